@@ -1,0 +1,61 @@
+"""`python -m hetero`: the devices, what they can do, and what is missing for a GPU."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m hetero", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    parser.add_argument("--refresh", action="store_true", help="measure the limits again")
+    parser.add_argument("--no-limits", action="store_true", help="do not measure anything")
+    options = parser.parse_args(argv)
+
+    from hetero import _driver, available
+    from hetero.ceilings import limits
+    from hetero.environment import facts
+
+    found = facts()
+    measured = (
+        []
+        if options.no_limits
+        else [limits(device, refresh=options.refresh) for device in available()]
+    )
+    problem = _driver.problem()
+    if options.json:
+        found["limits"] = [m.as_dict() for m in measured]
+        found["gpu_problem"] = problem and {"cause": problem[0], "remedy": problem[1]}
+        print(json.dumps(found, indent=1))
+        return 0
+    _report(found, measured, problem)
+    return 0
+
+
+def _report(found: dict, measured: list, problem) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table("device", "what it is", title="Devices", title_justify="left")
+    table.add_row("cpu", f"{found['cpu']}, {found['cores']} cores, {found['threads']} threads")
+    for index, gpu in enumerate(found["gpus"]):
+        known = ", ".join(f"{k} {v}" for k, v in gpu.items() if k != "name" and v is not None)
+        table.add_row(f"cuda:{index}", f"{gpu['name']}: {known}" if known else gpu["name"])
+    console.print(table)
+    if measured:
+        table = Table("limit (measured)", *(m.device for m in measured))
+        for row in zip(*(m.rows() for m in measured), strict=True):
+            table.add_row(row[0][0], *(figure for _, figure in row))
+        console.print(table)
+    console.print("Versions: " + ", ".join(f"{k} {v}" for k, v in found["versions"].items()))
+    if problem is None:
+        console.print("GPU: usable.")
+    else:
+        console.print(f"GPU: none usable: {problem[0]}.\n  To use one: {problem[1]}.", markup=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

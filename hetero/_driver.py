@@ -1,0 +1,55 @@
+"""The one module that imports Numba's CUDA target.
+
+Importing it touches no driver; `problem()` does, once.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+
+from numba import config, cuda
+
+__all__ = ["SIMULATOR", "cuda", "problem"]
+
+SIMULATOR = bool(config.ENABLE_CUDASIM)
+
+INSTALL = (
+    "pip install 'stablegpu[cuda13]' (driver 580 or newer) or 'stablegpu[cuda12]' (driver 525 up)"
+)
+
+
+@functools.cache
+def problem() -> tuple[str, str] | None:
+    """(cause, remedy) for why no GPU can be used here, or None when one can."""
+    if SIMULATOR:
+        return None
+    if getattr(cuda, "implementation", None) != "NVIDIA":
+        return "the package numba-cuda is not installed in this environment", INSTALL
+    try:
+        if cuda.is_available():
+            return _toolkit_problem()
+    except Exception as error:
+        return f"the CUDA driver failed to start ({error})", "check that nvidia-smi works"
+    error = cuda.cuda_error()
+    if error is None:
+        return "the NVIDIA driver is present but lists no GPU", (
+            "check CUDA_VISIBLE_DEVICES and that nvidia-smi lists a GPU"
+        )
+    cause = " ".join(str(error).split()).rstrip(".")
+    if "could not be found" in cause or "libcuda" in cause or "not found" in cause:
+        cause = "no NVIDIA driver was found (libcuda)"
+    return cause, "run on a machine with an NVIDIA GPU and its driver; nvidia-smi must work there"
+
+
+def _toolkit_problem() -> tuple[str, str] | None:
+    if importlib.util.find_spec("cuda.pathfinder") is None:
+        return "the CUDA toolkit's wheels are not installed", INSTALL
+    from cuda.pathfinder import load_nvidia_dynamic_lib
+
+    for library in ("nvrtc", "nvJitLink"):
+        try:
+            load_nvidia_dynamic_lib(library)
+        except Exception:
+            return f"the CUDA library {library} was not found", INSTALL
+    return None

@@ -1,0 +1,38 @@
+"""How many CPU threads the kernels use."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import numba
+
+
+def threads() -> int:
+    """CPU threads that a kernel started from this thread uses."""
+    return numba.get_num_threads()
+
+
+def set_threads(count: int) -> None:
+    """Use `count` CPU threads in kernels started from this thread.
+
+    Raises ValueError outside 1 .. the number that Numba started with (NUMBA_NUM_THREADS).
+    """
+    limit = numba.config.NUMBA_NUM_THREADS
+    if not isinstance(count, int) or not 1 <= count <= limit:
+        raise ValueError(
+            f"threads must be an integer in 1..{limit}, got {count!r}; "
+            "set NUMBA_NUM_THREADS before the start for more"
+        )
+    numba.set_num_threads(count)
+
+
+@contextlib.contextmanager
+def use_threads(count: int) -> Iterator[None]:
+    """`set_threads(count)` while the block runs."""
+    before = threads()
+    set_threads(count)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)

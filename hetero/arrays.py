@@ -1,0 +1,278 @@
+"""Arrays of any library in, arrays of the same library out, without a detour through the host.
+
+NumPy arrays, sequences and CPU tensors are read as NumPy arrays; CuPy, PyTorch, JAX and Numba
+arrays on a GPU, and whatever else speaks `__cuda_array_interface__` or DLPack, stay where they
+are. A `Workspace` holds what one call of a routine needs: inputs as flat contiguous arrays,
+memory for outputs, the stream to launch on.
+"""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+from hetero import regions
+from hetero.devices import Device
+
+_DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+
+
+def device_of(array) -> Device | None:
+    """The GPU that holds `array`; None for everything in host memory."""
+    if array is None or isinstance(array, np.ndarray | np.generic | float | int | list | tuple):
+        return None
+    where = getattr(array, "__dlpack_device__", None)
+    if where is not None:
+        kind, index = where()
+        return Device("cuda", int(index)) if int(kind) in _DLPACK_CUDA else None
+    if hasattr(array, "__cuda_array_interface__"):
+        from hetero._driver import SIMULATOR, cuda
+
+        return Device("cuda", 0 if SIMULATOR else cuda.get_current_device().id)
+    return None
+
+
+def as_real(name: str, values) -> np.ndarray:
+    """`values` in host memory as a float64 array (no copy where none is needed).
+
+    Raises
+    ------
+    TypeError
+        For strings, objects, complex numbers and ragged sequences.
+    """
+    if hasattr(values, "detach"):  # a PyTorch tensor may carry a gradient
+        values = values.detach()
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be an array of real numbers, got {values!r}") from None
+    _require_real(name, array.dtype)
+    return array.astype(np.float64, copy=False)
+
+
+def _require_real(name: str, dtype) -> None:
+    if np.dtype(dtype).kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers, got dtype {dtype}")
+
+
+class Workspace:
+    """Inputs, outputs and stream of one call on one device.
+
+    Parameters
+    ----------
+    device : Device
+    like : array or None
+        The argument whose library the results follow.
+
+    Attributes
+    ----------
+    stream : Numba stream, or 0
+        What kernels are launched on: the caller's current stream.
+    """
+
+    def __init__(self, device: Device, like=None):
+        self.device = device
+        self._library = None if device_of(like) is None else _library(like)
+        self.stream = 0
+        if self._library is not None and (handle := self._library.stream(like)):
+            from hetero._driver import cuda
+
+            self.stream = cuda.external_stream(handle)
+        self._like = like
+
+    def input(self, name: str, values):
+        """`values` as a flat contiguous float64 array on the device."""
+        if self._library is not None:
+            return self._library.flat(name, values)
+        host = np.ascontiguousarray(as_real(name, values)).reshape(-1)
+        if self.device.kind == "cpu":
+            return host
+        from hetero._driver import cuda
+
+        regions.moved(to_device=host.nbytes)
+        return cuda.to_device(host, stream=self.stream)
+
+    def empty(self, size: int, dtype=np.float64):
+        """A flat array on the device for a kernel to fill."""
+        if self.device.kind == "cpu":
+            return np.empty(size, dtype)
+        if self._library is not None:
+            return self._library.empty(size, dtype, self._like)
+        from hetero._driver import cuda
+
+        return cuda.device_array(size, dtype, stream=self.stream)
+
+    def result(self, array, shape: tuple[int, ...], out=None):
+        """`array` in the caller's kind and shape (a NumPy float for a host scalar).
+
+        With `out` the values go there, and `out` is returned. Its shape, dtype and device must
+        fit.
+        """
+        if self._library is not None:
+            value = self._library.finish(array, shape)
+        else:
+            value = array if self.device.kind == "cpu" else self._to_host(array)
+            value = value.reshape(shape)
+        if out is None:
+            return value[()] if isinstance(value, np.ndarray) and shape == () else value
+        if tuple(out.shape) != tuple(shape):
+            raise ValueError(f"out must have shape {tuple(shape)}, got {tuple(out.shape)}")
+        if device_of(out) != (None if self._library is None else self.device):
+            raise ValueError("out must live where the input lives")
+        if str(out.dtype).removeprefix("torch.") != str(np.dtype(array.dtype)):
+            raise TypeError(f"out must have dtype {array.dtype}, got {out.dtype}")
+        if self._library is not None:
+            self._library.copy_into(out, value)
+        else:
+            out[...] = value
+        return out
+
+    def _to_host(self, array) -> np.ndarray:
+        regions.moved(to_host=array.nbytes)
+        return array.copy_to_host(stream=self.stream) if array.size else np.empty(0, array.dtype)
+
+
+# ---- the libraries ---------------------------------------------------------------------------
+# Each has: stream(like) -> handle; flat(name, x) -> what a kernel can read;
+# empty(size, dtype, like); finish(array, shape); copy_into(out, value).
+
+
+def _view(array):
+    """A Numba array over the same memory. The stream is the workspace's business: no waiting."""
+    from hetero._driver import cuda
+
+    return cuda.as_cuda_array(array, sync=False)
+
+
+class _Cupy:
+    @staticmethod
+    def stream(like) -> int:
+        import cupy
+
+        return cupy.cuda.get_current_stream().ptr
+
+    @staticmethod
+    def flat(name, x):
+        import cupy
+
+        _require_real(name, x.dtype)
+        return _view(cupy.ascontiguousarray(x, dtype=np.float64).reshape(-1))
+
+    @staticmethod
+    def empty(size, dtype, like):
+        import cupy
+
+        return cupy.empty(size, dtype)
+
+    @staticmethod
+    def finish(array, shape):
+        return array.reshape(shape)
+
+    @staticmethod
+    def copy_into(out, value):
+        out[...] = value
+
+
+class _Torch:
+    @staticmethod
+    def stream(like) -> int:
+        import torch
+
+        return torch.cuda.current_stream(like.device).cuda_stream
+
+    @staticmethod
+    def flat(name, x):
+        import torch
+
+        if x.is_complex():
+            raise TypeError(f"{name} must hold real numbers, got dtype {x.dtype}")
+        return _view(x.detach().to(torch.float64).contiguous().reshape(-1))
+
+    @staticmethod
+    def empty(size, dtype, like):
+        import torch
+
+        kind = getattr(torch, np.dtype(dtype).name)
+        return torch.empty(size, dtype=kind, device=like.device)
+
+    @staticmethod
+    def finish(array, shape):
+        return array.reshape(shape)
+
+    @staticmethod
+    def copy_into(out, value):
+        out.copy_(value)
+
+
+class _Numba:
+    """Numba's own arrays, and what other libraries show through the CUDA array interface."""
+
+    @staticmethod
+    def stream(like) -> int:
+        return int(_interface(like).get("stream") or 0)
+
+    @staticmethod
+    def flat(name, x):
+        view = _view(SimpleNamespace(__cuda_array_interface__=_interface(x)))
+        _require_real(name, view.dtype)
+        if view.dtype != np.float64 or not view.is_c_contiguous():
+            raise TypeError(
+                f"{name}: a device array of {type(x).__module__} must be C-contiguous float64 "
+                f"(got {view.dtype}); convert it there, or pass a CuPy or PyTorch array"
+            )
+        view._keep = x
+        return view.reshape(math.prod(view.shape))
+
+    @staticmethod
+    def empty(size, dtype, like):
+        from hetero._driver import cuda
+
+        return cuda.device_array(size, dtype)
+
+    @staticmethod
+    def finish(array, shape):
+        return array.reshape(shape)
+
+    @staticmethod
+    def copy_into(out, value):
+        _view(out).copy_to_device(value)
+
+
+class _Jax(_Numba):
+    """JAX arrays cannot be written to: the kernel fills a Numba array that JAX then takes over."""
+
+    @staticmethod
+    def finish(array, shape):
+        from jax import numpy as jnp
+
+        return jnp.asarray(array).reshape(shape)
+
+    @staticmethod
+    def copy_into(out, value):
+        raise TypeError("out cannot be a JAX array: those are immutable")
+
+
+def _interface(array) -> dict:
+    """The CUDA array interface of `array`, made from DLPack where it has only that."""
+    if hasattr(array, "__cuda_array_interface__"):
+        return array.__cuda_array_interface__
+    from cuda.core.utils import StridedMemoryView
+
+    view = StridedMemoryView(array, stream_ptr=-1)
+    item = view.dtype.itemsize
+    return {
+        "shape": tuple(view.shape),
+        "strides": None if view.strides is None else tuple(s * item for s in view.strides),
+        "typestr": view.dtype.str,
+        "data": (view.ptr, view.readonly),
+        "version": 3,
+    }
+
+
+_LIBRARIES = {"cupy": _Cupy, "torch": _Torch, "jax": _Jax, "jaxlib": _Jax}
+
+
+def _library(array):
+    return _LIBRARIES.get(type(array).__module__.partition(".")[0], _Numba)

@@ -1,0 +1,174 @@
+"""Devices as values, and the rule that picks one."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hetero.errors import DeviceUnavailableError
+
+_default: contextvars.ContextVar = contextvars.ContextVar("hetero_device", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A place where kernels run: `Device("cpu")` or `Device("cuda", 0)`.
+
+    Attributes
+    ----------
+    kind : {"cpu", "cuda"}
+    index : int
+        Number of the GPU; 0 for the CPU.
+    """
+
+    kind: str
+    index: int = 0
+
+    def __post_init__(self):
+        if self.kind not in ("cpu", "cuda"):
+            raise ValueError(f"device kind must be 'cpu' or 'cuda', got {self.kind!r}")
+        if not isinstance(self.index, int) or self.index < 0:
+            raise ValueError(f"device index must be an integer >= 0, got {self.index!r}")
+        if self.kind == "cpu" and self.index:
+            raise ValueError("there is one CPU device: its index is 0")
+
+    @classmethod
+    def parse(cls, spec: str) -> Device:
+        """`"cpu"`, `"cuda"` or `"cuda:1"` as a Device."""
+        kind, colon, index = str(spec).strip().lower().partition(":")
+        if kind not in ("cpu", "cuda") or (colon and not index.isdigit()):
+            raise ValueError(
+                f"device must be None, 'auto', 'cpu', 'cuda', 'cuda:N' or a Device, got {spec!r}"
+            )
+        return cls(kind, int(index or 0))
+
+    def __str__(self) -> str:
+        return self.kind if self.kind == "cpu" else f"{self.kind}:{self.index}"
+
+    @property
+    def name(self) -> str:
+        """The maker's name of the processor."""
+        if self.kind == "cpu":
+            from hetero.environment import cpu_model
+
+            return cpu_model()
+        from hetero import _driver
+
+        if _driver.SIMULATOR:
+            return "Numba's CUDA simulator"
+        name = _driver.cuda.gpus[self.index].name
+        return name.decode() if isinstance(name, bytes) else str(name)
+
+    def require(self) -> Device:
+        """This device, or DeviceUnavailableError with the cause and the remedy."""
+        if self.kind == "cuda":
+            from hetero import _driver
+
+            if (problem := _driver.problem()) is not None:
+                raise DeviceUnavailableError(str(self), *problem)
+            count = len(_driver.cuda.gpus)
+            if self.index >= count:
+                raise DeviceUnavailableError(
+                    str(self), f"this machine has {count} GPU(s)", f"use cuda:0 to cuda:{count - 1}"
+                )
+        return self
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        """Make this the current GPU of the thread while the block runs."""
+        if self.kind == "cpu":
+            yield
+            return
+        from hetero import regions
+        from hetero._driver import SIMULATOR, cuda
+
+        if not SIMULATOR:
+            regions.note_gpu()
+        with contextlib.nullcontext() if SIMULATOR else cuda.gpus[self.index]:
+            yield
+
+    def synchronize(self) -> None:
+        """Wait until all work given to the device is done."""
+        if self.kind == "cuda":
+            from hetero._driver import cuda
+
+            with self.active():
+                cuda.synchronize()
+
+
+def available() -> tuple[Device, ...]:
+    """The devices that can be used here and now, the CPU first."""
+    return (Device("cpu"), *(Device("cuda", i) for i in range(_usable_gpus())))
+
+
+def _usable_gpus() -> int:
+    from hetero import _driver
+
+    return 0 if _driver.problem() is not None else len(_driver.cuda.gpus)
+
+
+@contextlib.contextmanager
+def use_device(spec: str | Device) -> Iterator[Device]:
+    """Default device for the calls in the block (and in the tasks and coroutines it starts)."""
+    device = _parse(spec)
+    token = _default.set(device)
+    try:
+        yield device or Device("cpu")
+    finally:
+        _default.reset(token)
+
+
+def resolve(
+    spec: None | str | Device, *arrays, work: float = 0, break_even: float | None = None
+) -> Device:
+    """The device on which a routine runs.
+
+    Order: an explicit `spec`; the device that holds the input arrays; `with use_device(...)`; the
+    environment variable HETERO_DEVICE; else `auto`, which takes a usable GPU when `work` reaches
+    `break_even` (in any unit the routine likes; None: never) and the CPU otherwise.
+
+    Raises
+    ------
+    DeviceUnavailableError
+        For an explicit device, also from `use_device` or HETERO_DEVICE, that cannot be used.
+    ValueError
+        For arrays on two devices, or arrays on a GPU with another device asked for.
+    """
+    from hetero.arrays import device_of
+
+    holders = {d for a in arrays if (d := device_of(a)) is not None}
+    if len(holders) > 1:
+        raise ValueError(f"the arrays live on several devices: {', '.join(map(str, holders))}")
+    wanted = _parse(spec)
+    if holders:
+        holder = holders.pop()
+        if wanted not in (None, holder) and not _unnumbered(spec, holder):
+            raise ValueError(
+                f"device={str(wanted)!r} was asked for, but the array lives on {holder}; "
+                "move the array there first"
+            )
+        return holder.require()
+    if wanted is None and spec is None:
+        wanted = _default.get() or _parse(os.environ.get("HETERO_DEVICE"))
+    if wanted is not None:
+        return wanted.require()
+    if break_even is not None and work >= break_even and _usable_gpus():
+        return Device("cuda", 0)
+    return Device("cpu")
+
+
+def _parse(spec) -> Device | None:
+    """None and "auto" leave the choice open."""
+    if spec is None or isinstance(spec, Device):
+        return spec
+    if not isinstance(spec, str):
+        raise TypeError(f"device must be a string or a Device, got {spec!r}")
+    return None if spec.strip().lower() in ("", "auto") else Device.parse(spec)
+
+
+def _unnumbered(spec, holder: Device) -> bool:
+    """Plain "cuda" means the GPU that holds the array, whatever its number."""
+    return holder.kind == "cuda" and isinstance(spec, str) and spec.strip().lower() == "cuda"

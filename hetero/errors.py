@@ -1,0 +1,67 @@
+"""What hetero raises, and the checks that every public function shares."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+
+class DeviceUnavailableError(RuntimeError):
+    """A device was asked for by name and cannot be used; the message names cause and remedy."""
+
+    def __init__(self, device: str, cause: str, remedy: str):
+        super().__init__(f"device {device!r} is not available: {cause}. Remedy: {remedy}.")
+        self.cause = cause
+        self.remedy = remedy
+
+
+def real(name: str, value) -> float:
+    """`value` as a finite float.
+
+    Raises TypeError for what is no real number, ValueError for NaN and infinity.
+    """
+    if isinstance(value, str | bytes | bool) or not isinstance(value, Real):
+        # NumPy and device scalars are welcome, arrays of one element are not.
+        if getattr(value, "ndim", None) != 0 or getattr(value, "dtype", None) is None:
+            raise TypeError(f"{name} must be a real number, got {value!r}")
+        value = value.item()
+    try:
+        value = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a real number, got {value!r}") from None
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return value
+
+
+def within(name: str, value, low: float, high: float, *, closed: str = "both") -> float:
+    """`value` as a float in [low, high]; `closed` says which ends belong to the range."""
+    value = real(name, value)
+    above = value >= low if closed in ("both", "left") else value > low
+    below = value <= high if closed in ("both", "right") else value < high
+    if not (above and below):
+        left = "[" if closed in ("both", "left") else "("
+        right = "]" if closed in ("both", "right") else ")"
+        raise ValueError(f"{name} must lie in {left}{low:g}, {high:g}{right}, got {value!r}")
+    return value
+
+
+def one_of(name: str, value, options: tuple[str, ...]) -> str:
+    """`value` if it is one of `options`, else a ValueError that lists them."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    return value
+
+
+def shape(name: str, value) -> tuple[int, ...]:
+    """`value` (None, an int or a sequence of ints) as an array shape; None is a scalar's ()."""
+    if value is None:
+        return ()
+    try:
+        sizes = tuple(value) if hasattr(value, "__iter__") else (value,)
+        sizes = tuple(int(n) if n == int(n) else n for n in sizes)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be an int or a tuple of ints, got {value!r}") from None
+    if not all(isinstance(n, int) and n >= 0 for n in sizes):
+        raise ValueError(f"{name} must hold integers >= 0, got {value!r}")
+    return sizes

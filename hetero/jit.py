@@ -1,0 +1,75 @@
+"""Every option that Numba is given, in one place.
+
+`scalar` marks formulas (called from loops on both targets), `parallel` CPU loops, `kernel` GPU
+kernels. Modules that use them are imported at the first call of a routine, never by
+`import <package>`: that is when the environment variable HETERO_CACHE is read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from types import ModuleType
+
+import numba
+
+from hetero import _driver
+from hetero.devices import Device
+
+# What the CUDA simulator does not know.
+_HARDWARE_ONLY = ("launch_bounds", "max_registers", "lineinfo", "lto", "opt")
+
+
+def caching() -> bool:
+    """Whether compiled code is kept on disk.
+
+    Numba's cache looks only at the file of the function itself, so an edit in an inlined helper
+    elsewhere would go unseen: on for an installed package, off for a source tree. HETERO_CACHE=0
+    or 1 overrides.
+    """
+    override = os.environ.get("HETERO_CACHE")
+    if override is not None:
+        return override.strip().lower() in ("1", "true", "yes", "on")
+    return "site-packages" in Path(__file__).parts
+
+
+def scalar(function):
+    """A formula of scalars and tuples, for both targets. Division follows IEEE, as on the GPU."""
+    return numba.njit(error_model="numpy", cache=caching())(function)
+
+
+def parallel(function=None, **options):
+    """A CPU loop over `numba.prange`; the GIL is released."""
+    if function is None:
+        return lambda f: parallel(f, **options)
+    return numba.njit(
+        parallel=True, error_model="numpy", nogil=True, cache=caching(), **options
+    )(function)
+
+
+def serial(function=None, **options):
+    """A CPU loop that does not spread over threads; the GIL is released."""
+    if function is None:
+        return lambda f: serial(f, **options)
+    return numba.njit(error_model="numpy", nogil=True, cache=caching(), **options)(function)
+
+
+def kernel(function=None, **options):
+    """A GPU kernel. Compiled at its first launch, so that importing needs no GPU."""
+    if function is None:
+        return lambda f: kernel(f, **options)
+    if _driver.SIMULATOR:
+        options = {k: v for k, v in options.items() if k not in _HARDWARE_ONLY}
+    else:
+        options.setdefault("cache", caching())
+    return _driver.cuda.jit(**options)(function)
+
+
+def twin(topic: str, device: Device) -> ModuleType:
+    """The module with the loops of `topic` for `device`.
+
+    `twin("stablegpu._density", Device("cpu"))` is `stablegpu._density_cpu`. Both twins have the
+    same functions with the same arguments.
+    """
+    return importlib.import_module(f"{topic}_{device.kind}")

@@ -1,0 +1,88 @@
+"""Counter-based random numbers: the same words on any device, thread count and launch shape.
+
+Philox4x32 with ten rounds (seven pass BigCrush too and are faster). The counter is (block: two
+words, path, stream), the key is the seed: a simulation gives every path its own number and counts
+its steps in blocks, and nothing depends on which thread does the work.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+
+import numpy as np
+
+from hetero import errors
+from hetero.arrays import Workspace
+from hetero.devices import Device, resolve
+from hetero.jit import twin
+
+ROUNDS = 10
+
+
+def key(rng=None, name: str = "rng") -> tuple[np.uint32, np.uint32]:
+    """The Philox key that a user's `rng` stands for.
+
+    Parameters
+    ----------
+    rng : None, int >= 0, numpy.random.SeedSequence, numpy.random.Generator or RandomState
+        None takes fresh entropy; a generator is drawn from, so two calls give two keys.
+    """
+    if rng is None or (isinstance(rng, Integral) and not isinstance(rng, bool)):
+        if rng is not None and rng < 0:
+            raise ValueError(f"{name} must be >= 0, got {rng}")
+        rng = np.random.SeedSequence(rng)
+    if isinstance(rng, np.random.SeedSequence):
+        k0, k1 = rng.generate_state(2, np.uint32)
+    elif isinstance(rng, np.random.Generator):
+        k0, k1 = rng.integers(0, 2**32, size=2, dtype=np.uint32)
+    elif isinstance(rng, np.random.RandomState):
+        k0, k1 = rng.randint(0, 2**32, size=2, dtype=np.uint32)
+    else:
+        raise TypeError(
+            f"{name} must be None, an int, a SeedSequence or a NumPy Generator, got {rng!r}"
+        )
+    return np.uint32(k0), np.uint32(k1)
+
+
+def words(size, *, rng=None, path=0, stream=0, rounds=ROUNDS, device=None):
+    """Random uint32 words, four a block, in counter order.
+
+    Parameters
+    ----------
+    size : int or tuple of int
+    rng : see `key`
+    path, stream : int in [0, 2^32)
+    rounds : {10, 7}
+    device : where to draw; a CUDA device returns a Numba device array
+
+    Returns
+    -------
+    uint32 array of shape `size`
+    """
+    return _filled(size, "uint32", rng, path, stream, rounds, device)
+
+
+def uniform(size, *, dtype=np.float64, rng=None, path=0, stream=0, rounds=ROUNDS, device=None):
+    """Uniform numbers in the open interval (0, 1); the arguments are those of `words`.
+
+    float64: odd multiples of 2^-53, two words each; float32: odd multiples of 2^-24, one each.
+    The same floats on every device.
+    """
+    name = errors.one_of("dtype", np.dtype(dtype).name, ("float64", "float32"))
+    return _filled(size, name, rng, path, stream, rounds, device)
+
+
+def _filled(size, dtype, rng, path, stream, rounds, spec):
+    shape = errors.shape("size", size)
+    if rounds not in (7, 10):
+        raise ValueError(f"rounds must be 7 or 10, got {rounds!r}")
+    for name, value in (("path", path), ("stream", stream)):
+        if not isinstance(value, Integral) or not 0 <= value < 2**32:
+            raise ValueError(f"{name} must be an integer in [0, 2^32), got {value!r}")
+    device: Device = resolve(spec)
+    with device.active():
+        out = Workspace(device).empty(math.prod(shape), np.dtype(dtype))
+        if out.size:
+            twin("hetero._philox", device).fill(key(rng), path, stream, rounds, out)
+    return out.reshape(shape)

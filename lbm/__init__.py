@@ -1,0 +1,1 @@
+"""D3Q19 lattice Boltzmann: planned, no public functions yet."""

@@ -1,0 +1,1 @@
+"""Hard-to-round cases of elementary functions: planned, no public functions yet."""

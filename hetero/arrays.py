@@ -94,8 +94,21 @@ class Workspace:
         regions.moved(to_device=host.nbytes)
         return cuda.to_device(host, stream=self.stream)
 
-    def empty(self, size: int, dtype=np.float64):
-        """A flat array on the device for a kernel to fill."""
+    def output(self, shape: tuple[int, ...], dtype=np.float64, out=None):
+        """A flat array on the device for a kernel to fill: over `out` where that is possible.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When `out` has another dtype, shape, layout or place than the result.
+        """
+        size = math.prod(shape)
+        if out is not None:
+            self._check(out, shape, np.dtype(dtype))
+            if self.device.kind == "cpu":
+                return out.reshape(-1)
+            if device_of(out) is not None:
+                return _view(out).reshape(size)
         if self.device.kind == "cpu":
             return np.empty(size, dtype)
         if self._library is not None:
@@ -105,29 +118,37 @@ class Workspace:
         return cuda.device_array(size, dtype, stream=self.stream)
 
     def result(self, array, shape: tuple[int, ...], out=None):
-        """`array` in the caller's kind and shape (a NumPy float for a host scalar).
-
-        With `out` the values go there, and `out` is returned. Its shape, dtype and device must
-        fit.
-        """
+        """What `output` gave, filled, in the caller's kind and shape; `out` if that was given."""
+        if out is not None:
+            if self.device.kind == "cuda" and device_of(out) is None:
+                out[...] = self._to_host(array).reshape(shape)
+            return out
         if self._library is not None:
-            value = self._library.finish(array, shape)
-        else:
-            value = array if self.device.kind == "cpu" else self._to_host(array)
-            value = value.reshape(shape)
-        if out is None:
-            return value[()] if isinstance(value, np.ndarray) and shape == () else value
+            return self._library.finish(array, shape)
+        host = array if self.device.kind == "cpu" else self._to_host(array)
+        host = host.reshape(shape)
+        return host[()] if shape == () else host
+
+    def _check(self, out, shape, dtype) -> None:
+        if self._library is _Jax:
+            raise TypeError("out cannot be a JAX array: those are immutable")
+        if not hasattr(out, "shape") or not hasattr(out, "dtype"):
+            raise TypeError(f"out must be an array, got {type(out).__name__}")
         if tuple(out.shape) != tuple(shape):
             raise ValueError(f"out must have shape {tuple(shape)}, got {tuple(out.shape)}")
-        if device_of(out) != (None if self._library is None else self.device):
-            raise ValueError("out must live where the input lives")
-        if str(out.dtype).removeprefix("torch.") != str(np.dtype(array.dtype)):
-            raise TypeError(f"out must have dtype {array.dtype}, got {out.dtype}")
-        if self._library is not None:
-            self._library.copy_into(out, value)
-        else:
-            out[...] = value
-        return out
+        if str(out.dtype).removeprefix("torch.") != dtype.name:
+            raise TypeError(f"out must have dtype {dtype}, got {out.dtype}")
+        where = device_of(out)
+        if self._library is not None and where is None:
+            raise ValueError(f"out must live on {self.device}, as the input does")
+        if where not in (None, self.device):
+            raise ValueError(f"out lives on {where}, but the work is done on {self.device}")
+        if where is None and not isinstance(out, np.ndarray):
+            raise TypeError(f"out must be a NumPy array here, got {type(out).__name__}")
+        flags = getattr(out, "flags", None)
+        contiguous = out.is_contiguous() if hasattr(out, "is_contiguous") else flags["C_CONTIGUOUS"]
+        if not contiguous or (where is None and not flags.writeable):
+            raise ValueError("out must be C-contiguous and writeable")
 
     def _to_host(self, array) -> np.ndarray:
         regions.moved(to_host=array.nbytes)
@@ -136,7 +157,7 @@ class Workspace:
 
 # ---- the libraries ---------------------------------------------------------------------------
 # Each has: stream(like) -> handle; flat(name, x) -> what a kernel can read;
-# empty(size, dtype, like); finish(array, shape); copy_into(out, value).
+# empty(size, dtype, like); finish(array, shape).
 
 
 def _view(array):
@@ -170,10 +191,6 @@ class _Cupy:
     def finish(array, shape):
         return array.reshape(shape)
 
-    @staticmethod
-    def copy_into(out, value):
-        out[...] = value
-
 
 class _Torch:
     @staticmethod
@@ -200,10 +217,6 @@ class _Torch:
     @staticmethod
     def finish(array, shape):
         return array.reshape(shape)
-
-    @staticmethod
-    def copy_into(out, value):
-        out.copy_(value)
 
 
 class _Numba:
@@ -235,10 +248,6 @@ class _Numba:
     def finish(array, shape):
         return array.reshape(shape)
 
-    @staticmethod
-    def copy_into(out, value):
-        _view(out).copy_to_device(value)
-
 
 class _Jax(_Numba):
     """JAX arrays cannot be written to: the kernel fills a Numba array that JAX then takes over."""
@@ -248,10 +257,6 @@ class _Jax(_Numba):
         from jax import numpy as jnp
 
         return jnp.asarray(array).reshape(shape)
-
-    @staticmethod
-    def copy_into(out, value):
-        raise TypeError("out cannot be a JAX array: those are immutable")
 
 
 def _interface(array) -> dict:

@@ -113,7 +113,7 @@ def _usable_gpus() -> int:
 @contextlib.contextmanager
 def use_device(spec: str | Device) -> Iterator[Device]:
     """Default device for the calls in the block (and in the tasks and coroutines it starts)."""
-    device = _parse(spec)
+    device = parse(spec)
     token = _default.set(device)
     try:
         yield device or Device("cpu")
@@ -142,7 +142,7 @@ def resolve(
     holders = {d for a in arrays if (d := device_of(a)) is not None}
     if len(holders) > 1:
         raise ValueError(f"the arrays live on several devices: {', '.join(map(str, holders))}")
-    wanted = _parse(spec)
+    wanted = parse(spec)
     if holders:
         holder = holders.pop()
         if wanted not in (None, holder) and not _unnumbered(spec, holder):
@@ -152,7 +152,7 @@ def resolve(
             )
         return holder.require()
     if wanted is None and spec is None:
-        wanted = _default.get() or _parse(os.environ.get("HETERO_DEVICE"))
+        wanted = _default.get() or parse(os.environ.get("HETERO_DEVICE"))
     if wanted is not None:
         return wanted.require()
     if break_even is not None and work >= break_even and _usable_gpus():
@@ -160,8 +160,8 @@ def resolve(
     return Device("cpu")
 
 
-def _parse(spec) -> Device | None:
-    """None and "auto" leave the choice open."""
+def parse(spec: None | str | Device) -> Device | None:
+    """A device specification as a Device; None and "auto" leave the choice open: None."""
     if spec is None or isinstance(spec, Device):
         return spec
     if not isinstance(spec, str):

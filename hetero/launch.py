@@ -24,3 +24,8 @@ def blocks(items: int, threads: int = THREADS) -> int:
 def strided(items: int, threads: int = THREADS, per_sm: int = BLOCKS_PER_SM) -> int:
     """Blocks of a grid-stride loop over `items`: no more than the GPU holds at once."""
     return min(blocks(items, threads), per_sm * multiprocessors())
+
+
+def device_id() -> int:
+    """Number of the current GPU: the key of what is kept on it."""
+    return 0 if SIMULATOR else cuda.get_current_device().id

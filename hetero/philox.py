@@ -7,14 +7,13 @@ its steps in blocks, and nothing depends on which thread does the work.
 
 from __future__ import annotations
 
-import math
 from numbers import Integral
 
 import numpy as np
 
 from hetero import errors
 from hetero.arrays import Workspace
-from hetero.devices import Device, resolve
+from hetero.devices import resolve
 from hetero.jit import twin
 
 ROUNDS = 10
@@ -45,7 +44,7 @@ def key(rng=None, name: str = "rng") -> tuple[np.uint32, np.uint32]:
     return np.uint32(k0), np.uint32(k1)
 
 
-def words(size, *, rng=None, path=0, stream=0, rounds=ROUNDS, device=None):
+def words(size, *, rng=None, path=0, stream=0, rounds=ROUNDS, out=None, device=None):
     """Random uint32 words, four a block, in counter order.
 
     Parameters
@@ -54,35 +53,38 @@ def words(size, *, rng=None, path=0, stream=0, rounds=ROUNDS, device=None):
     rng : see `key`
     path, stream : int in [0, 2^32)
     rounds : {10, 7}
-    device : where to draw; a CUDA device returns a Numba device array
+    out : array to fill instead of a new NumPy array; on a GPU, say a CuPy array, it stays there
+    device : where to draw
 
     Returns
     -------
-    uint32 array of shape `size`
+    uint32 array of shape `size`, or `out`
     """
-    return _filled(size, "uint32", rng, path, stream, rounds, device)
+    return _filled(size, "uint32", rng, path, stream, rounds, out, device)
 
 
-def uniform(size, *, dtype=np.float64, rng=None, path=0, stream=0, rounds=ROUNDS, device=None):
+def uniform(size, *, dtype=np.float64, rng=None, path=0, stream=0, rounds=ROUNDS, out=None, device=None):
     """Uniform numbers in the open interval (0, 1); the arguments are those of `words`.
 
     float64: odd multiples of 2^-53, two words each; float32: odd multiples of 2^-24, one each.
     The same floats on every device.
     """
     name = errors.one_of("dtype", np.dtype(dtype).name, ("float64", "float32"))
-    return _filled(size, name, rng, path, stream, rounds, device)
+    return _filled(size, name, rng, path, stream, rounds, out, device)
 
 
-def _filled(size, dtype, rng, path, stream, rounds, spec):
+def _filled(size, dtype, rng, path, stream, rounds, out, spec):
     shape = errors.shape("size", size)
     if rounds not in (7, 10):
         raise ValueError(f"rounds must be 7 or 10, got {rounds!r}")
     for name, value in (("path", path), ("stream", stream)):
         if not isinstance(value, Integral) or not 0 <= value < 2**32:
             raise ValueError(f"{name} must be an integer in [0, 2^32), got {value!r}")
-    device: Device = resolve(spec)
+    device = resolve(spec, out)
     with device.active():
-        out = Workspace(device).empty(math.prod(shape), np.dtype(dtype))
-        if out.size:
-            twin("hetero._philox", device).fill(key(rng), path, stream, rounds, out)
-    return out.reshape(shape)
+        work = Workspace(device, out)
+        array = work.output(shape, np.dtype(dtype), out)
+        if array.size:
+            fill = twin("hetero._philox", device).fill
+            fill(key(rng), path, stream, rounds, array, work.stream)
+        return work.result(array, shape, out)

@@ -1,0 +1,289 @@
+"""Fixed-panel Gauss-Kronrod evaluation of Nolan's integrals on the GPU: a block for every point.
+
+As in section 3.1 of Julian-Moreno et al. (2016), row i of the block integrates panel i, and column
+j evaluates the integrand at the j-th pair of nodes, symmetric about the panel's centre. What is
+the same for the whole block (which panels to repeat, say) is decided from shared memory by every
+thread alike.
+"""
+
+import math
+
+from numba import float64, int32
+
+from hetero import launch
+from hetero._driver import cuda
+from hetero.jit import kernel, scalar
+from stablegpu._density_math import (
+    DROP,
+    T_MAX,
+    U_MAX,
+    U_STEP,
+    UNDERFLOW,
+    assemble,
+    ends,
+    height,
+    integrands,
+    is_mirrored,
+    is_trivial,
+    log_factor,
+    trivial,
+)
+
+_PASSES = 4  # evaluations of all panels, at most
+_STEPS = int(U_MAX / U_STEP)
+_SUMS = 6  # of density, below, above, and of how far Gauss's rule differs from Kronrod's
+_FIRST, _LAST, _LEFT, _RIGHT = 0, 1, 2, 3  # slots of the shared integers
+
+
+@scalar
+def _pair(u, offset, center, width, log_y, g_min, side):
+    """The three integrands over u, summed over the two nodes u - offset and u + offset."""
+    s0 = s1 = s2 = 0.0
+    for sign in (-1.0, 1.0):
+        v = u + sign * offset
+        f0, f1, f2 = integrands(center + width * math.sinh(v), log_y, g_min, side)
+        scale = width * math.cosh(v)
+        s0 += scale * f0
+        s1 += scale * f1
+        s2 += scale * f2
+    return s0, s1, s2
+
+
+# At most 256 threads: rules up to 31 points on 16 panels.
+@kernel(launch_bounds=(256, 1))
+def evaluate_points(
+    x,
+    loc,
+    scale,
+    shift,
+    flip,
+    right_side,
+    left_side,
+    nodes,
+    kronrod,
+    gauss,
+    tolerance,
+    forced,
+    pdf,
+    cdf,
+    sf,
+    error,
+):
+    columns = cuda.blockDim.x
+    panels = cuda.blockDim.y
+    j = cuda.threadIdx.x
+    i = cuda.threadIdx.y
+    me = i * columns + j
+    threads = columns * panels
+    shared = cuda.shared.array(0, float64)  # per thread six sums; then per panel six; then six
+    by_panel = _SUMS * threads
+    totals = by_panel + _SUMS * panels
+    slots = cuda.shared.array(4, int32)
+    node = nodes[j]
+    weight = kronrod[j]
+    excess = weight - gauss[j]
+
+    for point in range(cuda.blockIdx.x, x.size, cuda.gridDim.x):
+        y = (x[point] - loc) / scale - shift
+        mirrored = is_mirrored(y, flip, right_side)
+        side = left_side if mirrored else right_side
+        if mirrored:
+            y = -y
+        f = low = high = relative = 0.0
+        if is_trivial(y, side):
+            f, low, high = trivial(y, side)
+        else:
+            log_y = log_factor(y, side)
+
+            # The peak: every thread tries one place, then all look between the best one's
+            # neighbours.
+            left, right = -T_MAX, T_MAX
+            center = best = width = 0.0
+            while True:
+                width = (right - left) / (threads - 1)
+                shared[me] = height(left + me * width, log_y, side)
+                shared[threads + me] = shared[me]
+                shared[2 * threads + me] = me
+                count = threads
+                cuda.syncthreads()
+                while count > 1:
+                    half = (count + 1) // 2
+                    if me < count // 2:
+                        mine, other = threads + me, threads + me + half
+                        if shared[other] > shared[mine]:
+                            shared[mine] = shared[other]
+                            shared[threads + mine] = shared[threads + other]
+                    count = half
+                    cuda.syncthreads()
+                best = shared[threads]
+                at = int32(shared[2 * threads])
+                center = left + at * width
+                resolved = (
+                    0 < at < threads - 1
+                    and shared[at - 1] > best - 1.0
+                    and shared[at + 1] > best - 1.0
+                )
+                cuda.syncthreads()
+                if resolved or width < 1e-10 * (1.0 + abs(center)):
+                    break
+                left, right = max(center - width, -T_MAX), min(center + width, T_MAX)
+
+            if best < -UNDERFLOW:
+                f, low, high = assemble(y, 0.0, 0.0, 0.0, side.length, side)
+            else:
+                # How far in u the integrand matters to the left and to the right of the peak.
+                if me < 4:
+                    slots[me] = _STEPS
+                cuda.syncthreads()
+                if me < 2 * _STEPS:
+                    leftward = me < _STEPS
+                    k = 1 + (me if leftward else me - _STEPS)
+                    reach = width * math.sinh(k * U_STEP)
+                    t = center - reach if leftward else center + reach
+                    slot = _LEFT if leftward else _RIGHT
+                    if abs(t) > T_MAX:
+                        cuda.atomic.min(slots, slot, int32(k - 1))
+                    elif height(t, log_y, side) < best - DROP:
+                        cuda.atomic.min(slots, slot, int32(k))
+                cuda.syncthreads()
+                left, right = -U_STEP * slots[_LEFT], U_STEP * slots[_RIGHT]
+                g_min, below, above = ends(
+                    center + width * math.sinh(left),
+                    center + width * math.sinh(right),
+                    log_y,
+                    side,
+                )
+
+                density = e0 = e1 = e2 = 0.0
+                for attempt in range(_PASSES):
+                    size = (right - left) / panels
+                    half_size = 0.5 * size
+                    f0, f1, f2 = _pair(
+                        left + (i + 0.5) * size,
+                        half_size * node,
+                        center,
+                        width,
+                        log_y,
+                        g_min,
+                        side,
+                    )
+                    base = _SUMS * me
+                    shared[base] = half_size * weight * f0
+                    shared[base + 1] = half_size * weight * f1
+                    shared[base + 2] = half_size * weight * f2
+                    shared[base + 3] = half_size * excess * f0
+                    shared[base + 4] = half_size * excess * f1
+                    shared[base + 5] = half_size * excess * f2
+                    if me == 0:
+                        slots[_FIRST] = panels
+                        slots[_LAST] = -1
+                    cuda.syncthreads()
+                    if j < _SUMS:
+                        s = 0.0
+                        for c in range(columns):
+                            s += shared[_SUMS * (i * columns + c) + j]
+                        shared[by_panel + _SUMS * i + j] = s if j < 3 else abs(s)
+                    cuda.syncthreads()
+                    if me < _SUMS:
+                        s = 0.0
+                        for row in range(panels):
+                            s += shared[by_panel + _SUMS * row + me]
+                        shared[totals + me] = s
+                    cuda.syncthreads()
+                    if j == 0:
+                        # The panels that still matter: repeat them with the whole rule.
+                        mine = by_panel + _SUMS * i
+                        all0 = density + shared[totals]
+                        again = forced and attempt == 0 and shared[mine] > 0.01 * all0
+                        again = again or shared[mine + 3] > tolerance * all0
+                        again = again or shared[mine + 4] > tolerance * (below + shared[totals + 1])
+                        again = again or shared[mine + 5] > tolerance * (above + shared[totals + 2])
+                        if again:
+                            cuda.atomic.min(slots, _FIRST, int32(i))
+                            cuda.atomic.max(slots, _LAST, int32(i))
+                    cuda.syncthreads()
+                    first, last = slots[_FIRST], slots[_LAST]
+                    done = last < 0 or attempt == _PASSES - 1
+                    if not done:
+                        if me < _SUMS:
+                            s = 0.0
+                            for row in range(panels):
+                                if row < first or row > last:
+                                    s += shared[by_panel + _SUMS * row + me]
+                            shared[totals + me] = s
+                        cuda.syncthreads()
+                    density += shared[totals]
+                    below += shared[totals + 1]
+                    above += shared[totals + 2]
+                    e0 += shared[totals + 3]
+                    e1 += shared[totals + 4]
+                    e2 += shared[totals + 5]
+                    cuda.syncthreads()
+                    if done:
+                        break
+                    left, right = left + first * size, left + (last + 1) * size
+
+                f, low, high = assemble(y, g_min, density, below, above, side)
+                if density > 0.0:
+                    relative = e0 / density
+                if below > 0.0:
+                    relative = max(relative, e1 / below)
+                if above > 0.0:
+                    relative = max(relative, e2 / above)
+        if me == 0:
+            pdf[point] = f / scale
+            cdf[point] = high if mirrored else low
+            sf[point] = low if mirrored else high
+            error[point] = relative
+
+
+_rules = {}
+
+
+def _on_device(rule):
+    """The rule's three arrays on the current GPU, uploaded once."""
+    where = (launch.device_id(), rule[0].size)
+    if where not in _rules:
+        _rules[where] = tuple(cuda.to_device(v) for v in rule)
+    return _rules[where]
+
+
+def evaluate(
+    x,
+    loc,
+    scale,
+    shift,
+    flip,
+    right,
+    left,
+    rule,
+    panels,
+    tolerance,
+    forced,
+    pdf,
+    cdf,
+    sf,
+    error,
+    stream=0,
+):
+    """pdf, cdf, sf at (x - loc)/scale, with an estimate of the relative quadrature error."""
+    columns = rule[0].size
+    threads = (columns, panels)
+    memory = 8 * _SUMS * (columns * panels + panels + 1)
+    grid = launch.strided(x.size, 1, per_sm=64)
+    evaluate_points[grid, threads, stream, memory](
+        x,
+        loc,
+        scale,
+        shift,
+        flip,
+        right,
+        left,
+        *_on_device(rule),
+        tolerance,
+        forced,
+        pdf,
+        cdf,
+        sf,
+        error,
+    )

@@ -1,0 +1,137 @@
+"""The stable law as a frozen object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hetero import Device, devices
+from stablegpu._parameters import Parameters
+
+
+@dataclass(frozen=True)
+class Stable:
+    """An alpha-stable law; made by `stablegpu.stable`.
+
+    Attributes
+    ----------
+    alpha, beta, loc, scale : float
+    parameterization : {"S1", "S0"}
+    device : None, str or hetero.Device
+    """
+
+    parameters: Parameters = field(repr=False)
+    device: None | str | Device = None
+
+    alpha = property(lambda self: self.parameters.alpha)
+    beta = property(lambda self: self.parameters.beta)
+    loc = property(lambda self: self.parameters.loc)
+    scale = property(lambda self: self.parameters.scale)
+    parameterization = property(lambda self: self.parameters.parameterization)
+
+    def __repr__(self) -> str:
+        p = self.parameters
+        where = "" if self.device is None else f", device={str(self.device)!r}"
+        return (
+            f"stable({p.alpha!r}, {p.beta!r}, loc={p.loc!r}, scale={p.scale!r}, "
+            f"parameterization={p.parameterization!r}{where})"
+        )
+
+    def to(self, parameterization: str) -> Stable:
+        """The same law in the other parameterisation ("S0" or "S1"); only loc differs."""
+        return Stable(self.parameters.converted(parameterization), self.device)
+
+    def pdf(self, x, *, out=None):
+        """Density at `x`.
+
+        Parameters
+        ----------
+        x : array_like of float
+            Any shape; NaN gives NaN, +-inf gives 0. Arrays on a GPU are evaluated there.
+        out : array, optional
+            float64, C-contiguous, the shape and the device of `x`.
+
+        Returns
+        -------
+        float64 array of the kind and shape of `x`; a float for a scalar.
+
+        Notes
+        -----
+        Relative error below 2e-12 on all reference points with alpha in [0.3, 2],
+        |alpha - 1| >= 0.01, |x| <= 100 (median 1e-15); below 1e-9 for alpha from 1e-5 to 0.01
+        away from 1, where Nolan's integral is ill-conditioned.
+        """
+        return self.evaluate(x, out={"pdf": out}).pdf
+
+    def cdf(self, x, *, out=None):
+        """P(X <= x), to full relative accuracy in the left tail; see `pdf` for x, out, errors."""
+        return self.evaluate(x, out={"cdf": out}).cdf
+
+    def sf(self, x, *, out=None):
+        """P(X > x), to full relative accuracy in the right tail; see `pdf` for x, out, errors."""
+        return self.evaluate(x, out={"sf": out}).sf
+
+    def pdf_cdf(self, x):
+        """Density and distribution function by one evaluation of the integrals (000, 3.3)."""
+        found = self.evaluate(x)
+        return found.pdf, found.cdf
+
+    def evaluate(self, x, *, quadrature=None, out=None):
+        """pdf, cdf, sf and the estimated error at `x`: a `stablegpu.density.Evaluation`.
+
+        `quadrature` is a `stablegpu.density.Quadrature`; `out` a dict of arrays by name.
+        """
+        from stablegpu.density import Quadrature, evaluate
+
+        return evaluate(
+            x,
+            self.parameters,
+            quadrature=quadrature or Quadrature(),
+            out=out,
+            device=self.device,
+        )
+
+    def rvs(self, size=None, random_state=None, *, out=None):
+        """Independent draws; see `stablegpu.sample.sample`."""
+        from stablegpu.sample import sample
+
+        return sample(
+            self.parameters, size, random_state=random_state, out=out, device=self.device
+        )
+
+
+def stable(
+    alpha, beta, loc=0.0, scale=1.0, *, parameterization: str = "S1", device=None
+) -> Stable:
+    """The alpha-stable law S(alpha, beta, scale, loc) as a frozen object.
+
+    Parameters
+    ----------
+    alpha : float in (0, 2]
+        Stability index; 2 is the normal law with variance 2 scale^2. Not within 1e-5 of 1, but
+        1 itself.
+    beta : float in [-1, 1]
+        Skewness; positive leans to the right.
+    loc : float
+        Location: mu of S1, mu0 of S0.
+    scale : float > 0
+        sigma; for a normal law its standard deviation over sqrt(2).
+    parameterization : {"S1", "S0"}
+        S1: log of the characteristic function -|s t|^alpha (1 - i beta sign(t) tan(pi alpha/2))
+        + i loc t, as SciPy's default. S0 moves the law by beta scale tan(pi alpha/2) so that it
+        is continuous in all parameters; better for fits.
+    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+        Where to compute; None follows the arrays, `hetero.use_device`, HETERO_DEVICE, then what
+        is faster.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the parameter, its value and the allowed range.
+
+    Examples
+    --------
+    >>> stable(2.0, 0.0).pdf(0.0)   # 1 / (2 sqrt(pi))
+    0.28209479177387814
+    """
+    devices.parse(device)
+    return Stable(Parameters.checked(alpha, beta, loc, scale, parameterization), device)

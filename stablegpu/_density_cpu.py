@@ -19,6 +19,7 @@ from stablegpu._density_math import (
     is_mirrored,
     is_trivial,
     log_factor,
+    rounding,
     trivial,
 )
 
@@ -136,7 +137,7 @@ def _point(y, side, rule, panels, tolerance, forced):
     for k in range(3):
         if total[k] > 0.0:
             relative = max(relative, total[3 + k] / total[k])
-    return pdf, cdf, sf, relative
+    return pdf, cdf, sf, relative + rounding(log_y, side)
 
 
 @parallel

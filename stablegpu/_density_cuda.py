@@ -26,6 +26,7 @@ from stablegpu._density_math import (
     is_mirrored,
     is_trivial,
     log_factor,
+    rounding,
     trivial,
 )
 
@@ -230,6 +231,7 @@ def evaluate_points(
                     relative = max(relative, e1 / below)
                 if above > 0.0:
                     relative = max(relative, e2 / above)
+                relative += rounding(log_y, side)
         if me == 0:
             pdf[point] = f / scale
             cdf[point] = high if mirrored else low

@@ -30,6 +30,7 @@ import numpy as np
 from hetero.jit import scalar
 
 
+EPSILON = 2.0**-52
 T_MAX = 690.0  # s(-t) underflows beyond
 DROP = 40.0  # e^-40: what may be left out of an integrand, relative to its peak
 UNDERFLOW = 800.0  # a peak under e^-800 is 0 in float64
@@ -74,6 +75,12 @@ def log_factor(y, side):
     if side.alpha == 1.0:
         return side.log_scale - 0.5 * math.pi * y / side.beta
     return side.log_scale + side.kappa * math.log(y)
+
+
+@scalar
+def rounding(log_y, side):
+    """Relative error of g from the rounding of its logarithm's two parts, which may cancel."""
+    return EPSILON * (abs(log_y - side.log_scale) + abs(side.log_scale))
 
 
 @scalar

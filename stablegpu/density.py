@@ -66,7 +66,8 @@ class Evaluation:
     Attributes
     ----------
     pdf, cdf, sf : density, distribution function and 1 - cdf, each to full relative accuracy
-    error : estimated relative error of the quadrature, the largest of the three; pessimistic
+    error : estimated relative error, of the quadrature (the largest of the three; pessimistic)
+        and of the rounding of the integrand
     """
 
     pdf: Any
@@ -141,8 +142,8 @@ def _warn(error) -> None:
     worst = np.fmax.reduce(np.asarray(error), axis=None, initial=0.0)
     if worst > WARN_ABOVE:
         warnings.warn(
-            f"the quadrature's estimated relative error reaches {worst:.1e}; "
-            "a Quadrature of higher order would lower it",
+            f"the estimated relative error of the stable density or distribution function reaches "
+            f"{worst:.1e} (Nolan's integral is ill-conditioned near alpha = 1 and in its far tails)",
             RuntimeWarning,
             stacklevel=4,
         )

@@ -5,9 +5,9 @@ The only package here that knows what a device is. Importing it loads neither Nu
 
 import importlib
 
+from hetero._progress import progress
 from hetero.devices import Device, available, resolve, use_device
 from hetero.errors import DeviceUnavailableError
-from hetero._progress import progress
 from hetero.regions import Profile, Region, profile, region
 
 # Found at first use: they import Numba.

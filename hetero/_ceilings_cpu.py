@@ -3,9 +3,9 @@
 import numpy as np
 from numba import prange
 
+from hetero._threads import threads
 from hetero.bench import benchmark
 from hetero.jit import parallel
-from hetero._threads import threads
 
 _LANES = 64  # independent chains: more than latency x width of today's cores
 _ROUNDS = 20000

@@ -82,9 +82,7 @@ def measure() -> dict[str, float]:
     by_kernel = benchmark(
         lambda: copy8[grid, launch.THREADS](source, target), clock="device", device="cuda"
     )
-    by_driver = benchmark(
-        lambda: target.copy_to_device(source), clock="device", device="cuda"
-    )
+    by_driver = benchmark(lambda: target.copy_to_device(source), clock="device", device="cuda")
     found = {
         "copy": 2 * source.nbytes / min(by_kernel.median, by_driver.median),
         "copy_kernel": 2 * source.nbytes / by_kernel.median,

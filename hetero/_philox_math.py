@@ -36,9 +36,7 @@ def words(block, path, stream, k0, k1, rounds):
 
     The block number takes two words of the counter, so no sequence runs out.
     """
-    return philox(
-        np.uint32(block & _LOW), np.uint32(block >> _32), path, stream, k0, k1, rounds
-    )
+    return philox(np.uint32(block & _LOW), np.uint32(block >> _32), path, stream, k0, k1, rounds)
 
 
 @scalar

@@ -56,7 +56,7 @@ def benchmark(
     repeats: int = 7,
     min_time: float = 0.01,
     clock: str = "wall",
-    device: None | str | Device = None,
+    device: str | Device | None = None,
 ) -> Timing:
     """Time `function()`.
 

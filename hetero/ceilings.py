@@ -49,7 +49,7 @@ class Limits:
         return asdict(self)
 
 
-def limits(device: None | str | Device = None, *, refresh: bool = False) -> Limits:
+def limits(device: str | Device | None = None, *, refresh: bool = False) -> Limits:
     """Measured ceilings of `device`: from the cache file, or measured now (seconds) and kept.
 
     The file is `$XDG_CACHE_HOME/stablegpu/limits.json` (`~/.cache/...`); an unwritable one only
@@ -68,8 +68,8 @@ def limits(device: None | str | Device = None, *, refresh: bool = False) -> Limi
 
 
 def _label(device: Device) -> str:
-    from hetero.environment import versions
     from hetero._threads import threads
+    from hetero.environment import versions
 
     used = versions()
     what = f"{threads()} threads" if device.kind == "cpu" else f"numba-cuda {used['numba-cuda']}"

@@ -122,7 +122,7 @@ def use_device(spec: str | Device) -> Iterator[Device]:
 
 
 def resolve(
-    spec: None | str | Device, *arrays, work: float = 0, break_even: float | None = None
+    spec: str | Device | None, *arrays, work: float = 0, break_even: float | None = None
 ) -> Device:
     """The device on which a routine runs.
 
@@ -160,7 +160,7 @@ def resolve(
     return Device("cpu")
 
 
-def parse(spec: None | str | Device) -> Device | None:
+def parse(spec: str | Device | None) -> Device | None:
     """A device specification as a Device; None and "auto" leave the choice open: None."""
     if spec is None or isinstance(spec, Device):
         return spec

@@ -89,8 +89,8 @@ def commit() -> str | None:
 
 def facts() -> dict:
     """Everything that a record of a measurement needs to be read years later."""
-    from hetero.devices import available
     from hetero._threads import threads
+    from hetero.devices import available
 
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

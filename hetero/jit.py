@@ -43,9 +43,9 @@ def parallel(function=None, **options):
     """A CPU loop over `numba.prange`; the GIL is released."""
     if function is None:
         return lambda f: parallel(f, **options)
-    return numba.njit(
-        parallel=True, error_model="numpy", nogil=True, cache=caching(), **options
-    )(function)
+    return numba.njit(parallel=True, error_model="numpy", nogil=True, cache=caching(), **options)(
+        function
+    )
 
 
 def serial(function=None, **options):

@@ -63,7 +63,9 @@ def words(size, *, rng=None, path=0, stream=0, rounds=ROUNDS, out=None, device=N
     return _filled(size, "uint32", rng, path, stream, rounds, out, device)
 
 
-def uniform(size, *, dtype=np.float64, rng=None, path=0, stream=0, rounds=ROUNDS, out=None, device=None):
+def uniform(
+    size, *, dtype=np.float64, rng=None, path=0, stream=0, rounds=ROUNDS, out=None, device=None
+):
     """Uniform numbers in the open interval (0, 1); the arguments are those of `words`.
 
     float64: odd multiples of 2^-53, two words each; float32: odd multiples of 2^-24, one each.

@@ -1,9 +1,9 @@
 """Named regions of time, on the host's clock and on the GPU's, and the bytes that were moved.
 
-    with hetero.profile() as p:
-        with hetero.region("assembly"):
-            ...
-    print(p)
+with hetero.profile() as p:
+    with hetero.region("assembly"):
+        ...
+print(p)
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ class Profile(Region):
         return json.dumps(self.as_dict(), indent=1)
 
     def __str__(self) -> str:
-        head = f"{'region':<36}{'calls':>8}{'wall ms':>12}{'gpu ms':>12}{'to gpu':>14}{'to host':>14}"
+        head = (
+            f"{'region':<36}{'calls':>8}{'wall ms':>12}{'gpu ms':>12}{'to gpu':>14}{'to host':>14}"
+        )
         rows = [
             f"{'  ' * depth + r.name:<36}{r.calls:>8}{r.wall * 1e3:>12.3f}{r.gpu * 1e3:>12.3f}"
             f"{r.bytes_to_device:>14,}{r.bytes_to_host:>14,}"

@@ -8,6 +8,7 @@ from numba import prange
 from hetero.jit import parallel, scalar
 from stablegpu._density_math import (
     DROP,
+    HOPELESS,
     T_MAX,
     U_MAX,
     U_STEP,
@@ -105,10 +106,13 @@ def _unfinished(sums, total, tolerance, forced):
 def _point(y, side, rule, panels, tolerance, forced):
     """pdf, cdf, sf and the estimated relative error for y > 0 (alpha = 1: any y)."""
     log_y = log_factor(y, side)
+    noise = rounding(log_y, side)
+    if noise > HOPELESS:
+        return math.nan, math.nan, math.nan, math.inf
     center, best, width = _peak(log_y, side)
     if best < -UNDERFLOW:
         pdf, cdf, sf = assemble(y, 0.0, 0.0, 0.0, side.length, side)
-        return pdf, cdf, sf, 0.0
+        return pdf, cdf, sf, noise
     left = _reach(-1.0, center, best, width, log_y, side)
     right = _reach(1.0, center, best, width, log_y, side)
     g_min, below, above = ends(
@@ -137,7 +141,7 @@ def _point(y, side, rule, panels, tolerance, forced):
     for k in range(3):
         if total[k] > 0.0:
             relative = max(relative, total[3 + k] / total[k])
-    return pdf, cdf, sf, relative + rounding(log_y, side)
+    return pdf, cdf, sf, relative + noise
 
 
 @parallel

@@ -15,6 +15,7 @@ from hetero._driver import cuda
 from hetero.jit import kernel, scalar
 from stablegpu._density_math import (
     DROP,
+    HOPELESS,
     T_MAX,
     U_MAX,
     U_STEP,
@@ -93,8 +94,12 @@ def evaluate_points(
         f = low = high = relative = 0.0
         if is_trivial(y, side):
             f, low, high = trivial(y, side)
+        elif rounding(log_factor(y, side), side) > HOPELESS:
+            f = low = high = math.nan
+            relative = math.inf
         else:
             log_y = log_factor(y, side)
+            relative = rounding(log_y, side)
 
             # The peak: every thread tries one place, then all look between the best one's
             # neighbours.
@@ -225,13 +230,14 @@ def evaluate_points(
                     left, right = left + first * size, left + (last + 1) * size
 
                 f, low, high = assemble(y, g_min, density, below, above, side)
+                worst = 0.0
                 if density > 0.0:
-                    relative = e0 / density
+                    worst = e0 / density
                 if below > 0.0:
-                    relative = max(relative, e1 / below)
+                    worst = max(worst, e1 / below)
                 if above > 0.0:
-                    relative = max(relative, e2 / above)
-                relative += rounding(log_y, side)
+                    worst = max(worst, e2 / above)
+                relative += worst
         if me == 0:
             pdf[point] = f / scale
             cdf[point] = high if mirrored else low

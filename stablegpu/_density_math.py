@@ -29,10 +29,11 @@ import numpy as np
 
 from hetero.jit import scalar
 
-
 EPSILON = 2.0**-52
+HOPELESS = 1e-5
 T_MAX = 690.0  # s(-t) underflows beyond
 DROP = 40.0  # e^-40: what may be left out of an integrand, relative to its peak
+AT_ZETA = 1e-100  # closer to zeta the density and the distribution function do not change
 UNDERFLOW = 800.0  # a peak under e^-800 is 0 in float64
 U_STEP = 0.5  # in searches for the ends of the contributing interval
 U_MAX = 16.0
@@ -79,7 +80,10 @@ def log_factor(y, side):
 
 @scalar
 def rounding(log_y, side):
-    """Relative error of g from the rounding of its logarithm's two parts, which may cancel."""
+    """Relative error of g from the rounding of its logarithm's two parts, which may cancel.
+
+    Above HOPELESS the peak is lost in the noise: the result is NaN, with an infinite error.
+    """
     return EPSILON * (abs(log_y - side.log_scale) + abs(side.log_scale))
 
 
@@ -122,7 +126,7 @@ def assemble(y, g_min, density, below, above, side):
         pdf /= y
     low = side.rest / math.pi + (below * decay if side.rising else above) / math.pi
     high = (above if side.rising else below * decay) / math.pi
-    return pdf, low, high
+    return pdf, min(low, 1.0), min(high, 1.0)  # the sum of two parts may round upwards
 
 
 @scalar
@@ -140,10 +144,10 @@ def is_mirrored(y, flip, side):
 
 @scalar
 def is_trivial(y, side):
-    """Whether no integral is needed: NaN, infinity, zeta itself, no support, Cauchy."""
+    """Whether no integral is needed: NaN, infinity, zeta itself, no support, Cauchy. y >= 0."""
     if side.alpha == 1.0:
         return side.beta == 0.0 or not abs(y) < np.inf
-    return y == 0.0 or not y < np.inf or side.length <= 0.0
+    return y < AT_ZETA or not y < np.inf or side.length <= 0.0
 
 
 @scalar
@@ -154,6 +158,6 @@ def trivial(y, side):
     if abs(y) < np.inf:
         if side.alpha == 1.0:
             return cauchy(y)
-        if y == 0.0:
+        if y < AT_ZETA:
             return side.peak, side.rest / math.pi, side.length / math.pi
     return (0.0, 1.0, 0.0) if y > 0.0 else (0.0, 0.0, 1.0)

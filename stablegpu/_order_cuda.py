@@ -12,7 +12,7 @@ from hetero._driver import cuda
 from hetero.jit import kernel, scalar
 
 _DIGITS = 256
-_MOST = 12  # distinct prefixes in a pass: 12 KiB of shared counters
+_COUNTERS = 12 * _DIGITS  # for at most twelve distinct prefixes in a pass
 _SIGN = np.uint64(1 << 63)
 _ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -26,7 +26,7 @@ def sortable(bits):
 @kernel
 def count_digits(bits, prefixes, shift, counts):
     """counts[k, d]: elements whose bytes above `shift` + 8 equal prefixes[k] and next byte is d."""
-    local = cuda.shared.array(_MOST * _DIGITS, int32)
+    local = cuda.shared.array(_COUNTERS, int32)
     wanted = prefixes.size
     for i in range(cuda.threadIdx.x, wanted * _DIGITS, cuda.blockDim.x):
         local[i] = 0

@@ -70,9 +70,8 @@ def _centred(angle, cosine, w, ratio, sampler):
     stretched = tangent * d if epsilon != 0.0 else 2.0 / math.pi * log_a
     half = math.sin(0.5 * small)
     bend = math.tan(angle) * skew - 2.0 * tangent * half * half
-    return (
-        math.sin(sampler.alpha * angle) / cosine * (1.0 + d)
-        + sampler.beta * (stretched + (1.0 + d) * bend)
+    return math.sin(sampler.alpha * angle) / cosine * (1.0 + d) + sampler.beta * (
+        stretched + (1.0 + d) * bend
     )
 
 

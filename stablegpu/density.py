@@ -67,7 +67,8 @@ class Evaluation:
     ----------
     pdf, cdf, sf : density, distribution function and 1 - cdf, each to full relative accuracy
     error : estimated relative error, of the quadrature (the largest of the three; pessimistic)
-        and of the rounding of the integrand
+        and of the rounding of the integrand; infinite where that drowns the peak and the values
+        are NaN (alpha = 1 beyond |x| of about 1e10 beta)
     """
 
     pdf: Any
@@ -80,7 +81,7 @@ def evaluate(
     x,
     parameters: Parameters,
     *,
-    quadrature: Quadrature = Quadrature(),  # noqa: B008 - immutable
+    quadrature: Quadrature = Quadrature(),
     out: dict | None = None,
     device=None,
 ) -> Evaluation:

@@ -20,7 +20,7 @@ class Stable:
     """
 
     parameters: Parameters = field(repr=False)
-    device: None | str | Device = None
+    device: str | Device | None = None
 
     alpha = property(lambda self: self.parameters.alpha)
     beta = property(lambda self: self.parameters.beta)
@@ -94,14 +94,10 @@ class Stable:
         """Independent draws; see `stablegpu.sample.sample`."""
         from stablegpu.sample import sample
 
-        return sample(
-            self.parameters, size, random_state=random_state, out=out, device=self.device
-        )
+        return sample(self.parameters, size, random_state=random_state, out=out, device=self.device)
 
 
-def stable(
-    alpha, beta, loc=0.0, scale=1.0, *, parameterization: str = "S1", device=None
-) -> Stable:
+def stable(alpha, beta, loc=0.0, scale=1.0, *, parameterization: str = "S1", device=None) -> Stable:
     """The alpha-stable law S(alpha, beta, scale, loc) as a frozen object.
 
     Parameters

@@ -46,7 +46,7 @@ class FitResult:
     method: str
     size: int
     message: str = ""
-    device: None | str | Device = field(default=None, repr=False)
+    device: str | Device | None = field(default=None, repr=False)
     data: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -114,7 +114,9 @@ def fit(data, *, method: str = "mcculloch", parameterization: str = "S1", device
     if abs(alpha - 1.0) < NEAR_ONE:
         alpha = 1.0
     found = Parameters.checked(alpha, beta, loc, scale, "S0").converted(parameterization)
-    ends = [n for n, v, e in (("alpha", alpha, (0.1, 2.0)), ("|beta|", abs(beta), (1.0,))) if v in e]
+    ends = [
+        n for n, v, e in (("alpha", alpha, (0.1, 2.0)), ("|beta|", abs(beta), (1.0,))) if v in e
+    ]
     message = f"at the boundary of the estimator's range: {', '.join(ends)}" if ends else ""
     return FitResult(
         found.alpha,

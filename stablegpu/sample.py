@@ -34,9 +34,7 @@ def sampler_of(parameters: Parameters) -> Sampler:
     side = sides(alpha, beta)[0]
     tangent = 0.0 if alpha == 1.0 else tan_half_pi(alpha)
     cosine = 1.0 / math.hypot(1.0, centre)
-    return Sampler(
-        alpha, beta, side.length, side.gap, side.rest, cosine, tangent, offset, near
-    )
+    return Sampler(alpha, beta, side.length, side.gap, side.rest, cosine, tangent, offset, near)
 
 
 def sample(parameters: Parameters, size=None, *, random_state=None, out=None, device=None):

@@ -32,7 +32,7 @@ def compile_kernel(kernel, signature, arch="sm_90") -> Report:
     # The functions that a kernel calls are compiled for "the current device" (private API of
     # numba-cuda, which pyproject.toml pins): give it one.
     device = SimpleNamespace(compute_capability=(major, minor), id=0)
-    with mock.patch.object(dispatcher, "get_current_device", lambda: device):
+    with mock.patch.object(dispatcher, "get_current_device", return_value=device):
         ptx, _ = cuda.compile_ptx(
             kernel.py_func,
             signature,

@@ -1,0 +1,185 @@
+"""Arrays of every library keep their kind, their place and their shape."""
+
+import numpy as np
+import pytest
+
+import hetero
+from hetero.arrays import as_real, device_of
+from stablegpu import stable
+
+LAW = stable(1.5, 0.5)
+EXPECTED = [LAW.pdf(0.0), LAW.pdf(1.0)]
+
+
+@pytest.mark.parametrize(
+    "values", [["a"], "abc", None, object(), [1j], [[1], [1, 2]], np.array(["2020"], "M8[D]")]
+)
+def test_what_is_not_real_is_named(values):
+    with pytest.raises(TypeError, match="x must"):
+        as_real("x", values)
+
+
+def test_host_arrays_are_not_copied():
+    x = np.ones(3)
+    assert as_real("x", x) is x
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.arange(6.0).reshape(2, 3)[:, ::2],
+        np.arange(4, dtype=np.int8),
+        np.ones((2, 0, 3)),
+        np.float32([[0.5]]),
+        [0.0, 1.0],
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    ],
+    ids=["strided", "int8", "empty", "float32", "list", "fortran"],
+)
+@pytest.mark.simulator
+def test_shapes_and_dtypes(device, x):
+    before = np.array(x, copy=True)
+    law = stable(1.5, 0.5, device=device)
+    found = law.pdf(x)
+    assert isinstance(found, np.ndarray)
+    assert found.shape == np.shape(x)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(before, x)
+    flat = [law.pdf(float(v)) for v in np.ravel(x)]
+    np.testing.assert_allclose(found.ravel(), flat, rtol=1e-15)
+
+
+def test_read_only_and_scalars(device):
+    law = stable(1.5, 0.5, device=device)
+    x = np.array([0.0, 1.0])
+    x.setflags(write=False)
+    np.testing.assert_allclose(law.pdf(x), EXPECTED, rtol=1e-12)
+    for scalar in (0.0, 0, np.float32(0), np.array(0.0)):
+        assert isinstance(law.pdf(scalar), float)
+
+
+def test_out(device):
+    law = stable(1.5, 0.5, device=device)
+    out = np.full(2, np.nan)
+    assert law.pdf([0.0, 1.0], out=out) is out
+    np.testing.assert_allclose(out, EXPECTED, rtol=1e-12)
+    frozen = np.empty(2)
+    frozen.setflags(write=False)
+    for bad, error in (
+        (np.empty(3), ValueError),
+        (np.empty(2, np.float32), TypeError),
+        (np.empty(4)[::2], ValueError),
+        (frozen, ValueError),
+        ([0.0, 0.0], TypeError),
+    ):
+        with pytest.raises(error, match="out must"):
+            law.pdf([0.0, 1.0], out=bad)
+
+
+def test_cpu_tensors_are_read():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    assert device_of(x) is None
+    np.testing.assert_allclose(LAW.pdf(x), EXPECTED, rtol=1e-12)
+
+
+# ---- on a GPU --------------------------------------------------------------------------------
+
+
+def _cupy():
+    cupy = pytest.importorskip("cupy")
+    return cupy.ndarray, lambda v: cupy.asarray(v), cupy.asnumpy
+
+
+def _torch():
+    torch = pytest.importorskip("torch")
+    return torch.Tensor, lambda v: torch.tensor(v, device="cuda"), lambda t: t.cpu().numpy()
+
+
+def _numba():
+    from hetero._driver import cuda
+
+    kind = type(cuda.to_device(np.ones(1)))
+    return kind, lambda v: cuda.to_device(np.asarray(v)), lambda a: a.copy_to_host()
+
+
+def _jax():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    return jax.Array, lambda v: jax.numpy.asarray(np.asarray(v)), np.asarray
+
+
+LIBRARIES = {"cupy": _cupy, "torch": _torch, "numba": _numba, "jax": _jax}
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_device_arrays_keep_their_kind_without_a_host_copy(require_cuda, library, monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    kind, make, to_host = LIBRARIES[library]()
+    x = make(np.array([[0.0], [1.0]]))
+    LAW.pdf(x)  # the constants of the rule are uploaded once
+    with hetero.profile() as profile:
+        found = LAW.pdf(x)
+    assert isinstance(found, kind)
+    assert tuple(found.shape) == (2, 1)
+    assert device_of(found) == hetero.Device("cuda", 0)
+    assert profile.bytes_to_device == profile.bytes_to_host == 0
+    assert profile.children["stable density"].gpu > 0
+    np.testing.assert_allclose(to_host(found).ravel(), EXPECTED, rtol=1e-12)
+
+
+@pytest.mark.cuda
+def test_cupy_views_dtypes_streams_and_out(require_cuda):
+    cupy = pytest.importorskip("cupy")
+    x = cupy.linspace(-3, 3, 12).reshape(3, 4)
+    expected = LAW.pdf(cupy.asnumpy(x))
+    np.testing.assert_allclose(cupy.asnumpy(LAW.pdf(x[:, ::2])), expected[:, ::2], rtol=1e-12)
+    np.testing.assert_allclose(
+        cupy.asnumpy(LAW.pdf(x.astype("f4"))), LAW.pdf(cupy.asnumpy(x.astype("f4"))), rtol=1e-12
+    )
+    out = cupy.empty((3, 4))
+    assert LAW.pdf(x, out=out) is out
+    np.testing.assert_allclose(cupy.asnumpy(out), expected, rtol=1e-12)
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        big = cupy.random.default_rng(1).standard_normal(100_000)
+        found = LAW.pdf(big)
+        total = cupy.asnumpy(found)
+        stream.synchronize()
+    np.testing.assert_allclose(total, LAW.pdf(cupy.asnumpy(big)), rtol=1e-11)
+    for bad in (np.empty((3, 4)), cupy.empty((3, 4), "f4"), cupy.empty((4, 3))):
+        with pytest.raises((TypeError, ValueError), match="out must"):
+            LAW.pdf(x, out=bad)
+    with pytest.raises(TypeError, match="real"):
+        LAW.pdf(x.astype("c16"))
+    with pytest.raises(ValueError, match="lives on"):
+        stable(1.5, 0.5, device="cpu").pdf(x)
+    assert LAW.pdf(cupy.empty((0, 2))).shape == (0, 2)
+
+
+@pytest.mark.cuda
+def test_dlpack_alone_is_enough(require_cuda):
+    cupy = pytest.importorskip("cupy")
+
+    class Capsule:
+        def __init__(self, array):
+            self.array, self.shape = array, array.shape
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    found = LAW.pdf(Capsule(cupy.asarray([0.0, 1.0])))
+    np.testing.assert_allclose(found.copy_to_host(), EXPECTED, rtol=1e-12)
+
+
+@pytest.mark.cuda
+def test_random_numbers_fill_device_arrays(require_cuda):
+    cupy = pytest.importorskip("cupy")
+    out = cupy.empty(1000)
+    with hetero.profile() as profile:
+        assert LAW.rvs(out=out, random_state=1) is out
+    assert profile.bytes_to_host == 0
+    np.testing.assert_allclose(cupy.asnumpy(out), LAW.rvs(1000, random_state=1), rtol=1e-10)

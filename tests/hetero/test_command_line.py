@@ -1,0 +1,44 @@
+"""`python -m hetero` tells what there is and what is missing."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from hetero import _driver
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "hetero", *arguments],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "200"} | environment,
+    )
+
+
+def test_report(tmp_path):
+    shown = run("--no-limits")
+    assert shown.returncode == 0, shown.stderr
+    assert "cpu" in shown.stdout
+    assert "numba" in shown.stdout
+    assert ("GPU: usable" if _driver.problem() is None else "GPU: none usable") in shown.stdout
+
+
+def test_limits_are_measured_and_kept(tmp_path):
+    first = run("--json", XDG_CACHE_HOME=str(tmp_path))
+    assert first.returncode == 0, first.stderr
+    found = json.loads(first.stdout)
+    assert found["limits"][0]["copy"] > 1e8
+    assert all(found["limits"][0][k] > 1e8 for k in ("fma_float32", "fma_float64", "mad_int64"))
+    again = json.loads(run("--json", XDG_CACHE_HOME=str(tmp_path)).stdout)
+    assert again["limits"] == found["limits"]
+
+
+@pytest.mark.skipif(_driver.problem() is None, reason="this machine has a GPU")
+def test_a_missing_gpu_is_explained():
+    found = json.loads(run("--json", "--no-limits").stdout)
+    assert found["gpu_problem"]["cause"]
+    assert found["gpu_problem"]["remedy"]

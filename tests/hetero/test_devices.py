@@ -1,0 +1,103 @@
+"""Which device a call runs on, and what happens where it cannot."""
+
+import numpy as np
+import pytest
+
+import hetero
+from hetero import Device, DeviceUnavailableError, _driver, resolve, use_device
+
+no_gpu = pytest.mark.skipif(_driver.problem() is None, reason="this machine has a GPU")
+
+
+def test_devices_are_values():
+    assert Device.parse("CUDA:1") == Device("cuda", 1)
+    assert str(Device("cuda", 1)) == "cuda:1"
+    assert str(Device("cpu")) == "cpu"
+    assert len({Device("cpu"), Device("cpu", 0)}) == 1
+
+
+@pytest.mark.parametrize("spec", ["gpu", "cuda:", "cuda:x", "cpu:1", "cuda:-1", ("cuda", 0), 1])
+def test_bad_specifications(spec):
+    with pytest.raises((ValueError, TypeError), match=r"device|CPU"):
+        resolve(spec)
+
+
+def test_order_of_precedence(monkeypatch):
+    assert resolve(None) == Device("cpu")
+    monkeypatch.setenv("HETERO_DEVICE", "cuda:7")
+    assert resolve("cpu") == Device("cpu")
+    with use_device("cpu"):
+        assert resolve(None) == Device("cpu")
+    with pytest.raises(DeviceUnavailableError, match="cuda:7"):
+        resolve(None)
+    # "auto" asks for the choice by size, whatever the environment says.
+    assert resolve("auto") == Device("cpu")
+
+
+def test_auto_takes_a_gpu_only_for_enough_work(monkeypatch):
+    monkeypatch.setattr("hetero.devices._usable_gpus", lambda: 1)
+    assert resolve(None, work=99, break_even=100) == Device("cpu")
+    assert resolve(None, work=100, break_even=100) == Device("cuda", 0)
+    assert resolve(None, work=1e9) == Device("cpu")
+    monkeypatch.setattr("hetero.devices._usable_gpus", lambda: 0)
+    assert resolve(None, work=1e9, break_even=1) == Device("cpu")
+
+
+@no_gpu
+def test_explicit_gpu_that_is_missing_raises_with_cause_and_remedy():
+    with pytest.raises(DeviceUnavailableError, match=r"not available: .+ Remedy: .+") as caught:
+        resolve("cuda")
+    assert caught.value.cause
+    assert caught.value.remedy
+    with use_device("cuda"), pytest.raises(DeviceUnavailableError):
+        resolve(None)
+
+
+def test_gpu_number_that_does_not_exist(require_cuda):
+    with pytest.raises(DeviceUnavailableError, match="GPU"):
+        resolve("cuda:99")
+
+
+def test_the_old_cuda_target_is_refused(monkeypatch):
+    _driver.problem.cache_clear()
+    monkeypatch.setattr(_driver, "cuda", object())
+    try:
+        if not _driver.SIMULATOR:
+            cause, remedy = _driver.problem()
+            assert "numba-cuda" in cause
+            assert "pip install" in remedy
+    finally:
+        _driver.problem.cache_clear()
+
+
+def test_numpy_arrays_do_not_choose():
+    assert resolve(None, np.ones(3), [1, 2], 3.0) == Device("cpu")
+
+
+class OnGpu:
+    """Pretends to be an array on a GPU."""
+
+    def __init__(self, index):
+        self.index = index
+
+    def __dlpack_device__(self):
+        return (2, self.index)
+
+
+def test_arrays_on_two_devices_are_refused():
+    with pytest.raises(ValueError, match="several devices"):
+        resolve(None, OnGpu(0), OnGpu(1))
+    with pytest.raises(ValueError, match="lives on cuda:1"):
+        resolve("cpu", OnGpu(1))
+    with pytest.raises(ValueError, match="lives on cuda:1"):
+        resolve("cuda:0", OnGpu(1))
+
+
+def test_threads():
+    before = hetero.threads()
+    with hetero.use_threads(1):
+        assert hetero.threads() == 1
+    assert hetero.threads() == before
+    for bad in (0, 10**6, 1.5):
+        with pytest.raises(ValueError, match="threads"):
+            hetero.set_threads(bad)

@@ -1,0 +1,36 @@
+"""Checks name the argument, the value and the allowed range."""
+
+import numpy as np
+import pytest
+
+from hetero import errors
+
+
+def test_real():
+    assert errors.real("a", np.float32(1.5)) == 1.5
+    assert errors.real("a", np.array(2)) == 2.0
+    for bad in ("1", None, 1j, [1.0], np.ones(1), True):
+        with pytest.raises(TypeError, match="a must be a real number"):
+            errors.real("a", bad)
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="a must be finite"):
+            errors.real("a", bad)
+
+
+def test_within():
+    assert errors.within("a", 0, 0, 1) == 0.0
+    with pytest.raises(ValueError, match=r"a must lie in \(0, 1\], got 0"):
+        errors.within("a", 0, 0, 1, closed="right")
+    with pytest.raises(ValueError, match=r"a must lie in \[0, 1\), got 1"):
+        errors.within("a", 1, 0, 1, closed="left")
+
+
+def test_shape():
+    assert errors.shape("n", None) == ()
+    assert errors.shape("n", 3) == (3,)
+    assert errors.shape("n", (2, np.int64(3))) == (2, 3)
+    for bad in (-1, (2, -3), 1.5):
+        with pytest.raises(ValueError, match="n must hold"):
+            errors.shape("n", bad)
+    with pytest.raises(TypeError, match="n must be"):
+        errors.shape("n", object())

@@ -1,0 +1,112 @@
+"""Regions, benchmarks, limits, facts and progress."""
+
+import json
+import time
+
+import pytest
+
+import hetero
+from hetero import ceilings
+
+
+def test_regions_nest_and_add_up():
+    with hetero.profile("run") as profile:
+        for _ in range(3):
+            with hetero.region("outer"), hetero.region("inner"):
+                time.sleep(0.002)
+    outer = profile.children["outer"]
+    inner = outer.children["inner"]
+    assert (outer.calls, inner.calls) == (3, 3)
+    assert 0.006 <= inner.wall <= outer.wall <= profile.wall
+    tree = json.loads(profile.to_json())
+    assert tree["children"][0]["children"][0]["name"] == "inner"
+    assert "inner" in str(profile)
+
+
+def test_bytes_count_in_all_regions_around():
+    from hetero import regions
+
+    with hetero.profile() as profile, hetero.region("outer"):
+        regions.moved(to_host=8)
+        with hetero.region("inner"):
+            regions.moved(to_host=100, to_device=5)
+    outer = profile.children["outer"]
+    assert outer.children["inner"].bytes_to_host == 100
+    assert outer.bytes_to_host == profile.bytes_to_host == 108
+    assert profile.bytes_to_device == 5
+
+
+def test_a_region_outlives_an_exception():
+    with hetero.profile() as profile:
+        with pytest.raises(KeyError), hetero.region("fails"):
+            raise KeyError
+        with hetero.region("next"):
+            pass
+    assert set(profile.children) == {"fails", "next"}
+
+
+def test_region_without_a_profile_does_nothing():
+    with hetero.region("unseen"):
+        pass
+
+
+def test_benchmark_separates_the_first_call():
+    calls = []
+
+    def work():
+        time.sleep(0.02 if not calls else 0.001)
+        calls.append(1)
+
+    timing = hetero.benchmark(work, repeats=5, min_time=0.002)
+    assert timing.first >= 0.02
+    assert 0.001 <= timing.best <= timing.median <= timing.worst
+    assert timing.rate(10) == pytest.approx(10 / timing.median)
+    assert timing.as_dict()["clock"] == "wall"
+    with pytest.raises(ValueError, match="repeats"):
+        hetero.benchmark(work, repeats=3)
+    with pytest.raises(ValueError, match="clock"):
+        hetero.benchmark(work, clock="device", device="cpu")
+
+
+def test_limits_are_measured_once(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    calls = []
+
+    class Twin:
+        @staticmethod
+        def measure():
+            calls.append(1)
+            return dict.fromkeys(("copy", "fma_float32", "fma_float64", "mad_int64", "launch"), 1e9)
+
+    monkeypatch.setattr(ceilings, "twin", lambda topic, device: Twin)
+    first = hetero.limits("cpu")
+    assert hetero.limits("cpu") == first
+    assert len(calls) == 1
+    hetero.limits("cpu", refresh=True)
+    assert len(calls) == 2
+    (tmp_path / "stablegpu" / "limits.json").write_text("{broken")
+    assert hetero.limits("cpu") == first
+    assert len(calls) == 3
+
+
+@pytest.mark.cuda
+def test_gpu_limits_agree_with_a_plain_copy(require_cuda):
+    cupy = pytest.importorskip("cupy")
+    source = cupy.ones(1 << 28)
+    target = cupy.empty_like(source)
+    timing = hetero.benchmark(
+        lambda: cupy.copyto(target, source), clock="device", device="cuda", repeats=9
+    )
+    plain = 2 * source.nbytes / timing.median
+    assert hetero.limits("cuda", refresh=True).copy == pytest.approx(plain, rel=0.05)
+
+
+def test_facts_are_json():
+    facts = json.loads(json.dumps(hetero.facts()))
+    assert {"cpu", "cores", "threads", "gpus", "versions", "commit", "date"} <= set(facts)
+
+
+def test_progress_passes_items_on(capsys):
+    assert list(hetero.progress(range(3), "count")) == [0, 1, 2]
+    assert list(hetero.progress(range(3), enabled=False)) == [0, 1, 2]
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,103 @@
+"""Bad parameters are named; hard points give the mathematically right value."""
+
+import numpy as np
+import pytest
+
+import hetero
+from hetero import _driver
+from stablegpu import stable
+from stablegpu.density import Quadrature
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"alpha": 0.0}, ValueError, r"alpha must lie in \(0, 2\], got 0"),
+        ({"alpha": 2.1}, ValueError, r"alpha must lie in \(0, 2\], got 2.1"),
+        ({"alpha": np.nan}, ValueError, "alpha must be finite"),
+        ({"alpha": "1.5"}, TypeError, "alpha must be a real number"),
+        ({"alpha": [1.5, 1.6]}, TypeError, "alpha must be a real number"),
+        ({"alpha": 1 + 1e-9}, ValueError, "use alpha=1"),
+        ({"beta": -1.5}, ValueError, r"beta must lie in \[-1, 1\], got -1.5"),
+        ({"beta": np.nan}, ValueError, "beta must be finite"),
+        ({"loc": np.inf}, ValueError, "loc must be finite"),
+        ({"scale": 0.0}, ValueError, r"scale must lie in \(0, inf\), got 0"),
+        ({"scale": -1}, ValueError, "scale must lie"),
+        ({"scale": np.nan}, ValueError, "scale must be finite"),
+        ({"parameterization": "S2"}, ValueError, "parameterization must be one of 'S1', 'S0'"),
+        ({"device": "gpu"}, ValueError, "device must be"),
+        ({"device": 3}, TypeError, "device must be"),
+    ],
+)
+def test_parameters(arguments, error, words):
+    with pytest.raises(error, match=words):
+        stable(**({"alpha": 1.5, "beta": 0.5} | arguments))
+
+
+def test_laws_are_frozen_values():
+    law = stable(1.5, 0.5)
+    with pytest.raises(AttributeError):
+        law.alpha = 1.2
+    assert law == stable(1.5, 0.5)
+    assert eval(repr(law), {"stable": stable}) == law
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 1.7, 2.0])
+@pytest.mark.parametrize("beta", [-1.0, 0.0, 0.5])
+def test_limits(device, alpha, beta):
+    law = stable(alpha, beta, device=device)
+    found = law.evaluate([-np.inf, np.nan, np.inf])
+    np.testing.assert_array_equal(found.pdf, [0.0, np.nan, 0.0])
+    np.testing.assert_array_equal(found.cdf, [0.0, np.nan, 1.0])
+    np.testing.assert_array_equal(found.sf, [1.0, np.nan, 0.0])
+
+
+@pytest.mark.filterwarnings("ignore:the estimated relative error")
+def test_huge_and_tiny_arguments_and_scales(device):
+    x = np.array([-1e300, -1e-300, 1e-300, 1e300])
+    for alpha in (0.3, 0.9, 1.0, 1.1, 1.99):
+        found = stable(alpha, 0.5, device=device).evaluate(x)
+        if alpha == 1.0:  # said to be out of reach
+            assert np.isnan(found.pdf[[0, 3]]).all()
+            assert np.isinf(found.error[[0, 3]]).all()
+            continue
+        assert np.all((found.pdf >= 0) & (found.cdf >= 0) & (found.cdf <= 1))
+    for scale in (1e-300, 1e300):
+        law = stable(1.5, 0.5, scale=scale, device=device)
+        standard = stable(1.5, 0.5, device=device)
+        np.testing.assert_allclose(law.cdf(2 * scale), standard.cdf(2.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("x", ["a", b"a", None, [1j], object(), ["1", "2"]])
+def test_points_that_are_no_numbers(x):
+    with pytest.raises(TypeError, match="x must"):
+        stable(1.5, 0.5).pdf(x)
+
+
+def test_empty(device):
+    law = stable(1.5, 0.5, device=device)
+    assert law.pdf([]).shape == (0,)
+    assert law.cdf(np.empty((3, 0))).shape == (3, 0)
+    assert law.rvs(0).shape == (0,)
+
+
+def test_lost_accuracy_is_said():
+    with pytest.warns(RuntimeWarning, match="ill-conditioned"):
+        stable(1.0, 0.5, device="cpu").pdf(1e14)
+
+
+@pytest.mark.parametrize(
+    "options", [{"panels": 7}, {"panels": 33}, {"order": 8}, {"tolerance": 0.0}]
+)
+def test_quadrature_settings(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Quadrature(**options)
+
+
+@pytest.mark.skipif(_driver.problem() is None, reason="this machine has a GPU")
+def test_a_missing_gpu_is_explained_when_it_is_needed():
+    law = stable(1.5, 0.5, device="cuda")
+    for call in (lambda: law.pdf(0.0), lambda: law.rvs(3)):
+        with pytest.raises(hetero.DeviceUnavailableError, match="Remedy"):
+            call()

@@ -1,0 +1,90 @@
+"""Where the law has a closed form, and identities that hold for every law."""
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from stablegpu import stable
+
+X = np.array([-30.0, -3.0, -0.7, -1e-3, 0.0, 1e-8, 0.4, 1.0, 5.0, 80.0])
+
+
+@pytest.mark.simulator
+def test_normal(device):
+    law = stable(2.0, 0.7, loc=1.0, scale=0.5, device=device)
+    normal = stats.norm(1.0, 0.5 * np.sqrt(2))
+    x = np.array([-8.0, -1.0, 0.3, 1.0, 1.1, 4.0])
+    np.testing.assert_allclose(law.pdf(x), normal.pdf(x), rtol=1e-12)
+    np.testing.assert_allclose(law.cdf(x), normal.cdf(x), rtol=1e-12)
+    np.testing.assert_allclose(law.sf(x), normal.sf(x), rtol=1e-12)
+
+
+@pytest.mark.simulator
+def test_cauchy(device):
+    law = stable(1.0, 0.0, loc=-1.0, scale=2.0, device=device)
+    cauchy = stats.cauchy(-1.0, 2.0)
+    x = np.array([-1e9, -3.0, -1.0, 0.0, 7.0, 1e12])
+    np.testing.assert_allclose(law.pdf(x), cauchy.pdf(x), rtol=1e-14)
+    np.testing.assert_allclose(law.sf(x), cauchy.sf(x), rtol=1e-14)
+
+
+@pytest.mark.simulator
+def test_levy(device):
+    law = stable(0.5, 1.0, loc=2.0, scale=3.0, parameterization="S1", device=device)
+    x = np.array([1.0, 2.0, 2.4, 3.0, 10.0, 1e4])
+    c = 3.0 / np.maximum(x - 2.0, 1e-3)  # at 1e-3 all three have underflowed
+    pdf = np.sqrt(c / (2 * np.pi)) * np.exp(-c / 2) * c / 3.0
+    np.testing.assert_allclose(law.pdf(x), pdf, rtol=1e-12)
+    np.testing.assert_allclose(law.cdf(x), special.erfc(np.sqrt(c / 2)), rtol=1e-12)
+    np.testing.assert_allclose(law.sf(x), special.erf(np.sqrt(c / 2)), rtol=1e-12)
+
+
+LAWS = [(0.4, 0.3), (0.8, -1.0), (1.0, 0.6), (1.02, -0.5), (1.6, 0.9), (1.97, -0.2)]
+
+
+@pytest.mark.parametrize(("alpha", "beta"), LAWS)
+@pytest.mark.parametrize("parameterization", ["S0", "S1"])
+def test_identities(device, alpha, beta, parameterization):
+    options = {"parameterization": parameterization, "device": device}
+    law = stable(alpha, beta, **options)
+    mirrored = stable(alpha, -beta, **options)
+    np.testing.assert_allclose(law.pdf(X), mirrored.pdf(-X), rtol=1e-13)
+    np.testing.assert_allclose(law.cdf(X), mirrored.sf(-X), rtol=1e-13)
+    np.testing.assert_allclose(law.cdf(X) + law.sf(X), 1.0, rtol=1e-14)
+    pdf, cdf = law.pdf_cdf(X)
+    np.testing.assert_array_equal(pdf, law.pdf(X))
+    np.testing.assert_array_equal(cdf, law.cdf(X))
+    step = 1e-4
+    slope = (law.cdf(X + step) - law.cdf(X - step)) / (2 * step)
+    inside = np.abs(X) > 0.1
+    np.testing.assert_allclose(slope[inside], law.pdf(X)[inside], rtol=1e-3, atol=1e-11)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), LAWS)
+def test_both_parameterizations_are_one_law(device, alpha, beta):
+    first = stable(alpha, beta, 0.4, 2.5, parameterization="S1", device=device)
+    second = first.to("S0")
+    assert second.parameterization == "S0"
+    # At alpha = 1.02, zeta is 16: the last digits of x - zeta differ.
+    np.testing.assert_allclose(first.pdf(X), second.pdf(X), rtol=1e-9)
+    assert second.to("S1").loc == pytest.approx(0.4, abs=1e-13)
+
+
+def test_location_and_scale_in_s0(device):
+    standard = stable(1.3, 0.5, parameterization="S0", device=device)
+    moved = stable(1.3, 0.5, 3.0, 0.25, parameterization="S0", device=device)
+    np.testing.assert_allclose(moved.pdf(3 + 0.25 * X), 4 * standard.pdf(X), rtol=1e-11)
+
+
+def test_scipy_agrees_in_its_good_region(device):
+    """SciPy's S1; where it is known to be right."""
+    for alpha, beta in ((1.6, 0.4), (0.7, -0.3)):
+        x = np.array([-2.0, 0.5, 3.0])
+        ours = stable(alpha, beta, 0.3, 1.5, device=device).pdf(x)
+        np.testing.assert_allclose(ours, stats.levy_stable(alpha, beta, 0.3, 1.5).pdf(x), rtol=1e-8)
+
+
+def test_density_is_continuous_at_zeta(device):
+    law = stable(1.3, 0.5, parameterization="S1", device=device)  # zeta is 0 in S1
+    near = law.pdf([-1e-12, -1e-300, 0.0, 1e-300, 1e-12])
+    np.testing.assert_allclose(near, near[2], rtol=1e-11)

@@ -1,0 +1,121 @@
+"""McCulloch's estimator: exact on exact quantiles, consistent on samples, clear on bad data."""
+
+import numpy as np
+import pytest
+
+import stablegpu
+from hetero import Device
+from hetero.jit import twin
+from stablegpu import _mcculloch, stable
+
+PROBABILITIES = np.array(_mcculloch.PROBABILITIES)
+
+
+def exact_quantiles(alpha, beta):
+    """By bisection in the distribution function."""
+    law = stable(alpha, beta, parameterization="S0", device="cpu")
+    far = np.arcsinh(200.0 ** (1 / alpha) + 10)
+    low, high = np.full(5, -far), np.full(5, far)
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        below = law.cdf(np.sinh(middle)) < PROBABILITIES
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.sinh(low)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta"),
+    [(0.3, 0.2), (0.55, -0.6), (0.87, 0.9), (1.04, 0.3), (1.4, -0.95), (1.93, 0.4)],
+)
+def test_exact_quantiles_give_the_parameters_back(alpha, beta):
+    found = _mcculloch.estimate(3.0 + 2.0 * exact_quantiles(alpha, beta))
+    np.testing.assert_allclose(found, (alpha, beta, 3.0, 2.0), atol=3e-3)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.3), (1.0, -0.5), (1.5, 0.5), (1.8, 0.0)])
+@pytest.mark.parametrize("parameterization", ["S0", "S1"])
+def test_large_samples(device, alpha, beta, parameterization):
+    law = stable(alpha, beta, 3.0, 2.0, parameterization=parameterization)
+    result = stablegpu.fit(
+        law.rvs(100_000, random_state=4), parameterization=parameterization, device=device
+    )
+    assert result.alpha == pytest.approx(alpha, abs=0.03)
+    assert result.beta == pytest.approx(beta, abs=0.08)
+    s0, true = result.distribution.to("S0"), law.to("S0")
+    assert s0.loc == pytest.approx(true.loc, abs=0.1)
+    assert result.scale == pytest.approx(2.0, rel=0.03)
+    assert result.size == 100_000
+    assert result.message == ""
+
+
+@pytest.mark.simulator
+def test_order_statistics(device):
+    data = np.random.default_rng(3).standard_cauchy(301)
+    data[:6] = [np.inf, -np.inf, 0.0, -0.0, 5e-324, -1e308]
+    data[20:90] = data[19]
+    ranks = np.array([0, 1, 2, 40, 150, 299, 300])
+    place = Device.parse(device)
+    values = data
+    if device == "cuda":
+        from hetero._driver import cuda
+
+        values = cuda.to_device(data)
+    found = twin("stablegpu._order", place).select(values, ranks)
+    np.testing.assert_array_equal(found, np.sort(data)[ranks])
+
+
+def test_loglik_and_distribution():
+    data = stable(1.7, 0.2).rvs(500, random_state=1)
+    result = stablegpu.fit(data)
+    assert result.loglik == pytest.approx(np.log(result.distribution.pdf(data)).sum(), rel=1e-12)
+    assert result.loglik > np.log(stable(1.2, 0.2).pdf(data)).sum()
+
+
+def test_data_on_the_gpu_stay_there(require_cuda):
+    cupy = pytest.importorskip("cupy")
+    data = stable(1.7, 0.2).rvs(50_000, random_state=1)
+    here, there = stablegpu.fit(data, device="cpu"), stablegpu.fit(cupy.asarray(data))
+    assert (here.alpha, here.beta, here.loc, here.scale) == (
+        there.alpha,
+        there.beta,
+        there.loc,
+        there.scale,
+    )
+    assert there.loglik == pytest.approx(here.loglik, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "words"),
+    [
+        ([1.0, 2.0], ValueError, "at least 5"),
+        ([], ValueError, "at least 5"),
+        ([3.0] * 20, ValueError, "must vary"),
+        ([1.0] * 18 + [2.0] * 2, ValueError, "must vary"),
+        ([1, 2, 3, np.nan, 5, 6], ValueError, "finite"),
+        ([1, 2, 3, -np.inf, 5, 6], ValueError, "finite"),
+        ([1e308, -1e308, 1.7e308, -1.7e308, 0.0], ValueError, "rescale"),
+        ("abcdef", TypeError, "real"),
+        ([1j] * 9, TypeError, "real"),
+    ],
+)
+def test_bad_data(device, data, error, words):
+    with pytest.raises(error, match=words):
+        stablegpu.fit(data, device=device)
+
+
+def test_boundaries_are_said():
+    result = stablegpu.fit(np.arange(100))
+    assert result.alpha == 2.0
+    assert "boundary" in result.message
+    assert "alpha" in result.message
+
+
+def test_integer_data_with_ties():
+    rounded = np.round(10 * stable(1.6, 0.3).rvs(5000, random_state=2)).astype(int)
+    assert stablegpu.fit(rounded).alpha == pytest.approx(1.6, abs=0.15)
+
+
+def test_unknown_method():
+    with pytest.raises(ValueError, match="method must be one of 'mcculloch'"):
+        stablegpu.fit(np.arange(10.0), method="best")

@@ -1,0 +1,52 @@
+"""Argument types and budgets of every kernel: what tests/test_kernels.py compiles for sm_90."""
+
+from dataclasses import dataclass
+
+from numba import typeof, types
+
+from stablegpu._parameters import Parameters, sides
+from stablegpu.sample import sampler_of
+
+f4, f8 = types.float32, types.float64
+i8, u4, u8 = types.int64, types.uint32, types.uint64
+boolean = types.boolean
+
+
+def array(dtype, ndim=1):
+    return types.Array(dtype, ndim, "C")
+
+
+SIDE = typeof(sides(1.5, 0.5)[0])
+SAMPLER = typeof(sampler_of(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1")))
+PHILOX = (u4, u4, u4, u4, i8)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a kernel may use. Spills are never allowed."""
+
+    signature: tuple
+    registers: int
+    float64: bool = True  # whether .f64 instructions are allowed
+
+
+KERNELS = {
+    "hetero._philox_cuda.fill_words": Budget((*PHILOX, array(u4)), 48, float64=False),
+    "hetero._philox_cuda.fill_float32": Budget((*PHILOX, array(f4)), 48, float64=False),
+    "hetero._philox_cuda.fill_float64": Budget((*PHILOX, array(f8)), 48),
+    "hetero._ceilings_cuda.copy8": Budget((array(f8), array(f8)), 64),
+    "hetero._ceilings_cuda.multiply_add_float32": Budget((f4, i8, array(f4)), 40, float64=False),
+    "hetero._ceilings_cuda.multiply_add_float64": Budget((f8, i8, array(f8)), 40),
+    "hetero._ceilings_cuda.multiply_add_uint64": Budget((u8, i8, array(u8)), 40, float64=False),
+    "hetero._ceilings_cuda.empty": Budget((array(f8),), 16),
+    "stablegpu._density_cuda.evaluate_points": Budget(
+        (
+            *(array(f8), f8, f8, f8, boolean, SIDE, SIDE),
+            *(array(f8), array(f8), array(f8), f8, boolean),
+            *(array(f8), array(f8), array(f8), array(f8)),
+        ),
+        192,
+    ),
+    "stablegpu._sample_cuda.fill_samples": Budget((*PHILOX, SAMPLER, f8, f8, array(f8)), 128),
+    "stablegpu._order_cuda.count_digits": Budget((array(u8), array(u8), i8, array(i8, 2)), 40),
+}

@@ -1,0 +1,40 @@
+"""Every kernel compiles for sm_90, within its registers, without spills, and float32 stays so."""
+
+import importlib
+
+import pytest
+from compile_cuda import compile_kernel
+from kernels import KERNELS
+from test_twins import ROOT, modules
+
+from hetero._driver import SIMULATOR
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+
+
+def defined() -> set[str]:
+    """Kernels found in the sources."""
+    from numba.cuda.dispatcher import CUDADispatcher
+
+    found = set()
+    for topic in modules("cuda"):
+        name = f"{topic}_cuda"
+        module = importlib.import_module(name)
+        found |= {f"{name}.{k}" for k, v in vars(module).items() if isinstance(v, CUDADispatcher)}
+    return found
+
+
+def test_the_table_lists_every_kernel():
+    assert ROOT.is_dir()
+    assert defined() == set(KERNELS)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernel_compiles_within_its_budget(name):
+    module, _, attribute = name.rpartition(".")
+    budget = KERNELS[name]
+    report = compile_kernel(getattr(importlib.import_module(module), attribute), budget.signature)
+    assert report.spills == 0
+    assert report.registers <= budget.registers
+    if not budget.float64:
+        assert report.opcodes(".f64") == 0

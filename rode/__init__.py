@@ -1,1 +1,1 @@
-"""Random ordinary differential equations driven by Ornstein-Uhlenbeck noise: planned, no public functions yet."""
+"""Random ODEs driven by Ornstein-Uhlenbeck noise: planned, no public functions yet."""

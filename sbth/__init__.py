@@ -1,1 +1,1 @@
-"""Eigenvalues of banded and full symmetric matrices by pipelined reduction: planned, no public functions yet."""
+"""Eigenvalues of banded symmetric matrices: planned, no public functions yet."""

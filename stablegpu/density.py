@@ -144,7 +144,7 @@ def _warn(error) -> None:
     if worst > WARN_ABOVE:
         warnings.warn(
             f"the estimated relative error of the stable density or distribution function reaches "
-            f"{worst:.1e} (Nolan's integral is ill-conditioned near alpha = 1 and in its far tails)",
+            f"{worst:.1e}: Nolan's integral is ill-conditioned near alpha = 1 and in its far tails",
             RuntimeWarning,
             stacklevel=4,
         )

@@ -1,0 +1,35 @@
+"""`python -m benchmarks run SUITE [--device cuda] [--json FILE] [--quick]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+import hetero
+from benchmarks.figures import report, write
+
+SUITES = {"hetero": "benchmarks.shared_layer", "stable": "benchmarks.stable"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("verb", choices=["run"])
+    parser.add_argument("suite", choices=[*SUITES, "all"])
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--json", type=Path, help="file; with `all`, a folder")
+    parser.add_argument("--quick", action="store_true", help="small sizes, for the tests")
+    options = parser.parse_args()
+
+    device = hetero.resolve(options.device)
+    for suite in SUITES if options.suite == "all" else [options.suite]:
+        figures = importlib.import_module(SUITES[suite]).run(device, options.quick)
+        report(suite, device, figures)
+        if options.json:
+            name = f"{suite}-{device.kind}.json"
+            target = options.json / name if options.suite == "all" else options.json
+            write(target, suite, device, figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""What a benchmark reports, and the record that it is kept in."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+import hetero
+
+
+@dataclass
+class Figure:
+    """One measured figure.
+
+    Attributes
+    ----------
+    name : what was measured, with sizes
+    value, unit : the figure in the unit of the field
+    limit, limit_name : the ceiling of this machine that it is compared with, in the same unit
+    peers : figures of other software in the same unit, measured in the same run
+    note : what is in and what is out (transfers, compilation), how it was counted
+    timing : the samples behind it
+    """
+
+    name: str
+    value: float
+    unit: str
+    limit: float | None = None
+    limit_name: str = ""
+    peers: dict[str, float] = field(default_factory=dict)
+    note: str = ""
+    timing: dict | None = None
+
+    @property
+    def fraction(self) -> float | None:
+        return None if self.limit is None else self.value / self.limit
+
+
+def report(suite: str, device: hetero.Device, figures: list[Figure]) -> None:
+    """Print the figures as a table."""
+    table = Table("figure", "value", "of the limit", "peers", title=f"{suite} on {device}")
+    for f in figures:
+        share = "" if f.fraction is None else f"{f.fraction:.1%} of {f.limit_name}"
+        peers = ", ".join(f"{name} {value:.4g}" for name, value in f.peers.items())
+        table.add_row(f.name, f"{f.value:.4g} {f.unit}", share, peers)
+    Console(width=150).print(table)
+
+
+def write(path: Path, suite: str, device: hetero.Device, figures: list[Figure]) -> None:
+    """Keep the figures with the facts of the machine."""
+    record = {
+        "suite": suite,
+        "device": str(device),
+        "command": shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]]),
+        "facts": hetero.facts(),
+        "limits": hetero.limits(device).as_dict(),
+        "figures": [asdict(f) | {"fraction": f.fraction} for f in figures],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=1) + "\n")

@@ -1,0 +1,92 @@
+"""The shared layer: limits against a plain copy by CuPy, random words against cuRAND and NumPy."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+
+import hetero
+from benchmarks.figures import Figure
+from hetero import philox
+
+
+def run(device: hetero.Device, quick: bool) -> list[Figure]:
+    limits = hetero.limits(device, refresh=not quick)
+    figures = [
+        Figure("copy bandwidth", limits.copy / 1e9, "GB/s", peers=_peer_copy(device, quick)),
+        Figure(
+            "copy by a Numba kernel", limits.copy_kernel / 1e9, "GB/s", limits.copy / 1e9, "copy"
+        ),
+        Figure("float32 multiply-add", 2 * limits.fma_float32 / 1e12, "TFLOP/s"),
+        Figure("float64 multiply-add", 2 * limits.fma_float64 / 1e12, "TFLOP/s"),
+        Figure("int64 multiply-add", limits.mad_int64 / 1e12, "T/s"),
+        Figure("launch of an empty kernel or loop", limits.launch * 1e6, "us"),
+    ]
+    for dtype in ("uint32", "float32", "float64"):
+        figures.append(_fill(device, dtype, 2**20 if quick else 2**28, limits))
+    return figures
+
+
+def _fill(device, dtype: str, size: int, limits) -> Figure:
+    out = _empty(device, size, dtype)
+    if dtype == "uint32":
+        timing = hetero.benchmark(
+            lambda: philox.words(size, rng=1, out=out, device=device), device=device
+        )
+    else:
+        timing = hetero.benchmark(
+            lambda: philox.uniform(size, dtype=dtype, rng=1, out=out, device=device), device=device
+        )
+    width = np.dtype(dtype).itemsize
+    return Figure(
+        f"philox4x32-10 {dtype}, {size:,} numbers",
+        timing.rate(size) / 1e9,
+        "G/s",
+        limits.copy / width / 1e9,
+        "copy (read and write counted)",
+        _peer_uniform(device, dtype, size),
+        "to the device's memory; transfers out",
+        timing.as_dict(),
+    )
+
+
+def _empty(device, size, dtype):
+    if device.kind == "cpu":
+        return np.empty(size, dtype)
+    from hetero._driver import cuda
+
+    return cuda.device_array(size, dtype)
+
+
+def _peer_copy(device, quick) -> dict[str, float]:
+    if device.kind == "cpu":
+        source = np.ones(2**22 if quick else 2**26)
+        target = np.empty_like(source)
+        timing = hetero.benchmark(lambda: np.copyto(target, source))
+        return {"NumPy (one thread)": 2 * source.nbytes / timing.median / 1e9}
+    if importlib.util.find_spec("cupy") is None:
+        return {}
+    import cupy
+
+    source = cupy.ones(2**29)
+    target = cupy.empty_like(source)
+    timing = hetero.benchmark(lambda: cupy.copyto(target, source), clock="device", device=device)
+    return {"CuPy": 2 * source.nbytes / timing.median / 1e9}
+
+
+def _peer_uniform(device, dtype, size) -> dict[str, float]:
+    if dtype == "uint32":
+        return {}
+    if device.kind == "cpu":
+        generator = np.random.Generator(np.random.SFC64(1))
+        timing = hetero.benchmark(lambda: generator.random(size, dtype=dtype))
+        return {"NumPy SFC64 (one thread)": timing.rate(size) / 1e9}
+    if importlib.util.find_spec("cupy") is None:
+        return {}
+    import cupy
+
+    out = cupy.empty(size, dtype)
+    generator = cupy.random.Generator(cupy.random.XORWOW(1))
+    timing = hetero.benchmark(lambda: generator.random(dtype=dtype, out=out), device=device)
+    return {"CuPy XORWOW": timing.rate(size) / 1e9}

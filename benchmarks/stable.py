@@ -1,0 +1,191 @@
+"""stablegpu: what users feel first, then throughput."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import hetero
+import stablegpu
+from benchmarks.figures import Figure
+
+LAWS = ((0.75, 0.5), (1.5, 0.5), (1.9, 0.0))
+
+
+def run(device: hetero.Device, quick: bool) -> list[Figure]:
+    limits = hetero.limits(device)
+    figures = first_calls(device, quick)
+    if device.kind == "cuda":
+        figures.append(no_host_copy())
+    for alpha, beta in LAWS[:1] if quick else LAWS:
+        figures.append(thousand_points(device, alpha, beta))
+        figures.append(throughput(device, alpha, beta, limits, quick))
+        figures.append(samples(device, alpha, beta, limits, quick))
+    figures.append(fits(device, quick))
+    return figures
+
+
+FIRST_CALL = """
+import time
+start = time.perf_counter()
+import stablegpu
+imported = time.perf_counter()
+law = stablegpu.stable(1.5, 0.5, device={device!r})
+law.pdf(0.0)
+first = time.perf_counter()
+law.pdf(0.0)
+second = time.perf_counter()
+law.rvs(10)
+drawn = time.perf_counter()
+print(imported - start, first - imported, second - first, drawn - second)
+"""
+
+
+def first_calls(device: hetero.Device, quick: bool) -> list[Figure]:
+    """Seconds from a fresh process: with nothing compiled yet, and with compiled code on disk."""
+    figures = []
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"NUMBA_CACHE_DIR": cache, "HETERO_CACHE": "1"}
+        for state in (
+            ("nothing compiled",) if quick else ("nothing compiled", "compiled code on disk")
+        ):
+            run = subprocess.run(
+                [sys.executable, "-c", FIRST_CALL.format(device=str(device))],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            imported, first, second, drawn = map(float, run.stdout.split())
+            figures += [
+                Figure(f"import stablegpu ({state})", imported, "s"),
+                Figure(f"first pdf(0.0) after it ({state})", first, "s", note="CUDA context in"),
+                Figure(f"first rvs(10) ({state})", drawn, "s"),
+            ]
+        figures.append(
+            Figure("second pdf(0.0)", second * 1e6, "us", note="from and to a Python float")
+        )
+    return figures
+
+
+def thousand_points(device, alpha, beta) -> Figure:
+    x = np.linspace(-10, 10, 1000)
+    law = stablegpu.stable(alpha, beta, device=device)
+    timing = hetero.benchmark(lambda: law.pdf_cdf(x), device=device)
+    return Figure(
+        f"pdf and cdf of 1000 points, alpha {alpha}, beta {beta}",
+        timing.median * 1e3,
+        "ms",
+        note="NumPy in, NumPy out: transfers in",
+        timing=timing.as_dict(),
+    )
+
+
+def throughput(device, alpha, beta, limits, quick) -> Figure:
+    """Joint pdf and cdf with the data on the device; SciPy in the same run on the CPU."""
+    size = 2000 if quick else (200_000 if device.kind == "cpu" else 20_000_000)
+    law = stablegpu.stable(alpha, beta, device=device)
+    host = np.random.default_rng(1).uniform(-20, 20, size)
+    x = host
+    if device.kind == "cuda":
+        from hetero._driver import cuda
+
+        x = cuda.to_device(host)
+    timing = hetero.benchmark(lambda: law.pdf_cdf(x), device=device)
+    peers = {}
+    if device.kind == "cpu" and not quick:
+        from scipy import stats
+
+        few = host[:200]
+        peer = stats.levy_stable(alpha, beta)
+        both = hetero.benchmark(lambda: (peer.pdf(few), peer.cdf(few)), repeats=5)
+        peers["SciPy"] = both.rate(few.size) / 1e6
+    return Figure(
+        f"pdf and cdf of {size:,} random points, alpha {alpha}, beta {beta}",
+        timing.rate(size) / 1e6,
+        "Mpoints/s",
+        peers=peers,
+        note="quadrature (16 panels of 15 points and the search for the peak); transfers out",
+        timing=timing.as_dict(),
+    )
+
+
+def samples(device, alpha, beta, limits, quick) -> Figure:
+    size = 10_000 if quick else (4_000_000 if device.kind == "cpu" else 200_000_000)
+    law = stablegpu.stable(alpha, beta, device=device)
+    if device.kind == "cpu":
+        out = np.empty(size)
+    else:
+        from hetero._driver import cuda
+
+        out = cuda.device_array(size)
+    timing = hetero.benchmark(lambda: law.rvs(out=out, random_state=1), device=device)
+    peers = {}
+    if device.kind == "cpu" and not quick:
+        from scipy import stats
+
+        peer = stats.levy_stable(alpha, beta)
+        timed = hetero.benchmark(lambda: peer.rvs(100_000, random_state=1), repeats=5)
+        peers["SciPy"] = timed.rate(100_000) / 1e6
+    return Figure(
+        f"{size:,} samples, alpha {alpha}, beta {beta}",
+        timing.rate(size) / 1e6,
+        "Msamples/s",
+        limits.copy / 8 / 1e6,
+        "copy (read and write counted)",
+        peers,
+        "float64, to the device's memory; transfers out",
+        timing.as_dict(),
+    )
+
+
+def fits(device, quick) -> Figure:
+    size = 1000 if device.kind == "cpu" or quick else 100_000_000
+    data = stablegpu.stable(1.6, 0.3).rvs(size, random_state=1)
+    if device.kind == "cuda":
+        from hetero._driver import cuda
+
+        data = cuda.to_device(data)
+    timing = hetero.benchmark(lambda: stablegpu.fit(data, device=device), device=device)
+    return Figure(
+        f"McCulloch fit of {size:,} observations",
+        timing.median * 1e3,
+        "ms",
+        note="data on the device",
+        timing=timing.as_dict(),
+    )
+
+
+def no_host_copy() -> Figure:
+    """A CuPy array in gives a CuPy array out; the CUDA profiler sees no copy to or from the host.
+
+    The profiler is PyTorch's, which traces every CUDA call of the process.
+    """
+    try:
+        import cupy
+        from torch.profiler import ProfilerActivity, profile
+    except ImportError:
+        return Figure(
+            "host copies for a CuPy array", float("nan"), "copies", note="no CuPy or PyTorch"
+        )
+    law = stablegpu.stable(1.5, 0.5)
+    x = cupy.linspace(-5, 5, 100_000)
+    law.pdf(x)
+    with profile(activities=[ProfilerActivity.CUDA]) as seen, hetero.profile() as ours:
+        found = law.pdf(x)
+        cupy.cuda.Device().synchronize()
+    assert isinstance(found, cupy.ndarray)
+    events = {e.key: e.count for e in seen.key_averages()}
+    copies = sum(n for key, n in events.items() if "HtoD" in key or "DtoH" in key)
+    kernels = sum(n for key, n in events.items() if "evaluate_points" in key)
+    moved = ours.bytes_to_device + ours.bytes_to_host
+    return Figure(
+        "host copies for a CuPy array of 100,000 points",
+        copies,
+        "copies",
+        note=f"CUDA activity seen: {events}; kernels of ours: {kernels}; bytes we count: {moved}",
+    )

@@ -20,7 +20,7 @@ check-pythons:
 	tools/check_pythons.sh
 
 $(VENV)/installed-tour: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".$$(tools/gpu_extra.sh)"
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 
 from numba import config, cuda
 
 __all__ = ["SIMULATOR", "cuda", "problem"]
 
 SIMULATOR = bool(config.ENABLE_CUDASIM)
+
+# Small inputs give small grids, and that is no fault: Numba's warning would meet every user.
+if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 INSTALL = (
     "pip install 'stablegpu[cuda13]' (driver 580 or newer) or 'stablegpu[cuda12]' (driver 525 up)"

@@ -265,7 +265,7 @@ def _interface(array) -> dict:
         return array.__cuda_array_interface__
     from cuda.core.utils import StridedMemoryView
 
-    view = StridedMemoryView(array, stream_ptr=-1)
+    view = StridedMemoryView.from_dlpack(array, stream_ptr=-1)
     item = view.dtype.itemsize
     return {
         "shape": tuple(view.shape),

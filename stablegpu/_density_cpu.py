@@ -159,9 +159,12 @@ def _evaluate_points(
             e = 0.0
         else:
             f, low, high, e = _point(y, side, rule, panels, tolerance, forced)
-        pdf[i] = f / scale
-        cdf[i] = high if mirrored else low
-        sf[i] = low if mirrored else high
+        if pdf.size:  # an empty array: not wanted
+            pdf[i] = f / scale
+        if cdf.size:
+            cdf[i] = high if mirrored else low
+        if sf.size:
+            sf[i] = low if mirrored else high
         error[i] = e
 
 

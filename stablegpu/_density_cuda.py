@@ -239,9 +239,12 @@ def evaluate_points(
                     worst = max(worst, e2 / above)
                 relative += worst
         if me == 0:
-            pdf[point] = f / scale
-            cdf[point] = high if mirrored else low
-            sf[point] = low if mirrored else high
+            if pdf.size:  # an empty array: not wanted
+                pdf[point] = f / scale
+            if cdf.size:
+                cdf[point] = high if mirrored else low
+            if sf.size:
+                sf[point] = low if mirrored else high
             error[point] = relative
 
 

@@ -65,16 +65,17 @@ class Evaluation:
 
     Attributes
     ----------
-    pdf, cdf, sf : density, distribution function and 1 - cdf, each to full relative accuracy
+    pdf, cdf, sf : density, distribution function and 1 - cdf, each to full relative accuracy; None
+        where they were not asked for
     error : estimated relative error, of the quadrature (the largest of the three; pessimistic)
         and of the rounding of the integrand; infinite where that drowns the peak and the values
         are NaN (alpha = 1 beyond |x| of about 1e10 beta)
     """
 
-    pdf: Any
-    cdf: Any
-    sf: Any
-    error: Any
+    pdf: Any = None
+    cdf: Any = None
+    sf: Any = None
+    error: Any = None
 
 
 def evaluate(
@@ -82,6 +83,7 @@ def evaluate(
     parameters: Parameters,
     *,
     quadrature: Quadrature = Quadrature(),
+    want: tuple[str, ...] = ("pdf", "cdf", "sf"),
     out: dict | None = None,
     device=None,
 ) -> Evaluation:
@@ -91,6 +93,8 @@ def evaluate(
     ----------
     x : array_like of float, any shape
         Points; NaN gives NaN, +-inf the limits. float32 and integers are read as float64.
+    want : tuple of "pdf", "cdf", "sf"
+        What is to be kept; the error always is.
     out : dict, optional
         Arrays for some of "pdf", "cdf", "sf", "error" to write to: float64, C-contiguous, of the
         shape of x, on the device of x.
@@ -113,8 +117,8 @@ def evaluate(
     with device.active(), region("stable density"):
         work = Workspace(device, x)
         points = work.input("x", x)
-        names = Evaluation.__dataclass_fields__
-        outputs = {name: work.output(shape, out=out.get(name)) for name in names}
+        kept = {name: work.output(shape, out=out.get(name)) for name in (*want, "error")}
+        unwanted = None if len(want) == 3 else work.output((0,))
         if points.size:
             twin("stablegpu._density", device).evaluate(
                 points,
@@ -128,10 +132,10 @@ def evaluate(
                 quadrature.panels,
                 quadrature.tolerance,
                 parameters.alpha < FORCED_BELOW,
-                *outputs.values(),
+                *(kept.get(name, unwanted) for name in Evaluation.__dataclass_fields__),
                 work.stream,
             )
-        found = Evaluation(*(work.result(a, shape, out.get(n)) for n, a in outputs.items()))
+        found = Evaluation(**{n: work.result(a, shape, out.get(n)) for n, a in kept.items()})
     _warn(found.error)
     return found
 
@@ -146,5 +150,5 @@ def _warn(error) -> None:
             f"the estimated relative error of the stable density or distribution function reaches "
             f"{worst:.1e}: Nolan's integral is ill-conditioned near alpha = 1 and in its far tails",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -60,19 +60,19 @@ class Stable:
         |alpha - 1| >= 0.01, |x| <= 100 (median 1e-15); below 1e-9 for alpha from 1e-5 to 0.01
         away from 1, where Nolan's integral is ill-conditioned.
         """
-        return self.evaluate(x, out={"pdf": out}).pdf
+        return self._evaluate(x, ("pdf",), out={"pdf": out}).pdf
 
     def cdf(self, x, *, out=None):
         """P(X <= x), to full relative accuracy in the left tail; see `pdf` for x, out, errors."""
-        return self.evaluate(x, out={"cdf": out}).cdf
+        return self._evaluate(x, ("cdf",), out={"cdf": out}).cdf
 
     def sf(self, x, *, out=None):
         """P(X > x), to full relative accuracy in the right tail; see `pdf` for x, out, errors."""
-        return self.evaluate(x, out={"sf": out}).sf
+        return self._evaluate(x, ("sf",), out={"sf": out}).sf
 
     def pdf_cdf(self, x):
         """Density and distribution function by one evaluation of the integrals (000, 3.3)."""
-        found = self.evaluate(x)
+        found = self._evaluate(x, ("pdf", "cdf"))
         return found.pdf, found.cdf
 
     def evaluate(self, x, *, quadrature=None, out=None):
@@ -80,12 +80,16 @@ class Stable:
 
         `quadrature` is a `stablegpu.density.Quadrature`; `out` a dict of arrays by name.
         """
+        return self._evaluate(x, ("pdf", "cdf", "sf"), quadrature, out)
+
+    def _evaluate(self, x, want, quadrature=None, out=None):
         from stablegpu.density import Quadrature, evaluate
 
         return evaluate(
             x,
             self.parameters,
             quadrature=quadrature or Quadrature(),
+            want=want,
             out=out,
             device=self.device,
         )

@@ -1,0 +1,77 @@
+"""Checks an installed stablegpu on a machine without a GPU: python -I check_install.py EXTRA.
+
+tools/check_pythons.sh runs it in fresh environments: what an install lacks does not show in a
+source tree. One line of versions when all is well, a traceback and exit code 1 otherwise.
+"""
+
+import importlib.metadata
+import importlib.util
+import math
+import platform
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+PACKAGES = ("hetero", "stablegpu", "rode", "lbm", "sbth", "tmd")
+SOURCE_ONLY = ("tests", "examples", "benchmarks")
+COMPILE_CUDA = Path(__file__).resolve().parents[1] / "tests" / "support" / "compile_cuda.py"
+
+
+def check_packages():
+    site = Path(sysconfig.get_path("purelib")).resolve()
+    for name in PACKAGES:
+        origin = Path(importlib.import_module(name).__file__).resolve()
+        assert origin.is_relative_to(site), f"{name} comes from {origin}, not from {site}"
+    for name in SOURCE_ONLY:
+        assert importlib.util.find_spec(name) is None, f"{name} was installed"
+
+
+def check_cpu():
+    import stablegpu
+
+    found = stablegpu.stable(2.0, 0.0, device="cpu").pdf(0.0)
+    expected = 1 / (2 * math.sqrt(math.pi))
+    assert math.isclose(found, expected, rel_tol=1e-14), f"pdf {found}, not {expected}"
+
+
+def check_compiler(extra):
+    """Compile a kernel to a cubin with the CUDA wheels that `extra` brought."""
+    import numba
+    from cuda.bindings import nvjitlink
+    from numba import cuda
+
+    from hetero._philox_cuda import fill_words
+
+    assert cuda.implementation == "NVIDIA", f"numba.cuda is {cuda.implementation}"
+    version = nvjitlink.version()
+    assert extra == f"cuda{version[0]}", f"{extra} brought nvJitLink {version}"
+
+    spec = importlib.util.spec_from_file_location("compile_cuda", COMPILE_CUDA)
+    compile_cuda = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(compile_cuda)
+    word = numba.uint32
+    signature = (word, word, word, word, numba.int64, word[::1])
+    report = compile_cuda.compile_kernel(fill_words, signature, arch="sm_90")
+    assert report.registers > 0, report
+
+
+def check_command():
+    command = [sys.executable, "-I", "-m", "hetero", "--no-limits"]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 0, f"{command} gave {ran.returncode}:\n{ran.stdout}{ran.stderr}"
+
+
+def main():
+    extra = sys.argv[1]
+    check_packages()
+    check_cpu()
+    check_compiler(extra)
+    check_command()
+    names = ("numba", "numba-cuda", "numpy")
+    versions = " ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+    print(f"python {platform.python_version()} {extra}: {versions} ok")
+
+
+if __name__ == "__main__":
+    main()

@@ -28,10 +28,23 @@ def device_of(array) -> Device | None:
         kind, index = where()
         return Device("cuda", int(index)) if int(kind) in _DLPACK_CUDA else None
     if hasattr(array, "__cuda_array_interface__"):
-        from hetero._driver import SIMULATOR, cuda
-
-        return Device("cuda", 0 if SIMULATOR else cuda.get_current_device().id)
+        return Device("cuda", _ordinal(array.__cuda_array_interface__["data"][0]))
     return None
+
+
+def _ordinal(pointer: int) -> int:
+    """Number of the GPU whose memory `pointer` points to."""
+    from hetero._driver import SIMULATOR
+
+    if SIMULATOR or not pointer:  # an empty array points nowhere
+        return 0
+    from cuda.bindings import driver
+
+    attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    error, ordinal = driver.cuPointerGetAttribute(attribute, pointer)
+    if error != driver.CUresult.CUDA_SUCCESS:
+        raise ValueError(f"the array's pointer belongs to no GPU of this process ({error.name})")
+    return int(ordinal)
 
 
 def as_real(name: str, values) -> np.ndarray:

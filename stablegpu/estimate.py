@@ -19,7 +19,7 @@ from stablegpu.distribution import Stable
 
 METHODS = ("mcculloch",)
 
-BREAK_EVEN = 20_000_000
+BREAK_EVEN = 200_000
 """Data in host memory are moved to a GPU for their quantiles only from this size on."""
 
 

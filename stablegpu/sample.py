@@ -11,7 +11,7 @@ from hetero.jit import twin
 from stablegpu._parameters import Parameters, sides, tan_half_pi, zeta
 from stablegpu._sample_math import Sampler
 
-BREAK_EVEN = 200_000
+BREAK_EVEN = 20_000
 """Samples from which a GPU is faster although they are copied to the host."""
 
 NEAR = 0.1

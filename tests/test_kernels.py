@@ -3,11 +3,11 @@
 import importlib
 
 import pytest
+
 from compile_cuda import compile_kernel
+from hetero._driver import SIMULATOR
 from kernels import KERNELS
 from test_twins import ROOT, modules
-
-from hetero._driver import SIMULATOR
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 

@@ -1,0 +1,350 @@
+"""Stable and normal law of a share's daily returns: which one expects the worst day?
+
+    python examples/stable_returns.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+
+The data are the Google share from its first day in August 2004 to the crash of October 2008, which
+come with matplotlib. The script fits both laws, prints how they compare, and draws one figure.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.cbook
+import matplotlib.figure
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy import integrate, optimize, stats
+
+import hetero
+import stablegpu
+from _shared import Figure, Row, empty, parse_arguments, to_host
+
+TRADING_DAYS = 252
+"""A year."""
+
+OPERATIONS_PER_POINT = 40_000
+"""An estimate, not a count: some 260 evaluations of the integrand for a point of the density
+(search for the peak, 16 panels of 15 nodes), each about 150 float64 operations, most of them in
+exp, log, sin and sinh. Points whose panels are evaluated again cost more."""
+
+STABLE_COLOUR, NORMAL_COLOUR, DATA_COLOUR = "#1668b0", "#d1602b", "#c9ced6"
+
+
+# ---- the data and the two laws -----------------------------------------------------------------
+
+
+def google_returns() -> tuple[np.ndarray, np.ndarray]:
+    """Days and log-returns, log(price / price of the trading day before), of the Google share."""
+    table = matplotlib.cbook.get_sample_data("goog.npz")["price_data"]
+    return table["date"][1:], np.diff(np.log(table["adj_close"]))
+
+
+@dataclass(frozen=True)
+class Laws:
+    """The returns, and the two laws fitted to them."""
+
+    days: np.ndarray
+    returns: np.ndarray
+    fit: stablegpu.estimate.FitResult
+
+    @classmethod
+    def fitted(cls, device=None) -> Laws:
+        days, returns = google_returns()
+        return cls(days, returns, stablegpu.fit(returns, method="mcculloch", device=device))
+
+    @property
+    def stable(self) -> stablegpu.Stable:
+        return self.fit.distribution
+
+    @functools.cached_property
+    def normal(self):
+        return stats.norm(self.returns.mean(), self.returns.std())
+
+    @functools.cached_property
+    def loglik(self) -> dict[str, float]:
+        return {
+            "stable": self.fit.loglik,
+            "normal": float(self.normal.logpdf(self.returns).sum()),
+        }
+
+
+def quantile(law: stablegpu.Stable, p: float) -> float:
+    """x with P(X <= x) = p: the root of the distribution function, in the tail that is nearer."""
+    tail, target = (law.cdf, p) if p < 0.5 else (law.sf, 1.0 - p)
+
+    def miss(x):
+        return tail(x) - target
+
+    reach = law.scale
+    while miss(law.loc - reach) * miss(law.loc + reach) > 0.0:
+        reach *= 2.0
+    return optimize.brentq(miss, law.loc - reach, law.loc + reach, xtol=1e-12)
+
+
+def quantiles(law: stablegpu.Stable, p: np.ndarray, reach: float, points: int) -> np.ndarray:
+    """Many quantiles at once, from a grid of the distribution function over [-reach, reach].
+
+    NaN for those outside.
+    """
+    x = np.linspace(-reach, reach, points)
+    return np.interp(p, law.cdf(x), x, left=np.nan, right=np.nan)
+
+
+# ---- the report --------------------------------------------------------------------------------
+
+
+def report(laws: Laws) -> list[Table]:
+    """The comparison as tables for the terminal."""
+    return [_likelihoods(laws), _tail_quantiles(laws), _extreme_days(laws)]
+
+
+def _likelihoods(laws: Laws) -> Table:
+    fit, normal = laws.fit, laws.normal
+    table = Table(
+        "law", "parameters", title=f"Fits to {fit.size} daily returns", title_justify="left"
+    )
+    table.add_column("log-likelihood", justify="right")
+    table.add_column("AIC", justify="right")
+    described = {
+        "stable": (
+            4,
+            f"alpha {fit.alpha:.3f}, beta {fit.beta:.3f}, scale {fit.scale:.2%}, loc {fit.loc:.2%}",
+        ),
+        "normal": (2, f"standard deviation {normal.std():.2%}, mean {normal.mean():.2%}"),
+    }
+    for law, (parameters, text) in described.items():
+        loglik = laws.loglik[law]
+        table.add_row(law, text, f"{loglik:,.1f}", f"{2 * parameters - 2 * loglik:,.1f}")
+    return table
+
+
+def _tail_quantiles(laws: Laws) -> Table:
+    table = Table("quantile", title="Daily log-return at the tails", title_justify="left")
+    for name in ("data", "stable", "normal"):
+        table.add_column(name, justify="right")
+    for p in (0.001, 0.01, 0.99, 0.999):
+        found = np.quantile(laws.returns, p), quantile(laws.stable, p), laws.normal.ppf(p)
+        table.add_row(f"{p:.1%}", *(f"{x:+.1%}" for x in found))
+    return table
+
+
+def _extreme_days(laws: Laws) -> Table:
+    table = Table("day", title="Such a day is expected once in", title_justify="left")
+    for name in ("log-return", "data", "stable", "normal"):
+        table.add_column(name, justify="right")
+    worst, best = laws.returns.argmin(), laws.returns.argmax()
+    for name, i, tail in (("worst", worst, "cdf"), ("best", best, "sf")):
+        x = laws.returns[i]
+        seen = 1.0 / laws.fit.size
+        chances = (seen, *(float(getattr(law, tail)(x)) for law in (laws.stable, laws.normal)))
+        table.add_row(f"{name}, {laws.days[i]}", f"{x:+.1%}", *map(waiting_time, chances))
+    return table
+
+
+def waiting_time(chance: float) -> str:
+    """The mean time between days of probability `chance`, in words."""
+    days = 1.0 / chance
+    if days < TRADING_DAYS:
+        return f"{days:.0f} trading days"
+    years = days / TRADING_DAYS
+    for size, name in ((1e9, "billion "), (1e6, "million ")):
+        if years >= size:
+            return f"{years / size:,.0f} {name}years"
+    return f"{years:,.{1 if years < 10 else 0}f} years"
+
+
+# ---- the figure --------------------------------------------------------------------------------
+
+
+def draw(laws: Laws, path: Path, quick: bool = False) -> Path:
+    """Both laws against the data: density, and quantiles against quantiles."""
+    figure = matplotlib.figure.Figure(figsize=(11, 4.8), dpi=150, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    density, against = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    _draw_density(density, laws, 401 if quick else 2001)
+    _draw_quantiles(against, laws, 1001 if quick else 8001)
+    for axes in (density, against):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color="#e7e9ee", linewidth=0.7)
+        axes.set_axisbelow(True)
+    figure.savefig(path)
+    return path
+
+
+def _draw_density(axes, laws: Laws, points: int) -> None:
+    reach, bin_width = 20.0, 0.5
+    x = np.linspace(-reach, reach, points)
+    bins = np.arange(-reach, reach + bin_width, bin_width)
+    axes.hist(100 * laws.returns, bins, density=True, color=DATA_COLOUR, label="data")
+    axes.plot(x, laws.normal.pdf(x / 100) / 100, color=NORMAL_COLOUR, linewidth=2, label="normal")
+    axes.plot(x, laws.stable.pdf(x / 100) / 100, color=STABLE_COLOUR, linewidth=2, label="stable")
+    axes.set(yscale="log", ylim=(3e-4, 0.5), xlim=(-reach, reach))
+    axes.set(xlabel="daily log-return (%)", ylabel="density (per % of log-return)")
+    first, last = laws.days[[0, -1]]
+    axes.set_title(f"Google share, {first} to {last}", loc="left", fontweight="bold")
+    axes.legend(frameon=False, reverse=True)
+
+
+def _draw_quantiles(axes, laws: Laws, points: int) -> None:
+    reach = 21.0
+    sample = np.sort(laws.returns)
+    p = (np.arange(sample.size) + 0.5) / sample.size
+    same = (-reach, reach)
+    axes.plot(same, same, color="#8a919c", linewidth=1, label="law = data")
+    axes.plot(100 * laws.normal.ppf(p), 100 * sample, ".", color=NORMAL_COLOUR, label="normal")
+    found = 100 * quantiles(laws.stable, p, reach / 100, points)
+    axes.plot(found, 100 * sample, ".", color=STABLE_COLOUR, label="stable")
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    axes.set(xlabel="quantile of the law (%)", ylabel="quantile of the data (%)")
+    axes.set_title("Quantiles against quantiles", loc="left", fontweight="bold")
+    outside = int(np.isnan(found).sum())
+    if outside:
+        axes.text(
+            0.98,
+            0.03,
+            f"{outside} points of the stable law\nlie beyond the axes",
+            transform=axes.transAxes,
+            horizontalalignment="right",
+            color="#5b626d",
+            fontsize="small",
+        )
+    axes.legend(frameon=False, reverse=True, markerscale=2, loc="upper left")
+
+
+# ---- for the tour ------------------------------------------------------------------------------
+
+
+def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
+    """The figure of this domain, drawn once, with values from `device`."""
+    laws = Laws.fitted(device)
+    first, last = laws.days[[0, -1]]
+    caption = (
+        f"{laws.fit.size} daily log-returns, {first} to {last}, with a stable law "
+        f"(alpha {laws.fit.alpha:.2f}, by McCulloch's quantiles) and a normal law. The stable law "
+        "follows the narrow centre; its tails are heavier than the sample's, while those of the "
+        "normal law are far too light."
+    )
+    path = draw(laws, out / "stable_returns.png", quick)
+    return [Figure("The Google share against two laws", caption, path)]
+
+
+def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
+    """Density, samples and fit on `device`, each measured and checked."""
+    on_cpu = device.kind == "cpu"
+    points = (20_000 if quick else 200_000) if on_cpu else (1_000_000 if quick else 10_000_000)
+    draws = (200_000 if quick else 2_000_000) if on_cpu else (10_000_000 if quick else 100_000_000)
+    laws = Laws.fitted(device)
+    with device.active():
+        return [
+            _density_row(laws, device, points),
+            _samples_row(laws, device, draws),
+            _fit_row(laws, device),
+        ]
+
+
+def _density_row(laws: Laws, device: hetero.Device, points: int) -> Row:
+    x = laws.stable.rvs(random_state=1, out=empty(points, device))
+    out = {name: empty(points, device) for name in ("pdf", "cdf", "sf", "error")}
+    timing = hetero.benchmark(lambda: laws.stable.evaluate(x, out=out), repeats=5, device=device)
+    rate = timing.rate(points)
+    errors = [np.abs(found / exact - 1.0).max() for found, exact in _densities(laws, x, out["pdf"])]
+    error = float(max(errors))
+    return Row(
+        job=f"density of the returns' law, {points:,} points",
+        device=str(device),
+        rate=rate / 1e6,
+        unit="Mpoints/s",
+        fraction_of_limit=rate * OPERATIONS_PER_POINT / (2 * hetero.limits(device).fma_float64),
+        limit="float64 multiply-add",
+        check=f"relative error {error:.1e} ≤ 1e-12",
+        passed=error <= 1e-12,
+    )
+
+
+def _densities(laws: Laws, x, pdf):
+    """(found, exact) densities: the three closed forms, then the end of what was timed."""
+    device = laws.stable.device
+    z = np.linspace(-6.0, 6.0, 25)
+    yield stablegpu.stable(2, 0, device=device).pdf(z), stats.norm.pdf(z, scale=math.sqrt(2))
+    yield stablegpu.stable(1, 0, device=device).pdf(z), 1.0 / (math.pi * (1.0 + z * z))
+    y = np.geomspace(0.05, 100.0, 25)
+    levy = np.exp(-0.5 / y) / (math.sqrt(2.0 * math.pi) * y**1.5)
+    yield stablegpu.stable(0.5, 1, device=device).pdf(y), levy
+    fit = laws.fit
+    z = (to_host(x[-50:]) - fit.loc) / fit.scale
+    near = np.abs(z) < 6.0  # in the far tails the Fourier integral keeps fewer digits
+    exact = np.array([_by_fourier(fit.alpha, fit.beta, v) / fit.scale for v in z[near]])
+    yield to_host(pdf[-50:])[near], exact
+
+
+def _by_fourier(alpha: float, beta: float, z: float) -> float:
+    """Density of the standard law in S1 by inversion of its characteristic function."""
+    skew = beta * math.tan(0.5 * math.pi * alpha)
+
+    def integrand(t):
+        return math.exp(-(t**alpha)) * math.cos(z * t - skew * t**alpha)
+
+    end = 40.0 ** (1.0 / alpha)
+    return integrate.quad(integrand, 0.0, end, epsabs=1e-13, epsrel=0.0, limit=400)[0] / math.pi
+
+
+def _samples_row(laws: Laws, device: hetero.Device, draws: int) -> Row:
+    samples = empty(draws, device)
+    timing = hetero.benchmark(
+        lambda: laws.stable.rvs(random_state=2, out=samples), repeats=5, device=device
+    )
+    rate = timing.rate(draws)
+    checked = 100_000  # enough to see alpha off by 0.1
+    # Kolmogorov and Smirnov's distance of the last draws from the law they should follow.
+    uniform = np.sort(to_host(laws.stable.cdf(samples[-checked:])))
+    rank = np.arange(checked)
+    distance = max((uniform - rank / checked).max(), ((rank + 1) / checked - uniform).max())
+    critical = 1.95 / math.sqrt(checked)  # exceeded by chance once in a thousand seeds
+    return Row(
+        job=f"samples of the returns' law, {draws:,}",
+        device=str(device),
+        rate=rate / 1e6,
+        unit="Msamples/s",
+        fraction_of_limit=rate * samples.dtype.itemsize / hetero.limits(device).copy,
+        limit="copy bandwidth",
+        check=f"KS distance {distance:.4f} < {critical:.4f}",
+        passed=bool(distance < critical),
+    )
+
+
+def _fit_row(laws: Laws, device: hetero.Device) -> Row:
+    timing = hetero.benchmark(
+        lambda: stablegpu.fit(laws.returns, method="mcculloch", device=device), device=device
+    )
+    gain = laws.loglik["stable"] - laws.loglik["normal"]
+    alpha = laws.fit.alpha
+    return Row(
+        job=f"fit of the {laws.fit.size} returns",
+        device=str(device),
+        rate=timing.rate(1),
+        unit="fits/s",
+        fraction_of_limit=None,
+        limit="",
+        check=f"log-likelihood {gain:+.0f} over normal (> 50), alpha {alpha:.2f} in [1.4, 1.8]",
+        passed=gain > 50.0 and 1.4 <= alpha <= 1.8,
+    )
+
+
+def main() -> int:
+    options = parse_arguments(__doc__.splitlines()[0], "out/stable_returns")
+    laws = Laws.fitted(options.device)
+    console = Console(width=None if sys.stdout.isatty() else 120)  # a log has no width of its own
+    for table in report(laws):
+        console.print(table)
+    console.print(f"Figure: {draw(laws, options.out / 'stable_returns.png', options.quick)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""A tour of the toolkit: every domain's example on every device, measured and checked.
+
+    python examples/tour.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+
+Prints one table and writes one page, DIR/index.html, with the figures in it. The exit code is 1 if
+a check against a known truth fails. `auto` is the CPU and every usable GPU, `cuda` every GPU.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+import hetero
+from _page import write_page
+from _shared import Figure, Row, parse_arguments
+
+EXAMPLES = ("stable_returns",)
+"""Modules beside this file, one a domain. Each has
+
+- `tour(out, device, quick) -> list[Row]`: its jobs on one device;
+- `figures(out, device, quick) -> list[Figure]`: PNG files in `out`, drawn once.
+"""
+
+
+def devices(spec: str) -> list[hetero.Device]:
+    """The devices that `--device` stands for."""
+    wanted = hetero.devices.parse(spec)
+    if wanted is None:
+        return list(hetero.available())
+    if spec.strip().lower() == "cuda":
+        return [device for device in hetero.available() if device.kind == "cuda"]
+    return [wanted]
+
+
+def run_jobs(places: list[hetero.Device], out: Path, quick: bool) -> list[Row]:
+    """The rows of every example on every device; one that raises becomes a row that failed."""
+    rows: list[Row] = []
+    steps = [(name, device) for name in EXAMPLES for device in places]
+    for name, device in hetero.progress(steps, "tour"):
+        _say(f"{name} on {device}")
+        try:
+            rows += importlib.import_module(name).tour(out, device, quick)
+        except Exception as error:
+            traceback.print_exc()
+            rows.append(_crashed(name, str(device), error))
+    return rows
+
+
+def draw_figures(device: hetero.Device, out: Path, quick: bool) -> tuple[list[Figure], list[Row]]:
+    """The figures of every example, and a failed row for each that could not be drawn."""
+    figures: list[Figure] = []
+    failures: list[Row] = []
+    for name in hetero.progress(EXAMPLES, "figures"):
+        _say(f"figures of {name}")
+        try:
+            figures += importlib.import_module(name).figures(out, device, quick)
+        except Exception as error:
+            traceback.print_exc()
+            failures.append(_crashed(f"figures of {name}", str(device), error))
+    return figures, failures
+
+
+def measure_limits(places: list[hetero.Device]) -> Iterator[hetero.Limits]:
+    """Each device's ceilings: seconds the first time on a machine, then from a file."""
+    for device in places:
+        _say(f"limits of {device}")
+        yield hetero.limits(device)
+
+
+def table(rows: list[Row]) -> Table:
+    """The rows for the terminal."""
+    shown = Table("job", "device", title="The tour", title_justify="left", show_lines=True)
+    shown.add_column("rate", justify="right")
+    shown.add_column("of the limit", justify="right")
+    shown.add_column("check", overflow="fold")
+    for row in rows:
+        colour = "green" if row.passed else "bold red"
+        limit = f"{row.share_text}\n[dim]{row.limit}[/dim]" if row.limit else row.share_text
+        verdict = f"[{colour}]{row.verdict}[/{colour}]  {row.check}"
+        shown.add_row(row.job, row.device, row.rate_text, limit, verdict)
+    return shown
+
+
+def _crashed(job: str, device: str, error: Exception) -> Row:
+    return Row(job, device, None, "", None, "", f"{type(error).__name__}: {error}", False)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    options = parse_arguments(__doc__.splitlines()[0], "out/tour")
+    start = time.perf_counter()
+    places = devices(options.device)
+    limits = list(measure_limits(places))
+    rows = run_jobs(places, options.out, options.quick)
+    figures, failures = draw_figures(places[-1], options.out, options.quick)
+    rows += failures
+    seconds = time.perf_counter() - start
+    page = write_page(options.out / "index.html", rows, figures, hetero.facts(), limits, seconds)
+    console = Console(width=None if sys.stdout.isatty() else 120)  # a log has no width of its own
+    console.print(table(rows))
+    console.print(f"{seconds:.0f} s. Page: {page}", highlight=False, soft_wrap=True)
+    return 0 if rows and all(row.passed for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Every example runs, and the tour's page holds what it promises."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hetero._driver import SIMULATOR
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("[a-z]*.py"))
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_runs(name, tmp_path):
+    run = subprocess.run(
+        [sys.executable, ROOT / "examples" / name, "--quick", "--out", tmp_path],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    if name == "tour.py":
+        page = (tmp_path / "index.html").read_text()
+        assert page.count("data:image/png;base64,") >= 1
+        assert "http" not in page.replace("http://www.w3.org", "")
+        assert "pass" in run.stdout
+        assert "FAIL" not in run.stdout
+    else:
+        assert list(tmp_path.rglob("*.png"))
+
+
+def test_benchmarks_run(tmp_path):
+    target = tmp_path / "record.json"
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "run", "stable", "--quick", "--json", target],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert '"facts"' in target.read_text()

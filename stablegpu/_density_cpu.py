@@ -8,20 +8,28 @@ from numba import prange
 from hetero.jit import parallel, scalar
 from stablegpu._density_math import (
     DROP,
-    HOPELESS,
+    EPSILON,
+    LIGHT,
+    STEEP,
     T_MAX,
     U_MAX,
     U_STEP,
     UNDERFLOW,
+    anchor,
     assemble,
+    distances,
     ends,
     height,
+    height_of,
     integrands,
     is_mirrored,
     is_trivial,
     log_factor,
-    rounding,
+    log_g_at,
+    log_v,
+    steepest,
     trivial,
+    vanishing,
 )
 
 _SECTIONS = 12  # of the interval in each step of the search for the peak
@@ -30,7 +38,7 @@ _PASSES = 4  # evaluations of all panels, at most
 
 @scalar
 def _peak(log_y, side):
-    """Where the integrand over t is largest, its height, and the scale on which it changes."""
+    """Where the integrand over t is largest, and the scale on which it changes."""
     left, right = -T_MAX, T_MAX
     while True:
         step = (right - left) / _SECTIONS
@@ -46,34 +54,36 @@ def _peak(log_y, side):
             here = h
         center = left + at * step
         resolved = 0 < at < _SECTIONS and before > best - 1.0 and after > best - 1.0
-        if resolved or step < 1e-10 * (1.0 + abs(center)):
-            return center, best, step
+        if resolved or step < STEEP:
+            return center, step
         left, right = max(center - step, -T_MAX), min(center + step, T_MAX)
 
 
 @scalar
-def _reach(direction, center, best, width, log_y, side):
+def _reach(direction, center, best, width, base, steep, log_y, side):
     """How far in u the integrand matters on one side of its peak."""
     u = 0.0
     while u < U_MAX:
-        following = center + direction * width * math.sinh(u + U_STEP)
-        if abs(following) > T_MAX:
+        tau = direction * width * math.sinh(u + U_STEP)
+        if abs(center + tau) > T_MAX:
             break
         u += U_STEP
-        if height(following, log_y, side) < best - DROP:
+        log_g, p, r = log_g_at(tau, base, steep, log_y, side)
+        if height_of(log_g, p * r / side.length) < best - DROP:
             break
     return direction * u
 
 
 @scalar
-def _panel(left, size, center, width, log_y, g_min, side, rule):
+def _panel(left, size, width, base, steep, log_y, g_min, side, rule):
     """The three Kronrod sums of a panel, and how far Gauss's differ from them."""
     nodes, kronrod, gauss = rule
     k0 = k1 = k2 = d0 = d1 = d2 = 0.0
     for j in range(nodes.size):
         for sign in (-1.0, 1.0):
             u = left + 0.5 * size * (1.0 + sign * nodes[j])
-            f0, f1, f2 = integrands(center + width * math.sinh(u), log_y, g_min, side)
+            tau = width * math.sinh(u)
+            f0, f1, f2 = integrands(tau, base, steep, log_y, g_min, side)
             scale = 0.5 * size * width * math.cosh(u)
             weight, excess = scale * kronrod[j], scale * (kronrod[j] - gauss[j])
             k0 += weight * f0
@@ -103,20 +113,23 @@ def _unfinished(sums, total, tolerance, forced):
 
 
 @scalar
-def _point(y, side, rule, panels, tolerance, forced):
-    """pdf, cdf, sf and the estimated relative error for y > 0 (alpha = 1: any y)."""
-    log_y = log_factor(y, side)
-    noise = rounding(log_y, side)
-    if noise > HOPELESS:
-        return math.nan, math.nan, math.nan, math.inf
-    center, best, width = _peak(log_y, side)
-    if best < -UNDERFLOW:
-        pdf, cdf, sf = assemble(y, 0.0, 0.0, 0.0, side.length, side)
-        return pdf, cdf, sf, noise
-    left = _reach(-1.0, center, best, width, log_y, side)
-    right = _reach(1.0, center, best, width, log_y, side)
+def _point(y, z, side, rule, panels, tolerance, forced):
+    """pdf, cdf, sf, their logarithms and the estimated relative error, y > 0 (alpha = 1: any)."""
+    log_y = log_factor(y, z, side)
+    center, width = _peak(log_y, side)
+    p, r = distances(center, side)
+    log_g = log_y + log_v(p, r, side)
+    if log_g > LIGHT:
+        return vanishing(y, log_g, side), 8.0 * EPSILON
+    base = anchor(p, r, log_g, side)
+    steep = width < STEEP and log_g < 5.0
+    if steep:
+        base, width = steepest(base, side)
+    best = height_of(base[2], base[0] * base[1] / side.length)
+    left = _reach(-1.0, center, best, width, base, steep, log_y, side)
+    right = _reach(1.0, center, best, width, base, steep, log_y, side)
     g_min, below, above = ends(
-        center + width * math.sinh(left), center + width * math.sinh(right), log_y, side
+        width * math.sinh(left), width * math.sinh(right), base, steep, log_y, side
     )
     total = np.zeros(6)  # density, below, above, and the estimated error of each
     total[1], total[2] = below, above
@@ -124,7 +137,7 @@ def _point(y, side, rule, panels, tolerance, forced):
     for attempt in range(_PASSES):
         size = (right - left) / panels
         for i in range(panels):
-            six = _panel(left + i * size, size, center, width, log_y, g_min, side, rule)
+            six = _panel(left + i * size, size, width, base, steep, log_y, g_min, side, rule)
             for k in range(6):
                 sums[i, k] = six[k]
         first, last = _unfinished(sums, total, tolerance, forced and attempt == 0)
@@ -136,43 +149,24 @@ def _point(y, side, rule, panels, tolerance, forced):
         if done:
             break
         left, right = left + first * size, left + (last + 1) * size
-    pdf, cdf, sf = assemble(y, g_min, total[0], total[1], total[2], side)
-    relative = 0.0
+    relative = 8.0 * EPSILON
     for k in range(3):
-        if total[k] > 0.0:
+        # Beyond, only the logarithms are left, and to those the sums are a small addition.
+        if total[k] > 0.0 and g_min < UNDERFLOW:
             relative = max(relative, total[3 + k] / total[k])
-    return pdf, cdf, sf, relative + noise
+    return assemble(y, g_min, total[0], total[1], total[2], side), relative
 
 
+# The six outputs as arguments of their own: Numba 0.68 loses the last of a tuple of arrays that is
+# unpacked before the parallel loop.
 @parallel
 def _evaluate_points(
-    x, loc, scale, shift, flip, right, left, rule, panels, tolerance, forced, pdf, cdf, sf, error
-):
-    for i in prange(x.size):
-        y = (x[i] - loc) / scale - shift
-        mirrored = is_mirrored(y, flip, right)
-        side = left if mirrored else right
-        if mirrored:
-            y = -y
-        if is_trivial(y, side):
-            f, low, high = trivial(y, side)
-            e = 0.0
-        else:
-            f, low, high, e = _point(y, side, rule, panels, tolerance, forced)
-        if pdf.size:  # an empty array: not wanted
-            pdf[i] = f / scale
-        if cdf.size:
-            cdf[i] = high if mirrored else low
-        if sf.size:
-            sf[i] = low if mirrored else high
-        error[i] = e
-
-
-def evaluate(
     x,
     loc,
     scale,
-    shift,
+    offset,
+    offset_low,
+    s0,
     flip,
     right,
     left,
@@ -183,15 +177,70 @@ def evaluate(
     pdf,
     cdf,
     sf,
+    logpdf,
+    logcdf,
+    logsf,
+    error,
+):
+    for i in prange(x.size):
+        # One of y and z is known to the last digit: the one whose parameterisation is used.
+        y = (x[i] - loc) / scale
+        z = y
+        if s0:
+            y = (y - offset) - offset_low
+        else:
+            z += offset
+        mirrored = is_mirrored(y, flip, right)
+        side = left if mirrored else right
+        if mirrored:
+            y, z = -y, -z
+        e = 0.0
+        if is_trivial(y, side):
+            f, low, high, log_f, log_low, log_high = trivial(y, side)
+        else:
+            found, e = _point(y, z, side, rule, panels, tolerance, forced)
+            f, low, high, log_f, log_low, log_high = found
+        if pdf.size:  # an empty array: not wanted
+            pdf[i] = f / scale
+        if cdf.size:
+            cdf[i] = high if mirrored else low
+        if sf.size:
+            sf[i] = low if mirrored else high
+        if logpdf.size:
+            logpdf[i] = log_f - math.log(scale)
+        if logcdf.size:
+            logcdf[i] = log_high if mirrored else log_low
+        if logsf.size:
+            logsf[i] = log_low if mirrored else log_high
+        error[i] = e
+
+
+def evaluate(
+    x,
+    loc,
+    scale,
+    offset,
+    offset_low,
+    s0,
+    flip,
+    right,
+    left,
+    rule,
+    panels,
+    tolerance,
+    forced,
+    outputs,
     error,
     stream=0,
 ):
-    """pdf, cdf, sf at (x - loc)/scale, with an estimate of the relative quadrature error."""
+    """pdf, cdf, sf and their logarithms at (x - loc)/scale, with the estimated relative error."""
     _evaluate_points(
         x,
         loc,
         scale,
-        shift,
+        offset,
+        offset_low,
+        s0,
         flip,
         right,
         left,
@@ -199,8 +248,6 @@ def evaluate(
         panels,
         tolerance,
         forced,
-        pdf,
-        cdf,
-        sf,
+        *outputs,
         error,
     )

@@ -15,20 +15,28 @@ from hetero._driver import cuda
 from hetero.jit import kernel, scalar
 from stablegpu._density_math import (
     DROP,
-    HOPELESS,
+    EPSILON,
+    LIGHT,
+    STEEP,
     T_MAX,
     U_MAX,
     U_STEP,
     UNDERFLOW,
+    anchor,
     assemble,
+    distances,
     ends,
     height,
+    height_of,
     integrands,
     is_mirrored,
     is_trivial,
     log_factor,
-    rounding,
+    log_g_at,
+    log_v,
+    steepest,
     trivial,
+    vanishing,
 )
 
 _PASSES = 4  # evaluations of all panels, at most
@@ -38,12 +46,13 @@ _FIRST, _LAST, _LEFT, _RIGHT = 0, 1, 2, 3  # slots of the shared integers
 
 
 @scalar
-def _pair(u, offset, center, width, log_y, g_min, side):
+def _pair(u, offset, width, base, steep, log_y, g_min, side):
     """The three integrands over u, summed over the two nodes u - offset and u + offset."""
     s0 = s1 = s2 = 0.0
     for sign in (-1.0, 1.0):
         v = u + sign * offset
-        f0, f1, f2 = integrands(center + width * math.sinh(v), log_y, g_min, side)
+        tau = width * math.sinh(v)
+        f0, f1, f2 = integrands(tau, base, steep, log_y, g_min, side)
         scale = width * math.cosh(v)
         s0 += scale * f0
         s1 += scale * f1
@@ -57,7 +66,9 @@ def evaluate_points(
     x,
     loc,
     scale,
-    shift,
+    offset,
+    offset_low,
+    s0,
     flip,
     right_side,
     left_side,
@@ -66,11 +77,10 @@ def evaluate_points(
     gauss,
     tolerance,
     forced,
-    pdf,
-    cdf,
-    sf,
+    outputs,
     error,
 ):
+    pdf, cdf, sf, logpdf, logcdf, logsf = outputs
     columns = cuda.blockDim.x
     panels = cuda.blockDim.y
     j = cuda.threadIdx.x
@@ -86,25 +96,28 @@ def evaluate_points(
     excess = weight - gauss[j]
 
     for point in range(cuda.blockIdx.x, x.size, cuda.gridDim.x):
-        y = (x[point] - loc) / scale - shift
+        # One of y and z is known to the last digit: the one whose parameterisation is used.
+        y = (x[point] - loc) / scale
+        z = y
+        if s0:
+            y = (y - offset) - offset_low
+        else:
+            z += offset
         mirrored = is_mirrored(y, flip, right_side)
         side = left_side if mirrored else right_side
         if mirrored:
-            y = -y
-        f = low = high = relative = 0.0
+            y, z = -y, -z
+        relative = 0.0
         if is_trivial(y, side):
-            f, low, high = trivial(y, side)
-        elif rounding(log_factor(y, side), side) > HOPELESS:
-            f = low = high = math.nan
-            relative = math.inf
+            found = trivial(y, side)
         else:
-            log_y = log_factor(y, side)
-            relative = rounding(log_y, side)
+            log_y = log_factor(y, z, side)
+            relative = 8.0 * EPSILON
 
             # The peak: every thread tries one place, then all look between the best one's
             # neighbours.
             left, right = -T_MAX, T_MAX
-            center = best = width = 0.0
+            center = width = 0.0
             while True:
                 width = (right - left) / (threads - 1)
                 shared[me] = height(left + me * width, log_y, side)
@@ -130,13 +143,21 @@ def evaluate_points(
                     and shared[at + 1] > best - 1.0
                 )
                 cuda.syncthreads()
-                if resolved or width < 1e-10 * (1.0 + abs(center)):
+                if resolved or width < STEEP:
                     break
                 left, right = max(center - width, -T_MAX), min(center + width, T_MAX)
 
-            if best < -UNDERFLOW:
-                f, low, high = assemble(y, 0.0, 0.0, 0.0, side.length, side)
+            p, r = distances(center, side)
+            log_g = log_y + log_v(p, r, side)
+            base = anchor(p, r, log_g, side)
+            steep = width < STEEP and log_g < 5.0
+            if log_g > LIGHT:
+                found = vanishing(y, log_g, side)
             else:
+                if steep:
+                    base, width = steepest(base, side)
+                best = height_of(base[2], base[0] * base[1] / side.length)
+
                 # How far in u the integrand matters to the left and to the right of the peak.
                 if me < 4:
                     slots[me] = _STEPS
@@ -145,17 +166,21 @@ def evaluate_points(
                     leftward = me < _STEPS
                     k = 1 + (me if leftward else me - _STEPS)
                     reach = width * math.sinh(k * U_STEP)
-                    t = center - reach if leftward else center + reach
+                    tau = -reach if leftward else reach
                     slot = _LEFT if leftward else _RIGHT
-                    if abs(t) > T_MAX:
+                    if abs(center + tau) > T_MAX:
                         cuda.atomic.min(slots, slot, int32(k - 1))
-                    elif height(t, log_y, side) < best - DROP:
-                        cuda.atomic.min(slots, slot, int32(k))
+                    else:
+                        log_g, p, r = log_g_at(tau, base, steep, log_y, side)
+                        if height_of(log_g, p * r / side.length) < best - DROP:
+                            cuda.atomic.min(slots, slot, int32(k))
                 cuda.syncthreads()
                 left, right = -U_STEP * slots[_LEFT], U_STEP * slots[_RIGHT]
                 g_min, below, above = ends(
-                    center + width * math.sinh(left),
-                    center + width * math.sinh(right),
+                    width * math.sinh(left),
+                    width * math.sinh(right),
+                    base,
+                    steep,
                     log_y,
                     side,
                 )
@@ -167,19 +192,20 @@ def evaluate_points(
                     f0, f1, f2 = _pair(
                         left + (i + 0.5) * size,
                         half_size * node,
-                        center,
                         width,
+                        base,
+                        steep,
                         log_y,
                         g_min,
                         side,
                     )
-                    base = _SUMS * me
-                    shared[base] = half_size * weight * f0
-                    shared[base + 1] = half_size * weight * f1
-                    shared[base + 2] = half_size * weight * f2
-                    shared[base + 3] = half_size * excess * f0
-                    shared[base + 4] = half_size * excess * f1
-                    shared[base + 5] = half_size * excess * f2
+                    cell = _SUMS * me
+                    shared[cell] = half_size * weight * f0
+                    shared[cell + 1] = half_size * weight * f1
+                    shared[cell + 2] = half_size * weight * f2
+                    shared[cell + 3] = half_size * excess * f0
+                    shared[cell + 4] = half_size * excess * f1
+                    shared[cell + 5] = half_size * excess * f2
                     if me == 0:
                         slots[_FIRST] = panels
                         slots[_LAST] = -1
@@ -229,22 +255,27 @@ def evaluate_points(
                         break
                     left, right = left + first * size, left + (last + 1) * size
 
-                f, low, high = assemble(y, g_min, density, below, above, side)
-                worst = 0.0
-                if density > 0.0:
-                    worst = e0 / density
-                if below > 0.0:
-                    worst = max(worst, e1 / below)
-                if above > 0.0:
-                    worst = max(worst, e2 / above)
-                relative += worst
+                found = assemble(y, g_min, density, below, above, side)
+                if density > 0.0 and g_min < UNDERFLOW:
+                    relative = max(relative, e0 / density)
+                if below > 0.0 and g_min < UNDERFLOW:
+                    relative = max(relative, e1 / below)
+                if above > 0.0 and g_min < UNDERFLOW:
+                    relative = max(relative, e2 / above)
         if me == 0:
+            f, low, high, log_f, log_low, log_high = found
             if pdf.size:  # an empty array: not wanted
                 pdf[point] = f / scale
             if cdf.size:
                 cdf[point] = high if mirrored else low
             if sf.size:
                 sf[point] = low if mirrored else high
+            if logpdf.size:
+                logpdf[point] = log_f - math.log(scale)
+            if logcdf.size:
+                logcdf[point] = log_high if mirrored else log_low
+            if logsf.size:
+                logsf[point] = log_low if mirrored else log_high
             error[point] = relative
 
 
@@ -263,7 +294,9 @@ def evaluate(
     x,
     loc,
     scale,
-    shift,
+    offset,
+    offset_low,
+    s0,
     flip,
     right,
     left,
@@ -271,30 +304,27 @@ def evaluate(
     panels,
     tolerance,
     forced,
-    pdf,
-    cdf,
-    sf,
+    outputs,
     error,
     stream=0,
 ):
-    """pdf, cdf, sf at (x - loc)/scale, with an estimate of the relative quadrature error."""
+    """pdf, cdf, sf and their logarithms at (x - loc)/scale, with the estimated relative error."""
     columns = rule[0].size
-    threads = (columns, panels)
     memory = 8 * _SUMS * (columns * panels + panels + 1)
     grid = launch.strided(x.size, 1, per_sm=64)
-    evaluate_points[grid, threads, stream, memory](
+    evaluate_points[grid, (columns, panels), stream, memory](
         x,
         loc,
         scale,
-        shift,
+        offset,
+        offset_low,
+        s0,
         flip,
         right,
         left,
         *_on_device(rule),
         tolerance,
         forced,
-        pdf,
-        cdf,
-        sf,
+        outputs,
         error,
     )

@@ -2,7 +2,7 @@
 
 Nolan (1997), as equations 3-16 of Julian-Moreno et al. (2016), rearranged so that nothing cancels.
 With p = theta + theta0 and r = pi/2 - theta, the distances from the two ends of the interval, and
-for y = x - zeta > 0 (y < 0 is mirrored: x -> -x, beta -> -beta),
+for y = z - zeta > 0 (y < 0 is mirrored: z -> -z, beta -> -beta),
 
     g = y^kappa V,   kappa = alpha / (alpha - 1),
     V = cos(alpha theta0)^(1/(alpha-1)) (sin r / sin(alpha p))^kappa sin(eta) / sin(r),
@@ -11,7 +11,7 @@ for y = x - zeta > 0 (y < 0 is mirrored: x -> -x, beta -> -beta),
     sf = 1/pi int e^-g dp (alpha > 1),   sf = 1/pi int (1 - e^-g) dp (alpha < 1),
 
 and the other of the last two integrals, plus (pi/2 - theta0)/pi, is cdf: both are sums of positive
-terms, accurate to the last digits in both tails. alpha = 1 (beta > 0) has g = e^(-pi x/(2 beta)) V,
+terms, accurate to the last digits in both tails. alpha = 1 (beta > 0) has g = e^(-pi z/(2 beta)) V,
 
     V = (2/pi) (pi/2 + beta theta) / cos(theta) exp((pi/2 + beta theta) tan(theta) / beta),
 
@@ -21,6 +21,12 @@ The integrals are taken over t with p = P s(t), r = P s(-t), s the logistic func
 length of the interval: powers of p and r at the ends become exponentials, peaks however close to
 an end keep a width of order one, and the integrand is analytic on the whole line. Then
 t = c + w sinh(u) puts the peak at u = 0 and gathers the far ends. Panels are laid out in u.
+
+log g is the difference of large numbers where kappa or z/beta is large (alpha near or at 1). Where
+that makes the peak steep, only differences from its value at the peak are integrated, `gain`, exact
+in the distance d from there: what is lost in the value itself is worth a change of y by one
+rounding. Near alpha = 1 with zeta < 0 that value is exact too: y^kappa is taken as
+(1 + z/|zeta|)^kappa.
 """
 
 import math
@@ -30,13 +36,39 @@ import numpy as np
 from hetero.jit import scalar
 
 EPSILON = 2.0**-52
-HOPELESS = 1e-5
 T_MAX = 690.0  # s(-t) underflows beyond
 DROP = 40.0  # e^-40: what may be left out of an integrand, relative to its peak
+LIGHT = 34.5  # log g at the peak: further out, log pdf is -g to the last digit
+UNDERFLOW = 745.0  # e^-g is 0 beyond
 AT_ZETA = 1e-100  # closer to zeta the density and the distribution function do not change
-UNDERFLOW = 800.0  # a peak under e^-800 is 0 in float64
+STEEP = 1e-3  # a peak narrower than this in t is found and integrated by differences
 U_STEP = 0.5  # in searches for the ends of the contributing interval
 U_MAX = 16.0
+
+
+@scalar
+def sine(x):
+    """sin(x) for |x| < 1.7 by its series; the library's function brings the reduction of large
+    arguments with it, which would be most of the kernel."""
+    q = x * x
+    s = -1.0 / 51090942171709440000.0 + q / 25852016738884976640000.0
+    s = 1.0 / 121645100408832000.0 + q * s
+    s = -1.0 / 355687428096000.0 + q * s
+    s = 1.0 / 1307674368000.0 + q * s
+    s = -1.0 / 6227020800.0 + q * s
+    s = 1.0 / 39916800.0 + q * s
+    s = -1.0 / 362880.0 + q * s
+    s = 1.0 / 5040.0 + q * s
+    s = -1.0 / 120.0 + q * s
+    s = 1.0 / 6.0 + q * s
+    return x - x * q * s
+
+
+@scalar
+def cosine(x):
+    """cos(x) for |x| < 3.4, to absolute accuracy."""
+    half = sine(0.5 * x)
+    return 1.0 - 2.0 * half * half
 
 
 @scalar
@@ -49,91 +81,209 @@ def distances(t, side):
 
 
 @scalar
-def log_v(t, side):
-    """log V and dp/dt at theta(t)."""
-    p, r = distances(t, side)
-    sin_r = math.sin(r) if r < 1.5 else math.sin(side.rest + p)
-    slope = p * r / side.length
-    if side.alpha == 1.0:
-        height = 0.5 * math.pi * (1.0 - side.beta) + side.beta * p  # pi/2 + beta theta
-        cot_r = math.cos(r) / sin_r
-        return math.log(height / sin_r) + height * cot_r / side.beta, slope
-    angle = side.alpha * p
-    sin_angle = math.sin(angle) if angle < 1.5 else math.sin(side.gap + side.alpha * r)
-    q = angle + r  # pi - eta
-    if q < 1.5:
-        sin_eta = math.sin(q)
-    elif side.alpha < 1.0:
-        sin_eta = math.sin(side.rest + (1.0 - side.alpha) * p)
-    else:
-        sin_eta = math.sin(side.gap + (side.alpha - 1.0) * r)
-    return side.kappa * math.log(sin_r / sin_angle) + math.log(sin_eta / sin_r), slope
+def moved(tau, p, r, side):
+    """p and r when t grows by tau, and the change of p, each to full relative accuracy."""
+    grown = p * math.exp(tau)
+    share = side.length / (r + grown)
+    return grown * share, r * share, p * r * math.expm1(tau) / (r + grown)
 
 
 @scalar
-def log_factor(y, side):
-    """log g - log V's part that depends on theta; y > 0, for alpha = 1 the signed argument."""
+def sines(p, r, side):
+    """sin r, sin(alpha p), sin eta and eta, from the nearer ends."""
+    angle = side.alpha * p
+    sin_r = sine(r) if r < 1.5 else sine(side.rest + p)
+    sin_angle = sine(angle) if angle < 1.5 else sine(side.gap + side.alpha * r)
+    if side.alpha < 1.0:
+        eta = side.rest + (1.0 - side.alpha) * p
+    else:
+        eta = side.gap + (side.alpha - 1.0) * r
+    rest = angle + r  # pi - eta
+    return sin_r, sin_angle, sine(rest) if rest < 1.5 else sine(eta), eta
+
+
+@scalar
+def log_v(p, r, side):
+    """log of V's part that depends on theta."""
     if side.alpha == 1.0:
-        return side.log_scale - 0.5 * math.pi * y / side.beta
+        sin_r = sine(r) if r < 1.5 else sine(p)
+        height = 0.5 * math.pi * (1.0 - side.beta) + side.beta * p  # pi/2 + beta theta
+        return math.log(height / sin_r) + height * cosine(r) / (sin_r * side.beta)
+    sin_r, sin_angle, sin_eta, eta = sines(p, r, side)
+    ratio = sin_r / sin_angle
+    if eta < 0.25 and abs(ratio - 1.0) < 0.5:
+        # sin r = sin(alpha p + eta): the quotient is nearly one, its excess is known exactly.
+        half = sine(0.5 * eta)
+        cos_angle = cosine(side.alpha * p)
+        log_ratio = math.log1p(sin_eta * cos_angle / sin_angle - 2.0 * half * half)
+    else:
+        log_ratio = math.log(ratio)
+    return side.kappa * log_ratio + math.log(sin_eta / sin_r)
+
+
+@scalar
+def log_factor(y, z, side):
+    """log g - log_v, for y > 0 and z = y + zeta; alpha = 1: any z."""
+    if side.alpha == 1.0:
+        return side.log_scale - 0.5 * math.pi * z / side.beta
+    if side.near:
+        far = -side.zeta  # > 0
+        log_ratio = math.log1p(z / far) if z > -0.5 * far else math.log(y / far)
+        power = side.alpha * log_ratio - side.half_log
+        return math.log(far) + power / (side.alpha - 1.0)
     return side.log_scale + side.kappa * math.log(y)
 
 
 @scalar
-def rounding(log_y, side):
-    """Relative error of g from the rounding of its logarithm's two parts, which may cancel.
+def slope_of_log_g(p, r, side):
+    """d log g / dt."""
+    if side.alpha == 1.0:
+        sin_r = sine(r) if r < 1.5 else sine(p)
+        height = 0.5 * math.pi * (1.0 - side.beta) + side.beta * p
+        by_p = side.beta / height + (2.0 * cosine(r) + height / (side.beta * sin_r)) / sin_r
+        return p / side.length * (r * by_p)
+    sin_r, sin_angle, sin_eta, eta = sines(p, r, side)
+    cot_r = cosine(r) / sin_r
+    by_p = -side.kappa * (cot_r + side.alpha * cosine(side.alpha * p) / sin_angle)
+    by_p += (1.0 - side.alpha) * cosine(eta) / sin_eta + cot_r
+    return p * r / side.length * by_p
 
-    Above HOPELESS the peak is lost in the noise: the result is NaN, with an infinite error.
-    """
-    return EPSILON * (abs(log_y - side.log_scale) + abs(side.log_scale))
+
+@scalar
+def anchor(p, r, log_g, side):
+    """What `gain` needs of the point that differences are taken from."""
+    if side.alpha == 1.0:
+        sin_r = sine(r) if r < 1.5 else sine(p)
+        return p, r, log_g, sin_r, 0.5 * math.pi * (1.0 - side.beta) + side.beta * p, 1.0
+    sin_r, sin_angle, sin_eta, _ = sines(p, r, side)
+    return p, r, log_g, sin_r, sin_angle, sin_eta
+
+
+@scalar
+def gain(d, p, r, base, side):
+    """log g at (p, r) minus log g at the anchor, d = p - p0, to full relative accuracy."""
+    p0, _, _, sin_r0, sin_angle0, sin_eta0 = base
+    if side.alpha == 1.0:
+        sin_r = sine(r) if r < 1.5 else sine(p)
+        height0 = sin_angle0
+        height = 0.5 * math.pi * (1.0 - side.beta) + side.beta * p
+        sin_d = 2.0 * sine(0.5 * d) * cosine(0.5 * d)
+        lever = height0 / (side.beta * sin_r0) * (sin_d / sin_r)
+        return math.log(height * sin_r0 / (height0 * sin_r)) + d * cosine(r) / sin_r + lever
+    sin_r, sin_angle, sin_eta, _ = sines(p, r, side)
+    ratio = sin_r * sin_angle0 / (sin_angle * sin_r0)
+    if 0.5 < ratio < 2.0:
+        h = 0.5 * (1.0 - side.alpha) * d
+        middle = side.alpha * p0 + 0.5 * (1.0 + side.alpha) * d
+        excess = (
+            2.0 * sin_r0 * sine(h) * cosine(middle)
+            - 2.0 * sine(0.5 * d) * cosine(0.5 * d) * sin_eta0
+        )
+        log_ratio = math.log1p(excess / (sin_angle * sin_r0))
+    else:
+        log_ratio = math.log(ratio)
+    return side.kappa * log_ratio + math.log(sin_eta * sin_r0 / (sin_eta0 * sin_r))
 
 
 @scalar
 def height(t, log_y, side):
     """log of the density's integrand over t, with a finite descent where it underflows."""
-    log_g, slope = log_v(t, side)
-    log_g += log_y
+    p, r = distances(t, side)
+    return height_of(log_y + log_v(p, r, side), p * r / side.length)
+
+
+@scalar
+def height_of(log_g, slope):
+    """log of g e^-g dp/dt."""
     if log_g > 700.0:
         return -1e295 * min(log_g, 1e12)
     return log_g - math.exp(log_g) + math.log(slope)
 
 
 @scalar
-def ends(left, right, log_y, side):
-    """g at its lower end, and what the ends beyond [left, right] give to the three sums.
-
-    Below, g is too small to change e^-g; above, e^-g is too small to count.
-    """
-    log_g, _ = log_v(left if side.rising else right, side)
-    p, r = distances(left, side)[0], distances(right, side)[1]
-    return math.exp(log_g + log_y), p if side.rising else r, r if side.rising else p
+def log_g_at(tau, base, steep, log_y, side):
+    """log g, p, r at a distance tau in t from the anchor; where g is steep, by the difference."""
+    p, r, d = moved(tau, base[0], base[1], side)
+    if steep:
+        return base[2] + gain(d, p, r, base, side), p, r
+    return log_y + log_v(p, r, side), p, r
 
 
 @scalar
-def integrands(t, log_y, g_min, side):
+def steepest(base, side):
+    """The anchor moved to where g = 1, by Newton's method in differences; and the scale there."""
+    tau = 0.0
+    log_g, p, r = base[2], base[0], base[1]
+    slope = 1.0
+    for _ in range(8):
+        slope = slope_of_log_g(p, r, side)
+        tau -= log_g / slope
+        log_g, p, r = log_g_at(tau, base, True, 0.0, side)
+        if abs(log_g) < 1e-8:
+            break
+    return anchor(p, r, log_g, side), 1.0 / abs(slope)
+
+
+@scalar
+def ends(left, right, base, steep, log_y, side):
+    """g at its lower end, and what the ends beyond [left, right] give to the two lengths.
+
+    Below, g is too small to change e^-g; above, e^-g is too small to count.
+    """
+    log_g, p, r = log_g_at(left if side.rising else right, base, steep, log_y, side)
+    if side.rising:
+        return math.exp(log_g), p, moved(right, base[0], base[1], side)[1]
+    return math.exp(log_g), r, moved(left, base[0], base[1], side)[0]
+
+
+@scalar
+def integrands(tau, base, steep, log_y, g_min, side):
     """g e^-(g - g_min), e^-(g - g_min) and 1 - e^-g, times dp/dt."""
-    log_g, slope = log_v(t, side)
-    g = math.exp(log_y + log_g)
+    log_g, p, r = log_g_at(tau, base, steep, log_y, side)
+    g = math.exp(log_g)
+    slope = p * r / side.length
     decay = math.exp(g_min - g)
     return (slope * g * decay if decay > 0.0 else 0.0), slope * decay, -slope * math.expm1(-g)
 
 
 @scalar
 def assemble(y, g_min, density, below, above, side):
-    """pdf, cdf and sf on this side from the three integrals."""
+    """pdf, low, high and their logarithms on this side from the three integrals."""
     decay = math.exp(-g_min)
-    pdf = side.front * density * decay
-    if side.alpha != 1.0:
-        pdf /= y
-    low = side.rest / math.pi + (below * decay if side.rising else above) / math.pi
-    high = (above if side.rising else below * decay) / math.pi
-    return pdf, min(low, 1.0), min(high, 1.0)  # the sum of two parts may round upwards
+    front = side.front if side.alpha == 1.0 else side.front / y
+    pdf = front * density * decay
+    log_pdf = math.log(front) + math.log(density) - g_min
+    if side.rising:
+        low, high = (side.rest + below * decay) / math.pi, above / math.pi
+        log_low = math.log(low) if side.rest > 0.0 else math.log(below / math.pi) - g_min
+        log_high = math.log(high)
+    else:
+        low, high = (side.rest + above) / math.pi, below * decay / math.pi
+        log_low, log_high = math.log(low), math.log(below / math.pi) - g_min
+    # The sum of two parts may round upwards; the logarithm of nearly one comes from its rest.
+    if low > 0.5:
+        log_low = math.log1p(-min(high, 0.5))
+    if high > 0.5:
+        log_high = math.log1p(-min(low, 0.5))
+    return pdf, min(low, 1.0), min(high, 1.0), log_pdf, log_low, log_high
 
 
 @scalar
-def cauchy(x):
-    """alpha = 1, beta = 0: pdf, cdf and sf in closed form."""
-    cdf = math.atan2(1.0, -x) / math.pi
-    return 1.0 / (math.pi * (1.0 + x * x)), cdf, math.atan2(1.0, x) / math.pi
+def vanishing(y, log_g, side):
+    """`assemble` in a light tail so far out that nothing but e^-g is left."""
+    g = math.exp(log_g)
+    front = side.front if side.alpha == 1.0 else side.front / y
+    if side.rising:
+        low = side.rest / math.pi
+        log_low = math.log(low) if low > 0.0 else -g
+        return 0.0, low, side.length / math.pi, math.log(front) - g, log_low, math.log1p(-low)
+    return 0.0, 1.0, 0.0, math.log(front) - g, 0.0, -g
+
+
+@scalar
+def with_logs(pdf, low, high):
+    """The values and their logarithms, where nothing underflows."""
+    return pdf, low, high, math.log(pdf), math.log(low), math.log(high)
 
 
 @scalar
@@ -152,12 +302,17 @@ def is_trivial(y, side):
 
 @scalar
 def trivial(y, side):
-    """pdf, cdf, sf where `is_trivial`."""
+    """pdf, low and high with their logarithms where `is_trivial`."""
     if y != y:
-        return y, y, y
+        return with_logs(y, y, y)
     if abs(y) < np.inf:
-        if side.alpha == 1.0:
-            return cauchy(y)
+        if side.alpha == 1.0:  # Cauchy
+            pdf = 1.0 / (math.pi * (1.0 + y * y)) if abs(y) < 1e150 else 1.0 / math.pi / y / y
+            low, high = math.atan2(1.0, -y) / math.pi, math.atan2(1.0, y) / math.pi
+            log_pdf = -math.log(math.pi) - 2.0 * math.log(math.hypot(1.0, y))
+            log_low = math.log(low) if y < 0.0 else math.log1p(-high)
+            return pdf, low, high, log_pdf, log_low, math.log(high) if y > 0.0 else math.log1p(-low)
         if y < AT_ZETA:
-            return side.peak, side.rest / math.pi, side.length / math.pi
-    return (0.0, 1.0, 0.0) if y > 0.0 else (0.0, 0.0, 1.0)
+            low, high = side.rest / math.pi, side.length / math.pi
+            return with_logs(side.peak, min(low, 1.0), min(high, 1.0))
+    return with_logs(0.0, 1.0, 0.0) if y > 0.0 else with_logs(0.0, 0.0, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,22 +11,36 @@ from hetero import errors
 
 PARAMETERIZATIONS = ("S1", "S0")
 
-NEAR_ONE = 1e-5
-"""alpha != 1 closer to 1 than this loses more than five of sixteen digits in Nolan's integral."""
-
 
 def tan_half_pi(alpha: float) -> float:
     """tan(pi alpha / 2) for alpha != 1, to full relative accuracy."""
-    if alpha < 0.5:
-        return math.tan(0.5 * math.pi * alpha)
-    if alpha < 1.5:
+    if abs(alpha - 1.0) < 0.25:
         return 1.0 / math.tan(0.5 * math.pi * (1.0 - alpha))
-    return -math.tan(0.5 * math.pi * (2.0 - alpha))
+    # sin/(1 + cos) of the whole angle is exact where tan is a simple number.
+    whole = math.pi * (alpha if alpha < 1.0 else 2.0 - alpha)
+    return math.copysign(math.sin(whole) / (1.0 + math.cos(whole)), 1.0 - alpha)
 
 
 def zeta(alpha: float, beta: float) -> float:
     """-beta tan(pi alpha / 2): what S0 adds to the standard S1 variable (0 at alpha = 1)."""
     return 0.0 if alpha == 1.0 else -beta * tan_half_pi(alpha)
+
+
+@functools.lru_cache(maxsize=1024)
+def zeta_parts(alpha: float, beta: float) -> tuple[float, float]:
+    """zeta as the sum of two floats, good to 32 digits: x - zeta keeps its digits near zeta."""
+    if alpha == 1.0:
+        return 0.0, 0.0
+    from flint import arb, ctx
+
+    before, ctx.prec = ctx.prec, 256
+    try:
+        # tan(pi alpha/2) = cot(pi (1 - alpha)/2): the argument is exact near alpha = 1.
+        whole = -arb(beta) * (arb.pi() * (1 - arb(alpha)) / 2).cot()
+        high = float(whole.mid())
+        return high, float((whole - high).mid())
+    finally:
+        ctx.prec = before
 
 
 @dataclass(frozen=True)
@@ -42,11 +57,6 @@ class Parameters:
     def checked(cls, alpha, beta, loc, scale, parameterization) -> Parameters:
         """Raises TypeError or ValueError that names the parameter and its range."""
         alpha = errors.within("alpha", alpha, 0.0, 2.0, closed="right")
-        if alpha != 1.0 and abs(alpha - 1.0) < NEAR_ONE:
-            raise ValueError(
-                f"alpha must be 1 or differ from it by at least {NEAR_ONE:g} in this version, "
-                f"got {alpha!r}; use alpha=1"
-            )
         return cls(
             alpha,
             errors.within("beta", beta, -1.0, 1.0),
@@ -56,12 +66,17 @@ class Parameters:
         )
 
     @property
-    def shift(self) -> float:
-        """(x - loc)/scale - shift is x - zeta for the standard law (alpha = 1: its argument)."""
+    def offset(self) -> tuple[float, float]:
+        """What leads from (x - loc)/scale to the other parameterisation, in two parts.
+
+        S0: subtracted, it gives y = x - zeta of the standard law. S1: added, it gives x. At
+        alpha = 1, S1 differs by -beta (2/pi) log(scale).
+        """
         if self.alpha == 1.0:
-            log_scale = math.log(self.scale) if self.parameterization == "S1" else 0.0
-            return self.beta * (2.0 / math.pi) * log_scale
-        return zeta(self.alpha, self.beta) if self.parameterization == "S0" else 0.0
+            of_scale = self.parameterization == "S1"
+            shift = -self.beta * (2.0 / math.pi) * math.log(self.scale) if of_scale else 0.0
+            return shift, 0.0
+        return zeta_parts(self.alpha, self.beta)
 
     def converted(self, parameterization: str) -> Parameters:
         """The same law in "S0" or "S1"; only loc changes (Nolan; 000 eq. 2)."""
@@ -87,12 +102,15 @@ class Side(NamedTuple):
     alpha: float
     beta: float
     kappa: float
+    zeta: float
     length: float  # P = pi/2 + theta0
     gap: float  # pi - alpha P: 0 where the tail is light (alpha > 1)
     rest: float  # pi/2 - theta0
     log_scale: float  # log of the factor of V that is free of theta
+    half_log: float  # log(1 + zeta^-2) / 2
     front: float  # pdf = front / y int g e^-g, for alpha = 1 without y
     peak: float  # the density at y = 0
+    near: bool  # alpha near 1 and zeta < -1: log g is taken relative to |zeta|
     rising: bool  # whether g grows with theta
 
 
@@ -107,37 +125,44 @@ def sides(alpha: float, beta: float) -> tuple[Side, Side, bool]:
 def _extent(alpha: float, beta: float) -> tuple[float, float]:
     """alpha (pi/2 + theta0) and pi minus it, each to full relative accuracy.
 
-    The smaller one is the angle of (1 - beta tan^2, (1 + beta) tan) with tan of half of pi alpha
-    or pi (2 - alpha): no difference of nearly equal angles where beta is near -1.
+    With tan of half of pi alpha or pi (2 - alpha), the smaller one is the angle of
+    (1 - beta tan^2, (1 + beta) tan): no difference of nearly equal angles anywhere.
     """
     off = abs(1.0 - alpha)
     sine = math.sin(math.pi * min(off, alpha if alpha < 1.0 else 2.0 - alpha))
     cosine = math.sin(0.5 * math.pi * (1.0 - alpha))
-    angle = math.atan2((1.0 + beta) * sine, 2.0 * ((1.0 + beta) * cosine**2 - beta))
-    return (angle, math.pi - angle) if alpha < 1.0 else (math.pi - angle, angle)
+    y, x = (1.0 + beta) * sine, 2.0 * ((1.0 + beta) * cosine**2 - beta)
+    angle, other = math.atan2(y, x), math.atan2(y, -x)
+    return (angle, other) if alpha < 1.0 else (other, angle)
 
 
 def _side(alpha: float, beta: float) -> Side:
     whole, gap = _extent(alpha, beta)
     length = whole / alpha
     rest = _extent(alpha, -beta)[0] / alpha
-    squared = zeta(alpha, beta) ** 2
-    log_cos = -0.5 * math.log1p(squared)  # of alpha theta0
+    centre = zeta(alpha, beta)
+    log_cos = -math.log(math.hypot(1.0, centre))  # of alpha theta0
+    if abs(centre) < 1e8:
+        log_cos = -0.5 * math.log1p(centre**2)
     try:
         gamma = math.gamma(1.0 + 1.0 / alpha)
     except OverflowError:
         gamma = math.inf
     peak = gamma * math.sin(min(length, rest)) / math.pi * math.exp(log_cos / alpha)
+    near = abs(alpha - 1.0) < 0.25 and centre < -1.0
     return Side(
         alpha=alpha,
         beta=beta,
         kappa=alpha / (alpha - 1.0),
+        zeta=centre,
         length=length,
         gap=gap,
         rest=rest,
         log_scale=log_cos / (alpha - 1.0),
+        half_log=0.5 * math.log1p(centre**-2) if near else 0.0,
         front=alpha / (math.pi * abs(alpha - 1.0)),
         peak=peak,
+        near=near,
         rising=alpha < 1.0,
     )
 
@@ -147,11 +172,14 @@ def _side_at_one(beta: float) -> Side:
         alpha=1.0,
         beta=beta,
         kappa=math.inf,
+        zeta=0.0,
         length=math.pi,
         gap=0.0,
         rest=0.0,
         log_scale=math.log(2.0 / math.pi),
+        half_log=0.0,
         front=0.5 / beta if beta else math.inf,
         peak=1.0 / math.pi,
+        near=False,
         rising=True,
     )

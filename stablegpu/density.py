@@ -47,7 +47,7 @@ class Quadrature:
     """
 
     panels: int = 16
-    order: int = 7
+    order: int = 9
     tolerance: float = 1e-8
 
     def __post_init__(self):
@@ -65,17 +65,23 @@ class Evaluation:
 
     Attributes
     ----------
-    pdf, cdf, sf : density, distribution function and 1 - cdf, each to full relative accuracy; None
-        where they were not asked for
-    error : estimated relative error, of the quadrature (the largest of the three; pessimistic)
-        and of the rounding of the integrand; infinite where that drowns the peak and the values
-        are NaN (alpha = 1 beyond |x| of about 1e10 beta)
+    pdf, cdf, sf : density, distribution function and 1 - cdf, each to full relative accuracy
+    logpdf, logcdf, logsf : their logarithms, also where they underflow
+    error : estimated relative error of the quadrature, the largest of the integrals'; pessimistic
+
+    What was not asked for is None.
     """
 
     pdf: Any = None
     cdf: Any = None
     sf: Any = None
+    logpdf: Any = None
+    logcdf: Any = None
+    logsf: Any = None
     error: Any = None
+
+
+NAMES = ("pdf", "cdf", "sf", "logpdf", "logcdf", "logsf")
 
 
 def evaluate(
@@ -83,7 +89,7 @@ def evaluate(
     parameters: Parameters,
     *,
     quadrature: Quadrature = Quadrature(),
-    want: tuple[str, ...] = ("pdf", "cdf", "sf"),
+    want: tuple[str, ...] = NAMES,
     out: dict | None = None,
     device=None,
 ) -> Evaluation:
@@ -93,11 +99,10 @@ def evaluate(
     ----------
     x : array_like of float, any shape
         Points; NaN gives NaN, +-inf the limits. float32 and integers are read as float64.
-    want : tuple of "pdf", "cdf", "sf"
+    want : tuple of names from NAMES
         What is to be kept; the error always is.
     out : dict, optional
-        Arrays for some of "pdf", "cdf", "sf", "error" to write to: float64, C-contiguous, of the
-        shape of x, on the device of x.
+        Arrays by name to write to: float64, C-contiguous, of the shape of x, on the device of x.
 
     Returns
     -------
@@ -118,13 +123,14 @@ def evaluate(
         work = Workspace(device, x)
         points = work.input("x", x)
         kept = {name: work.output(shape, out=out.get(name)) for name in (*want, "error")}
-        unwanted = None if len(want) == 3 else work.output((0,))
+        unwanted = None if len(want) == len(NAMES) else work.output((0,))
         if points.size:
             twin("stablegpu._density", device).evaluate(
                 points,
                 parameters.loc,
                 parameters.scale,
-                parameters.shift,
+                *parameters.offset,
+                parameters.parameterization == "S0",
                 flip,
                 right,
                 left,
@@ -132,7 +138,8 @@ def evaluate(
                 quadrature.panels,
                 quadrature.tolerance,
                 parameters.alpha < FORCED_BELOW,
-                *(kept.get(name, unwanted) for name in Evaluation.__dataclass_fields__),
+                tuple(kept.get(name, unwanted) for name in NAMES),
+                kept["error"],
                 work.stream,
             )
         found = Evaluation(**{n: work.result(a, shape, out.get(n)) for n, a in kept.items()})
@@ -148,7 +155,7 @@ def _warn(error) -> None:
     if worst > WARN_ABOVE:
         warnings.warn(
             f"the estimated relative error of the stable density or distribution function reaches "
-            f"{worst:.1e}: Nolan's integral is ill-conditioned near alpha = 1 and in its far tails",
+            f"{worst:.1e}; a Quadrature of higher order or with more panels would lower it",
             RuntimeWarning,
             stacklevel=5,
         )

@@ -56,19 +56,32 @@ class Stable:
 
         Notes
         -----
-        Relative error below 2e-12 on all reference points with alpha in [0.3, 2],
-        |alpha - 1| >= 0.01, |x| <= 100 (median 1e-15); below 1e-9 for alpha from 1e-5 to 0.01
-        away from 1, where Nolan's integral is ill-conditioned.
+        Relative error at most 1e-13 + 8 eps (|x dlogpdf/dx| + alpha |dlogpdf/dalpha|), that is
+        what a rounding of x and alpha brings, on all 1118 reference points: alpha in [0.1, 2],
+        near and at 1, |x| <= 1e6, both tails, near zeta. Median 5e-16. The same holds for all
+        functions here.
         """
-        return self._evaluate(x, ("pdf",), out={"pdf": out}).pdf
+        return self._one("pdf", x, out)
+
+    def logpdf(self, x, *, out=None):
+        """log of the density, also where that underflows; see `pdf`."""
+        return self._one("logpdf", x, out)
 
     def cdf(self, x, *, out=None):
-        """P(X <= x), to full relative accuracy in the left tail; see `pdf` for x, out, errors."""
-        return self._evaluate(x, ("cdf",), out={"cdf": out}).cdf
+        """P(X <= x), to full relative accuracy in the left tail; see `pdf`."""
+        return self._one("cdf", x, out)
+
+    def logcdf(self, x, *, out=None):
+        """log P(X <= x), to full relative accuracy in both tails; see `pdf`."""
+        return self._one("logcdf", x, out)
 
     def sf(self, x, *, out=None):
-        """P(X > x), to full relative accuracy in the right tail; see `pdf` for x, out, errors."""
-        return self._evaluate(x, ("sf",), out={"sf": out}).sf
+        """P(X > x), to full relative accuracy in the right tail; see `pdf`."""
+        return self._one("sf", x, out)
+
+    def logsf(self, x, *, out=None):
+        """log P(X > x), to full relative accuracy in both tails; see `pdf`."""
+        return self._one("logsf", x, out)
 
     def pdf_cdf(self, x):
         """Density and distribution function by one evaluation of the integrals (000, 3.3)."""
@@ -76,11 +89,16 @@ class Stable:
         return found.pdf, found.cdf
 
     def evaluate(self, x, *, quadrature=None, out=None):
-        """pdf, cdf, sf and the estimated error at `x`: a `stablegpu.density.Evaluation`.
+        """All six functions and the estimated error at `x`: a `stablegpu.density.Evaluation`.
 
         `quadrature` is a `stablegpu.density.Quadrature`; `out` a dict of arrays by name.
         """
-        return self._evaluate(x, ("pdf", "cdf", "sf"), quadrature, out)
+        from stablegpu.density import NAMES
+
+        return self._evaluate(x, NAMES, quadrature, out)
+
+    def _one(self, name, x, out):
+        return getattr(self._evaluate(x, (name,), out={name: out}), name)
 
     def _evaluate(self, x, want, quadrature=None, out=None):
         from stablegpu.density import Quadrature, evaluate
@@ -107,8 +125,7 @@ def stable(alpha, beta, loc=0.0, scale=1.0, *, parameterization: str = "S1", dev
     Parameters
     ----------
     alpha : float in (0, 2]
-        Stability index; 2 is the normal law with variance 2 scale^2. Not within 1e-5 of 1, but
-        1 itself.
+        Stability index; 2 is the normal law with variance 2 scale^2.
     beta : float in [-1, 1]
         Skewness; positive leans to the right.
     loc : float

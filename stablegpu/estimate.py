@@ -14,7 +14,7 @@ from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
 from stablegpu import _mcculloch
-from stablegpu._parameters import NEAR_ONE, PARAMETERIZATIONS, Parameters
+from stablegpu._parameters import PARAMETERIZATIONS, Parameters
 from stablegpu.distribution import Stable
 
 METHODS = ("mcculloch",)
@@ -60,12 +60,10 @@ class FitResult:
     @functools.cached_property
     def loglik(self) -> float:
         """Log-likelihood of the data; evaluated at first use (one density for every datum)."""
-        density = self.distribution.pdf(self.data)
-        if hasattr(density, "log"):  # PyTorch
-            return float(density.log().sum())
-        if device_of(density) is not None and hasattr(density, "copy_to_host"):
-            density = density.copy_to_host()
-        return float(np.log(density).sum())
+        logpdf = self.distribution.logpdf(self.data)
+        if hasattr(logpdf, "copy_to_host"):  # a Numba array has no sum
+            logpdf = logpdf.copy_to_host()
+        return float(logpdf.sum())
 
 
 def fit(data, *, method: str = "mcculloch", parameterization: str = "S1", device=None) -> FitResult:
@@ -111,8 +109,6 @@ def fit(data, *, method: str = "mcculloch", parameterization: str = "S1", device
             "data must vary: at least half of the values are equal, so the quartiles give no scale"
         )
     alpha, beta, loc, scale = _mcculloch.estimate(quantiles)
-    if abs(alpha - 1.0) < NEAR_ONE:
-        alpha = 1.0
     found = Parameters.checked(alpha, beta, loc, scale, "S0").converted(parameterization)
     ends = [
         n for n, v, e in (("alpha", alpha, (0.1, 2.0)), ("|beta|", abs(beta), (1.0,))) if v in e

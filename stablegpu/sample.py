@@ -26,7 +26,7 @@ def sampler_of(parameters: Parameters) -> Sampler:
     near = abs(alpha - 1.0) < NEAR
     centre = zeta(alpha, beta)
     if alpha == 1.0:
-        offset = parameters.shift
+        offset = -parameters.offset[0]
     elif near:  # drawn: S0 = S1 + zeta
         offset = 0.0 if parameters.parameterization == "S0" else -centre
     else:  # drawn: S1

@@ -17,7 +17,6 @@ from stablegpu.density import Quadrature
         ({"alpha": np.nan}, ValueError, "alpha must be finite"),
         ({"alpha": "1.5"}, TypeError, "alpha must be a real number"),
         ({"alpha": [1.5, 1.6]}, TypeError, "alpha must be a real number"),
-        ({"alpha": 1 + 1e-9}, ValueError, "use alpha=1"),
         ({"beta": -1.5}, ValueError, r"beta must lie in \[-1, 1\], got -1.5"),
         ({"beta": np.nan}, ValueError, "beta must be finite"),
         ({"loc": np.inf}, ValueError, "loc must be finite"),
@@ -58,10 +57,6 @@ def test_huge_and_tiny_arguments_and_scales(device):
     x = np.array([-1e300, -1e-300, 1e-300, 1e300])
     for alpha in (0.3, 0.9, 1.0, 1.1, 1.99):
         found = stable(alpha, 0.5, device=device).evaluate(x)
-        if alpha == 1.0:  # said to be out of reach
-            assert np.isnan(found.pdf[[0, 3]]).all()
-            assert np.isinf(found.error[[0, 3]]).all()
-            continue
         assert np.all((found.pdf >= 0) & (found.cdf >= 0) & (found.cdf <= 1))
     for scale in (1e-300, 1e300):
         law = stable(1.5, 0.5, scale=scale, device=device)
@@ -83,8 +78,10 @@ def test_empty(device):
 
 
 def test_lost_accuracy_is_said():
-    with pytest.warns(RuntimeWarning, match="ill-conditioned"):
-        stable(1.0, 0.5, device="cpu").pdf(1e14)
+    with pytest.warns(RuntimeWarning, match="relative error"):
+        stable(1.01, -1.0, parameterization="S0", device="cpu").evaluate(
+            -10.0, quadrature=Quadrature(8, 7, 1e-2)
+        )
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,11 @@ KERNELS = {
     "hetero._ceilings_cuda.empty": Budget((array(f8),), 16),
     "stablegpu._density_cuda.evaluate_points": Budget(
         (
-            *(array(f8), f8, f8, f8, boolean, SIDE, SIDE),
+            *(array(f8), f8, f8, f8, f8, boolean, boolean, SIDE, SIDE),
             *(array(f8), array(f8), array(f8), f8, boolean),
-            *(array(f8), array(f8), array(f8), array(f8)),
+            *(types.UniTuple(array(f8), 6), array(f8)),
         ),
-        192,
+        255,
     ),
     "stablegpu._sample_cuda.fill_samples": Budget((*PHILOX, SAMPLER, f8, f8, array(f8)), 128),
     "stablegpu._order_cuda.count_digits": Budget((array(u8), array(u8), i8, array(i8, 2)), 40),

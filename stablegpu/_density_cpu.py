@@ -23,6 +23,7 @@ from stablegpu._density_math import (
     height_of,
     integrands,
     is_mirrored,
+    is_steep,
     is_trivial,
     log_factor,
     log_g_at,
@@ -122,7 +123,7 @@ def _point(y, z, side, rule, panels, tolerance, forced):
     if log_g > LIGHT:
         return vanishing(y, log_g, side), 8.0 * EPSILON
     base = anchor(p, r, log_g, side)
-    steep = width < STEEP and log_g < 5.0
+    steep = is_steep(width, p, r, log_g, side)
     if steep:
         base, width = steepest(base, side)
     best = height_of(base[2], base[0] * base[1] / side.length)

@@ -30,6 +30,7 @@ from stablegpu._density_math import (
     height_of,
     integrands,
     is_mirrored,
+    is_steep,
     is_trivial,
     log_factor,
     log_g_at,
@@ -150,7 +151,7 @@ def evaluate_points(
             p, r = distances(center, side)
             log_g = log_y + log_v(p, r, side)
             base = anchor(p, r, log_g, side)
-            steep = width < STEEP and log_g < 5.0
+            steep = is_steep(width, p, r, log_g, side)
             if log_g > LIGHT:
                 found = vanishing(y, log_g, side)
             else:

@@ -47,8 +47,8 @@ class Quadrature:
     """
 
     panels: int = 16
-    order: int = 9
-    tolerance: float = 1e-8
+    order: int = 11
+    tolerance: float = 1e-10
 
     def __post_init__(self):
         if not 8 <= self.panels <= 16:

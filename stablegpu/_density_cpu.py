@@ -196,8 +196,8 @@ def _evaluate_points(
         if mirrored:
             y, z = -y, -z
         e = 0.0
-        if is_trivial(y, side):
-            f, low, high, log_f, log_low, log_high = trivial(y, side)
+        if is_trivial(z, y, side):
+            f, low, high, log_f, log_low, log_high = trivial(z, y, side)
         else:
             found, e = _point(y, z, side, rule, panels, tolerance, forced)
             f, low, high, log_f, log_low, log_high = found

@@ -109,8 +109,8 @@ def evaluate_points(
         if mirrored:
             y, z = -y, -z
         relative = 0.0
-        if is_trivial(y, side):
-            found = trivial(y, side)
+        if is_trivial(z, y, side):
+            found = trivial(z, y, side)
         else:
             log_y = log_factor(y, z, side)
             relative = 8.0 * EPSILON

@@ -39,6 +39,8 @@ EPSILON = 2.0**-52
 T_MAX = 690.0  # s(-t) underflows beyond
 DROP = 40.0  # e^-40: what may be left out of an integrand, relative to its peak
 LIGHT = 34.5  # log g at the peak: further out, log pdf is -g to the last digit
+FAR = 92.0
+FAR_AT_ONE = 1e40  # there the next term is smaller by log(x)/x
 UNDERFLOW = 745.0  # e^-g is 0 beyond
 AT_ZETA = 1e-100  # closer to zeta the density and the distribution function do not change
 STEEP = 1e-3  # a peak narrower than this in t is found and integrated by differences
@@ -299,26 +301,66 @@ def is_mirrored(y, flip, side):
 
 
 @scalar
-def is_trivial(y, side):
-    """Whether no integral is needed: NaN, infinity, zeta itself, no support, Cauchy. y >= 0."""
+def is_far(y, side):
+    """Whether the first term of the tail's series is exact: the next is below e^-FAR of it."""
     if side.alpha == 1.0:
-        return side.beta == 0.0 or not abs(y) < np.inf
-    return y < AT_ZETA or not y < np.inf or side.length <= 0.0
+        if abs(y) < FAR_AT_ONE:
+            return False
+        return side.log_right > -np.inf if y > 0.0 else side.log_left > -np.inf
+    return side.log_right > -np.inf and side.alpha * math.log(y) + side.log_cos > FAR
 
 
 @scalar
-def trivial(y, side):
+def far(y, side):
+    """`assemble` where the tail is a power law."""
+    log_y = math.log(abs(y))
+    log_tail = (side.log_left if y < 0.0 else side.log_right) - side.alpha * log_y
+    log_pdf = math.log(side.alpha) + log_tail - log_y
+    tail = math.exp(log_tail)
+    if y < 0.0:
+        return math.exp(log_pdf), tail, 1.0, log_pdf, log_tail, -tail
+    return math.exp(log_pdf), 1.0, tail, log_pdf, -tail, log_tail
+
+
+@scalar
+def is_trivial(z, y, side):
+    """Whether no integral is needed: NaN, infinity, zeta itself, no support, Cauchy, far tail.
+
+    y >= 0; for alpha = 1 the argument is z.
+    """
+    if side.alpha == 1.0:
+        return side.beta == 0.0 or not abs(z) < np.inf or is_far(z, side)
+    return y < AT_ZETA or not y < np.inf or side.length <= 0.0 or is_far(y, side)
+
+
+@scalar
+def trivial(z, y, side):
     """pdf, low and high with their logarithms where `is_trivial`."""
     if y != y:
         return with_logs(y, y, y)
     if abs(y) < np.inf:
-        if side.alpha == 1.0:  # Cauchy
-            pdf = 1.0 / (math.pi * (1.0 + y * y)) if abs(y) < 1e150 else 1.0 / math.pi / y / y
-            low, high = math.atan2(1.0, -y) / math.pi, math.atan2(1.0, y) / math.pi
-            log_pdf = -math.log(math.pi) - 2.0 * math.log(math.hypot(1.0, y))
-            log_low = math.log(low) if y < 0.0 else math.log1p(-high)
-            return pdf, low, high, log_pdf, log_low, math.log(high) if y > 0.0 else math.log1p(-low)
+        if side.alpha == 1.0:
+            return cauchy(z) if side.beta == 0.0 else far(z, side)
         if y < AT_ZETA:
             low, high = side.rest / math.pi, side.length / math.pi
             return with_logs(side.peak, min(low, 1.0), min(high, 1.0))
+        if side.length > 0.0:
+            return far(y, side)
     return with_logs(0.0, 1.0, 0.0) if y > 0.0 else with_logs(0.0, 0.0, 1.0)
+
+
+@scalar
+def cauchy(z):
+    """The law of alpha = 1, beta = 0, with its logarithms."""
+    log_pdf = -math.log(math.pi) - 2.0 * math.log(math.hypot(1.0, z))
+    low, high = math.atan2(1.0, -z) / math.pi, math.atan2(1.0, z) / math.pi
+    log_low = math.log(low) if z < 0.0 else math.log1p(-high)
+    log_high = math.log(high) if z > 0.0 else math.log1p(-low)
+    return (
+        math.exp(log_pdf) if abs(z) > 1e8 else 1.0 / (math.pi * (1.0 + z * z)),
+        low,
+        high,
+        log_pdf,
+        log_low,
+        log_high,
+    )

@@ -91,9 +91,34 @@ class Parameters:
         return Parameters(self.alpha, self.beta, loc, self.scale, target)
 
     @property
-    def mean(self) -> float:
-        """The expectation: loc of S1 for alpha > 1; undefined (NaN) otherwise."""
-        return self.converted("S1").loc if self.alpha > 1.0 else math.nan
+    def end(self) -> float:
+        """loc + scale zeta in S0, loc in S1: where the support of a law with |beta| = 1 may end."""
+        high = self.offset[0] if self.parameterization == "S0" else 0.0
+        return self.loc + self.scale * high
+
+
+def characteristic_function(t, parameters: Parameters):
+    """E exp(i t X) at real t, complex128; S0's without cancellation near alpha = 1.
+
+    -(|s|^alpha) - i beta tan(pi alpha/2) (s - sign(s) |s|^alpha) + i loc t with s = scale t: the
+    difference is s (1 - |s|^(alpha-1)), by expm1.
+    """
+    import numpy as np
+
+    from hetero.arrays import as_real
+
+    t = as_real("t", t)
+    law = parameters.converted("S0")
+    s = law.scale * t
+    size = np.abs(s)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.log(size)
+        if law.alpha == 1.0:
+            skew = 2.0 / math.pi * log
+        else:
+            skew = -tan_half_pi(law.alpha) * np.expm1((law.alpha - 1.0) * log)
+        phase = np.where(size > 0.0, law.beta * s * skew, 0.0)
+    return np.exp(-(size**law.alpha) + 1j * (law.loc * t - phase))
 
 
 class Side(NamedTuple):
@@ -110,6 +135,9 @@ class Side(NamedTuple):
     half_log: float  # log(1 + zeta^-2) / 2
     front: float  # pdf = front / y int g e^-g, for alpha = 1 without y
     peak: float  # the density at y = 0
+    log_cos: float  # log of cos(alpha theta0)
+    log_right: float  # log of y^alpha sf for y -> inf; -inf: light tail
+    log_left: float  # alpha = 1: log of |x| cdf for x -> -inf
     near: bool  # alpha near 1 and zeta < -1: log g is taken relative to |zeta|
     rising: bool  # whether g grows with theta
 
@@ -149,6 +177,8 @@ def _side(alpha: float, beta: float) -> Side:
     except OverflowError:
         gamma = math.inf
     peak = gamma * math.sin(min(length, rest)) / math.pi * math.exp(log_cos / alpha)
+    tail = math.sin(min(whole, gap)) if alpha < 2.0 else 0.0
+    constant = math.log(math.gamma(alpha) / math.pi * tail) - log_cos if tail > 0.0 else -math.inf
     near = abs(alpha - 1.0) < 0.25 and centre < -1.0
     return Side(
         alpha=alpha,
@@ -162,6 +192,9 @@ def _side(alpha: float, beta: float) -> Side:
         half_log=0.5 * math.log1p(centre**-2) if near else 0.0,
         front=alpha / (math.pi * abs(alpha - 1.0)),
         peak=peak,
+        log_cos=log_cos,
+        log_right=constant,
+        log_left=-math.inf,
         near=near,
         rising=alpha < 1.0,
     )
@@ -180,6 +213,9 @@ def _side_at_one(beta: float) -> Side:
         half_log=0.0,
         front=0.5 / beta if beta else math.inf,
         peak=1.0 / math.pi,
+        log_cos=0.0,
+        log_right=math.log((1.0 + beta) / math.pi),
+        log_left=math.log((1.0 - beta) / math.pi) if beta < 1.0 else -math.inf,
         near=False,
         rising=True,
     )

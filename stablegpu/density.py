@@ -118,33 +118,44 @@ def evaluate(
         x = as_real("x", x)
     shape = tuple(x.shape)
     device = resolve(device, x, work=math.prod(shape), break_even=BREAK_EVEN)
-    right, left, flip = sides(parameters.alpha, parameters.beta)
     with device.active(), region("stable density"):
         work = Workspace(device, x)
         points = work.input("x", x)
         kept = {name: work.output(shape, out=out.get(name)) for name in (*want, "error")}
-        unwanted = None if len(want) == len(NAMES) else work.output((0,))
         if points.size:
-            twin("stablegpu._density", device).evaluate(
-                points,
-                parameters.loc,
-                parameters.scale,
-                *parameters.offset,
-                parameters.parameterization == "S0",
-                flip,
-                right,
-                left,
-                half_rule(quadrature.order),
-                quadrature.panels,
-                quadrature.tolerance,
-                parameters.alpha < FORCED_BELOW,
-                tuple(kept.get(name, unwanted) for name in NAMES),
-                kept["error"],
-                work.stream,
-            )
+            evaluate_flat(points, parameters, kept, work, quadrature)
         found = Evaluation(**{n: work.result(a, shape, out.get(n)) for n, a in kept.items()})
     _warn(found.error)
     return found
+
+
+def evaluate_flat(
+    points,
+    parameters: Parameters,
+    kept: dict,
+    work: Workspace,
+    quadrature: Quadrature = Quadrature(),  # noqa: B008 - immutable
+) -> None:
+    """`evaluate` for flat arrays that are already in the workspace; `kept` names the outputs."""
+    right, left, flip = sides(parameters.alpha, parameters.beta)
+    unwanted = None if len(kept) > len(NAMES) else work.output((0,))
+    twin("stablegpu._density", work.device).evaluate(
+        points,
+        parameters.loc,
+        parameters.scale,
+        *parameters.offset,
+        parameters.parameterization == "S0",
+        flip,
+        right,
+        left,
+        half_rule(quadrature.order),
+        quadrature.panels,
+        quadrature.tolerance,
+        parameters.alpha < FORCED_BELOW,
+        tuple(kept.get(name, unwanted) for name in NAMES),
+        kept["error"],
+        work.stream,
+    )
 
 
 def _warn(error) -> None:

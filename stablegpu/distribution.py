@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
-from hetero import Device, devices
+from hetero import Device, devices, errors
 from stablegpu._parameters import Parameters
 
 
@@ -83,6 +84,21 @@ class Stable:
         """log P(X > x), to full relative accuracy in both tails; see `pdf`."""
         return self._one("logsf", x, out)
 
+    def ppf(self, p, *, out=None):
+        """Quantile function: x with cdf(x) = p, full relative accuracy in the left tail.
+
+        p outside [0, 1] and NaN give NaN, 0 and 1 the ends; see `stablegpu.quantile.quantile`.
+        """
+        from stablegpu.quantile import quantile
+
+        return quantile(p, self.parameters, out=out, device=self.device)
+
+    def isf(self, p, *, out=None):
+        """x with sf(x) = p, to full relative accuracy in the right tail; see `ppf`."""
+        from stablegpu.quantile import quantile
+
+        return quantile(p, self.parameters, upper=True, out=out, device=self.device)
+
     def pdf_cdf(self, x):
         """Density and distribution function by one evaluation of the integrals (000, 3.3)."""
         found = self._evaluate(x, ("pdf", "cdf"))
@@ -111,6 +127,52 @@ class Stable:
             out=out,
             device=self.device,
         )
+
+    def cf(self, t):
+        """Characteristic function E exp(i t X) as complex128, for array_like real t (host only)."""
+        from stablegpu._parameters import characteristic_function
+
+        return characteristic_function(t, self.parameters)
+
+    def support(self) -> tuple[float, float]:
+        """Ends of the support: bounded on one side for alpha < 1 and beta = +-1."""
+        end = self.parameters.end
+        bounded = self.alpha < 1.0
+        low = end if bounded and self.beta == 1.0 else -math.inf
+        return low, end if bounded and self.beta == -1.0 else math.inf
+
+    def mean(self) -> float:
+        """Expectation; NaN for alpha <= 1, where there is none."""
+        return self.to("S1").loc if self.alpha > 1.0 else math.nan
+
+    def var(self) -> float:
+        """Variance: 2 scale^2 for alpha = 2, else infinite."""
+        return 2.0 * self.scale**2 if self.alpha == 2.0 else math.inf
+
+    def std(self) -> float:
+        """Standard deviation; infinite for alpha < 2."""
+        return math.sqrt(self.var())
+
+    def median(self) -> float:
+        """The 50 % quantile."""
+        return self.ppf(0.5)
+
+    def stats(self, moments: str = "mv") -> tuple[float, ...]:
+        """Mean "m", variance "v", skewness "s", excess kurtosis "k", in that order, as in SciPy.
+
+        Skewness and kurtosis exist for alpha = 2 only, where both are 0; NaN otherwise.
+        """
+        higher = 0.0 if self.alpha == 2.0 else math.nan
+        values = {"m": self.mean(), "v": self.var(), "s": higher, "k": higher}
+        if not moments or not set(moments) <= set(values):
+            raise ValueError(f"moments must be made of the letters m, v, s, k, got {moments!r}")
+        return tuple(values[letter] for letter in values if letter in moments)
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """The central interval of probability `confidence` in [0, 1]."""
+        confidence = errors.within("confidence", confidence, 0.0, 1.0)
+        rest = 0.5 * (1.0 - confidence)
+        return self.ppf(rest), self.isf(rest)
 
     def rvs(self, size=None, random_state=None, *, out=None):
         """Independent draws; see `stablegpu.sample.sample`."""

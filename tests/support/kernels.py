@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from numba import typeof, types
 
 from stablegpu._parameters import Parameters, sides
+from stablegpu._quantile_math import Centre
 from stablegpu.sample import sampler_of
 
 f4, f8 = types.float32, types.float64
@@ -18,6 +19,7 @@ def array(dtype, ndim=1):
 
 SIDE = typeof(sides(1.5, 0.5)[0])
 SAMPLER = typeof(sampler_of(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1")))
+CENTRE = typeof(Centre(0.5, 0.5, 0.3, 1.5, 0.0, 0.0))
 PHILOX = (u4, u4, u4, u4, i8)
 
 
@@ -48,5 +50,12 @@ KERNELS = {
         255,
     ),
     "stablegpu._sample_cuda.fill_samples": Budget((*PHILOX, SAMPLER, f8, f8, array(f8)), 128),
+    "stablegpu._quantile_cuda.begin_points": Budget(
+        (array(f8), boolean, CENTRE, *(array(f8),) * 4), 64
+    ),
+    "stablegpu._quantile_cuda.advance_points": Budget(
+        (array(f8), boolean, CENTRE, *(array(f8),) * 9, array(i8)), 96
+    ),
+    "stablegpu._quantile_cuda.finish_points": Budget((f8, f8, array(f8)), 32),
     "stablegpu._order_cuda.count_digits": Budget((array(u8), array(u8), i8, array(i8, 2)), 40),
 }

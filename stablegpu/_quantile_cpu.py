@@ -1,0 +1,57 @@
+"""Elementwise steps of the quantile search on the CPU."""
+
+from numba import prange
+
+from hetero.jit import parallel
+from stablegpu._quantile_math import HIGHEST, LOWEST, advance, place, start
+
+
+@parallel
+def begin_points(p, upper, centre, s, low, high, x):
+    for i in prange(p.size):
+        s[i] = start(p[i], upper, centre)
+        low[i], high[i] = LOWEST, HIGHEST
+        x[i] = place(s[i], p[i], upper, centre)
+
+
+@parallel
+def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, high, x):
+    unsettled = 0
+    for i in prange(p.size):
+        s[i], low[i], high[i], moved = advance(
+            s[i],
+            low[i],
+            high[i],
+            p[i],
+            upper,
+            log_pdf[i],
+            cdf[i],
+            sf[i],
+            log_cdf[i],
+            log_sf[i],
+            centre,
+        )
+        x[i] = place(s[i], p[i], upper, centre)
+        unsettled += moved > 0.0
+    return unsettled
+
+
+@parallel
+def finish_points(loc, scale, x):
+    for i in prange(x.size):
+        x[i] = loc + scale * x[i]
+
+
+def begin(p, upper, centre, s, low, high, x, stream=0):
+    """First places `x` for probabilities `p`."""
+    begin_points(p, upper, centre, s, low, high, x)
+
+
+def step(p, upper, centre, values, s, low, high, x, stream=0):
+    """Next places from the law's values at the last ones; how many have not settled yet."""
+    return advance_points(p, upper, centre, *values, s, low, high, x)
+
+
+def finish(loc, scale, x, stream=0):
+    """loc + scale x, in place."""
+    finish_points(loc, scale, x)

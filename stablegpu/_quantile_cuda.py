@@ -1,0 +1,62 @@
+"""Elementwise steps of the quantile search on the GPU."""
+
+import numpy as np
+
+from hetero import launch
+from hetero._driver import cuda
+from hetero.jit import kernel
+from stablegpu._quantile_math import HIGHEST, LOWEST, advance, place, start
+
+
+@kernel
+def begin_points(p, upper, centre, s, low, high, x):
+    for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
+        s[i] = start(p[i], upper, centre)
+        low[i], high[i] = LOWEST, HIGHEST
+        x[i] = place(s[i], p[i], upper, centre)
+
+
+@kernel
+def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, high, x, unsettled):
+    for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
+        s[i], low[i], high[i], moved = advance(
+            s[i],
+            low[i],
+            high[i],
+            p[i],
+            upper,
+            log_pdf[i],
+            cdf[i],
+            sf[i],
+            log_cdf[i],
+            log_sf[i],
+            centre,
+        )
+        x[i] = place(s[i], p[i], upper, centre)
+        if moved > 0.0:
+            cuda.atomic.add(unsettled, 0, 1)
+
+
+@kernel
+def finish_points(loc, scale, x):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        x[i] = loc + scale * x[i]
+
+
+def begin(p, upper, centre, s, low, high, x, stream=0):
+    """First places `x` for probabilities `p`."""
+    begin_points[launch.strided(p.size), launch.THREADS, stream](p, upper, centre, s, low, high, x)
+
+
+def step(p, upper, centre, values, s, low, high, x, stream=0):
+    """Next places from the law's values at the last ones; how many have not settled yet."""
+    unsettled = cuda.to_device(np.zeros(1, np.int64), stream=stream)
+    advance_points[launch.strided(p.size), launch.THREADS, stream](
+        p, upper, centre, *values, s, low, high, x, unsettled
+    )
+    return int(unsettled.copy_to_host(stream=stream)[0])
+
+
+def finish(loc, scale, x, stream=0):
+    """loc + scale x, in place."""
+    finish_points[launch.strided(x.size), launch.THREADS, stream](loc, scale, x)

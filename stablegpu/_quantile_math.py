@@ -1,0 +1,91 @@
+"""A safeguarded Newton step toward a quantile, for both targets.
+
+The standardised variable a = (x - loc)/scale is sought as +-e^s from the centre a = 0. The function
+that has to reach q is the smaller one of cdf and sf, so no probability is subtracted from 1: away
+from the centre it falls, a tail, or it rises, next to the end of a light tail that the centre is
+close to. Where q is small Newton's method runs on its logarithm against s, in which power laws are
+straight; near the centre on the function against a. Every step keeps a bracket, and halves it where
+Newton leaves it.
+"""
+
+import math
+from typing import NamedTuple
+
+from hetero.jit import scalar
+
+LOWEST, HIGHEST = -690.0, 709.0  # of s
+SETTLED = 1e-9  # a Newton step after which the next would be below rounding
+
+
+class Centre(NamedTuple):
+    """The law at its centre, and its tails."""
+
+    cdf: float
+    sf: float
+    pdf: float
+    alpha: float
+    log_left: float  # log of the tails' constants: T ~ constant a^-alpha; -inf: light tail
+    log_right: float
+
+
+@scalar
+def target(p, upper, centre):
+    """Whether the quantile lies on the right, whether sf is matched (else cdf), and its value."""
+    right = p <= centre.sf if upper else p >= centre.cdf
+    by_sf = (p <= 0.5) == upper
+    return right, by_sf, p if by_sf == upper else 1.0 - p
+
+
+@scalar
+def start(p, upper, centre):
+    """First s: from the tail's power law, or from the density at the centre if that is nearer."""
+    right, by_sf, q = target(p, upper, centre)
+    at_centre = centre.sf if by_sf else centre.cdf
+    constant = centre.log_right if right else centre.log_left
+    near = HIGHEST
+    if centre.pdf > 0.0 and q != at_centre:
+        near = math.log(abs(at_centre - q) / centre.pdf)
+    far = 1.0
+    if right == by_sf and q > 0.0 and constant > -math.inf:
+        far = (constant - math.log(q)) / centre.alpha
+    s = far if q < 0.2 * at_centre else min(near, far)
+    return min(max(s, LOWEST), HIGHEST)
+
+
+@scalar
+def place(s, p, upper, centre):
+    """The standardised variable of s; ends of the line where p is 0 or 1, NaN outside [0, 1]."""
+    if not 0.0 <= p <= 1.0:
+        return math.nan
+    right, by_sf, q = target(p, upper, centre)
+    if q <= 0.0:
+        return math.inf if by_sf else -math.inf
+    a = math.exp(s) if s > LOWEST else 0.0
+    return a if right else -a
+
+
+@scalar
+def advance(s, low, high, p, upper, log_pdf, cdf, sf, log_cdf, log_sf, centre):
+    """Next s and its bracket, and how far it moved (0: settled), from the law at the last place."""
+    if not 0.0 < p < 1.0:
+        return s, low, high, 0.0
+    right, by_sf, q = target(p, upper, centre)
+    at_centre = centre.sf if by_sf else centre.cdf
+    tail, log_tail = (sf, log_sf) if by_sf else (cdf, log_cdf)
+    outward = 1.0 if right == by_sf else -1.0  # where the function falls with s
+    a = math.exp(s)
+    excess = outward * (log_tail - math.log(q))
+    if excess > 0.0:
+        low = s
+    else:
+        high = s
+    if q < 0.2 * at_centre or (outward < 0.0 and q < 0.2):
+        following = s + excess / math.exp(log_pdf + s - log_tail)
+    else:
+        following = math.log(a + outward * (tail - q) / math.exp(log_pdf))
+    if abs(following - s) <= SETTLED:
+        return following, low, high, 0.0
+    if not low < following < high:
+        following = 0.5 * (low + high)
+    moved = abs(following - s)
+    return following, low, high, moved if moved > SETTLED else 0.0

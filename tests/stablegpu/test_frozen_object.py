@@ -1,0 +1,65 @@
+"""Moments, support, interval and characteristic function of the frozen object."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from stablegpu import stable
+
+
+def test_moments():
+    normal = stable(2.0, 0.3, loc=1.0, scale=0.5)
+    assert normal.stats("mvsk") == (1.0, 0.5, 0.0, 0.0)
+    assert normal.std() == pytest.approx(math.sqrt(0.5))
+    law = stable(1.5, 0.5, loc=2.0)
+    assert law.mean() == 2.0
+    assert law.to("S0").mean() == pytest.approx(2.0, rel=1e-15)
+    assert law.var() == math.inf
+    assert math.isnan(law.stats("s")[0])
+    assert math.isnan(stable(0.9, 0.0).mean())
+    with pytest.raises(ValueError, match="moments"):
+        law.stats("x")
+
+
+def test_median_and_interval():
+    law = stable(1.2, 0.0, loc=3.0, scale=2.0)
+    assert law.median() == pytest.approx(3.0, abs=1e-12)
+    low, high = law.interval(0.9)
+    assert law.cdf(low) == pytest.approx(0.05, rel=1e-13)
+    assert law.sf(high) == pytest.approx(0.05, rel=1e-13)
+    assert law.interval(1.0) == (-math.inf, math.inf)
+    with pytest.raises(ValueError, match="confidence"):
+        law.interval(1.5)
+
+
+def test_support():
+    assert stable(1.5, 1.0).support() == (-math.inf, math.inf)
+    assert stable(0.5, 0.9).support() == (-math.inf, math.inf)
+    assert stable(0.5, 1.0, loc=3.0).support() == (3.0, math.inf)
+    low, high = stable(0.5, -1.0, loc=3.0, scale=2.0, parameterization="S0").support()
+    assert (low, high) == (-math.inf, 5.0)
+    assert stable(0.5, -1.0, loc=3.0, scale=2.0, parameterization="S0").sf(high) == 0.0
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.7, -0.4), (1.0, 0.5), (1.3, 0.8), (2.0, 0.0)])
+@pytest.mark.parametrize("parameterization", ["S0", "S1"])
+def test_characteristic_function_inverts_to_the_density(alpha, beta, parameterization):
+    law = stable(alpha, beta, 0.3, 1.5, parameterization=parameterization)
+    x = 0.8
+
+    def integrand(t):
+        return (np.exp(-1j * t * x) * law.cf(t)).real / math.pi
+
+    value, _ = integrate.quad(integrand, 0, 60, limit=400, epsabs=1e-12)
+    assert law.pdf(x) == pytest.approx(value, abs=1e-9)
+    assert law.cf(0.0) == 1.0
+    assert law.cf(-0.7) == pytest.approx(np.conj(law.cf(0.7)))
+
+
+def test_names_that_scipy_users_expect():
+    ours, theirs = stable(1.7, 0.2), stats.levy_stable(1.7, 0.2)
+    for name in ("pdf", "logpdf", "cdf", "sf", "ppf", "isf"):
+        point = 0.3
+        assert getattr(ours, name)(point) == pytest.approx(getattr(theirs, name)(point), rel=1e-4)

@@ -120,12 +120,12 @@ def _point(y, z, side, rule, panels, tolerance, forced):
     center, width = _peak(log_y, side)
     p, r = distances(center, side)
     log_g = log_y + log_v(p, r, side)
-    if log_g > LIGHT:
-        return vanishing(y, log_g, side), 8.0 * EPSILON
     base = anchor(p, r, log_g, side)
-    steep = is_steep(width, p, r, log_g, side)
+    steep = is_steep(width, p, r, side)
     if steep:
         base, width = steepest(base, side)
+    elif log_g > LIGHT:
+        return vanishing(y, log_g, side), 8.0 * EPSILON
     best = height_of(base[2], base[0] * base[1] / side.length)
     left = _reach(-1.0, center, best, width, base, steep, log_y, side)
     right = _reach(1.0, center, best, width, base, steep, log_y, side)

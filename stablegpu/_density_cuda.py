@@ -151,8 +151,8 @@ def evaluate_points(
             p, r = distances(center, side)
             log_g = log_y + log_v(p, r, side)
             base = anchor(p, r, log_g, side)
-            steep = is_steep(width, p, r, log_g, side)
-            if log_g > LIGHT:
+            steep = is_steep(width, p, r, side)
+            if log_g > LIGHT and not steep:
                 found = vanishing(y, log_g, side)
             else:
                 if steep:

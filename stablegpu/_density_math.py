@@ -152,9 +152,9 @@ def slope_of_log_g(p, r, side):
 
 
 @scalar
-def is_steep(width, p, r, log_g, side):
+def is_steep(width, p, r, side):
     """Whether a peak that was narrowed down to `width` in t, at (p, r), is that of a steep g."""
-    return width < STEEP and log_g < 5.0 and abs(slope_of_log_g(p, r, side)) > 0.1 / STEEP
+    return width < STEEP and abs(slope_of_log_g(p, r, side)) > 0.1 / STEEP
 
 
 @scalar

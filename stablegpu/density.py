@@ -24,7 +24,7 @@ from stablegpu._parameters import Parameters, sides
 BREAK_EVEN = 100
 """Points from which one H200 beats 16 cores beside it, transfers included (2 cores: 25)."""
 
-WARN_ABOVE = 1e-5
+WARN_ABOVE = 1e-7
 """Estimated relative error that is worth a warning; the estimate exceeds the error by far."""
 
 FORCED_BELOW = 0.3

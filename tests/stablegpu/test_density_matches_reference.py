@@ -135,6 +135,37 @@ def test_a_loose_tolerance_costs_accuracy():
     assert loose.max() > 10 * tight.max()
 
 
+def random_law(rng):
+    """Parameters where evaluators break: at and near 1 and 2, small alpha, beta near 0 and +-1."""
+    alpha = (
+        rng.uniform(0.1, 2.0),
+        1.0 + rng.choice([-1, 1]) * 10 ** rng.uniform(-15, -1),
+        2.0 - 10 ** rng.uniform(-12, -1),
+        rng.uniform(0.02, 0.3),
+        1.0,
+    )[rng.integers(5)]
+    tiny = 10 ** rng.uniform(-12, -1)
+    beta = rng.choice([rng.uniform(-1, 1), rng.choice([-1, 1]) * (1 - tiny), tiny, 1.0, 0.0])
+    return float(alpha), float(beta), str(rng.choice(["S0", "S1"]))
+
+
+def test_two_rules_agree_on_random_laws(device):
+    """Different panels and orders put every node elsewhere."""
+    rng = np.random.default_rng(11)
+    for _ in range(200):
+        alpha, beta, parameterization = random_law(rng)
+        x = rng.choice([-1, 1], 20) * 10 ** rng.uniform(-8, 8, 20)
+        law = stable(alpha, beta, parameterization=parameterization, device=device)
+        one, other = law.evaluate(x), law.evaluate(x, quadrature=Quadrature(12, 15, 1e-9))
+        assert np.all(one.error < 1e-8), (alpha, beta, parameterization)
+        for name in ("pdf", "cdf", "sf"):
+            a, b = getattr(one, name), getattr(other, name)
+            visible = b > TINY
+            np.testing.assert_allclose(
+                a[visible], b[visible], rtol=5e-11, err_msg=f"{alpha} {beta}"
+            )
+
+
 @pytest.mark.slow
 def test_against_fourier_inversion():
     rng = np.random.default_rng(2)

@@ -34,7 +34,7 @@ from stablegpu._density_math import (
 )
 
 _SECTIONS = 12  # of the interval in each step of the search for the peak
-_PASSES = 4  # evaluations of all panels, at most
+_PASSES = 12  # evaluations of all panels after which every result is taken as it is
 
 
 @scalar
@@ -97,17 +97,13 @@ def _panel(left, size, width, base, steep, log_y, g_min, side, rule):
 
 
 @scalar
-def _unfinished(sums, total, tolerance, forced):
+def _unfinished(sums, whole, tolerance, forced):
     """First and last of the panels that still matter and have to be evaluated again."""
     first, last = len(sums), -1
     for i in range(len(sums)):
-        again = False
+        again = forced and sums[i, 0] > 0.01 * whole[0]
         for k in range(3):
-            whole = total[k]
-            for other in range(len(sums)):
-                whole += sums[other, k]
-            again = again or sums[i, 3 + k] > tolerance * whole
-            again = again or (forced and k == 0 and sums[i, 0] > 0.01 * whole)
+            again = again or sums[i, 3 + k] > tolerance * whole[k]
         if again:
             first, last = min(first, i), i
     return first, last
@@ -134,28 +130,47 @@ def _point(y, z, side, rule, panels, tolerance, forced):
     )
     total = np.zeros(6)  # density, below, above, and the estimated error of each
     total[1], total[2] = below, above
+    whole = np.zeros(3)  # the first three as the first pass sees them
     sums = np.empty((panels, 6))
-    for attempt in range(_PASSES):
+    waiting = np.empty((_PASSES + 2, 2))  # intervals to evaluate
+    waiting[0, 0], waiting[0, 1] = left, right
+    count, attempt = 1, 0
+    while count > 0:
+        count -= 1
+        left, right = waiting[count, 0], waiting[count, 1]
         size = (right - left) / panels
         for i in range(panels):
             six = _panel(left + i * size, size, width, base, steep, log_y, g_min, side, rule)
             for k in range(6):
                 sums[i, k] = six[k]
-        first, last = _unfinished(sums, total, tolerance, forced and attempt == 0)
-        done = last < 0 or attempt == _PASSES - 1
+        if attempt == 0:
+            for k in range(3):
+                whole[k] = total[k]
+                for i in range(panels):
+                    whole[k] += sums[i, k]
+        first, last = _unfinished(sums, whole, tolerance, forced and attempt == 0)
+        attempt += 1
+        done = last < 0 or attempt > _PASSES
         for i in range(panels):
             if done or not first <= i <= last:
                 for k in range(6):
                     total[k] += sums[i, k]
         if done:
-            break
-        left, right = left + first * size, left + (last + 1) * size
+            continue
+        middle = first
+        if 2 * (last + 1 - first) > panels:  # two places far apart: each gets the whole rule
+            middle = (first + last + 1) // 2
+            waiting[count, 0], waiting[count, 1] = left + first * size, left + middle * size
+            count += 1
+        waiting[count, 0], waiting[count, 1] = left + middle * size, left + (last + 1) * size
+        count += 1
+    found = assemble(y, g_min, total[0], total[1], total[2], side)
     relative = 8.0 * EPSILON
     for k in range(3):
         # Beyond, only the logarithms are left, and to those the sums are a small addition.
         if total[k] > 0.0 and g_min < UNDERFLOW:
             relative = max(relative, total[3 + k] / total[k])
-    return assemble(y, g_min, total[0], total[1], total[2], side), relative
+    return found, relative
 
 
 # The six outputs as arguments of their own: Numba 0.68 loses the last of a tuple of arrays that is

@@ -40,7 +40,8 @@ from stablegpu._density_math import (
     vanishing,
 )
 
-_PASSES = 4  # evaluations of all panels, at most
+_PASSES = 12  # evaluations of all panels after which every result is taken as it is
+_WAITING = _PASSES + 2
 _STEPS = int(U_MAX / U_STEP)
 _SUMS = 6  # of density, below, above, and of how far Gauss's rule differs from Kronrod's
 _FIRST, _LAST, _LEFT, _RIGHT = 0, 1, 2, 3  # slots of the shared integers
@@ -92,6 +93,8 @@ def evaluate_points(
     by_panel = _SUMS * threads
     totals = by_panel + _SUMS * panels
     slots = cuda.shared.array(4, int32)
+    starts = cuda.local.array(_WAITING, float64)  # intervals to evaluate, the same in all threads
+    stops = cuda.local.array(_WAITING, float64)
     node = nodes[j]
     weight = kronrod[j]
     excess = weight - gauss[j]
@@ -187,7 +190,12 @@ def evaluate_points(
                 )
 
                 density = e0 = e1 = e2 = 0.0
-                for attempt in range(_PASSES):
+                whole0 = whole1 = whole2 = 0.0  # the integrals as the first pass sees them
+                starts[0], stops[0] = left, right
+                count, attempt = 1, 0
+                while count > 0:
+                    count -= 1
+                    left, right = starts[count], stops[count]
                     size = (right - left) / panels
                     half_size = 0.5 * size
                     f0, f1, f2 = _pair(
@@ -223,20 +231,24 @@ def evaluate_points(
                             s += shared[by_panel + _SUMS * row + me]
                         shared[totals + me] = s
                     cuda.syncthreads()
+                    if attempt == 0:
+                        whole0 = shared[totals]
+                        whole1 = below + shared[totals + 1]
+                        whole2 = above + shared[totals + 2]
                     if j == 0:
                         # The panels that still matter: repeat them with the whole rule.
                         mine = by_panel + _SUMS * i
-                        all0 = density + shared[totals]
-                        again = forced and attempt == 0 and shared[mine] > 0.01 * all0
-                        again = again or shared[mine + 3] > tolerance * all0
-                        again = again or shared[mine + 4] > tolerance * (below + shared[totals + 1])
-                        again = again or shared[mine + 5] > tolerance * (above + shared[totals + 2])
+                        again = forced and attempt == 0 and shared[mine] > 0.01 * whole0
+                        again = again or shared[mine + 3] > tolerance * whole0
+                        again = again or shared[mine + 4] > tolerance * whole1
+                        again = again or shared[mine + 5] > tolerance * whole2
                         if again:
                             cuda.atomic.min(slots, _FIRST, int32(i))
                             cuda.atomic.max(slots, _LAST, int32(i))
                     cuda.syncthreads()
                     first, last = slots[_FIRST], slots[_LAST]
-                    done = last < 0 or attempt == _PASSES - 1
+                    attempt += 1
+                    done = last < 0 or attempt > _PASSES
                     if not done:
                         if me < _SUMS:
                             s = 0.0
@@ -252,9 +264,16 @@ def evaluate_points(
                     e1 += shared[totals + 4]
                     e2 += shared[totals + 5]
                     cuda.syncthreads()
-                    if done:
-                        break
-                    left, right = left + first * size, left + (last + 1) * size
+                    if not done:
+                        middle = first
+                        if 2 * (last + 1 - first) > panels:  # two places far apart
+                            middle = (first + last + 1) // 2
+                            starts[count] = left + first * size
+                            stops[count] = left + middle * size
+                            count += 1
+                        starts[count] = left + middle * size
+                        stops[count] = left + (last + 1) * size
+                        count += 1
 
                 found = assemble(y, g_min, density, below, above, side)
                 if density > 0.0 and g_min < UNDERFLOW:

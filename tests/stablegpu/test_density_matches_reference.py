@@ -166,6 +166,14 @@ def test_two_rules_agree_on_random_laws(device):
             )
 
 
+def test_far_tail_of_a_small_alpha(device):
+    """The integrand decays over a hundred units of t next to a peak of width one."""
+    law = stable(0.25, 0.0, parameterization="S0", device=device)
+    found = law.evaluate(-np.array([3.804376161832472059667396e46, 38043605992797803503294.52]))
+    np.testing.assert_allclose(found.cdf, [1e-12, 1e-6], rtol=1e-13)
+    assert np.all(found.error < 1e-9)
+
+
 @pytest.mark.slow
 def test_against_fourier_inversion():
     rng = np.random.default_rng(2)

@@ -134,7 +134,7 @@ def evaluate_flat(
     parameters: Parameters,
     kept: dict,
     work: Workspace,
-    quadrature: Quadrature = Quadrature(),  # noqa: B008 - immutable
+    quadrature: Quadrature = Quadrature(),
 ) -> None:
     """`evaluate` for flat arrays that are already in the workspace; `kept` names the outputs."""
     right, left, flip = sides(parameters.alpha, parameters.beta)

@@ -9,7 +9,11 @@ from pathlib import Path
 import hetero
 from benchmarks.figures import report, write
 
-SUITES = {"hetero": "benchmarks.shared_layer", "stable": "benchmarks.stable"}
+SUITES = {
+    "hetero": "benchmarks.shared_layer",
+    "stable": "benchmarks.stable",
+    "special": "benchmarks.special",
+}
 
 
 def main() -> None:

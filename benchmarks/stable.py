@@ -23,8 +23,14 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
         figures.append(no_host_copy())
     for alpha, beta in LAWS[:1] if quick else LAWS:
         figures.append(thousand_points(device, alpha, beta))
-        figures.append(throughput(device, alpha, beta, limits, quick))
-        figures.append(samples(device, alpha, beta, limits, quick))
+        figures += [plans(device, alpha, beta, name) for name in ("nodes", "polynomials")]
+        figures += [
+            throughput(device, alpha, beta, limits, quick, name)
+            for name in ("quadrature", "nodes", "polynomials")
+        ]
+        figures += [
+            samples(device, alpha, beta, limits, quick, dtype) for dtype in (np.float64, np.float32)
+        ]
     figures.append(fits(device, quick))
     return figures
 
@@ -73,11 +79,19 @@ def first_calls(device: hetero.Device, quick: bool) -> list[Figure]:
 
 
 def thousand_points(device, alpha, beta) -> Figure:
+    """A law that has not been seen before: what is prepared for it counts."""
+    from stablegpu import nodes
+
     x = np.linspace(-10, 10, 1000)
     law = stablegpu.stable(alpha, beta, device=device)
-    timing = hetero.benchmark(lambda: law.pdf_cdf(x), device=device)
+
+    def evaluate():
+        nodes.nodes_of.cache_clear()
+        law.pdf_cdf(x)
+
+    timing = hetero.benchmark(evaluate, device=device)
     return Figure(
-        f"pdf and cdf of 1000 points, alpha {alpha}, beta {beta}",
+        f"pdf and cdf of 1000 points of a new law, alpha {alpha}, beta {beta}",
         timing.median * 1e3,
         "ms",
         note="NumPy in, NumPy out: transfers in",
@@ -85,19 +99,23 @@ def thousand_points(device, alpha, beta) -> Figure:
     )
 
 
-def throughput(device, alpha, beta, limits, quick) -> Figure:
+def throughput(device, alpha, beta, limits, quick, evaluator) -> Figure:
     """Joint pdf and cdf with the data on the device; SciPy in the same run on the CPU."""
-    size = 2000 if quick else (200_000 if device.kind == "cpu" else 2_000_000)
-    law = stablegpu.stable(alpha, beta, device=device)
+    size = {
+        "quadrature": 200_000 if device.kind == "cpu" else 2_000_000,
+        "nodes": 2_000_000 if device.kind == "cpu" else 50_000_000,
+        "polynomials": 10_000_000 if device.kind == "cpu" else 500_000_000,
+    }[evaluator] // (100 if quick else 1)
+    law = stablegpu.stable(alpha, beta, device=device, evaluator=evaluator)
     host = np.random.default_rng(1).uniform(-20, 20, size)
-    x = host
+    x, out = host, (np.empty(size), np.empty(size))
     if device.kind == "cuda":
         from hetero._driver import cuda
 
-        x = cuda.to_device(host)
-    timing = hetero.benchmark(lambda: law.pdf_cdf(x), device=device)
+        x, out = cuda.to_device(host), (cuda.device_array(size), cuda.device_array(size))
+    timing = hetero.benchmark(lambda: law.pdf_cdf(x, out=out), device=device)
     peers = {}
-    if device.kind == "cpu" and not quick:
+    if device.kind == "cpu" and not quick and evaluator == "quadrature":
         from scipy import stats
 
         few = host[:200]
@@ -105,24 +123,45 @@ def throughput(device, alpha, beta, limits, quick) -> Figure:
         both = hetero.benchmark(lambda: (peer.pdf(few), peer.cdf(few)), repeats=5)
         peers["SciPy"] = both.rate(few.size) / 1e6
     return Figure(
-        f"pdf and cdf of {size:,} random points, alpha {alpha}, beta {beta}",
+        f"pdf and cdf of {size:,} unsorted points by {evaluator}, alpha {alpha}, beta {beta}",
         timing.rate(size) / 1e6,
         "Mpoints/s",
+        limits.copy / 24 / 1e6,
+        "copy",
         peers=peers,
-        note="quadrature (16 panels of 23 points and the search for the peak); transfers out",
+        note="float64, x from U(-20, 20) and the results in the device's memory; plan made before",
         timing=timing.as_dict(),
     )
 
 
-def samples(device, alpha, beta, limits, quick) -> Figure:
+def plans(device, alpha, beta, evaluator) -> Figure:
+    """Time to prepare an evaluator for (alpha, beta)."""
+    from stablegpu import nodes, polynomials
+
+    def prepare():
+        nodes.nodes_of.cache_clear()
+        polynomials.segments_of.cache_clear()
+        stablegpu.stable(alpha, beta, device=device).plan(evaluator)
+
+    timing = hetero.benchmark(prepare)
+    return Figure(
+        f"plan of {evaluator}, alpha {alpha}, beta {beta}",
+        timing.median * 1e3,
+        "ms",
+        note="on the CPU",
+        timing=timing.as_dict(),
+    )
+
+
+def samples(device, alpha, beta, limits, quick, dtype) -> Figure:
     size = 10_000 if quick else (4_000_000 if device.kind == "cpu" else 200_000_000)
     law = stablegpu.stable(alpha, beta, device=device)
     if device.kind == "cpu":
-        out = np.empty(size)
+        out = np.empty(size, dtype)
     else:
         from hetero._driver import cuda
 
-        out = cuda.device_array(size)
+        out = cuda.device_array(size, dtype)
     timing = hetero.benchmark(lambda: law.rvs(out=out, random_state=1), device=device)
     peers = {}
     if device.kind == "cpu" and not quick:
@@ -132,13 +171,13 @@ def samples(device, alpha, beta, limits, quick) -> Figure:
         timed = hetero.benchmark(lambda: peer.rvs(100_000, random_state=1), repeats=5)
         peers["SciPy"] = timed.rate(100_000) / 1e6
     return Figure(
-        f"{size:,} samples, alpha {alpha}, beta {beta}",
+        f"{size:,} {out.dtype} samples, alpha {alpha}, beta {beta}",
         timing.rate(size) / 1e6,
         "Msamples/s",
-        limits.copy / 8 / 1e6,
+        limits.copy / out.dtype.itemsize / 1e6,
         "copy (read and write counted)",
         peers,
-        "float64, to the device's memory; transfers out",
+        "to the device's memory; transfers out",
         timing.as_dict(),
     )
 
@@ -181,7 +220,7 @@ def no_host_copy() -> Figure:
     assert isinstance(found, cupy.ndarray)
     events = {e.key: e.count for e in seen.key_averages()}
     copies = sum(n for key, n in events.items() if "HtoD" in key or "DtoH" in key)
-    kernels = sum(n for key, n in events.items() if "evaluate_points" in key)
+    kernels = sum(n for key, n in events.items() if "evaluate_" in key)
     moved = ours.bytes_to_device + ours.bytes_to_host
     return Figure(
         "host copies for a CuPy array of 100,000 points",

@@ -11,7 +11,7 @@ import os
 
 from numba import config, cuda
 
-__all__ = ["SIMULATOR", "cuda", "problem"]
+__all__ = ["SIMULATOR", "cuda", "problem", "raise_shared_limit"]
 
 SIMULATOR = bool(config.ENABLE_CUDASIM)
 
@@ -58,3 +58,16 @@ def _toolkit_problem() -> tuple[str, str] | None:
         except Exception:
             return f"the CUDA library {library} was not found", INSTALL
     return None
+
+
+def raise_shared_limit(kernel, arguments, size: int) -> None:
+    """Let a kernel have `size` bytes of dynamic shared memory, more than the usual 48 KB.
+
+    Numba has no switch for it: the attribute is set at the driver, for the types of `arguments`.
+    """
+    from numba.cuda.cudadrv import driver
+
+    function = kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
+    function = function._codelibrary.get_cufunc()
+    limit = driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    driver.driver.cuKernelSetAttribute(limit, size, function.handle, function.device.id)

@@ -4,27 +4,48 @@ Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC11).
 """
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from hetero.jit import scalar
 
-_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_M0, _M1 = np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)
 _W0, _W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
 _32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
+
+
+@intrinsic
+def _product(typing, a, b):
+    """The upper and the lower word of a b, for uint32.
+
+    On a GPU one instruction gives both; from a 64-bit product the compiler makes two of it.
+    """
+    word, wide = ir.IntType(32), ir.IntType(64)
+
+    def emit(context, builder, signature, values):
+        if "cuda" in type(context).__module__:
+            kind = ir.FunctionType(ir.LiteralStructType([word, word]), [word, word])
+            text = "{ .reg .b64 p; mul.wide.u32 p, $2, $3; mov.b64 {$1, $0}, p; }"
+            both = builder.call(ir.InlineAsm(kind, text, "=r,=r,r,r"), values)
+            halves = [builder.extract_value(both, i) for i in (0, 1)]
+        else:
+            product = builder.mul(*(builder.zext(v, wide) for v in values))
+            halves = [builder.trunc(p, word) for p in (builder.lshr(product, wide(32)), product)]
+        return context.make_tuple(builder, signature.return_type, halves)
+
+    return types.UniTuple(types.uint32, 2)(types.uint32, types.uint32), emit
 
 
 @scalar
 def philox(c0, c1, c2, c3, k0, k1, rounds):
     """Four random uint32 words of the counter (c0..c3) under the key (k0, k1), all uint32."""
     for _ in range(rounds):
-        p0 = np.uint64(c0) * _M0
-        p1 = np.uint64(c2) * _M1
-        c0, c1, c2, c3 = (
-            np.uint32(np.uint32(p1 >> _32) ^ c1 ^ k0),  # Numba widens uint32 ^ uint32
-            np.uint32(p1 & _LOW),
-            np.uint32(np.uint32(p0 >> _32) ^ c3 ^ k1),
-            np.uint32(p0 & _LOW),
-        )
+        high0, low0 = _product(np.uint32(c0), _M0)
+        high1, low1 = _product(np.uint32(c2), _M1)
+        # Numba widens uint32 ^ uint32 and uint32 + uint32.
+        c0, c1, c2, c3 = np.uint32(high1 ^ c1 ^ k0), low1, np.uint32(high0 ^ c3 ^ k1), low0
         k0 = np.uint32(k0 + _W0)
         k1 = np.uint32(k1 + _W1)
     return c0, c1, c2, c3

@@ -47,8 +47,8 @@ def _ordinal(pointer: int) -> int:
     return int(ordinal)
 
 
-def as_real(name: str, values) -> np.ndarray:
-    """`values` in host memory as a float64 array (no copy where none is needed).
+def as_real(name: str, values, dtype=np.float64) -> np.ndarray:
+    """`values` in host memory as an array of `dtype` (no copy where none is needed).
 
     Raises
     ------
@@ -62,7 +62,7 @@ def as_real(name: str, values) -> np.ndarray:
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be an array of real numbers, got {values!r}") from None
     _require_real(name, array.dtype)
-    return array.astype(np.float64, copy=False)
+    return array.astype(dtype, copy=False)
 
 
 def _require_real(name: str, dtype) -> None:
@@ -95,11 +95,11 @@ class Workspace:
             self.stream = cuda.external_stream(handle)
         self._like = like
 
-    def input(self, name: str, values):
-        """`values` as a flat contiguous float64 array on the device."""
+    def input(self, name: str, values, dtype=np.float64):
+        """`values` as a flat contiguous array of `dtype` on the device."""
         if self._library is not None:
-            return self._library.flat(name, values)
-        host = np.ascontiguousarray(as_real(name, values)).reshape(-1)
+            return self._library.flat(name, values, np.dtype(dtype))
+        host = np.ascontiguousarray(as_real(name, values, dtype)).reshape(-1)
         if self.device.kind == "cpu":
             return host
         from hetero._driver import cuda
@@ -169,7 +169,7 @@ class Workspace:
 
 
 # ---- the libraries ---------------------------------------------------------------------------
-# Each has: stream(like) -> handle; flat(name, x) -> what a kernel can read;
+# Each has: stream(like) -> handle; flat(name, x, dtype) -> what a kernel can read;
 # empty(size, dtype, like); finish(array, shape).
 
 
@@ -188,11 +188,11 @@ class _Cupy:
         return cupy.cuda.get_current_stream().ptr
 
     @staticmethod
-    def flat(name, x):
+    def flat(name, x, dtype):
         import cupy
 
         _require_real(name, x.dtype)
-        return _view(cupy.ascontiguousarray(x, dtype=np.float64).reshape(-1))
+        return _view(cupy.ascontiguousarray(x, dtype=dtype).reshape(-1))
 
     @staticmethod
     def empty(size, dtype, like):
@@ -213,12 +213,13 @@ class _Torch:
         return torch.cuda.current_stream(like.device).cuda_stream
 
     @staticmethod
-    def flat(name, x):
+    def flat(name, x, dtype):
         import torch
 
         if x.is_complex():
             raise TypeError(f"{name} must hold real numbers, got dtype {x.dtype}")
-        return _view(x.detach().to(torch.float64).contiguous().reshape(-1))
+        kind = getattr(torch, dtype.name)
+        return _view(x.detach().to(kind).contiguous().reshape(-1))
 
     @staticmethod
     def empty(size, dtype, like):
@@ -240,12 +241,12 @@ class _Numba:
         return int(_interface(like).get("stream") or 0)
 
     @staticmethod
-    def flat(name, x):
+    def flat(name, x, dtype):
         view = _view(SimpleNamespace(__cuda_array_interface__=_interface(x)))
         _require_real(name, view.dtype)
-        if view.dtype != np.float64 or not view.is_c_contiguous():
+        if view.dtype != dtype or not view.is_c_contiguous():
             raise TypeError(
-                f"{name}: a device array of {type(x).__module__} must be C-contiguous float64 "
+                f"{name}: a device array of {type(x).__module__} must be C-contiguous {dtype} "
                 f"(got {view.dtype}); convert it there, or pass a CuPy or PyTorch array"
             )
         view._keep = x

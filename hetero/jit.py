@@ -17,6 +17,12 @@ import numba
 from hetero import _driver
 from hetero.devices import Device
 
+FUSED = {"contract"}
+"""`fastmath=FUSED`: a * b + c may be one instruction on the CPU too, as it always is on the GPU."""
+
+SUMS = FUSED | {"reassoc", "nsz"}
+"""`fastmath=SUMS`: sums may be taken in any order, so that the CPU's vector units can."""
+
 # What the CUDA simulator does not know.
 _HARDWARE_ONLY = ("launch_bounds", "max_registers", "lineinfo", "lto", "opt")
 
@@ -34,9 +40,11 @@ def caching() -> bool:
     return "site-packages" in Path(__file__).parts
 
 
-def scalar(function):
+def scalar(function=None, **options):
     """A formula of scalars and tuples, for both targets. Division follows IEEE, as on the GPU."""
-    return numba.njit(error_model="numpy", cache=caching())(function)
+    if function is None:
+        return lambda f: scalar(f, **options)
+    return numba.njit(error_model="numpy", cache=caching(), **options)(function)
 
 
 def parallel(function=None, **options):

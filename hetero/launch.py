@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from hetero._driver import SIMULATOR, cuda
+from hetero._driver import SIMULATOR, cuda, raise_shared_limit
 
 THREADS = 256
 """Threads in a block where a kernel has no reason for another number."""
 
 BLOCKS_PER_SM = 16
 """Blocks per multiprocessor of a grid-stride launch: enough to fill it and to even out its end."""
+
+
+USUAL_SHARED_MEMORY = 48 * 1024
+"""Bytes of dynamic shared memory that a block gets without a request."""
 
 
 def multiprocessors() -> int:
@@ -29,3 +33,36 @@ def strided(items: int, threads: int = THREADS, per_sm: int = BLOCKS_PER_SM) -> 
 def device_id() -> int:
     """Number of the current GPU: the key of what is kept on it."""
     return 0 if SIMULATOR else cuda.get_current_device().id
+
+
+def shared_memory() -> int:
+    """Bytes of shared memory that a block may have at most, by request beyond 48 KB."""
+    return 1 << 20 if SIMULATOR else cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+
+
+def with_shared_memory(kernel, arguments, size: int, threads: int, items: int, stream) -> None:
+    """Launch `kernel` over `items` with `size` bytes of dynamic shared memory a block.
+
+    No more blocks than are resident at once: each fills its shared memory once.
+    """
+    if size > USUAL_SHARED_MEMORY and not SIMULATOR:
+        raise_shared_limit(kernel, arguments, size)
+    per_sm = max(1, min(2048 // threads, shared_memory() // (size + 1024)))
+    kernel[strided(items, threads, per_sm), threads, stream, size](*arguments)
+
+
+_tables = {}
+_TABLES = 64  # kept for each GPU
+
+
+def on_device(table):
+    """The arrays of a NamedTuple on the current GPU, uploaded at the first call and then kept.
+
+    The key is the identity of `table`: it must be one that lives on, say in a cache.
+    """
+    key = (device_id(), id(table))
+    if key not in _tables or _tables[key][0] is not table:
+        if len(_tables) >= _TABLES:
+            _tables.pop(next(iter(_tables)))
+        _tables[key] = table, type(table)(*map(cuda.to_device, table))
+    return _tables[key][1]

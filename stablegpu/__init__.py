@@ -1,8 +1,11 @@
 """Alpha-stable distributions on the CPU and on NVIDIA GPUs."""
 
+from stablegpu.conversions import from_r, from_scipy
 from stablegpu.distribution import Stable, stable
 
-__all__ = ["Stable", "fit", "stable"]
+_SPECIAL = ("expn", "log_ndtr", "logsumexp", "ndtr")  # found at first use
+
+__all__ = ["Stable", "fit", "from_r", "from_scipy", "stable", *_SPECIAL]
 
 __version__ = "0.1.0"
 
@@ -12,4 +15,8 @@ def __getattr__(name: str):
         from stablegpu.estimate import fit
 
         return fit
+    if name in _SPECIAL:
+        from stablegpu import special
+
+        return getattr(special, name)
     raise AttributeError(f"module 'stablegpu' has no attribute {name!r}")

@@ -10,6 +10,7 @@ from stablegpu._density_math import (
     DROP,
     EPSILON,
     LIGHT,
+    LOST,
     STEEP,
     T_MAX,
     U_MAX,
@@ -22,6 +23,7 @@ from stablegpu._density_math import (
     height,
     height_of,
     integrands,
+    is_higher,
     is_mirrored,
     is_steep,
     is_trivial,
@@ -48,13 +50,14 @@ def _peak(log_y, side):
         before = after = here = -np.inf
         for i in range(_SECTIONS + 1):
             h = height(left + i * step, log_y, side)
-            if h > best:
+            if is_higher(h, best, side):
                 best, at, before = h, i, here
             if i == at + 1:
                 after = h
             here = h
         center = left + at * step
         resolved = 0 < at < _SECTIONS and before > best - 1.0 and after > best - 1.0
+        resolved = resolved and best > LOST
         if resolved or step < STEEP:
             return center, step
         left, right = max(center - step, -T_MAX), min(center + step, T_MAX)

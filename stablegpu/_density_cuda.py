@@ -17,6 +17,7 @@ from stablegpu._density_math import (
     DROP,
     EPSILON,
     LIGHT,
+    LOST,
     STEEP,
     T_MAX,
     U_MAX,
@@ -29,6 +30,7 @@ from stablegpu._density_math import (
     height,
     height_of,
     integrands,
+    is_higher,
     is_mirrored,
     is_steep,
     is_trivial,
@@ -133,7 +135,7 @@ def evaluate_points(
                     half = (count + 1) // 2
                     if me < count // 2:
                         mine, other = threads + me, threads + me + half
-                        if shared[other] > shared[mine]:
+                        if is_higher(shared[other], shared[mine], side):
                             shared[mine] = shared[other]
                             shared[threads + mine] = shared[threads + other]
                     count = half
@@ -143,6 +145,7 @@ def evaluate_points(
                 center = left + at * width
                 resolved = (
                     0 < at < threads - 1
+                    and best > LOST
                     and shared[at - 1] > best - 1.0
                     and shared[at + 1] > best - 1.0
                 )

@@ -43,15 +43,15 @@ FAR = 92.0
 FAR_AT_ONE = 1e40  # there the next term is smaller by log(x)/x
 UNDERFLOW = 745.0  # e^-g is 0 beyond
 AT_ZETA = 1e-100  # closer to zeta the density and the distribution function do not change
+LOST = -1e12  # heights below are those of places without digits of log g
 STEEP = 1e-3  # a peak narrower than this in t is found and integrated by differences
 U_STEP = 0.5  # in searches for the ends of the contributing interval
 U_MAX = 16.0
 
 
 @scalar
-def sine(x):
-    """sin(x) for |x| < 1.7 by its series; the library's function brings the reduction of large
-    arguments with it, which would be most of the kernel."""
+def sinc_excess(x):
+    """sin(x)/x - 1 for |x| < 1.7, to full relative accuracy."""
     q = x * x
     s = -1.0 / 51090942171709440000.0 + q / 25852016738884976640000.0
     s = 1.0 / 121645100408832000.0 + q * s
@@ -63,7 +63,14 @@ def sine(x):
     s = 1.0 / 5040.0 + q * s
     s = -1.0 / 120.0 + q * s
     s = 1.0 / 6.0 + q * s
-    return x - x * q * s
+    return -q * s
+
+
+@scalar
+def sine(x):
+    """sin(x) for |x| < 1.7 by its series; the library's function brings the reduction of large
+    arguments with it, which would be most of the kernel."""
+    return x + x * sinc_excess(x)
 
 
 @scalar
@@ -121,6 +128,14 @@ def log_v(p, r, side):
     else:
         log_ratio = math.log(ratio)
     return side.kappa * log_ratio + math.log(sin_eta / sin_r)
+
+
+@scalar
+def log_rise(x, side):
+    """log(V/V_0) where V has a limit V_0 at one end (light tails), x < 1/2 away from that end."""
+    other = math.log1p(sinc_excess(side.alpha * x))
+    third = math.log1p(sinc_excess((1.0 - side.alpha) * x))
+    return (side.kappa - 1.0) * math.log1p(sinc_excess(x)) - side.kappa * other + third
 
 
 @scalar
@@ -204,8 +219,18 @@ def height(t, log_y, side):
 def height_of(log_g, slope):
     """log of g e^-g dp/dt."""
     if log_g > 700.0:
-        return -1e295 * min(log_g, 1e12)
+        return -1e290 * math.log(log_g)
     return log_g - math.exp(log_g) + math.log(slope)
+
+
+@scalar
+def is_higher(h, best, side):
+    """Whether h, further right, is nearer to the peak than `best`.
+
+    Where log g is a huge negative number, its rounding makes heights equal; the peak is next to
+    where g is largest.
+    """
+    return h > best or (side.rising and h == best)
 
 
 @scalar
@@ -229,6 +254,9 @@ def steepest(base, side):
         log_g, p, r = log_g_at(tau, base, True, 0.0, side)
         if abs(log_g) < 1e-8:
             break
+    if abs(log_g) < 4.0 * EPSILON * abs(slope):
+        # As near as a step in t can come; the rest is worth less than a rounding of y.
+        log_g = log_g if abs(log_g) < 1e-8 else 0.0
     return anchor(p, r, log_g, side), 1.0 / abs(slope)
 
 
@@ -255,25 +283,41 @@ def integrands(tau, base, steep, log_y, g_min, side):
 
 
 @scalar
-def assemble(y, g_min, density, below, above, side):
-    """pdf, low, high and their logarithms on this side from the three integrals."""
-    decay = math.exp(-g_min)
+def values(y, g_min, density, below, above, side):
+    """pdf, low and high on this side from the three integrals."""
+    decay = math.exp(-g_min) if g_min > 0.0 else 1.0
     front = side.front if side.alpha == 1.0 else side.front / y
     pdf = front * density * decay
-    log_pdf = math.log(front) + math.log(density) - g_min
+    # The sum of two parts may round upwards.
     if side.rising:
-        low, high = (side.rest + below * decay) / math.pi, above / math.pi
-        log_low = math.log(low) if side.rest > 0.0 else math.log(below / math.pi) - g_min
-        log_high = math.log(high)
+        return pdf, min((side.rest + below * decay) / math.pi, 1.0), min(above / math.pi, 1.0)
+    return pdf, min((side.rest + above) / math.pi, 1.0), min(below * decay / math.pi, 1.0)
+
+
+@scalar
+def logarithms(y, g_min, density, below, above, low, high, side):
+    """log pdf, log low and log high, also where those underflow."""
+    front = side.front if side.alpha == 1.0 else side.front / y
+    log_pdf = math.log(front) + math.log(density) - g_min
+    log_below = math.log(below / math.pi) - g_min
+    if side.rising:
+        log_low, log_high = math.log(low) if side.rest > 0.0 else log_below, math.log(high)
     else:
-        low, high = (side.rest + above) / math.pi, below * decay / math.pi
-        log_low, log_high = math.log(low), math.log(below / math.pi) - g_min
-    # The sum of two parts may round upwards; the logarithm of nearly one comes from its rest.
+        log_low, log_high = math.log(low), log_below
+    # The logarithm of nearly one comes from its rest.
     if low > 0.5:
         log_low = math.log1p(-min(high, 0.5))
     if high > 0.5:
         log_high = math.log1p(-min(low, 0.5))
-    return pdf, min(low, 1.0), min(high, 1.0), log_pdf, log_low, log_high
+    return log_pdf, log_low, log_high
+
+
+@scalar
+def assemble(y, g_min, density, below, above, side):
+    """pdf, low, high and their logarithms on this side from the three integrals."""
+    pdf, low, high = values(y, g_min, density, below, above, side)
+    log_pdf, log_low, log_high = logarithms(y, g_min, density, below, above, low, high, side)
+    return pdf, low, high, log_pdf, log_low, log_high
 
 
 @scalar

@@ -11,6 +11,9 @@ from hetero import errors
 
 PARAMETERIZATIONS = ("S1", "S0")
 
+NAMES = ("pdf", "cdf", "sf", "logpdf", "logcdf", "logsf")
+"""The functions that one evaluation gives."""
+
 
 def tan_half_pi(alpha: float) -> float:
     """tan(pi alpha / 2) for alpha != 1, to full relative accuracy."""

@@ -3,16 +3,39 @@
 import numpy as np
 from numba import prange
 
-from hetero.jit import parallel
-from stablegpu._sample_math import sample
+from hetero.jit import parallel, serial
+from stablegpu._sample_math import centred, variables, weron
+
+CHUNK = 1024
+
+
+@serial
+def _fill_chunk(begin, k0, k1, path, number, right, left, sampler, loc, scale, out):
+    """Plain loops without branches, which the compiler turns into vector instructions."""
+    x, w = np.empty_like(out), np.empty_like(out)
+    for i in range(out.size):
+        x[i], w[i] = variables(begin + np.uint64(i), path, number, k0, k1, loc)
+    if sampler.near:
+        for i in range(out.size):
+            out[i] = loc + scale * centred(x[i], w[i], right, left, sampler)
+    else:
+        for i in range(out.size):
+            out[i] = loc + scale * weron(x[i], w[i], right, left, sampler)
 
 
 @parallel
-def _fill(k0, k1, path, number, rounds, sampler, loc, scale, out):
-    for i in prange(out.size):
-        out[i] = loc + scale * sample(np.uint64(i), path, number, k0, k1, rounds, sampler)
+def _fill(k0, k1, path, number, right, left, sampler, loc, scale, out):
+    for chunk in prange((out.size + CHUNK - 1) // CHUNK):
+        begin = np.int64(chunk) * CHUNK  # prange counts in uint64
+        part = out[begin : min(begin + CHUNK, out.size)]
+        _fill_chunk(np.uint64(begin), k0, k1, path, number, right, left, sampler, loc, scale, part)
 
 
-def fill(key, path, number, rounds, sampler, loc, scale, out, stream=0):
+def fill(key, path, number, law, loc, scale, out, stream=0):
     """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
-    _fill(*key, np.uint32(path), np.uint32(number), rounds, sampler, loc, scale, out)
+    T = out.dtype.type
+    constants = (np.uint32(path), np.uint32(number), *law, T(loc), T(scale))
+    if out.size <= CHUNK:  # waking threads costs more
+        _fill_chunk(np.uint64(0), *key, *constants, out)
+    else:
+        _fill(*key, *constants, out)

@@ -1,62 +1,32 @@
-"""Density and distribution function by fixed-panel Gauss-Kronrod quadrature of Nolan's integrals.
+"""Density and distribution function: the choice of the evaluator, validation, arrays.
 
-Method: Julian-Moreno et al. (2016), section 3.1: a fixed number of panels, all with the same rule,
-and another evaluation of the few panels that turn out to hold what matters. See
-`_density_math.py` for the integrals.
+Three evaluators agree to a few 1e-15, and the fastest one that fits is taken:
+
+- "quadrature" (`quadrature.py`): the papers' rule for each point; all parameters, error estimate;
+- "nodes" (`nodes.py`): sums over nodes prepared for (alpha, beta), |alpha - 1| >= 0.07;
+- "polynomials" (`polynomials.py`): interpolation prepared for (alpha, beta).
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from hetero import region
 from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
-from hetero.jit import twin
-from stablegpu._kronrod import half_rule
-from stablegpu._parameters import Parameters, sides
+from stablegpu import nodes, polynomials, quadrature
+from stablegpu._parameters import NAMES, Parameters
+from stablegpu.polynomials import Interpolation, InterpolationError
+from stablegpu.quadrature import Quadrature
 
-BREAK_EVEN = 100
-"""Points from which one H200 beats 16 cores beside it, transfers included (2 cores: 25)."""
+__all__ = ["NAMES", "Evaluation", "Interpolation", "InterpolationError", "Quadrature", "evaluate"]
 
-WARN_ABOVE = 1e-7
-"""Estimated relative error that is worth a warning; the estimate exceeds the error by far."""
+BREAK_EVEN = 2000
+"""Points from which one H200 beats 16 cores beside it, transfers included."""
 
-FORCED_BELOW = 0.3
-"""Stability indices under which the panels that matter are always evaluated a second time."""
-
-
-@dataclass(frozen=True)
-class Quadrature:
-    """Settings of the evaluator.
-
-    Attributes
-    ----------
-    panels : int
-        Panels that the interval is cut into; 8 to 16.
-    order : int
-        Points of the Gauss rule, odd, 7 to 15; Kronrod's extension has 2 order + 1 points.
-    tolerance : float
-        A panel is evaluated again when Gauss's and Kronrod's sums differ by more than this
-        fraction of the integral. The error of Kronrod's sum is far smaller.
-    """
-
-    panels: int = 16
-    order: int = 11
-    tolerance: float = 1e-10
-
-    def __post_init__(self):
-        if not 8 <= self.panels <= 16:
-            raise ValueError(f"panels must lie in 8..16, got {self.panels!r}")
-        if self.order not in (7, 9, 11, 13, 15):
-            raise ValueError(f"order must be odd and lie in 7..15, got {self.order!r}")
-        if not 1e-12 <= self.tolerance <= 1e-2:
-            raise ValueError(f"tolerance must lie in [1e-12, 1e-2], got {self.tolerance!r}")
+EVALUATORS = ("quadrature", "nodes", "polynomials")
 
 
 @dataclass(frozen=True)
@@ -67,7 +37,7 @@ class Evaluation:
     ----------
     pdf, cdf, sf : density, distribution function and 1 - cdf, each to full relative accuracy
     logpdf, logcdf, logsf : their logarithms, also where they underflow
-    error : estimated relative error of the quadrature, the largest of the integrals'; pessimistic
+    error : of quadratures: estimated relative error, the largest of the integrals'; pessimistic
 
     What was not asked for is None.
     """
@@ -81,26 +51,25 @@ class Evaluation:
     error: Any = None
 
 
-NAMES = ("pdf", "cdf", "sf", "logpdf", "logcdf", "logsf")
-
-
 def evaluate(
     x,
     parameters: Parameters,
     *,
-    quadrature: Quadrature = Quadrature(),
+    evaluator=None,
     want: tuple[str, ...] = NAMES,
     out: dict | None = None,
     device=None,
 ) -> Evaluation:
-    """pdf, cdf and sf at `x` for one set of parameters.
+    """pdf, cdf, sf and their logarithms at `x` for one set of parameters.
 
     Parameters
     ----------
     x : array_like of float, any shape
         Points; NaN gives NaN, +-inf the limits. float32 and integers are read as float64.
+    evaluator : None, str or Quadrature or Interpolation
+        See `checked`.
     want : tuple of names from NAMES
-        What is to be kept; the error always is.
+        What is to be kept.
     out : dict, optional
         Arrays by name to write to: float64, C-contiguous, of the shape of x, on the device of x.
 
@@ -111,62 +80,89 @@ def evaluate(
     Raises
     ------
     TypeError : x holds no real numbers
+    InterpolationError : the evaluator "polynomials" was asked for and the law has none
     hetero.DeviceUnavailableError : the device asked for cannot be used
     """
     out = out or {}
     if device_of(x) is None:
         x = as_real("x", x)
     shape = tuple(x.shape)
-    device = resolve(device, x, work=math.prod(shape), break_even=BREAK_EVEN)
+    size = math.prod(shape)
+    device = resolve(device, x, work=size, break_even=BREAK_EVEN)
+    chosen = chosen_for(parameters, evaluator, size, want)
+    estimates = isinstance(chosen, Quadrature)
     with device.active(), region("stable density"):
         work = Workspace(device, x)
         points = work.input("x", x)
-        kept = {name: work.output(shape, out=out.get(name)) for name in (*want, "error")}
+        names = (*want, "error") if estimates else want
+        kept = {name: work.output(shape, out=out.get(name)) for name in names}
         if points.size:
-            evaluate_flat(points, parameters, kept, work, quadrature)
+            evaluate_flat(points, parameters, kept, work, chosen)
         found = Evaluation(**{n: work.result(a, shape, out.get(n)) for n, a in kept.items()})
-    _warn(found.error)
+    if estimates:
+        quadrature.warn(found.error)
     return found
 
 
-def evaluate_flat(
-    points,
-    parameters: Parameters,
-    kept: dict,
-    work: Workspace,
-    quadrature: Quadrature = Quadrature(),
-) -> None:
-    """`evaluate` for flat arrays that are already in the workspace; `kept` names the outputs."""
-    right, left, flip = sides(parameters.alpha, parameters.beta)
-    unwanted = None if len(kept) > len(NAMES) else work.output((0,))
-    twin("stablegpu._density", work.device).evaluate(
-        points,
-        parameters.loc,
-        parameters.scale,
-        *parameters.offset,
-        parameters.parameterization == "S0",
-        flip,
-        right,
-        left,
-        half_rule(quadrature.order),
-        quadrature.panels,
-        quadrature.tolerance,
-        parameters.alpha < FORCED_BELOW,
-        tuple(kept.get(name, unwanted) for name in NAMES),
-        kept["error"],
-        work.stream,
-    )
+def checked(evaluator):
+    """`evaluator` as a user may name it: None, "nodes", Quadrature or Interpolation.
 
+    Parameters
+    ----------
+    evaluator : None, "quadrature", "nodes", "polynomials", Quadrature or Interpolation
+        None: what is fastest. The objects carry settings, say a tolerance.
 
-def _warn(error) -> None:
-    """Say where the quadrature did not converge. Device arrays are left alone: no hidden wait."""
-    if device_of(error) is not None:
-        return
-    worst = np.fmax.reduce(np.asarray(error), axis=None, initial=0.0)
-    if worst > WARN_ABOVE:
-        warnings.warn(
-            f"the estimated relative error of the stable density or distribution function reaches "
-            f"{worst:.1e}; a Quadrature of higher order or with more panels would lower it",
-            RuntimeWarning,
-            stacklevel=5,
+    Raises
+    ------
+    ValueError
+    """
+    if evaluator is None or isinstance(evaluator, Quadrature | Interpolation):
+        return evaluator
+    named = {"quadrature": Quadrature(), "nodes": "nodes", "polynomials": Interpolation()}
+    if not isinstance(evaluator, str) or evaluator not in named:
+        raise ValueError(
+            f"evaluator must be None, one of {', '.join(map(repr, EVALUATORS))}, a Quadrature or "
+            f"an Interpolation, got {evaluator!r}"
         )
+    return named[evaluator]
+
+
+def chosen_for(parameters: Parameters, evaluator, size: int, want):
+    """The evaluator for `size` points: what was asked for, or the fastest that keeps all digits.
+
+    Polynomials take longest to prepare, and they have no logarithms: those come from the others.
+    """
+    evaluator = checked(evaluator)
+    alpha = parameters.alpha
+    exact = "nodes" if nodes.has_nodes(alpha) else Quadrature()
+    if evaluator is None:
+        worth = size >= polynomials.WORTH[isinstance(exact, str)]
+        fits = polynomials.is_heavy(parameters) and alpha >= 0.2
+        evaluator = Interpolation() if worth and fits else exact
+    if isinstance(evaluator, Interpolation) and any(name.startswith("log") for name in want):
+        return exact
+    if evaluator == "nodes" and exact != "nodes":
+        raise ValueError(
+            f"evaluator='nodes' needs |alpha - 1| >= {nodes.NEAREST} and alpha >= "
+            f"{nodes.SMALLEST}, got alpha={alpha!r}; leave it out or use 'quadrature'"
+        )
+    return evaluator
+
+
+def evaluate_flat(points, parameters: Parameters, kept: dict, work: Workspace, chosen) -> None:
+    """The functions named in `kept` at flat arrays that are already in the workspace."""
+    if isinstance(chosen, Quadrature):
+        quadrature.evaluate_flat(points, parameters, kept, work, chosen)
+    elif chosen == "nodes":
+        nodes.evaluate_flat(points, parameters, kept, work)
+    else:
+        polynomials.evaluate_flat(points, parameters, kept, work, chosen)
+
+
+def prepare(parameters: Parameters, evaluator) -> None:
+    """Make what an evaluator needs for (alpha, beta); it is kept for later calls."""
+    chosen = chosen_for(parameters, evaluator, 0, ("pdf",))
+    if chosen == "nodes":
+        nodes.nodes_of(parameters.alpha, parameters.beta)
+    elif isinstance(chosen, Interpolation):
+        polynomials.segments_of(parameters.alpha, parameters.beta, chosen.tolerance)

@@ -11,7 +11,7 @@ from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
 from stablegpu._parameters import Parameters
-from stablegpu.density import evaluate, evaluate_flat
+from stablegpu.density import chosen_for, evaluate, evaluate_flat
 
 BREAK_EVEN = 20
 """Quantiles from which one H200 beats 16 cores beside it, transfers included."""
@@ -46,6 +46,7 @@ def quantile(p, parameters: Parameters, *, upper: bool = False, out=None, device
     place = resolve(device, p, work=math.prod(shape), break_even=BREAK_EVEN)
     standard, loc = _standard(parameters)
     centre = _centre(standard)
+    exact = chosen_for(standard, None, 0, _VALUES)
     with place.active(), region("stable quantile"):
         work = Workspace(place, p)
         steps = twin("stablegpu._quantile", place)
@@ -58,7 +59,7 @@ def quantile(p, parameters: Parameters, *, upper: bool = False, out=None, device
             steps.begin(probabilities, upper, centre, *state, x, work.stream)
             for _ in range(_MOST_STEPS):
                 kept = dict(zip(_VALUES, values, strict=True)) | {"error": error}
-                evaluate_flat(x, standard, kept, work)
+                evaluate_flat(x, standard, kept, work, exact)
                 if not steps.step(probabilities, upper, centre, values, *state, x, work.stream):
                     break
             steps.finish(loc, parameters.scale, x, work.stream)

@@ -26,6 +26,7 @@ from stablegpu.density import Quadrature
         ({"parameterization": "S2"}, ValueError, "parameterization must be one of 'S1', 'S0'"),
         ({"device": "gpu"}, ValueError, "device must be"),
         ({"device": 3}, TypeError, "device must be"),
+        ({"evaluator": "series"}, ValueError, "evaluator must be None, one of 'quadrature'"),
     ],
 )
 def test_parameters(arguments, error, words):
@@ -80,7 +81,7 @@ def test_empty(device):
 def test_lost_accuracy_is_said():
     with pytest.warns(RuntimeWarning, match="relative error"):
         stable(1.01, -1.0, parameterization="S0", device="cpu").evaluate(
-            -10.0, quadrature=Quadrature(8, 7, 1e-2)
+            -10.0, evaluator=Quadrature(8, 7, 1e-2)
         )
 
 

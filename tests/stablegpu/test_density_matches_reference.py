@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stablegpu import reference, stable
-from stablegpu.density import Quadrature
+from stablegpu import nodes, reference, stable
+from stablegpu.density import Evaluation, Quadrature
 
 # Facts: alpha, beta, x (S0, exact doubles) and the true values to 20 digits. digits = 0 marks
 # underflow.
@@ -35,6 +35,14 @@ def relative(value, true):
     return abs(value - true) / abs(true) if abs(true) > TINY else abs(value - true)
 
 
+def evaluated(law, x, evaluator=None):
+    """All functions, one by one: polynomials would leave them to nodes if logarithms were asked."""
+    if evaluator != "polynomials":
+        return law.evaluate(x, evaluator=evaluator)
+    law = law.plan(evaluator)
+    return Evaluation(**{name: getattr(law, name)(x) for name in ("pdf", "cdf", "sf", "logpdf")})
+
+
 def worst_errors(rows, device, **options):
     """For every row the largest relative error of pdf, cdf and sf, and the fair tolerance.
 
@@ -45,7 +53,7 @@ def worst_errors(rows, device, **options):
     for (alpha, beta), group in by_law(rows):
         x = np.array([float(row["x"]) for row in group])
         law = stable(alpha, beta, parameterization="S0", device=device)
-        found = law.evaluate(x, **options)
+        found = evaluated(law, x, **options)
         for i, row in enumerate(group):
             worst = max(relative(getattr(found, n)[i], float(row[n])) for n in ("pdf", "cdf", "sf"))
             log = float(row["logpdf"])
@@ -72,12 +80,30 @@ def core(alpha, x):
     return alpha >= 0.3 and round(abs(alpha - 1), 9) >= 0.01 and abs(x) <= 100
 
 
-def test_every_reference_point(device):
+@pytest.mark.parametrize(
+    ("evaluator", "covered", "count"),
+    [
+        ("quadrature", lambda alpha, x: True, 1118),
+        (None, lambda alpha, x: True, 1118),
+        ("nodes", lambda alpha, x: nodes.has_nodes(alpha), 733),
+        ("polynomials", lambda alpha, x: nodes.has_nodes(alpha) and alpha > 0.18, 662),
+    ],
+)
+def test_every_reference_point(device, evaluator, covered, count):
     """alpha from 0.1 to 2, at and near 1; |x| to 1e6; next to zeta; log pdf down to -7e16."""
-    errors, fair = worst_errors(select(lambda alpha, x: True), device)
-    assert len(errors) == 1118
+    errors, fair = worst_errors(select(covered), device, evaluator=evaluator)
+    assert len(errors) == count
     assert np.all(errors <= fair), np.max(errors / fair)
     assert np.median(errors) <= 2e-15
+
+
+def test_far_tails_at_alpha_one(device):
+    """log g is a difference of numbers up to 1e40 there."""
+    x = np.logspace(15, 40, 501)
+    for beta in (-0.5, 0.3, 1.0):
+        found = stable(1.0, beta, device=device).evaluate(x)
+        np.testing.assert_allclose(found.pdf * x * x, (1 + beta) / np.pi, rtol=1e-12)
+        np.testing.assert_allclose(found.sf * x, (1 + beta) / np.pi, rtol=1e-12)
 
 
 def test_logarithms_of_both_tails(device):
@@ -113,7 +139,7 @@ def test_continuous_through_alpha_one(device):
 
 @pytest.mark.parametrize(("panels", "order"), [(16, 9), (16, 15), (8, 15)])
 def test_every_rule_reaches_the_accuracy(device, panels, order):
-    errors, _ = worst_errors(select(core)[::9], device, quadrature=Quadrature(panels, order, 1e-8))
+    errors, _ = worst_errors(select(core)[::9], device, evaluator=Quadrature(panels, order, 1e-8))
     assert errors.max() <= 1e-10
 
 
@@ -121,7 +147,7 @@ def test_the_error_estimate_bounds_the_error():
     for (alpha, beta), group in by_law(select(core)):
         x = np.array([float(row["x"]) for row in group])
         law = stable(alpha, beta, parameterization="S0", device="cpu")
-        found = law.evaluate(x, quadrature=Quadrature(8, 7, 1e-2))
+        found = law.evaluate(x, evaluator=Quadrature(8, 7, 1e-2))
         true = np.array([float(row["pdf"]) for row in group])
         seen = true > TINY
         assert np.all(np.abs(found.pdf - true)[seen] <= (found.error * true + 2e-12 * true)[seen])
@@ -130,8 +156,8 @@ def test_the_error_estimate_bounds_the_error():
 def test_a_loose_tolerance_costs_accuracy():
     """The tolerance is not decoration: without the second evaluation digits are lost."""
     rows = [row for row in select(core) if float(row["alpha"]) in (1.9, 1.99, 1.9999, 0.99, 1.01)]
-    tight, _ = worst_errors(rows, "cpu")
-    loose, _ = worst_errors(rows, "cpu", quadrature=Quadrature(tolerance=1e-2))
+    tight, _ = worst_errors(rows, "cpu", evaluator="quadrature")
+    loose, _ = worst_errors(rows, "cpu", evaluator=Quadrature(tolerance=1e-2))
     assert loose.max() > 10 * tight.max()
 
 
@@ -156,7 +182,8 @@ def test_two_rules_agree_on_random_laws(device):
         alpha, beta, parameterization = random_law(rng)
         x = rng.choice([-1, 1], 20) * 10 ** rng.uniform(-8, 8, 20)
         law = stable(alpha, beta, parameterization=parameterization, device=device)
-        one, other = law.evaluate(x), law.evaluate(x, quadrature=Quadrature(12, 15, 1e-9))
+        one = law.evaluate(x, evaluator="quadrature")
+        other = law.evaluate(x, evaluator=Quadrature(12, 15, 1e-9))
         assert np.all(one.error < 1e-8), (alpha, beta, parameterization)
         for name in ("pdf", "cdf", "sf"):
             a, b = getattr(one, name), getattr(other, name)
@@ -169,9 +196,11 @@ def test_two_rules_agree_on_random_laws(device):
 def test_far_tail_of_a_small_alpha(device):
     """The integrand decays over a hundred units of t next to a peak of width one."""
     law = stable(0.25, 0.0, parameterization="S0", device=device)
-    found = law.evaluate(-np.array([3.804376161832472059667396e46, 38043605992797803503294.52]))
+    x = -np.array([3.804376161832472059667396e46, 38043605992797803503294.52])
+    found = law.evaluate(x, evaluator="quadrature")
     np.testing.assert_allclose(found.cdf, [1e-12, 1e-6], rtol=1e-13)
     assert np.all(found.error < 1e-9)
+    np.testing.assert_allclose(law.plan().cdf(x), [1e-12, 1e-6], rtol=1e-13)
 
 
 @pytest.mark.slow

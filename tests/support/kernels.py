@@ -4,8 +4,11 @@ from dataclasses import dataclass
 
 from numba import typeof, types
 
+from stablegpu._expn import table
 from stablegpu._parameters import Parameters, sides
 from stablegpu._quantile_math import Centre
+from stablegpu.nodes import nodes_of
+from stablegpu.polynomials import segments_of
 from stablegpu.sample import sampler_of
 
 f4, f8 = types.float32, types.float64
@@ -18,7 +21,13 @@ def array(dtype, ndim=1):
 
 
 SIDE = typeof(sides(1.5, 0.5)[0])
-SAMPLER = typeof(sampler_of(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1")))
+LAW_FLOAT32, LAW_FLOAT64 = (
+    tuple(map(typeof, sampler_of(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1"), dtype)))
+    for dtype in ("float32", "float64")
+)
+_, REACHES, NODES = map(typeof, nodes_of(1.5, 0.5))
+REACH = REACHES.dtype
+WING = typeof(segments_of(1.5, 0.5, 1e-6)[1][0])
 CENTRE = typeof(Centre(0.5, 0.5, 0.3, 1.5, 0.0, 0.0))
 PHILOX = (u4, u4, u4, u4, i8)
 
@@ -31,6 +40,29 @@ class Budget:
     registers: int
     float64: bool = True  # whether .f64 instructions are allowed
 
+
+def special(dtype) -> dict:
+    """Kernels of the special functions for one data type."""
+    a, double = array(dtype), dtype is f8
+    form = typeof(table(3, str(dtype))[2])
+    of = {
+        "log_ndtr": ((a, a), 40),
+        "ndtr": ((a, a), 40),
+        "expn": ((a, a, a, form, a), 64),
+        "fold": ((a, a, boolean, i8, i8, a, a), 48),
+        "finish": ((a, a, a), 64),
+    }
+    return {
+        f"stablegpu._special_cuda.{name}_{dtype}": Budget(signature, registers, float64=double)
+        for name, (signature, registers) in of.items()
+    }
+
+
+SPECIAL = special(f4) | special(f8)
+
+POLYNOMIALS = Budget(
+    (array(f8), *(f8,) * 5, WING, WING, array(i8), array(f8), i8, *(array(f8),) * 3), 64
+)
 
 KERNELS = {
     "hetero._philox_cuda.fill_words": Budget((*PHILOX, array(u4)), 48, float64=False),
@@ -49,7 +81,21 @@ KERNELS = {
         ),
         255,
     ),
-    "stablegpu._sample_cuda.fill_samples": Budget((*PHILOX, SAMPLER, f8, f8, array(f8)), 128),
+    "stablegpu._nodes_cuda.evaluate_points": Budget(
+        (
+            *(array(f8), f8, f8, f8, f8, boolean, SIDE, SIDE, REACH, REACH, NODES),
+            types.UniTuple(array(f8), 6),
+        ),
+        80,
+    ),
+    "stablegpu._polynomials_cuda.evaluate_near": POLYNOMIALS,
+    "stablegpu._polynomials_cuda.evaluate_far": POLYNOMIALS,
+    "stablegpu._sample_cuda.fill_float32": Budget(
+        (*PHILOX[:4], *LAW_FLOAT32, f4, f4, array(f4)), 48, float64=False
+    ),
+    "stablegpu._sample_cuda.fill_float64": Budget(
+        (*PHILOX[:4], *LAW_FLOAT64, f8, f8, array(f8)), 64
+    ),
     "stablegpu._quantile_cuda.begin_points": Budget(
         (array(f8), boolean, CENTRE, *(array(f8),) * 4), 64
     ),
@@ -57,5 +103,6 @@ KERNELS = {
         (array(f8), boolean, CENTRE, *(array(f8),) * 9, array(i8)), 96
     ),
     "stablegpu._quantile_cuda.finish_points": Budget((f8, f8, array(f8)), 32),
+    **SPECIAL,
     "stablegpu._order_cuda.count_digits": Budget((array(u8), array(u8), i8, array(i8, 2)), 40),
 }

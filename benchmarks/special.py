@@ -1,0 +1,83 @@
+"""Special functions: elements a second against the copy bandwidth, SciPy and CuPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import hetero
+import stablegpu
+from benchmarks.figures import Figure
+
+ORDER = 3  # of expn
+
+
+def run(device: hetero.Device, quick: bool) -> list[Figure]:
+    limits = hetero.limits(device)
+    size = 10_000 if quick else (1 << 24 if device.kind == "cpu" else 1 << 28)
+    figures = []
+    for dtype in (np.float32, np.float64):
+        x = (5.0 * np.random.default_rng(1).standard_normal(size)).astype(dtype)
+        for name in ("log_ndtr", "ndtr", "expn"):
+            figures.append(elementwise(name, np.abs(x) if name == "expn" else x, device, limits))
+        figures.append(sum_of_exponentials(x, device, limits))
+    return figures
+
+
+def elementwise(name, host, device, limits) -> Figure:
+    """Unsorted N(0, 5^2) on the device; for expn its absolute values."""
+    orders = (ORDER,) if name == "expn" else ()
+    x, out = on_device(host, device), on_device(np.empty_like(host), device)
+    function = getattr(stablegpu, name)
+    timing = hetero.benchmark(lambda: function(*orders, x, out=out, device=device), device=device)
+    return Figure(
+        f"{name}{orders or ''} of {host.size:,} unsorted N(0, 5^2), {host.dtype}",
+        timing.rate(host.size) / 1e9,
+        "G/s",
+        limits.copy / (2 * host.itemsize) / 1e9,
+        "copy (read and write counted)",
+        peers(name, orders, host, device),
+        "data on the device, output given",
+        timing.as_dict(),
+    )
+
+
+def sum_of_exponentials(host, device, limits) -> Figure:
+    x = on_device(host, device)
+    timing = hetero.benchmark(lambda: stablegpu.logsumexp(x, device=device), device=device)
+    return Figure(
+        f"logsumexp of {host.size:,} numbers, {host.dtype}",
+        timing.rate(host.size) / 1e9,
+        "G/s",
+        limits.copy / host.itemsize / 1e9,
+        "reading at the copy bandwidth",
+        peers("logsumexp", (), host, device),
+        "data on the device",
+        timing.as_dict(),
+    )
+
+
+def on_device(host, device):
+    if device.kind == "cpu":
+        return host
+    from hetero._driver import cuda
+
+    return cuda.to_device(host)
+
+
+def peers(name, orders, host, device) -> dict[str, float]:
+    """The same by SciPy (one core, a part of the data) and by CuPy, in the same unit."""
+    from scipy import special
+
+    few = host[: 1 << 20]
+    function = getattr(special, name)
+    found = {"SciPy": hetero.benchmark(lambda: function(*orders, few)).rate(few.size) / 1e9}
+    if device.kind == "cuda":
+        try:
+            import cupy
+            from cupyx.scipy import special as cupy_special
+        except ImportError:
+            return found
+        theirs, x = getattr(cupy_special, name), cupy.asarray(host)
+        timing = hetero.benchmark(lambda: theirs(*orders, x), device=device)
+        found["CuPy"] = timing.rate(host.size) / 1e9
+    return found

@@ -1,0 +1,126 @@
+"""Sums over nodes on the CPU; the loop over the window is vectorised."""
+
+import math
+
+import numpy as np
+from numba import prange
+
+from hetero.jit import FUSED, SUMS, parallel, scalar
+from stablegpu._density_math import logarithms, values
+from stablegpu._nodes_math import BLOCK, TERMS, completed, is_outside, node, octave_of, outside
+
+
+@scalar(fastmath=SUMS)
+def _window(level, start, stop, nodes):
+    density = below = above = 0.0
+    for j in range(np.uint64(start), np.uint64(stop)):  # signed indices may count from the end
+        f, low, high = node(level, nodes.values[j], nodes.weights[j])
+        density += f
+        below += low
+        above += high
+    return density, below, above
+
+
+@scalar(fastmath=FUSED)
+def integrals(y, side, reach, nodes):
+    """int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g, and g_min."""
+    level = y**side.kappa
+    row = reach.octave + octave_of(level)
+    first, last = nodes.first[row], nodes.last[row]
+    window = _window(level, first * BLOCK, last * BLOCK, nodes)
+    z = level * nodes.largest[first]
+    high = slope = 0.0
+    for k in range(TERMS - 1, 0, -1):
+        term = nodes.moments[first, k]
+        high = high * z + term
+        slope = slope * z + k * term
+    before, beyond = nodes.moments[first, 0], nodes.beyond[last]
+    g_min = level * reach.limit
+    return completed(window, z, high, slope, before, beyond, g_min, side), g_min
+
+
+# The outputs as arguments of their own: see _density_cpu.py.
+@parallel
+def _evaluate_points(
+    x,
+    loc,
+    scale,
+    offset,
+    offset_low,
+    s0,
+    right,
+    left,
+    right_reach,
+    left_reach,
+    nodes,
+    pdf,
+    cdf,
+    sf,
+    logpdf,
+    logcdf,
+    logsf,
+):
+    logs = logpdf.size + logcdf.size + logsf.size > 0
+    for i in prange(x.size):
+        y = (x[i] - loc) / scale
+        if s0:
+            y = (y - offset) - offset_low
+        mirrored = y < 0.0
+        y = abs(y)
+        side, reach = right, right_reach
+        if mirrored:
+            side, reach = left, left_reach
+        log_f = log_low = log_high = 0.0
+        if is_outside(y, side, reach):
+            f, low, high, log_f, log_low, log_high = outside(y, side, reach)
+        else:
+            (density, below, above), g_min = integrals(y, side, reach, nodes)
+            f, low, high = values(y, g_min, density, below, above, side)
+            if logs:
+                log_f, log_low, log_high = logarithms(
+                    y, g_min, density, below, above, low, high, side
+                )
+        if pdf.size:  # an empty array: not wanted
+            pdf[i] = f / scale
+        if cdf.size:
+            cdf[i] = high if mirrored else low
+        if sf.size:
+            sf[i] = low if mirrored else high
+        if logpdf.size:
+            logpdf[i] = log_f - math.log(scale)
+        if logcdf.size:
+            logcdf[i] = log_high if mirrored else log_low
+        if logsf.size:
+            logsf[i] = log_low if mirrored else log_high
+
+
+def evaluate(
+    x,
+    loc,
+    scale,
+    offset,
+    offset_low,
+    s0,
+    right,
+    left,
+    right_reach,
+    left_reach,
+    nodes,
+    outputs,
+    stream=0,
+):
+    """pdf, cdf, sf and their logarithms at (x - loc)/scale."""
+    _evaluate_points(
+        x,
+        loc,
+        scale,
+        offset,
+        offset_low,
+        s0,
+        right,
+        left,
+        right_reach,
+        left_reach,
+        nodes,
+        *outputs,
+    )

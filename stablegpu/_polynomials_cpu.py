@@ -1,0 +1,55 @@
+"""Piecewise polynomials on the CPU."""
+
+import numpy as np
+from numba import prange
+
+from hetero.jit import parallel
+from stablegpu._polynomials_math import ROW, beyond, cell_of, place, polynomial
+
+_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = map(np.uint64, range(1, ROW))
+
+
+# The outputs as arguments of their own: see _density_cpu.py.
+@parallel
+def _evaluate_points(
+    x, loc, power, inverse, shift, shift_low, right, left, cells, rows, pdf, cdf, sf
+):
+    for i in prange(x.size):
+        y = (((x[i] - loc) * power) * inverse - shift) - shift_low
+        mirrored = y < 0.0
+        b = abs(y)
+        wing = left if mirrored else right
+        if b < wing.end:
+            at, bits = cell_of(b + wing.floor, wing)
+            row, t, inverse_width = place(bits, cells[at])
+            k = np.uint64(row * ROW)  # a signed index may count from the end
+            g1, g2, g3, g4 = rows[k], rows[k + _1], rows[k + _2], rows[k + _3]
+            g5, g6, g7, g8 = rows[k + _4], rows[k + _5], rows[k + _6], rows[k + _7]
+            g9, g10, g11, g12 = rows[k + _8], rows[k + _9], rows[k + _10], rows[k + _11]
+            gain, f = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+            f, low, high = f * inverse_width, rows[k + _12] + gain, rows[k + _13] - gain
+        else:
+            f, low, high = beyond(b, wing)
+        if pdf.size:  # an empty array: not wanted
+            pdf[i] = f * power * inverse
+        if cdf.size:
+            cdf[i] = high if mirrored else low
+        if sf.size:
+            sf[i] = low if mirrored else high
+
+
+def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, outputs, stream=0):
+    """pdf, cdf and sf at (x - loc) power inverse - shift."""
+    _evaluate_points(
+        x,
+        loc,
+        power,
+        inverse,
+        shift,
+        shift_low,
+        right,
+        left,
+        segments.cells,
+        segments.rows,
+        *outputs,
+    )

@@ -1,0 +1,104 @@
+"""Piecewise polynomials for pdf, cdf and sf, for both targets.
+
+The distance b of a point from the centre is shifted, a = b + floor, so that a never vanishes and
+the bits of a number it: exponent and first mantissa bit name a cell, `splits` more bits a segment
+of the cell, and what is left is the place t in [-1, 1] within the segment. So segments are of equal
+size next to the centre and grow with the distance from it; where the law bends more (light tails),
+cells have more of them.
+
+A segment holds cdf and sf at its middle, and the coefficients of what cdf gains from there, in
+powers of t. They come from a polynomial for pdf, and pdf is the derivative: a point reads one row.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+from hetero._floats import bits_of, float_of
+from hetero.jit import FUSED, scalar
+from stablegpu._nodes_math import tail
+
+DEGREE = 11  # of pdf
+ROW = DEGREE + 3  # coefficients of t, t^2, ...; low and high at the middle
+POINTS = 15  # Chebyshev points that a polynomial is made from; the middle is one
+SPLIT_BITS = 4  # of a cell's entry; the others are the number of its first row
+
+
+class Wing(NamedTuple):
+    """One side of the centre."""
+
+    floor: float  # a = b + floor
+    first: int  # the bits of floor that name cells
+    cells: int  # where this side's cells start
+    end: float  # of the segments, in b
+    to_tail: float  # y of the tail's series is b + to_tail
+    alpha: float
+    tail1: float  # coefficients of sf in powers of y^-alpha; 0: nothing there
+    tail2: float
+    tail3: float
+    tail4: float
+
+
+class Segments(NamedTuple):
+    """Both sides."""
+
+    cells: Any  # int64: number of the first row, and how many bits tell its rows apart
+    rows: Any  # ROW numbers each, in one piece
+    edges: Any  # (segments,): lower ends, in a
+
+
+@scalar
+def cell_of(a, wing):
+    """Where the cell's entry is, and the bits of a."""
+    bits = bits_of(a)
+    return wing.cells + (bits >> 51) - wing.first, bits
+
+
+@scalar
+def place(bits, entry):
+    """Row, t, and 2 over the width of the segment."""
+    splits = entry & ((1 << SPLIT_BITS) - 1)
+    free = 51 - splits  # bits
+    row = (entry >> SPLIT_BITS) + ((bits >> free) & ((1 << splits) - 1))
+    exponent = bits >> 52
+    middle = float_of(((bits >> free) << free) | (1 << (free - 1)))
+    inverse = float_of((2048 + splits - exponent) << 52)
+    return row, (float_of(bits) - middle) * inverse, inverse
+
+
+@scalar(fastmath=FUSED)
+def polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
+    """What cdf gains from the middle to t, and the derivative of that, by Horner's scheme."""
+    p, d = g12, g12
+    p = p * t + g11
+    d = d * t + p
+    p = p * t + g10
+    d = d * t + p
+    p = p * t + g9
+    d = d * t + p
+    p = p * t + g8
+    d = d * t + p
+    p = p * t + g7
+    d = d * t + p
+    p = p * t + g6
+    d = d * t + p
+    p = p * t + g5
+    d = d * t + p
+    p = p * t + g4
+    d = d * t + p
+    p = p * t + g3
+    d = d * t + p
+    p = p * t + g2
+    d = d * t + p
+    p = p * t + g1
+    return p * t, d * t + p
+
+
+@scalar
+def beyond(b, wing):
+    """pdf, low and high where there are no segments: NaN, infinity, far tails."""
+    if b != b:
+        return b, b, b
+    if b < math.inf and wing.tail1 > 0.0:
+        f, low, high, _, _, _ = tail(b + wing.to_tail, wing.alpha, wing)
+        return f, low, high
+    return 0.0, 1.0, 0.0

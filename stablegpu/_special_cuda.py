@@ -1,0 +1,141 @@
+"""Special functions on the GPU."""
+
+import math
+
+from numba import uint64
+
+from hetero import launch
+from hetero._driver import cuda
+from hetero.jit import kernel
+from stablegpu import _special_math as formulas
+
+_THREADS = launch.THREADS  # known to the compiler: the second address is the first plus a number
+
+
+def _elementwise(formula):
+    @kernel
+    def points(x, out):
+        """Two elements a thread, loaded before either is used. Unsigned: no negative indices."""
+        n = uint64(out.size)
+        i = uint64(cuda.blockIdx.x) * uint64(2 * _THREADS) + uint64(cuda.threadIdx.x)
+        j = i + uint64(_THREADS)
+        if j < n:
+            first, second = x[i], x[j]
+            out[i] = formula(first)
+            out[j] = formula(second)
+        elif i < n:
+            out[i] = formula(x[i])
+
+    return points
+
+
+# One kernel a type, so that tests/support/kernels.py can hold each to its budget.
+log_ndtr_float32, log_ndtr_float64 = (
+    _elementwise(formulas.log_ndtr),
+    _elementwise(formulas.log_ndtr),
+)
+ndtr_float32, ndtr_float64 = _elementwise(formulas.ndtr), _elementwise(formulas.ndtr)
+
+
+def _run(single, double, x, out, stream):
+    chosen = single if x.dtype.itemsize == 4 else double
+    chosen[launch.blocks(out.size, 2 * _THREADS), _THREADS, stream](x, out)
+
+
+def log_ndtr(x, out, stream=0):
+    """Fill `out` with the logarithm of the normal distribution function."""
+    _run(log_ndtr_float32, log_ndtr_float64, x, out, stream)
+
+
+def ndtr(x, out, stream=0):
+    """Fill `out` with the normal distribution function."""
+    _run(ndtr_float32, ndtr_float64, x, out, stream)
+
+
+def _table_lookup():
+    @kernel
+    def points(x, near, far, form, out):
+        for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+            out[i] = formulas.expn(x[i], near, far, form)
+
+    return points
+
+
+expn_float32, expn_float64 = _table_lookup(), _table_lookup()
+_tables: dict = {}
+
+
+def expn(x, near, far, form, out, stream=0):
+    """Fill `out` with the exponential integral of the order that the table is for."""
+    where = (launch.device_id(), x.dtype, near.tobytes())
+    if where not in _tables:  # coefficients are uploaded once
+        _tables[where] = cuda.to_device(near), cuda.to_device(far)
+    chosen = expn_float32 if x.dtype.itemsize == 4 else expn_float64
+    grid = launch.strided(out.size)
+    chosen[grid, _THREADS, stream](x, *_tables[where], form, out)
+
+
+def _sums():
+    @kernel
+    def fold(tops, rests, bare, row, lanes, top_out, rest_out):
+        """A thread a lane: neighbours read neighbouring numbers. Four loads are in flight."""
+        t = uint64(cuda.grid(1))
+        row, lanes = uint64(row), uint64(lanes)
+        if t >= uint64(top_out.size):
+            return
+        outer = t // lanes
+        i, end = outer * row + t - outer * lanes, (outer + uint64(1)) * row
+        T = type(top_out[t])
+        zero = T(0)
+        top, rest = T(-math.inf), zero
+        while i + uint64(3) * lanes < end and bare:
+            a, b = tops[i], tops[i + lanes]
+            c, d = tops[i + uint64(2) * lanes], tops[i + uint64(3) * lanes]
+            top, rest = formulas.joined(top, rest, a, zero)
+            top, rest = formulas.joined(top, rest, b, zero)
+            top, rest = formulas.joined(top, rest, c, zero)
+            top, rest = formulas.joined(top, rest, d, zero)
+            i += uint64(4) * lanes
+        while i < end:
+            top, rest = formulas.joined(top, rest, tops[i], zero if bare else rests[i])
+            i += lanes
+        top_out[t] = top
+        rest_out[t] = rest
+
+    return fold
+
+
+fold_float32, fold_float64 = _sums(), _sums()
+
+
+def fold(tops, rests, bare, row, lanes, top_out, rest_out, stream=0):
+    """Add up sums of exponentials: number j of every row goes to lane j % lanes of the row.
+
+    The rows lie one after another. Outputs have `lanes` numbers a row; `bare`: all rests are 0.
+    """
+    chosen = fold_float32 if tops.dtype.itemsize == 4 else fold_float64
+    grid = launch.blocks(top_out.size)
+    chosen[grid, _THREADS, stream](tops, rests, bare, row, lanes, top_out, rest_out)
+
+
+def _ends():
+    @kernel
+    def finish(tops, rests, out):
+        for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+            out[i] = formulas.log_of_sum(tops[i], rests[i])
+
+    return finish
+
+
+finish_float32, finish_float64 = _ends(), _ends()
+
+
+def finish(tops, rests, out, stream=0):
+    """Fill `out` with the logarithms of sums."""
+    chosen = finish_float32 if tops.dtype.itemsize == 4 else finish_float64
+    chosen[launch.strided(out.size), _THREADS, stream](tops, rests, out)
+
+
+def lanes_wanted(rows):
+    """Lanes a row that fill the GPU, and at least a warp."""
+    return max(32, launch.multiprocessors() * 2048 // max(rows, 1))

@@ -1,0 +1,240 @@
+"""Formulas of the special functions, for both targets and for float32 and float64.
+
+The normal distribution function. With a = |x|, Q(a) = ndtr(-a) and R(a) = exp(a^2/2) Q(a),
+
+    log_ndtr(x) = log R(a) - a^2/2,  x <= 0;    log1p(-Q(a)),  x > 0;    Q(a) = exp(-a^2/2) R(a).
+
+R has one polynomial for all a: (a + c) R(a) in powers of 1/(a + c) - m, c and m being constants.
+Both sides end in one logarithm of 1 + z, z = 2^-k R - 1 or -Q. There are no branches: warps of a
+GPU whose elements lie on both sides compute both sides anyway, vector units of a CPU too. What must
+not be lost to rounding is a^2 (it only appears in multiply-adds), 1/(a + c) (its residual is
+computed from a and c) and the last digits of R, which Q needs.
+
+E_n(x) is a polynomial plus x^(n-1) log(x) times a constant near 0, and exp(-x)/(x + c) times a
+polynomial in 1/(x + c) - m elsewhere. The coefficients depend on n: `stablegpu._expn`.
+
+Literals are float64 in Numba: `T(1)` is a one of the type of the data.
+"""
+
+import math
+
+from hetero._floats import constant, fma, polynomial, raised, rough_reciprocal, split
+from hetero.jit import scalar
+
+# ---- tools/make_log_ndtr_coefficients.py ----
+_MILLS_32 = (
+    4425.40185546875,
+    271.8117370605469,
+    -779.9476318359375,
+    -153.361572265625,
+    106.50029754638672,
+    76.1504898071289,
+    25.49734115600586,
+    5.623426914215088,
+    0.8841988444328308,
+)
+_DECAY_32 = (
+    2.1493395252036862e-05,
+    -0.0002615565899759531,
+    0.0026043474208563566,
+    -0.02083313837647438,
+    0.12499997019767761,
+    -0.5,
+)
+_LOG_32 = (
+    0.28030017018318176,
+    0.27998122572898865,
+    0.40021753311157227,
+    0.6666641235351562,
+)
+_MILLS_64 = (
+    -87126307925.79434,
+    -57267795684.90039,
+    -1080581349.6327705,
+    4684922911.981086,
+    -126884812.8766971,
+    -280817508.08934736,
+    59036286.616425954,
+    12354078.45201465,
+    -7841072.2323197685,
+    59699.98706180406,
+    796252.6554470772,
+    -100532.38144183492,
+    -79397.75427908861,
+    16410.044280569306,
+    9485.185307752208,
+    -1866.9508100212217,
+    -1524.0123831198744,
+    13.314599034731367,
+    269.23768815901576,
+    128.17029878979318,
+    35.23966351072233,
+    6.722697332013695,
+    0.934612123906818,
+)
+_DECAY_64 = (
+    -1.2218464630701635e-11,
+    2.698468275626526e-10,
+    -5.3823274980707675e-09,
+    9.688080994658758e-08,
+    -1.5500991859719058e-06,
+    2.1701388983097968e-05,
+    -0.00026041666667067783,
+    0.002604166666656793,
+    -0.02083333333333308,
+    0.12500000000000033,
+    -0.5,
+)
+_LOG_64 = (
+    0.1702917888326466,
+    0.08334413681225529,
+    0.12107382539831586,
+    0.13300810027620993,
+    0.1538657239890535,
+    0.18181743335410036,
+    0.2222222398671389,
+    0.28571428547572575,
+    0.40000000000159597,
+    0.666666666666663,
+)
+# ---- end ----
+# ---- float32, float64 ----
+_DIGITS = constant(24, 53)
+_SHIFT = constant(3.75, 4.0)  # c
+_CENTRE = constant(0.16015625, 0.15625)  # m
+_MILLS_HIGHER = polynomial(_MILLS_32[:-1], _MILLS_64[:-1])
+_MILLS_LAST = constant(_MILLS_32[-1], _MILLS_64[-1])
+_DECAY = polynomial(_DECAY_32, _DECAY_64)  # (exp(-r/2) - 1)/r, |r| <= log 2
+_LOG = polynomial(_LOG_32, _LOG_64)  # (log(1 + z) - 2 s)/s^3 in s^2, s = z/(2 + z)
+_FAR = constant(15.0, 39.0)  # exp(-_FAR^2/2) is 0
+_UNSCALE = constant(2.0**-64, 2.0**-200)  # what ends as a subnormal number is normal until then
+_WHOLE = constant(1.5 * 2.0**23 + 64, 1.5 * 2.0**52 + 200)  # adding it rounds to an integer
+_RATE = constant(-0.5 / math.log(2.0))
+_TWO_LN2 = constant(22713 / 2.0**14, 1524246769571 / 2.0**40)  # exact when times an exponent
+_TWO_LN2_REST = constant(2.857213530660374e-06, 5.647058112606315e-13)
+_LN2 = constant(math.log(2.0))
+
+
+@scalar
+def _mills(a):
+    """(t, w, rest): R(a) = t (w + rest)."""
+    r = rough_reciprocal(a + _SHIFT(a))
+    # 1 - r (a + c): float64 r has so few digits that only the last of the two rounds.
+    e = fma(-r, a, fma(-r, _SHIFT(a), type(a)(1)))
+    if _DIGITS(a) > 24:
+        e = fma(e, e, e)
+    t, v = fma(r, e, r), fma(r, e, r - _CENTRE(a))
+    higher = _MILLS_HIGHER(v)
+    w = fma(v, higher, _MILLS_LAST(a))
+    return t, w, fma(v, higher, _MILLS_LAST(a) - w)
+
+
+@scalar
+def _decay(a, b):
+    """(g, n) with exp(-a b/2) = raised(1 + g, n) _UNSCALE."""
+    n = fma(a * b, _RATE(a), _WHOLE(a))
+    k = n - _WHOLE(a)
+    r = fma(k, _TWO_LN2_REST(a), fma(a, b, k * _TWO_LN2(a)))
+    return r * _DECAY(r), n
+
+
+@scalar
+def _minus_tail(a, t, w, rest):
+    """-Q(a), a <= _FAR."""
+    g, n = _decay(a, a)
+    return raised(fma(t, w, fma(t * w, g, t * rest)), n) * -_UNSCALE(a)
+
+
+@scalar
+def _log1p(z):
+    """log(1 + z), -1/2 <= z <= sqrt(2) - 1: z - s (z - s^2 P(s^2)), s = z/(2 + z)."""
+    d = z + type(z)(2)
+    r = rough_reciprocal(d)
+    if _DIGITS(z) > 24:
+        e = fma(-d, r, type(z)(1))
+        r = fma(r, fma(e, e, e), r)
+    s = z * r
+    return fma(-s, fma(-(s * s), _LOG(s * s), z), z)
+
+
+@scalar
+def log_ndtr(x):
+    T = type(x)
+    right = x > T(0)
+    a = _FAR(x) if x > _FAR(x) else abs(x)
+    t, w, rest = _mills(a)
+    m, k = split(t * w)
+    q, z = _minus_tail(a, t, w, rest), m - T(1)  # both: a choice of values is no branch
+    log = _log1p(q if right else z)
+    # a may be infinite or NaN, R then anything.
+    left = fma(a * a, T(-0.5), fma(k, _LN2(x), log))
+    return log if right else left
+
+
+@scalar
+def ndtr(x):
+    T = type(x)
+    a = abs(x)
+    a = _FAR(x) if a > _FAR(x) else a
+    t, w, rest = _mills(a)
+    q = _minus_tail(a, t, w, rest)
+    found = T(1) + q if x > T(0) else -q
+    return x if x != x else found
+
+
+@scalar
+def _exp_minus(x):
+    """exp(-x), x >= 0 or NaN."""
+    T = type(x)
+    most = T(0.5) * _FAR(x) * _FAR(x)
+    g, n = _decay(most if x > most else x, T(2))
+    return x if x != x else raised(T(1) + g, n) * _UNSCALE(x)
+
+
+@scalar
+def joined(top, rest, top2, rest2):
+    """Two sums of exponentials, each exp(top) (1 + rest), as one. A sum of nothing is (-inf, 0).
+
+    Infinities of one sign are no distance apart. NaN ends up in `rest`, for good.
+    """
+    distance = abs(top - top2)
+    small = _exp_minus(type(top)(0) if top == top2 else distance)
+    below = top2 <= top
+    larger = rest if below else rest2
+    smaller = rest2 if below else rest
+    return top if below else top2, larger + fma(small, smaller, small)
+
+
+@scalar
+def log_of_sum(top, rest):
+    """log(exp(top) (1 + rest))."""
+    return top + math.log1p(rest)
+
+
+@scalar
+def _at(x, coefficients):
+    """A polynomial, the coefficient of the highest power first."""
+    found = coefficients[0]
+    for i in range(1, coefficients.size):
+        found = fma(found, x, coefficients[i])
+    return found
+
+
+@scalar
+def expn(x, near, far, form):
+    """E_n(x) from the table of n: see `stablegpu._expn.Form`."""
+    T = type(x)
+    if x == T(0):
+        return form.at_zero
+    if x < T(0):
+        return T(math.nan)
+    if x <= form.edge:
+        found = _at(x, near)
+        if form.factor != T(0):
+            power = form.factor
+            for _ in range(form.power):
+                power *= x
+            found = fma(-power, math.log(x), found)
+        return found
+    t = T(1) / (x + form.shift)
+    return math.exp(-x) * (t * _at(t - form.centre, far))

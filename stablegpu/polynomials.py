@@ -1,0 +1,240 @@
+"""Piecewise polynomials for one (alpha, beta), made from an exact evaluator."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetero.arrays import Workspace
+from hetero.devices import Device
+from hetero.jit import twin
+from stablegpu import nodes, quadrature
+from stablegpu._parameters import Parameters, Side, sides, zeta
+
+WORTH = {True: 200_000, False: 20_000}
+"""Points from which preparing pays, by whether it can use nodes."""
+
+SMALLEST_ALPHA = 0.1
+
+_SAFETY = 0.1  # of the spare coefficients against the tolerance: what is cut off is smaller
+_SAFETY_OF_QUADRATURES = 0.4  # those are rougher
+_CENTRED = 0.1  # within this distance of alpha from 1 the centre is that of S0: zeta may be far out
+_MOST_SPLITS = 14
+_MOST_SEGMENTS = 20_000
+_TINY = 1e-290  # values below have an absolute tolerance
+_FAR = 12.0  # log of y^alpha where the tail's series of four terms is exact
+_FAR_AT_ONE = 1e40  # there the first term is
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """Settings of the evaluator "polynomials".
+
+    Attributes
+    ----------
+    tolerance : float
+        Largest relative error of pdf, cdf and sf; 1e-13 to 1e-2. Below pdf = 1e-290 the error is
+        absolute.
+    """
+
+    tolerance: float = 1e-13
+
+    def __post_init__(self):
+        if not 1e-13 <= self.tolerance <= 1e-2:
+            raise ValueError(f"tolerance must lie in [1e-13, 1e-2], got {self.tolerance!r}")
+
+
+class InterpolationError(ValueError):
+    """The law cannot be interpolated to the tolerance."""
+
+
+def is_heavy(parameters: Parameters) -> bool:
+    """Whether both tails are power laws, so that nothing underflows where a law is looked at."""
+    return parameters.alpha < 2.0 and abs(parameters.beta) < 1.0
+
+
+@functools.lru_cache(maxsize=32)
+def segments_of(alpha: float, beta: float, tolerance: float):
+    """The law that is centred and scaled, both `Wing`s and the `Segments` in host memory.
+
+    Raises
+    ------
+    InterpolationError
+    """
+    from stablegpu._polynomials_math import Segments
+
+    if alpha < SMALLEST_ALPHA:
+        raise InterpolationError(
+            f"laws are interpolated for alpha >= {SMALLEST_ALPHA}, got alpha={alpha!r}; "
+            f"use the evaluator 'nodes' or 'quadrature'"
+        )
+    centred = abs(alpha - 1.0) < _CENTRED
+    law = Parameters(alpha, beta, 0.0, 1.0, "S0" if centred else "S1")
+    wings, parts, cells, rows = [], [], 0, 0
+    for sign in (1.0, -1.0):
+        wing, part = _wing(law, sign, cells, rows, tolerance)
+        cells += part.cells.size
+        rows += part.edges.size
+        wings.append(wing)
+        parts.append(part)
+    return law, tuple(wings), Segments(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _wing(law: Parameters, sign: float, first_cell: int, first_row: int, tolerance: float):
+    """Segments of one side of the centre: cells are split until their polynomials converge."""
+    from stablegpu._polynomials_math import SPLIT_BITS, Segments, Wing
+
+    side = sides(law.alpha, law.beta)[0 if sign > 0.0 else 1]
+    to_tail = -sign * zeta(law.alpha, law.beta) if law.parameterization == "S0" else 0.0
+    series = _tail_of(law, side, sign)
+    floor = _floor(law, side)
+    low, high = _cell(floor), _cell(floor + _end(law, side, sign, series[0] > 0.0, to_tail))
+    splits, rows = {}, {}
+    pending = np.arange(low, high + 1)
+    for level in range(_MOST_SPLITS + 1):
+        if pending.size << level > _MOST_SEGMENTS:
+            break
+        converged, fitted = _fitted(law, sign, floor, pending, level, tolerance)
+        splits |= dict.fromkeys(pending[converged], level)
+        rows |= dict(zip(pending[converged], fitted[converged], strict=True))
+        pending = pending[~converged]
+        if not pending.size:
+            break
+    if pending.size:
+        raise InterpolationError(
+            f"polynomials do not converge for alpha={law.alpha!r}, beta={law.beta!r}; "
+            f"use the evaluator 'nodes' or 'quadrature'"
+        )
+    cells = np.arange(low, high + 1)
+    levels = np.array([splits[c] for c in cells])
+    starts = first_row + np.cumsum(2**levels) - 2**levels
+    edges = np.concatenate([_edges(c, n)[:-1] for c, n in zip(cells, levels, strict=True)])
+    # A distance that rounds up to the last edge is no longer in the last cell.
+    end = (float(_edge(high + 1)) - floor) * (1.0 - 1e-15)
+    wing = Wing(floor, low, first_cell, end, to_tail, law.alpha, *series)
+    table = np.concatenate([rows[c].reshape(-1) for c in cells])
+    return wing, Segments((starts << SPLIT_BITS) | levels, table, edges)
+
+
+def _cell(a: float) -> int:
+    return int(np.float64(a).view(np.int64)) >> 51
+
+
+def _edge(cell):
+    """Where a cell starts."""
+    return np.asarray(np.int64(cell) << 51).view(np.float64)
+
+
+def _edges(cell, level):
+    """Ends of the segments of a cell."""
+    return np.linspace(_edge(cell), _edge(cell + 1), 2**level + 1)
+
+
+def _floor(law: Parameters, side: Side) -> float:
+    """Size of the first segments: the law changes on this scale next to the centre."""
+    alpha = law.alpha
+    if law.parameterization == "S1" and side.rising and side.rest == 0.0 < side.length:
+        # A light tail ends at zeta: the density underflows closer to it.
+        log_limit = side.log_scale + math.log1p(-alpha) - side.kappa * math.log(alpha)
+        scale = math.exp((math.log(745.0) - log_limit) / side.kappa)
+    else:
+        scale = 0.5 * math.exp(math.lgamma(1.0 + 1.0 / alpha) - math.lgamma(1.0 + 2.0 / alpha))
+    return 2.0 ** math.floor(math.log2(scale))
+
+
+def _end(law: Parameters, side: Side, sign: float, heavy: bool, to_tail: float) -> float:
+    """How far segments are needed: to where the tail's series is exact, or nothing is left."""
+    if heavy and law.alpha == 1.0:
+        return _FAR_AT_ONE
+    if heavy:
+        return max(math.exp((_FAR - side.log_cos) / law.alpha) - to_tail, 1.0)
+    b = 2.0 ** np.arange(-2.0, 60.0)
+    return float(b[_exact(law, sign, b)[0] == 0.0][0])
+
+
+def _tail_of(law: Parameters, side: Side, sign: float) -> tuple[float, ...]:
+    if law.alpha == 1.0:
+        return (1.0 + sign * law.beta) / math.pi, 0.0, 0.0, 0.0
+    return nodes.tail_of(side)
+
+
+def _exact(law: Parameters, sign: float, b):
+    """pdf, low and high at distances b on one side of the centre, by nodes or quadrature."""
+    x = sign * b.reshape(-1)
+    names = ("pdf", "cdf", "sf") if sign > 0.0 else ("pdf", "sf", "cdf")
+    kept = {name: np.empty(x.size) for name in names}
+    work = Workspace(Device("cpu"))
+    if nodes.has_nodes(law.alpha):
+        nodes.evaluate_flat(x, law, kept, work)
+    else:
+        quadrature.evaluate_flat(x, law, kept | {"error": np.empty(x.size)}, work)
+    return tuple(kept[name].reshape(b.shape) for name in names)
+
+
+@functools.cache
+def _transforms(degree: int, points: int):
+    """Chebyshev points, values -> coefficients of T_k, coefficients of T_k -> powers of t."""
+    angle = np.pi * (np.arange(points) + 0.5) / points
+    t = np.cos(angle)
+    t[points // 2] = 0.0
+    to_chebyshev = 2.0 / points * np.cos(np.outer(np.arange(points), angle))
+    to_chebyshev[0] *= 0.5
+    to_powers = np.zeros((degree + 1, degree + 1))
+    for k in range(degree + 1):
+        to_powers[k, : k + 1] = np.polynomial.chebyshev.cheb2poly(np.eye(degree + 1)[k])[: k + 1]
+    return t, to_chebyshev, to_powers
+
+
+def _fitted(law: Parameters, sign: float, floor: float, cells, level: int, tolerance: float):
+    """Whether each cell's polynomials on 2^level segments converge, and the rows of those."""
+    from stablegpu._polynomials_math import DEGREE, POINTS
+
+    t, to_chebyshev, to_powers = _transforms(DEGREE, POINTS)
+    edges = np.array([_edges(cell, level) for cell in cells])
+    half = 0.5 * np.diff(edges)[..., None]
+    a = 0.5 * (edges[:, :-1] + edges[:, 1:])[..., None] + half * t
+    # a - floor < 0 does not occur but by the points outside the first cell.
+    pdf, low, high = _exact(law, sign, np.maximum(a - floor, 0.0))
+    series = pdf @ to_chebyshev.T
+    rest = np.abs(series[..., DEGREE:]).sum(axis=-1)
+    smallest = np.maximum(pdf.min(axis=-1), _TINY * max(1.0, 1.0 / floor))
+    # Far out in a light tail, where log pdf is large, its rounding is what the values differ by.
+    tolerance *= _SAFETY if nodes.has_nodes(law.alpha) else _SAFETY_OF_QUADRATURES
+    ok = rest <= tolerance * smallest * (1.0 - 0.1 * np.log(np.minimum(smallest, 1.0)))
+    # pdf in powers of t, integrated over t.
+    powers = series[..., : DEGREE + 1] @ to_powers * half / np.arange(1, DEGREE + 2)
+    middle = POINTS // 2
+    rows = np.concatenate([powers, low[..., middle, None], high[..., middle, None]], axis=-1)
+    return ok.all(axis=-1), rows
+
+
+def evaluate_flat(
+    points,
+    parameters: Parameters,
+    kept: dict,
+    work: Workspace,
+    settings: Interpolation = Interpolation(),
+) -> None:
+    """pdf, cdf, sf as named in `kept` at flat arrays in the workspace."""
+    law, wings, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
+    shift = (0.0, 0.0)  # what leads to the centre's parameterisation
+    if law.parameterization != parameters.parameterization or law.alpha == 1.0:
+        sign = 1.0 if parameters.parameterization == "S0" else -1.0
+        shift = tuple(sign * part for part in parameters.offset)
+    mantissa, exponent = math.frexp(parameters.scale)
+    names = ("pdf", "cdf", "sf")
+    unwanted = None if all(name in kept for name in names) else work.output((0,))
+    twin("stablegpu._polynomials", work.device).evaluate(
+        points,
+        parameters.loc,
+        math.ldexp(1.0, -exponent),
+        1.0 / mantissa,
+        *shift,
+        *wings,
+        segments,
+        tuple(kept.get(name, unwanted) for name in names),
+        work.stream,
+    )

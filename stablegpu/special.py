@@ -1,0 +1,198 @@
+"""Special functions for NumPy arrays and arrays on a GPU, in float32 and in float64.
+
+float32 arrays give float32 (as do half-precision ones), all others float64; nothing is computed in
+float64 for float32 arrays. Results have the kind of the input: NumPy, CuPy, PyTorch, Numba, ...
+Host arrays are computed on the CPU unless a GPU is asked for: moving them takes longer.
+
+The starting point is how CuPy and SciPy compute log_ndtr (erfcx on the left, log1p of erfc on the
+right); `_special_math.py` says what is done here instead.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from hetero import region
+from hetero.arrays import Workspace, as_real, device_of
+from hetero.devices import resolve
+from hetero.jit import twin
+
+__all__ = ["expn", "log_ndtr", "logsumexp", "ndtr"]
+
+_TOPIC = "stablegpu._special"
+_SINGLE = ("float32", "float16", "bfloat16")
+_DEPTH = 32  # numbers at least that one lane adds up: few passes, and rounding errors stay small
+
+
+def log_ndtr(x, *, out=None, device=None):
+    """Logarithm of the distribution function of the standard normal law.
+
+    Parameters
+    ----------
+    x : array_like of float, any shape
+        NaN gives NaN, -inf gives -inf, inf gives 0.
+    out : array, optional
+        To write to: the dtype, shape and place of the result, C-contiguous. May be `x`.
+    device : see `hetero.resolve`
+
+    Returns
+    -------
+    Array of the kind and shape of x, float32 for float32 and float64 otherwise; a NumPy scalar for
+    a scalar.
+
+    Raises
+    ------
+    TypeError : x holds no real numbers
+    hetero.DeviceUnavailableError : the device asked for cannot be used
+
+    Notes
+    -----
+    Largest and mean error in ulp against 140-bit arithmetic, x from -1e300 to where the result
+    underflows: float64 3.2 and 0.5 (10^6 random points); float32 3.9 and 0.6 (every number of
+    2^-12 <= |x| < 16, also with the GPU's reciprocal, which is less exact).
+    """
+    return _elementwise("log_ndtr", x, out, device)
+
+
+def ndtr(x, *, out=None, device=None):
+    """Distribution function of the standard normal law; the left tail keeps its relative accuracy.
+
+    Parameters, results and errors are those of `log_ndtr`. Largest and mean error in ulp: float64
+    2.8 and 0.5, float32 3.7 and 0.5.
+    """
+    return _elementwise("ndtr", x, out, device)
+
+
+def expn(n, x, *, out=None, device=None):
+    """Exponential integral E_n(x): exp(-x t)/t^n integrated over t from 1 to infinity.
+
+    Parameters
+    ----------
+    n : int >= 0
+        One order for all of x. Its coefficients are computed when it is first met (0.02 s).
+    x : array_like of float >= 0, any shape
+        Negative numbers and NaN give NaN.
+    out, device, results, errors : as for `log_ndtr`
+
+    Raises
+    ------
+    TypeError, ValueError : n is no integer, or negative
+
+    Notes
+    -----
+    Largest error in ulp for 13 orders from 0 to 1000: float64 4.5, float32 4.7; the mean is 0.6.
+    """
+    try:
+        order = operator.index(n)
+    except TypeError:
+        raise TypeError(f"n must be an integer, got {n!r}") from None
+    if order < 0:
+        raise ValueError(f"n must be >= 0, got {n!r}")
+    from stablegpu._expn import table
+
+    return _elementwise("expn", x, out, device, lambda dtype: table(order, dtype.name))
+
+
+def _elementwise(name, x, out, device, constants=lambda dtype: ()):
+    """Run the loop `name` of the twin; `constants` are its arguments between x and out."""
+    x, dtype = _read("x", x)
+    shape = tuple(x.shape)
+    device = resolve(device, x)
+    with device.active(), region(name):
+        work = Workspace(device, x)
+        found = work.output(shape, dtype, out)
+        if found.shape[0]:
+            loop = getattr(twin(_TOPIC, device), name)
+            loop(work.input("x", x, dtype), *constants(dtype), found, work.stream)
+        return work.result(found, shape, out)
+
+
+def _read(name: str, values):
+    """`values` as an array of real numbers, where they are, and the dtype to compute with."""
+    if device_of(values) is None and not hasattr(values, "dtype"):
+        values = as_real(name, values)
+    kind = str(getattr(values, "dtype", "float64")).removeprefix("torch.")
+    dtype = np.dtype(np.float32 if kind in _SINGLE else np.float64)
+    return (as_real(name, values, dtype) if device_of(values) is None else values), dtype
+
+
+def logsumexp(a, axis=None, *, keepdims=False, out=None, device=None):
+    """log(sum(exp(a))) over axes, without overflow.
+
+    Parameters
+    ----------
+    a : array_like of float
+        A NaN in a sum makes it NaN; -inf adds nothing; a sum of nothing is -inf.
+    axis : None, int or tuple of int
+        Axes to sum over; None for all.
+    keepdims : bool
+        Leave the axes in the result, with length 1.
+    out, device, errors : as for `log_ndtr`
+
+    Returns
+    -------
+    Array of the kind of a, float32 for float32 and float64 otherwise.
+
+    Notes
+    -----
+    One pass: the running sum is exp(top) (1 + rest), top being the largest exponent so far, so
+    that log1p of the rest keeps what a single dominant term would hide. The order of the sum
+    depends on the device and the number of threads.
+    """
+    a, dtype = _read("a", a)
+    axes = _axes(axis, len(a.shape))
+    kept = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
+    shape = kept if keepdims else tuple(n for i, n in enumerate(a.shape) if i not in axes)
+    if axes and axes[-1] - axes[0] >= len(axes):  # not side by side: put them last
+        order = [i for i in range(len(a.shape)) if i not in axes] + axes
+        a = a.permute(order) if hasattr(a, "permute") else a.transpose(order)
+        axes = list(range(len(order) - len(axes), len(order)))
+    first, end = (axes[0], axes[-1] + 1) if axes else (0, 0)
+    outer, number, inner = (
+        math.prod(a.shape[i:j]) for i, j in ((0, first), (first, end), (end, None))
+    )
+    device = resolve(device, a)
+    with device.active(), region("logsumexp"):
+        work = Workspace(device, a)
+        found = work.output(shape, dtype, out)
+        if outer * inner:
+            _sums(work.input("a", a, dtype), (outer, number, inner), found, dtype, work)
+        return work.result(found, shape, out)
+
+
+def _sums(values, sizes, out, dtype, work) -> None:
+    """Fill `out` from values of shape `sizes`, summed over the middle.
+
+    A row of number * inner values is folded onto slices * inner lanes, and these again, until one
+    slice is left.
+    """
+    outer, number, inner = sizes
+    loops = twin(_TOPIC, work.device)
+    wanted = loops.lanes_wanted(outer) // inner
+    tops = rests = values
+    bare, done = True, False
+    while not done:
+        slices = max(1, min(wanted, number // _DEPTH))
+        row, lanes = number * inner, slices * inner
+        folded = [work.output((outer * lanes,), dtype) for _ in range(2)]
+        loops.fold(tops, rests, bare, row, lanes, *folded, work.stream)
+        (tops, rests), bare = folded, False
+        number, done = slices, slices == 1
+    loops.finish(tops, rests, out, work.stream)
+
+
+def _axes(axis, ndim: int) -> list[int]:
+    """`axis` as a sorted list of axes."""
+    if axis is None:
+        return list(range(ndim))
+    try:
+        given = [operator.index(i) for i in (axis if isinstance(axis, tuple | list) else (axis,))]
+    except TypeError:
+        raise TypeError(f"axis must be None, an integer or a tuple of them, got {axis!r}") from None
+    found = sorted({i % ndim for i in given if -ndim <= i < ndim})
+    if len(found) != len(given):
+        raise ValueError(f"axis must hold different axes of {ndim} dimensions, got {axis!r}")
+    return found

@@ -1,0 +1,111 @@
+"""Parameters of SciPy and R, and the mode."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import mp
+from scipy import stats
+
+from stablegpu import from_r, from_scipy, stable
+
+LAWS = [(1.5, 0.5, 0.3, 2.0), (0.8, -0.7, -1.0, 0.5), (1.0, 0.6, 0.4, 3.0), (2.0, 0.0, 1.0, 1.0)]
+X = np.array([-3.0, 0.2, 1.7])
+
+
+def peer(law, parameterization):
+    found = stats.levy_stable(**law.to_scipy(parameterization))
+    found.parameterization = parameterization
+    return found
+
+
+@pytest.mark.parametrize("parameterization", ["S1", "S0"])
+@pytest.mark.parametrize("own", ["S1", "S0"])
+@pytest.mark.parametrize("parameters", LAWS)
+def test_scipy_sees_the_same_law(parameters, own, parameterization):
+    law = stable(*parameters, parameterization=own)
+    theirs = peer(law, parameterization)
+    np.testing.assert_allclose(theirs.pdf(X), law.pdf(X), rtol=1e-5)
+    np.testing.assert_allclose(theirs.cdf(X), law.cdf(X), rtol=1e-5)
+    back = from_scipy(**law.to_scipy(parameterization), parameterization=parameterization)
+    np.testing.assert_allclose(back.to(own).loc, law.loc, rtol=1e-14)
+    np.testing.assert_allclose(back.pdf(X), law.pdf(X), rtol=1e-12)
+
+
+def test_scipy_leaves_out_a_shift_at_alpha_1():
+    """What the module's docstring says; when this fails SciPy has changed."""
+    law = stable(*LAWS[2])
+    theirs = peer(law, "S1")
+    shift = law.beta * 2 / math.pi * law.scale * math.log(law.scale)
+    np.testing.assert_allclose(theirs.sf(X), law.sf(X + shift), rtol=1e-5)
+    assert np.all(np.abs(theirs.sf(X) + theirs.cdf(X) - 1) > 0.04)
+
+
+@pytest.mark.parametrize("parameters", LAWS)
+def test_r_round_trip(parameters):
+    for own in ("S1", "S0"):
+        law = stable(*parameters, parameterization=own)
+        for pm in (0, 1, 2):
+            arguments = law.to_r(pm)
+            assert list(arguments) == ["alpha", "beta", "gamma", "delta", "pm"]
+            back = from_r(**arguments)
+            np.testing.assert_allclose(back.pdf(X), law.pdf(X), rtol=1e-11)
+    law = stable(*parameters)
+    assert law.to_r(1)["delta"] == law.loc
+    assert law.to_r(0)["delta"] == law.to("S0").loc
+    assert law.to_r(0)["gamma"] == law.scale
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.5, 0.5), (0.7, -0.6), (1.0, 1.0), (2.0, 0.0)])
+def test_pm_2_is_the_mode_and_the_rescaled_scale(alpha, beta):
+    law = from_r(alpha, beta, gamma=1.3, delta=0.4, pm=2)
+    x = 0.4 + np.linspace(-0.1, 0.1, 101)
+    assert np.argmax(law.pdf(x)) == 50
+    assert law.scale == pytest.approx(1.3 * alpha ** (-1 / alpha), rel=1e-15)
+    if alpha == 2:  # there it is the standard deviation
+        assert law.std() == pytest.approx(1.3, rel=1e-15)
+    assert law.mode() == pytest.approx(0.4, abs=1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.5, 0.5), (1.05, 1.0), (1.0, -0.6), (1.95, 0.9)])
+def test_the_derivative_vanishes_at_the_mode(alpha, beta):
+    """f' and f'' by Fourier inversion; the mode is off by f'/f''."""
+    m = stable(alpha, beta, parameterization="S0").mode()
+    with mp.workdps(25):
+        a, b, x = mp.mpf(alpha), mp.mpf(beta), mp.mpf(m)
+
+        def phase(t):
+            if a == 1:
+                return x * t + 2 / mp.pi * b * t * mp.log(t)
+            return x * t + b * mp.tan(mp.pi * a / 2) * (t - t**a)
+
+        nodes = [0, 0.1, 1, 3, 6, 10, 20, 40, 70]
+        slope = mp.quad(lambda t: -t * mp.exp(-(t**a)) * mp.sin(phase(t)), nodes)
+        bend = mp.quad(lambda t: -(t**2) * mp.exp(-(t**a)) * mp.cos(phase(t)), nodes)
+    assert bend < 0
+    assert abs(slope / bend) < 1e-12
+
+
+def test_mode_of_known_laws():
+    assert stable(0.5, 1.0, scale=3.0, loc=2.0).mode() == pytest.approx(3.0, rel=1e-13)  # Levy
+    assert stable(0.5, -1.0, scale=3.0, loc=2.0).mode() == pytest.approx(1.0, rel=1e-13)
+    assert stable(1.3, 0.0, loc=-4.0).mode() == -4.0
+    assert stable(2.0, 0.7, loc=-4.0).mode() == -4.0
+    # A peak 1e-11 wide beside zeta.
+    narrow = stable(0.1, 1.0)
+    m = narrow.mode()
+    around = narrow.pdf(m * np.array([0.999, 1.0, 1.001]))
+    assert 0 < m < 0.01
+    assert around[1] == max(around)
+
+
+def test_bad_arguments():
+    for pm in (3, -1, "1", True):
+        with pytest.raises(ValueError, match="pm must be 0, 1 or 2"):
+            from_r(1.5, 0.0, pm=pm)
+        with pytest.raises(ValueError, match="pm must be 0, 1 or 2"):
+            stable(1.5, 0.0).to_r(pm)
+    with pytest.raises(ValueError, match="parameterization"):
+        stable(1.5, 0.0).to_scipy("S2")
+    with pytest.raises(ValueError, match="alpha"):
+        from_scipy(2.5, 0.0)

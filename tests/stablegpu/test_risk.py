@@ -1,0 +1,128 @@
+"""Value at risk and expected shortfall: closed forms, an independent integral, conventions."""
+
+import math
+
+import numpy as np
+import pytest
+from flint import acb, arb, ctx
+from scipy import stats
+
+from stablegpu import stable
+
+LEVELS = np.array([0.01, 0.3, 0.5, 0.9, 0.975, 0.99, 0.9999])
+
+
+def shortfall_oracle(alpha, beta, q):
+    """E(X | X > q) of the standard S0 law, alpha > 1: (X - q)+ = (|X - q| + X - q)/2 and
+
+    E|X - q| = 2/pi int_0^inf (1 - Re(exp(-i t q) cf(t)))/t^2 dt, here over s = log t.
+    """
+    before, ctx.prec = ctx.prec, 160
+    try:
+        alpha, beta, q = acb(alpha), acb(beta), acb(q)
+        slope = beta * (acb.pi() * alpha / 2).tan()
+
+        def parts(s):
+            t, power = s.exp(), (alpha * s).exp()
+            return t, power, q * t + slope * (t - power)
+
+        def missing(s, _):  # 1 - exp(-power) cos(phase), over t
+            t, power, phase = parts(s)
+            return (2 * (-power).exp() * (phase / 2).sin() ** 2 - (-power).expm1()) / t
+
+        def below(s, _):
+            _, power, phase = parts(s)
+            return (-power).exp() * phase.sin()
+
+        low, high = -60.0 / (float(alpha.real) - 1.0), math.log(60.0)
+        options = {"rel_tol": arb(2) ** -60, "abs_tol": arb(2) ** -60}
+        apart = acb.integral(missing, low, high, **options) + 1 / acb(high).exp()
+        above = acb(0.5) - acb.integral(below, -60.0, high, **options) / acb.pi()
+        return float((q + (2 / acb.pi() * apart - slope - q) / (2 * above)).real.mid())
+    finally:
+        ctx.prec = before
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(1.5, 0.5), (1.5, 1.0), (1.5, -1.0), (1.05, -0.3), (1.9, 0.9), (1.25, 0.0)]
+)
+def test_shortfall_matches_an_independent_integral(alpha, beta):
+    law = stable(alpha, beta, parameterization="S0")
+    levels = [0.02, 0.5, 0.95, 0.995]
+    quantiles = law.value_at_risk(levels, of="losses")
+    expected = np.array([shortfall_oracle(alpha, beta, q) for q in quantiles])
+    found = law.expected_shortfall(levels, of="losses")
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
+def test_normal_law():
+    law = stable(2, 0, loc=0.1, scale=0.3 / math.sqrt(2))
+    z = stats.norm.ppf(LEVELS)
+    np.testing.assert_allclose(law.value_at_risk(LEVELS), -0.1 + 0.3 * z, atol=1e-15)
+    expected = -0.1 + 0.3 * stats.norm.pdf(z) / (1 - LEVELS)
+    np.testing.assert_allclose(law.expected_shortfall(LEVELS), expected, rtol=1e-12)
+
+
+def test_levy_law_has_finite_shortfall_on_its_light_side():
+    """X = 1/Z^2 with Z normal: P(X < x) = erfc(1/sqrt(2 x))."""
+    from mpmath import mp
+
+    law = stable(0.5, 1.0)
+    for level in (0.5, 0.9, 0.999):
+        q = -law.value_at_risk(level)
+        below = mp.quad(lambda x: mp.erfc(1 / mp.sqrt(2 * x)), [0, 1e-3 * q, q / 10, q / 2, q])
+        expected = -(q - below / (1 - level))
+        assert float(abs(law.expected_shortfall(level) / expected - 1)) < 1e-12
+    assert law.expected_shortfall(0.9, of="losses") == math.inf
+
+
+@pytest.mark.parametrize("of", ["returns", "losses"])
+@pytest.mark.parametrize("alpha", [0.6, 1.0])
+def test_infinite_where_the_mean_is(alpha, of):
+    assert stable(alpha, 0.3).expected_shortfall(0.95, of=of) == math.inf
+    assert np.all(np.isinf(stable(alpha, 0.3).expected_shortfall(LEVELS, of=of)))
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(1.5, 0.5), (1.01, -0.2), (1.8, -1.0), (1.0, 1.0), (0.9, 1.0), (0.3, 1.0)]
+)
+def test_shortfall_is_the_mean_of_the_values_at_risk(alpha, beta):
+    """ES(v) = 1/(1 - v) int_v^1 VaR; so ((1 - a) ES(a) - (1 - b) ES(b)) = int_a^b VaR."""
+    law = stable(alpha, beta, loc=0.7, scale=2.0)
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    for a, b in ((0.2, 0.4), (0.4, 0.6), (0.9, 0.93)):
+        levels = 0.5 * (a + b) + 0.5 * (b - a) * nodes
+        expected = 0.5 * (b - a) * law.value_at_risk(levels) @ weights
+        first, second = law.expected_shortfall([a, b])
+        size = abs(first) + abs(second)
+        assert abs((1 - a) * first - (1 - b) * second - expected) < 1e-12 * size
+
+
+def test_signs_and_shapes():
+    law = stable(1.7, -0.4, loc=0.2, scale=0.5)
+    mirrored = stable(1.7, 0.4, loc=-0.2, scale=0.5)
+    assert law.value_at_risk(0.95) == pytest.approx(-law.ppf(0.05), rel=1e-13)
+    assert law.value_at_risk(0.95, of="losses") == pytest.approx(law.ppf(0.95), rel=1e-13)
+    for measure in ("value_at_risk", "expected_shortfall"):
+        found = getattr(law, measure)(LEVELS.reshape(7, 1))
+        assert found.shape == (7, 1)
+        np.testing.assert_allclose(
+            found, getattr(mirrored, measure)(LEVELS.reshape(7, 1), of="losses"), rtol=1e-12
+        )
+        assert isinstance(getattr(law, measure)(0.9), float)
+        assert np.all(np.diff(found[:, 0]) > 0)
+    assert np.all(law.expected_shortfall(LEVELS) > law.value_at_risk(LEVELS))
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, math.nan, [0.5, 2.0]])
+def test_bad_level(level):
+    for measure in (stable(1.5, 0).value_at_risk, stable(1.5, 0).expected_shortfall):
+        with pytest.raises(ValueError, match="level must lie in"):
+            measure(level)
+
+
+def test_bad_words():
+    with pytest.raises(ValueError, match="of must be one of"):
+        stable(1.5, 0).value_at_risk(0.9, of="profit")
+    with pytest.raises(TypeError, match="level"):
+        stable(1.5, 0).expected_shortfall("0.9")

@@ -4,7 +4,18 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
-from stablegpu._polynomials_math import ROW, beyond, cell_of, place, polynomial
+from stablegpu._polynomials_math import (
+    NEWTON_STEPS,
+    ROW,
+    beyond,
+    cell_of,
+    ends,
+    far_quantile,
+    nearer,
+    place,
+    polynomial,
+    sought,
+)
 
 _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = map(np.uint64, range(1, ROW))
 
@@ -53,3 +64,45 @@ def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, ou
         segments.rows,
         *outputs,
     )
+
+
+@parallel
+def _invert_points(p, upper, loc, scale, shift, shift_low, right, left, segments, x):
+    rows = segments.rows
+    for i in prange(p.size):
+        if not 0.0 < p[i] < 1.0:
+            x[i] = ends(p[i], upper)
+            continue
+        at_right, outward, q = sought(p[i], upper, right, left, segments.lows, segments.highs)
+        wing = right if at_right else left
+        if outward and q < wing.high:
+            b = far_quantile(q, wing)
+        else:
+            # The last segment that starts before the quantile.
+            row, after = wing.row, wing.row + wing.rows
+            while after - row > 1:
+                middle = (row + after) // 2
+                before = segments.highs[middle] >= q if outward else segments.lows[middle] <= q
+                if before:
+                    row = middle
+                else:
+                    after = middle
+            k = row * ROW
+            g1, g2, g3, g4 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+            g5, g6, g7, g8 = rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7]
+            g9, g10, g11, g12 = rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]
+            wanted = rows[k + 13] - q if outward else q - rows[k + 12]
+            t = nearer(0.0, 0.0, g1, wanted)
+            for _ in range(NEWTON_STEPS):
+                gain, slope = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+                t = nearer(t, gain, slope, wanted)
+            at, bits = cell_of(segments.starts[row], wing)
+            _, _, inverse_width = place(bits, segments.cells[at])
+            b = segments.starts[row] + (1.0 + t) / inverse_width - wing.floor
+        y = b if at_right else -b
+        x[i] = loc + scale * ((y + shift) + shift_low)
+
+
+def invert(p, upper, loc, scale, shift, shift_low, right, left, segments, x, stream=0):
+    """x with P(X <= x) = p, or P(X > x) = p if `upper`."""
+    _invert_points(p, upper, loc, scale, shift, shift_low, right, left, segments, x)

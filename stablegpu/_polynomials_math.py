@@ -20,6 +20,7 @@ from stablegpu._nodes_math import tail
 DEGREE = 11  # of pdf
 ROW = DEGREE + 3  # coefficients of t, t^2, ...; low and high at the middle
 POINTS = 15  # Chebyshev points that a polynomial is made from; the middle is one
+NEWTON_STEPS = 4  # after the first, which is linear: a segment spans a factor of e^1.5 or so
 SPLIT_BITS = 4  # of a cell's entry; the others are the number of its first row
 
 
@@ -29,7 +30,10 @@ class Wing(NamedTuple):
     floor: float  # a = b + floor
     first: int  # the bits of floor that name cells
     cells: int  # where this side's cells start
+    row: int  # first of this side
+    rows: int
     end: float  # of the segments, in b
+    high: float  # at the end
     to_tail: float  # y of the tail's series is b + to_tail
     alpha: float
     tail1: float  # coefficients of sf in powers of y^-alpha; 0: nothing there
@@ -43,7 +47,9 @@ class Segments(NamedTuple):
 
     cells: Any  # int64: number of the first row, and how many bits tell its rows apart
     rows: Any  # ROW numbers each, in one piece
-    edges: Any  # (segments,): lower ends, in a
+    starts: Any  # by segment: where it starts, in a
+    lows: Any  # by segment: low and high there
+    highs: Any
 
 
 @scalar
@@ -102,3 +108,46 @@ def beyond(b, wing):
         f, low, high, _, _, _ = tail(b + wing.to_tail, wing.alpha, wing)
         return f, low, high
     return 0.0, 1.0, 0.0
+
+
+# ---- quantiles -------------------------------------------------------------------------------
+
+
+@scalar
+def ends(p, upper):
+    """The quantile of 0, 1, what is outside [0, 1], and NaN."""
+    if p == 0.0:
+        return math.inf if upper else -math.inf
+    if p == 1.0:
+        return -math.inf if upper else math.inf
+    return math.nan
+
+
+@scalar
+def sought(p, upper, right, left, lows, highs):
+    """Whether the quantile of p lies on the right, whether high is matched (else low), and its
+    value; p in (0, 1)."""
+    at_right = p <= highs[right.row] if upper else p >= lows[right.row]
+    tail = p <= 0.5
+    q = p if tail else 1.0 - p
+    return at_right, tail == (upper == at_right), q
+
+
+@scalar
+def far_quantile(q, wing):
+    """b where the series of the tail is q: Newton's method for z = y^-alpha."""
+    if wing.tail1 <= 0.0:
+        return wing.end
+    z = q / wing.tail1
+    for _ in range(3):
+        high = (((wing.tail4 * z + wing.tail3) * z + wing.tail2) * z + wing.tail1) * z
+        slope = ((4.0 * wing.tail4 * z + 3.0 * wing.tail3) * z + 2.0 * wing.tail2) * z + wing.tail1
+        z -= (high - q) / slope
+    return math.exp(-math.log(z) / wing.alpha) - wing.to_tail
+
+
+@scalar
+def nearer(t, gain, slope, wanted):
+    """A Newton step inside the segment."""
+    t -= (gain - wanted) / slope if slope > 0.0 else 0.0
+    return min(max(t, -1.0), 1.0)

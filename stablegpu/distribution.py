@@ -95,13 +95,20 @@ class Stable:
         """
         from stablegpu.quantile import quantile
 
-        return quantile(p, self.parameters, out=out, device=self.device)
+        return quantile(p, self.parameters, evaluator=self.evaluator, out=out, device=self.device)
 
     def isf(self, p, *, out=None):
         """x with sf(x) = p, to full relative accuracy in the right tail; see `ppf`."""
         from stablegpu.quantile import quantile
 
-        return quantile(p, self.parameters, upper=True, out=out, device=self.device)
+        return quantile(
+            p,
+            self.parameters,
+            upper=True,
+            evaluator=self.evaluator,
+            out=out,
+            device=self.device,
+        )
 
     def pdf_cdf(self, x, *, out=None):
         """Density and distribution function by one evaluation of the integrals (000, 3.3).

@@ -77,7 +77,7 @@ def segments_of(alpha: float, beta: float, tolerance: float):
     for sign in (1.0, -1.0):
         wing, part = _wing(law, sign, cells, rows, tolerance)
         cells += part.cells.size
-        rows += part.edges.size
+        rows += part.starts.size
         wings.append(wing)
         parts.append(part)
     return law, tuple(wings), Segments(*map(np.concatenate, zip(*parts, strict=True)))
@@ -111,12 +111,23 @@ def _wing(law: Parameters, sign: float, first_cell: int, first_row: int, toleran
     cells = np.arange(low, high + 1)
     levels = np.array([splits[c] for c in cells])
     starts = first_row + np.cumsum(2**levels) - 2**levels
-    edges = np.concatenate([_edges(c, n)[:-1] for c, n in zip(cells, levels, strict=True)])
+    edges = [_edges(c, n)[:-1] for c, n in zip(cells, levels, strict=True)]
+    table = np.concatenate([rows[c] for c in cells])
+    gains = table[:, :-2] @ np.ones(table.shape[1] - 2), table[:, :-2] @ _signs(table.shape[1] - 2)
     # A distance that rounds up to the last edge is no longer in the last cell.
     end = (float(_edge(high + 1)) - floor) * (1.0 - 1e-15)
-    wing = Wing(floor, low, first_cell, end, to_tail, law.alpha, *series)
-    table = np.concatenate([rows[c].reshape(-1) for c in cells])
-    return wing, Segments((starts << SPLIT_BITS) | levels, table, edges)
+    last = float(table[-1, -1] - gains[0][-1])
+    wing = Wing(
+        floor, low, first_cell, first_row, len(table), end, last, to_tail, law.alpha, *series
+    )
+    entries = (starts << SPLIT_BITS) | levels
+    lows, highs = table[:, -2] + gains[1], table[:, -1] - gains[1]
+    return wing, Segments(entries, table.reshape(-1), np.concatenate(edges), lows, highs)
+
+
+def _signs(count: int):
+    """t, t^2, ... at t = -1."""
+    return (-1.0) ** np.arange(1, count + 1)
 
 
 def _cell(a: float) -> int:
@@ -220,10 +231,6 @@ def evaluate_flat(
 ) -> None:
     """pdf, cdf, sf as named in `kept` at flat arrays in the workspace."""
     law, wings, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
-    shift = (0.0, 0.0)  # what leads to the centre's parameterisation
-    if law.parameterization != parameters.parameterization or law.alpha == 1.0:
-        sign = 1.0 if parameters.parameterization == "S0" else -1.0
-        shift = tuple(sign * part for part in parameters.offset)
     mantissa, exponent = math.frexp(parameters.scale)
     names = ("pdf", "cdf", "sf")
     unwanted = None if all(name in kept for name in names) else work.output((0,))
@@ -232,9 +239,33 @@ def evaluate_flat(
         parameters.loc,
         math.ldexp(1.0, -exponent),
         1.0 / mantissa,
-        *shift,
+        *_shift(law, parameters),
         *wings,
         segments,
         tuple(kept.get(name, unwanted) for name in names),
         work.stream,
     )
+
+
+def invert_flat(p, upper: bool, parameters: Parameters, x, work: Workspace, settings) -> None:
+    """Quantiles of flat p in the workspace, to x."""
+    law, wings, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
+    twin("stablegpu._polynomials", work.device).invert(
+        p,
+        upper,
+        parameters.loc,
+        parameters.scale,
+        *_shift(law, parameters),
+        *wings,
+        segments,
+        x,
+        work.stream,
+    )
+
+
+def _shift(law: Parameters, parameters: Parameters) -> tuple[float, float]:
+    """What is subtracted from (x - loc)/scale for the variable that is centred, in two parts."""
+    if law.parameterization == parameters.parameterization and law.alpha != 1.0:
+        return 0.0, 0.0
+    sign = 1.0 if parameters.parameterization == "S0" else -1.0
+    return tuple(sign * part for part in parameters.offset)

@@ -1,4 +1,5 @@
-"""Quantiles: Newton's method with a bracket on the distribution function, all points at once."""
+"""Quantiles: by polynomials where there are many, else by Newton's method with a bracket on the
+distribution function, all points at once."""
 
 from __future__ import annotations
 
@@ -11,16 +12,22 @@ from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
 from stablegpu._parameters import Parameters
-from stablegpu.density import chosen_for, evaluate, evaluate_flat
+from stablegpu import polynomials
+from stablegpu.density import Interpolation, checked, chosen_for, evaluate, evaluate_flat
 
 BREAK_EVEN = 20
 """Quantiles from which one H200 beats 16 cores beside it, transfers included."""
+
+WORTH = 2000
+"""Quantiles from which preparing polynomials pays."""
 
 _MOST_STEPS = 80
 _VALUES = ("logpdf", "cdf", "sf", "logcdf", "logsf")
 
 
-def quantile(p, parameters: Parameters, *, upper: bool = False, out=None, device=None):
+def quantile(
+    p, parameters: Parameters, *, upper: bool = False, evaluator=None, out=None, device=None
+):
     """x with P(X <= x) = p, or with P(X > x) = p if `upper`.
 
     Parameters
@@ -44,26 +51,38 @@ def quantile(p, parameters: Parameters, *, upper: bool = False, out=None, device
         p = as_real("p", p)
     shape = tuple(p.shape)
     place = resolve(device, p, work=math.prod(shape), break_even=BREAK_EVEN)
-    standard, loc = _standard(parameters)
-    centre = _centre(standard)
-    exact = chosen_for(standard, None, 0, _VALUES)
+    chosen = _chosen(parameters, evaluator, math.prod(shape))
     with place.active(), region("stable quantile"):
         work = Workspace(place, p)
-        steps = twin("stablegpu._quantile", place)
         probabilities = work.input("p", p)
         x = work.output(shape, out=out)
-        if math.prod(shape):
+        if isinstance(chosen, Interpolation) and math.prod(shape):
+            polynomials.invert_flat(probabilities, upper, parameters, x, work, chosen)
+        elif math.prod(shape):
+            steps = twin("stablegpu._quantile", place)
+            standard, loc = _standard(parameters)
+            centre = _centre(standard)
             state = [work.output(shape) for _ in range(3)]
             values = tuple(work.output(shape) for _ in _VALUES)
             error = work.output(shape)
             steps.begin(probabilities, upper, centre, *state, x, work.stream)
             for _ in range(_MOST_STEPS):
                 kept = dict(zip(_VALUES, values, strict=True)) | {"error": error}
-                evaluate_flat(x, standard, kept, work, exact)
+                evaluate_flat(x, standard, kept, work, chosen)
                 if not steps.step(probabilities, upper, centre, values, *state, x, work.stream):
                     break
             steps.finish(loc, parameters.scale, x, work.stream)
         return work.result(x, shape, out)
+
+
+def _chosen(parameters: Parameters, evaluator, size: int):
+    """Polynomials are inverted at once; other evaluators serve Newton's method on logarithms."""
+    evaluator = checked(evaluator)
+    if evaluator is None and size >= WORTH and polynomials.is_heavy(parameters):
+        evaluator = chosen_for(parameters, None, 100 * size, ("cdf",))
+    if isinstance(evaluator, Interpolation):
+        return evaluator
+    return chosen_for(parameters, evaluator, 0, _VALUES)
 
 
 def _standard(parameters: Parameters) -> tuple[Parameters, float]:

@@ -113,7 +113,7 @@ def _unfinished(sums, whole, tolerance, forced):
 
 
 @scalar
-def _point(y, z, side, rule, panels, tolerance, forced):
+def point(y, z, side, rule, panels, tolerance, forced):
     """pdf, cdf, sf, their logarithms and the estimated relative error, y > 0 (alpha = 1: any)."""
     log_y = log_factor(y, z, side)
     center, width = _peak(log_y, side)
@@ -217,7 +217,7 @@ def _evaluate_points(
         if is_trivial(z, y, side):
             f, low, high, log_f, log_low, log_high = trivial(z, y, side)
         else:
-            found, e = _point(y, z, side, rule, panels, tolerance, forced)
+            found, e = point(y, z, side, rule, panels, tolerance, forced)
             f, low, high, log_f, log_low, log_high = found
         if pdf.size:  # an empty array: not wanted
             pdf[i] = f / scale

@@ -37,7 +37,7 @@ from hetero.jit import scalar
 
 EPSILON = 2.0**-52
 T_MAX = 690.0  # s(-t) underflows beyond
-DROP = 40.0  # e^-40: what may be left out of an integrand, relative to its peak
+DROP = 80.0  # e^-80 of the peak may be left out: lower ones behind a dip may be e^-40 of it
 LIGHT = 34.5  # log g at the peak: further out, log pdf is -g to the last digit
 FAR = 92.0
 FAR_AT_ONE = 1e40  # there the next term is smaller by log(x)/x

@@ -148,12 +148,12 @@ class Side(NamedTuple):
 def sides(alpha: float, beta: float) -> tuple[Side, Side, bool]:
     """Right side, left side, and whether alpha = 1 has to be read mirrored."""
     if alpha == 1.0:
-        side = _side_at_one(abs(beta))
+        side = side_at_one(abs(beta))
         return side, side, beta < 0.0
     return _side(alpha, beta), _side(alpha, -beta), False
 
 
-def _extent(alpha: float, beta: float) -> tuple[float, float]:
+def extent(alpha: float, beta: float) -> tuple[float, float]:
     """alpha (pi/2 + theta0) and pi minus it, each to full relative accuracy.
 
     With tan of half of pi alpha or pi (2 - alpha), the smaller one is the angle of
@@ -168,57 +168,68 @@ def _extent(alpha: float, beta: float) -> tuple[float, float]:
 
 
 def _side(alpha: float, beta: float) -> Side:
-    whole, gap = _extent(alpha, beta)
-    length = whole / alpha
-    rest = _extent(alpha, -beta)[0] / alpha
-    centre = zeta(alpha, beta)
+    whole, gap = extent(alpha, beta)
+    other, _ = extent(alpha, -beta)
+    return side_of(alpha, beta, zeta(alpha, beta), whole, gap, other)
+
+
+def side_of(alpha, beta, centre, whole, gap, other) -> Side:
+    """The side for alpha != 1 from zeta, `extent` and the other side's extent.
+
+    This and the functions it needs call no functions of this module: `_points_math.py` compiles
+    them as they are, for laws that differ from point to point.
+    """
+    length, rest = whole / alpha, other / alpha
     log_cos = -math.log(math.hypot(1.0, centre))  # of alpha theta0
     if abs(centre) < 1e8:
         log_cos = -0.5 * math.log1p(centre**2)
-    try:
-        gamma = math.gamma(1.0 + 1.0 / alpha)
-    except OverflowError:
-        gamma = math.inf
+    gamma = math.gamma(1.0 + 1.0 / alpha) if alpha > 1.0 / 170.0 else math.inf
     peak = gamma * math.sin(min(length, rest)) / math.pi * math.exp(log_cos / alpha)
     tail = math.sin(min(whole, gap)) if alpha < 2.0 else 0.0
     constant = math.log(math.gamma(alpha) / math.pi * tail) - log_cos if tail > 0.0 else -math.inf
     near = abs(alpha - 1.0) < 0.25 and centre < -1.0
-    return Side(
-        alpha=alpha,
-        beta=beta,
-        kappa=alpha / (alpha - 1.0),
-        zeta=centre,
-        length=length,
-        gap=gap,
-        rest=rest,
-        log_scale=log_cos / (alpha - 1.0),
-        half_log=0.5 * math.log1p(centre**-2) if near else 0.0,
-        front=alpha / (math.pi * abs(alpha - 1.0)),
-        peak=peak,
-        log_cos=log_cos,
-        log_right=constant,
-        log_left=-math.inf,
-        near=near,
-        rising=alpha < 1.0,
+    half_log = 0.5 * math.log1p(centre**-2) if near else 0.0
+    return Side(  # by position: Numba takes few keywords
+        alpha,
+        beta,
+        alpha / (alpha - 1.0),
+        centre,
+        length,
+        gap,
+        rest,
+        log_cos / (alpha - 1.0),
+        half_log,
+        alpha / (math.pi * abs(alpha - 1.0)),
+        peak,
+        log_cos,
+        constant,
+        -math.inf,
+        near,
+        alpha < 1.0,
     )
 
 
-def _side_at_one(beta: float) -> Side:
+def side_at_one(beta: float) -> Side:
+    """The side for alpha = 1 and beta >= 0."""
+    front = 0.5 / beta if beta > 0.0 else math.inf
+    log_right = math.log((1.0 + beta) / math.pi)
+    log_left = math.log((1.0 - beta) / math.pi) if beta < 1.0 else -math.inf
+    log_scale = math.log(2.0 / math.pi)
     return Side(
-        alpha=1.0,
-        beta=beta,
-        kappa=math.inf,
-        zeta=0.0,
-        length=math.pi,
-        gap=0.0,
-        rest=0.0,
-        log_scale=math.log(2.0 / math.pi),
-        half_log=0.0,
-        front=0.5 / beta if beta else math.inf,
-        peak=1.0 / math.pi,
-        log_cos=0.0,
-        log_right=math.log((1.0 + beta) / math.pi),
-        log_left=math.log((1.0 - beta) / math.pi) if beta < 1.0 else -math.inf,
-        near=False,
-        rising=True,
+        1.0,
+        beta,
+        math.inf,
+        0.0,
+        math.pi,
+        0.0,
+        0.0,
+        log_scale,
+        0.0,
+        front,
+        1.0 / math.pi,
+        0.0,
+        log_right,
+        log_left,
+        False,
+        True,
     )

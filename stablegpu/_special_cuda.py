@@ -12,19 +12,36 @@ from stablegpu import _special_math as formulas
 _THREADS = launch.THREADS  # known to the compiler: the second address is the first plus a number
 
 
+_EACH = 8  # elements a thread: their loads are all in flight before the first is used
+
+
 def _elementwise(formula):
     @kernel
     def points(x, out):
-        """Two elements a thread, loaded before either is used. Unsigned: no negative indices."""
-        n = uint64(out.size)
-        i = uint64(cuda.blockIdx.x) * uint64(2 * _THREADS) + uint64(cuda.threadIdx.x)
-        j = i + uint64(_THREADS)
-        if j < n:
-            first, second = x[i], x[j]
-            out[i] = formula(first)
-            out[j] = formula(second)
-        elif i < n:
-            out[i] = formula(x[i])
+        # Unsigned: no index counts from the end.
+        n, step = uint64(out.size), uint64(_THREADS)
+        i = uint64(cuda.blockIdx.x) * uint64(_EACH * _THREADS) + uint64(cuda.threadIdx.x)
+        if i + uint64(_EACH - 1) * step < n:
+            a = x[i]
+            b = x[i + step]
+            c = x[i + uint64(2) * step]
+            d = x[i + uint64(3) * step]
+            e = x[i + uint64(4) * step]
+            f = x[i + uint64(5) * step]
+            g = x[i + uint64(6) * step]
+            h = x[i + uint64(7) * step]
+            out[i] = formula(a)
+            out[i + step] = formula(b)
+            out[i + uint64(2) * step] = formula(c)
+            out[i + uint64(3) * step] = formula(d)
+            out[i + uint64(4) * step] = formula(e)
+            out[i + uint64(5) * step] = formula(f)
+            out[i + uint64(6) * step] = formula(g)
+            out[i + uint64(7) * step] = formula(h)
+        else:
+            while i < n:
+                out[i] = formula(x[i])
+                i += step
 
     return points
 
@@ -39,7 +56,7 @@ ndtr_float32, ndtr_float64 = _elementwise(formulas.ndtr), _elementwise(formulas.
 
 def _run(single, double, x, out, stream):
     chosen = single if x.dtype.itemsize == 4 else double
-    chosen[launch.blocks(out.size, 2 * _THREADS), _THREADS, stream](x, out)
+    chosen[launch.blocks(x.size, _EACH * _THREADS), _THREADS, stream](x, out)
 
 
 def log_ndtr(x, out, stream=0):
@@ -71,7 +88,7 @@ def expn(x, near, far, form, out, stream=0):
     if where not in _tables:  # coefficients are uploaded once
         _tables[where] = cuda.to_device(near), cuda.to_device(far)
     chosen = expn_float32 if x.dtype.itemsize == 4 else expn_float64
-    grid = launch.strided(out.size)
+    grid = launch.strided(x.size)
     chosen[grid, _THREADS, stream](x, *_tables[where], form, out)
 
 
@@ -114,7 +131,7 @@ def fold(tops, rests, bare, row, lanes, top_out, rest_out, stream=0):
     The rows lie one after another. Outputs have `lanes` numbers a row; `bare`: all rests are 0.
     """
     chosen = fold_float32 if tops.dtype.itemsize == 4 else fold_float64
-    grid = launch.blocks(top_out.size)
+    grid = launch.blocks(math.prod(top_out.shape))
     chosen[grid, _THREADS, stream](tops, rests, bare, row, lanes, top_out, rest_out)
 
 
@@ -133,7 +150,7 @@ finish_float32, finish_float64 = _ends(), _ends()
 def finish(tops, rests, out, stream=0):
     """Fill `out` with the logarithms of sums."""
     chosen = finish_float32 if tops.dtype.itemsize == 4 else finish_float64
-    chosen[launch.strided(out.size), _THREADS, stream](tops, rests, out)
+    chosen[launch.strided(math.prod(out.shape)), _THREADS, stream](tops, rests, out)
 
 
 def lanes_wanted(rows):

@@ -21,6 +21,7 @@ _STEP = 0.25  # in log V: the trapezoidal rule is then good to 1e-16
 _ABOVE = 40.0
 _DECAY = 38.0  # in t: a weight falls below 1e-16 of the others
 _FAR = 12.0  # log of y^alpha where the tail's series of four terms is exact
+_LEAST = -690.0  # of log y
 _VANISHED = 1e15  # g where log pdf is -g to the last digit
 
 
@@ -57,15 +58,13 @@ def _side_nodes(side: Side, octave: int):
     light = side.rest == 0.0 if side.rising else side.log_right == -math.inf
     log_limit = side.log_scale + math.log(abs(1.0 - alpha)) - kappa * math.log(alpha)
     limit = math.exp(log_limit) if light else 0.0
-    # g over which e^-g is left out: where a tail is nearly light, little is left besides.
-    thin = side.rest if side.rising else side.gap
-    above = _ABOVE - (0.0 if light else min(0.0, math.log(thin)))
+    above = _most_g(side, light)
 
     # The range of y, and of t with all nodes that matter for it.
     lowest = 1e-17 * math.exp(math.lgamma(1.0 + 1.0 / alpha) - math.lgamma(1.0 + 2.0 / alpha))
     highest = math.exp((_FAR - side.log_cos) / alpha)
     if light:
-        vanishing = math.exp((math.log(_VANISHED) - log_limit) / kappa)
+        vanishing = math.exp(max((math.log(_VANISHED) - log_limit) / kappa, _LEAST))
         lowest, highest = (vanishing, highest) if side.rising else (lowest, vanishing)
     nearest, farthest = (highest, lowest) if side.rising else (lowest, highest)
     top = build.place(math.log(above) - kappa * math.log(nearest), limit, side)
@@ -88,6 +87,23 @@ def _side_nodes(side: Side, octave: int):
     series, largest = build.moments(values, weights)
     reach = Reach(lowest, highest, limit, log_limit, octave, *tail_of(side))
     return reach, Nodes(values, weights, series, largest, beyond, first, last)
+
+
+def _most_g(side: Side, light: bool) -> float:
+    """g over which e^-g is left out.
+
+    Where a tail is nearly light, little is left besides the far nodes; and for small alpha the
+    weights grow with g like g^m.
+    """
+    thin = side.rest if side.rising else side.gap
+    most = _ABOVE - (0.0 if light else min(0.0, math.log(thin)))
+    if side.rising:
+        m = (1.0 - side.alpha) / side.alpha
+        base = most + m - m * math.log(m)
+        most += 3.0 * m
+        for _ in range(30):
+            most = base + m * math.log(most)
+    return most
 
 
 def _nothing(octave: int):

@@ -25,6 +25,7 @@ _CENTRED = 0.1  # within this distance of alpha from 1 the centre is that of S0:
 _MOST_SPLITS = 14
 _MOST_SEGMENTS = 20_000
 _TINY = 1e-290  # values below have an absolute tolerance
+_LOG_TINY = math.log(1e-14)
 _FAR = 12.0  # log of y^alpha where the tail's series of four terms is exact
 _FAR_AT_ONE = 1e40  # there the first term is
 
@@ -146,13 +147,19 @@ def _edges(cell, level):
 
 def _floor(law: Parameters, side: Side) -> float:
     """Size of the first segments: the law changes on this scale next to the centre."""
+    from stablegpu._polynomials_math import DEGREE
+
     alpha = law.alpha
     if law.parameterization == "S1" and side.rising and side.rest == 0.0 < side.length:
         # A light tail ends at zeta: the density underflows closer to it.
         log_limit = side.log_scale + math.log1p(-alpha) - side.kappa * math.log(alpha)
         scale = math.exp((math.log(745.0) - log_limit) / side.kappa)
     else:
-        scale = 0.5 * math.exp(math.lgamma(1.0 + 1.0 / alpha) - math.lgamma(1.0 + 2.0 / alpha))
+        # Taylor's coefficients at zeta are Gamma(1 + k/alpha)/k! times a sine, all over pi.
+        first, second, last = (math.lgamma(1.0 + k / alpha) for k in (1, 2, DEGREE + 2))
+        scale = 0.5 * math.exp(first - second)
+        one_polynomial = math.exp((_LOG_TINY + math.lgamma(DEGREE + 2) + first - last) / (DEGREE + 1))
+        scale = min(scale, 8.0 * one_polynomial)
     return 2.0 ** math.floor(math.log2(scale))
 
 

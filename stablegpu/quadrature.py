@@ -41,15 +41,15 @@ class Quadrature:
 
     panels: int = 16
     order: int = 11
-    tolerance: float = 1e-10
+    tolerance: float = 1e-12
 
     def __post_init__(self):
         if not 8 <= self.panels <= 16:
             raise ValueError(f"panels must lie in 8..16, got {self.panels!r}")
         if self.order not in (7, 9, 11, 13, 15):
             raise ValueError(f"order must be odd and lie in 7..15, got {self.order!r}")
-        if not 1e-12 <= self.tolerance <= 1e-2:
-            raise ValueError(f"tolerance must lie in [1e-12, 1e-2], got {self.tolerance!r}")
+        if not 1e-13 <= self.tolerance <= 1e-2:
+            raise ValueError(f"tolerance must lie in [1e-13, 1e-2], got {self.tolerance!r}")
 
 
 def evaluate_flat(

@@ -12,15 +12,19 @@ from test_twins import ROOT, modules
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
 
-def defined() -> set[str]:
-    """Kernels found in the sources."""
+def _is_kernel(value) -> bool:
     from numba.cuda.dispatcher import CUDADispatcher
 
+    return isinstance(value, CUDADispatcher) and not value.targetoptions.get("device")
+
+
+def defined() -> set[str]:
+    """Kernels found in the sources."""
     found = set()
     for topic in modules("cuda"):
         name = f"{topic}_cuda"
         module = importlib.import_module(name)
-        found |= {f"{name}.{k}" for k, v in vars(module).items() if isinstance(v, CUDADispatcher)}
+        found |= {f"{name}.{k}" for k, v in vars(module).items() if _is_kernel(v)}
     return found
 
 

@@ -193,6 +193,26 @@ def test_two_rules_agree_on_random_laws(device):
             )
 
 
+@pytest.mark.parametrize("evaluator", ["nodes", "polynomials"])
+def test_prepared_evaluators_agree_with_quadrature_on_random_laws(device, evaluator):
+    """Within 2e-12 and what a rounding of x and alpha brings far out in light tails."""
+    rng = np.random.default_rng(12)
+    compared = 0
+    while compared < 60:
+        alpha, beta, parameterization = random_law(rng)
+        if not nodes.has_nodes(alpha) or alpha < 0.1:
+            continue
+        compared += 1
+        x = rng.choice([-1, 1], 20) * 10 ** rng.uniform(-8, 8, 20)
+        law = stable(alpha, beta, parameterization=parameterization, device=device)
+        found, true = law.plan(evaluator), law.evaluate(x, evaluator="quadrature")
+        for name in ("pdf", "cdf", "sf"):
+            a, b = getattr(found, name)(x), getattr(true, name)
+            visible = b > TINY
+            depth = 1.0 - 0.01 * np.log(np.minimum(b[visible], 1.0))
+            assert np.all(np.abs(a - b)[visible] <= 2e-12 * depth * b[visible]), (alpha, beta, name)
+
+
 def test_far_tail_of_a_small_alpha(device):
     """The integrand decays over a hundred units of t next to a peak of width one."""
     law = stable(0.25, 0.0, parameterization="S0", device=device)

@@ -25,9 +25,10 @@ LAW_FLOAT32, LAW_FLOAT64 = (
     tuple(map(typeof, sampler_of(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1"), dtype)))
     for dtype in ("float32", "float64")
 )
-_, REACHES, NODES = map(typeof, nodes_of(1.5, 0.5))
+REACHES, NODES = map(typeof, nodes_of(1.5, 0.5)[1:])
 REACH = REACHES.dtype
-WING = typeof(segments_of(1.5, 0.5, 1e-6)[1][0])
+WINGS, SEGMENTS = map(typeof, segments_of(1.5, 0.5, 1e-6)[1:])
+WING = WINGS.dtype
 CENTRE = typeof(Centre(0.5, 0.5, 0.3, 1.5, 0.0, 0.0))
 PHILOX = (u4, u4, u4, u4, i8)
 
@@ -46,8 +47,8 @@ def special(dtype) -> dict:
     a, double = array(dtype), dtype is f8
     form = typeof(table(3, str(dtype))[2])
     of = {
-        "log_ndtr": ((a, a), 40),
-        "ndtr": ((a, a), 40),
+        "log_ndtr": ((a, a), 72),
+        "ndtr": ((a, a), 120),
         "expn": ((a, a, a, form, a), 64),
         "fold": ((a, a, boolean, i8, i8, a, a), 48),
         "finish": ((a, a, a), 64),
@@ -90,6 +91,20 @@ KERNELS = {
     ),
     "stablegpu._polynomials_cuda.evaluate_near": POLYNOMIALS,
     "stablegpu._polynomials_cuda.evaluate_far": POLYNOMIALS,
+    "stablegpu._polynomials_cuda.invert_points": Budget(
+        (array(f8), boolean, f8, f8, f8, f8, WING, WING, SEGMENTS, array(f8)), 96
+    ),
+    "stablegpu._points_cuda.evaluate_points": Budget(
+        (*(array(f8),) * 5, boolean, types.UniTuple(array(f8), 6), array(i8), array(i8)), 168
+    ),
+    "stablegpu._points_cuda.evaluate_hard": Budget(
+        (
+            *(array(f8),) * 5,
+            *(boolean, *(array(f8),) * 3, f8),
+            *(types.UniTuple(array(f8), 6), array(i8), array(i8)),
+        ),
+        255,
+    ),
     "stablegpu._sample_cuda.fill_float32": Budget(
         (*PHILOX[:4], *LAW_FLOAT32, f4, f4, array(f4)), 48, float64=False
     ),

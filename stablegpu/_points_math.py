@@ -1,0 +1,255 @@
+"""Nolan's integrals for parameters that differ from point to point, for both targets.
+
+Nothing can be prepared here: a point builds its own `Side`, finds where g = 1, and sums some ninety
+nodes. The variable t and the integrals are those of `_density_math.py`. The integrands are analytic
+on the whole line and vanish at its ends, so the trapezoidal rule converges exponentially; what
+counts is a map t(q) that keeps steps of `STEP` in log g where e^-g changes, and of a fraction of
+the distance to the nearest singularity elsewhere:
+
+    t = centre + width (q + STRETCH (e^(rate q) - 1) - lead (e^-q - 1)).
+
+q > 0 is the side of small g. There log g has singularities at t = 0 +- i pi and, where the interval
+is nearly one of a light tail, at log(pi/thin) +- i pi; `rate` is the angle under which the nearest
+is seen. Towards large g steps must not grow before e^-g is gone.
+
+Of the integrals of e^-g and 1 - e^-g the smaller one has its mass near g = 1 and is summed; the
+other is the rest of the interval. As everywhere, all terms are positive.
+
+Steep integrands (alpha near 1) and light tails far out need the differences of `_density_math.py`:
+`is_hard` tells.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hetero.jit import FUSED, SUMS, scalar
+from stablegpu import _parameters
+from stablegpu._density_math import (
+    T_MAX,
+    assemble,
+    distances,
+    log_factor,
+    log_v,
+    sine,
+    slope_of_log_g,
+)
+from stablegpu._sample_math import lesser, power, select
+
+NEAREST = 0.0125  # of alpha to 1: nearer, log g is a sharp difference
+LIGHTEST = 10.0  # least g of a light tail up to which sums are taken
+STEP = 0.25  # in log g
+STRETCH = 0.2
+LEAD = 0.04
+CLOSE = 0.1  # of alpha to 1: there log g falls as an exponential of t
+SEEN = 0.7  # of the angle: then the rule is good to some 1e-15
+DECAY = 38.0
+ABOVE = 40.0
+LANES = 4  # nodes that a CPU computes at once
+MOST = 4096  # nodes
+GONE = 708.0  # e^-GONE is the smallest normal number
+
+extent = scalar(_parameters.extent)
+side_at_one = scalar(_parameters.side_at_one)
+side_of = scalar(_parameters.side_of)
+tan_half_pi = scalar(_parameters.tan_half_pi)
+
+
+class Place(NamedTuple):
+    """Where the nodes of a point lie, and what g needs of the point."""
+
+    centre: float
+    width: float  # negative where g grows with t
+    rate: float
+    lead: float
+    base: float  # g = (base sin r / sin(alpha p))^kappa sin(eta) / sin(r)
+    least: float  # limit of g that is subtracted, or 0
+    thin: float  # eta at the end where g is small
+    light: int  # nodes with q >= 0
+    heavy: int  # nodes with q < 0
+    by_above: bool  # whether 1 - e^-g is summed, not e^-g
+
+
+# ---- the point ---------------------------------------------------------------------------------
+
+
+@scalar
+def located(x, alpha, beta, loc, scale, s0):
+    """y, z, the side of zeta, and whether it is the mirrored one; y = NaN for bad parameters."""
+    z = (x - loc) / scale
+    fine = 0.0 < alpha <= 2.0 and abs(beta) <= 1.0 and 0.0 < scale < np.inf and abs(loc) < np.inf
+    if not fine:
+        z, alpha, beta = np.nan, 1.0, 0.0
+    if alpha == 1.0:
+        if not s0:
+            z -= beta * (2.0 / math.pi) * math.log(scale)
+        mirrored = beta < 0.0
+        z = -z if mirrored else z
+        return z, z, side_at_one(abs(beta)), mirrored
+    zeta = -beta * tan_half_pi(alpha)
+    y = z - zeta if s0 else z
+    z = z if s0 else z + zeta
+    whole, gap = extent(alpha, beta)
+    other, other_gap = extent(alpha, -beta)
+    mirrored = y < 0.0
+    if mirrored:
+        y, z, beta, zeta = -y, -z, -beta, -zeta
+        whole, gap, other = other, other_gap, whole
+    return y, z, side_of(alpha, beta, zeta, whole, gap, other), mirrored
+
+
+@scalar
+def oriented(found, mirrored, scale):
+    """pdf, cdf, sf and their logarithms of x from those of the standard law on one side."""
+    pdf, low, high, log_pdf, log_low, log_high = found
+    pdf, log_pdf = pdf / scale, log_pdf - math.log(scale)
+    if mirrored:
+        return pdf, high, low, log_pdf, log_high, log_low
+    return pdf, low, high, log_pdf, log_low, log_high
+
+
+# ---- the nodes ---------------------------------------------------------------------------------
+
+
+@scalar
+def _level(target, precision, t, log_y, side):
+    """t where log g is near a value, and the slope there: Newton's method within an interval."""
+    low, high = -T_MAX, T_MAX
+    slope = 0.0
+    for _ in range(60):
+        p, r = distances(t, side)
+        excess = log_y + log_v(p, r, side) - target
+        slope = slope_of_log_g(p, r, side)
+        if abs(excess) < precision:
+            break
+        if (excess > 0.0) == side.rising:
+            high = t
+        else:
+            low = t
+        t -= excess / slope
+        if not low < t < high:
+            t = 0.5 * (low + high)
+    return t, slope
+
+
+@scalar
+def _seen(distance, height):
+    return SEEN * math.atan2(height, distance) if distance < DECAY else 1.0
+
+
+@scalar
+def place(y, z, side):
+    """The nodes for a point, y > 0. No nodes (`light` = 0): it is hard."""
+    alpha = side.alpha
+    thin = side.rest if side.rising else side.gap
+    log_y = log_factor(y, z, side)
+    least = 0.0
+    if thin == 0.0:
+        log_least = log_y + math.log(abs(1.0 - alpha)) - side.kappa * math.log(alpha)
+        least = math.exp(log_least) if log_least < math.log(LIGHTEST) else np.inf
+    if abs(alpha - 1.0) < NEAREST or least == np.inf:
+        return Place(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, False)
+    t, slope = _level(math.log1p(least), 0.1 / (1.0 + least), 0.0, log_y, side)
+    above = ABOVE + (max(0.0, -math.log(thin)) if thin > 0.0 else 0.0)  # what is left may be little
+    log_above = math.log(above + least)
+    end, end_slope = _level(log_above, 0.1, t + log_above / slope, log_y, side)
+    steepest = max(1.0, alpha) / abs(1.0 - alpha)
+    if thin == 0.0:
+        steepest = max(steepest, 2.0)
+    sign = -1.0 if side.rising else 1.0
+    ahead = max(-sign * t, 0.0)
+    by_above = ahead > 0.0 and least < 1.0
+    # Near alpha = 1, log g falls as -e^|t|, and e^-g grows on half the way to the singularity.
+    height = 0.5 * math.pi if abs(alpha - 1.0) < CLOSE else math.pi
+    rate = _seen(ahead, height)
+    if thin > 0.0:
+        rate = min(rate, _seen(max(0.0, math.log(math.pi / thin) - sign * t), height))
+    heavy = abs(end - t) * steepest
+    lead = 0.0
+    if by_above:
+        lead = LEAD * math.exp(-heavy)
+        heavy += math.log(DECAY * steepest / LEAD)
+    length = (ahead + DECAY) * steepest  # all fall off as e^-|t|
+    light = min(length, math.log1p(length / STRETCH) / rate)
+    if light + heavy > MOST * STEP:
+        return Place(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, False)
+    return Place(
+        t,
+        sign / steepest,
+        rate,
+        lead,
+        math.exp(log_y / side.kappa),
+        least if least >= 1.0 else 0.0,
+        thin,
+        _whole_vectors(light / STEP + 1.0),
+        _whole_vectors(heavy / STEP),
+        by_above,
+    )
+
+
+@scalar
+def _whole_vectors(count):
+    return (int(count) // LANES + 1) * LANES
+
+
+@scalar(fastmath=FUSED, forceinline=True)
+def _exponential(x):
+    """e^x and 1 - e^x, each to full relative accuracy."""
+    g, p, q = power(math.e, x)
+    whole = p * q
+    return whole + whole * g, (1.0 - whole) - whole * g
+
+
+@scalar(fastmath=FUSED, forceinline=True)
+def _node(q, place, side):
+    """What a node adds to the integrals of g e^-(g - least), e^-(g - least), 1 - e^-(g - least).
+    No branches: vector units compute several nodes at once."""
+    growth = STRETCH * _exponential(place.rate * q)[0]
+    lead = place.lead * _exponential(-q)[0]
+    t = place.centre + place.width * (q + (growth - STRETCH) - (lead - place.lead))
+    weight = abs(place.width) * (1.0 + place.rate * growth + lead)
+    tail = _exponential(-abs(t))[0]
+    large = side.length / (1.0 + tail)
+    small = large * tail
+    p, r = select(t > 0.0, large, small), select(t > 0.0, small, large)
+    # As in `sines`: each angle from the nearer end.
+    angle = side.alpha * p
+    sin_r = sine(lesser(r, side.rest + p))
+    sin_angle = sine(lesser(angle, side.gap + side.alpha * r))
+    eta = place.thin + abs(1.0 - side.alpha) * select(side.rising, p, r)
+    excess, s0, s1 = power(place.base * (sin_r / sin_angle), side.kappa)
+    g = (1.0 + excess) * s0 * s1 * (sine(lesser(eta, angle + r)) / sin_r)
+    g = lesser(g - place.least, GONE)
+    g = select(g > 0.0, g, 0.0)
+    decay, rise = _exponential(-g)
+    weight *= large * small / side.length
+    return weight * (g + place.least) * decay, weight * decay, weight * rise
+
+
+@scalar(fastmath=SUMS)
+def _sums(first, step, count, place, side):
+    """`_node` summed over q = first, first + step, ..."""
+    density = below = above = 0.0
+    for k in range(np.uint64(count)):
+        f, low, high = _node(first + step * float(k), place, side)
+        density += f
+        below += low
+        above += high
+    return density, below, above
+
+
+@scalar
+def summed(y, place, side):
+    """pdf, low and high with their logarithms on this side."""
+    density, below, above = _sums(0.0, STEP, place.light, place, side)
+    density2, below2, above2 = _sums(-STEP, -STEP, place.heavy, place, side)
+    density, below = STEP * (density + density2), STEP * (below + below2)
+    above = STEP * (above + above2)
+    if place.by_above:
+        below = side.length - above
+    elif place.least > 0.0:
+        above = side.length - math.exp(-place.least) * below
+    else:
+        above = side.length - below
+    return assemble(y, place.least, density, below, above, side)

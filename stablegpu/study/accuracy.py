@@ -1,0 +1,135 @@
+"""Errors by law and interval: tables 2, 4, 7 of Julian-Moreno et al., 1, 2 of libstable's paper."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from stablegpu.study.evaluators import OURS, SCIPY, law_of, values
+from stablegpu.study.report import Study
+from stablegpu.study.truths import FIELDS, truths
+
+ALPHAS = (0.25, 0.5, 0.75, 1.25, 1.5)  # of 000
+BETAS = (0.0, 0.5, 1.0)
+ALPHAS_OF_002 = (0.25, 0.5, 0.75, 1.0, 1.5)
+INTERVALS = ((-1000.0, -10.0), (-10.0, 10.0), (10.0, 1000.0))
+
+
+def run(study: Study) -> dict:
+    """Tables for pdf, cdf and quantiles."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SciPy's integrals
+        return {
+            "pdf and cdf, x in (-100, 100)": _one_interval(study),
+            "pdf and cdf, three intervals": _intervals(study),
+            "quantiles, p in (0.1, 0.9)": _quantiles(study),
+        }
+
+
+def _laws(alphas, quick: bool):
+    laws = [(alpha, beta) for alpha in alphas for beta in BETAS]
+    return laws[1::7] if quick else laws
+
+
+def _inside(alpha, beta, x):
+    """Points of x inside the support."""
+    low, high = law_of(alpha, beta, "quadrature").support()
+    return x[(x > low) & (x < high)]
+
+
+def _true(points, study: Study) -> np.ndarray:
+    return truths(points, study.cache / "accuracy.jsonl", processes=study.processes, slopes=False)
+
+
+def _one_interval(study: Study) -> list[dict]:
+    """000, tables 2 and 4: medians over equidistant points, and the estimate of the error."""
+    x = np.linspace(-97.0, 97.0, 5 if study.quick else 21)
+    records = []
+    for alpha, beta in _laws(ALPHAS, study.quick):
+        points = [(alpha, beta, float(v)) for v in _inside(alpha, beta, x)]
+        true = _true(points, study)
+        law = law_of(alpha, beta, "quadrature", study.device)
+        estimate = np.median(law.evaluate([p[2] for p in points]).error)
+        for name in ("pdf", "cdf"):
+            record = {"alpha": alpha, "beta": beta, "function": name, "estimate": float(estimate)}
+            record |= _errors(points, true[:, FIELDS.index(name)], name, study.device)
+            records.append(record)
+    for name in ("pdf", "cdf"):
+        _show(
+            study,
+            f"{name}, x in (-100, 100): median relative error (absolute for ours)",
+            [r for r in records if r["function"] == name],
+            absolute=True,
+        )
+    return records
+
+
+def _intervals(study: Study) -> list[dict]:
+    """002, tables 1 and 2: three intervals."""
+    count = 2 if study.quick else 7
+    records = []
+    for alpha, beta in _laws(ALPHAS_OF_002, study.quick):
+        for low, high in INTERVALS:
+            size = np.linspace(low, high, count + 2)[1:-1]
+            points = [(alpha, beta, float(v)) for v in _inside(alpha, beta, size)]
+            true = _true(points, study)
+            points = [p for p, row in zip(points, true, strict=True) if np.isfinite(row[0])]
+            true = true[np.isfinite(true[:, 0])]
+            if not points:
+                continue
+            for name in ("pdf", "cdf"):
+                record = {"alpha": alpha, "beta": beta, "function": name, "x": [low, high]}
+                record |= _errors(points, true[:, FIELDS.index(name)], name, study.device)
+                records.append(record)
+    for name in ("pdf", "cdf"):
+        chosen = [r for r in records if r["function"] == name]
+        _show(study, f"{name}: mean relative error by interval", chosen, key="mean")
+    return records
+
+
+def _quantiles(study: Study) -> list[dict]:
+    """000, table 7: x from the probability of x."""
+    records = []
+    for alpha, beta in _laws(ALPHAS, study.quick):
+        law = law_of(alpha, beta, "quadrature")
+        x = np.linspace(law.ppf(0.1), law.ppf(0.9), 5 if study.quick else 11)[1:-1]
+        true = _true([(alpha, beta, float(v)) for v in x], study)
+        points = [(alpha, beta, float(p)) for p in true[:, FIELDS.index("cdf")]]
+        record = {"alpha": alpha, "beta": beta, "function": "ppf"}
+        records.append(record | _errors(points, x, "ppf", study.device))
+    _show(study, "ppf(cdf(x)): median relative error", records)
+    return records
+
+
+def _errors(points, true, name: str, device) -> dict:
+    """Median, mean and maximum of the relative error, median of the absolute, by evaluator."""
+    found = {}
+    for evaluator in (*OURS, SCIPY):
+        wrong = np.abs(values(points, name, evaluator, device) - true)
+        relative = wrong / np.abs(true)
+        # NaN for a law that the evaluator has not; SciPy's own NaN count as such too.
+        if np.isfinite(relative).any():
+            found[evaluator] = {
+                "median": float(np.nanmedian(relative)),
+                "mean": float(np.nanmean(relative)),
+                "max": float(np.nanmax(relative)),
+                "absolute": float(np.nanmedian(wrong)),
+                "failed": int(np.isnan(relative).sum()),
+            }
+    return {"points": len(points), "errors": found}
+
+
+def _show(study: Study, title: str, records, key: str = "median", absolute: bool = False) -> None:
+    heads = ["alpha", "beta", "points", "x", *OURS, SCIPY, "worst of ours"]
+    rows = []
+    for r in records:
+        errors = r["errors"]
+        shown = [errors[e][key] if e in errors else None for e in (*OURS, SCIPY)]
+        worst = max(errors[e]["max"] for e in OURS if e in errors)
+        interval = "[{:g}, {:g}]".format(*r["x"]) if "x" in r else ""
+        row = [r["alpha"], r["beta"], r["points"], interval, *shown, worst]
+        if absolute:
+            row += [errors["quadrature"]["absolute"], r["estimate"]]
+        rows.append(row)
+    study.table(title, heads + (["absolute", "estimate"] if absolute else []), rows)

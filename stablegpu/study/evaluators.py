@@ -1,0 +1,54 @@
+"""The evaluators that are compared, SciPy among them, on laws in S0."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+import stablegpu
+from stablegpu import nodes, polynomials
+
+OURS = ("quadrature", "nodes", "polynomials")
+SCIPY = "SciPy"
+
+
+def has(alpha: float, beta: float, evaluator: str) -> bool:
+    """Whether laws can be evaluated this way, and are prepared at once."""
+    if evaluator == "nodes":
+        return nodes.has_nodes(alpha)
+    if evaluator == "polynomials":
+        return nodes.has_nodes(alpha) and alpha >= 2 * polynomials.SMALLEST_ALPHA
+    return True
+
+
+def law_of(alpha: float, beta: float, evaluator: str, device=None):
+    """The standard S0 law, with pdf, cdf, sf and ppf."""
+    if evaluator == SCIPY:
+        return _scipy()(alpha, beta)
+    return stablegpu.stable(alpha, beta, parameterization="S0", evaluator=evaluator, device=device)
+
+
+@functools.cache
+def _scipy():
+    from scipy import stats
+
+    own = type(stats.levy_stable)(name="levy_stable")  # the switch below is per object
+    own.parameterization = "S0"
+    return own
+
+
+def values(points, name: str, evaluator: str, device=None) -> np.ndarray:
+    """pdf, cdf, sf or ppf at (alpha, beta, x or p); NaN where the evaluator has no such law."""
+    found = np.full(len(points), np.nan)
+    laws: dict = {}
+    for i, (alpha, beta, x) in enumerate(points):
+        if has(alpha, beta, evaluator):
+            places, at = laws.setdefault((alpha, beta), ([], []))
+            places.append(i)
+            at.append(x)
+    for (alpha, beta), (places, at) in laws.items():
+        function = getattr(law_of(alpha, beta, evaluator, device), name)
+        with np.errstate(all="ignore"):
+            found[places] = np.asarray(function(np.array(at)), float)
+    return found

@@ -28,9 +28,11 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
             throughput(device, alpha, beta, limits, quick, name)
             for name in ("quadrature", "nodes", "polynomials")
         ]
+        figures.append(quantiles(device, alpha, beta, quick))
         figures += [
             samples(device, alpha, beta, limits, quick, dtype) for dtype in (np.float64, np.float32)
         ]
+    figures.append(parameters_by_point(device, quick))
     figures.append(fits(device, quick))
     return figures
 
@@ -149,6 +151,61 @@ def plans(device, alpha, beta, evaluator) -> Figure:
         timing.median * 1e3,
         "ms",
         note="on the CPU",
+        timing=timing.as_dict(),
+    )
+
+
+def parameters_by_point(device, quick) -> Figure:
+    """The density where every point has its own alpha and beta; SciPy on a few of the points."""
+    size = 2000 if quick else (200_000 if device.kind == "cpu" else 50_000_000)
+    rng = np.random.default_rng(1)
+    points = [rng.uniform(*ends, size) for ends in ((-20, 20), (0.3, 2), (-1, 1))]
+    arguments = points
+    if device.kind == "cuda":
+        from hetero._driver import cuda
+
+        arguments = [cuda.to_device(v) for v in points]
+    timing = hetero.benchmark(lambda: stablegpu.pdf(*arguments), device=device)
+    peers = {}
+    if device.kind == "cpu" and not quick:
+        from scipy import stats
+
+        few = [v[:200] for v in points]
+        peer = hetero.benchmark(lambda: stats.levy_stable.pdf(*few), repeats=5)
+        peers["SciPy"] = peer.rate(200) / 1e6
+    return Figure(
+        f"pdf of {size:,} points, each with its own alpha in (0.3, 2) and beta",
+        timing.rate(size) / 1e6,
+        "Mpoints/s",
+        peers=peers,
+        note="no preparation: trapezoidal sums for each point; transfers out",
+        timing=timing.as_dict(),
+    )
+
+
+def quantiles(device, alpha, beta, quick) -> Figure:
+    """By polynomials; SciPy in the same run on the CPU."""
+    size = (2_000_000 if device.kind == "cpu" else 200_000_000) // (100 if quick else 1)
+    law = stablegpu.stable(alpha, beta, device=device).plan()
+    host = np.random.default_rng(2).uniform(0.0, 1.0, size)
+    p, out = host, np.empty(size)
+    if device.kind == "cuda":
+        from hetero._driver import cuda
+
+        p, out = cuda.to_device(host), cuda.device_array(size)
+    timing = hetero.benchmark(lambda: law.ppf(p, out=out), device=device)
+    peers = {}
+    if device.kind == "cpu" and not quick:
+        from scipy import stats
+
+        peer = hetero.benchmark(lambda: stats.levy_stable(alpha, beta).ppf(host[:20]), repeats=5)
+        peers["SciPy"] = peer.rate(20) / 1e6
+    return Figure(
+        f"{size:,} quantiles, alpha {alpha}, beta {beta}",
+        timing.rate(size) / 1e6,
+        "M/s",
+        peers=peers,
+        note="p from U(0, 1) in the device's memory; plan made before",
         timing=timing.as_dict(),
     )
 

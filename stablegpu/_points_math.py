@@ -16,7 +16,7 @@ Of the integrals of e^-g and 1 - e^-g the smaller one has its mass near g = 1 an
 other is the rest of the interval. As everywhere, all terms are positive.
 
 Steep integrands (alpha near 1) and light tails far out need the differences of `_density_math.py`:
-`is_hard` tells.
+those points are hard, `place` gives them no nodes, and the quadrature evaluates them.
 """
 
 import math
@@ -134,8 +134,9 @@ def _level(target, precision, t, log_y, side):
 
 
 @scalar
-def _seen(distance, height):
-    return SEEN * math.atan2(height, distance) if distance < DECAY else 1.0
+def _seen(distance, height, fall):
+    """The angle under which a singularity is seen, if the integrands reach there."""
+    return SEEN * math.atan2(height, distance) if fall * distance < DECAY else 1.0
 
 
 @scalar
@@ -151,20 +152,20 @@ def place(y, z, side):
     if abs(alpha - 1.0) < NEAREST or least == np.inf:
         return Place(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, False)
     t, slope = _level(math.log1p(least), 0.1 / (1.0 + least), 0.0, log_y, side)
-    above = ABOVE + (max(0.0, -math.log(thin)) if thin > 0.0 else 0.0)  # what is left may be little
-    log_above = math.log(above + least)
-    end, end_slope = _level(log_above, 0.1, t + log_above / slope, log_y, side)
+    sign = -1.0 if side.rising else 1.0
+    # Beyond t = 0 the weights have fallen as e^-|t|: nearer to 0, less of e^-g counts as much.
+    log_above = math.log(ABOVE + max(0.0, sign * t) + least)
+    end, _ = _level(log_above, 0.1, t + log_above / slope, log_y, side)
     steepest = max(1.0, alpha) / abs(1.0 - alpha)
     if thin == 0.0:
         steepest = max(steepest, 2.0)
-    sign = -1.0 if side.rising else 1.0
     ahead = max(-sign * t, 0.0)
     by_above = ahead > 0.0 and least < 1.0
     # Near alpha = 1, log g falls as -e^|t|, and e^-g grows on half the way to the singularity.
     height = 0.5 * math.pi if abs(alpha - 1.0) < CLOSE else math.pi
-    rate = _seen(ahead, height)
+    rate = _seen(ahead, height, min(1.0, alpha / abs(1.0 - alpha)))
     if thin > 0.0:
-        rate = min(rate, _seen(max(0.0, math.log(math.pi / thin) - sign * t), height))
+        rate = min(rate, _seen(max(0.0, math.log(math.pi / thin) - sign * t), height, 1.0))
     heavy = abs(end - t) * steepest
     lead = 0.0
     if by_above:
@@ -242,10 +243,14 @@ def _sums(first, step, count, place, side):
 @scalar
 def summed(y, place, side):
     """pdf, low and high with their logarithms on this side."""
-    density, below, above = _sums(0.0, STEP, place.light, place, side)
-    density2, below2, above2 = _sums(-STEP, -STEP, place.heavy, place, side)
-    density, below = STEP * (density + density2), STEP * (below + below2)
-    above = STEP * (above + above2)
+    density = below = above = 0.0
+    for heavy in range(2):
+        step = -STEP if heavy else STEP
+        count = place.heavy if heavy else place.light
+        f, low, high = _sums(step * heavy, step, count, place, side)
+        density += STEP * f
+        below += STEP * low
+        above += STEP * high
     if place.by_above:
         below = side.length - above
     elif place.least > 0.0:

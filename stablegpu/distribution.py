@@ -72,6 +72,16 @@ class Stable:
         """log of the density, also where that underflows; see `pdf`."""
         return self._one("logpdf", x, out)
 
+    def dlogpdf(self, x):
+        """Derivatives of log pdf with respect to x, alpha, beta, loc and scale, at array_like `x`.
+
+        A `stablegpu.derivatives.Gradient`; see `stablegpu.dlogpdf`.
+        """
+        from stablegpu.derivatives import dlogpdf
+
+        law = (self.alpha, self.beta, self.loc, self.scale)
+        return dlogpdf(x, *law, parameterization=self.parameterization, device=self.device)
+
     def cdf(self, x, *, out=None):
         """P(X <= x), to full relative accuracy in the left tail; see `pdf`."""
         return self._one("cdf", x, out)

@@ -56,7 +56,7 @@ def _side_nodes(side: Side, octave: int):
     alpha, kappa = side.alpha, side.kappa
     # Rising: V has a limit at zeta, else at infinity.
     light = side.rest == 0.0 if side.rising else side.log_right == -math.inf
-    log_limit = side.log_scale + math.log(abs(1.0 - alpha)) - kappa * math.log(alpha)
+    log_limit = log_limit_of(side)
     limit = math.exp(log_limit) if light else 0.0
     above = _most_g(side, light)
 
@@ -87,6 +87,11 @@ def _side_nodes(side: Side, octave: int):
     series, largest = build.moments(values, weights)
     reach = Reach(lowest, highest, limit, log_limit, octave, *tail_of(side))
     return reach, Nodes(values, weights, series, largest, beyond, first, last)
+
+
+def log_limit_of(side: Side) -> float:
+    """log V_0 of a light tail."""
+    return side.log_scale + math.log(abs(1.0 - side.alpha)) - side.kappa * math.log(side.alpha)
 
 
 def _most_g(side: Side, light: bool) -> float:

@@ -25,7 +25,7 @@ _CENTRED = 0.1  # within this distance of alpha from 1 the centre is that of S0:
 _MOST_SPLITS = 14
 _MOST_SEGMENTS = 20_000
 _TINY = 1e-290  # values below have an absolute tolerance
-_LOG_TINY = math.log(1e-14)
+_LOG_CUT = math.log(1e-14)  # of the first term of Taylor's series that is left out
 _FAR = 12.0  # log of y^alpha where the tail's series of four terms is exact
 _FAR_AT_ONE = 1e40  # there the first term is
 
@@ -114,21 +114,17 @@ def _wing(law: Parameters, sign: float, first_cell: int, first_row: int, toleran
     starts = first_row + np.cumsum(2**levels) - 2**levels
     edges = [_edges(c, n)[:-1] for c, n in zip(cells, levels, strict=True)]
     table = np.concatenate([rows[c] for c in cells])
-    gains = table[:, :-2] @ np.ones(table.shape[1] - 2), table[:, :-2] @ _signs(table.shape[1] - 2)
+    powers = table[:, :-2]
+    at_start = powers @ (-1.0) ** np.arange(1, powers.shape[1] + 1)
     # A distance that rounds up to the last edge is no longer in the last cell.
     end = (float(_edge(high + 1)) - floor) * (1.0 - 1e-15)
-    last = float(table[-1, -1] - gains[0][-1])
+    last = float(table[-1, -1] - powers[-1].sum())
     wing = Wing(
         floor, low, first_cell, first_row, len(table), end, last, to_tail, law.alpha, *series
     )
     entries = (starts << SPLIT_BITS) | levels
-    lows, highs = table[:, -2] + gains[1], table[:, -1] - gains[1]
+    lows, highs = table[:, -2] + at_start, table[:, -1] - at_start
     return wing, Segments(entries, table.reshape(-1), np.concatenate(edges), lows, highs)
-
-
-def _signs(count: int):
-    """t, t^2, ... at t = -1."""
-    return (-1.0) ** np.arange(1, count + 1)
 
 
 def _cell(a: float) -> int:
@@ -152,14 +148,13 @@ def _floor(law: Parameters, side: Side) -> float:
     alpha = law.alpha
     if law.parameterization == "S1" and side.rising and side.rest == 0.0 < side.length:
         # A light tail ends at zeta: the density underflows closer to it.
-        log_limit = side.log_scale + math.log1p(-alpha) - side.kappa * math.log(alpha)
-        scale = math.exp((math.log(745.0) - log_limit) / side.kappa)
+        scale = math.exp((math.log(745.0) - nodes.log_limit_of(side)) / side.kappa)
     else:
         # Taylor's coefficients at zeta are Gamma(1 + k/alpha)/k! times a sine, all over pi.
         first, second, last = (math.lgamma(1.0 + k / alpha) for k in (1, 2, DEGREE + 2))
         scale = 0.5 * math.exp(first - second)
-        one_polynomial = math.exp((_LOG_TINY + math.lgamma(DEGREE + 2) + first - last) / (DEGREE + 1))
-        scale = min(scale, 8.0 * one_polynomial)
+        converged = _LOG_CUT + math.lgamma(DEGREE + 2) + first - last
+        scale = min(scale, 8.0 * math.exp(converged / (DEGREE + 1)))
     return 2.0 ** math.floor(math.log2(scale))
 
 

@@ -12,7 +12,7 @@ from hetero.devices import resolve
 from hetero.jit import twin
 from stablegpu._parameters import Parameters, sides, tan_half_pi, zeta
 
-BREAK_EVEN = 20_000
+BREAK_EVEN = 300_000
 """Samples from which a GPU is faster although they are copied to the host."""
 
 NEAR = 0.1

@@ -8,8 +8,8 @@ where the path comes from -inf + i phi and ends where E has vanished. E is an en
 so any path will do. It is chosen by dynamic programming on a grid such that the integral of |E e^w|
 is least: it follows the valleys and crosses the lowest passes. No formula is shared with the
 package's evaluators, which use Nolan's real integrals. The integrals over the straight pieces are
-rigorous (Petras' algorithm in Arb, with a bound of the error); what is cut off at both ends is
-below 2^-20 of the tolerance. Precision is raised until the values have the digits asked for.
+rigorous (Petras' algorithm in Arb, with a bound of the error); what is cut off at both ends is an
+estimate, some 2^-5 of that bound. Precision is raised until the values have the digits asked for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STRAIGHT = 1.2  # rows by which a path may be straightened
 _MARGIN = 20  # bits
 _FIRST_BITS, _MOST_BITS = 72, 4000
 _UNDERFLOW = 1e-320
-_STEP = 2.0**-24  # of differences with respect to alpha
+_NEAR_ONE, _STEP = 0.01, 2.0**-24  # there differences with respect to alpha of this size
 
 
 class NotResolved(ArithmeticError):
@@ -70,6 +70,12 @@ class _Exponent:
             self.x = y if self.sorted else self.x
         self.floats = float(self.alpha), float(self.x), float(self.skew), float(self.alpha - 1)
 
+    @property
+    def inside(self) -> bool:
+        """Whether x lies in the support of a law with alpha < 1 and beta = +-1."""
+        y = self.x if self.sorted else self.x + self.skew
+        return bool(self.beta * y > 0)
+
     def __call__(self, w):
         t = w.exp()
         linear = acb(0, -self.x) * t
@@ -79,6 +85,13 @@ class _Exponent:
         if self.sorted:
             return linear - acb(1, -self.skew) * power
         return linear - power + acb(0, self.skew) * t * ((self.alpha - 1) * w).expm1()
+
+    def in_alpha(self, w):
+        """The derivative with respect to alpha; loses digits next to alpha = 1."""
+        t, power = w.exp(), (self.alpha * w).exp()
+        sine = (arb.pi() * (1 - self.alpha) / 2).sin()
+        slope = self.beta * arb.pi() / 2 / sine**2  # of skew
+        return acb(-1, self.skew) * power * w + acb(0, slope) * (power - t)
 
     def terms(self, w):
         """The terms at complex w."""
@@ -183,6 +196,8 @@ def evaluate(x: float, alpha: float, beta: float, digits: float = 15.0, slopes=T
     ------
     NotResolved
     """
+    if alpha < 1.0 and abs(beta) == 1.0 and not _Exponent(x, alpha, beta).inside:
+        raise NotResolved(f"{alpha=} {beta=} {x=}: outside the support")
     goal = 2.0 ** -math.ceil(digits * math.log2(10.0))
     before, bits = ctx.prec, _FIRST_BITS
     try:
@@ -233,15 +248,17 @@ def _attempt(x, alpha, beta, bits, goal, slopes):
 
 
 def _slope_in_alpha(x, alpha, beta, path, small, pdf) -> float:
-    """alpha |dlogpdf/dalpha| by a difference under the integral."""
-    step = arb(_STEP) * alpha
-    low, high = _Exponent(x, arb(alpha) - step, beta), _Exponent(x, arb(alpha) + step, beta)
-    slope = _integral(
-        lambda w, _: (high(w) + w).exp() - (low(w) + w).exp(),
-        path,
-        small,
-        arb((abs(pdf) * _STEP * 2.0**-6).mid()),
-    ).real / (2 * _STEP * arb.pi())
+    """alpha |dlogpdf/dalpha|; next to alpha = 1 by a difference under the integral."""
+    accuracy = arb((abs(pdf) * 2.0**-6).mid())
+    if abs(alpha - 1.0) > _NEAR_ONE:
+        law = _Exponent(x, alpha, beta)
+        function, factor = (lambda w, _: law.in_alpha(w) * (law(w) + w).exp()), arb(alpha)
+    else:
+        step = arb(_STEP) * alpha
+        low, high = _Exponent(x, arb(alpha) - step, beta), _Exponent(x, arb(alpha) + step, beta)
+        function = lambda w, _: (high(w) + w).exp() - (low(w) + w).exp()  # noqa: E731
+        factor = 1 / arb(2 * _STEP)
+    slope = _integral(function, path, small, accuracy / factor).real * factor / arb.pi()
     return abs(float((slope / pdf).mid()))
 
 

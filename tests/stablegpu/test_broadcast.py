@@ -1,0 +1,140 @@
+"""Functions of arrays of parameters: against 25-digit values, and against laws one by one."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stablegpu
+from stablegpu import broadcast, stable
+from stablegpu.density import NAMES, Quadrature
+
+with (Path(__file__).parent / "density_reference.csv").open() as file:
+    ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
+
+TINY = 1e-290
+
+
+def column(name):
+    return np.array([float(row[name] or 0.0) for row in ROWS])
+
+
+def worst_error(found, reference):
+    """Largest relative error of pdf, cdf and sf, and of logpdf where that is not near 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = [
+            np.abs(found[n] - v) / np.where(np.abs(v) > TINY, np.abs(v), 1.0)
+            for n, v in ((n, reference(n)) for n in ("pdf", "cdf", "sf"))
+        ]
+        log = reference("logpdf")
+        error = np.abs(found["logpdf"] - log) / np.maximum(1.0, np.abs(log))
+        errors.append(np.where(found["logpdf"] == log, 0.0, error))
+    return np.max(np.where(np.isnan(errors), np.inf, errors), axis=0)
+
+
+def test_every_reference_point(device):
+    """One call for all 215 alphas. At the end of a support S0 has lost x - zeta."""
+    x, alpha, beta = column("x"), column("alpha"), column("beta")
+    found = broadcast.evaluate((x, alpha, beta, 0.0, 1.0), "S0", NAMES, device=device)
+    error = worst_error(found, column)
+    by_alpha = np.nan_to_num(column("dlogpdf_dalpha"), posinf=0.0, neginf=0.0)
+    fair = 1e-13 + 8 * 2.0**-52 * (np.abs(x * column("dlogpdf_dx")) + alpha * np.abs(by_alpha))
+    end = np.where(alpha < 1.0, -beta * np.tan(0.5 * np.pi * alpha), np.inf)
+    at_end = (np.abs(beta) == 1.0) & (np.abs(x - end) < 1e-5)
+    lost = error > fair
+    assert np.sum(lost) <= 6
+    assert np.all(at_end[lost]), np.max((error / fair)[~at_end])
+    assert np.median(error) <= 2e-15
+    for log, value, other in (("logcdf", "cdf", "sf"), ("logsf", "sf", "cdf")):
+        v, o = found[value], found[other]
+        expected = np.where(v > 0.5, np.log1p(-np.minimum(o, 0.5)), np.log(np.maximum(v, TINY)))
+        np.testing.assert_allclose(found[log][v > TINY], expected[v > TINY], rtol=1e-13)
+
+
+def hard_points(rng, size):
+    """Near 1 and 2, beta near 0 and +-1, tails: where the sums change their shape."""
+    alpha = rng.uniform(0.1, 2.0, size)
+    near = rng.choice([-1, 1], size) * 10 ** rng.uniform(-6, -1, size)
+    alpha = np.choose(
+        rng.integers(4, size=size),
+        [alpha, 1.0 + near, 2.0 - np.abs(near), np.where(near > 0.0, 1.0, 2.0)],
+    )
+    tiny = 10 ** rng.uniform(-12, -1, size)
+    sign = rng.choice([-1, 1], size)
+    beta = np.choose(
+        rng.integers(4, size=size),
+        [rng.uniform(-1, 1, size), sign * (1 - tiny), tiny, sign],
+    )
+    x = rng.choice([-1, 1], size) * 10 ** rng.uniform(-6, 6, size)
+    return x, alpha, beta
+
+
+@pytest.mark.parametrize("parameterization", ["S0", "S1"])
+def test_agrees_with_the_quadrature(device, parameterization):
+    x, alpha, beta = hard_points(np.random.default_rng(7), 400)
+    arguments = (x, alpha, beta, 0.0, 1.0)
+    found = broadcast.evaluate(arguments, parameterization, NAMES, device=device)
+    for i in range(x.size):
+        law = stable(alpha[i], beta[i], parameterization=parameterization, device="cpu")
+        one = law.evaluate(x[i : i + 1], evaluator=Quadrature(tolerance=1e-11))
+        for name in NAMES:
+            a, b = found[name][i], getattr(one, name)[0]
+            if abs(b) > TINY:
+                assert a == pytest.approx(b, rel=2e-11), (name, x[i], alpha[i], beta[i])
+
+
+@pytest.mark.simulator
+def test_shapes_loc_scale_and_limits(device):
+    x = np.array([[0.3], [np.nan], [np.inf]])
+    alpha, scale = np.array([0.8, 1.6]), [0.5, 2.0]
+    found = stablegpu.cdf(x, alpha, 0.4, -1.0, scale, device=device)
+    assert found.shape == (3, 2)
+    for k in range(2):
+        law = stable(alpha[k], 0.4, -1.0, scale[k], device="cpu")
+        np.testing.assert_allclose(found[:, k], law.cdf(x[:, 0]), rtol=1e-13)
+
+
+def test_scalars_give_a_float_and_out_is_filled(device):
+    law = stable(1.3, -0.2, 0.5, 3.0, parameterization="S0", device="cpu")
+    arguments = (2.0, 1.3, -0.2, 0.5, 3.0)
+    for name in NAMES:
+        function = getattr(stablegpu, name)
+        value = function(*arguments, parameterization="S0", device=device)
+        assert isinstance(value, float)
+        assert value == pytest.approx(getattr(law, name)(2.0), rel=1e-13)
+    assert stablegpu.pdf_cdf(2.0, 1.3, -0.2)[1] == stablegpu.cdf(2.0, 1.3, -0.2)
+    out = np.empty((2, 3))
+    x = np.arange(3.0)
+    assert stablegpu.pdf(x, [[1.2], [0.7]], 0.0, out=out, device=device) is out
+    np.testing.assert_allclose(out[1], stable(0.7, 0.0).pdf(x), rtol=1e-13)
+    assert stablegpu.pdf([], 1.5, 0.0, device=device).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alpha": [1.5, 0.0]}, r"alpha must lie in \(0, 2\], got 0.0 at index \(1,\)"),
+        ({"alpha": np.nan}, r"alpha must lie in \(0, 2\], got nan"),
+        ({"beta": [[0.5, -1.5]]}, r"beta must lie in \[-1, 1\], got -1.5 at index \(0, 1\)"),
+        ({"loc": [np.inf]}, r"loc must be finite, got inf"),
+        ({"scale": -2.0}, r"scale must be positive and finite, got -2.0"),
+        ({"parameterization": "S2"}, "parameterization must be one of 'S1', 'S0'"),
+        ({"alpha": [1.5, 1.2], "beta": [0.1, 0.2, 0.3]}, "shape mismatch"),
+    ],
+)
+def test_bad_values_are_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        stablegpu.pdf(0.0, **({"alpha": 1.5, "beta": 0.0} | change))
+    with pytest.raises(TypeError, match="x must"):
+        stablegpu.pdf("one", 1.5, 0.0)
+
+
+@pytest.mark.cuda
+def test_bad_values_on_a_gpu_give_nan(require_cuda):
+    from hetero._driver import cuda
+
+    alpha = cuda.to_device(np.array([1.5, 2.5, np.nan, 1.0]))
+    found = stablegpu.pdf(0.5, alpha, 0.0).copy_to_host()
+    assert np.isnan(found).tolist() == [False, True, True, False]
+    np.testing.assert_allclose(found[0], stable(1.5, 0.0).pdf(0.5), rtol=1e-13)

@@ -1,0 +1,93 @@
+"""Derivatives of the log-density against 12-digit values, an oracle, and each other."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stablegpu
+from stablegpu import reference, stable
+
+with (Path(__file__).parent / "density_reference.csv").open() as file:
+    ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
+
+
+def column(name, rows):
+    return np.array([float(row[name] or np.nan) for row in rows])
+
+
+def test_x_and_alpha_at_reference_points():
+    """Next to zeta the table has few digits of its own, and S0 few of x - zeta."""
+    x, alpha, beta = (column(n, ROWS) for n in ("x", "alpha", "beta"))
+    zeta = -beta * np.tan(0.5 * np.pi * alpha)
+    apart = (np.abs(x - zeta) > 1e-4) | (np.abs(beta) < 1e-10)
+    rows = [row for row, keep in zip(ROWS, apart, strict=True) if keep][::4]
+    x, alpha, beta = (column(n, rows) for n in ("x", "alpha", "beta"))
+    found = stablegpu.dlogpdf(x, alpha, beta, parameterization="S0")
+    for value, name in ((found.x, "dlogpdf_dx"), (found.alpha, "dlogpdf_dalpha")):
+        true = column(name, rows)
+        seen = np.isfinite(true)
+        assert seen.sum() > 200
+        error = np.abs(value - true)[seen] / np.maximum(1.0, np.abs(true[seen]))
+        assert error.max() < 1e-9
+        assert np.median(error) < 1e-11
+
+
+@pytest.mark.parametrize("alpha", [0.9, 1.0, 1.6])
+def test_beta_against_fourier_inversion(alpha):
+    x, beta, h = 0.7, 0.3, 1e-6
+    high, low = (reference.pdf_cdf(x, alpha, beta + d, 30)[0] for d in (h, -h))
+    expected = float((high - low) / (high + low)) * 2.0 / (2.0 * h)
+    found = stablegpu.dlogpdf(x, alpha, beta, parameterization="S0").beta
+    assert found == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("parameterization", ["S0", "S1"])
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(1.7, 0.4), (1.01, -0.8), (0.6, 0.9), (1.0, 0.5), (0.99, 0.2)]
+)
+def test_all_five_against_differences(parameterization, alpha, beta):
+    """Differences of the scalar law's values in the same parameterisation."""
+    law = np.array([1.3, alpha, beta, 0.2, 1.5])
+    found = stablegpu.dlogpdf(*law, parameterization=parameterization)
+    for k, name in enumerate(found._fields):
+        if parameterization == "S1" and alpha == 1.0 and name == "alpha":
+            assert np.isnan(found.alpha)
+            continue
+        h = 2e-5
+        moved = []
+        for d in (-2, -1, 1, 2):
+            changed = law.copy()
+            changed[k] += d * h
+            one = stable(*changed[1:], parameterization=parameterization)
+            moved.append(one.logpdf(changed[0]))
+        expected = (moved[0] - 8 * moved[1] + 8 * moved[2] - moved[3]) / (12 * h)
+        assert found[k] == pytest.approx(expected, rel=1e-6, abs=1e-8), name
+
+
+def test_one_sided_at_the_ends():
+    """At alpha = 2 the law is normal and beta without effect; beta = +-1 follow on from inside."""
+    x = np.array([-1.0, 0.3, 2.5])
+    normal = stablegpu.dlogpdf(x, 2.0, 0.3)
+    np.testing.assert_allclose(normal.x, -x / 2.0, rtol=1e-10)
+    np.testing.assert_allclose(normal.scale, x**2 / 2.0 - 1.0, rtol=1e-10)
+    np.testing.assert_allclose(normal.beta, 0.0, atol=1e-10)
+    end = stablegpu.dlogpdf(x, 1.5, 1.0, parameterization="S0")
+    inside = stablegpu.dlogpdf(x, 1.5, 1.0 - 1e-6, parameterization="S0")
+    np.testing.assert_allclose(end.beta, inside.beta, rtol=1e-4)
+    assert np.all(np.isfinite(end.alpha))
+
+
+def test_shapes_and_the_frozen_object():
+    law = stable(1.4, 0.3, 1.0, 2.0)
+    x = np.array([[0.5], [3.0]])
+    found = law.dlogpdf(x)
+    assert all(v.shape == x.shape for v in found)
+    np.testing.assert_array_equal(found.loc, -found.x)
+    assert isinstance(law.dlogpdf(0.5).scale, float)
+    assert law.dlogpdf(0.5).alpha == pytest.approx(found.alpha[0, 0], rel=1e-9)
+    outside = stablegpu.dlogpdf(-1.0, 0.5, 1.0)
+    assert np.isnan(outside.x)
+    with pytest.raises(ValueError, match="beta"):
+        stablegpu.dlogpdf(0.0, 1.5, 2.0)

@@ -229,28 +229,24 @@ def _node(q, place, side):
 
 
 @scalar(fastmath=SUMS)
-def _sums(first, step, count, place, side):
-    """`_node` summed over q = first, first + step, ..."""
+def _sums(place, side):
+    """`_node` summed over q = 0, STEP, ..., and then over q = -STEP, -2 STEP, ..."""
     density = below = above = 0.0
-    for k in range(np.uint64(count)):
-        f, low, high = _node(first + step * float(k), place, side)
+    turn = float(place.light)
+    for k in range(np.uint64(place.light + place.heavy)):
+        n = float(k)
+        n = select(n < turn, n, turn - 1.0 - n)
+        f, low, high = _node(STEP * n, place, side)
         density += f
         below += low
         above += high
-    return density, below, above
+    return STEP * density, STEP * below, STEP * above
 
 
 @scalar
 def summed(y, place, side):
     """pdf, low and high with their logarithms on this side."""
-    density = below = above = 0.0
-    for heavy in range(2):
-        step = -STEP if heavy else STEP
-        count = place.heavy if heavy else place.light
-        f, low, high = _sums(step * heavy, step, count, place, side)
-        density += STEP * f
-        below += STEP * low
-        above += STEP * high
+    density, below, above = _sums(place, side)
     if place.by_above:
         below = side.length - above
     elif place.least > 0.0:

@@ -88,7 +88,7 @@ def _batches(study: Study) -> list[dict]:
 
 def _parameters(study: Study) -> list[dict]:
     """000, figures 8 and 10: 500 points (nodes and polynomials: more), over alpha and beta."""
-    sizes = dict(zip(OURS, (500, 20_000, 200_000), strict=True))
+    sizes = dict(zip(OURS, (500, 200_000, 2_000_000), strict=True))
     alphas = (0.5, 1.5) if study.quick else np.arange(0.1, 2.01, 0.1).round(2).tolist()
     records = []
     figure = study.figure((11, 4))

@@ -9,22 +9,17 @@ from hetero._driver import cuda
 from hetero.jit import kernel
 from stablegpu._density_cuda import _memory_of_block, _rule_on_device, point_of_block
 from stablegpu._density_math import is_trivial, trivial
-from stablegpu._points_math import MOST, located, oriented, place, summed
+from stablegpu._points_math import located, oriented, place, summed
 
-_THREADS = 128
-_FEW = 128  # nodes
+_THREADS = 256
 
 
-# Threads of a warp wait for the one with most nodes: points with many are left to a second launch.
-# Hard points take fifty times as long and have a kernel of their own.
-@kernel(launch_bounds=(_THREADS, 3))
-def evaluate_points(x, alpha, beta, loc, scale, s0, outputs, left, most, many, hard, counts):
-    """The points numbered in `left` (all, if it is empty) with up to `most` nodes; the others'
-    numbers go to `many` and to `hard`, how many those are to counts[0] and counts[1]."""
+# Hard points take fifty times as long, and a warp would wait for each: they are only listed here.
+@kernel(launch_bounds=(_THREADS, 1))
+def evaluate_points(x, alpha, beta, loc, scale, s0, outputs, hard, count):
     pdf, cdf, sf, logpdf, logcdf, logsf = outputs
-    size = counts[0] if left.size else hard.size
-    for k in range(cuda.grid(1), size, cuda.gridsize(1)):
-        i = left[k] if left.size else k
+    size = hard.size
+    for i in range(cuda.grid(1), size, cuda.gridsize(1)):
         # Arrays of one element hold for all points.
         own_scale = scale[i if scale.size > 1 else 0]
         y, z, side, mirrored = located(
@@ -40,13 +35,11 @@ def evaluate_points(x, alpha, beta, loc, scale, s0, outputs, left, most, many, h
             found = trivial(z, y, side)
         else:
             nodes = place(y, z, side)
-            done = 0 < nodes.light and nodes.light + nodes.heavy <= most
+            done = nodes.light > 0
             if done:
                 found = summed(y, nodes, side)
-            elif nodes.light > 0:
-                many[cuda.atomic.add(counts, 0, 1)] = i
             else:
-                hard[cuda.atomic.add(counts, 1, 1)] = i
+                hard[cuda.atomic.add(count, 0, 1)] = i
         if done:
             f, low, high, log_f, log_low, log_high = oriented(found, mirrored, own_scale)
             if pdf.size:  # an empty array: not wanted
@@ -65,7 +58,7 @@ def evaluate_points(x, alpha, beta, loc, scale, s0, outputs, left, most, many, h
 
 @kernel(launch_bounds=(256, 1))
 def evaluate_hard(
-    x, alpha, beta, loc, scale, s0, nodes, kronrod, gauss, tolerance, outputs, hard, counts
+    x, alpha, beta, loc, scale, s0, nodes, kronrod, gauss, tolerance, outputs, hard, count
 ):
     pdf, cdf, sf, logpdf, logcdf, logsf = outputs
     j = cuda.threadIdx.x
@@ -73,7 +66,7 @@ def evaluate_hard(
     node = nodes[j]
     weight = kronrod[j]
     excess = weight - gauss[j]
-    for k in range(cuda.blockIdx.x, counts[1], cuda.gridDim.x):
+    for k in range(cuda.blockIdx.x, count[0], cuda.gridDim.x):
         i = hard[k]
         own_scale = scale[i if scale.size > 1 else 0]
         y, z, side, mirrored = located(
@@ -105,15 +98,12 @@ def evaluate_hard(
 def evaluate(x, alpha, beta, loc, scale, s0, rule, panels, tolerance, outputs, stream=0):
     """pdf, cdf, sf and their logarithms; inputs have one element or as many as the outputs."""
     size = max(math.prod(array.shape) for array in outputs)
-    many, hard = (cuda.device_array(size, np.int64, stream=stream) for _ in range(2))
-    none = cuda.device_array(0, np.int64, stream=stream)
-    counts = cuda.to_device(np.zeros(2, np.int64), stream=stream)
+    hard = cuda.device_array(size, np.int64, stream=stream)
+    count = cuda.to_device(np.zeros(1, np.int64), stream=stream)
     points = (x, alpha, beta, loc, scale, s0)
-    grid = launch.strided(size, _THREADS)
-    for left, most in ((none, _FEW), (many, 2 * MOST)):
-        evaluate_points[grid, _THREADS, stream](*points, outputs, left, most, many, hard, counts)
+    evaluate_points[launch.strided(size, _THREADS), _THREADS, stream](*points, outputs, hard, count)
     columns = rule[0].size
     grid = launch.strided(size, 1, per_sm=64)
     evaluate_hard[grid, (columns, panels), stream, _memory_of_block(columns, panels)](
-        *points, *_rule_on_device(rule), tolerance, outputs, hard, counts
+        *points, *_rule_on_device(rule), tolerance, outputs, hard, count
     )

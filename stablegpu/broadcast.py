@@ -19,8 +19,10 @@ from stablegpu._kronrod import half_rule
 from stablegpu._parameters import NAMES, PARAMETERIZATIONS
 from stablegpu.quadrature import Quadrature
 
-BREAK_EVEN = 1000
-"""Points from which one H200 should beat 16 cores beside it, transfers included."""
+BREAK_EVEN = 4000
+"""Points from which one H200 beats 16 cores beside it, transfers included."""
+
+_OF_HARD_POINTS = Quadrature(panels=8, order=15, tolerance=1e-10)
 
 _RANGES = {
     "alpha": ("lie in (0, 2]", lambda v: (v > 0.0) & (v <= 2.0)),
@@ -130,7 +132,7 @@ def evaluate(arguments, parameterization, want, out=None, device=None) -> dict:
         kept = {name: work.output(shape, out=out.get(name)) for name in want}
         unwanted = work.output((0,))
         if size:
-            settings = Quadrature()
+            settings = _OF_HARD_POINTS
             twin("stablegpu._points", device).evaluate(
                 *points,
                 parameterization == "S0",

@@ -95,11 +95,7 @@ KERNELS = {
         (array(f8), boolean, f8, f8, f8, f8, WING, WING, SEGMENTS, array(f8)), 96
     ),
     "stablegpu._points_cuda.evaluate_points": Budget(
-        (
-            *(*(array(f8),) * 5, boolean, types.UniTuple(array(f8), 6), array(i8), i8),
-            *(array(i8),) * 3,
-        ),
-        168,
+        (*(array(f8),) * 5, boolean, types.UniTuple(array(f8), 6), array(i8), array(i8)), 200
     ),
     "stablegpu._points_cuda.evaluate_hard": Budget(
         (

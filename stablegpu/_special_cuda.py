@@ -12,36 +12,42 @@ from stablegpu import _special_math as formulas
 _THREADS = launch.THREADS  # known to the compiler: the second address is the first plus a number
 
 
-_EACH = 8  # elements a thread: their loads are all in flight before the first is used
+_EACH = 16  # elements a thread: their loads are all in flight before the first is used
 
 
 def _elementwise(formula):
     @kernel
     def points(x, out):
         # Unsigned: no index counts from the end.
-        n, step = uint64(out.size), uint64(_THREADS)
+        n, s = uint64(out.size), uint64(_THREADS)
         i = uint64(cuda.blockIdx.x) * uint64(_EACH * _THREADS) + uint64(cuda.threadIdx.x)
-        if i + uint64(_EACH - 1) * step < n:
-            a = x[i]
-            b = x[i + step]
-            c = x[i + uint64(2) * step]
-            d = x[i + uint64(3) * step]
-            e = x[i + uint64(4) * step]
-            f = x[i + uint64(5) * step]
-            g = x[i + uint64(6) * step]
-            h = x[i + uint64(7) * step]
-            out[i] = formula(a)
-            out[i + step] = formula(b)
-            out[i + uint64(2) * step] = formula(c)
-            out[i + uint64(3) * step] = formula(d)
-            out[i + uint64(4) * step] = formula(e)
-            out[i + uint64(5) * step] = formula(f)
-            out[i + uint64(6) * step] = formula(g)
-            out[i + uint64(7) * step] = formula(h)
+        j, k, m = i + uint64(4) * s, i + uint64(8) * s, i + uint64(12) * s
+        two, three = uint64(2) * s, uint64(3) * s
+        if m + three < n:
+            i0, i1, i2, i3 = x[i], x[i + s], x[i + two], x[i + three]
+            j0, j1, j2, j3 = x[j], x[j + s], x[j + two], x[j + three]
+            k0, k1, k2, k3 = x[k], x[k + s], x[k + two], x[k + three]
+            m0, m1, m2, m3 = x[m], x[m + s], x[m + two], x[m + three]
+            out[i] = formula(i0)
+            out[i + s] = formula(i1)
+            out[i + two] = formula(i2)
+            out[i + three] = formula(i3)
+            out[j] = formula(j0)
+            out[j + s] = formula(j1)
+            out[j + two] = formula(j2)
+            out[j + three] = formula(j3)
+            out[k] = formula(k0)
+            out[k + s] = formula(k1)
+            out[k + two] = formula(k2)
+            out[k + three] = formula(k3)
+            out[m] = formula(m0)
+            out[m + s] = formula(m1)
+            out[m + two] = formula(m2)
+            out[m + three] = formula(m3)
         else:
             while i < n:
                 out[i] = formula(x[i])
-                i += step
+                i += s
 
     return points
 

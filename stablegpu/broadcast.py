@@ -22,7 +22,7 @@ from stablegpu.quadrature import Quadrature
 BREAK_EVEN = 4000
 """Points from which one H200 beats 16 cores beside it, transfers included."""
 
-_OF_HARD_POINTS = Quadrature(panels=8, order=15, tolerance=1e-10)
+_OF_HARD_POINTS = Quadrature(panels=8, order=15, tolerance=1e-12)
 
 _RANGES = {
     "alpha": ("lie in (0, 2]", lambda v: (v > 0.0) & (v <= 2.0)),

@@ -59,7 +59,7 @@ def dlogpdf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", device
     -----
     Error at most 1e-9 of max(1, |derivative|) on the reference points with |x - zeta| > 1e-4,
     median 1e-13 (x) and 5e-13 (alpha). Nearer, the rounding of x - zeta is what counts in S0, and
-    within some 1e-14 of it derivatives may be lost. Some sixty values of the density for each point.
+    within some 1e-14 of it derivatives may be lost. A point takes some sixty values of the density.
     """
     errors.one_of("parameterization", parameterization, PARAMETERIZATIONS)
     named = dict(

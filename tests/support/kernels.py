@@ -47,8 +47,8 @@ def special(dtype) -> dict:
     a, double = array(dtype), dtype is f8
     form = typeof(table(3, str(dtype))[2])
     of = {
-        "log_ndtr": ((a, a), 72),
-        "ndtr": ((a, a), 120),
+        "log_ndtr": ((a, a), 96),
+        "ndtr": ((a, a), 144),
         "expn": ((a, a, a, form, a), 64),
         "fold": ((a, a, boolean, i8, i8, a, a), 48),
         "finish": ((a, a, a), 64),

@@ -1,31 +1,25 @@
 """Alpha-stable distributions on the CPU and on NVIDIA GPUs."""
 
-from stablegpu.conversions import from_r, from_scipy
+import importlib
+
 from stablegpu.distribution import Stable, stable
 
-_BROADCAST = ("cdf", "logcdf", "logpdf", "logsf", "pdf", "pdf_cdf", "sf")
-_SPECIAL = ("expn", "log_ndtr", "logsumexp", "ndtr")  # found at first use
+# Found at first use, so that importing the package costs nothing.
+_FUNCTIONS = {
+    "stablegpu.broadcast": ("cdf", "logcdf", "logpdf", "logsf", "pdf", "pdf_cdf", "sf"),
+    "stablegpu.conversions": ("from_r", "from_scipy"),
+    "stablegpu.derivatives": ("dlogpdf",),
+    "stablegpu.estimate": ("fit",),
+    "stablegpu.special": ("expn", "log_ndtr", "logsumexp", "ndtr"),
+}
+_MODULE_OF = {name: module for module, names in _FUNCTIONS.items() for name in names}
 
-__all__ = ["Stable", "fit", "from_r", "from_scipy", "stable", "dlogpdf", *_BROADCAST, *_SPECIAL]
+__all__ = ["Stable", "stable", *_MODULE_OF]
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str):
-    if name == "fit":
-        from stablegpu.estimate import fit
-
-        return fit
-    if name == "dlogpdf":
-        from stablegpu.derivatives import dlogpdf
-
-        return dlogpdf
-    if name in _BROADCAST:
-        from stablegpu import broadcast
-
-        return getattr(broadcast, name)
-    if name in _SPECIAL:
-        from stablegpu import special
-
-        return getattr(special, name)
-    raise AttributeError(f"module 'stablegpu' has no attribute {name!r}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'stablegpu' has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULE_OF[name]), name)

@@ -5,16 +5,15 @@ from numba import prange
 
 from hetero.jit import parallel
 from stablegpu._polynomials_math import (
-    NEWTON_STEPS,
     ROW,
     beyond,
     cell_of,
     ends,
     far_quantile,
-    nearer,
     place,
     polynomial,
     sought,
+    within_segment,
 )
 
 _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = map(np.uint64, range(1, ROW))
@@ -92,10 +91,7 @@ def _invert_points(p, upper, loc, scale, shift, shift_low, right, left, segments
             g5, g6, g7, g8 = rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7]
             g9, g10, g11, g12 = rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]
             wanted = rows[k + 13] - q if outward else q - rows[k + 12]
-            t = nearer(0.0, 0.0, g1, wanted)
-            for _ in range(NEWTON_STEPS):
-                gain, slope = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
-                t = nearer(t, gain, slope, wanted)
+            t = within_segment(wanted, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
             at, bits = cell_of(segments.starts[row], wing)
             _, _, inverse_width = place(bits, segments.cells[at])
             b = segments.starts[row] + (1.0 + t) / inverse_width - wing.floor

@@ -151,3 +151,13 @@ def nearer(t, gain, slope, wanted):
     """A Newton step inside the segment."""
     t -= (gain - wanted) / slope if slope > 0.0 else 0.0
     return min(max(t, -1.0), 1.0)
+
+
+@scalar
+def within_segment(wanted, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
+    """t at which the gain has the value that is wanted."""
+    t = nearer(0.0, 0.0, g1, wanted)
+    for _ in range(NEWTON_STEPS):
+        gain, slope = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+        t = nearer(t, gain, slope, wanted)
+    return t

@@ -88,8 +88,7 @@ def evaluate(
         x = as_real("x", x)
     shape = tuple(x.shape)
     size = math.prod(shape)
-    cheap = "nodes" if nodes.has_nodes(parameters.alpha) else "quadrature"
-    device = resolve(device, x, work=size, break_even=BREAK_EVEN[cheap])
+    device = resolve(device, x, work=size, break_even=BREAK_EVEN[exact_for(parameters.alpha)])
     chosen = chosen_for(parameters, evaluator, size, want)
     estimates = isinstance(chosen, Quadrature)
     with device.active(), region("stable density"):
@@ -128,6 +127,11 @@ def checked(evaluator):
     return named[evaluator]
 
 
+def exact_for(alpha: float) -> str:
+    """The fastest evaluator that needs no interpolation."""
+    return "nodes" if nodes.has_nodes(alpha) else "quadrature"
+
+
 def chosen_for(parameters: Parameters, evaluator, size: int, want):
     """The evaluator for `size` points: what was asked for, or the fastest that keeps all digits.
 
@@ -135,9 +139,9 @@ def chosen_for(parameters: Parameters, evaluator, size: int, want):
     """
     evaluator = checked(evaluator)
     alpha = parameters.alpha
-    exact = "nodes" if nodes.has_nodes(alpha) else Quadrature()
+    exact = checked(exact_for(alpha))
     if evaluator is None:
-        worth = size >= polynomials.WORTH[isinstance(exact, str)]
+        worth = size >= polynomials.WORTH[exact_for(alpha)]
         fits = polynomials.is_heavy(parameters) and alpha >= 0.2
         evaluator = Interpolation() if worth and fits else exact
     if isinstance(evaluator, Interpolation) and any(name.startswith("log") for name in want):

@@ -14,8 +14,8 @@ from hetero.jit import twin
 from stablegpu import nodes, quadrature
 from stablegpu._parameters import Parameters, Side, sides, zeta
 
-WORTH = {True: 200_000, False: 20_000}
-"""Points from which preparing pays, by whether it can use nodes."""
+WORTH = {"nodes": 200_000, "quadrature": 20_000}
+"""Points from which preparing pays, by the evaluator that would be taken instead."""
 
 SMALLEST_ALPHA = 0.1
 

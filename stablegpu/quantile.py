@@ -11,9 +11,16 @@ from hetero import region
 from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
-from stablegpu import nodes, polynomials
+from stablegpu import polynomials
 from stablegpu._parameters import Parameters
-from stablegpu.density import Interpolation, checked, chosen_for, evaluate, evaluate_flat
+from stablegpu.density import (
+    Interpolation,
+    checked,
+    chosen_for,
+    evaluate,
+    evaluate_flat,
+    exact_for,
+)
 
 BREAK_EVEN = {"nodes": 100_000, "quadrature": 20}
 """Quantiles from which one H200 beats 16 cores beside it, transfers included."""
@@ -50,8 +57,8 @@ def quantile(
     if device_of(p) is None:
         p = as_real("p", p)
     shape = tuple(p.shape)
-    cheap = "nodes" if nodes.has_nodes(parameters.alpha) else "quadrature"
-    place = resolve(device, p, work=math.prod(shape), break_even=BREAK_EVEN[cheap])
+    least = BREAK_EVEN[exact_for(parameters.alpha)]
+    place = resolve(device, p, work=math.prod(shape), break_even=least)
     chosen = _chosen(parameters, evaluator, math.prod(shape))
     with place.active(), region("stable quantile"):
         work = Workspace(place, p)

@@ -29,7 +29,7 @@ LAWS = [
 @pytest.mark.parametrize(("alpha", "beta", "parameterization"), LAWS)
 def test_kolmogorov_smirnov(device, alpha, beta, parameterization):
     law = stable(alpha, beta, 1.5, 2.0, parameterization=parameterization, device=device)
-    x = law.rvs(5000, random_state=5)
+    x = law.rvs(20_000, random_state=5)
     assert stats.kstest(x, law.cdf).pvalue > 1e-4
     median = np.median(x)
     assert stats.kstest(x[x < median], lambda v: law.cdf(v) / law.cdf(median)).pvalue > 1e-4

@@ -24,12 +24,13 @@ from stablegpu._density_math import (
     height_of,
     integrands,
     is_higher,
-    is_mirrored,
     is_steep,
     is_trivial,
     log_factor,
     log_g_at,
     log_v,
+    oriented,
+    placed,
     steepest,
     trivial,
     vanishing,
@@ -176,17 +177,30 @@ def point(y, z, side, rule, panels, tolerance, forced):
     return found, relative
 
 
+@scalar
+def write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values):
+    """Keep what is wanted of a point's six values; the arrays of the others are empty."""
+    f, low, high, log_f, log_low, log_high = values
+    if pdf.size:
+        pdf[i] = f
+    if cdf.size:
+        cdf[i] = low
+    if sf.size:
+        sf[i] = high
+    if logpdf.size:
+        logpdf[i] = log_f
+    if logcdf.size:
+        logcdf[i] = log_low
+    if logsf.size:
+        logsf[i] = log_high
+
+
 # The six outputs as arguments of their own: Numba 0.68 loses the last of a tuple of arrays that is
 # unpacked before the parallel loop.
 @parallel
 def _evaluate_points(
     x,
-    loc,
-    scale,
-    offset,
-    offset_low,
-    s0,
-    flip,
+    frame,
     right,
     left,
     rule,
@@ -202,71 +216,18 @@ def _evaluate_points(
     error,
 ):
     for i in prange(x.size):
-        # One of y and z is known to the last digit: the one whose parameterisation is used.
-        y = (x[i] - loc) / scale
-        z = y
-        if s0:
-            y = (y - offset) - offset_low
-        else:
-            z += offset
-        mirrored = is_mirrored(y, flip, right)
+        y, z, mirrored = placed(x[i], frame, right.alpha)
         side = left if mirrored else right
-        if mirrored:
-            y, z = -y, -z
         e = 0.0
         if is_trivial(z, y, side):
-            f, low, high, log_f, log_low, log_high = trivial(z, y, side)
+            found = trivial(z, y, side)
         else:
             found, e = point(y, z, side, rule, panels, tolerance, forced)
-            f, low, high, log_f, log_low, log_high = found
-        if pdf.size:  # an empty array: not wanted
-            pdf[i] = f / scale
-        if cdf.size:
-            cdf[i] = high if mirrored else low
-        if sf.size:
-            sf[i] = low if mirrored else high
-        if logpdf.size:
-            logpdf[i] = log_f - math.log(scale)
-        if logcdf.size:
-            logcdf[i] = log_high if mirrored else log_low
-        if logsf.size:
-            logsf[i] = log_low if mirrored else log_high
+        values = oriented(found, mirrored, frame.scale)
+        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
         error[i] = e
 
 
-def evaluate(
-    x,
-    loc,
-    scale,
-    offset,
-    offset_low,
-    s0,
-    flip,
-    right,
-    left,
-    rule,
-    panels,
-    tolerance,
-    forced,
-    outputs,
-    error,
-    stream=0,
-):
-    """pdf, cdf, sf and their logarithms at (x - loc)/scale, with the estimated relative error."""
-    _evaluate_points(
-        x,
-        loc,
-        scale,
-        offset,
-        offset_low,
-        s0,
-        flip,
-        right,
-        left,
-        rule,
-        panels,
-        tolerance,
-        forced,
-        *outputs,
-        error,
-    )
+def evaluate(x, frame, right, left, rule, panels, tolerance, forced, outputs, error, stream=0):
+    """pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
+    _evaluate_points(x, frame, right, left, rule, panels, tolerance, forced, *outputs, error)

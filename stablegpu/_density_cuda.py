@@ -31,12 +31,13 @@ from stablegpu._density_math import (
     height_of,
     integrands,
     is_higher,
-    is_mirrored,
     is_steep,
     is_trivial,
     log_factor,
     log_g_at,
     log_v,
+    oriented,
+    placed,
     steepest,
     trivial,
     vanishing,
@@ -254,65 +255,46 @@ def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
     return found, relative
 
 
+@kernel(device=True)
+def write(outputs, i, values):
+    """Keep what is wanted of a point's six values; the arrays of the others are empty."""
+    pdf, cdf, sf, logpdf, logcdf, logsf = outputs
+    f, low, high, log_f, log_low, log_high = values
+    if pdf.size:
+        pdf[i] = f
+    if cdf.size:
+        cdf[i] = low
+    if sf.size:
+        sf[i] = high
+    if logpdf.size:
+        logpdf[i] = log_f
+    if logcdf.size:
+        logcdf[i] = log_low
+    if logsf.size:
+        logsf[i] = log_high
+
+
 # At most 256 threads: rules up to 31 points on 16 panels.
 @kernel(launch_bounds=(256, 1))
 def evaluate_points(
-    x,
-    loc,
-    scale,
-    offset,
-    offset_low,
-    s0,
-    flip,
-    right_side,
-    left_side,
-    nodes,
-    kronrod,
-    gauss,
-    tolerance,
-    forced,
-    outputs,
-    error,
+    x, frame, right, left, nodes, kronrod, gauss, tolerance, forced, outputs, error
 ):
-    pdf, cdf, sf, logpdf, logcdf, logsf = outputs
     j = cuda.threadIdx.x
     first = j == 0 and cuda.threadIdx.y == 0
     node = nodes[j]
     weight = kronrod[j]
     excess = weight - gauss[j]
-
-    for point in range(cuda.blockIdx.x, x.size, cuda.gridDim.x):
-        # One of y and z is known to the last digit: the one whose parameterisation is used.
-        y = (x[point] - loc) / scale
-        z = y
-        if s0:
-            y = (y - offset) - offset_low
-        else:
-            z += offset
-        mirrored = is_mirrored(y, flip, right_side)
-        side = left_side if mirrored else right_side
-        if mirrored:
-            y, z = -y, -z
+    for i in range(cuda.blockIdx.x, x.size, cuda.gridDim.x):
+        y, z, mirrored = placed(x[i], frame, right.alpha)
+        side = left if mirrored else right
         relative = 0.0
         if is_trivial(z, y, side):
             found = trivial(z, y, side)
         else:
             found, relative = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:
-            f, low, high, log_f, log_low, log_high = found
-            if pdf.size:  # an empty array: not wanted
-                pdf[point] = f / scale
-            if cdf.size:
-                cdf[point] = high if mirrored else low
-            if sf.size:
-                sf[point] = low if mirrored else high
-            if logpdf.size:
-                logpdf[point] = log_f - math.log(scale)
-            if logcdf.size:
-                logcdf[point] = log_high if mirrored else log_low
-            if logsf.size:
-                logsf[point] = log_low if mirrored else log_high
-            error[point] = relative
+            write(outputs, i, oriented(found, mirrored, frame.scale))
+            error[i] = relative
 
 
 _rules = {}
@@ -331,40 +313,10 @@ def _memory_of_block(columns: int, panels: int) -> int:
     return 8 * _SUMS * (columns * panels + panels + 1)
 
 
-def evaluate(
-    x,
-    loc,
-    scale,
-    offset,
-    offset_low,
-    s0,
-    flip,
-    right,
-    left,
-    rule,
-    panels,
-    tolerance,
-    forced,
-    outputs,
-    error,
-    stream=0,
-):
-    """pdf, cdf, sf and their logarithms at (x - loc)/scale, with the estimated relative error."""
+def evaluate(x, frame, right, left, rule, panels, tolerance, forced, outputs, error, stream=0):
+    """pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
     columns = rule[0].size
     grid = launch.strided(x.size, 1, per_sm=64)
     evaluate_points[grid, (columns, panels), stream, _memory_of_block(columns, panels)](
-        x,
-        loc,
-        scale,
-        offset,
-        offset_low,
-        s0,
-        flip,
-        right,
-        left,
-        *_rule_on_device(rule),
-        tolerance,
-        forced,
-        outputs,
-        error,
+        x, frame, right, left, *_rule_on_device(rule), tolerance, forced, outputs, error
     )

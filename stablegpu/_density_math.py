@@ -160,9 +160,10 @@ def slope_of_log_g(p, r, side):
         by_p = side.beta / height + (2.0 * cosine(r) + height / (side.beta * sin_r)) / sin_r
         return p / side.length * (r * by_p)
     sin_r, sin_angle, sin_eta, eta = sines(p, r, side)
-    cot_r = cosine(r) / sin_r
-    by_p = -side.kappa * (cot_r + side.alpha * cosine(side.alpha * p) / sin_angle)
-    by_p += (1.0 - side.alpha) * cosine(eta) / sin_eta + cot_r
+    # cot r + cot(alpha p) = sin(eta) / (sin(r) sin(alpha p)): nothing cancels near alpha = 1.
+    by_p = cosine(r) / sin_r - side.alpha * cosine(side.alpha * p) / sin_angle
+    by_p += (1.0 - side.alpha) * cosine(eta) / sin_eta
+    by_p -= side.kappa * (sin_eta / (sin_r * sin_angle))
     return p * r / side.length * by_p
 
 
@@ -339,9 +340,29 @@ def with_logs(pdf, low, high):
 
 
 @scalar
-def is_mirrored(y, flip, side):
-    """Whether -y is evaluated, with pdf, cdf, sf read as pdf, sf, cdf."""
-    return flip if side.alpha == 1.0 else y < 0.0
+def placed(x, frame, alpha):
+    """y and z of the side that x is on, and whether it is the left one.
+
+    Of y = z - zeta and z one is known to the last digit: that of the frame's parameterisation.
+    """
+    y = (x - frame.loc) / frame.scale
+    z = y
+    if frame.in_s0:
+        y = (y - frame.offset) - frame.offset_low
+    else:
+        z += frame.offset
+    mirrored = frame.flip if alpha == 1.0 else y < 0.0
+    return (-y, -z, True) if mirrored else (y, z, False)
+
+
+@scalar
+def oriented(found, mirrored, scale):
+    """pdf, cdf, sf and their logarithms of x from those of the standard law on one side."""
+    pdf, low, high, log_pdf, log_low, log_high = found
+    pdf, log_pdf = pdf / scale, log_pdf - math.log(scale)
+    if mirrored:
+        return pdf, high, low, log_pdf, log_high, log_low
+    return pdf, low, high, log_pdf, log_low, log_high
 
 
 @scalar

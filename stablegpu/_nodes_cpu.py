@@ -1,13 +1,21 @@
 """Sums over nodes on the CPU; the loop over the window is vectorised."""
 
-import math
-
 import numpy as np
 from numba import prange
 
 from hetero.jit import FUSED, SUMS, parallel, scalar
-from stablegpu._density_math import logarithms, values
-from stablegpu._nodes_math import BLOCK, TERMS, completed, is_outside, node, octave_of, outside
+from stablegpu._density_cpu import write
+from stablegpu._density_math import oriented, placed
+from stablegpu._nodes_math import (
+    BLOCK,
+    TERMS,
+    assembled,
+    completed,
+    is_outside,
+    node,
+    octave_of,
+    outside,
+)
 
 
 @scalar(fastmath=SUMS)
@@ -43,11 +51,7 @@ def integrals(y, side, reach, nodes):
 @parallel
 def _evaluate_points(
     x,
-    loc,
-    scale,
-    offset,
-    offset_low,
-    s0,
+    frame,
     right,
     left,
     right_reach,
@@ -62,65 +66,19 @@ def _evaluate_points(
 ):
     logs = logpdf.size + logcdf.size + logsf.size > 0
     for i in prange(x.size):
-        y = (x[i] - loc) / scale
-        if s0:
-            y = (y - offset) - offset_low
-        mirrored = y < 0.0
-        y = abs(y)
+        y, _, mirrored = placed(x[i], frame, right.alpha)
         side, reach = right, right_reach
         if mirrored:
             side, reach = left, left_reach
-        log_f = log_low = log_high = 0.0
         if is_outside(y, side, reach):
-            f, low, high, log_f, log_low, log_high = outside(y, side, reach)
+            found = outside(y, side, reach)
         else:
             (density, below, above), g_min = integrals(y, side, reach, nodes)
-            f, low, high = values(y, g_min, density, below, above, side)
-            if logs:
-                log_f, log_low, log_high = logarithms(
-                    y, g_min, density, below, above, low, high, side
-                )
-        if pdf.size:  # an empty array: not wanted
-            pdf[i] = f / scale
-        if cdf.size:
-            cdf[i] = high if mirrored else low
-        if sf.size:
-            sf[i] = low if mirrored else high
-        if logpdf.size:
-            logpdf[i] = log_f - math.log(scale)
-        if logcdf.size:
-            logcdf[i] = log_high if mirrored else log_low
-        if logsf.size:
-            logsf[i] = log_low if mirrored else log_high
+            found = assembled(y, g_min, density, below, above, side, logs)
+        values = oriented(found, mirrored, frame.scale)
+        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
 
 
-def evaluate(
-    x,
-    loc,
-    scale,
-    offset,
-    offset_low,
-    s0,
-    right,
-    left,
-    right_reach,
-    left_reach,
-    nodes,
-    outputs,
-    stream=0,
-):
-    """pdf, cdf, sf and their logarithms at (x - loc)/scale."""
-    _evaluate_points(
-        x,
-        loc,
-        scale,
-        offset,
-        offset_low,
-        s0,
-        right,
-        left,
-        right_reach,
-        left_reach,
-        nodes,
-        *outputs,
-    )
+def evaluate(x, frame, right, left, right_reach, left_reach, nodes, outputs, stream=0):
+    """pdf, cdf, sf and their logarithms at points."""
+    _evaluate_points(x, frame, right, left, right_reach, left_reach, nodes, *outputs)

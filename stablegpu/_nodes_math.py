@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from hetero._floats import bits_of, float_of
 from hetero.jit import FUSED, scalar
-from stablegpu._density_math import with_logs
+from stablegpu._density_math import assemble, values, with_logs
 
 BLOCK = 8  # nodes
 BELOW = 0.135  # g under which the power series takes over
@@ -115,6 +115,15 @@ def completed(window, z, high, slope, before, beyond, g_min, side):
         density += g_min * below
         above = math.exp(-g_min) * above - math.expm1(-g_min) * side.length
     return density, below, above
+
+
+@scalar
+def assembled(y, g_min, density, below, above, side, logs):
+    """`assemble`, with logarithms only where they are wanted: a point is little besides them."""
+    if logs:
+        return assemble(y, g_min, density, below, above, side)
+    pdf, low, high = values(y, g_min, density, below, above, side)
+    return pdf, low, high, 0.0, 0.0, 0.0
 
 
 @scalar

@@ -94,6 +94,13 @@ class Parameters:
         return Parameters(self.alpha, self.beta, loc, self.scale, target)
 
     @property
+    def frame(self) -> Frame:
+        """What takes a point to the standard law."""
+        flip = self.alpha == 1.0 and self.beta < 0.0
+        in_s0 = self.parameterization == "S0"
+        return Frame(self.loc, self.scale, *self.offset, in_s0, flip)
+
+    @property
     def end(self) -> float:
         """loc + scale zeta in S0, loc in S1: where the support of a law with |beta| = 1 may end."""
         high = self.offset[0] if self.parameterization == "S0" else 0.0
@@ -124,6 +131,17 @@ def characteristic_function(t, parameters: Parameters):
     return np.exp(-(size**law.alpha) + 1j * (law.loc * t - phase))
 
 
+class Frame(NamedTuple):
+    """What takes a point x to y and z of the standard law."""
+
+    loc: float
+    scale: float
+    offset: float  # see `Parameters.offset`
+    offset_low: float
+    in_s0: bool
+    flip: bool  # alpha = 1: the law is read mirrored
+
+
 class Side(NamedTuple):
     """One side of zeta: what the integrand needs of (alpha, beta), beta mirrored for the left."""
 
@@ -145,12 +163,12 @@ class Side(NamedTuple):
     rising: bool  # whether g grows with theta
 
 
-def sides(alpha: float, beta: float) -> tuple[Side, Side, bool]:
-    """Right side, left side, and whether alpha = 1 has to be read mirrored."""
+def sides(alpha: float, beta: float) -> tuple[Side, Side]:
+    """Right side and left side; alpha = 1 has one, of |beta|."""
     if alpha == 1.0:
         side = side_at_one(abs(beta))
-        return side, side, beta < 0.0
-    return _side(alpha, beta), _side(alpha, -beta), False
+        return side, side
+    return _side(alpha, beta), _side(alpha, -beta)
 
 
 def extent(alpha: float, beta: float) -> tuple[float, float]:

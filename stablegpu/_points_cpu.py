@@ -4,9 +4,10 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
-from stablegpu._density_cpu import point
-from stablegpu._density_math import is_trivial, trivial
-from stablegpu._points_math import located, oriented, place, summed
+from stablegpu._density_cpu import point, write
+from stablegpu._density_math import is_trivial, oriented, trivial
+from stablegpu._points_math import located, place, summed
+from stablegpu._points_near_one import point_near_one
 
 
 # The outputs as arguments of their own: see _density_cpu.py.
@@ -45,23 +46,14 @@ def _evaluate_points(
             found = trivial(z, y, side)
         else:
             nodes = place(y, z, side)
-            if nodes.light > 0:
+            done = nodes.steps.light > 0
+            if done:
                 found = summed(y, nodes, side)
             else:
+                found, done = point_near_one(y, z, side)
+            if not done:
                 found, _ = point(y, z, side, rule, panels, tolerance, side.alpha < 0.3)
-        f, low, high, log_f, log_low, log_high = oriented(found, mirrored, own_scale)
-        if pdf.size:  # an empty array: not wanted
-            pdf[i] = f
-        if cdf.size:
-            cdf[i] = low
-        if sf.size:
-            sf[i] = high
-        if logpdf.size:
-            logpdf[i] = log_f
-        if logcdf.size:
-            logcdf[i] = log_low
-        if logsf.size:
-            logsf[i] = log_high
+        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, oriented(found, mirrored, own_scale))
 
 
 def evaluate(x, alpha, beta, loc, scale, s0, rule, panels, tolerance, outputs, stream=0):

@@ -1,4 +1,8 @@
-"""Points with parameters of their own on the GPU: a thread for each, a block for each hard one."""
+"""Points with parameters of their own on the GPU: a thread for each, a block for each hard one.
+
+Three kernels: a warp waits for its slowest thread, so points that take longer are only listed by
+the first, and computed side by side by the next.
+"""
 
 import math
 
@@ -7,103 +11,93 @@ import numpy as np
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
-from stablegpu._density_cuda import _memory_of_block, _rule_on_device, point_of_block
-from stablegpu._density_math import is_trivial, trivial
-from stablegpu._points_math import located, oriented, place, summed
+from stablegpu._density_cuda import _memory_of_block, _rule_on_device, point_of_block, write
+from stablegpu._density_math import is_trivial, oriented, trivial
+from stablegpu._points_math import located, place, summed
+from stablegpu._points_near_one import point_near_one
 
 _THREADS = 256
+_THREADS_NEAR_ONE = 128
+_DONE = -1
 
 
-# Hard points take fifty times as long, and a warp would wait for each: they are only listed here.
+@kernel(device=True)
+def _located(i, x, alpha, beta, loc, scale, s0):
+    """`located` for point i, and its scale. Arrays of one element hold for all points."""
+    own_scale = scale[i if scale.size > 1 else 0]
+    found = located(
+        x[i if x.size > 1 else 0],
+        alpha[i if alpha.size > 1 else 0],
+        beta[i if beta.size > 1 else 0],
+        loc[i if loc.size > 1 else 0],
+        own_scale,
+        s0,
+    )
+    return found, own_scale
+
+
 @kernel(launch_bounds=(_THREADS, 1))
-def evaluate_points(x, alpha, beta, loc, scale, s0, outputs, hard, count):
-    pdf, cdf, sf, logpdf, logcdf, logsf = outputs
-    size = hard.size
-    for i in range(cuda.grid(1), size, cuda.gridsize(1)):
-        # Arrays of one element hold for all points.
-        own_scale = scale[i if scale.size > 1 else 0]
-        y, z, side, mirrored = located(
-            x[i if x.size > 1 else 0],
-            alpha[i if alpha.size > 1 else 0],
-            beta[i if beta.size > 1 else 0],
-            loc[i if loc.size > 1 else 0],
-            own_scale,
-            s0,
-        )
+def evaluate_points(x, alpha, beta, loc, scale, s0, outputs, listed, count):
+    """All points but those that are listed."""
+    for i in range(cuda.grid(1), listed.size, cuda.gridsize(1)):
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, s0)
         done = is_trivial(z, y, side)
         if done:
             found = trivial(z, y, side)
         else:
             nodes = place(y, z, side)
-            done = nodes.light > 0
+            done = nodes.steps.light > 0
             if done:
                 found = summed(y, nodes, side)
             else:
-                hard[cuda.atomic.add(count, 0, 1)] = i
+                listed[cuda.atomic.add(count, 0, 1)] = i
         if done:
-            f, low, high, log_f, log_low, log_high = oriented(found, mirrored, own_scale)
-            if pdf.size:  # an empty array: not wanted
-                pdf[i] = f
-            if cdf.size:
-                cdf[i] = low
-            if sf.size:
-                sf[i] = high
-            if logpdf.size:
-                logpdf[i] = log_f
-            if logcdf.size:
-                logcdf[i] = log_low
-            if logsf.size:
-                logsf[i] = log_high
+            write(outputs, i, oriented(found, mirrored, own_scale))
+
+
+@kernel(launch_bounds=(_THREADS_NEAR_ONE, 1))
+def evaluate_near_one(x, alpha, beta, loc, scale, s0, outputs, listed, count):
+    """Listed points with alpha next to 1; they are struck off the list."""
+    for k in range(cuda.grid(1), count[0], cuda.gridsize(1)):
+        i = listed[k]
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, s0)
+        found, done = point_near_one(y, z, side)
+        if done:
+            write(outputs, i, oriented(found, mirrored, own_scale))
+            listed[k] = _DONE
 
 
 @kernel(launch_bounds=(256, 1))
 def evaluate_hard(
-    x, alpha, beta, loc, scale, s0, nodes, kronrod, gauss, tolerance, outputs, hard, count
+    x, alpha, beta, loc, scale, s0, nodes, kronrod, gauss, tolerance, outputs, listed, count
 ):
-    pdf, cdf, sf, logpdf, logcdf, logsf = outputs
+    """Points that are still on the list, by quadrature."""
     j = cuda.threadIdx.x
     first = j == 0 and cuda.threadIdx.y == 0
     node = nodes[j]
     weight = kronrod[j]
     excess = weight - gauss[j]
     for k in range(cuda.blockIdx.x, count[0], cuda.gridDim.x):
-        i = hard[k]
-        own_scale = scale[i if scale.size > 1 else 0]
-        y, z, side, mirrored = located(
-            x[i if x.size > 1 else 0],
-            alpha[i if alpha.size > 1 else 0],
-            beta[i if beta.size > 1 else 0],
-            loc[i if loc.size > 1 else 0],
-            own_scale,
-            s0,
-        )
+        i = listed[k]
+        if i == _DONE:
+            continue
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, s0)
         forced = side.alpha < 0.3
         found, _ = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:
-            f, low, high, log_f, log_low, log_high = oriented(found, mirrored, own_scale)
-            if pdf.size:
-                pdf[i] = f
-            if cdf.size:
-                cdf[i] = low
-            if sf.size:
-                sf[i] = high
-            if logpdf.size:
-                logpdf[i] = log_f
-            if logcdf.size:
-                logcdf[i] = log_low
-            if logsf.size:
-                logsf[i] = log_high
+            write(outputs, i, oriented(found, mirrored, own_scale))
 
 
 def evaluate(x, alpha, beta, loc, scale, s0, rule, panels, tolerance, outputs, stream=0):
     """pdf, cdf, sf and their logarithms; inputs have one element or as many as the outputs."""
     size = max(math.prod(array.shape) for array in outputs)
-    hard = cuda.device_array(size, np.int64, stream=stream)
+    listed = cuda.device_array(size, np.int64, stream=stream)
     count = cuda.to_device(np.zeros(1, np.int64), stream=stream)
     points = (x, alpha, beta, loc, scale, s0)
-    evaluate_points[launch.strided(size, _THREADS), _THREADS, stream](*points, outputs, hard, count)
+    for run, threads in ((evaluate_points, _THREADS), (evaluate_near_one, _THREADS_NEAR_ONE)):
+        run[launch.strided(size, threads), threads, stream](*points, outputs, listed, count)
     columns = rule[0].size
     grid = launch.strided(size, 1, per_sm=64)
     evaluate_hard[grid, (columns, panels), stream, _memory_of_block(columns, panels)](
-        *points, *_rule_on_device(rule), tolerance, outputs, hard, count
+        *points, *_rule_on_device(rule), tolerance, outputs, listed, count
     )

@@ -15,8 +15,9 @@ is seen. Towards large g steps must not grow before e^-g is gone.
 Of the integrals of e^-g and 1 - e^-g the smaller one has its mass near g = 1 and is summed; the
 other is the rest of the interval. As everywhere, all terms are positive.
 
-Steep integrands (alpha near 1) and light tails far out need the differences of `_density_math.py`:
-those points are hard, `place` gives them no nodes, and the quadrature evaluates them.
+Near alpha = 1, log g needs the differences of `_density_math.py`: `_points_near_one.py`. Where
+there is no rule (alpha = 1 itself, light tails far out) a point is hard: `place` gives it no nodes,
+and the quadrature evaluates it.
 """
 
 import math
@@ -56,19 +57,28 @@ side_of = scalar(_parameters.side_of)
 tan_half_pi = scalar(_parameters.tan_half_pi)
 
 
-class Place(NamedTuple):
-    """Where the nodes of a point lie, and what g needs of the point."""
+class Steps(NamedTuple):
+    """The map from q to t - centre, and how many nodes there are."""
 
-    centre: float
     width: float  # negative where g grows with t
     rate: float
     lead: float
-    base: float  # g = (base sin r / sin(alpha p))^kappa sin(eta) / sin(r)
-    least: float  # limit of g that is subtracted, or 0
-    thin: float  # eta at the end where g is small
     light: int  # nodes with q >= 0
     heavy: int  # nodes with q < 0
     by_above: bool  # whether 1 - e^-g is summed, not e^-g
+
+
+NO_STEPS = Steps(0.0, 0.0, 0.0, 0, 0, False)
+
+
+class Place(NamedTuple):
+    """Where the nodes of a point lie, and what g needs of the point."""
+
+    steps: Steps
+    centre: float
+    base: float  # g = (base sin r / sin(alpha p))^kappa sin(eta) / sin(r)
+    least: float  # limit of g that is subtracted, or 0
+    thin: float  # eta at the end where g is small
 
 
 # ---- the point ---------------------------------------------------------------------------------
@@ -99,21 +109,11 @@ def located(x, alpha, beta, loc, scale, s0):
     return y, z, side_of(alpha, beta, zeta, whole, gap, other), mirrored
 
 
-@scalar
-def oriented(found, mirrored, scale):
-    """pdf, cdf, sf and their logarithms of x from those of the standard law on one side."""
-    pdf, low, high, log_pdf, log_low, log_high = found
-    pdf, log_pdf = pdf / scale, log_pdf - math.log(scale)
-    if mirrored:
-        return pdf, high, low, log_pdf, log_high, log_low
-    return pdf, low, high, log_pdf, log_low, log_high
-
-
 # ---- the nodes ---------------------------------------------------------------------------------
 
 
 @scalar
-def _level(target, precision, t, log_y, side):
+def level(target, precision, t, log_y, side):
     """t where log g is near a value, and the slope there: Newton's method within an interval."""
     low, high = -T_MAX, T_MAX
     slope = 0.0
@@ -134,14 +134,39 @@ def _level(target, precision, t, log_y, side):
 
 
 @scalar
-def _seen(distance, height, fall):
+def seen(distance, height, fall):
     """The angle under which a singularity is seen, if the integrands reach there."""
     return SEEN * math.atan2(height, distance) if fall * distance < DECAY else 1.0
 
 
 @scalar
+def steps_for(sign, steepest, ahead, to_end, rate, by_above, most):
+    """The nodes of a point, or none: they would be too many.
+
+    `steepest` is the largest slope of log g, `ahead` the way in t to where weights fall again,
+    `to_end` that to where e^-g is gone.
+    """
+    heavy = to_end * steepest
+    lead = 0.0
+    if by_above:
+        lead = LEAD * math.exp(-heavy)
+        heavy += math.log(DECAY * steepest / LEAD)
+    length = (ahead + DECAY) * steepest  # all fall off as e^-|t|
+    light = min(length, math.log1p(length / STRETCH) / rate)
+    if not light + heavy < most * STEP:
+        return NO_STEPS
+    light, heavy = _whole_vectors(light / STEP + 1.0), _whole_vectors(heavy / STEP)
+    return Steps(sign / steepest, rate, lead, light, heavy, by_above)
+
+
+@scalar
+def _whole_vectors(count):
+    return (int(count) // LANES + 1) * LANES
+
+
+@scalar
 def place(y, z, side):
-    """The nodes for a point, y > 0. No nodes (`light` = 0): it is hard."""
+    """The nodes for a point, y > 0. No nodes: it is hard."""
     alpha = side.alpha
     thin = side.rest if side.rising else side.gap
     log_y = log_factor(y, z, side)
@@ -150,48 +175,25 @@ def place(y, z, side):
         log_least = log_y + math.log(abs(1.0 - alpha)) - side.kappa * math.log(alpha)
         least = math.exp(log_least) if log_least < math.log(LIGHTEST) else np.inf
     if abs(alpha - 1.0) < NEAREST or least == np.inf:
-        return Place(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, False)
-    t, slope = _level(math.log1p(least), 0.1 / (1.0 + least), 0.0, log_y, side)
+        return Place(NO_STEPS, 0.0, 0.0, 0.0, 0.0)
+    t, slope = level(math.log1p(least), 0.1 / (1.0 + least), 0.0, log_y, side)
     sign = -1.0 if side.rising else 1.0
     # Beyond t = 0 the weights have fallen as e^-|t|: nearer to 0, less of e^-g counts as much.
     log_above = math.log(ABOVE + max(0.0, sign * t) + least)
-    end, _ = _level(log_above, 0.1, t + log_above / slope, log_y, side)
+    end, _ = level(log_above, 0.1, t + log_above / slope, log_y, side)
     steepest = max(1.0, alpha) / abs(1.0 - alpha)
     if thin == 0.0:
         steepest = max(steepest, 2.0)
     ahead = max(-sign * t, 0.0)
-    by_above = ahead > 0.0 and least < 1.0
     # Near alpha = 1, log g falls as -e^|t|, and e^-g grows on half the way to the singularity.
     height = 0.5 * math.pi if abs(alpha - 1.0) < CLOSE else math.pi
-    rate = _seen(ahead, height, min(1.0, alpha / abs(1.0 - alpha)))
+    rate = seen(ahead, height, min(1.0, alpha / abs(1.0 - alpha)))
     if thin > 0.0:
-        rate = min(rate, _seen(max(0.0, math.log(math.pi / thin) - sign * t), height, 1.0))
-    heavy = abs(end - t) * steepest
-    lead = 0.0
-    if by_above:
-        lead = LEAD * math.exp(-heavy)
-        heavy += math.log(DECAY * steepest / LEAD)
-    length = (ahead + DECAY) * steepest  # all fall off as e^-|t|
-    light = min(length, math.log1p(length / STRETCH) / rate)
-    if light + heavy > MOST * STEP:
-        return Place(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, False)
-    return Place(
-        t,
-        sign / steepest,
-        rate,
-        lead,
-        math.exp(log_y / side.kappa),
-        least if least >= 1.0 else 0.0,
-        thin,
-        _whole_vectors(light / STEP + 1.0),
-        _whole_vectors(heavy / STEP),
-        by_above,
-    )
-
-
-@scalar
-def _whole_vectors(count):
-    return (int(count) // LANES + 1) * LANES
+        rate = min(rate, seen(max(0.0, math.log(math.pi / thin) - sign * t), height, 1.0))
+    by_above = ahead > 0.0 and least < 1.0
+    steps = steps_for(sign, steepest, ahead, abs(end - t), rate, by_above, MOST)
+    base = math.exp(log_y / side.kappa)
+    return Place(steps, t, base, least if least >= 1.0 else 0.0, thin)
 
 
 @scalar(fastmath=FUSED, forceinline=True)
@@ -203,13 +205,20 @@ def _exponential(x):
 
 
 @scalar(fastmath=FUSED, forceinline=True)
+def spaced(q, steps):
+    """t - centre, and dt/dq."""
+    growth = STRETCH * _exponential(steps.rate * q)[0]
+    lead = steps.lead * _exponential(-q)[0]
+    tau = steps.width * (q + (growth - STRETCH) - (lead - steps.lead))
+    return tau, abs(steps.width) * (1.0 + steps.rate * growth + lead)
+
+
+@scalar(fastmath=FUSED, forceinline=True)
 def _node(q, place, side):
     """What a node adds to the integrals of g e^-(g - least), e^-(g - least), 1 - e^-(g - least).
     No branches: vector units compute several nodes at once."""
-    growth = STRETCH * _exponential(place.rate * q)[0]
-    lead = place.lead * _exponential(-q)[0]
-    t = place.centre + place.width * (q + (growth - STRETCH) - (lead - place.lead))
-    weight = abs(place.width) * (1.0 + place.rate * growth + lead)
+    tau, weight = spaced(q, place.steps)
+    t = place.centre + tau
     tail = _exponential(-abs(t))[0]
     large = side.length / (1.0 + tail)
     small = large * tail
@@ -232,8 +241,8 @@ def _node(q, place, side):
 def _sums(place, side):
     """`_node` summed over q = 0, STEP, ..., and then over q = -STEP, -2 STEP, ..."""
     density = below = above = 0.0
-    turn = float(place.light)
-    for k in range(np.uint64(place.light + place.heavy)):
+    turn = float(place.steps.light)
+    for k in range(np.uint64(place.steps.light + place.steps.heavy)):
         n = float(k)
         n = select(n < turn, n, turn - 1.0 - n)
         f, low, high = _node(STEP * n, place, side)
@@ -247,7 +256,7 @@ def _sums(place, side):
 def summed(y, place, side):
     """pdf, low and high with their logarithms on this side."""
     density, below, above = _sums(place, side)
-    if place.by_above:
+    if place.steps.by_above:
         below = side.length - above
     elif place.least > 0.0:
         above = side.length - math.exp(-place.least) * below

@@ -35,7 +35,7 @@ def nodes_of(alpha: float, beta: float):
     """Both sides, what their sums reach, and the `Nodes` of the law in host memory."""
     from stablegpu._nodes_math import OCTAVES, Nodes
 
-    both = sides(alpha, beta)[:2]
+    both = sides(alpha, beta)
     parts, reaches, blocks = [], [], 0
     for k, side in enumerate(both):
         reach, part = _side_nodes(side, k * OCTAVES)
@@ -146,10 +146,7 @@ def evaluate_flat(points, parameters: Parameters, kept: dict, work: Workspace) -
     unwanted = None if all(name in kept for name in NAMES) else work.output((0,))
     twin("stablegpu._nodes", work.device).evaluate(
         points,
-        parameters.loc,
-        parameters.scale,
-        *parameters.offset,
-        parameters.parameterization == "S0",
+        parameters.frame,
         *both,
         *reaches,
         nodes,

@@ -60,17 +60,11 @@ def evaluate_flat(
     quadrature: Quadrature = Quadrature(),
 ) -> None:
     """`evaluate` for flat arrays that are already in the workspace; `kept` names the outputs."""
-    right, left, flip = sides(parameters.alpha, parameters.beta)
     unwanted = None if all(name in kept for name in NAMES) else work.output((0,))
     twin("stablegpu._density", work.device).evaluate(
         points,
-        parameters.loc,
-        parameters.scale,
-        *parameters.offset,
-        parameters.parameterization == "S0",
-        flip,
-        right,
-        left,
+        parameters.frame,
+        *sides(parameters.alpha, parameters.beta),
         half_rule(quadrature.order),
         quadrature.panels,
         quadrature.tolerance,

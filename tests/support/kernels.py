@@ -21,6 +21,7 @@ def array(dtype, ndim=1):
 
 
 SIDE = typeof(sides(1.5, 0.5)[0])
+FRAME = typeof(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1").frame)
 LAW_FLOAT32, LAW_FLOAT64 = (
     tuple(map(typeof, sampler_of(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1"), dtype)))
     for dtype in ("float32", "float64")
@@ -65,6 +66,8 @@ POLYNOMIALS = Budget(
     (array(f8), *(f8,) * 5, WING, WING, array(i8), array(f8), i8, *(array(f8),) * 3), 64
 )
 
+POINTS = (*(array(f8),) * 5, boolean, types.UniTuple(array(f8), 6), array(i8), array(i8))
+
 KERNELS = {
     "hetero._philox_cuda.fill_words": Budget((*PHILOX, array(u4)), 48, float64=False),
     "hetero._philox_cuda.fill_float32": Budget((*PHILOX, array(f4)), 48, float64=False),
@@ -76,7 +79,7 @@ KERNELS = {
     "hetero._ceilings_cuda.empty": Budget((array(f8),), 16),
     "stablegpu._density_cuda.evaluate_points": Budget(
         (
-            *(array(f8), f8, f8, f8, f8, boolean, boolean, SIDE, SIDE),
+            *(array(f8), FRAME, SIDE, SIDE),
             *(array(f8), array(f8), array(f8), f8, boolean),
             *(types.UniTuple(array(f8), 6), array(f8)),
         ),
@@ -84,7 +87,7 @@ KERNELS = {
     ),
     "stablegpu._nodes_cuda.evaluate_points": Budget(
         (
-            *(array(f8), f8, f8, f8, f8, boolean, SIDE, SIDE, REACH, REACH, NODES),
+            *(array(f8), FRAME, SIDE, SIDE, REACH, REACH, NODES),
             types.UniTuple(array(f8), 6),
         ),
         80,
@@ -94,9 +97,8 @@ KERNELS = {
     "stablegpu._polynomials_cuda.invert_points": Budget(
         (array(f8), boolean, f8, f8, f8, f8, WING, WING, SEGMENTS, array(f8)), 96
     ),
-    "stablegpu._points_cuda.evaluate_points": Budget(
-        (*(array(f8),) * 5, boolean, types.UniTuple(array(f8), 6), array(i8), array(i8)), 200
-    ),
+    "stablegpu._points_cuda.evaluate_points": Budget(POINTS, 200),
+    "stablegpu._points_cuda.evaluate_near_one": Budget(POINTS, 255),
     "stablegpu._points_cuda.evaluate_hard": Budget(
         (
             *(array(f8),) * 5,

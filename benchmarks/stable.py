@@ -106,7 +106,7 @@ def throughput(device, alpha, beta, limits, quick, evaluator) -> Figure:
     size = {
         "quadrature": 200_000 if device.kind == "cpu" else 2_000_000,
         "nodes": 2_000_000 if device.kind == "cpu" else 50_000_000,
-        "polynomials": 10_000_000 if device.kind == "cpu" else 500_000_000,
+        "polynomials": 10_000_000 if device.kind == "cpu" else 1_000_000_000,
     }[evaluator] // (100 if quick else 1)
     law = stablegpu.stable(alpha, beta, device=device, evaluator=evaluator)
     host = np.random.default_rng(1).uniform(-20, 20, size)

@@ -163,7 +163,7 @@ def slope_of_log_g(p, r, side):
     # cot r + cot(alpha p) = sin(eta) / (sin(r) sin(alpha p)): nothing cancels near alpha = 1.
     by_p = cosine(r) / sin_r - side.alpha * cosine(side.alpha * p) / sin_angle
     by_p += (1.0 - side.alpha) * cosine(eta) / sin_eta
-    by_p -= side.kappa * (sin_eta / (sin_r * sin_angle))
+    by_p -= side.kappa * (sin_eta / sin_r / sin_angle)
     return p * r / side.length * by_p
 
 

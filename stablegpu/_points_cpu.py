@@ -18,7 +18,7 @@ def _evaluate_points(
     beta,
     loc,
     scale,
-    s0,
+    in_s0,
     rule,
     panels,
     tolerance,
@@ -40,7 +40,7 @@ def _evaluate_points(
             beta[i if beta.size > 1 else 0],
             loc[i if loc.size > 1 else 0],
             own_scale,
-            s0,
+            in_s0[i if in_s0.size > 1 else 0],
         )
         if is_trivial(z, y, side):
             found = trivial(z, y, side)
@@ -56,6 +56,6 @@ def _evaluate_points(
         write(pdf, cdf, sf, logpdf, logcdf, logsf, i, oriented(found, mirrored, own_scale))
 
 
-def evaluate(x, alpha, beta, loc, scale, s0, rule, panels, tolerance, outputs, stream=0):
+def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
     """pdf, cdf, sf and their logarithms; inputs have one element or as many as the outputs."""
-    _evaluate_points(x, alpha, beta, loc, scale, s0, rule, panels, tolerance, *outputs)
+    _evaluate_points(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, *outputs)

@@ -22,7 +22,7 @@ _DONE = -1
 
 
 @kernel(device=True)
-def _located(i, x, alpha, beta, loc, scale, s0):
+def _located(i, x, alpha, beta, loc, scale, in_s0):
     """`located` for point i, and its scale. Arrays of one element hold for all points."""
     own_scale = scale[i if scale.size > 1 else 0]
     found = located(
@@ -31,16 +31,16 @@ def _located(i, x, alpha, beta, loc, scale, s0):
         beta[i if beta.size > 1 else 0],
         loc[i if loc.size > 1 else 0],
         own_scale,
-        s0,
+        in_s0[i if in_s0.size > 1 else 0],
     )
     return found, own_scale
 
 
 @kernel(launch_bounds=(_THREADS, 1))
-def evaluate_points(x, alpha, beta, loc, scale, s0, outputs, listed, count):
+def evaluate_points(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
     """All points but those that are listed."""
     for i in range(cuda.grid(1), listed.size, cuda.gridsize(1)):
-        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, s0)
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
         done = is_trivial(z, y, side)
         if done:
             found = trivial(z, y, side)
@@ -56,11 +56,11 @@ def evaluate_points(x, alpha, beta, loc, scale, s0, outputs, listed, count):
 
 
 @kernel(launch_bounds=(_THREADS_NEAR_ONE, 1))
-def evaluate_near_one(x, alpha, beta, loc, scale, s0, outputs, listed, count):
+def evaluate_near_one(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
     """Listed points with alpha next to 1; they are struck off the list."""
     for k in range(cuda.grid(1), count[0], cuda.gridsize(1)):
         i = listed[k]
-        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, s0)
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
         found, done = point_near_one(y, z, side)
         if done:
             write(outputs, i, oriented(found, mirrored, own_scale))
@@ -69,7 +69,7 @@ def evaluate_near_one(x, alpha, beta, loc, scale, s0, outputs, listed, count):
 
 @kernel(launch_bounds=(256, 1))
 def evaluate_hard(
-    x, alpha, beta, loc, scale, s0, nodes, kronrod, gauss, tolerance, outputs, listed, count
+    x, alpha, beta, loc, scale, in_s0, nodes, kronrod, gauss, tolerance, outputs, listed, count
 ):
     """Points that are still on the list, by quadrature."""
     j = cuda.threadIdx.x
@@ -81,19 +81,19 @@ def evaluate_hard(
         i = listed[k]
         if i == _DONE:
             continue
-        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, s0)
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
         forced = side.alpha < 0.3
         found, _ = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:
             write(outputs, i, oriented(found, mirrored, own_scale))
 
 
-def evaluate(x, alpha, beta, loc, scale, s0, rule, panels, tolerance, outputs, stream=0):
+def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
     """pdf, cdf, sf and their logarithms; inputs have one element or as many as the outputs."""
     size = max(math.prod(array.shape) for array in outputs)
     listed = cuda.device_array(size, np.int64, stream=stream)
     count = cuda.to_device(np.zeros(1, np.int64), stream=stream)
-    points = (x, alpha, beta, loc, scale, s0)
+    points = (x, alpha, beta, loc, scale, in_s0)
     for run, threads in ((evaluate_points, _THREADS), (evaluate_near_one, _THREADS_NEAR_ONE)):
         run[launch.strided(size, threads), threads, stream](*points, outputs, listed, count)
     columns = rule[0].size

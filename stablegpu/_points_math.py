@@ -37,8 +37,11 @@ from stablegpu._density_math import (
     slope_of_log_g,
 )
 from stablegpu._sample_math import lesser, power, select
+from stablegpu._zeta import zeta_in_parts
 
 NEAREST = 0.0125  # of alpha to 1: nearer, log g is a sharp difference
+NEAREST_LIGHT = 0.1  # the same for a light tail: g is largest where nothing else is left
+NEXT_TO_ZETA = 1e-3  # relative: nearer, zeta is needed in two floats
 LIGHTEST = 10.0  # least g of a light tail up to which sums are taken
 STEP = 0.25  # in log g
 STRETCH = 0.2
@@ -48,7 +51,7 @@ SEEN = 0.7  # of the angle: then the rule is good to some 1e-15
 DECAY = 38.0
 ABOVE = 40.0
 LANES = 4  # nodes that a CPU computes at once
-MOST = 4096  # nodes
+MOST = 2048  # nodes; with more, e^-q overflows
 GONE = 708.0  # e^-GONE is the smallest normal number
 
 extent = scalar(_parameters.extent)
@@ -98,8 +101,14 @@ def located(x, alpha, beta, loc, scale, s0):
         z = -z if mirrored else z
         return z, z, side_at_one(abs(beta)), mirrored
     zeta = -beta * tan_half_pi(alpha)
-    y = z - zeta if s0 else z
-    z = z if s0 else z + zeta
+    y = z
+    if not s0:
+        z += zeta
+    else:
+        y -= zeta
+        if abs(y) < NEXT_TO_ZETA * abs(zeta):
+            high, low = zeta_in_parts(alpha, beta)
+            y = (z - high) - low
     whole, gap = extent(alpha, beta)
     other, other_gap = extent(alpha, -beta)
     mirrored = y < 0.0
@@ -174,7 +183,8 @@ def place(y, z, side):
     if thin == 0.0:
         log_least = log_y + math.log(abs(1.0 - alpha)) - side.kappa * math.log(alpha)
         least = math.exp(log_least) if log_least < math.log(LIGHTEST) else np.inf
-    if abs(alpha - 1.0) < NEAREST or least == np.inf:
+    nearest = NEAREST_LIGHT if thin == 0.0 else NEAREST
+    if abs(alpha - 1.0) < nearest or least == np.inf:
         return Place(NO_STEPS, 0.0, 0.0, 0.0, 0.0)
     t, slope = level(math.log1p(least), 0.1 / (1.0 + least), 0.0, log_y, side)
     sign = -1.0 if side.rising else 1.0

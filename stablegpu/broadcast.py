@@ -62,13 +62,13 @@ def pdf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", out=None, 
 
     Notes
     -----
-    Relative error at most 1e-13 + 8 eps (|x dlogpdf/dx| + alpha |dlogpdf/dalpha|) on all but six of
-    1118 reference points: alpha in [0.1, 2], near and at 1, |x| <= 1e6, both tails; median 5e-16.
-    Those six are in S0 within 1e-5 of the end of a support (|beta| = 1, alpha < 1), where the
-    rounding of that end counts; in S1 it is loc, and exact. The same holds for all functions here.
+    Relative error at most 1e-13 + 8 eps (|x dlogpdf/dx| + alpha |dlogpdf/dalpha|) on all 1118
+    reference points: alpha in [0.1, 2], near and at 1, |x| <= 1e6, both tails, next to the ends of
+    supports; median 5e-16. The same holds for all functions here.
 
-    Trapezoidal sums of some ninety nodes for each point (`_points_math.py`); quadrature for
-    |alpha - 1| < 0.0125 and in light tails (beta = +-1) far out.
+    Trapezoidal sums of some ninety nodes for each point (`_points_math.py`), of two hundred for
+    |alpha - 1| < 0.0125 (`_points_near_one.py`); quadrature at alpha = 1, far out in light tails
+    (beta = +-1) and for |alpha - 1| < 0.1 with such a tail.
     """
     return _one("pdf", x, alpha, beta, loc, scale, parameterization, out, device)
 
@@ -113,36 +113,59 @@ def _one(name, x, alpha, beta, loc, scale, parameterization, out, device):
 def evaluate(arguments, parameterization, want, out=None, device=None) -> dict:
     """The functions of `stablegpu.density.NAMES` that are wanted, by name; see `pdf`."""
     out = out or {}
+    named, shape = checked_arguments(arguments, parameterization)
+    device = resolve(device, *named.values(), work=math.prod(shape), break_even=BREAK_EVEN)
+    with device.active(), region("stable density, arrays of parameters"):
+        points, work, host = on_device(named, shape, device)
+        in_s0 = host.input("parameterization", [parameterization == "S0"], np.bool_)
+        kept = {name: work.output(shape, out=out.get(name)) for name in want}
+        if math.prod(shape):
+            evaluate_flat(*points, in_s0, kept, work)
+        return {name: work.result(a, shape, out.get(name)) for name, a in kept.items()}
+
+
+def checked_arguments(arguments, parameterization) -> tuple[dict, tuple[int, ...]]:
+    """x, alpha, beta, loc, scale by name, and the shape that they broadcast to."""
     errors.one_of("parameterization", parameterization, PARAMETERIZATIONS)
     named = dict(zip(("x", "alpha", "beta", "loc", "scale"), arguments, strict=True))
     for name, values in named.items():
         if device_of(values) is None:
             named[name] = checked(name, as_real(name, values))
-    shape = np.broadcast_shapes(*(tuple(v.shape) for v in named.values()))
-    size = math.prod(shape)
-    device = resolve(device, *named.values(), work=size, break_even=BREAK_EVEN)
-    with device.active(), region("stable density, arrays of parameters"):
-        like = next((v for v in named.values() if device_of(v) is not None), None)
-        work, host = Workspace(device, like), Workspace(device)
-        host.stream = work.stream
-        points = []
-        for name, values in named.items():
-            place = work if device_of(values) is not None else host
-            points.append(place.input(name, _spread(name, values, shape)))
-        kept = {name: work.output(shape, out=out.get(name)) for name in want}
-        unwanted = work.output((0,))
-        if size:
-            settings = _OF_HARD_POINTS
-            twin("stablegpu._points", device).evaluate(
-                *points,
-                parameterization == "S0",
-                half_rule(settings.order),
-                settings.panels,
-                settings.tolerance,
-                tuple(kept.get(name, unwanted) for name in NAMES),
-                work.stream,
-            )
-        return {name: work.result(a, shape, out.get(name)) for name, a in kept.items()}
+    return named, np.broadcast_shapes(*(tuple(v.shape) for v in named.values()))
+
+
+def on_device(named: dict, shape, device):
+    """The arguments as flat arrays of one element or all, the workspace, and one for host arrays.
+
+    On a GPU results are of the kind of the first argument that lives there, else NumPy's.
+    """
+    like = next((v for v in named.values() if device_of(v) is not None), None)
+    work, host = Workspace(device, like), Workspace(device)
+    host.stream = work.stream
+    points = []
+    for name, values in named.items():
+        place = work if device_of(values) is not None else host
+        points.append(place.input(name, _spread(name, values, shape)))
+    return points, work, host
+
+
+def evaluate_flat(x, alpha, beta, loc, scale, in_s0, kept: dict, work: Workspace) -> None:
+    """The functions named in `kept` at flat arrays; `in_s0` is one of bool."""
+    settings = _OF_HARD_POINTS
+    unwanted = work.output((0,))
+    twin("stablegpu._points", work.device).evaluate(
+        x,
+        alpha,
+        beta,
+        loc,
+        scale,
+        in_s0,
+        half_rule(settings.order),
+        settings.panels,
+        settings.tolerance,
+        tuple(kept.get(name, unwanted) for name in NAMES),
+        work.stream,
+    )
 
 
 def checked(name: str, values: np.ndarray) -> np.ndarray:

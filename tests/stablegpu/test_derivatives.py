@@ -17,14 +17,14 @@ def column(name, rows):
     return np.array([float(row[name] or np.nan) for row in rows])
 
 
-def test_x_and_alpha_at_reference_points():
+def test_x_and_alpha_at_reference_points(device):
     """Next to zeta the table has few digits of its own, and S0 few of x - zeta."""
     x, alpha, beta = (column(n, ROWS) for n in ("x", "alpha", "beta"))
     zeta = -beta * np.tan(0.5 * np.pi * alpha)
     apart = (np.abs(x - zeta) > 1e-4) | (np.abs(beta) < 1e-10)
     rows = [row for row, keep in zip(ROWS, apart, strict=True) if keep][::4]
     x, alpha, beta = (column(n, rows) for n in ("x", "alpha", "beta"))
-    found = stablegpu.dlogpdf(x, alpha, beta, parameterization="S0")
+    found = stablegpu.dlogpdf(x, alpha, beta, parameterization="S0", device=device)
     for value, name in ((found.x, "dlogpdf_dx"), (found.alpha, "dlogpdf_dalpha")):
         true = column(name, rows)
         seen = np.isfinite(true)

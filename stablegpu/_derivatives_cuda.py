@@ -1,0 +1,54 @@
+"""Derivatives of log pdf on the GPU: the arguments of its differences, and what follows."""
+
+from hetero import launch
+from hetero._driver import cuda
+from hetero.jit import kernel
+from stablegpu._derivatives_math import VALUES, design, gradient_from, shifted
+
+_gradient = gradient_from(kernel(device=True))
+
+
+@kernel(device=True)
+def _design(i, x, alpha, beta, loc, scale, s1):
+    """`design` of point i. Arrays of one element hold for all points."""
+    return design(
+        x[i if x.size > 1 else 0],
+        alpha[i if alpha.size > 1 else 0],
+        beta[i if beta.size > 1 else 0],
+        loc[i if loc.size > 1 else 0],
+        scale[i if scale.size > 1 else 0],
+        s1,
+    )
+
+
+@kernel
+def place_steps(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0):
+    for j in range(cuda.grid(1), points.size, cuda.gridsize(1)):
+        i, k = j // VALUES, j % VALUES
+        plan = _design(first + i, x, alpha, beta, loc, scale, s1)
+        points[j], alphas[j], betas[j] = shifted(k, plan)
+        in_s0[j] = plan.in_s0
+
+
+@kernel
+def combine_values(x, alpha, beta, loc, scale, s1, first, values, outputs):
+    by_x, by_alpha, by_beta, by_loc, by_scale = outputs
+    for i in range(cuda.grid(1), values.size // VALUES, cuda.gridsize(1)):
+        n = first + i
+        plan = _design(n, x, alpha, beta, loc, scale, s1)
+        found = _gradient(values, i * VALUES, plan, s1)
+        by_x[n], by_alpha[n], by_beta[n], by_loc[n], by_scale[n] = found
+
+
+def place(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0, stream=0):
+    """Where log pdf is needed for the points from `first` on; `VALUES` places for each."""
+    place_steps[launch.strided(points.size), launch.THREADS, stream](
+        x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0
+    )
+
+
+def combine(x, alpha, beta, loc, scale, s1, first, values, outputs, stream=0):
+    """All five derivatives from the values of log pdf, which are overwritten."""
+    combine_values[launch.strided(values.size // VALUES), launch.THREADS, stream](
+        x, alpha, beta, loc, scale, s1, first, values, outputs
+    )

@@ -44,23 +44,24 @@ def scalar(function=None, **options):
     """A formula of scalars and tuples, for both targets. Division follows IEEE, as on the GPU."""
     if function is None:
         return lambda f: scalar(f, **options)
-    return numba.njit(error_model="numpy", cache=caching(), **options)(function)
+    options.setdefault("cache", caching())
+    return numba.njit(error_model="numpy", **options)(function)
 
 
 def parallel(function=None, **options):
     """A CPU loop over `numba.prange`; the GIL is released."""
     if function is None:
         return lambda f: parallel(f, **options)
-    return numba.njit(parallel=True, error_model="numpy", nogil=True, cache=caching(), **options)(
-        function
-    )
+    options.setdefault("cache", caching())
+    return numba.njit(parallel=True, error_model="numpy", nogil=True, **options)(function)
 
 
 def serial(function=None, **options):
     """A CPU loop that does not spread over threads; the GIL is released."""
     if function is None:
         return lambda f: serial(f, **options)
-    return numba.njit(error_model="numpy", nogil=True, cache=caching(), **options)(function)
+    options.setdefault("cache", caching())
+    return numba.njit(error_model="numpy", nogil=True, **options)(function)
 
 
 def kernel(function=None, **options):

@@ -66,7 +66,7 @@ POLYNOMIALS = Budget(
     (array(f8), *(f8,) * 5, WING, WING, array(i8), array(f8), i8, *(array(f8),) * 3), 64
 )
 
-POINTS = (*(array(f8),) * 5, boolean, types.UniTuple(array(f8), 6), array(i8), array(i8))
+POINTS = (*(array(f8),) * 5, array(boolean), types.UniTuple(array(f8), 6), array(i8), array(i8))
 
 KERNELS = {
     "hetero._philox_cuda.fill_words": Budget((*PHILOX, array(u4)), 48, float64=False),
@@ -102,10 +102,16 @@ KERNELS = {
     "stablegpu._points_cuda.evaluate_hard": Budget(
         (
             *(array(f8),) * 5,
-            *(boolean, *(array(f8),) * 3, f8),
+            *(array(boolean), *(array(f8),) * 3, f8),
             *(types.UniTuple(array(f8), 6), array(i8), array(i8)),
         ),
         255,
+    ),
+    "stablegpu._derivatives_cuda.place_steps": Budget(
+        (*(array(f8),) * 5, boolean, i8, *(array(f8),) * 3, array(boolean)), 128
+    ),
+    "stablegpu._derivatives_cuda.combine_values": Budget(
+        (*(array(f8),) * 5, boolean, i8, array(f8), types.UniTuple(array(f8), 5)), 168
     ),
     "stablegpu._sample_cuda.fill_float32": Budget(
         (*PHILOX[:4], *LAW_FLOAT32, f4, f4, array(f4)), 48, float64=False

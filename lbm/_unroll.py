@@ -1,0 +1,63 @@
+"""Loops over the 19 populations, written out: Numba's tuples need constant indices.
+
+The functions made here are plain text turned into scalar functions; a collision operator uses
+`each` and `pairs` and never sees the text.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import linecache
+
+from hetero.jit import FUSED, scalar
+from lbm.lattice import PAIRS, Q
+
+_numbers = itertools.count()
+
+
+def define(name: str, source: str, names: dict):
+    """The function `name` of `source`, with `names` as its globals; tracebacks show the text."""
+    file = f"<lbm {name} {next(_numbers)}>"
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    space = dict(names)
+    exec(compile(source, file, "exec"), space)
+    return space[name]
+
+
+def inlined(function):
+    """A formula that is always inlined: loops around it vectorise on the CPU."""
+    return scalar(function, forceinline=True, cache=False, fastmath=FUSED)
+
+
+def each(populations: int):
+    """Apply a scalar formula to every population.
+
+    The first `populations` arguments of the formula become tuples of 19, the others stay scalars.
+    """
+
+    def decorate(formula):
+        names = list(inspect.signature(formula).parameters)
+        rest = names[populations:]
+        calls = (
+            f"one({', '.join([f'{n}[{q}]' for n in names[:populations]] + rest)})" for q in range(Q)
+        )
+        text = f"def each({', '.join(names)}):\n    return ({', '.join(calls)})\n"
+        return inlined(define("each", text, {"one": inlined(formula)}))
+
+    return decorate
+
+
+def pairs(formula):
+    """Apply a formula of a population, its opposite and their equilibria to every pair.
+
+    formula(f, g, e, h, *rates) returns the new f and g. The population at rest is its own
+    opposite.
+    """
+    rates = list(inspect.signature(formula).parameters)[4:]
+    lines = [f"def pairs(f, e, {', '.join(rates)}):"]
+    for i, j in [(0, 0), *PAIRS]:
+        call = f"one(f[{i}], f[{j}], e[{i}], e[{j}], {', '.join(rates)})"
+        lines.append(f"    f{i}, {f'f{j}' if i else '_'} = {call}")
+    lines.append(f"    return ({', '.join(f'f{q}' for q in range(Q))})")
+    return inlined(define("pairs", "\n".join(lines) + "\n", {"one": inlined(formula)}))

@@ -1,0 +1,38 @@
+"""BGK: one relaxation time for everything (equation 13.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hetero.errors import within
+
+
+@dataclass(frozen=True)
+class BGK:
+    """Bhatnagar, Gross, Krook (1954), f + (e - f) / tau.
+
+    Parameters
+    ----------
+    tau : float
+        Relaxation time in steps, above 1/2: the viscosity is (tau - 1/2)/3 cells^2/step.
+    """
+
+    tau: float
+
+    def __post_init__(self):
+        within("tau", self.tau, 0.5, float("inf"), closed="neither")
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        return (1.0 / self.tau,)
+
+    @staticmethod
+    def relax():
+        """The operator: relax(f, e, rates) on tuples of 19."""
+        from lbm._unroll import each, inlined
+
+        @each(2)
+        def towards(f, e, omega):
+            return f + omega * (e - f)
+
+        return inlined(lambda f, e, rates: towards(f, e, rates[0]))

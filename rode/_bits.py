@@ -1,0 +1,195 @@
+"""Random words as floats, and the few instructions that Numba has no name for, for both targets.
+
+No branches, so that loops vectorise on the CPU.
+"""
+
+import math
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from rode._fits import economized
+
+_DIGITS = {types.float32: 23, types.float64: 52}
+# log2(1 + f)/f
+_LOG2 = economized([(-1.0) ** k / (k + 1) / math.log(2.0) for k in range(40)], 1.0 / 3.0, 9)
+_ONE = {types.float32: 0x3F800000, types.float64: 0x3FF << 52}
+
+
+def _kinds(context, x):
+    return context.get_value_type(x), ir.IntType(x.bitwidth)
+
+
+def _on_gpu(context) -> bool:
+    return "cuda" in type(context).__module__
+
+
+def _assembled(builder, text, kind, letters, values):
+    signature = ir.FunctionType(kind, [v.type for v in values])
+    return builder.call(ir.InlineAsm(signature, text, letters), values)
+
+
+def _minus(builder, x):
+    """-x; NVVM does not know `fneg`."""
+    return builder.fsub(x.type(-0.0), x)
+
+
+@intrinsic
+def unit(typing, high, low, like):
+    """A float in [1, 2) of the type of `like` from the upper bits of the words (high, low).
+
+    float32 takes 23 bits of `high`; float64 takes 52 bits of both.
+    """
+
+    def emit(context, builder, signature, values):
+        real, word = _kinds(context, like)
+        bits = values[0]
+        if like == types.float64:
+            wide = [builder.zext(v, word) for v in values[:2]]
+            bits = builder.or_(builder.shl(wide[0], word(32)), wide[1])
+        bits = builder.lshr(bits, word(like.bitwidth - _DIGITS[like]))
+        return builder.bitcast(builder.or_(bits, word(_ONE[like])), real)
+
+    return like(types.uint32, types.uint32, like), emit
+
+
+@intrinsic
+def flipped(typing, x, word):
+    """-x where the lowest bit of `word` is set, else x."""
+
+    def emit(context, builder, signature, values):
+        real, integer = _kinds(context, x)
+        w = values[1] if x == types.float32 else builder.zext(values[1], integer)
+        sign = builder.shl(w, integer(x.bitwidth - 1))
+        return builder.bitcast(builder.xor(builder.bitcast(values[0], integer), sign), real)
+
+    return x(x, types.uint32), emit
+
+
+@intrinsic
+def either(typing, word, x, y):
+    """x where the highest bit of `word` is set, else y; an instruction, never a branch."""
+
+    def emit(context, builder, signature, values):
+        high = builder.icmp_signed("<", values[0], ir.IntType(32)(0))
+        return builder.select(high, *values[1:])
+
+    return x(types.uint32, x, x), emit
+
+
+@intrinsic
+def select(typing, condition, x, y):
+    """x if the condition holds, else y; an instruction, never a branch."""
+
+    def emit(context, builder, signature, values):
+        return builder.select(*values)
+
+    return x(condition, x, x), emit
+
+
+@intrinsic
+def to_float32(typing, word):
+    """A uint32 or int32, rounded."""
+
+    def emit(context, builder, signature, values):
+        convert = builder.sitofp if word.signed else builder.uitofp
+        return convert(values[0], ir.FloatType())
+
+    return types.float32(word), emit
+
+
+@intrinsic
+def signed(typing, word):
+    """A uint32 as the int32 with its bits."""
+    return types.int32(types.uint32), lambda context, builder, signature, values: values[0]
+
+
+@intrinsic
+def reduced(typing, x):
+    """(f, e) with x = 2^k (1 + f), f in [-1/3, 1/3], for normal x > 0; e is k times 2^digits."""
+    # Two thirds, the lower end of 1 + f.
+    start = 0x3F2AAAAB if x == types.float32 else 0x3FE5555555555555
+
+    def emit(context, builder, signature, values):
+        real, word = _kinds(context, x)
+        bits = builder.bitcast(values[0], word)
+        mask = word(-1 << _DIGITS[x])
+        power = builder.and_(builder.sub(bits, word(start)), mask)
+        f = builder.fsub(builder.bitcast(builder.sub(bits, power), real), real(1.0))
+        if x == types.float32:
+            return context.make_tuple(
+                builder, signature.return_type, [f, builder.sitofp(power, real)]
+            )
+        # k in the lowest bits of 1.5 * 2^52: no conversion of a 64-bit integer.
+        magic = real(1.5 * 2.0**52)
+        number = builder.add(builder.ashr(power, word(52)), builder.bitcast(magic, word))
+        k = builder.fsub(builder.bitcast(number, real), magic)
+        return context.make_tuple(builder, signature.return_type, [f, k])
+
+    return types.UniTuple(x, 2)(x), emit
+
+
+@intrinsic
+def root(typing, x):
+    """The square root of x > 0 to an ulp; NaN or 0 for x = 0."""
+
+    def emit(context, builder, signature, values):
+        real, _ = _kinds(context, x)
+        if not _on_gpu(context):
+            name = f"llvm.sqrt.f{x.bitwidth}"
+            function = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(real, [real]))
+            return builder.call(function, values)
+        if x == types.float32:
+            return _assembled(builder, "sqrt.approx.ftz.f32 $0, $1;", real, "=f,f", values)
+        # Two steps of Newton and Goldschmidt from 20 digits of 1/sqrt(x).
+        (v,) = values
+        y = _assembled(builder, "rsqrt.approx.ftz.f64 $0, $1;", real, "=d,d", values)
+        g, h = builder.fmul(v, y), builder.fmul(y, real(0.5))
+        e = builder.fma(_minus(builder, g), h, real(0.5))
+        g, h = builder.fma(g, e, g), builder.fma(h, e, h)
+        return builder.fma(builder.fma(_minus(builder, g), g, v), h, g)
+
+    return x(x), emit
+
+
+@intrinsic
+def rough_log2(typing, x):
+    """The logarithm to base 2 of a float32 x > 0, with an absolute error near 2^-22."""
+
+    def emit(context, builder, signature, values):
+        real, word = ir.FloatType(), ir.IntType(32)
+        if _on_gpu(context):
+            return _assembled(builder, "lg2.approx.ftz.f32 $0, $1;", real, "=f,f", values)
+        bits = builder.bitcast(values[0], word)
+        power = builder.and_(builder.sub(bits, word(0x3F2AAAAB)), word(-1 << 23))
+        f = builder.fsub(builder.bitcast(builder.sub(bits, power), real), real(1.0))
+        first, *rest = map(real, _LOG2)
+        for c in rest:
+            first = builder.fma(first, f, c)
+        k = builder.fmul(builder.sitofp(power, real), real(2.0**-23))
+        return builder.fma(first, f, k)
+
+    return types.float32(types.float32), emit
+
+
+@intrinsic
+def bits_of(typing, x):
+    """The bits of a float as an unsigned integer of its width."""
+    integer = types.uint32 if x == types.float32 else types.uint64
+
+    def emit(context, builder, signature, values):
+        return builder.bitcast(values[0], _kinds(context, x)[1])
+
+    return integer(x), emit
+
+
+@intrinsic
+def float_of(typing, bits):
+    """The float with these bits, of the width of `bits`."""
+    real = types.float32 if bits == types.uint32 else types.float64
+
+    def emit(context, builder, signature, values):
+        return builder.bitcast(values[0], context.get_value_type(real))
+
+    return real(bits), emit

@@ -1,0 +1,67 @@
+"""Blocks of noise: what four Philox words make of a process and its sums, for both targets.
+
+`BLOCKS[dtype, normals]` gives, for the data type of the solver and that of the normal numbers,
+
+- size : numbers in a block
+- draw(w0, w1, w2, w3, sigma) : the numbers as a tuple
+- absorb(o, sums, w0, w1, w2, w3, em1, sigma) : the process and its sums after a block
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hetero.jit import scalar
+from rode._functionals_math import advance
+from rode._normals_math import box_muller_float32, box_muller_float64
+from rode._vectors import cast, grown
+
+ROUNDS = 10  # of Philox; a constant, so that compilers unroll them
+
+
+class Block(NamedTuple):
+    """How four words become noise."""
+
+    size: int
+    draw: object
+    absorb: object
+
+
+@scalar(forceinline=True)
+def _two(o, sums, a, b, em1):
+    o = advance(o, em1, a)
+    sums = grown(sums, o)
+    o = advance(o, em1, b)
+    return o, grown(sums, o)
+
+
+@scalar(forceinline=True)
+def _draw_mixed(a, b, c, d, sigma):
+    return cast(box_muller_float32(a, b, c, d, np.float32(sigma)), sigma)
+
+
+@scalar(forceinline=True)
+def _absorb_float32(o, sums, a, b, c, d, em1, sigma):
+    w, x, y, z = box_muller_float32(a, b, c, d, sigma)
+    o, sums = _two(o, sums, w, x, em1)
+    return _two(o, sums, y, z, em1)
+
+
+@scalar(forceinline=True)
+def _absorb_float64(o, sums, a, b, c, d, em1, sigma):
+    w, x = box_muller_float64(a, b, c, d, sigma)
+    return _two(o, sums, w, x, em1)
+
+
+@scalar(forceinline=True)
+def _absorb_mixed(o, sums, a, b, c, d, em1, sigma):
+    w, x, y, z = _draw_mixed(a, b, c, d, sigma)
+    o, sums = _two(o, sums, w, x, em1)
+    return _two(o, sums, y, z, em1)
+
+
+BLOCKS = {
+    ("float32", "float32"): Block(4, box_muller_float32, _absorb_float32),
+    ("float64", "float64"): Block(2, box_muller_float64, _absorb_float64),
+    ("float64", "float32"): Block(4, _draw_mixed, _absorb_mixed),
+}

@@ -1,0 +1,88 @@
+"""What the loops of a solver are compiled from, and what they are given; the same for both targets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+START = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""Block of Philox words for the start of a path's process."""
+
+
+class Program(NamedTuple):
+    """The functions that a solver is compiled from; the key of its compiled code.
+
+    Attributes
+    ----------
+    kind : {"sums", "law", "fields"}
+        Sums of the path's fine steps; the same sums drawn from their law; averages of G and g.
+    step : a scheme of `_schemes_math`
+    observe : (t, x, O, p) -> outputs
+    start : (O, p) -> x at the beginning
+    fields : (t, O, p) -> (G_1, .., G_n, g), for kind "fields" only
+    dtype, normals : of the solver and of the normal numbers
+    degree : D; sums F_0 .. F_D
+    dimension, parameters : of x and p; at least one each
+    """
+
+    kind: str
+    step: object
+    observe: object
+    start: object
+    fields: object
+    dtype: str
+    normals: str
+    degree: int
+    dimension: int
+    parameters: int
+
+
+class Run(NamedTuple):
+    """Numbers of one call. Floats are of the solver's type.
+
+    Attributes
+    ----------
+    k0, k1, stream : Philox key and stream
+    path : number of the first path
+    done, count : coarse steps before this call, and in it
+    steps : M, fine steps in a coarse one
+    width : threads a path (GPU)
+    every : coarse steps from one saved time to the next; 0 saves none
+    peaks : whether the largest |output| is wanted
+    stationary : whether O_0 is `start` times a normal number, or `start`
+    """
+
+    k0: np.uint32
+    k1: np.uint32
+    stream: np.uint32
+    path: np.uint32
+    done: int
+    count: int
+    steps: int
+    width: int
+    every: int
+    peaks: bool
+    stationary: bool
+    t: float
+    h: float
+    em1: float
+    sigma: float
+    start: float
+
+
+class Tables(NamedTuple):
+    """Matrices of one call, as arrays on the device in the solver's type.
+
+    Attributes
+    ----------
+    rows : (forms, D + 3), what the scheme wants of (O_0, O_M, F_0, .., F_D)
+    law : (D + 2, 1 + numbers), (O_M, F_0, .., F_D) of O_0 and standard normal numbers; kind "law"
+    transfers : (5, D + 2, D + 2), T^(L 2^k) for stretches of L fine steps; several threads a path
+    parameters : (number, sets), one set or one a path
+    """
+
+    rows: np.ndarray
+    law: np.ndarray
+    transfers: np.ndarray
+    parameters: np.ndarray

@@ -1,0 +1,231 @@
+"""The fused pipeline on the CPU: groups of paths side by side, so that vector units work on them.
+
+Each stage (words; noise, process and sums; coarse step; outputs) is a plain loop over the paths of
+a group without branches. A group's numbers stay in the caches; nothing else is kept.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numba import int64, prange, uint32, uint64
+
+import hetero
+from hetero._philox_math import words10
+from hetero.jit import parallel, serial
+from rode._functionals_math import advance
+from rode._march_math import (
+    averager,
+    beginner,
+    block_of,
+    forms_of,
+    law_blocks,
+    mapping,
+    reader,
+    sampler,
+    taker,
+)
+from rode._vectors import cast, replaced
+
+GROUP = 512
+"""Most paths side by side: enough to pay for what a loop prepares."""
+
+
+def march(program, run, tables, o, x, saved, peaks, stream=0):
+    """Advance every path by `run.count` coarse steps; see the CUDA twin."""
+    share = -(-o.size // hetero.threads())
+    size = min(GROUP, max(32, 32 * -(-share // 32)))
+    compiled(program)(size, run, *tables, o, x, saved, peaks)
+
+
+@functools.cache
+def compiled(program):
+    """The loops of a program."""
+    kinds = {"sums": _sums, "law": _law, "fields": _fields}
+    return _marcher(program, kinds[program.kind](program))
+
+
+def _marcher(program, advance_group):
+    """The loop over groups of paths and coarse steps around `advance_group` of each kind."""
+    number_of = np.float32 if program.dtype == "float32" else np.float64
+    begin, note = beginner(program), _notary(program)
+    read, keep = reader(program), _keeper(program.dimension)
+    dimension, count, degree = program.dimension, program.parameters, program.degree
+
+    @serial
+    def group(run, low, high, rows, law, parameters, paths_o, paths_x, saved, peaks):
+        lanes = high - low
+        first = uint32(run.path + uint32(low))
+        o, x = np.empty(lanes, number_of), np.empty((dimension, lanes), number_of)
+        p, old = np.empty((count, lanes), number_of), np.empty(lanes, number_of)
+        sums, four = np.empty((degree + 1, lanes), number_of), np.empty((4, lanes), np.uint32)
+        for l in range(lanes):
+            i = int64(low + l)
+            own = read(parameters, i, run.h)
+            for k in range(count):
+                p[k, l] = own[k]
+            o[l], state = begin(run, uint32(first + uint32(l)), i, paths_o, paths_x, own)
+            keep(state, x, l)
+        row, until = int64(-1), run.every
+        if run.done == 0:
+            row = int64(0) if run.every > 0 else int64(-1)
+            note(run, row, True, run.t, low, o, x, p, saved, peaks)
+        for n in range(run.count):
+            T = type(run.h)
+            t = run.t + T(run.done + n) * run.h
+            old[:] = o
+            advance_group(run, n, t, first, rows, law, old, o, x, p, sums, four)
+            until -= 1
+            due = until == 0
+            if due:
+                row, until = row + 1, run.every
+            note(run, row if due else int64(-1), False, t + run.h, low, o, x, p, saved, peaks)
+        for l in range(lanes):
+            paths_o[low + l] = o[l]
+            for k in range(dimension):
+                paths_x[k, low + l] = x[k, l]
+
+    @parallel
+    def march_paths(size, run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
+        paths = paths_o.size
+        for g in prange((paths + size - 1) // size):
+            low = int64(g) * size
+            high = min(low + size, paths)
+            group(run, low, high, rows, law, parameters, paths_o, paths_x, saved, peaks)
+
+    return march_paths
+
+
+def _keeper(count):
+    """keep(values, array, l): a tuple into column l."""
+
+    @serial(forceinline=True)
+    def keep(values, array, l):
+        for k in range(count):
+            array[k, l] = values[k]
+
+    return keep
+
+
+def _notary(program):
+    """note(..): the outputs of a group to row `row` of `saved` (none for -1), and their peaks."""
+    observe = program.observe
+    read_x, read_p = taker(program.dimension), taker(program.parameters)
+
+    @serial
+    def note(run, row, first, t, low, o, x, p, saved, peaks):
+        if row < 0 and not run.peaks:
+            return
+        for l in range(o.size):
+            y = cast(observe(t, read_x(x, l, t), o[l], read_p(p, l, t)), t)
+            for k in range(len(y)):
+                if run.peaks and (first or not (abs(y[k]) <= peaks[k, low + l])):
+                    peaks[k, low + l] = abs(y[k])
+                if row >= 0:
+                    saved[row, k, low + l] = y[k]
+
+    return note
+
+
+def _stepper(program):
+    """step_group(..): the coarse step of every path of a group, from its sums."""
+    step, image, keep = program.step, mapping(forms_of(program)), _keeper(program.dimension)
+    read_x, read_p = taker(program.dimension), taker(program.parameters)
+    read_sums = taker(program.degree + 1)
+
+    @serial
+    def step_group(run, t, rows, old, o, x, p, sums):
+        h = run.h
+        for l in range(o.size):
+            forms = image(rows, (old[l], o[l]) + read_sums(sums, l, h))
+            keep(step(t, read_x(x, l, h), old[l], forms, read_p(p, l, h), h), x, l)
+
+    return step_group
+
+
+@serial
+def _fill(run, block, first, four):
+    """The words of one block for every path of a group."""
+    k0, k1, stream = run.k0, run.k1, run.stream
+    for l in range(four.shape[1]):
+        a, b, c, d = words10(block, uint32(first + uint32(l)), stream, k0, k1)
+        four[0, l] = a
+        four[1, l] = b
+        four[2, l] = c
+        four[3, l] = d
+
+
+def _sums(program):
+    size, draw, absorb = block_of(program)
+    degree, step_group = program.degree, _stepper(program)
+    take, keep = taker(degree + 1), _keeper(degree + 1)
+
+    @serial
+    def walk(em1, sigma, four, o, sums):
+        for l in range(o.size):
+            value, total = absorb(
+                *(o[l], take(sums, l, em1)),
+                *(four[0, l], four[1, l], four[2, l], four[3, l]),
+                *(em1, sigma),
+            )
+            o[l] = value
+            keep(total, sums, l)
+
+    @serial
+    def walk_rest(em1, sigma, four, o, sums, rest):
+        """The first `rest` numbers of a block."""
+        for l in range(o.size):
+            numbers = draw(four[0, l], four[1, l], four[2, l], four[3, l], sigma)
+            for j in range(rest):
+                o[l] = advance(o[l], em1, numbers[j])
+                for d in range(degree, 0, -1):
+                    sums[d, l] += sums[d - 1, l]
+                sums[0, l] += o[l]
+
+    @serial
+    def advance_sums(run, n, t, first, rows, law, old, o, x, p, sums, four):
+        sums[:] = 0
+        blocks = (run.steps + size - 1) // size
+        for b in range(blocks):
+            _fill(run, uint64((run.done + n) * blocks + b), first, four)
+            if (b + 1) * size <= run.steps:
+                walk(run.em1, run.sigma, four, o, sums)
+            else:
+                walk_rest(run.em1, run.sigma, four, o, sums, run.steps - b * size)
+        step_group(run, t, rows, old, o, x, p, sums)
+
+    return advance_sums
+
+
+def _law(program):
+    blocks, step_group = uint64(law_blocks(program)), _stepper(program)
+    sample, keep = sampler(program), _keeper(program.degree + 1)
+
+    @serial
+    def advance_law(run, n, t, first, rows, law, old, o, x, p, sums, four):
+        block = uint64(run.done + n) * blocks
+        for l in range(o.size):
+            state = sample(law, old[l], block, uint32(first + uint32(l)), run)
+            o[l] = state[0]
+            keep(state[1:], sums, l)
+        step_group(run, t, rows, old, o, x, p, sums)
+
+    return advance_law
+
+
+def _fields(program):
+    step, means, size = program.step, averager(program), block_of(program).size
+    read_x, read_p = taker(program.dimension), taker(program.parameters)
+    keep = _keeper(program.dimension)
+
+    @serial
+    def advance_fields(run, n, t, first, rows, law, old, o, x, p, sums, four):
+        blocks = uint64((run.steps + size - 1) // size)
+        for l in range(o.size):
+            own = read_p(p, l, run.h)
+            path = uint32(first + uint32(l))
+            o[l], single, double = means(run, n, path, old[l], own, blocks)
+            keep(step(read_x(x, l, run.h), single, double, own, run.h), x, l)
+
+    return advance_fields

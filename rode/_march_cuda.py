@@ -1,0 +1,175 @@
+"""The fused pipeline on the GPU: words, normals, process, sums and coarse step in one kernel.
+
+A path has one thread, or 2, 4, .. 32 that share the fine steps of each coarse step: every thread
+runs its stretch from O = 0 (the first from the true value), and stretches are joined in pairs by a
+triangular matrix. All threads of a path then take the coarse step alike.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from numba import int64, uint32, uint64
+
+from hetero import launch
+from hetero._driver import cuda
+from hetero._philox_math import words10
+from hetero.jit import kernel
+from rode._functionals_math import advance
+from rode._march_math import (
+    averager,
+    beginner,
+    begun,
+    block_of,
+    counted,
+    forms_of,
+    law_blocks,
+    leave,
+    mapping,
+    notary,
+    reader,
+    sampler,
+)
+from rode._vectors import cast, grown, replaced
+
+THREADS = 128
+_ALL = 0xFFFFFFFF
+
+
+def march(program, run, tables, o, x, saved, peaks, stream=0):
+    """Advance every path by `run.count` coarse steps.
+
+    Parameters
+    ----------
+    program : Program
+    run : Run
+    tables : Tables
+    o : (paths,) array, the process; x : (dimension, paths) array; both in and out
+    saved : (times, outputs, paths) array, out
+    peaks : (outputs, paths) array, largest |output|, in and out
+    """
+    grid = launch.blocks(o.size * run.width, THREADS)
+    compiled(program)[grid, THREADS, stream](run, *tables, o, x, saved, peaks)
+
+
+@functools.cache
+def compiled(program):
+    """The kernel of a program."""
+    return {"sums": _sums, "law": _law, "fields": _fields}[program.kind](program)
+
+
+def _sums(program):
+    size, draw, absorb = block_of(program)
+    read, begin, note = reader(program), beginner(program), notary(program)
+    step, image, length = program.step, mapping(forms_of(program)), program.degree + 2
+    nothing = (0.0,) * (program.degree + 1)
+
+    @kernel
+    def march_sums(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
+        thread = cuda.grid(1)
+        number, lane = int64(thread // run.width), uint32(thread % run.width)
+        writes = number < paths_o.size and lane == 0
+        number = min(number, int64(paths_o.size - 1))  # spare threads shuffle with the others
+        path = uint32(run.path + uint32(number))
+        p = read(parameters, number, run.h)
+        o, x = begin(run, path, number, paths_o, paths_x, p)
+        row, until = begun(run)
+        if writes and run.done == 0:
+            note(run, row, True, run.t, number, x, o, p, saved, peaks)
+        blocks = uint64((run.steps + size - 1) // size)  # in a coarse step
+        whole = uint64(run.steps // size // run.width)  # in a thread's stretch
+        rest = run.steps % size
+        for n in range(run.count):
+            block = uint64(run.done + n) * blocks + uint64(lane) * whole
+            value = o if lane == 0 else o - o
+            sums = cast(nothing, run.h)
+            for _ in range(whole):
+                w0, w1, w2, w3 = words10(block, path, run.stream, run.k0, run.k1)
+                value, sums = absorb(value, sums, w0, w1, w2, w3, run.em1, run.sigma)
+                block += uint64(1)
+            if rest > 0:  # one thread a path, then
+                last = draw(*words10(block, path, run.stream, run.k0, run.k1), run.sigma)
+                for j in range(rest):
+                    value = advance(value, run.em1, last[j])
+                    sums = grown(sums, value)
+            state = (value,) + sums
+            bit, level = uint32(1), 0
+            while bit < uint32(run.width):
+                other = state
+                for i in range(length):
+                    other = replaced(other, int64(i), cuda.shfl_xor_sync(_ALL, state[i], bit))
+                late = lane & bit != 0
+                first, second = (other, state) if late else (state, other)
+                for i in range(length):
+                    total = second[i]
+                    for j in range(i + 1):
+                        total += transfers[level, i, j] * first[j]
+                    state = replaced(state, int64(i), total)
+                bit, level = uint32(bit << uint32(1)), level + 1
+            forms = image(rows, (o,) + state)
+            T = type(run.h)
+            t = run.t + T(run.done + n) * run.h
+            x, o, t = step(t, x, o, forms, p, run.h), state[0], t + run.h
+            row, until, due = counted(run, row, until)
+            if writes:
+                note(run, due, False, t, number, x, o, p, saved, peaks)
+        if writes:
+            leave(o, x, number, paths_o, paths_x)
+
+    return march_sums
+
+
+def _law(program):
+    read, begin, note = reader(program), beginner(program), notary(program)
+    step, image = program.step, mapping(forms_of(program))
+    sample, blocks = sampler(program), uint64(law_blocks(program))
+
+    @kernel
+    def march_law(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
+        number = int64(cuda.grid(1))
+        if number >= paths_o.size:
+            return
+        path = uint32(run.path + uint32(number))
+        p = read(parameters, number, run.h)
+        o, x = begin(run, path, number, paths_o, paths_x, p)
+        row, until = begun(run)
+        if run.done == 0:
+            note(run, row, True, run.t, number, x, o, p, saved, peaks)
+        for n in range(run.count):
+            state = sample(law, o, uint64(run.done + n) * blocks, path, run)
+            forms = image(rows, (o,) + state)
+            T = type(run.h)
+            t = run.t + T(run.done + n) * run.h
+            x, o, t = step(t, x, o, forms, p, run.h), state[0], t + run.h
+            row, until, due = counted(run, row, until)
+            note(run, due, False, t, number, x, o, p, saved, peaks)
+        leave(o, x, number, paths_o, paths_x)
+
+    return march_law
+
+
+def _fields(program):
+    read, begin, note = reader(program), beginner(program), notary(program)
+    step, means, size = program.step, averager(program), block_of(program).size
+
+    @kernel
+    def march_fields(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
+        number = int64(cuda.grid(1))
+        if number >= paths_o.size:
+            return
+        path = uint32(run.path + uint32(number))
+        p = read(parameters, number, run.h)
+        o, x = begin(run, path, number, paths_o, paths_x, p)
+        row, until = begun(run)
+        if run.done == 0:
+            note(run, row, True, run.t, number, x, o, p, saved, peaks)
+        blocks = uint64((run.steps + size - 1) // size)
+        for n in range(run.count):
+            o, single, double = means(run, n, path, o, p, blocks)
+            x = step(x, single, double, p, run.h)
+            t = run.t + type(run.h)(run.done + n + 1) * run.h
+            row, until, due = counted(run, row, until)
+            note(run, due, False, t, number, x, o, p, saved, peaks)
+        leave(o, x, number, paths_o, paths_x)
+
+    return march_fields

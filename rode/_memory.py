@@ -1,0 +1,60 @@
+"""Several neighbouring numbers in one access to memory, in GPU kernels."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from hetero._driver import SIMULATOR
+
+
+def _pointer(context, builder, kind, array, index, count):
+    """The address of element `index` as one of a vector."""
+    data = context.make_array(kind)(context, builder, array).data
+    place = builder.gep(data, [index], inbounds=True)
+    vector = ir.VectorType(context.get_value_type(kind.dtype), count)
+    return builder.bitcast(place, ir.PointerType(vector, addrspace=data.type.addrspace))
+
+
+@intrinsic
+def _store(typing, array, index, values):
+    """array[index : index + n] = values; the address must be a multiple of the vector's size."""
+
+    def emit(context, builder, signature, arguments):
+        target = _pointer(context, builder, array, *arguments[:2], values.count)
+        vector = ir.Constant(target.type.pointee, ir.Undefined)
+        for i in range(values.count):
+            part = builder.extract_value(arguments[2], i)
+            vector = builder.insert_element(vector, part, ir.IntType(32)(i))
+        builder.store(vector, target, align=values.count * values.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64, values), emit
+
+
+@intrinsic
+def _load(typing, array, index, like):
+    """array[index : index + n] as a tuple of the length of `like`."""
+
+    def emit(context, builder, signature, arguments):
+        source = _pointer(context, builder, array, *arguments[:2], like.count)
+        vector = builder.load(source, align=like.count * like.dtype.bitwidth // 8)
+        parts = [builder.extract_element(vector, ir.IntType(32)(i)) for i in range(like.count)]
+        return context.make_tuple(builder, like, parts)
+
+    return like(array, types.uint64, like), emit
+
+
+def _store_simulated(array, index, values):
+    for i, value in enumerate(values):
+        array[int(index) + i] = value
+
+
+def _load_simulated(array, index, like):
+    return tuple(array[int(index) + i] for i in range(len(like)))
+
+
+store = _store_simulated if SIMULATOR else _store
+load = _load_simulated if SIMULATOR else _load
+

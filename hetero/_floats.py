@@ -64,7 +64,8 @@ def polynomial(single: tuple, double: tuple):
 
 
 def _constant_memory(builder, numbers: tuple) -> list:
-    """float64 from the GPU's constant memory: one instruction a number, a literal takes two."""
+    """float64 for the GPU. A literal is part of an instruction if the lower half of its bits is 0;
+    else it takes two, a number from constant memory one."""
     kind, i32 = ir.ArrayType(ir.DoubleType(), len(numbers)), ir.IntType(32)
     name = f"coefficients_{zlib.crc32(struct.pack(f'{len(numbers)}d', *numbers)):08x}"
     table = builder.module.globals.get(name)
@@ -75,8 +76,10 @@ def _constant_memory(builder, numbers: tuple) -> list:
         table.linkage = "weak"  # the compiler would make literals of private ones again
         table.align = 8
     return [
-        builder.load(builder.gep(table, [i32(0), i32(i)], inbounds=True))
-        for i in range(len(numbers))
+        ir.DoubleType()(c)
+        if struct.pack("<d", c)[:4] == bytes(4)
+        else builder.load(builder.gep(table, [i32(0), i32(i)], inbounds=True))
+        for i, c in enumerate(numbers)
     ]
 
 

@@ -99,6 +99,12 @@ def words(block, path, stream, k0, k1, rounds):
 
 
 @scalar(forceinline=True)
+def philox10(c0, c1, c2, c3, k0, k1):
+    """`philox` with ten rounds, for loops that the compiler should vectorise. All uint32."""
+    return _ten_rounds(c0, c1, c2, c3, k0, k1)
+
+
+@scalar(forceinline=True)
 def words10(block, path, stream, k0, k1):
     """`words` with ten rounds, for loops that the compiler should vectorise."""
     low, high = np.uint32(block & _LOW), np.uint32(block >> _32)

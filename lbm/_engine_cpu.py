@@ -28,24 +28,16 @@ def _table(places) -> np.ndarray:
     return np.array([(p.slot, *p.shift) for p in places], np.int64)
 
 
-def _bits(masks: np.ndarray) -> np.ndarray:
-    """Bits q of a class [class, what]: q runs into a wall; reflected by more than a bounce; q
-    comes out of a wall."""
-    sent, more = masks.T.astype(np.int64)
-    comes = sum((sent >> OPPOSITE[q] & 1) << q for q in range(Q))
-    return np.stack([sent, more, comes], axis=1)
-
-
 class CPUEngine(Engine):
     """A block in host memory."""
 
     def __init__(self, problem: Problem, device: Device):
         super().__init__(problem, device)
         form, links = problem.precision, problem.links
-        shape = (Q, problem.cells)
+        shape = (Q, problem.pitch)
         self.populations = [np.zeros(shape, form.storage) for _ in range(problem.pattern.copies)]
         self._runs = runs(folded(links.classes, form.lanes))
-        self._walls = _bits(links.masks), links.materials, links.kinds.astype(form.compute)
+        self._walls = links.masks.astype(np.int64), links.materials, links.kinds.astype(form.compute)
         self._places = [self._tables(access) for access in problem.pattern.steps]
         self._sweeps = _sweeps(form.name, type(problem.collision), problem.forced)
 
@@ -57,7 +49,8 @@ class CPUEngine(Engine):
         return np.array([_table(r) for r in rows]).reshape(2, 2, Q, 4)
 
     def _arguments(self, box):
-        return (*self._runs, *box.flat(), *self.problem.shape, _TASKS_PER_THREAD * threads())
+        shape = *self.problem.shape, self.problem.pitch
+        return *self._runs, *box.flat(), *shape, _TASKS_PER_THREAD * threads()
 
     def step(self, t, box):
         self._sweeps["step"](
@@ -97,11 +90,49 @@ class CPUEngine(Engine):
     def to_host(self, array):
         return array
 
+    def zeros(self, count, like):
+        """Arrays of the shape of `like` made flat, [4, cell]."""
+        return [np.zeros((4, like.size // 4), like.dtype) for _ in range(count)]
+
     def at(self, t, places):
         return self.source(t).reshape(-1)[places]
 
     def synchronize(self):
         pass
+
+    def port(self, sends, receives):
+        return HostPort(sends, receives, self.problem.precision.storage)
+
+    def begin(self, t, edges, inner, port):
+        for box in edges:
+            self.step(t, box)
+        planes, message = self._planes(t), port.sends[t % 2]
+        for k, (slot, row) in enumerate(zip(message.slots, message.rows, strict=True)):
+            port.out[t % 2][k] = planes[slot, :, row]
+
+    def finish(self, t, inner, port, other):
+        if inner is not None:
+            self.step(t, inner)
+        planes, message, came = self._planes(t), port.receives[t % 2], other.arrived(t)
+        for k, (slot, row) in enumerate(zip(message.slots, message.into, strict=True)):
+            np.copyto(planes[slot, :, row], came[k], where=message.free[k])
+
+    def _planes(self, t):
+        """What step t has written, [slot, z, y, position]."""
+        nx, ny, nz = self.problem.shape
+        return self.target(t)[:, : self.problem.cells].reshape(Q, nz, ny, nx)
+
+
+class HostPort:
+    """Buffers of messages in host memory."""
+
+    def __init__(self, sends, receives, storage):
+        self.sends, self.receives = sends, receives
+        self.out = [np.zeros(m.free.shape, storage) for m in sends]
+
+    def arrived(self, t: int) -> np.ndarray:
+        """The planes sent after step t."""
+        return self.out[t % 2]
 
 
 @functools.cache
@@ -119,7 +150,7 @@ def _sweeps(precision: str, operator: type, forced: bool) -> dict:
         """Cells from s on, up to b, that have their neighbours at +-1: one by one at the ends."""
         if s < lanes or s >= nx - lanes:
             return 1
-        return min(b, nx - lanes) - s
+        return min(b - s, nx - lanes - s, CHUNK)
 
     @serial(cache=False)
     def step_row(source, target, places, at, masks, materials, kinds, rates, force, scratch,
@@ -140,7 +171,6 @@ def _sweeps(precision: str, operator: type, forced: bool) -> dict:
                        force)  # fmt: skip
                 s += n
                 continue
-            n = min(n, CHUNK)
             load(source, scratch, at, places, comes, back, forth, row + s, n)
             collide(scratch, n, rates, force)
             bounce(scratch, n, more, c, materials, kinds)
@@ -160,7 +190,7 @@ def _sweeps(precision: str, operator: type, forced: bool) -> dict:
         while s < x1:
             while ends[k] <= s:
                 k += 1
-            c, n = classes[k], min(piece(s, min(ends[k], x1), nx), CHUNK)
+            c, n = classes[k], piece(s, min(ends[k], x1), nx)
             if c == SOLID_CLASS:
                 s = ends[k]
                 continue
@@ -181,7 +211,7 @@ def _sweeps(precision: str, operator: type, forced: bool) -> dict:
         while s < x1:
             while ends[k] <= s:
                 k += 1
-            c, n = classes[k], min(piece(s, min(ends[k], x1), nx), CHUNK)
+            c, n = classes[k], piece(s, min(ends[k], x1), nx)
             if c == SOLID_CLASS:
                 s = ends[k]
                 continue
@@ -200,30 +230,30 @@ def _sweeps(precision: str, operator: type, forced: bool) -> dict:
 
     @parallel(cache=False)
     def step(source, target, places, masks, materials, kinds, rates, force,
-             first, ends, classes, x0, x1, y0, y1, z0, z1, nx, ny, nz, tasks):  # fmt: skip
+             first, ends, classes, x0, x1, y0, y1, z0, z1, nx, ny, nz, pitch, tasks):  # fmt: skip
         rows = (y1 - y0) * (z1 - z0)
         for task in prange(tasks):
             scratch, at = np.zeros(SCRATCH, T), np.empty((2, 2, 2, Q), np.int64)
-            offsets(places, 0, 0, nx, ny, nz, lanes, False, at[0])
+            offsets(places, 0, 0, nx, ny, nz, pitch, lanes, False, at[0])
             for r in range(np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks):
                 y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
                 edge = np.int64(on_edge(y, z, ny, nz))
                 if edge:
-                    offsets(places, y, z, nx, ny, nz, lanes, True, at[1])
+                    offsets(places, y, z, nx, ny, nz, pitch, lanes, True, at[1])
                 step_row(source, target, places, at[edge], masks, materials, kinds, rates, force,
                          scratch, first, ends, classes, x0, x1, y, z, nx, ny)  # fmt: skip
 
     def over_rows(treat):
         @parallel(cache=False)
         def sweep(source, target, places, masks, force, moments, data,
-                  first, ends, classes, x0, x1, y0, y1, z0, z1, nx, ny, nz, tasks):  # fmt: skip
+                  first, ends, classes, x0, x1, y0, y1, z0, z1, nx, ny, nz, pitch, tasks):  # fmt: skip
             rows = (y1 - y0) * (z1 - z0)
             for task in prange(tasks):
                 scratch, at = np.zeros(SCRATCH, T), np.empty((2, 2, Q), np.int64)
                 begins, stops = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
                 for r in range(begins, stops):
                     y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
-                    offsets(places, y, z, nx, ny, nz, lanes, True, at)
+                    offsets(places, y, z, nx, ny, nz, pitch, lanes, True, at)
                     treat(source, target, places, at, masks, force, moments, data, scratch,
                           first, ends, classes, x0, x1, y, z, nx, ny, r)  # fmt: skip
 

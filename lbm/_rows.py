@@ -77,7 +77,7 @@ def _put(number: int):
 
 
 @serial(cache=False)
-def offsets(places, y, z, nx, ny, nz, lanes, wrap, out):
+def offsets(places, y, z, nx, ny, nz, pitch, lanes, wrap, out):
     """Distances in memory from a row's start: out[what, k, q] of places[what, k, q].
 
     `what` is 0 for loads and 1 for stores, `k` 1 where the link is a wall's. Without `wrap` those
@@ -90,7 +90,7 @@ def offsets(places, y, z, nx, ny, nz, lanes, wrap, out):
                 if wrap:
                     dy, dz = (y + dy + ny) % ny - y, (z + dz + nz) % nz - z
                 row = dz * ny + dy
-                slot = places[what, k, q, 0] * (nx * ny * nz)
+                slot = places[what, k, q, 0] * pitch
                 out[what, k, q] = slot + row * nx + places[what, k, q, 1] * lanes
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbm.boundaries import FreeSlip, NoSlip, Periodic, Solid
-from lbm.lattice import C, Q
+from lbm.lattice import OPPOSITE, C, Q
 
 SOLID_CLASS = 1
 _FIRST = 2
@@ -24,8 +24,8 @@ class Links:
     Attributes
     ----------
     classes : [z, y, x], the smallest unsigned integers that hold them
-    masks : uint32 [class, 2]; bit q: the population q runs into a wall; into one whose reflection
-        is more than a bounce
+    masks : uint32 [class, what]; bit q: the population q runs into a wall; it does and its
+        reflection is more than a bounce; it comes out of a wall
     materials : uint8 [class, q], row of `kinds`
     kinds : float64 [kind, 8]: what `_cell_math.reflect` needs
     bodies : for each named solid the cells beside it [k, (z, y, x)] and their links q [k]
@@ -169,9 +169,9 @@ def _number(walls: np.ndarray, kind: np.ndarray):
 def _table(walls, kind, kinds) -> tuple[np.ndarray, np.ndarray]:
     bits = np.uint32(1) << np.arange(Q, dtype=np.uint32)
     more = np.any(kinds != 0, axis=1)[kind] & walls
-    masks = np.zeros((len(walls) + _FIRST, 2), np.uint32)
-    masks[_FIRST:, 0] = (walls * bits).sum(axis=1, dtype=np.uint32)
-    masks[_FIRST:, 1] = (more * bits).sum(axis=1, dtype=np.uint32)
+    masks = np.zeros((len(walls) + _FIRST, 3), np.uint32)
+    for column, links in enumerate((walls, more, walls[:, list(OPPOSITE)])):
+        masks[_FIRST:, column] = (links * bits).sum(axis=1, dtype=np.uint32)
     materials = np.zeros((len(walls) + _FIRST, Q), np.uint8)
     materials[_FIRST:] = kind
     return masks, materials

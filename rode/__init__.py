@@ -1,1 +1,24 @@
-"""Random ODEs driven by Ornstein-Uhlenbeck noise: planned, no public functions yet."""
+"""Random ordinary differential equations: normal numbers, Ornstein-Uhlenbeck paths, solvers."""
+
+import importlib
+
+# Found at first use, so that importing the package costs nothing.
+_FUNCTIONS = {
+    "rode.averages": ("average", "double_average", "riemann_sums"),
+    "rode.functionals": ("Process",),
+    "rode.normals": ("Generator", "normal"),
+    "rode.ornstein": ("ornstein_uhlenbeck",),
+    "rode.problems": ("Problem", "additive", "growth", "kanai_tajimi", "relaxation", "separable"),
+    "rode.montecarlo": ("Quantiles", "Result", "solve"),
+}
+_MODULE_OF = {name: module for module, names in _FUNCTIONS.items() for name in names}
+
+__all__ = [*_MODULE_OF]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str):
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'rode' has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULE_OF[name]), name)

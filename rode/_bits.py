@@ -69,11 +69,11 @@ def flipped(typing, x, word):
 
 @intrinsic
 def either(typing, word, x, y):
-    """x where the highest bit of `word` is set, else y; an instruction, never a branch."""
+    """x where bit 1 of `word` is set, else y; an instruction, never a branch."""
 
     def emit(context, builder, signature, values):
-        high = builder.icmp_signed("<", values[0], ir.IntType(32)(0))
-        return builder.select(high, *values[1:])
+        bit = builder.and_(values[0], ir.IntType(32)(2))
+        return builder.select(builder.icmp_signed("!=", bit, ir.IntType(32)(0)), *values[1:])
 
     return x(types.uint32, x, x), emit
 

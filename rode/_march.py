@@ -6,8 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-START = np.uint64(0xFFFFFFFFFFFFFFFF)
-"""Block of Philox words for the start of a path's process."""
+START = np.uint32(0xFFFFFFFF)
+"""In the place of a coarse step's number: the words for the start of a path's process.
+
+A block's counter is (number in the coarse step, coarse step, path, stream).
+"""
 
 
 class Program(NamedTuple):

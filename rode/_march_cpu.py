@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from numba import int64, prange, uint32, uint64
+from numba import int64, prange, uint32
 
 import hetero
-from hetero._philox_math import words10
+from hetero._philox_math import philox10
 from hetero.jit import parallel, serial
 from rode._functionals_math import advance
 from rode._march_math import (
@@ -20,7 +20,6 @@ from rode._march_math import (
     beginner,
     block_of,
     forms_of,
-    law_blocks,
     mapping,
     reader,
     sampler,
@@ -145,11 +144,11 @@ def _stepper(program):
 
 
 @serial
-def _fill(run, block, first, four):
-    """The words of one block for every path of a group."""
+def _fill(run, block, coarse, first, four):
+    """The words of one block of a coarse step for every path of a group."""
     k0, k1, stream = run.k0, run.k1, run.stream
     for l in range(four.shape[1]):
-        a, b, c, d = words10(block, uint32(first + uint32(l)), stream, k0, k1)
+        a, b, c, d = philox10(block, coarse, uint32(first + uint32(l)), stream, k0, k1)
         four[0, l] = a
         four[1, l] = b
         four[2, l] = c
@@ -188,7 +187,7 @@ def _sums(program):
         sums[:] = 0
         blocks = (run.steps + size - 1) // size
         for b in range(blocks):
-            _fill(run, uint64((run.done + n) * blocks + b), first, four)
+            _fill(run, uint32(b), uint32(run.done + n), first, four)
             if (b + 1) * size <= run.steps:
                 walk(run.em1, run.sigma, four, o, sums)
             else:
@@ -199,14 +198,13 @@ def _sums(program):
 
 
 def _law(program):
-    blocks, step_group = uint64(law_blocks(program)), _stepper(program)
+    step_group = _stepper(program)
     sample, keep = sampler(program), _keeper(program.degree + 1)
 
     @serial
     def advance_law(run, n, t, first, rows, law, old, o, x, p, sums, four):
-        block = uint64(run.done + n) * blocks
         for l in range(o.size):
-            state = sample(law, old[l], block, uint32(first + uint32(l)), run)
+            state = sample(law, old[l], n, uint32(first + uint32(l)), run)
             o[l] = state[0]
             keep(state[1:], sums, l)
         step_group(run, t, rows, old, o, x, p, sums)
@@ -215,17 +213,16 @@ def _law(program):
 
 
 def _fields(program):
-    step, means, size = program.step, averager(program), block_of(program).size
+    step, means = program.step, averager(program)
     read_x, read_p = taker(program.dimension), taker(program.parameters)
     keep = _keeper(program.dimension)
 
     @serial
     def advance_fields(run, n, t, first, rows, law, old, o, x, p, sums, four):
-        blocks = uint64((run.steps + size - 1) // size)
         for l in range(o.size):
             own = read_p(p, l, run.h)
             path = uint32(first + uint32(l))
-            o[l], single, double = means(run, n, path, old[l], own, blocks)
+            o[l], single, double = means(run, n, path, old[l], own)
             keep(step(read_x(x, l, run.h), single, double, own, run.h), x, l)
 
     return advance_fields

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 
-from numba import int64, uint32, uint64
+from numba import int64, uint32
 
 from hetero import launch
 from hetero._driver import cuda
-from hetero._philox_math import words10
+from hetero._philox_math import philox10
 from hetero.jit import kernel
 from rode._functionals_math import advance
 from rode._march_math import (
@@ -23,7 +23,6 @@ from rode._march_math import (
     block_of,
     counted,
     forms_of,
-    law_blocks,
     leave,
     mapping,
     notary,
@@ -76,19 +75,19 @@ def _sums(program):
         row, until = begun(run)
         if writes and run.done == 0:
             note(run, row, True, run.t, number, x, o, p, saved, peaks)
-        blocks = uint64((run.steps + size - 1) // size)  # in a coarse step
-        whole = uint64(run.steps // size // run.width)  # in a thread's stretch
+        whole = uint32(run.steps // size // run.width)  # blocks of a thread's stretch
         rest = run.steps % size
         for n in range(run.count):
-            block = uint64(run.done + n) * blocks + uint64(lane) * whole
+            block, coarse = uint32(lane * whole), uint32(run.done + n)
             value = o if lane == 0 else o - o
             sums = cast(nothing, run.h)
             for _ in range(whole):
-                w0, w1, w2, w3 = words10(block, path, run.stream, run.k0, run.k1)
+                w0, w1, w2, w3 = philox10(block, coarse, path, run.stream, run.k0, run.k1)
                 value, sums = absorb(value, sums, w0, w1, w2, w3, run.em1, run.sigma)
-                block += uint64(1)
+                block = uint32(block + uint32(1))
             if rest > 0:  # one thread a path, then
-                last = draw(*words10(block, path, run.stream, run.k0, run.k1), run.sigma)
+                four = philox10(block, coarse, path, run.stream, run.k0, run.k1)
+                last = draw(*four, run.sigma)
                 for j in range(rest):
                     value = advance(value, run.em1, last[j])
                     sums = grown(sums, value)
@@ -122,7 +121,7 @@ def _sums(program):
 def _law(program):
     read, begin, note = reader(program), beginner(program), notary(program)
     step, image = program.step, mapping(forms_of(program))
-    sample, blocks = sampler(program), uint64(law_blocks(program))
+    sample = sampler(program)
 
     @kernel
     def march_law(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
@@ -136,7 +135,7 @@ def _law(program):
         if run.done == 0:
             note(run, row, True, run.t, number, x, o, p, saved, peaks)
         for n in range(run.count):
-            state = sample(law, o, uint64(run.done + n) * blocks, path, run)
+            state = sample(law, o, n, path, run)
             forms = image(rows, (o,) + state)
             T = type(run.h)
             t = run.t + T(run.done + n) * run.h
@@ -150,7 +149,7 @@ def _law(program):
 
 def _fields(program):
     read, begin, note = reader(program), beginner(program), notary(program)
-    step, means, size = program.step, averager(program), block_of(program).size
+    step, means = program.step, averager(program)
 
     @kernel
     def march_fields(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
@@ -163,9 +162,8 @@ def _fields(program):
         row, until = begun(run)
         if run.done == 0:
             note(run, row, True, run.t, number, x, o, p, saved, peaks)
-        blocks = uint64((run.steps + size - 1) // size)
         for n in range(run.count):
-            o, single, double = means(run, n, path, o, p, blocks)
+            o, single, double = means(run, n, path, o, p)
             x = step(x, single, double, p, run.h)
             t = run.t + type(run.h)(run.done + n + 1) * run.h
             row, until, due = counted(run, row, until)

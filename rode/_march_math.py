@@ -1,10 +1,10 @@
 """Pieces of the marching loops that both targets share; each is made for a Program."""
 
 import numpy as np
-from numba import int64, uint64
+from numba import int64, uint32
 
 from hetero._floats import fma
-from hetero._philox_math import words10
+from hetero._philox_math import philox10
 from hetero.jit import scalar
 from rode._blocks_math import BLOCKS
 from rode._functionals_math import advance
@@ -49,25 +49,25 @@ def sampler(program):
     draw = block_of(program).draw
 
     @scalar(forceinline=True)
-    def one(i, path, run):
+    def one(block, n, path, run):
         T = type(run.h)
-        return draw(*words10(i, path, run.stream, run.k0, run.k1), T(1.0))
+        return draw(*philox10(block, n, path, run.stream, run.k0, run.k1), T(1.0))
 
     def joined(before, after):
         @scalar
-        def both(i, path, run):
-            return before(i, path, run) + one(i + after, path, run)
+        def both(block, n, path, run):
+            return before(block, n, path, run) + one(after, n, path, run)
 
         return both
 
     numbers = one
     for b in range(1, law_blocks(program)):
-        numbers = joined(numbers, np.uint64(b))
+        numbers = joined(numbers, np.uint32(b))
     image = mapping(program.degree + 2)
 
     @scalar(forceinline=True)
-    def sample(law, o, i, path, run):
-        return image(law, (o,) + numbers(i, path, run))
+    def sample(law, o, n, path, run):
+        return image(law, (o,) + numbers(np.uint32(0), uint32(run.done + n), path, run))
 
     return sample
 
@@ -112,7 +112,7 @@ def beginner(program):
             return paths_o[number], load(paths_x, number, run.h)
         o = run.start
         if run.stationary:
-            o = draw(*words10(START, path, run.stream, run.k0, run.k1), run.start)[0]
+            o = draw(*philox10(uint32(0), START, path, run.stream, run.k0, run.k1), run.start)[0]
         return o, cast(initial(o, p), run.h)
 
     return begin
@@ -127,7 +127,7 @@ def leave(o, x, number, paths_o, paths_x):
 
 
 def averager(program):
-    """means(run, n, path, o, p, blocks): O_M and the two averages of (G, g) over a coarse step.
+    """means(run, n, path, o, p): O_M and the two averages of (G, g) over a coarse step.
 
     Single: sum of phi_j over j = 0 .. M-1, by M; double: that of (M - j) phi_j, by M^2/2. The plain
     Euler scheme has the fields at the start in their place.
@@ -136,15 +136,16 @@ def averager(program):
     plain = program.degree == 0
 
     @scalar
-    def means(run, n, path, o, p, blocks):
+    def means(run, n, path, o, p):
         T = type(run.h)
         t, delta = run.t + T(run.done + n) * run.h, run.h / T(run.steps)
         phi = cast(fields(t, o, p), run.h)
         single, double = phi, phi
-        block, last = uint64(run.done + n) * blocks, run.steps - 1
+        block, last = uint32(0), run.steps - 1
+        step = uint32(run.done + n)
         for first in range(0, run.steps, size):
-            four = draw(*words10(block, path, run.stream, run.k0, run.k1), run.sigma)
-            block += uint64(1)
+            four = draw(*philox10(block, step, path, run.stream, run.k0, run.k1), run.sigma)
+            block = uint32(block + uint32(1))
             for j in range(min(size, run.steps - first)):
                 o = advance(o, run.em1, four[j])
                 if not plain and first + j < last:

@@ -1,122 +1,176 @@
-"""Ornstein-Uhlenbeck paths on the GPU: one pass over memory.
+"""Ornstein-Uhlenbeck paths on the GPU.
 
-A tile is what one block of threads makes: each thread walks four Philox blocks from O = 0 in its
-registers, the ends are scanned by shuffles, and one number a tile travels to the later tiles. 256
-tiles are a group. A tile adds up the ends of its group before it, and the value at the group's
-start, which goes from group to group. The order of these sums is fixed, so a seed gives the same
-floats in every run, although the blocks run in any order.
+A lane of a warp walks E elements from O = 0 in its registers, from noise that it draws or reads;
+the ends of the lanes are scanned by shuffles, and each lane adds what came before.
+
+- `scan` : a warp a path, tile after tile.
+- `long_scan` : blocks of warps along one path in a single pass; one number a block travels to the
+  later ones. 256 blocks are a group: a block adds up the ends of its group before it and the value
+  at the group's start, which goes from group to group. The order of these sums is fixed.
+- `bridge` : every tile of 32 E elements starts and ends at given values; tiles know nothing of each
+  other.
+- `sweeps` : the paper's three kernels, up-sweep, down-sweep and fix-up.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import float32, float64, int64, uint32, uint64
 
 from hetero import launch
 from hetero._driver import cuda
-from hetero._philox_math import words10
 from hetero.jit import kernel
-from rode._blocks_math import BLOCKS
 from rode._bits import bits_of, float_of
 from rode._memory import load, store
+from rode._ou import LANES, elements
+from rode._ou_math import stretch_of
 from rode._vectors import axpy, cast, replaced, scaled, walked
 
 THREADS = 256
-GROUP = 256  # tiles; as many as threads, so that each reads one
+GROUP = 256
+"""Blocks whose ends a block reads at once; as many as it has threads."""
+
+SWEEP = 1024
+"""Elements that a block sweeps in shared memory."""
+
 _ALL = 0xFFFFFFFF
-_WARPS = THREADS // 32
+_WARPS = THREADS // LANES
 
 
-def _single_pass(dtype, fused):
-    """The kernel; `fused` draws the noise, else it is read."""
-    size, draw = BLOCKS[dtype, dtype].size, BLOCKS[dtype, dtype].draw
-    each = 4 * size  # elements of a thread
-    itemsize = np.dtype(dtype).itemsize
-    real, word = (float32, uint32) if itemsize == 4 else (float64, uint64)
-    pitch = each + 16 // itemsize  # of a thread's elements in shared memory: no bank conflicts
-    room = THREADS * pitch
-    nothing = (0.0,) * size
+@cuda.jit(device=True)
+def _scanned(end, lane, strides):
+    """The ends of the lanes' stretches, each with those before it."""
+    for k in range(5):
+        before = cuda.shfl_up_sync(_ALL, end, 1 << k)
+        if lane >= uint32(1 << k):
+            end = end + strides[k] * before
+    return end
+
+
+def _pieces(dtype):
+    """(pitch, read, write): through shared memory, so that neighbours move next to each other."""
+    size, each = 16 // np.dtype(dtype).itemsize, elements(dtype)
+    pitch = each + size  # of a lane's elements: no bank conflicts
+    parts, piece, whole = 4, (0.0,) * size, (0.0,) * each
+
+    @cuda.jit(device=True)
+    def write(shared, warp, lane, values, begin, n, aligned, out):
+        """The elements of a warp to out[begin:]."""
+        mine = uint64(warp * uint32(LANES * pitch) + lane * uint32(pitch))
+        four = cast(piece, values[0])
+        for r in range(parts):
+            for j in range(size):
+                four = replaced(four, int64(j), values[r * size + j])
+            store(shared, mine + uint64(r * size), four)
+        cuda.syncwarp()
+        for r in range(parts):
+            i = uint32(r * LANES * size) + lane * uint32(size)
+            at = warp * uint32(LANES * pitch) + i // uint32(each) * uint32(pitch) + i % uint32(each)
+            four = load(shared, uint64(at), four)
+            target = begin + uint64(i)
+            if aligned and target + uint64(size) <= n:
+                store(out, target, four)
+            else:
+                for j in range(size):
+                    if target + uint64(j) < n:
+                        out[target + uint64(j)] = four[j]
+        cuda.syncwarp()
+
+    @cuda.jit(device=True)
+    def read(shared, warp, lane, run, begin, n, noise):
+        """A lane's stretch from noise[begin:] of its warp."""
+        for i in range(lane, LANES * each, LANES):
+            value = run.em1 - run.em1
+            if begin + uint64(i) < n:
+                value = noise[begin + uint64(i)]
+            shared[warp * uint32(LANES * pitch) + i // each * pitch + i % each] = value
+        cuda.syncwarp()
+        values = cast(whole, run.em1)
+        for i in range(each):
+            at = warp * uint32(LANES * pitch) + lane * uint32(pitch) + uint32(i)
+            values = replaced(values, int64(i), shared[at])
+        cuda.syncwarp()
+        return walked(run.em1 - run.em1, scaled(run.sigma, values), run.em1)
+
+    return pitch, read, write
+
+
+def _scan(dtype, fused):
+    real = float32 if dtype == "float32" else float64
+    each, size = elements(dtype), 16 // np.dtype(dtype).itemsize
+    pitch, read, write = _pieces(dtype)
+    room, stretch = THREADS * pitch, stretch_of(dtype)
 
     @kernel
-    def pass_once(run, noise, reach, far, ticket, ends, starts, aligned, out):
-        place = cuda.shared.array(1, int64)
-        known = cuda.shared.array(2, real)
+    def scan_paths(run, noise, table, starts, aligned, out):
+        """A warp a path: row `number` of out."""
+        shared = cuda.shared.array(room, real)
+        warp = uint32(cuda.threadIdx.x) // uint32(LANES)
+        lane = uint32(cuda.threadIdx.x) % uint32(LANES)
+        number = int64(cuda.blockIdx.x) * _WARPS + int64(warp)
+        if number >= out.shape[0]:
+            return
+        path = uint32(run.path + uint32(number))
+        n, value = uint64(out.shape[1]), starts[number]
+        begin = uint64(0)
+        while begin < n:
+            if fused:
+                v = stretch(run, path, (begin + uint64(lane) * uint64(each)) // uint64(size))
+            else:
+                v = read(shared, warp, lane, run, begin, n, noise[number])
+            end = _scanned(v[-1], lane, run.strides)
+            before = cuda.shfl_up_sync(_ALL, end, 1)
+            carry = table[0, lane] * value + (before if lane > 0 else value - value)
+            last = cuda.shfl_sync(_ALL, end, 31)
+            x = axpy(run.share[1] * carry, run.second, axpy(run.share[0] * carry, run.first, v))
+            write(shared, warp, lane, x, begin, n, aligned, out[number])
+            value = value + (run.em1_tile * value + last)
+            begin += uint64(LANES * each)
+
+    return scan_paths
+
+
+def _long_scan(dtype, fused):
+    itemsize = np.dtype(dtype).itemsize
+    real, size = (float32 if itemsize == 4 else float64), 16 // itemsize
+    word = np.uint32 if itemsize == 4 else np.uint64
+    empty, each = word(np.iinfo(word).max), elements(dtype)
+    pitch, read, write = _pieces(dtype)
+    room, stretch = THREADS * pitch, stretch_of(dtype)
+
+    @kernel
+    def scan_long(run, noise, table, far, ends, starts, aligned, out):
+        """Blocks in the order of their numbers, which is that of their start on the hardware.
+
+        `far` holds mu^(B k) for blocks of B elements; `ends` and `starts` hold no number yet but
+        for starts[0].
+        """
+        shared = cuda.shared.array(room, real)
         totals = cuda.shared.array(_WARPS, real)
         sums = cuda.shared.array(_WARPS, real)
-        elements = cuda.shared.array(room, real)
+        known = cuda.shared.array(1, real)
         t = uint32(cuda.threadIdx.x)
-        lane, warp = t & uint32(31), t >> uint32(5)
-        empty = ~word(0)
-        if t == 0:
-            place[0] = cuda.atomic.add(ticket, 0, 1)
-        cuda.syncthreads()
-        tile = place[0]
-        n = uint64(out.size)
-
-        # The thread's elements, as if the process were 0 before them.
-        first = uint64(tile) * uint64(THREADS * each) + uint64(t) * uint64(each)
-        b, one = first // uint64(size), uint64(1)
-        zero = run.em1 - run.em1
+        warp, lane = t // uint32(LANES), t % uint32(LANES)
+        tile, n = int64(cuda.blockIdx.x), uint64(out.size)
+        begin = (uint64(tile) * uint64(_WARPS) + uint64(warp)) * uint64(LANES * each)
         if fused:
-            k0, k1, path, stream = run.k0, run.k1, run.path, run.stream
-            a0, a1, a2, a3 = words10(b, path, stream, k0, k1)
-            v0 = walked(zero, draw(a0, a1, a2, a3, run.sigma), run.em1)
-            a0, a1, a2, a3 = words10(b + one, path, stream, k0, k1)
-            v1 = walked(v0[-1], draw(a0, a1, a2, a3, run.sigma), run.em1)
-            a0, a1, a2, a3 = words10(b + one + one, path, stream, k0, k1)
-            v2 = walked(v1[-1], draw(a0, a1, a2, a3, run.sigma), run.em1)
-            a0, a1, a2, a3 = words10(b + one + one + one, path, stream, k0, k1)
-            v3 = walked(v2[-1], draw(a0, a1, a2, a3, run.sigma), run.em1)
+            v = stretch(run, run.path, (begin + uint64(lane) * uint64(each)) // uint64(size))
         else:
-            like = cast(nothing, run.em1)
-            wide = warp * uint32(32 * pitch)
-            begin = first - uint64(lane) * uint64(each)
-            for r in range(4):
-                i = uint32(r * 32 * size) + lane * uint32(size)
-                part = like
-                if aligned and begin + uint64(i) + uint64(size) <= n:
-                    part = load(noise, begin + uint64(i), like)
-                else:
-                    for j in range(size):
-                        if begin + uint64(i) + uint64(j) < n:
-                            part = replaced(part, j, noise[begin + uint64(i) + uint64(j)])
-                store(elements, uint64(wide + i // uint32(each) * uint32(pitch) + i % uint32(each)), part)
-            cuda.syncwarp()
-            own = uint64(t) * uint64(pitch)
-            step = uint64(size)
-            v0 = walked(zero, scaled(run.sigma, load(elements, own, like)), run.em1)
-            v1 = walked(v0[-1], scaled(run.sigma, load(elements, own + step, like)), run.em1)
-            v2 = walked(v1[-1], scaled(run.sigma, load(elements, own + step + step, like)), run.em1)
-            v3 = walked(v2[-1], scaled(run.sigma, load(elements, own + step + step + step, like)), run.em1)
-
-        # Ends of the threads of a warp, then of the warps.
-        end = v3[-1]
-        stride = run.strides
+            v = read(shared, warp, lane, run, begin, n, noise)
+        end = _scanned(v[-1], lane, run.strides)
         before = cuda.shfl_up_sync(_ALL, end, 1)
-        end = end + stride[0] * before if lane >= 1 else end
-        before = cuda.shfl_up_sync(_ALL, end, 2)
-        end = end + stride[1] * before if lane >= 2 else end
-        before = cuda.shfl_up_sync(_ALL, end, 4)
-        end = end + stride[2] * before if lane >= 4 else end
-        before = cuda.shfl_up_sync(_ALL, end, 8)
-        end = end + stride[3] * before if lane >= 8 else end
-        before = cuda.shfl_up_sync(_ALL, end, 16)
-        end = end + stride[4] * before if lane >= 16 else end
-        before = cuda.shfl_up_sync(_ALL, end, 1)
-        if lane == 31:
+        zero = end - end
+        carry = before if lane > 0 else zero
+        if lane == LANES - 1:
             totals[warp] = end
         cuda.syncthreads()
-        total, local = zero, zero
-        for w in range(_WARPS):
-            local = total if w == warp else local
-            total = total * stride[5] + totals[w]
-        local = local * reach[lane] + (before if lane > 0 else zero)
 
-        # What the tiles before bring: those of this group, and the value at its start.
-        position = tile % GROUP
-        group = tile // GROUP
+        # What the warps before bring, and what this block brings to the later ones.
+        total, mine = zero, zero
+        for w in range(_WARPS):
+            mine = total if w == warp else mine
+            total = total + (run.em1_tile * total + totals[w])
+        position, group = tile % GROUP, tile // GROUP
         if t == 0:
             cuda.stcg(ends, tile, bits_of(total))
         seen = zero
@@ -125,72 +179,184 @@ def _single_pass(dtype, fused):
             while found == empty:
                 found = cuda.ldcv(ends, tile - position + int64(t))
             seen = float_of(found) * far[position - 1 - int64(t)]
-        seen += cuda.shfl_xor_sync(_ALL, seen, 16)
-        seen += cuda.shfl_xor_sync(_ALL, seen, 8)
-        seen += cuda.shfl_xor_sync(_ALL, seen, 4)
-        seen += cuda.shfl_xor_sync(_ALL, seen, 2)
-        seen += cuda.shfl_xor_sync(_ALL, seen, 1)
+        for k in range(5):
+            seen += cuda.shfl_xor_sync(_ALL, seen, 16 >> k)
         if lane == 0:
             sums[warp] = seen
-        cuda.syncthreads()
-        if t == 0:
-            for w in range(1, _WARPS):
-                seen += sums[w]
+        if t == THREADS - 1:
             found = cuda.ldcv(starts, group)
             while found == empty:
                 found = cuda.ldcv(starts, group)
-            seen += far[position] * float_of(found)
-            if position == GROUP - 1:
-                cuda.stcg(starts, group + 1, bits_of(total + far[1] * seen))
-            known[0] = seen
+            known[0] = far[position] * float_of(found)
         cuda.syncthreads()
-        carry = local + reach[t] * known[0]
+        value = known[0]
+        for w in range(_WARPS):
+            value += sums[w]
+        if t == 0 and position == GROUP - 1:
+            cuda.stcg(starts, group + 1, bits_of(total + far[1] * value))
 
-        # To memory, neighbours next to each other.
-        own = uint64(t) * uint64(pitch)
-        step = uint64(size)
-        store(elements, own, axpy(carry, run.decay0, v0))
-        store(elements, own + step, axpy(carry, run.decay1, v1))
-        store(elements, own + step + step, axpy(carry, run.decay2, v2))
-        store(elements, own + step + step + step, axpy(carry, run.decay3, v3))
-        cuda.syncwarp()
-        begin = first - uint64(lane) * uint64(each)
-        wide = warp * uint32(32 * pitch)
-        for r in range(4):
-            i = uint32(r * 32 * size) + lane * uint32(size)
-            own = uint64(wide + i // uint32(each) * uint32(pitch) + i % uint32(each))
-            part = load(elements, own, v0)
-            if aligned and begin + uint64(i) + uint64(size) <= n:
-                store(out, begin + uint64(i), part)
-            else:
-                for j in range(size):
-                    if begin + uint64(i) + uint64(j) < n:
-                        out[begin + uint64(i) + uint64(j)] = part[j]
+        # The value at the start of this warp's tile.
+        for w in range(_WARPS):
+            if w < warp:
+                value = value + run.em1_tile * value
+        value += mine
+        carry = table[0, lane] * value + carry
+        x = axpy(run.share[1] * carry, run.second, axpy(run.share[0] * carry, run.first, v))
+        write(shared, warp, lane, x, begin, n, aligned, out)
 
-    return pass_once
+    return scan_long
 
 
-class Pass(NamedTuple):
-    """Numbers of one path. Floats are of the path's type.
+def _bridge(dtype):
+    real = float32 if dtype == "float32" else float64
+    each, size = elements(dtype), 16 // np.dtype(dtype).itemsize
+    pitch, _, write = _pieces(dtype)
+    room, stretch = THREADS * pitch, stretch_of(dtype)
 
-    Attributes
-    ----------
-    decay0 .. decay3 : mu^(j + 1) for the elements of a thread's four blocks
-    strides : mu^(E 2^k) for the E elements of a thread, k = 0 .. 5
+    @kernel
+    def bridge_tiles(run, table, start, ends, aligned, out):
+        """A warp a tile, from ends[tile - 1] (or `start`) to ends[tile]."""
+        shared = cuda.shared.array(room, real)
+        warp = uint32(cuda.threadIdx.x) // uint32(LANES)
+        lane = uint32(cuda.threadIdx.x) % uint32(LANES)
+        tile = int64(cuda.blockIdx.x) * _WARPS + int64(warp)
+        n, begin = uint64(out.size), uint64(tile) * uint64(LANES * each)
+        if begin >= n:
+            return
+        v = stretch(run, run.path, (begin + uint64(lane) * uint64(each)) // uint64(size))
+        end = _scanned(v[-1], lane, run.strides)
+        before = cuda.shfl_up_sync(_ALL, end, 1)
+        last = cuda.shfl_sync(_ALL, end, 31)
+        value = start if tile == 0 else ends[tile - 1]
+        carry = table[0, lane] * value + (before if lane > 0 else value - value)
+        miss = ends[tile] - (value + (run.em1_tile * value + last))
+        p = run.share[0] * carry + miss * table[1, lane]
+        q = run.share[1] * carry + miss * table[2, lane]
+        x = axpy(q, run.second, axpy(p, run.first, v))
+        write(shared, warp, lane, x, begin, n, aligned, out)
+
+    return bridge_tiles
+
+
+def _sweeps(dtype):
+    real = float32 if dtype == "float32" else float64
+    half = SWEEP // 2
+
+    @kernel
+    def sweep_blocks(noise, powers, sigma, totals, out):
+        """Each SWEEP elements from 0: powers[d] is mu^(2^d). Algorithms 7 and 8, indices mended."""
+        x = cuda.shared.array(SWEEP, real)
+        t, base = int64(cuda.threadIdx.x), int64(cuda.blockIdx.x) * SWEEP
+        for i in (t, t + half):
+            x[i] = sigma * noise[base + i] if base + i < noise.size else sigma - sigma
+        cuda.syncthreads()
+        width, d = 1, 0
+        while width < SWEEP:  # up: the left summand's weight is mu^width
+            i = (2 * t + 2) * width - 1
+            if i < SWEEP:
+                x[i] += powers[d] * x[i - width]
+            cuda.syncthreads()
+            width, d = 2 * width, d + 1
+        while width > 1:
+            width, d = width // 2, d - 1
+            i = (2 * t + 3) * width - 1
+            if i < SWEEP:
+                x[i] += powers[d] * x[i - width]
+            cuda.syncthreads()
+        for i in (t, t + half):
+            if base + i < out.size:
+                out[base + i] = x[i]
+        if t == 0:
+            totals[int64(cuda.blockIdx.x)] = x[SWEEP - 1]
+
+    @kernel
+    def fix_blocks(out, values, weights, start):
+        """Element p of a block gets mu^(p + 1) times the value before the block."""
+        block = int64(cuda.blockIdx.x)
+        before = start if block == 0 else values[block - 1]
+        for p in range(cuda.threadIdx.x, SWEEP, cuda.blockDim.x):
+            if block * SWEEP + p < out.size:
+                out[block * SWEEP + p] += weights[p] * before
+
+    return sweep_blocks, fix_blocks
+
+
+_DTYPES = ("float32", "float64")
+scan_float32, scan_float64 = (_scan(d, True) for d in _DTYPES)
+scan_noise_float32, scan_noise_float64 = (_scan(d, False) for d in _DTYPES)
+long_float32, long_float64 = (_long_scan(d, True) for d in _DTYPES)
+long_noise_float32, long_noise_float64 = (_long_scan(d, False) for d in _DTYPES)
+bridge_float32, bridge_float64 = (_bridge(d) for d in _DTYPES)
+sweep_float32, fix_float32 = _sweeps("float32")
+sweep_float64, fix_float64 = _sweeps("float64")
+
+
+def _chosen(single, double, dtype):
+    return single if np.dtype(dtype) == np.float32 else double
+
+
+def _aligned(out) -> bool:
+    """Whether every row begins at a multiple of 16 bytes."""
+    interface = getattr(out, "__cuda_array_interface__", None)
+    row = out.shape[-1] * np.dtype(out.dtype).itemsize
+    good = interface is not None and interface["data"][0] % 16 == 0
+    return good and (out.ndim == 1 or row % 16 == 0)
+
+
+def scan(run, table, starts, noise, out, stream=0):
+    """Fill the rows of `out` with paths from starts[row]; `noise` is drawn, or given (same shape)."""
+    drawn = noise is None
+    single, double = (
+        (scan_float32, scan_float64) if drawn else (scan_noise_float32, scan_noise_float64)
+    )
+    table, starts = (cuda.to_device(a, stream=stream) for a in (table, starts))
+    grid = launch.blocks(out.shape[0], _WARPS)
+    _chosen(single, double, out.dtype)[grid, THREADS, stream](
+        run, out if drawn else noise, table, starts, _aligned(out), out
+    )
+
+
+def long_scan(run, table, rate, start, noise, out, stream=0):
+    """Fill `out` with one path from `start`; rate is delta/tau."""
+    drawn, word = noise is None, np.uint32 if out.dtype.itemsize == 4 else np.uint64
+    single, double = (
+        (long_float32, long_float64) if drawn else (long_noise_float32, long_noise_float64)
+    )
+    block = THREADS * elements(out.dtype)
+    blocks = launch.blocks(out.size, block)
+    far = np.exp(-rate * block * np.arange(GROUP + 1)).astype(out.dtype)
+    empty = np.full(blocks + blocks // GROUP + 2, np.iinfo(word).max, word)
+    empty[blocks] = np.array([start], out.dtype).view(word)[0]
+    flags = cuda.to_device(empty, stream=stream)
+    table, far = (cuda.to_device(a, stream=stream) for a in (table, far))
+    _chosen(single, double, out.dtype)[blocks, THREADS, stream](
+        run, out if drawn else noise, table, far, flags[:blocks], flags[blocks:], _aligned(out), out
+    )
+
+
+def bridge(run, table, start, ends, out, stream=0):
+    """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
+    kernel_ = _chosen(bridge_float32, bridge_float64, out.dtype)
+    grid = launch.blocks(ends.size, _WARPS)
+    table = cuda.to_device(table, stream=stream)
+    kernel_[grid, THREADS, stream](run, table, start, ends, _aligned(out), out)
+
+
+def sweeps(powers, weights, sigma, start, noise, out, stream=0):
+    """Fill `out` with the path of `noise` from `start` by the paper's three kernels.
+
+    powers[l, d] is mu^(SWEEP^l 2^d) and weights[l, p] is mu^(SWEEP^l (p + 1)).
     """
+    dtype = np.dtype(out.dtype)
+    sweep, fix = _chosen(sweep_float32, sweep_float64, dtype), _chosen(fix_float32, fix_float64, dtype)
+    blocks = launch.blocks(out.size, SWEEP)
+    totals = cuda.device_array(blocks, dtype, stream=stream)
+    on_device = cuda.to_device(powers[0], stream=stream)
+    sweep[blocks, SWEEP // 2, stream](noise, on_device, dtype.type(sigma), totals, out)
+    values = totals
+    if blocks > 1:
+        values = cuda.device_array(blocks, dtype, stream=stream)
+        sweeps(powers[1:], weights[1:], 1.0, start, totals, values, stream)
+    on_device = cuda.to_device(weights[0], stream=stream)
+    fix[blocks, THREADS, stream](out, values, on_device, dtype.type(start))
 
-    k0: np.uint32
-    k1: np.uint32
-    path: np.uint32
-    stream: np.uint32
-    em1: float
-    sigma: float
-    decay0: tuple
-    decay1: tuple
-    decay2: tuple
-    decay3: tuple
-    strides: tuple
-
-
-single_pass_float32, single_pass_float64 = (_single_pass(d, False) for d in ("float32", "float64"))
-fused_float32, fused_float64 = (_single_pass(d, True) for d in ("float32", "float64"))

@@ -1,7 +1,8 @@
 """Prints the coefficients of stablegpu/_special_math.py: weighted minimax polynomials.
 
-A polynomial is found by Remez's exchange with 50 digits. Then its coefficients are rounded to the
-data type one by one, those of the lowest powers first, and the others fitted again each time.
+A polynomial is found by Remez's exchange with 50 digits. Then its coefficients are rounded one by
+one and the others fitted again each time: first the highest powers of float64 to the 21 digits that
+a GPU's instruction can hold itself, then all others to the data type, from the lowest powers on.
 """
 
 from __future__ import annotations
@@ -60,33 +61,46 @@ def _alternating(errors) -> list[int]:
     return peaks
 
 
-def fitted(function, weight, low, high, degree, dtype):
-    """Coefficients of `dtype`, the highest power first, and the largest weighted error."""
+def fitted(function, weight, low, high, degree, dtype, short):
+    """Coefficients of `dtype`, the highest power first, and the largest weighted error.
+
+    The `short` highest ones have 21 digits.
+    """
     low, high = mp.mpf(low), mp.mpf(high)
     points = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * k / 1000) for k in range(1001)]
-    powers = list(range(degree + 1))
-    target = minimax(function, weight, points, powers)
+    ideal = minimax(function, weight, points, list(range(degree + 1)))
     scale = max(abs(low), abs(high))
     nodes = points[:: 1000 // (6 * degree)]
-    rounded = []
-    while len(rounded) <= degree:
-        done = len(rounded)
-        matrix = mp.matrix(len(nodes), degree + 1 - done)
-        right = mp.matrix(len(nodes), 1)
+    rounded = {}
+
+    def refitted() -> dict:
+        """The powers that are not rounded yet, by least squares."""
+        free = [p for p in range(degree + 1) if p not in rounded]
+        matrix, right = mp.matrix(len(nodes), len(free)), mp.matrix(len(nodes), 1)
         for i, x in enumerate(nodes):
-            for j, p in enumerate(powers[done:]):
+            for j, p in enumerate(free):
                 matrix[i, j] = weight(x) * (x / scale) ** p
-            ideal = sum(c * x**p for p, c in enumerate(target))
-            right[i] = weight(x) * (ideal - sum(c * x**p for p, c in enumerate(rounded)))
-        best = mp.lu_solve(matrix, right)[0] / scale**done
-        rounded.append(mp.mpf(float(dtype(float(best)))))
+            whole = sum(c * x**p for p, c in enumerate(ideal))
+            right[i] = weight(x) * (whole - sum(c * x**p for p, c in rounded.items()))
+        return dict(zip(free, mp.lu_solve(matrix, right), strict=True))
+
+    highest = list(range(degree, degree - short, -1))
+    for p in highest + [p for p in range(degree + 1) if p not in highest]:
+        best = float(refitted()[p] / scale**p)
+        rounded[p] = mp.mpf(shortened(best) if p in highest else float(dtype(best)))
     error = max(
-        weight(x) * abs(function(x) - sum(c * x**p for p, c in enumerate(rounded))) for x in points
+        weight(x) * abs(function(x) - sum(c * x**p for p, c in rounded.items())) for x in points
     )
-    return [dtype(float(c)) for c in reversed(rounded)], error
+    return [dtype(float(rounded[p])) for p in range(degree, -1, -1)], error
 
 
-def mills_series(shift, centre, degree, dtype):
+def shortened(number: float) -> float:
+    """`number` rounded to 21 digits: the lower half of its bits is 0."""
+    fraction, exponent = np.frexp(number)
+    return float(np.ldexp(np.rint(np.ldexp(fraction, 21)), exponent - 21))
+
+
+def mills_series(shift, centre, degree, dtype, short):
     """(a + shift) mills(a) in powers of 1/(a + shift) - centre."""
 
     def function(v):
@@ -95,10 +109,10 @@ def mills_series(shift, centre, degree, dtype):
 
     far = SEARCHED_TO[dtype.__name__]
     low, high = 1 / (far + shift) - centre, 1 / mp.mpf(shift) - centre
-    return fitted(function, lambda v: 1 / function(v), low, high, degree, dtype)
+    return fitted(function, lambda v: 1 / function(v), low, high, degree, dtype, short)
 
 
-def decay_series(degree, dtype):
+def decay_series(degree, dtype, short):
     """(exp(-r/2) - 1)/r in powers of r, |r| <= log 2."""
     edge = mp.mpf("1.01") * mp.log(2)
     return fitted(
@@ -108,10 +122,11 @@ def decay_series(degree, dtype):
         edge,
         degree,
         dtype,
+        short,
     )
 
 
-def log_series(degree, dtype):
+def log_series(degree, dtype, short):
     """(log(1 + z) - 2 s)/s^3 in powers of s^2, with s = z/(2 + z), |s| <= 1/3."""
 
     def function(w):
@@ -120,7 +135,7 @@ def log_series(degree, dtype):
         s = mp.sqrt(w)
         return 2 * (mp.atanh(s) - s) / (s * w)
 
-    return fitted(function, lambda w: w / 2 + mp.mpf("1e-12"), 0, mp.mpf("0.1112"), degree, dtype)
+    return fitted(function, lambda w: w / 2 + mp.mpf("1e-12"), 0, mp.mpf("0.1112"), degree, dtype, short)
 
 
 def show(name, found, dtype) -> None:
@@ -133,14 +148,14 @@ def show(name, found, dtype) -> None:
 
 
 def main() -> None:
-    for dtype, shift, centre, degrees in (
-        (np.float32, 3.75, 0.16015625, (8, 5, 3)),
-        (np.float64, 4.0, 0.15625, (22, 10, 9)),
+    for dtype, shift, centre, degrees, short in (
+        (np.float32, 3.75, 0.16015625, (8, 5, 3), (0, 0, 0)),
+        (np.float64, 4.0, 0.15625, (22, 10, 9), (10, 4, 5)),
     ):
         bits = np.finfo(dtype).bits
-        show(f"_MILLS_{bits}", mills_series(shift, centre, degrees[0], dtype), dtype)
-        show(f"_DECAY_{bits}", decay_series(degrees[1], dtype), dtype)
-        show(f"_LOG_{bits}", log_series(degrees[2], dtype), dtype)
+        show(f"_MILLS_{bits}", mills_series(shift, centre, degrees[0], dtype, short[0]), dtype)
+        show(f"_DECAY_{bits}", decay_series(degrees[1], dtype, short[1]), dtype)
+        show(f"_LOG_{bits}", log_series(degrees[2], dtype, short[2]), dtype)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,21 @@
+"""What a simulation raises when the flow or a file is at fault."""
+
+from __future__ import annotations
+
+
+class UnstableError(RuntimeError):
+    """The flow has become NaN or too fast; the message says where and what to change.
+
+    Attributes
+    ----------
+    step : when it was found
+    cell : (x, y, z)
+    """
+
+    def __init__(self, message: str, step: int, cell: tuple[int, int, int]):
+        super().__init__(message)
+        self.step, self.cell = step, cell
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint is damaged, of another version, or of another problem."""

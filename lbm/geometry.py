@@ -1,0 +1,35 @@
+"""Shapes as boolean arrays [x, y, z]: cells that are not fluid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def centres(shape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates of the cells' centres, in cells, ready to broadcast."""
+    return np.ogrid[tuple(slice(0.5, n) for n in shape)]
+
+
+def sphere(shape, centre, radius: float) -> np.ndarray:
+    """Cells whose centre lies within `radius` (cells) of `centre`."""
+    x, y, z = centres(shape)
+    cx, cy, cz = centre
+    return (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < radius**2
+
+
+def cylinder(shape, centre, radius: float, axis: int = 2) -> np.ndarray:
+    """Cells within `radius` of a line along `axis` through `centre` (two numbers)."""
+    grid = [g for a, g in enumerate(centres(shape)) if a != axis]
+    inside = sum((g - c) ** 2 for g, c in zip(grid, centre, strict=True)) < radius**2
+    return np.broadcast_to(inside, shape).copy()
+
+
+def heights(shape, surface) -> np.ndarray:
+    """Cells below a height map: `surface[x, z]` in cells along +y."""
+    surface = np.asarray(surface, float)
+    nx, ny, nz = shape
+    if surface.shape != (nx, nz):
+        raise ValueError(f"surface must have shape {(nx, nz)}, got {surface.shape}")
+    if not np.isfinite(surface).all():
+        raise ValueError("surface must be finite: fill the gaps of the height map")
+    return np.arange(0.5, ny)[None, :, None] < surface[:, None, :]

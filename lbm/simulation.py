@@ -1,0 +1,356 @@
+"""A flow: domain, walls, state, and what is measured on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+import hetero
+from hetero import errors
+from hetero.errors import one_of, real
+from hetero.jit import twin
+from lbm import boundaries as conditions
+from lbm import links
+from lbm.engine import Problem
+from lbm.errors import UnstableError
+from lbm.lattice import CS2, C, W
+from lbm.parts import Single, Split
+from lbm.patterns import PATTERNS
+from lbm.precision import PRECISIONS
+from lbm.trt import TRT
+
+SLAB = 1 << 24
+"""Cells of fields that are computed at a time: 256 MiB in float32."""
+
+SPEED_LIMIT = 0.8 * float(CS2) ** 0.5
+"""Speed in cells/step above which a run stops: Mach 0.8, where the equilibrium is far off."""
+
+
+class Simulation:
+    """D3Q19 lattice Boltzmann flow.
+
+    Parameters
+    ----------
+    shape : (nx, ny, nz)
+        Cells. All of them may be fluid: walls of faces stand half a cell outside.
+    collision : BGK or TRT
+        Default `TRT(0.8)`.
+    boundaries : mapping
+        Faces "x-", "x+", "y-", ... or axes "x", "y", "z" to conditions; other names to `Solid`.
+        A face that is not named is periodic.
+    force : three floats
+        Body force on a unit of volume, density times cells/step^2 (Guo et al. 2002).
+    rho, u : array or number, optional
+        Initial density [x, y, z] and velocity [c, x, y, z], or one for all; at rest by default.
+    pattern : {"esoteric", "aa", "ab"}
+        Memory pattern; the first two keep one copy of the populations, "ab" two.
+    precision : {"float32", "float64", "float16"}
+        float16 computes in float32 and keeps half-precision numbers in memory.
+    ratio : float or "auto"
+        Share of the rows that the CPU computes beside the GPU. "auto" measures both and takes the
+        best, often 0. Only with device="cuda".
+    check : int
+        Steps between tests for NaN and too high a speed; 0 for none.
+    device : str or Device, optional
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad shapes, unstable settings, walls that contradict each other.
+    MemoryError
+        The domain does not fit.
+
+    Notes
+    -----
+    Lattice units: cells, steps, density 1; pressure is rho/3. `lbm.Units` converts. Second order in
+    space. Velocity errors are of the order of eps(precision): about 1e-7 in float32, 1e-5 in
+    float16.
+    """
+
+    def __init__(
+        self,
+        shape,
+        *,
+        collision=None,
+        boundaries=None,
+        force=(0.0, 0.0, 0.0),
+        rho=1.0,
+        u=(0.0, 0.0, 0.0),
+        pattern="esoteric",
+        precision="float32",
+        ratio=0.0,
+        check=500,
+        device=None,
+    ):
+        self.shape = _shape(shape)
+        self.collision = TRT(0.8) if collision is None else collision
+        for needed in ("tau", "rates", "relax"):
+            if not hasattr(self.collision, needed):
+                raise TypeError(f"collision must be an operator such as lbm.BGK(tau), {collision!r}")
+        one_of("pattern", pattern, tuple(PATTERNS))
+        form = PRECISIONS[one_of("precision", precision, tuple(PRECISIONS))]
+        if self.shape[0] % form.lanes:
+            raise ValueError(f"precision={precision!r} needs an even nx, got {self.shape[0]}")
+        self.faces, self.solids = conditions.split(boundaries)
+        self.check, self.steps = _count("check", check), 0
+        self.device = hetero.resolve(device, work=float(np.prod(self.shape)), break_even=32**3)
+        found = links.find(self.shape, self.faces, self.solids)
+        self.problem = Problem(
+            self.shape, found, PATTERNS[pattern], form, self.collision, _force(force)
+        )
+        self.ratio = _ratio(ratio, self.device)
+        self._domain = self._place()
+        self._fields = None
+        self.set(rho=rho, u=u)
+
+    def _place(self):
+        """The domain on its device, or on two."""
+        if self.ratio == "auto":
+            from lbm.balance import best_ratio
+
+            self.ratio = best_ratio(self.problem, self.device, self.faces)
+        ny = self.shape[1]
+        cut = round(self.ratio * ny)
+        if cut == 0 and self.ratio > 0.0:
+            cut = 1
+        if cut == 0:
+            return Single(self.problem, self.device)
+        cpu = hetero.Device("cpu")
+        if cut >= ny:
+            return Single(self.problem, cpu)
+        return Split(self.problem, cut, (cpu, self.device), self.faces)
+
+    def __repr__(self):
+        p = self.problem
+        return (
+            f"Simulation({self.shape}, collision={self.collision}, pattern={p.pattern.name!r}, "
+            f"precision={p.precision.name!r}, device='{self.device}', steps={self.steps})"
+        )
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def set(self, *, rho=1.0, u=(0.0, 0.0, 0.0)) -> None:
+        """Start from the equilibrium of a density and a velocity, at step 0."""
+        T = self.problem.precision.compute
+        nx, ny, nz = self.shape
+        rho, u = np.asarray(rho, np.float64), np.asarray(u, np.float64)
+        if rho.shape not in ((), self.shape):
+            raise ValueError(f"rho must be a number or of shape {self.shape}, got {rho.shape}")
+        if u.shape not in ((3,), (3, *self.shape)):
+            raise ValueError(f"u must be three numbers or of shape {(3, *self.shape)}, got {u.shape}")
+        if not (np.isfinite(rho).all() and np.isfinite(u).all() and (rho > 0).all()):
+            raise ValueError("rho must be finite and positive, u finite")
+        self.steps, self._fields = 0, None
+        for z0, z1 in self._slabs():
+            data = np.empty((4, z1 - z0, ny, nx), T)
+            data[0] = rho - 1.0 if rho.ndim == 0 else rho.T[z0:z1] - 1.0
+            for k in range(3):
+                data[k + 1] = u[k] if u.ndim == 1 else u[k].T[z0:z1]
+            self._domain.put("fill", 0, z0, data)
+
+    def _slabs(self, cells: int = SLAB) -> Iterator[tuple[int, int]]:
+        nx, ny, nz = self.shape
+        thick = max(1, cells // (nx * ny))
+        return ((z, min(z + thick, nz)) for z in range(0, nz, thick))
+
+    def _read(self, what: str, count: int, z0: int, z1: int) -> np.ndarray:
+        """[k, z, y, x] of a slab in host memory."""
+        nx, ny, _ = self.shape
+        out = np.empty((count, z1 - z0, ny, nx), self.problem.precision.compute)
+        for y0, engine, data in self._domain.slab(what, self.steps, z0, z1):
+            out[:, :, y0 : y0 + data.shape[2]] = engine.to_host(data)
+        return out
+
+    def _all(self) -> np.ndarray:
+        if self._fields is None or self._fields[0] != self.steps:
+            nx, ny, nz = self.shape
+            data = np.empty((4, nz, ny, nx), self.problem.precision.compute)
+            for z0, z1 in self._slabs():
+                data[:, z0:z1] = self._read("fields", 4, z0, z1)
+            data[0] += 1
+            self._fields = self.steps, data
+        return self._fields[1]
+
+    @property
+    def rho(self) -> np.ndarray:
+        """Density [x, y, z], a view of a copy in host memory; 1 where no fluid is."""
+        return self._all()[0].T
+
+    @property
+    def u(self) -> np.ndarray:
+        """Velocity [c, x, y, z] in cells/step, a view as `rho`; 0 where no fluid is."""
+        return self._all()[1:].transpose(0, 3, 2, 1)
+
+    @property
+    def fluid(self) -> np.ndarray:
+        """Whether a cell is fluid, [x, y, z]."""
+        return (self.problem.links.classes != links.SOLID_CLASS).T
+
+    def populations(self) -> np.ndarray:
+        """f_q - w_q before the next collision, [q, x, y, z], for small domains."""
+        return self._read("gather", len(C), 0, self.shape[2]).transpose(0, 3, 2, 1)
+
+    def momentum(self) -> np.ndarray:
+        """Total momentum of the fluid, summed in float64, with half of the force's impulse."""
+        return (self.rho * self.u).sum(axis=(1, 2, 3), dtype=np.float64)
+
+    # ---- running -----------------------------------------------------------------------------
+
+    def run(self, steps: int, *, callbacks: Iterable = (), progress: bool = False) -> Simulation:
+        """Do `steps` steps; returns the simulation.
+
+        Parameters
+        ----------
+        callbacks : iterable
+            Each is called with the simulation whenever the number of steps is a multiple of its
+            attribute `every` (1 without one). A true result stops the run.
+        progress : bool
+            Draw a bar on the terminal.
+
+        Raises
+        ------
+        UnstableError
+            Where the check finds NaN, a density of 0 or a speed near that of sound.
+        """
+        callbacks = list(callbacks)
+        end = self.steps + _count("steps", steps)
+        periods = [getattr(c, "every", 1) for c in callbacks] + [self.check or end + 1]
+        marks = self._marks(end, periods)
+        for mark in hetero.progress(marks, "steps", enabled=True) if progress else marks:
+            self._advance(mark - self.steps)
+            if self.check and (self.steps % self.check == 0 or self.steps == end):
+                self.require_stable()
+            due = [c for c in callbacks if self.steps % getattr(c, "every", 1) == 0]
+            if any([bool(c(self)) for c in due]):
+                break
+        self._domain.synchronize()
+        return self
+
+    def _marks(self, end: int, periods) -> list[int]:
+        """Numbers of steps at which something is due."""
+        marks = {end} if end > self.steps else set()
+        for period in periods:
+            marks |= set(range((self.steps // period + 1) * period, end + 1, period))
+        return sorted(marks)
+
+    def _advance(self, steps: int) -> None:
+        with self.device.active():
+            for _ in range(steps):
+                self._domain.step(self.steps)
+                self.steps += 1
+
+    def require_stable(self) -> None:
+        """Raise UnstableError if a cell is not finite or too fast."""
+        nx, ny, _ = self.shape
+        for z0, z1 in self._slabs():
+            for y0, engine, data in self._domain.slab("fields", self.steps, z0, z1):
+                with engine.device.active():
+                    flat = data.reshape(4, -1)
+                    square, where = twin("lbm._fields", engine.device).worst(flat)
+                if square > SPEED_LIMIT**2:
+                    z, rest = divmod(where, data.shape[2] * nx)
+                    y, x = divmod(rest, nx)
+                    self._unstable(square, (x, y + y0, z + z0))
+
+    def _unstable(self, square: float, cell) -> None:
+        at = f"step {self.steps}, cell {cell}"
+        if square > 1e29:
+            raise UnstableError(
+                f"the flow is not finite (NaN, infinity or a density below 0) at {at}. Take a "
+                f"larger tau (now {self.collision.tau:.6g}), a lower speed, TRT, or more cells",
+                self.steps,
+                cell,
+            )
+        raise UnstableError(
+            f"the speed is {square**0.5:.3g} cells/step at {at}, above {SPEED_LIMIT:.3g}: the "
+            "method holds well below the speed of sound (0.577). Take a smaller time step: lower "
+            "speeds and force, and a tau nearer to 1/2 to keep the Reynolds number",
+            self.steps,
+            cell,
+        )
+
+    # ---- forces ------------------------------------------------------------------------------
+
+    def force_on(self, name: str) -> np.ndarray:
+        """Force of the fluid on the solid `name` in the last step, by momentum exchange.
+
+        Three floats in density times cells^4/step^2, the pressure of density 1 left out (it adds
+        nothing on a closed body). Ladd (1994), Mei et al. (2002).
+        """
+        return self._links(name)[0].sum(axis=0)
+
+    def torque_on(self, name: str, centre) -> np.ndarray:
+        """Torque about `centre` (cells), as `force_on`."""
+        force, at = self._links(name)
+        return np.cross(at - np.asarray(centre, float), force).sum(axis=0)
+
+    def _links(self, name: str):
+        """(force on each link of a body, the point of the wall where it acts)."""
+        if name not in self.solids:
+            raise ValueError(f"there is no solid {name!r}; there are {sorted(self.solids)}")
+        cells, q = self.problem.links.bodies[name]
+        condition = self.solids[name].condition
+        if isinstance(condition, conditions.PressureOutlet):
+            raise ValueError(f"the solid {name!r} is an outlet: it has no force")
+        c, w = np.array(C, float)[q], np.array(W)[q]
+        stored = self._domain.at(self.steps, cells, q)
+        back = stored.astype(np.float64)
+        if self.problem.precision.storage is np.uint16:
+            back = stored.view(np.float16).astype(np.float64) * 2.0**-15
+        wall = np.array(getattr(condition, "velocity", (0.0, 0.0, 0.0)))
+        sent = back + 6.0 * w * (c @ wall)
+        return (sent + back)[:, None] * c, cells[:, ::-1] + 0.5 + 0.5 * c
+
+    # ---- files -------------------------------------------------------------------------------
+
+    def save(self, path) -> Path:
+        """Write a checkpoint, atomically; see `lbm.checkpoint`."""
+        from lbm.checkpoint import save
+
+        return save(self, path)
+
+    def restore(self, path) -> Simulation:
+        """Take the state of a checkpoint of the same problem: bit for bit what was saved."""
+        from lbm.checkpoint import restore
+
+        return restore(self, path)
+
+    def write_vtk(self, path, *, spacing: float = 1.0) -> Path:
+        """Write rho, u and the fluid's cells for ParaView; see `lbm.output`."""
+        from lbm.output import write_vtk
+
+        return write_vtk(self, path, spacing=spacing)
+
+
+def _shape(shape) -> tuple[int, int, int]:
+    sizes = errors.shape("shape", shape)
+    if len(sizes) != 3 or min(sizes, default=0) < 1:
+        raise ValueError(f"shape must be three integers of at least 1, got {shape!r}")
+    if sizes[0] * sizes[1] * sizes[2] >= 1 << 32:
+        raise ValueError(f"a block holds fewer than 2^32 cells, got {shape!r}")
+    return sizes
+
+
+def _count(name: str, value) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
+    return int(value)
+
+
+def _force(force) -> tuple[float, float, float]:
+    values = tuple(real("force", x) for x in force)
+    if len(values) != 3:
+        raise ValueError(f"force must hold three numbers, got {force!r}")
+    return values
+
+
+def _ratio(ratio, device):
+    if ratio != "auto":
+        ratio = real("ratio", ratio)
+        if not 0.0 <= ratio <= 1.0:
+            raise ValueError(f"ratio must lie in [0, 1] or be 'auto', got {ratio!r}")
+    if ratio != 0.0 and device.kind == "cpu":
+        raise ValueError(f"ratio={ratio!r} splits the domain with a GPU: it needs device='cuda'")
+    return ratio

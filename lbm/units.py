@@ -1,0 +1,122 @@
+"""From metres and seconds to cells and steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hetero.errors import real, within
+from lbm.boundaries import FASTEST
+
+SLOWEST_TAU, SLOW_TAU = 0.501, 2.0
+
+
+@dataclass(frozen=True)
+class Units:
+    """Scales of a simulation: multiply by them to get SI from lattice units.
+
+    Attributes
+    ----------
+    dx : metres in a cell
+    dt : seconds in a step
+    density : kg/m^3 at lattice density 1
+    tau : relaxation time that gives the viscosity
+    """
+
+    dx: float
+    dt: float
+    density: float
+    tau: float
+
+    @classmethod
+    def choose(
+        cls,
+        *,
+        length: float,
+        cells: int,
+        speed: float,
+        viscosity: float,
+        density: float = 1.0,
+        lattice_speed: float = 0.1,
+    ) -> Units:
+        """Units in which `length` (m) is `cells` cells and `speed` (m/s) is `lattice_speed`.
+
+        Parameters
+        ----------
+        viscosity : kinematic, m^2/s
+        lattice_speed : cells/step. The method's compressibility error grows with its square, the
+            number of steps with its inverse.
+
+        Raises
+        ------
+        ValueError
+            For settings that would be unstable or inaccurate; the message says what to change.
+        """
+        length, speed = _positive("length", length), _positive("speed", speed)
+        viscosity, density = _positive("viscosity", viscosity), _positive("density", density)
+        if not isinstance(cells, int) or cells < 1:
+            raise ValueError(f"cells must be an integer of at least 1, got {cells!r}")
+        within("lattice_speed", lattice_speed, 0.0, FASTEST, closed="right")
+        dx = length / cells
+        dt = lattice_speed * dx / speed
+        tau = 0.5 + 3.0 * viscosity * dt / dx**2
+        reynolds = speed * length / viscosity
+        if tau < SLOWEST_TAU:
+            raise ValueError(
+                f"tau would be {tau:.6f}, below {SLOWEST_TAU}: unstable at Reynolds number "
+                f"{reynolds:.4g} with {cells} cells. Take at least "
+                f"{_cells(reynolds, lattice_speed)} cells, or a larger lattice_speed "
+                f"(at most {FASTEST}), or a turbulence model"
+            )
+        if tau > SLOW_TAU:
+            fits = (SLOW_TAU - 0.5) / (tau - 0.5) * lattice_speed
+            raise ValueError(
+                f"tau would be {tau:.3g}, above {SLOW_TAU}: inaccurate at walls. "
+                f"Take lattice_speed={fits:.3g} or fewer cells"
+            )
+        return cls(dx, dt, density, tau)
+
+    @property
+    def viscosity(self) -> float:
+        """Kinematic, m^2/s."""
+        return (self.tau - 0.5) / 3.0 * self.dx**2 / self.dt
+
+    def to_lattice(self, *, speed=None, acceleration=None, time=None):
+        """A speed (m/s), acceleration (m/s^2; the force on a cell at density 1) or time (s)."""
+        given = [
+            (speed, self.dt / self.dx),
+            (acceleration, self.dt**2 / self.dx),
+            (time, 1.0 / self.dt),
+        ]
+        return _one(given)
+
+    def to_physical(self, *, speed=None, pressure=None, force=None, torque=None, steps=None):
+        """A lattice speed in m/s, `pressure` (given as rho - 1) in Pa, force in N, torque in N m,
+        steps in s."""
+        scale = self.dx / self.dt
+        given = [
+            (speed, scale),
+            (pressure, self.density * scale**2 / 3.0),
+            (force, self.density * scale**2 * self.dx**2),
+            (torque, self.density * scale**2 * self.dx**3),
+            (steps, self.dt),
+        ]
+        return _one(given)
+
+
+def _positive(name: str, value) -> float:
+    value = real(name, value)
+    if value <= 0.0:
+        raise ValueError(f"{name} must be positive, got {value!r}")
+    return value
+
+
+def _cells(reynolds: float, lattice_speed: float) -> int:
+    """Fewest cells that keep tau at SLOWEST_TAU: tau - 1/2 = 3 u N / Re."""
+    return int(reynolds * (SLOWEST_TAU - 0.5) / (3.0 * lattice_speed)) + 1
+
+
+def _one(given):
+    found = [value * scale for value, scale in given if value is not None]
+    if len(found) != 1:
+        raise TypeError("give exactly one quantity by keyword")
+    return found[0]

@@ -1,0 +1,39 @@
+"""Sums over stretches of a path on the CPU."""
+
+import numpy as np
+from numba import prange
+
+from hetero.jit import SUMS, parallel, serial
+
+PART = 4096
+"""Elements that are added up at once; the parts follow in their order."""
+
+
+@serial(fastmath=SUMS)
+def _part(x, first, steps, d):
+    """Sum of ((M - j)/M)^d x_j for j = first and on."""
+    total = 0.0
+    share = 1.0 / steps
+    for i in range(x.size):
+        u = (steps - first - i) * share
+        weight = 1.0
+        for _ in range(d):
+            weight *= u
+        total += weight * np.float64(x[i])
+    return total
+
+
+@parallel
+def _sums(path, steps, out):
+    for w in prange(out.shape[1]):
+        window = path[np.int64(w) * steps : (np.int64(w) + 1) * steps]
+        for d in range(out.shape[0]):
+            total = 0.0
+            for low in range(0, steps, PART):
+                total += _part(window[low : min(low + PART, steps)], low, steps, d)
+            out[d, w] = total
+
+
+def sums(path, steps, out, stream=0):
+    """out[d, w] = sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
+    _sums(path, steps, out)

@@ -1,0 +1,201 @@
+"""The run of `solve`: arrays on the device, windows of time, and the reductions of each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero.jit import twin
+from rode import schemes
+from rode._march import Program, Run, Tables
+from rode.montecarlo import BUFFER, STREAM, Quantiles, Result
+
+
+class Solver:
+    """State of one run; `run` makes the Result."""
+
+    def __init__(self, plan, wanted, every, first_path, width, key, device):
+        self.plan, self.wanted, self.every, self.device = plan, wanted, every, device
+        self.first_path, self.width, self.key = first_path, width, key
+        self.program = program_of(plan)
+        self.outputs = len(plan.problem.outputs)
+        self.T = np.dtype(plan.dtype).type
+        self.saves = any(one != "peaks" for one in wanted)
+        self.tables = Tables(*map(self.to_device, self.matrices()))
+        self.o = self.empty((plan.paths,))
+        self.x = self.empty((plan.problem.dimension, plan.paths))
+        self.peaks = self.empty((self.outputs, plan.paths))
+
+    # ---- memory ----
+
+    def to_device(self, array):
+        array = np.ascontiguousarray(array, dtype=self.plan.dtype)
+        if self.device.kind == "cpu":
+            return array
+        from hetero._driver import cuda
+
+        return cuda.to_device(array)
+
+    def empty(self, shape, dtype=None):
+        dtype = dtype or self.plan.dtype
+        if self.device.kind == "cpu":
+            return np.empty(shape, dtype)
+        from hetero._driver import cuda
+
+        return cuda.device_array(shape, dtype)
+
+    def to_host(self, array) -> np.ndarray:
+        return array if self.device.kind == "cpu" else array.copy_to_host()
+
+    def matrices(self):
+        """rows, law, transfers, parameters: see `Tables`."""
+        plan = self.plan
+        if plan.kind == "fields":
+            return np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 1)), plan.problem.parameters
+        fine = None if plan.exact and plan.fine is None else plan.fine
+        rows = schemes.forms(plan.scheme, plan.K, plan.h, fine)
+        law = np.zeros((1, 1))
+        if plan.kind == "law":
+            from rode._march_math import block_of, law_blocks
+
+            found, size = plan.law(), plan.degree + 2
+            law = np.zeros((size, 1 + law_blocks(self.program) * block_of(self.program).size))
+            law[:, 0], law[:, 1 : 1 + size] = found.mean, found.factor
+        return rows, law, plan.transfers(self.width), plan.problem.parameters
+
+    # ---- the run ----
+
+    def run(self) -> Result:
+        plan, every = self.plan, self.every
+        last = plan.steps // every
+        kept = Kept(self, last + 1)
+        if self.saves:
+            row = self.outputs * plan.paths * np.dtype(plan.dtype).itemsize
+            rows = max(1, BUFFER // row)
+            if "paths" in self.wanted and len(self.wanted) == 1:
+                rows = last + 1
+            done = 0
+            buffer = self.empty((min(rows, last + 1), self.outputs, plan.paths))
+            while done < last or done == 0:
+                count = min(rows - (done == 0), last - done)
+                first = 0 if done == 0 else done + 1
+                used = count + (done == 0)
+                self.march(done * every, count * every, every, buffer)
+                kept.take(first, buffer[:used])
+                done += count
+                if last == 0:
+                    break
+        if not self.saves or last * every < plan.steps:
+            done = last * every if self.saves else 0
+            self.march(done, plan.steps - done, 0, self.empty((1, 1, 1)))
+        return kept.result(plan.t0 + plan.h * every * np.arange(last + 1))
+
+    def march(self, done: int, count: int, every: int, saved) -> None:
+        plan, T, process = self.plan, self.T, self.plan.problem.process
+        fine = plan.fine or 1
+        em1, sigma = process.step(plan.h / fine)
+        fixed = plan.problem.start_process
+        start = process.deviation if fixed is None else fixed
+        run = Run(
+            *(*self.key, np.uint32(STREAM), np.uint32(self.first_path)),
+            *(done, count, fine, self.width, every, "peaks" in self.wanted, fixed is None),
+            *map(T, (plan.t0, plan.h, em1, sigma, start)),
+        )
+        twin("rode._march", self.device).march(
+            self.program, run, self.tables, self.o, self.x, saved, self.peaks
+        )
+
+
+class Kept:
+    """What is kept of the paths, filled window by window."""
+
+    def __init__(self, solver: Solver, times: int):
+        self.solver, self.times = solver, times
+        shape = (times, solver.outputs)
+        wanted = solver.wanted
+        self.levels = [q for one in wanted if isinstance(one, Quantiles) for q in one.probabilities]
+        self.paths = [] if "paths" in wanted else None
+        self.mean, self.variance = (
+            (np.empty(shape), np.empty(shape)) if "moments" in wanted else (None, None)
+        )
+        self.quantiles = np.empty((len(self.levels), *shape)) if self.levels else None
+
+    def take(self, first: int, window) -> None:
+        """Reduce (times, outputs, paths) numbers of times from number `first` on."""
+        solver, paths = self.solver, self.solver.plan.paths
+        reduce = twin("rode._reduce", solver.device)
+        here = slice(first, first + window.shape[0])
+        count = window.shape[0] * window.shape[1]
+        if self.paths is not None:
+            self.paths.append(np.array(solver.to_host(window)))
+        rows = window.reshape((count, paths))
+        if self.mean is not None:
+            mean, squares = (solver.empty((count,), np.float64) for _ in range(2))
+            reduce.moments(rows, mean, squares)
+            self.mean[here] = solver.to_host(mean).reshape(-1, solver.outputs)
+            spread = solver.to_host(squares).reshape(-1, solver.outputs)
+            self.variance[here] = spread / (paths - 1) if paths > 1 else np.nan
+        if self.quantiles is not None:
+            self.quantiles[:, here] = self._quantiles(reduce, rows)
+
+    def _quantiles(self, reduce, rows) -> np.ndarray:
+        solver, paths = self.solver, self.solver.plan.paths
+        place = np.array(self.levels) * (paths - 1)
+        low = np.floor(place).astype(np.int64)
+        ranks = np.unique(np.concatenate([low, np.minimum(low + 1, paths - 1)]))
+        found = solver.empty((rows.shape[0], ranks.size))
+        on_device = ranks
+        if solver.device.kind == "cuda":
+            from hetero._driver import cuda
+
+            on_device = cuda.to_device(ranks)
+        reduce.order(rows, on_device, found)
+        values = solver.to_host(found).astype(np.float64)
+        below = values[:, np.searchsorted(ranks, low)]
+        above = values[:, np.searchsorted(ranks, np.minimum(low + 1, paths - 1))]
+        return (below + (place - low) * (above - below)).T.reshape(
+            len(self.levels), -1, solver.outputs
+        )
+
+    def result(self, t) -> Result:
+        solver = self.solver
+        ends = np.vstack([solver.to_host(solver.x), solver.to_host(solver.o)[None]])
+        lost = int((~np.isfinite(ends).all(axis=0)).sum())
+        return Result(
+            t=t if solver.saves else t[:0],
+            outputs=solver.plan.problem.outputs,
+            work=solver.plan.work(),
+            status="diverged" if lost else "success",
+            message=f"{lost} of {solver.plan.paths} paths are infinite or NaN at the end"
+            if lost
+            else "all paths are finite",
+            paths=None if self.paths is None else np.concatenate(self.paths),
+            mean=self.mean,
+            variance=self.variance,
+            quantiles=self.quantiles,
+            peaks=np.array(solver.to_host(solver.peaks)) if "peaks" in solver.wanted else None,
+        )
+
+
+_programs: dict = {}
+
+
+def program_of(plan) -> Program:
+    """The functions that a plan compiles; the same object for the same problem and scheme."""
+    from rode import _problems_math, _schemes_math
+
+    problem = plan.problem
+    key = (problem.H, problem.B, problem.G, problem.g, problem.observe, problem.start)
+    key += (plan.scheme, plan.kind, plan.degree, plan.dtype, plan.normals)
+    key += (problem.dimension, problem.parameters.shape[0])
+    if key not in _programs:
+        fields = None
+        if plan.kind == "fields":
+            step = _schemes_math.separable(plan.scheme, problem.H)
+            fields = _problems_math.fields_of(problem.G, problem.g)
+        else:
+            step = _schemes_math.additive(plan.scheme, problem.H, problem.B)
+        _programs[key] = Program(
+            *(plan.kind, step, problem.observe, problem.start, fields, plan.dtype, plan.normals),
+            *(plan.degree, problem.dimension, problem.parameters.shape[0]),
+        )
+    return _programs[key]

@@ -1,0 +1,181 @@
+"""Normal random numbers by four methods, from counter-based words."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+
+import numpy as np
+
+from hetero import errors, philox, region
+from hetero.arrays import Workspace
+from hetero.devices import resolve
+from hetero.jit import twin
+
+BREAK_EVEN = 1_000_000
+"""Numbers from which a GPU is faster although they are copied to the host."""
+
+METHODS = (
+    "box-muller",
+    "inverse",
+    "rational",
+    "rational-blending",
+    "ziggurat",
+    "wallace",
+    "wallace-uncorrected",
+)
+
+STREAM = 0x60A1
+"""Of the Philox counter: normal shares no words with other uses of a seed."""
+
+
+def normal(
+    size=None,
+    *,
+    dtype=np.float64,
+    method: str = "box-muller",
+    rng=None,
+    path: int = 0,
+    strips: int = 256,
+    table: str = "shared",
+    out=None,
+    device=None,
+):
+    """Independent standard normal numbers.
+
+    Parameters
+    ----------
+    size : int, tuple of int or None
+        Shape; None draws one number, or as many as `out` holds.
+    dtype : {float64, float32}
+    method : str
+        - "box-muller": Box and Muller (1958); the default
+        - "inverse": the normal quantile of one uniform number; in float32 by polynomials of a
+          logarithm, in float64 the same as "rational"
+        - "rational", "rational-blending": the quantile by Wichura's rational functions (AS 241),
+          with branches, or all three computed and one chosen
+        - "ziggurat": Marsaglia and Tsang (2000) with `strips` strips
+        - "wallace": Wallace's pool of numbers (1996); "wallace-uncorrected" keeps the constant
+          sum of squares of a pool, for comparison only
+    rng : None, int, SeedSequence, numpy Generator or RandomState
+    path : int in [0, 2^32)
+        Independent sequences of one seed.
+    strips : power of two from 2 to 8192
+    table : {"shared", "local"}
+        Where a GPU keeps the strips' table: shared memory, or global memory and its cache.
+    out : array to fill; on a GPU, say a CuPy array, the numbers stay there
+    device : where to draw
+
+    Returns
+    -------
+    NumPy array of `dtype` (a scalar for size None), or `out`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the argument.
+
+    Notes
+    -----
+    The same seed gives the same words on every device, number i always from the same ones: on one
+    device the same floats for any launch and any number of threads, and a longer request starts
+    with the shorter one ("wallace": within a pool of 65536 numbers each). On another device the
+    floats differ by a few ulp ("inverse" in float32: 1e-6); a Ziggurat's draw within rounding of
+    the edge of a strip may be rejected on one device only.
+
+    Errors against the exact transform of the words: "box-muller" 2.3 ulp (float32) and 1.9
+    (float64), |x| < 6.77 and 8.58; "inverse" in float32 |x| < 6.24; "rational" 2.9 and 3.5 ulp,
+    |x| < 6.24 and 8.21. "ziggurat" has 24 bits in float32 and 51 in float64 in each strip, and a
+    tail without end. Wallace's numbers are sums of others: statistics over the four numbers of a
+    rotation, two rotations apart, are not independent.
+    """
+    dtype = float_type(dtype, out)
+    errors.one_of("method", method, METHODS)
+    errors.one_of("table", table, ("shared", "local"))
+    shape = tuple(out.shape) if size is None and out is not None else errors.shape("size", size)
+    if not isinstance(path, Integral) or not 0 <= path < 2**32:
+        raise ValueError(f"path must be an integer in [0, 2^32), got {path!r}")
+    edges = _edges(method, strips, table, dtype)
+    key = philox.key(rng)
+    device = resolve(device, out, work=math.prod(shape), break_even=BREAK_EVEN)
+    with device.active(), region("normals"):
+        work = Workspace(device, out)
+        array = work.output(shape, dtype, out)
+        if array.size:
+            loops = twin("rode._normals", device)
+            if method == "ziggurat":
+                loops.ziggurat(key, path, STREAM, edges, table == "shared", array, work.stream)
+            elif method.startswith("wallace"):
+                loops.wallace(key, path, STREAM, method == "wallace", array, work.stream)
+            else:
+                if method == "inverse" and dtype == np.float64:
+                    method = "rational"
+                loops.direct(method, key, path, STREAM, array, work.stream)
+        return work.result(array, shape, out)
+
+
+def float_type(dtype, out=None) -> np.dtype:
+    """float32 or float64 as asked for, or that of `out`; a ValueError for anything else."""
+    name = dtype if out is None else str(out.dtype).removeprefix("torch.")
+    try:
+        name = np.dtype(name).name
+    except TypeError:
+        pass
+    return np.dtype(errors.one_of("dtype", name, ("float64", "float32")))
+
+
+def _edges(method, strips, table, dtype):
+    if method != "ziggurat":
+        return None
+    from rode.ziggurat import ziggurat
+
+    edges = ziggurat(strips).x
+    if table == "shared" and edges.size * dtype.itemsize > 49152:
+        raise ValueError(
+            f"strips={strips} in {dtype} do not fit into shared memory; take table='local'"
+        )
+    return edges
+
+
+class Generator:
+    """A sequence of normal numbers that goes on from call to call, as NumPy's generators do.
+
+    Parameters
+    ----------
+    rng : the seed, as for `normal`
+    method, dtype : as for `normal`
+    device : where to draw
+
+    Examples
+    --------
+    >>> generator = Generator(1)
+    >>> generator.normal(size=3).shape
+    (3,)
+    """
+
+    def __init__(self, rng=None, *, method="box-muller", dtype=np.float64, device=None):
+        errors.one_of("method", method, METHODS)
+        self._key = np.random.SeedSequence([int(w) for w in philox.key(rng)])
+        self._calls = 0
+        self._settings = {"method": method, "dtype": dtype, "device": device}
+
+    def standard_normal(self, size=None, dtype=None, out=None):
+        """Standard normal numbers; every call takes the next of 2^32 sequences."""
+        if self._calls >= 2**32:
+            raise RuntimeError("this generator has given all of its 2^32 sequences")
+        settings = self._settings | ({} if dtype is None else {"dtype": dtype})
+        found = normal(size, rng=self._key, path=self._calls, out=out, **settings)
+        self._calls += 1
+        return found
+
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        """Normal numbers of mean `loc` and standard deviation `scale` (host arrays)."""
+        loc, scale = errors.real("loc", loc), errors.within("scale", scale, 0.0, math.inf)
+        numbers = self.standard_normal(size)
+        return numbers * numbers.dtype.type(scale) + numbers.dtype.type(loc)
+
+    def spawn(self, count: int) -> list[Generator]:
+        """Independent generators with the same settings."""
+        return [
+            Generator(seed, **self._settings) for seed in self._key.spawn(count)
+        ]

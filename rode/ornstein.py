@@ -1,0 +1,181 @@
+"""Paths of Ornstein-Uhlenbeck processes in memory."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+
+import numpy as np
+
+from hetero import errors, philox, region
+from hetero.arrays import Workspace, device_of
+from hetero.devices import resolve
+from hetero.jit import twin
+from rode._ou import path_of, tile
+from rode.functionals import Process
+from rode.normals import float_type
+
+METHODS = ("bridge", "scan", "sweeps")
+
+STREAM = 0x0F00
+"""Of the Philox counter; a bridge's ends take the ones after it."""
+
+MANY = 1024
+"""Paths from which each is walked by one warp."""
+
+BREAK_EVEN = 1_000_000
+"""Elements from which a GPU is faster although they are copied to the host."""
+
+
+def ornstein_uhlenbeck(
+    size,
+    delta: float,
+    *,
+    process: Process | None = None,
+    start: float | None = None,
+    method: str | None = None,
+    noise=None,
+    dtype=np.float64,
+    rng=None,
+    first_path: int = 0,
+    out=None,
+    device=None,
+):
+    """O_1, O_2, .. of dO = -O/tau dt + sqrt(c) dW at steps of delta, one path or many.
+
+    Parameters
+    ----------
+    size : int, or (paths, steps); taken from `out` or `noise` where it is None
+    delta : step, s
+    process : `rode.Process(tau, c)`; tau = c = 1 if None
+    start : O_0; None draws it from the stationary law, for each path
+    method : {"bridge", "scan", "sweeps"}
+        - "scan": O' = mu O + sigma n, as a prefix sum in one pass: the noise is drawn on the fly
+          or given
+        - "bridge": the same law, not the same function of the noise: the values at the ends of
+          tiles are drawn first (a path of its own, 512 times coarser in float32), then each tile
+          is walked and bent to end where it should. No tile waits for another.
+        - "sweeps": the paper's up-sweep, down-sweep and fix-up, of given noise
+
+        None: "bridge" for one path without noise, else "scan".
+    noise : array of standard normal numbers, of the shape of the result; on a GPU it stays there
+    dtype : {float64, float32}
+    rng : None, int, SeedSequence or NumPy Generator
+    first_path : number of the first path
+    out : array to fill
+    device : where
+
+    Returns
+    -------
+    array of the shape `size`, or `out`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the argument.
+
+    Notes
+    -----
+    float32 keeps tau for steps down to 1e-8 tau: drift and noise are added in an order in which
+    the noise carries the small drift (see `_functionals_math.advance`).
+    """
+    process = process or Process()
+    delta = errors.within("delta", delta, 0.0, math.inf, closed="neither")
+    start = None if start is None else errors.real("start", start)
+    if size is None:
+        given = out if out is not None else noise
+        if given is None:
+            raise ValueError("size must be given where neither out nor noise is")
+        size = tuple(given.shape)
+    shape = errors.shape("size", size)
+    if len(shape) not in (1, 2) or 0 in shape:
+        raise ValueError(f"size must be a number of steps or (paths, steps), got {size!r}")
+    if method is None:
+        method = "bridge" if noise is None and len(shape) == 1 else "scan"
+    errors.one_of("method", method, METHODS)
+    if method == "sweeps" and noise is None:
+        raise ValueError("method='sweeps' needs noise, say rode.normal(size)")
+    if method == "bridge" and noise is not None:
+        raise ValueError("method='bridge' draws its noise; take method='scan' for given noise")
+    if noise is not None and tuple(noise.shape) != shape:
+        raise ValueError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
+    if not isinstance(first_path, Integral) or not 0 <= first_path < 2**32:
+        raise ValueError(f"first_path must be an integer in [0, 2^32), got {first_path!r}")
+    dtype = float_type(dtype, out)
+    key = philox.key(rng)
+    device = resolve(device, out, noise, work=math.prod(shape), break_even=BREAK_EVEN)
+    with device.active(), region("Ornstein-Uhlenbeck"):
+        like = next((a for a in (out, noise) if device_of(a) is not None), None)
+        work = Workspace(device, like)
+        array = work.output(shape, dtype, out)
+        source = None if noise is None else work.input("noise", noise, dtype)
+        maker = _Maker(process, delta, dtype, key, device, work.stream)
+        maker.fill(method, start, first_path, source, array, shape)
+        return work.result(array, shape, out)
+
+
+class _Maker:
+    """One call: what all its paths have in common."""
+
+    def __init__(self, process, delta, dtype, key, device, stream):
+        self.process, self.delta, self.dtype, self.key = process, delta, dtype, key
+        self.device, self.stream = device, stream
+        self.loops = twin("rode._ou", device)
+
+    def fill(self, method, start, first_path, noise, array, shape) -> None:
+        paths, steps = (1, *shape)[-2:]
+        starts = self.starts(start, first_path, paths)
+        rows = array.reshape((paths, steps))
+        given = None if noise is None else noise.reshape((paths, steps))
+        if method == "scan" and (paths >= MANY or steps < 8 * tile(self.dtype)):
+            run, table = path_of(
+                self.process, self.delta, self.dtype, self.key, first_path, STREAM
+            )
+            self.loops.scan(run, table, starts, given, rows, self.stream)
+            return
+        for r in range(paths):
+            one = None if given is None else given[r]
+            self.path(method, starts[r], first_path + r, one, rows[r])
+
+    def path(self, method, start, path, noise, row) -> None:
+        if method == "sweeps":
+            levels = range(1 + max(0, math.ceil(math.log(row.size, 1024)) - 1) + 1)
+            rate = self.delta / self.process.tau
+            powers = [[math.exp(-rate * 1024.0**l * 2**d) for d in range(10)] for l in levels]
+            steps = np.arange(1, 1025)
+            weights = [np.exp(-rate * 1024.0**l * steps) for l in levels]
+            tables = (np.array(a).astype(self.dtype) for a in (powers, weights))
+            _, sigma = self.process.step(self.delta)
+            self.loops.sweeps(*tables, sigma, start, noise, row, self.stream)
+        elif method == "scan":
+            self.scan(start, path, STREAM, self.delta, noise, row)
+        else:
+            self.bridge(start, path, row)
+
+    def scan(self, start, path, stream, delta, noise, row) -> None:
+        run, table = path_of(self.process, delta, self.dtype, self.key, path, stream)
+        rate = delta / self.process.tau
+        self.loops.long_scan(run, table, rate, start, noise, row, self.stream)
+
+    def bridge(self, start, path, row) -> None:
+        size = tile(self.dtype)
+        ends = self.empty(-(-row.size // size))
+        self.scan(start, path, STREAM + 1, self.delta * size, None, ends)
+        run, table = path_of(self.process, self.delta, self.dtype, self.key, path, STREAM)
+        self.loops.bridge(run, table, start, ends, row, self.stream)
+
+    def starts(self, start, first_path, paths) -> np.ndarray:
+        """O_0 of every path: given, or from the stationary law by words of their own."""
+        if start is not None:
+            return np.full(paths, start, self.dtype)
+        from rode._starts import stationary
+
+        deviation = self.dtype.type(self.process.deviation)
+        return stationary(self.key, STREAM, first_path, deviation, paths)
+
+    def empty(self, size):
+        if self.device.kind == "cpu":
+            return np.empty(size, self.dtype)
+        from hetero._driver import cuda
+
+        return cuda.device_array(size, self.dtype, stream=self.stream)

@@ -1,0 +1,300 @@
+"""Random ordinary differential equations driven by an Ornstein-Uhlenbeck process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hetero import errors
+from rode.functionals import Process
+
+
+@dataclass(frozen=True)
+class Problem:
+    """x' = H(x) + B O, or x' = G(t, O) + g(t, O) H(x). Made by `additive`, `separable` and others.
+
+    Attributes
+    ----------
+    H : (x, p) -> tuple of `dimension` numbers
+    B : (p) -> tuple; None for a separable problem
+    G, g : (t, O, p) -> tuple and number; None for additive noise
+    linear : whether H is a matrix times x (needed by K-RODE-Taylor schemes)
+    observe : (t, x, O, p) -> the outputs
+    start : (O, p) -> x at the beginning
+    parameters : (number, sets) array: one set, or one a path
+    outputs : names
+    process : O
+    start_process : O at the beginning; None draws it from the stationary law
+    """
+
+    dimension: int
+    H: Callable
+    B: Callable | None
+    G: Callable | None
+    g: Callable | None
+    linear: bool
+    observe: Callable
+    start: Callable
+    parameters: np.ndarray = field(repr=False)
+    outputs: tuple[str, ...]
+    process: Process
+    start_process: float | None
+    name: str = "problem"
+
+    @property
+    def sets(self) -> int:
+        """Sets of parameters: 1, or the number of paths."""
+        return self.parameters.shape[1]
+
+    def matrix(self, column: int = 0) -> np.ndarray:
+        """A of x' = A x + B O, from the images of the unit vectors."""
+        p = tuple(map(float, self.parameters[:, column]))
+        unit = np.eye(self.dimension)
+        return np.column_stack([_call(self.H, tuple(map(float, e)), p) for e in unit])
+
+
+def additive(
+    H: Callable,
+    B: Callable,
+    *,
+    dimension: int,
+    linear: bool = False,
+    parameters: Sequence = (),
+    start=None,
+    observe: Callable | None = None,
+    outputs: Sequence[str] | None = None,
+    process: Process | None = None,
+    start_process: float | None = None,
+    name: str = "additive problem",
+) -> Problem:
+    """x' = H(x) + B O: the noise enters linearly.
+
+    Parameters
+    ----------
+    H : (x, p) -> tuple
+        Scalar function of the tuples x and p, plain or compiled with `numba.njit`. Multiply by
+        `type(x[0])(2.0)` rather than 2.0 to stay in float32.
+    B : (p) -> tuple
+    dimension : length of x
+    linear : H is a matrix times x. It is checked, and allows K-RODE-Taylor schemes.
+    parameters : numbers, or arrays with one number a path
+    start : numbers, or a function (O, p) -> tuple; zero if None
+    observe : (t, x, O, p) -> tuple of outputs; x if None
+    outputs : their names
+    process : `rode.Process(tau, c)`; tau = c = 1 if None
+    start_process : O at the beginning; None draws it from the stationary law
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the argument: wrong lengths, NaN, an H that is not linear though `linear` is set.
+    """
+    return _made(
+        *(dimension, H, B, None, None, linear, parameters, start, observe, outputs, process),
+        *(start_process, name),
+    )
+
+
+def separable(
+    G: Callable,
+    g: Callable,
+    H: Callable,
+    *,
+    dimension: int,
+    parameters: Sequence = (),
+    start=None,
+    observe: Callable | None = None,
+    outputs: Sequence[str] | None = None,
+    process: Process | None = None,
+    start_process: float | None = None,
+    name: str = "separable problem",
+) -> Problem:
+    """x' = G(t, O) + g(t, O) H(x), the paper's (7.7).
+
+    `G` is (t, O, p) -> tuple and `g` is (t, O, p) -> number; the rest as for `additive`.
+    """
+    return _made(
+        *(dimension, H, None, G, g, False, parameters, start, observe, outputs, process),
+        *(start_process, name),
+    )
+
+
+def kanai_tajimi(
+    zeta=0.64,
+    omega=15.56,
+    *,
+    tau: float = 1.0,
+    c: float = 1.0,
+    outputs: Sequence[str] = ("displacement", "velocity", "acceleration"),
+    start_process: float | None = None,
+) -> Problem:
+    """The ground under an earthquake: x'' + 2 zeta omega x' + omega^2 x = -sqrt(c) xi (paper, 7.3).
+
+    With O of relaxation time tau and x' = -(z + O) this is x' = -(z + O),
+    z' = -2 zeta omega (z + O) + omega^2 x + O/tau; the paper's (7.6) has O for O/tau and holds for
+    tau = 1 only. The ground starts at rest. The acceleration is that of the ground,
+    u'' = -2 zeta omega x' - omega^2 x, whose stationary variance is
+    c omega (1 + 4 zeta^2)/(4 zeta) for every tau: 16.0365 m^2/s^4 with Housner's parameters.
+
+    Parameters
+    ----------
+    zeta, omega : numbers or arrays with one number a path
+        Damping and frequency (rad/s); Housner's values.
+    outputs : all three, or one of them
+    """
+    from rode import _problems_math as functions
+
+    outputs = tuple(outputs)
+    names = ("displacement", "velocity", "acceleration")
+    if outputs != names:
+        if len(outputs) != 1:
+            raise ValueError(f"outputs must be {names} or one of them, got {outputs}")
+        errors.one_of("outputs", outputs[0], names)
+    process = Process(tau, c)
+    for name, value in (("zeta", zeta), ("omega", omega)):
+        if not np.all(np.asarray(value, float) > 0.0):
+            raise ValueError(f"{name} must be > 0, got {value!r}")
+    return additive(
+        functions.ground_drift,
+        functions.ground_noise,
+        dimension=2,
+        linear=True,
+        parameters=(zeta, omega, process.tau),
+        start=functions.ground_start,
+        observe=functions.ground_observer(outputs),
+        outputs=outputs,
+        process=process,
+        start_process=start_process,
+        name="Kanai-Tajimi",
+    )
+
+
+def relaxation(start: float = 0.0, *, tau=1.0, c=1.0, start_process=None) -> Problem:
+    """x' = -x + O. For tau = c = 1 and O_0 = o: E x = e^-t (x_0 + t o)."""
+    from rode import _problems_math as functions
+
+    return additive(
+        functions.relax,
+        functions.unit,
+        dimension=1,
+        linear=True,
+        start=(start,),
+        process=Process(tau, c),
+        start_process=start_process,
+        name="relaxation",
+    )
+
+
+def growth(start: float = 1.0, *, tau=1.0, c=1.0, start_process=None) -> Problem:
+    """x' = O x, separable with G = 0, g = O, H = x: x = x_0 exp(int O)."""
+    from rode import _problems_math as functions
+
+    return separable(
+        functions.nothing,
+        functions.process,
+        functions.itself,
+        dimension=1,
+        start=(start,),
+        process=Process(tau, c),
+        start_process=start_process,
+        name="growth",
+    )
+
+
+# ---- checks ------------------------------------------------------------------------------------
+
+
+def _made(
+    dimension, H, B, G, g, linear, parameters, start, observe, outputs, process, start_process, name
+) -> Problem:
+    from rode import _problems_math as functions
+
+    if not isinstance(dimension, int) or dimension < 1:
+        raise ValueError(f"dimension must be an integer >= 1, got {dimension!r}")
+    if start_process is not None:
+        start_process = errors.real("start_process", start_process)
+    table = _table(parameters)
+    for label, f in (("H", H), ("B", B), ("G", G), ("g", g), ("observe", observe)):
+        if f is not None and not callable(f):
+            raise TypeError(f"{label} must be a function, got {f!r}")
+    if not callable(start):
+        values = (0.0,) * dimension if start is None else tuple(start)
+        if len(values) != dimension:
+            raise ValueError(f"start must have {dimension} numbers, got {len(values)}")
+        rows = [np.full(table.shape[1], errors.real("start", v)) for v in values]
+        offset, table = table.shape[0], np.vstack([table, *rows])
+        start = functions.start_from(offset, dimension)
+    made = [None if f is None else functions.compiled(f) for f in (H, B, G, g)]
+    observe = functions.identity if observe is None else functions.compiled(observe)
+    start = functions.compiled(start)
+    problem = Problem(
+        *(dimension, *made, linear, observe, start, table, (), process or Process()),
+        *(start_process, name),
+    )
+    return _probed(problem, outputs)
+
+
+def _table(parameters) -> np.ndarray:
+    """Parameters as a (number, sets) array with at least one row."""
+    columns = [np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in parameters]
+    if any(c.ndim != 1 for c in columns):
+        raise ValueError("parameters must hold numbers or one-dimensional arrays")
+    sets = {c.size for c in columns if c.size != 1}
+    if len(sets) > 1 or 0 in sets:
+        raise ValueError(f"arrays in parameters must have one length, got {sorted(sets)}")
+    if not all(np.isfinite(c).all() for c in columns):
+        raise ValueError("parameters must be finite, got NaN or infinity")
+    size = sets.pop() if sets else 1
+    rows = [np.broadcast_to(c, size) for c in columns] or [np.zeros(size)]
+    return np.ascontiguousarray(np.vstack(rows))
+
+
+def _probed(problem: Problem, outputs) -> Problem:
+    """The problem with names of its outputs, after one call of each function."""
+    p = tuple(map(float, problem.parameters[:, 0]))
+    x = (0.25,) * problem.dimension
+    if problem.start.__qualname__.partition(".")[0] != "start_from":
+        _expect("start", _call(problem.start, 0.5, p), problem.dimension)
+    _expect("H", _call(problem.H, x, p), problem.dimension)
+    if problem.B is not None:
+        _expect("B", _call(problem.B, p), problem.dimension)
+    if problem.G is not None:
+        _expect("G", _call(problem.G, 0.0, 0.5, p), problem.dimension)
+        if not isinstance(_call(problem.g, 0.0, 0.5, p), float | int):
+            raise TypeError("g must return a number")
+    seen = _call(problem.observe, 0.0, x, 0.5, p)
+    if not isinstance(seen, tuple) or not seen:
+        raise TypeError(f"observe must return a tuple of outputs, got {seen!r}")
+    names = tuple(outputs) if outputs else tuple(f"y{i}" for i in range(len(seen)))
+    if len(names) != len(seen):
+        raise ValueError(f"outputs names {len(names)} outputs, observe returns {len(seen)}")
+    if problem.linear:
+        _require_linear(problem, p)
+    return Problem(**{**problem.__dict__, "outputs": names})
+
+
+def _call(function, *arguments):
+    """What a function gives, without compiling it."""
+    return getattr(function, "py_func", function)(*arguments)
+
+
+def _expect(label: str, value, dimension: int) -> None:
+    if not isinstance(value, tuple) or len(value) != dimension:
+        raise TypeError(f"{label} must return a tuple of {dimension} numbers, got {value!r}")
+
+
+def _require_linear(problem: Problem, p) -> None:
+    rng = np.random.default_rng(1)
+    matrix = problem.matrix()
+    for _ in range(4):
+        x = rng.standard_normal(problem.dimension)
+        found, wanted = np.array(_call(problem.H, tuple(map(float, x)), p)), matrix @ x
+        size = np.abs(matrix) @ np.abs(x) + np.abs(found)
+        if not np.all(np.abs(found - wanted) <= 1e-9 * size + math.ulp(0.0)):
+            raise ValueError(
+                f"H is not a matrix times x (H({x}) = {found}, the matrix gives {wanted}); "
+                "set linear=False and use an averaged scheme"
+            )

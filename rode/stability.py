@@ -1,0 +1,42 @@
+"""The largest step for which an explicit scheme is stable on a linear problem."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rode.problems import Problem
+
+_SETS = 256  # of parameters that are looked at
+
+
+def largest_step(problem: Problem, scheme: str, K: int) -> float:
+    """The supremum of h with |R(h lambda)| < 1 for every eigenvalue lambda with Re lambda < 0.
+
+    R is the scheme's polynomial: 1 + z (Euler), 1 + z + z^2/2 (Heun), the first K + 1 terms of
+    exp(z) (K-RODE-Taylor). For Euler that is min -2 Re lambda/|lambda|^2.
+    """
+    order = {"euler": 1, "averaged-euler": 1, "averaged-heun": 2}.get(scheme, K)
+    coefficients = [1.0 / math.factorial(k) for k in range(order, -1, -1)]
+    columns = np.unique(np.linspace(0, problem.sets - 1, _SETS).astype(int))
+    rates = np.concatenate([np.linalg.eigvals(problem.matrix(c)) for c in columns])
+    return min((_reach(coefficients, z) for z in rates if z.real < 0.0), default=math.inf)
+
+
+def _reach(coefficients, rate: complex) -> float:
+    """The first h at which |R(h rate)| becomes 1: by steps, then by bisection."""
+    scale = 1.0 / abs(rate)
+
+    def grows(h):
+        return abs(np.polyval(coefficients, h * rate)) > 1.0
+
+    low = 0.0
+    for high in np.linspace(0.0, 20.0, 4001)[1:] * scale:
+        if grows(high):
+            break
+        low = high
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if grows(middle) else (middle, high)
+    return low

@@ -1,0 +1,124 @@
+"""Band matrices: LAPACK's storage and the columns that the reduction works on (thesis, eq. 5.3).
+
+A working matrix is a C-ordered array (n, 2 d): row j holds column j of the matrix from the diagonal
+downward, with room for the d - 1 rows by which a sweep fills in.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import errors
+
+
+def checked_band(ab) -> np.ndarray:
+    """`ab` as float32 or float64, (d + 1, n), d <= n - 1: rows beyond the matrix are cut off.
+
+    Raises
+    ------
+    TypeError
+        Complex numbers, strings, objects.
+    ValueError
+        Not two dimensions, or no rows.
+    """
+    ab = np.asarray(ab)
+    if ab.dtype.kind == "c":
+        raise TypeError("ab must be real: complex Hermitian matrices are not supported")
+    if ab.dtype.kind not in "fiub":
+        raise TypeError(f"ab must hold real numbers, got dtype {ab.dtype}")
+    if ab.ndim != 2 or ab.shape[0] == 0:
+        raise ValueError(f"ab must have the shape (bandwidth + 1, n), got {ab.shape}")
+    return ab.astype(np.float32 if ab.dtype == np.float32 else np.float64, copy=False)
+
+
+def columns_of(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, float]:
+    """The working matrix of a checked `ab`, scaled where squares could over- or underflow, and
+    the factor that the results have to be multiplied with.
+
+    Raises
+    ------
+    ValueError
+        NaN or infinity within the band; what lies outside the matrix is not looked at.
+    """
+    d, n = ab.shape[0] - 1, ab.shape[1]
+    width = min(d, max(n - 1, 0))
+    work = np.zeros((n, max(2 * width, 1)), ab.dtype)
+    for k in range(width + 1):
+        work[: n - k, k] = ab[k, : n - k] if lower else ab[d - k, k:]
+    largest = float(np.max(np.abs(work), initial=0.0))
+    if not math.isfinite(largest):
+        j, k = map(int, np.argwhere(~np.isfinite(work))[0])
+        raise ValueError(f"ab holds {work[j, k]} for element ({j + k}, {j}) of the matrix")
+    factor = _scale(largest, work.dtype)
+    if factor != 1.0:
+        work *= work.dtype.type(factor)
+    return work, 1.0 / factor
+
+
+def _scale(largest: float, dtype) -> float:
+    """A power of two that brings `largest` to where sums of squares are harmless."""
+    info = np.finfo(dtype)
+    low, high = math.sqrt(float(info.tiny)) / float(info.eps), math.sqrt(float(info.max)) * 1e-6
+    if largest == 0.0 or low < largest < high:
+        return 1.0
+    return 2.0 ** -math.frexp(largest)[1]
+
+
+def band_from_dense(a, bandwidth: int | None = None, *, lower: bool = True) -> np.ndarray:
+    """LAPACK band storage of a dense symmetric matrix, of which one triangle is read.
+
+    Parameters
+    ----------
+    a : array_like (n, n)
+    bandwidth : int, optional
+        Subdiagonals to keep; by default all up to the last one with a number other than 0.
+
+    Raises
+    ------
+    ValueError
+        `a` is not square, or has something outside `bandwidth`.
+    """
+    a = np.asarray(a)
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {a.shape}")
+    a = a if lower else a.T
+    rows, columns = np.nonzero(np.tril(a))
+    widest = int(np.max(rows - columns, initial=0))
+    d = widest if bandwidth is None else errors.whole("bandwidth", bandwidth, 0)
+    if d < widest:
+        raise ValueError(f"bandwidth={d} leaves out elements: a has {widest} subdiagonals")
+    ab = np.zeros((d + 1, len(a)), a.dtype)
+    for k in range(min(d, len(a) - 1) + 1):
+        ab[k if lower else d - k, slice(len(a) - k) if lower else slice(k, None)] = np.diag(a, -k)
+    return ab
+
+
+def band_from_sparse(a, *, lower: bool = True) -> np.ndarray:
+    """LAPACK band storage of a SciPy sparse matrix, of which the lower triangle is read.
+
+    To get a small bandwidth first permute it with
+    `scipy.sparse.csgraph.reverse_cuthill_mckee(a, symmetric_mode=True)`.
+    """
+    a = a.tocoo()
+    if a.shape[0] != a.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {a.shape}")
+    keep = a.row >= a.col
+    k, column, data = (a.row - a.col)[keep], a.col[keep], a.data[keep]
+    d = int(np.max(k, initial=0))
+    ab = np.zeros((d + 1, a.shape[0]), np.result_type(a.dtype, np.float32))
+    np.add.at(ab, (k, column) if lower else (d - k, column + k), data)
+    return ab
+
+
+def dense_from_band(ab, *, lower: bool = True) -> np.ndarray:
+    """The dense symmetric matrix of LAPACK band storage."""
+    ab = checked_band(ab)
+    work, factor = columns_of(ab, lower)
+    n, width = len(work), min(ab.shape[0] - 1, max(ab.shape[1] - 1, 0))
+    a = np.zeros((n, n), work.dtype)
+    for k in range(width + 1):
+        j = np.arange(n - k)
+        a[j + k, j] = a[j, j + k] = work[: n - k, k] * work.dtype.type(factor)
+    return a

@@ -1,0 +1,145 @@
+"""Maximum likelihood for many data sets on the GPU: a block of threads fits one, from start to end.
+
+All that a fit needs lies in the block's shared memory, so a launch fits all data sets.
+"""
+
+import math
+
+from numba import float64
+
+from hetero import launch
+from hetero._driver import cuda
+from hetero.jit import kernel
+from stablegpu._fit_law_math import BLOCKS, NODES, SERIES
+from stablegpu._fit_likelihood_math import (
+    LAW,
+    SCALE,
+    build,
+    densest,
+    link,
+    observe,
+    prepare,
+    sum_up,
+)
+from stablegpu._fit_optimum_math import (
+    CANDIDATES,
+    DONE,
+    PHASE,
+    PLACES,
+    STATE,
+    SUMS,
+    TRIAL,
+    advance,
+    begin,
+)
+
+THREADS = 256
+_WARPS = THREADS // 32
+_ALL = 0xFFFFFFFF
+_MEMORY = NODES + SERIES * BLOCKS  # float64 of dynamic shared memory; a profile is shorter
+
+
+@kernel(device=True)
+def _total(value, k, partial):
+    """The sum of a value over each warp, to `partial`."""
+    for shift in (16, 8, 4, 2, 1):
+        value += cuda.shfl_down_sync(_ALL, value, shift)
+    lane = cuda.threadIdx.x
+    if lane % 32 == 0:
+        partial[k * _WARPS + lane // 32] = value
+
+
+@kernel(launch_bounds=(THREADS, 2))
+def maximize_sets(data, weights, starts, stops, initial, free, table, states):
+    memory = cuda.shared.array(0, float64)
+    nodes, series, profile = memory[:NODES], memory[NODES:], memory
+    law = cuda.shared.array(LAW, float64)
+    m = cuda.shared.array(STATE, float64)
+    partial = cuda.shared.array(SUMS * _WARPS, float64)
+    sums = cuda.shared.array(SUMS, float64)
+    lane = cuda.threadIdx.x
+    weighted = weights.size > 0
+    for s in range(cuda.blockIdx.x, starts.size, cuda.gridDim.x):
+        start, stop = starts[s], stops[s]
+        loc, scale = initial[s, 2], initial[s, 3]
+        cuda.syncthreads()
+        if lane == 0:
+            middle = densest(data[start:stop])
+            for k in range(PLACES):
+                place = min(max(start + middle + k - PLACES // 2, start), stop - 1)
+                m[CANDIDATES + k] = (data[place] - loc) / scale
+            begin(m, initial[s, 0], initial[s, 1], 0.0, 0.0, free)
+        cuda.syncthreads()
+        while m[PHASE] < DONE:
+            if lane == 0:
+                prepare(m, loc, scale, data[start], data[stop - 1], law)
+            cuda.syncthreads()
+            build(law, nodes, profile, table, lane, THREADS)
+            cuda.syncthreads()
+            sum_up(law, nodes, series, lane, THREADS)
+            cuda.syncthreads()
+            link(law, series, lane, THREADS)
+            cuda.syncthreads()
+            to_units = math.exp(-m[TRIAL + 3])
+            log_scale = math.log(law[SCALE])
+            value = g0 = g1 = g2 = g3 = 0.0
+            p00 = p10 = p11 = p20 = p21 = p22 = p30 = p31 = p32 = p33 = 0.0
+            for i in range(start + lane, stop, THREADS):
+                f, a, b, c, d = observe(data[i], law, nodes, series, profile)
+                weight = weights[i] if weighted else 1.0
+                c *= to_units
+                value += weight * (f - log_scale)
+                wa, wb, wc, wd = weight * a, weight * b, weight * c, weight * d
+                g0 += wa
+                g1 += wb
+                g2 += wc
+                g3 += wd
+                p00 += wa * a
+                p10 += wb * a
+                p11 += wb * b
+                p20 += wc * a
+                p21 += wc * b
+                p22 += wc * c
+                p30 += wd * a
+                p31 += wd * b
+                p32 += wd * c
+                p33 += wd * d
+            _total(value, 0, partial)
+            _total(g0, 1, partial)
+            _total(g1, 2, partial)
+            _total(g2, 3, partial)
+            _total(g3, 4, partial)
+            _total(p00, 5, partial)
+            _total(p10, 6, partial)
+            _total(p11, 7, partial)
+            _total(p20, 8, partial)
+            _total(p21, 9, partial)
+            _total(p22, 10, partial)
+            _total(p30, 11, partial)
+            _total(p31, 12, partial)
+            _total(p32, 13, partial)
+            _total(p33, 14, partial)
+            cuda.syncthreads()
+            if lane < SUMS:
+                total = 0.0
+                for k in range(_WARPS):
+                    total += partial[lane * _WARPS + k]
+                sums[lane] = total
+            cuda.syncthreads()
+            if lane == 0:
+                advance(m, sums)
+            cuda.syncthreads()
+        for k in range(lane, STATE, THREADS):
+            states[s, k] = m[k]
+
+
+def maximize(data, weights, starts, stops, initial, free, table, states, stream=0):
+    """The final states of the optimiser, one row a data set.
+
+    `data` is flat; set s is data[starts[s]:stops[s]]. `initial`: alpha, beta, and the S0 location
+    and scale that serve as units; bits of `free`: what may move.
+    """
+    arguments = (data, weights, starts, stops, initial, free, table, states)
+    launch.with_shared_memory(
+        maximize_sets, arguments, 8 * _MEMORY, THREADS, THREADS * starts.size, stream
+    )

@@ -1,0 +1,94 @@
+"""The log-likelihood of a data set, its gradient and the products of its scores, for both targets.
+
+Steps that `lanes` share, with a wait for all of them in between: `prepare` (which lane 0 does),
+then `build`, `sum_up` and `link` for the nodes, and `observe` for the data.
+"""
+
+import math
+
+from hetero.jit import scalar
+from stablegpu import _fit_law_math as of_nodes
+from stablegpu import _fit_near_one_math as near_one
+from stablegpu._fit_law_math import FIELDS
+from stablegpu._fit_optimum_math import IN_S1, TRIAL
+
+ALPHA, LOC, SCALE, ZETA, ZETA_A, ZETA_B, NEAR, BETA = range(2 * FIELDS, 2 * FIELDS + 8)
+LAW = 2 * FIELDS + 8  # numbers of a law
+
+
+@scalar
+def prepare(m, unit_loc, unit_scale, lowest, highest, law):
+    """The law of the trial point, and where its nodes lie for data in [lowest, highest]."""
+    alpha, beta = m[TRIAL], m[TRIAL + 1]
+    scale = unit_scale * math.exp(m[TRIAL + 3])
+    loc = unit_loc + unit_scale * m[TRIAL + 2]
+    near = abs(alpha - 1.0) < near_one.NEAREST
+    law[ALPHA], law[LOC], law[SCALE] = alpha, loc, scale
+    law[ZETA], law[ZETA_A], law[ZETA_B] = 0.0, 0.0, 0.0
+    law[NEAR] = 1.0 if near else 0.0
+    if near:
+        law[BETA] = beta
+        return
+    of_nodes.describe(law, 0, alpha, beta)
+    of_nodes.describe(law, 1, alpha, -beta)
+    if m[IN_S1] == 0.0:
+        law[ZETA] = law[of_nodes.ZETA]
+        law[ZETA_A], law[ZETA_B] = law[of_nodes.ZETA_A], law[of_nodes.ZETA_B]
+    low, high = (lowest - loc) / scale - law[ZETA], (highest - loc) / scale - law[ZETA]
+    of_nodes.lay_out(law, 0, max(low, 0.0), high, alpha)
+    of_nodes.lay_out(law, 1, max(-high, 0.0), -low, alpha)
+    of_nodes.allot(law)
+
+
+@scalar
+def build(law, nodes, profile, table, lane, lanes):
+    """The nodes of the law, or its profile next to alpha = 1."""
+    if law[NEAR] > 0.0:
+        for knot in range(lane, near_one.PROFILE, lanes):
+            near_one.profile_at(knot, table, profile, law[ALPHA], law[BETA])
+    else:
+        of_nodes.fill(law, nodes, lane, lanes, law[ALPHA])
+
+
+@scalar
+def sum_up(law, nodes, series, lane, lanes):
+    """Power series of small g, first for each block of nodes."""
+    if law[NEAR] == 0.0:
+        of_nodes.add_up(law, nodes, series, lane, lanes)
+
+
+@scalar
+def link(law, series, lane, lanes):
+    """And then for all nodes up to the block."""
+    if law[NEAR] == 0.0:
+        of_nodes.accumulate(law, series, lane, lanes)
+
+
+@scalar
+def observe(x, law, nodes, series, profile):
+    """log pdf of an observation but for log scale, and its derivatives by alpha, beta, location
+    over the scale, and log of the scale."""
+    z = (x - law[LOC]) / law[SCALE]
+    if law[NEAR] > 0.0:
+        value, by_z, by_a, by_b = near_one.log_pdf_near_one(z, profile, law[ALPHA])
+    else:
+        y = z - law[ZETA]
+        value, by_z, by_a, by_b = of_nodes.log_pdf(y, law, nodes, series, law[ALPHA])
+        by_a -= by_z * law[ZETA_A]
+        by_b -= by_z * law[ZETA_B]
+    return value, by_a, by_b, -by_z, -1.0 - z * by_z
+
+
+@scalar
+def densest(x):
+    """Where half of half of ... the sorted data lie closest: an index."""
+    first, count = 0, x.size
+    while count > 3:
+        half = (count + 1) // 2
+        best, at = x[first + half - 1] - x[first], first
+        for i in range(first + 1, first + count - half + 1):
+            width = x[i + half - 1] - x[i]
+            if width < best:
+                best, at = width, i
+        first, count = at, half
+    return first + count // 2

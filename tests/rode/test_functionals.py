@@ -1,0 +1,103 @@
+"""The law of a coarse step's sums: against published numbers and against sums of weights."""
+
+import numpy as np
+import pytest
+
+from rode import reference, schemes
+from rode.functionals import Process, integrals_law, sums_law, transfer
+
+ONE = Process()
+
+
+def test_limit_of_fine_steps_has_the_moments_of_the_integrals():
+    law = integrals_law(ONE, 1.0, 2)
+    expected = {
+        (0, 0): 0.43233235838169365,
+        (0, 1): 0.19978820044686402,
+        (0, 2): 0.064452917210251332,
+        (1, 1): 0.16809124072457830,
+        (1, 2): 0.067667641618306346,
+        (2, 2): 0.029906809372142344,
+        (3, 3): 0.0026373485626872855,
+    }
+    for (i, j), value in expected.items():
+        assert law.covariance[i, j] == pytest.approx(value, rel=1e-14)
+    np.testing.assert_allclose(law.mean[:3], [np.exp(-1), 1 - np.exp(-1), np.exp(-1)], rtol=1e-14)
+
+
+def test_small_steps_lose_no_digits():
+    """Cov(J_a, J_b) -> c h^(a+b+3)/((a+1)! (b+1)! (a+b+3)); J_(-1) is O."""
+    h, factorial = 1e-7, (1.0, 1.0, 2.0, 6.0)
+    covariance = integrals_law(Process(1.0, 3.0), h, 2).covariance
+    for i in range(4):
+        for j in range(4):
+            limit = 3.0 * h ** (i + j + 1) / (factorial[i] * factorial[j] * (i + j + 1))
+            assert covariance[i, j] == pytest.approx(limit, rel=1e-6)
+
+
+def test_sums_of_four_steps():
+    law, M, h = sums_law(ONE, 0.25, 3, 4), 4, 1.0
+    rows = schemes.forms("averaged-heun", 2, h, M)
+    forms = np.zeros((2, 5))
+    forms[:, :3] = rows[:, 1:]
+    found = forms @ law.covariance @ forms.T
+    assert found[0, 0] == pytest.approx(0.1211632065354, rel=1e-12)
+    assert found[1, 1] == pytest.approx(0.1087881106079, rel=1e-12)
+    assert found[0, 1] == pytest.approx(0.1122684837941, rel=1e-12)
+    mean = forms @ law.mean + rows[:, 0]
+    np.testing.assert_allclose(mean, [0.714424498881263, 1.00272877767256], rtol=1e-13)
+    rows = schemes.forms("rode-taylor", 4, h, M)
+    variances = np.diag(rows[:, 1:] @ law.covariance @ rows[:, 1:].T)
+    expected = [0.2215770473759, 0.02719702765197, 0.002229588920642, 1.019827999025e-4]
+    np.testing.assert_allclose(variances, expected, rtol=1e-12)
+    mean = rows[:, 1:] @ law.mean + rows[:, 0]
+    expected = [-0.443605640825876, -0.123635611163719, -0.0319711231309829, -0.0062810983246289]
+    np.testing.assert_allclose(mean, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("tau", "c", "steps"), [(0.3, 2.0, 1), (2.0, 0.5, 7), (1.0, 1.0, 50)])
+def test_sums_law_against_weights(tau, c, steps):
+    """Each noise number's weight in the sums, by a path with that number alone."""
+    process, delta = Process(tau, c), 0.1
+    law, columns = sums_law(process, delta, 2, steps), []
+    for k in range(steps):
+        o = reference.ornstein_uhlenbeck(np.eye(steps)[k], 0.0, delta, process)
+        left = steps - np.arange(1, steps + 1)
+        columns.append([o[-1], o.sum(), (left * o).sum(), (left * (left - 1) / 2 * o).sum()])
+    weights = np.array(columns).T
+    np.testing.assert_allclose(law.covariance, weights @ weights.T, rtol=1e-12, atol=1e-15)
+
+
+def test_transfer_joins_stretches():
+    process, delta = Process(0.7, 1.3), 0.02
+    rng = np.random.default_rng(1)
+
+    def state(o):
+        left = len(o) - np.arange(1, len(o) + 1)
+        return np.array([o[-1], o.sum(), (left * o).sum()])
+
+    noise = rng.standard_normal(24)
+    whole = reference.ornstein_uhlenbeck(noise, 0.4, delta, process)
+    first = reference.ornstein_uhlenbeck(noise[:16], 0.4, delta, process)
+    second = reference.ornstein_uhlenbeck(noise[16:], 0.0, delta, process)
+    joined = transfer(process, delta, 1, 8) @ state(first) + state(second)
+    np.testing.assert_allclose(joined, state(whole), rtol=1e-12)
+
+
+def test_forms_are_averages_and_riemann_sums():
+    M, h = 6, 0.3
+    o = np.random.default_rng(2).standard_normal(M + 1)
+    left = M - np.arange(1, M + 1)
+    sums = [o[1:].sum(), (left * o[1:]).sum(), (left * (left - 1) / 2 * o[1:]).sum()]
+    state = np.array([o[0], o[M], *sums])
+    found = schemes.forms("averaged-heun", 2, h, M) @ state[:4]
+    np.testing.assert_allclose(found, reference.averages(o, M), rtol=1e-13)
+    found = schemes.forms("rode-taylor", 3, h, M) @ state
+    np.testing.assert_allclose(found, reference.riemann(o, M, h / M, 3), rtol=1e-11)
+    assert schemes.forms("euler", 1, h, M) @ state[:3] == o[0]
+
+
+@pytest.mark.parametrize("arguments", [{"tau": 0.0}, {"c": -1.0}, {"tau": float("nan")}])
+def test_bad_process(arguments):
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        Process(**arguments)

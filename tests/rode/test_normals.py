@@ -1,0 +1,246 @@
+"""Normal numbers: the transforms against high precision, the laws, and the sequences."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+from numba import njit
+from scipy import special, stats
+
+import rode
+from hetero import use_threads
+from rode import _normals_math as formulas
+from rode._wallace_math import turned
+from rode.normals import METHODS
+from rode.ziggurat import ziggurat
+
+DTYPES = ["float32", "float64"]
+HARD_WORDS = [0, 1, 2, 3, 2**31 - 1, 2**31, 2**31 + 1, 0xAAAAAAAA, 0xAAAAAAAB, 2**32 - 2, 2**32 - 1]
+
+
+@njit
+def pair32(a, b):
+    return formulas.pair_float32(np.uint32(a), np.uint32(b), np.float32(1.0))
+
+
+@njit
+def pair64(a, b, c, d):
+    words = np.uint32(a), np.uint32(b), np.uint32(c), np.uint32(d)
+    return formulas.pair_float64(words[0], words[1], words[2], words[3], 1.0)
+
+
+@njit
+def inverse32(word):
+    return formulas.inverse_float32(np.uint32(word))
+
+
+@njit
+def rational32(word, blend):
+    return formulas.rational_float32(np.uint32(word), blend)
+
+
+@njit
+def rational64(high, low, blend):
+    return formulas.rational_float64(np.uint32(high), np.uint32(low), blend)
+
+
+def words(count, columns, seed=1):
+    random = np.random.default_rng(seed).integers(0, 2**32, (count, columns))
+    hard = [np.roll(np.resize(HARD_WORDS, columns), k) for k in range(len(HARD_WORDS))]
+    return np.vstack([random, hard]).tolist()
+
+
+def exact_pair(u, t, bits):
+    """Box and Muller's pair of the radius' uniform u and t quarter turns."""
+    r, angle = mp.sqrt(-2 * mp.log(u)), t * mp.pi / 2
+    s, c = r * mp.sin(angle), r * mp.cos(angle) * (-1 if bits & 1 else 1)
+    return (s, c) if bits & 2 else (c, s)
+
+
+def test_box_muller_float32():
+    for a, b in words(300, 2) + [[x, y] for x in HARD_WORDS for y in HARD_WORDS]:
+        scale = np.float32((1 - 2.0**-24) * 2.0**-31)
+        u = np.float32(float(np.float32(a >> 1)) * float(scale) + 2.0**-33)
+        signed = b - 2**32 if b >= 2**31 else b
+        t = np.float32(float(np.float32(signed)) * 2.0**-32 + 2.0**-33)
+        for found, exact in zip(pair32(a, b), exact_pair(mpf(float(u)), mpf(float(t)), b), strict=True):
+            assert found != 0.0
+            assert abs(found / float(exact) - 1.0) < 2.5 * np.finfo(np.float32).eps
+    # The two branches of a uniform number of 2^-33 and of the largest one.
+    assert math.hypot(*pair32(0, 5)) == pytest.approx(math.sqrt(66 * math.log(2)), rel=1e-6)
+    assert 0.0 < math.hypot(*pair32(2**32 - 1, 5)) < 1e-3
+
+
+def test_box_muller_float64():
+    for a, b, c, d in words(300, 4):
+        u = (2 * (((a << 32) | b) >> 12) + 1) * mpf(2) ** -53
+        t = (2 * (((c << 32) | d) >> 12) + 1) * mpf(2) ** -53 - mpf(1) / 2
+        for found, exact in zip(pair64(a, b, c, d), exact_pair(u, t, d), strict=True):
+            assert abs(found / exact - 1) < 2.5 * np.finfo(float).eps
+            assert found != 0.0
+
+
+def test_inverse_float32():
+    x = np.array([[w | 1, inverse32(w)] for (w,) in words(3000, 1)])
+    y = x[:, 0].astype(np.uint32).view(np.int32).astype(float) * 2.0**-31
+    exact = -special.ndtri(0.5 - 0.5 * np.abs(y)) * np.sign(y)
+    # The word's float32 has 24 digits; in the tail its distance from the end has them.
+    np.testing.assert_allclose(x[:, 1], exact, rtol=2e-6)
+    assert np.abs(special.ndtr(x[:, 1]) - special.ndtr(exact)).max() < 1e-7
+    assert inverse32(2**31) == pytest.approx(-6.2303, abs=1e-3)
+
+
+@pytest.mark.parametrize("blend", [False, True])
+def test_rational_functions(blend):
+    mp.prec = 80
+    for high, low in words(60, 2, 3):
+        u = (2 * (((high << 32) | low) >> 12) + 1) * 2.0**-53
+        tail = min(u, 1.0 - u)
+        exact = abs(special.ndtri(tail)) if tail < 0.5 else 0.0
+        assert abs(rational64(high, low, blend)) == pytest.approx(exact, rel=2e-15, abs=1e-16)
+        assert (rational64(high, low, blend) < 0.0) == (u < 0.5)
+    for (w,) in words(200, 1, 4):
+        y = ((w | 1) - 2**32 if w >= 2**31 else w | 1) * 2.0**-32
+        exact = -special.ndtri(0.5 - abs(y)) * np.sign(y)
+        assert rational32(w, blend) == pytest.approx(exact, rel=1e-6)
+
+
+def test_published_points_of_as241():
+    @njit
+    def quantile(p):
+        return formulas.rational(p - 0.5, min(p, 1.0 - p), False)
+
+    assert quantile(0.25) == pytest.approx(-0.6744897501960817, rel=1e-15)
+    assert quantile(0.001) == pytest.approx(-3.090232306167814, rel=1e-15)
+    assert quantile(1e-20) == pytest.approx(-9.262340089798408, rel=1e-15)
+
+
+# ---- laws --------------------------------------------------------------------------------------
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "wallace-uncorrected"])
+def test_moments_tails_and_distance(device, method, dtype):
+    n = 1_000_000
+    x = rode.normal(n, dtype=dtype, method=method, rng=11, device=device).astype(float)
+    assert stats.kstest(x, "norm").pvalue > 1e-4
+    for k, moment, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96), (6, 15, 10170)):
+        assert abs((x**k).mean() - moment) < 5 * math.sqrt(variance / n)
+    for level in (3.0, 4.0):
+        expected = n * 2 * special.ndtr(-level)
+        assert abs((np.abs(x) > level).sum() - expected) < 5 * math.sqrt(expected)
+    for lag in (1, 2, 3, 4):
+        for y in (x, x * x - 1.0):
+            product = (y[:-lag] * y[lag:]).mean() * math.sqrt(n) / y.var()
+            assert abs(product) < 5
+
+
+@pytest.mark.parametrize("strips", [2, 64, 256, 8192])
+def test_ziggurat_of_any_size(device, strips):
+    x = rode.normal(
+        200_000, dtype="float32", method="ziggurat", strips=strips, table="local", rng=2, device=device
+    )
+    x = x.astype(float)
+    assert stats.kstest(x, "norm").pvalue > 1e-4
+    # Beyond r all come from the tail; the mean excess of the printed algorithm is twice too large.
+    beyond = np.abs(x)[np.abs(x) > ziggurat(64).r] if strips == 64 else np.empty(0)
+    if strips == 64:
+        r = ziggurat(64).r
+        expected = math.exp(-r * r / 2) / math.sqrt(2 * math.pi) / special.ndtr(-r) - r
+        assert abs(beyond.mean() - r - expected) < 5 * 0.25 / math.sqrt(beyond.size)
+
+
+def test_tables_of_the_ziggurat():
+    assert ziggurat(256).r == pytest.approx(3.6541528853610088, rel=1e-14)
+    assert ziggurat(256).v == pytest.approx(0.00492867323399, rel=1e-11)
+    assert ziggurat(8192).diverging() == pytest.approx(0.0201, abs=5e-5)  # table 8.2
+    assert ziggurat(1024).diverging() == pytest.approx(0.128, abs=5e-4)
+    for strips in (2, 16, 1024):
+        x, v = ziggurat(strips).x, ziggurat(strips).v
+        f = np.exp(-0.5 * x * x)
+        np.testing.assert_allclose(x[1:-1] * (f[:-2] - f[1:-1]), v, rtol=1e-9)
+
+
+def test_wallace_matrices_are_orthogonal():
+    for matrix in range(4):
+        columns = [turned(matrix, *map(float, e)) for e in np.eye(4)]
+        a = np.array(columns).T
+        np.testing.assert_array_equal(a @ a.T, np.eye(4))
+
+
+@pytest.mark.statistical
+def test_wallace_pool_has_a_chi_square_sum_only_when_corrected(device):
+    n = 65536 * 8
+    settings = {"rng": 5, "device": device, "dtype": "float64"}
+    x = rode.normal(n, method="wallace", **settings).reshape(-1, 1024)
+    y = rode.normal(n, method="wallace-uncorrected", **settings).reshape(-1, 1024)
+    np.testing.assert_allclose((y * y).sum(axis=1), 1024.0, rtol=1e-9)
+    assert stats.kstest((x * x).sum(axis=1), stats.chi2(1024).cdf).pvalue > 1e-4
+
+
+# ---- sequences ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("method", METHODS)
+def test_devices_agree(device, method, dtype):
+    found = rode.normal(70_003, dtype=dtype, method=method, rng=7, device=device)
+    expected = rode.normal(70_003, dtype=dtype, method=method, rng=7, device="cpu")
+    eps = np.finfo(dtype).eps
+    tolerance = 2e-6 if (method, dtype) == ("inverse", "float32") else 40 * eps
+    off = np.abs(found - expected) > tolerance * np.maximum(1.0, np.abs(expected))
+    assert off.sum() <= (2 if method == "ziggurat" else 0)
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_threads_and_length_change_nothing(method):
+    many = rode.normal(5003, method=method, rng=3, device="cpu")
+    with use_threads(1):
+        np.testing.assert_array_equal(many, rode.normal(5003, method=method, rng=3, device="cpu"))
+    few = rode.normal(1001, method=method, rng=3, device="cpu")
+    np.testing.assert_array_equal(many[:1001], few)
+
+
+@pytest.mark.simulator
+def test_shapes_seeds_and_paths(device):
+    assert isinstance(rode.normal(rng=1, device=device), float)
+    assert rode.normal((3, 5), rng=1, device=device).shape == (3, 5)
+    x = rode.normal(33, rng=1, device=device)
+    np.testing.assert_array_equal(x, rode.normal(33, rng=1, device=device))
+    assert np.abs(x - rode.normal(33, rng=1, path=1, device=device)).min() > 0.0
+    out = np.empty(33)
+    assert rode.normal(rng=1, out=out, device=device) is out
+    np.testing.assert_array_equal(out, x)
+    assert rode.normal(0, rng=1, device=device).size == 0
+
+
+def test_generator_goes_on():
+    generator = rode.Generator(1, device="cpu")
+    first, second = generator.normal(size=10), generator.normal(2.0, 3.0, size=10)
+    assert np.abs(first - (second - 2.0) / 3.0).min() > 0.0
+    again = rode.Generator(1, device="cpu")
+    np.testing.assert_array_equal(first, again.standard_normal(10))
+    left, right = again.spawn(2)
+    assert np.abs(left.normal(size=5) - right.normal(size=5)).min() > 0.0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"size": -1},
+        {"dtype": "float16"},
+        {"dtype": "nonsense"},
+        {"method": "polar"},
+        {"rng": "x"},
+        {"path": -1},
+        {"strips": 100, "method": "ziggurat"},
+        {"table": "nowhere"},
+        {"strips": 8192, "method": "ziggurat", "table": "shared"},
+    ],
+)
+def test_bad_arguments(arguments):
+    with pytest.raises((TypeError, ValueError), match=next(iter(arguments))):
+        rode.normal(**({"size": 3, "device": "cpu"} | arguments))

@@ -1,0 +1,153 @@
+"""Ornstein-Uhlenbeck paths against the recursion and their law; averages against sums."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rode
+from rode import reference
+from rode._ou import tile
+
+PROCESS = rode.Process(0.7, 1.3)
+DELTA = 2.0**-7
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("method", ["scan", "sweeps"])
+@pytest.mark.parametrize("size", [1, 1023, 70_001])
+def test_given_noise_gives_the_recursion(device, method, dtype, size):
+    noise = np.random.default_rng(3).standard_normal(size)
+    settings = {"process": PROCESS, "start": 0.5, "method": method, "dtype": dtype}
+    found = rode.ornstein_uhlenbeck(None, DELTA, noise=noise, device=device, **settings)
+    expected = reference.ornstein_uhlenbeck(noise, 0.5, DELTA, PROCESS)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, atol=40 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_drawn_noise_is_the_same_for_one_path_and_many(device, dtype):
+    settings = {"process": PROCESS, "dtype": dtype, "rng": 4, "device": device, "method": "scan"}
+    many = rode.ornstein_uhlenbeck((5, 70_001), DELTA, **settings)
+    one = rode.ornstein_uhlenbeck(70_001, DELTA, first_path=3, **settings)
+    cpu = rode.ornstein_uhlenbeck(70_001, DELTA, first_path=3, **settings | {"device": "cpu"})
+    np.testing.assert_allclose(many[3], one, atol=40 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(one, cpu, atol=40 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(
+        one, rode.ornstein_uhlenbeck(70_001, DELTA, first_path=3, **settings)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bridge_goes_through_its_ends_and_devices_agree(device, dtype):
+    n, size = 50_000, tile(dtype)
+    settings = {"process": PROCESS, "dtype": dtype, "rng": 4}
+    found = rode.ornstein_uhlenbeck(n, DELTA, device=device, **settings)
+    expected = rode.ornstein_uhlenbeck(n, DELTA, device="cpu", **settings)
+    np.testing.assert_allclose(found, expected, atol=60 * np.finfo(dtype).eps)
+    shorter = rode.ornstein_uhlenbeck(20_000, DELTA, device=device, **settings)
+    whole = 20_000 // size * size
+    np.testing.assert_array_equal(shorter[:whole], found[:whole])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("tau", [0.05, 20.0])
+@pytest.mark.parametrize("method", ["scan", "bridge"])
+def test_increments_have_their_law(device, method, tau):
+    """What is new in each step is white: whole tiles, and across their ends."""
+    n, process = 200_000, rode.Process(tau, 2.0)
+    x = rode.ornstein_uhlenbeck(
+        n, DELTA, process=process, method=method, dtype="float64", rng=8, device=device
+    )
+    em1, sigma = process.step(DELTA)
+    noise = (np.diff(x) - em1 * x[:-1]) / sigma
+    assert stats.kstest(noise, "norm").pvalue > 1e-4
+    for lag in (1, 2, 255, 256, 257):
+        assert abs((noise[:-lag] * noise[lag:]).mean()) < 5 / math.sqrt(n)
+    squares = noise * noise - 1.0
+    at_ends = squares[(np.arange(n - 1) + 1) % tile("float64") == tile("float64") - 1]
+    assert abs(at_ends.mean()) < 5 * math.sqrt(2 / at_ends.size)
+
+
+@pytest.mark.statistical
+def test_stationary_starts(device):
+    x = rode.ornstein_uhlenbeck((2000, 4), 0.1, process=PROCESS, rng=1, device=device)
+    for column in x.T:
+        assert stats.kstest(column, stats.norm(0, PROCESS.deviation).cdf).pvalue > 1e-4
+
+
+@pytest.mark.statistical
+def test_float32_keeps_the_drift_of_tiny_steps(device):
+    """From far away, 3e-8 tau steps back to 0 as they should; float32(mu) is 1 there."""
+    steps, delta, start = 1 << 20, 3e-8, 50.0
+    x = rode.ornstein_uhlenbeck(
+        (64, steps), delta, start=start, dtype="float32", rng=3, device=device, method="scan"
+    )
+    decay = -np.expm1(-delta * steps)
+    spread = math.sqrt(0.5 * -math.expm1(-2 * delta * steps) / 64)
+    assert abs(start - x[:, -1].astype(float).mean() - start * decay) < 5 * spread + 0.02 * start * decay
+
+
+@pytest.mark.parametrize("steps", [1, 8, 100, 5000])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_averages(device, dtype, steps):
+    o = np.random.default_rng(5).standard_normal(3 * steps + 1).astype(dtype)
+    first = rode.average(o[:-1], steps, device=device)
+    second = rode.double_average(o[:-1], steps, device=device)
+    sums = rode.riemann_sums(o, steps, 0.01, 3, device=device)
+    assert first.dtype == dtype
+    for w in range(3):
+        part = o[w * steps : (w + 1) * steps + 1].astype(float)
+        one, two = reference.averages(part, steps)
+        tolerance = 20 * float(np.finfo(dtype).eps)
+        assert float(first[w]) == pytest.approx(one, abs=tolerance)
+        assert float(second[w]) == pytest.approx(two, abs=2 * tolerance)
+        expected = reference.riemann(part, steps, 0.01, 3)
+        h = 0.01 * steps
+        for d in range(3):
+            assert float(sums[d][w]) == pytest.approx(expected[d], abs=40 * tolerance * h ** (d + 1))
+
+
+def test_averages_of_lines():
+    M = 8
+    line = np.tile(np.arange(M, dtype=float), 3)
+    np.testing.assert_allclose(rode.average(line, M, device="cpu"), (M - 1) / 2)
+    np.testing.assert_allclose(rode.double_average(line, M, device="cpu"), (M * M - 1) / (3 * M))
+    ones = np.ones(M)
+    np.testing.assert_allclose(rode.double_average(ones, M, device="cpu"), 1 + 1 / M)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"delta": 0.0},
+        {"delta": float("nan")},
+        {"size": 0},
+        {"size": (2, 3, 4)},
+        {"size": None},
+        {"start": float("inf")},
+        {"method": "magic"},
+        {"method": "sweeps"},
+        {"noise": np.ones(4)},
+        {"first_path": -1},
+        {"dtype": "float16"},
+        {"dtype": "nonsense"},
+    ],
+)
+def test_bad_arguments_of_paths(arguments):
+    with pytest.raises((TypeError, ValueError), match=next(iter(arguments))):
+        rode.ornstein_uhlenbeck(
+            **({"size": 3, "delta": 0.1, "start": 0.0, "device": "cpu"} | arguments)
+        )
+
+
+def test_bad_arguments_of_averages():
+    with pytest.raises(ValueError, match="multiple of steps"):
+        rode.average(np.ones(10), 3)
+    with pytest.raises(ValueError, match="steps"):
+        rode.average(np.ones(10), 0)
+    with pytest.raises(ValueError, match="one more"):
+        rode.riemann_sums(np.ones(10), 5, 0.1, 2)
+    with pytest.raises(ValueError, match="count"):
+        rode.riemann_sums(np.ones(11), 5, 0.1, 0)

@@ -1,0 +1,382 @@
+"""The solver: path by path against the schemes written out, in law against exact values."""
+
+import math
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+import rode
+from hetero import philox
+from rode import reference, schemes
+from rode.functionals import Process
+from rode.montecarlo import STREAM
+from rode.stability import largest_step
+
+QUAKE = rode.kanai_tajimi()
+NOISE = rode.kanai_tajimi(start_process=0.3)
+
+
+def process_values(path, steps, fine, delta, process, start, key_of):
+    """O at every fine step of a path of `solve` in float64, from the words of its counter.
+
+    Coarse step n takes ceil(M/2) blocks (number, n, path, stream) of two numbers.
+    """
+    from rode._normals_math import box_muller_float64
+
+    @njit
+    def numbers(block, n, path, stream, k0, k1):
+        from_words = philox10(np.uint32(block), np.uint32(n), path, stream, k0, k1)
+        a, b, c, d = from_words
+        return box_muller_float64(a, b, c, d, 1.0)
+
+    from hetero._philox_math import philox10
+
+    values, o = [start], start
+    for n in range(steps):
+        drawn = []
+        for block in range(-(-fine // 2)):
+            drawn += numbers(block, n, np.uint32(path), np.uint32(STREAM), *key_of)
+        part = reference.ornstein_uhlenbeck(drawn[:fine], o, delta, process)
+        values += list(part)
+        o = part[-1]
+    return np.array(values)
+
+
+@pytest.mark.parametrize(("method", "fine"), [("averaged-heun", 7), ("3-rode-taylor", 16)])
+def test_paths_follow_the_scheme(device, method, fine):
+    steps, h = 5, 2.0**-6
+    found = rode.solve(
+        NOISE, method, t_span=(0, steps * h), h=h, delta=h / fine, paths=3, rng=5, device=device
+    )
+    key = philox.key(5)
+    A, B, rows = reference.kanai_tajimi()
+    for path in (0, 2):
+        o = process_values(path, steps, fine, h / fine, NOISE.process, 0.3, key)
+        x = np.array([0.0, -0.3])
+        for n in range(steps + 1):
+            state = np.append(x, o[n * fine])
+            np.testing.assert_allclose(found.paths[n, :, path], rows @ state, rtol=1e-10, atol=1e-13)
+            part = o[n * fine : (n + 1) * fine + 1]
+            if n < steps and method == "averaged-heun":
+                x = reference.heun(lambda v: A @ v, B, x, part, h, fine)
+            elif n < steps:
+                x = reference.taylor(A, B, x, part, h, fine, 3)
+    assert found.status == "success"
+    assert found.outputs == ("displacement", "velocity", "acceleration")
+    np.testing.assert_allclose(found.t, h * np.arange(steps + 1))
+
+
+def test_ranks_windows_and_reductions_agree(device, monkeypatch):
+    settings = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-9, "rng": 2, "device": device}
+    every = rode.solve(NOISE, "averaged-heun", paths=600, **settings).paths
+    part = rode.solve(NOISE, "averaged-heun", paths=100, first_path=500, **settings).paths
+    np.testing.assert_array_equal(part, every[:, :, 500:])
+    monkeypatch.setattr("rode._run.BUFFER", 3 * 600 * 8 * 7)  # seven times in a window
+    wanted = ("moments", "peaks", rode.Quantiles(0.0, 0.3, 0.95, 1.0))
+    found = rode.solve(
+        NOISE, "averaged-heun", paths=600, reduction=wanted, save_every=2, **settings
+    )
+    np.testing.assert_allclose(found.mean, every[::2].mean(axis=2), atol=1e-12)
+    np.testing.assert_allclose(found.variance, every[::2].var(axis=2, ddof=1), rtol=1e-9, atol=1e-25)
+    np.testing.assert_array_equal(found.peaks, np.abs(every).max(axis=0))
+    expected = np.quantile(every[::2], (0.0, 0.3, 0.95, 1.0), axis=2)
+    np.testing.assert_allclose(found.quantiles, expected, rtol=1e-12, atol=1e-15)
+    assert found.paths is None
+    assert found.work.fine_steps == 600 * 64 * 8
+    alone = rode.solve(NOISE, "averaged-heun", paths=600, reduction="peaks", **settings)
+    np.testing.assert_array_equal(alone.peaks, found.peaks)
+
+
+def test_threads_that_share_a_path_agree(require_cuda):
+    settings = {"t_span": (0, 0.5), "h": 2.0**-6, "delta": 2.0**-13, "paths": 37, "rng": 2}
+    for method in ("averaged-euler", "3-rode-taylor"):
+        expected = rode.solve(QUAKE, method, device="cpu", **settings).paths
+        for width in (1, 2, 8, 32):
+            found = rode.solve(QUAKE, method, device="cuda", threads_per_path=width, **settings)
+            np.testing.assert_allclose(found.paths, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("method", "sampling", "expected"),
+    [
+        ("averaged-heun", "path", (8.42423440218e-5, 0.02410505451675, 15.73164015590)),
+        ("3-rode-taylor", "path", (1.053957481783e-4, 0.02419027548268, 15.77669255386)),
+        ("3-rode-taylor", "exact", (1.053957481783e-4, 0.02419027548268, 15.77669255386)),
+    ],
+)
+def test_variances_of_the_ground(device, method, sampling, expected):
+    """Discrete Lyapunov values for h = 2^-5, M = 16."""
+    paths = 1 << (14 if device == "cpu" else 20)
+    found = rode.solve(
+        QUAKE,
+        method,
+        t_span=(0, 8),
+        h=2.0**-5,
+        delta=2.0**-9,
+        paths=paths,
+        sampling=sampling,
+        rng=6,
+        reduction="moments",
+        save_every=256,
+        device=device,
+    )
+    error = 5 * math.sqrt(2 / paths)
+    np.testing.assert_allclose(found.variance[-1], expected, rtol=error)
+    deviation = np.sqrt(np.array(expected) / paths)
+    assert np.all(np.abs(found.mean[-1]) < 5 * deviation)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "K", "expected"),
+    [
+        ("averaged-euler", 1, (1.665665962694e-4, 0.03421373128105, 17.29857912844)),
+        ("averaged-heun", 2, (8.42423440218e-5, 0.02410505451675, 15.73164015590)),
+        ("rode-taylor", 3, (1.053957481783e-4, 0.02419027548268, 15.77669255386)),
+    ],
+)
+def test_oracle_of_the_variances(scheme, K, expected):
+    A, B, rows = reference.kanai_tajimi()
+    found = reference.stationary_variance(A, B, scheme, K, 2.0**-5, 16, Process(), rows)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("tau", [0.05, 1.0, 2.0])
+def test_acceleration_has_one_variance_for_every_tau(tau):
+    """c omega (1 + 4 zeta^2)/(4 zeta), approached as h does to 0; the printed equation fails."""
+    A, B, rows = reference.kanai_tajimi(tau=tau)
+    process, errors = Process(tau, 1.0), []
+    for h in (2.0**-6, 2.0**-7):
+        found = reference.stationary_variance(A, B, "rode-taylor", 3, h, 64, process, rows)
+        errors.append(abs(found[2] / 16.036525 - 1.0))
+    assert errors[1] < 0.02
+    assert errors[1] < errors[0]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("delta", [2.0**-9, None])
+def test_exact_sampling_has_the_law_of_paths(device, delta):
+    """Of the whole run, by Kolmogorov and Smirnov, also for steps that share a process."""
+    settings = {"t_span": (0, 1), "h": 2.0**-4, "paths": 20_000, "device": device}
+    exact = rode.solve(
+        NOISE, "3-rode-taylor", sampling="exact", delta=delta, rng=1, **settings
+    ).paths
+    path = rode.solve(NOISE, "3-rode-taylor", delta=2.0**-9, rng=2, **settings).paths
+    for output in range(3):
+        for time in (1, 8, 16):
+            pair = exact[time, output], path[time, output]
+            assert stats.ks_2samp(*pair).pvalue > 1e-4
+    combined = [p[16, 2] - 2.0 * p[15, 2] for p in (exact, path)]
+    assert stats.ks_2samp(*combined).pvalue > 1e-4
+
+
+@pytest.mark.statistical
+def test_relaxation_in_law(device):
+    """x' = -x + O, x_0 = 1, O_0 = 0.5: the mean e^-t (1 + t/2) and the exact variance."""
+    paths = 1 << 16
+    found = rode.solve(
+        rode.relaxation(1.0, start_process=0.5),
+        "3-rode-taylor",
+        t_span=(0, 5),
+        h=0.05,
+        paths=paths,
+        sampling="exact",
+        rng=3,
+        reduction="moments",
+        device=device,
+    )
+    for index, variance in ((20, 0.080830895954234135), (100, 0.24930765107112211)):
+        t = found.t[index]
+        mean = math.exp(-t) * (1.0 + 0.5 * t)
+        assert abs(found.mean[index, 0] - mean) < 5 * math.sqrt(variance / paths) + 1e-4
+        assert abs(found.variance[index, 0] / variance - 1) < 5 * math.sqrt(2 / paths) + 1e-3
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_growth_in_law(device, dtype):
+    """x' = O x: log x is normal with variance t - 3/2 + 2 e^-t - e^-2t/2."""
+    paths = 1 << 14
+    found = rode.solve(
+        rode.growth(start_process=0.0),
+        "averaged-heun",
+        t_span=(0, 1),
+        h=2.0**-5,
+        paths=paths,
+        rng=4,
+        dtype=dtype,
+        device=device,
+    )
+    log = np.log(found.paths[-1, 0].astype(float))
+    assert abs(log.mean()) < 5 * math.sqrt(0.168 / paths) + 1e-3
+    # The averages lag half a fine step: O(delta) in the variance.
+    assert abs(log.var() / 0.16809124072457830 - 1) < 5 * math.sqrt(2 / paths) + 0.01
+
+
+def test_float32_normals_in_a_float64_solver(device):
+    settings = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-9, "paths": 64, "rng": 1}
+    wide = rode.solve(NOISE, "averaged-heun", normals="float32", device=device, **settings)
+    cpu = rode.solve(NOISE, "averaged-heun", normals="float32", device="cpu", **settings)
+    assert wide.paths.dtype == np.float64
+    np.testing.assert_allclose(wide.paths, cpu.paths, rtol=1e-4, atol=1e-5)
+
+
+def test_parameters_of_each_path(device):
+    omega = np.array([10.0, 15.56, 20.0])
+    settings = {"t_span": (0, 0.5), "h": 2.0**-6, "delta": 2.0**-9, "rng": 9, "device": device}
+    several = rode.kanai_tajimi(0.64, omega, start_process=0.3)
+    found = rode.solve(several, "averaged-heun", paths=3, **settings).paths
+    for k, value in enumerate(omega):
+        one = rode.kanai_tajimi(0.64, value, start_process=0.3)
+        alone = rode.solve(one, "averaged-heun", paths=3, **settings).paths
+        np.testing.assert_allclose(found[:, :, k], alone[:, :, k], rtol=1e-12)
+
+
+# ---- orders ------------------------------------------------------------------------------------
+
+
+def errors_on_one_path(scheme, K, powers, end=1.0):
+    """Root mean square errors of x' = -x + O for h = 2^-k, M = h^(1 - K), by the reference."""
+    A, B, process = np.array([[-1.0]]), np.array([1.0]), Process()
+    finest = max(powers) * K
+    steps, delta = 2**finest, 2.0**-finest
+    noise = np.random.default_rng(1).standard_normal((24, steps))
+    errors = {k: [] for k in powers}
+    for row in noise:
+        o = np.concatenate([[0.0], reference.ornstein_uhlenbeck(row, 0.0, delta, process)])
+        # The solution along the broken line through the values, to higher order than the scheme.
+        weights = np.exp(-(end - delta * np.arange(steps + 1)))
+        exact = delta * (weights @ o - 0.5 * (weights[0] * o[0] + weights[-1] * o[-1]))
+        for k in powers:
+            h, fine = 2.0**-k, 2 ** (k * (K - 1))
+            coarse, x = o[:: 2 ** (finest - k * K)], np.zeros(1)
+            for n in range(2**k):
+                part = coarse[n * fine : (n + 1) * fine + 1]
+                if scheme == "rode-taylor":
+                    x = fast_taylor(A, B, x, part, h, fine, K)
+                elif scheme == "averaged-euler":
+                    x = x + h * (B * part[:-1].mean() - x)
+                else:
+                    two = 2 / fine**2 * ((fine - np.arange(fine)) @ part[:-1])
+                    y = x + h * (two - x)
+                    x = x + h / 2 * (2 * part[:-1].mean() - x - y)
+            errors[k].append(x[0] - exact)
+    return [np.sqrt(np.mean(np.square(errors[k]))) for k in powers]
+
+
+def fast_taylor(A, B, x, o, h, M, K):
+    state = [o[0], o[-1]]
+    left, weight = M - np.arange(1, M + 1), np.ones(M)
+    for d in range(K):
+        state.append(float(weight @ o[1:]))
+        weight = weight * (left - d) / (d + 1)
+    T = schemes.forms("rode-taylor", K, h, M) @ np.array(state)
+    f, power = A @ x + B * o[0], np.eye(len(x))
+    for d in range(K):
+        x = x + power @ (h ** (d + 1) / math.factorial(d + 1) * f + B * T[d])
+        power = power @ A
+    return x
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("scheme", "K", "powers"),
+    [
+        ("averaged-euler", 1, (5, 6, 7, 8)),
+        ("averaged-heun", 2, (4, 5, 6, 7)),
+        ("rode-taylor", 3, (2, 3, 4, 5)),
+    ],
+)
+def test_orders_of_convergence(scheme, K, powers):
+    errors = errors_on_one_path(scheme, K, powers)
+    slope = -np.polyfit(powers, np.log2(errors), 1)[0]
+    assert slope == pytest.approx(K, abs=0.4)
+
+
+# ---- bad input ---------------------------------------------------------------------------------
+
+GOOD = {"t_span": (0, 1), "h": 2.0**-5, "paths": 2, "device": "cpu"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"h": 0.1}, "h=0.1 is not stable"),
+        ({"h": 0.03}, "h=0.03 does not divide t_span"),
+        ({"h": -1.0}, "h must lie in"),
+        ({"h": float("nan")}, "h must be finite"),
+        ({"delta": 0.01}, "delta=0.01 does not divide h"),
+        ({"delta": 1.0}, "delta must lie in"),
+        ({"paths": 0}, "paths must be an integer"),
+        ({"paths": 2.5}, "paths must be an integer"),
+        ({"t_span": (0, float("nan"))}, "t_span must be finite"),
+        ({"t_span": (1, 0)}, "does not divide t_span"),
+        ({"method": "rk4"}, "method must be one of"),
+        ({"method": "0-rode-taylor"}, "method must be one of"),
+        ({"sampling": "law"}, "sampling must be one of"),
+        ({"reduction": "mode"}, "reduction must be one of"),
+        ({"dtype": "int32"}, "dtype must be one of"),
+        ({"normals": "float16"}, "normals must be"),
+        ({"save_every": 0}, "save_every must be"),
+        ({"first_path": -1}, "first_path must be"),
+        ({"threads_per_path": 3}, "threads_per_path must be"),
+        ({"threads_per_path": 32}, "threads_per_path=32 needs"),
+        ({"problem": "quake"}, "problem must be a rode.Problem"),
+        ({"problem": rode.growth(), "method": "3-rode-taylor"}, "is for linear problems"),
+        ({"problem": rode.growth(), "sampling": "exact"}, "noise that enters linearly"),
+        ({"problem": rode.kanai_tajimi(0.6, np.ones(5))}, "parameters are for 5 paths"),
+    ],
+)
+def test_bad_arguments(arguments, words):
+    given = {"problem": QUAKE, "method": "averaged-euler"} | GOOD | arguments
+    with pytest.raises((TypeError, ValueError), match=words):
+        rode.solve(given.pop("problem"), given.pop("method"), **given)
+
+
+def test_bad_problems():
+    def bent(x, p):
+        return (-(x[0] ** 3),)
+
+    def one(p):
+        return (1.0,)
+
+    with pytest.raises(ValueError, match="not a matrix times x"):
+        rode.additive(bent, one, dimension=1, linear=True)
+    with pytest.raises(TypeError, match="H must return a tuple of 2"):
+        rode.additive(bent, one, dimension=2)
+    with pytest.raises(ValueError, match="parameters must be finite"):
+        rode.additive(bent, one, dimension=1, parameters=(float("nan"),))
+    with pytest.raises(ValueError, match="start must have 1"):
+        rode.additive(bent, one, dimension=1, start=(1.0, 2.0))
+    with pytest.raises(ValueError, match="zeta"):
+        rode.kanai_tajimi(zeta=-1.0)
+    with pytest.raises(ValueError, match="outputs"):
+        rode.kanai_tajimi(outputs=("speed",))
+    with pytest.raises(TypeError, match="H must be a function"):
+        rode.additive(3.0, one, dimension=1)
+
+
+def test_bounds_of_stability():
+    zeta, omega = 0.64, 15.56
+    assert largest_step(QUAKE, "averaged-euler", 1) == pytest.approx(2 * zeta / omega, rel=1e-9)
+    assert largest_step(QUAKE, "averaged-heun", 2) > 0.1
+    assert largest_step(rode.relaxation(), "rode-taylor", 3) == pytest.approx(2.5127453, rel=1e-6)
+
+
+def test_a_user_problem_that_diverges_says_so(device):
+    @njit
+    def explode(x, p):
+        return (x[0] * x[0] * p[0],)
+
+    @njit
+    def none(p):
+        return (p[0] - p[0],)
+
+    problem = rode.additive(explode, none, dimension=1, parameters=(1.0,), start=(5.0,))
+    found = rode.solve(
+        problem, "averaged-heun", t_span=(0, 10), h=0.125, delta=0.125, paths=2, device=device
+    )
+    assert found.status == "diverged"
+    assert "2 of 2" in found.message

@@ -13,6 +13,7 @@ SUITES = {
     "hetero": "benchmarks.shared_layer",
     "stable": "benchmarks.stable",
     "special": "benchmarks.special",
+    "rode": "benchmarks.rode",
 }
 
 

@@ -46,6 +46,19 @@ def within(name: str, value, low: float, high: float, *, closed: str = "both") -
     return value
 
 
+def whole(name: str, value, least: int = 0) -> int:
+    """`value` as an int of at least `least`."""
+    try:
+        number = int(value)
+        if number != value or isinstance(value, bool):
+            raise TypeError
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if number < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    return number
+
+
 def one_of(name: str, value, options: tuple[str, ...]) -> str:
     """`value` if it is one of `options`, else a ValueError that lists them."""
     if value not in options:

@@ -133,9 +133,9 @@ def cell_functions(relax, forced: bool):
 def reflect(f, w, cx, cy, cz, wall, ux, uy, uz):
     """What a wall sends back of the population f that moves with c (shifted, after the collision).
 
-    wall = (pressure, rho - 1, Ux, Uy, Uz, sx, sy, sz) of the boundary's type, (ux, uy, uz) the
-    cell's velocity. A wall moves with U + s u: s = 1 along the axes in which the fluid slips
-    (Ladd 1994, half-way). A pressure outlet bounces back with the sign turned (anti-bounce-back).
+    wall = (pressure, rho - 1, Ux, Uy, Uz) of the boundary's kind, (ux, uy, uz) the cell's velocity.
+    A wall moves with U (Ladd 1994, half-way). A pressure outlet bounces back with the sign turned
+    (anti-bounce-back, Ginzburg et al. 2008).
     """
     T = type(f)
     if wall[0] != T(0):
@@ -143,5 +143,4 @@ def reflect(f, w, cx, cy, cz, wall, ux, uy, uz):
         square = ux * ux + uy * uy + uz * uz
         rho = T(1) + wall[1]
         return T(2) * w * (wall[1] + rho * (T(4.5) * cu * cu - T(1.5) * square)) - f
-    vx, vy, vz = wall[2] + wall[5] * ux, wall[3] + wall[6] * uy, wall[4] + wall[7] * uz
-    return f - T(6) * w * (cx * vx + cy * vy + cz * vz)
+    return f - T(6) * w * (cx * wall[2] + cy * wall[3] + cz * wall[4])

@@ -58,22 +58,21 @@ class CPUEngine(Engine):
             *self._walls, self.rates, self.force, *self._arguments(box),
         )  # fmt: skip
 
-    def _sweep(self, what, moments, t, box, data):
-        memory = self.source(t).reshape(-1)
+    def _move(self, out, moments, t, box, data):
         rows = data.reshape(len(data), -1, data.shape[-1])
-        self._sweeps[what](
-            memory, memory, self._places[t % 2], self._walls[0], self.force, moments, rows,
-            *self._arguments(box),
+        self._sweeps["move"](
+            self.source(t).reshape(-1), self._places[t % 2], self._walls[0], self.force, out,
+            moments, rows, *self._arguments(box),
         )  # fmt: skip
 
     def _read(self, moments, t, box, count):
-        out = np.zeros((count, *box.shape), self.problem.precision.compute)
-        self._sweep("read", moments, t, box, out)
-        return out
+        data = np.zeros((count, *box.shape), self.problem.precision.compute)
+        self._move(True, moments, t, box, data)
+        return data
 
     def _write(self, moments, t, box, values):
-        values = np.ascontiguousarray(values, self.problem.precision.compute)
-        self._sweep("write", moments, t, box, values)
+        data = np.ascontiguousarray(values, self.problem.precision.compute)
+        self._move(False, moments, t, box, data)
 
     def fields(self, t, box):
         return self._read(True, t, box, 4)
@@ -137,7 +136,7 @@ class HostPort:
 
 @functools.cache
 def _sweeps(precision: str, operator: type, forced: bool) -> dict:
-    """The sweeps over a box of one combination: step, read, write."""
+    """The sweeps over a box of one combination: step, and move between memory and data."""
     form = PRECISIONS[precision]
     T, lanes = form.compute, form.lanes
     load, store = copies(precision)
@@ -183,8 +182,9 @@ def _sweeps(precision: str, operator: type, forced: bool) -> dict:
         return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
 
     @serial(cache=False)
-    def read_row(source, _, places, at, masks, force, measured, out, scratch,
+    def move_row(memory, places, at, masks, force, out, moments, data, scratch,
                  first, ends, classes, x0, x1, y, z, nx, ny, j):  # fmt: skip
+        """Moments or populations of a row: out of memory into data, or back."""
         row = (z * ny + y) * nx
         k, s = first[z * ny + y], x0
         while s < x1:
@@ -195,33 +195,20 @@ def _sweeps(precision: str, operator: type, forced: bool) -> dict:
                 s = ends[k]
                 continue
             back, forth = beyond(s, nx, lanes)
-            load(source, scratch, at, places, masks[c, 2], back, forth, row + s, n)
-            if measured:
-                measure(scratch, n, force)
-            for q in range(out.shape[0]):
+            if out:
+                load(memory, scratch, at, places, masks[c, 2], back, forth, row + s, n)
+                if moments:
+                    measure(scratch, n, force)
+            for q in range(data.shape[0]):
                 for i in range(n):
-                    out[q, j, column(s + i, nx)] = scratch[q * CHUNK + i]
-            s += n
-
-    @serial(cache=False)
-    def write_row(_, target, places, at, masks, force, moments, given, scratch,
-                  first, ends, classes, x0, x1, y, z, nx, ny, j):  # fmt: skip
-        row = (z * ny + y) * nx
-        k, s = first[z * ny + y], x0
-        while s < x1:
-            while ends[k] <= s:
-                k += 1
-            c, n = classes[k], piece(s, min(ends[k], x1), nx)
-            if c == SOLID_CLASS:
-                s = ends[k]
-                continue
-            back, forth = beyond(s, nx, lanes)
-            for q in range(given.shape[0]):
-                for i in range(n):
-                    scratch[q * CHUNK + i] = given[q, j, column(s + i, nx)]
-            if moments:
-                begin(scratch, n, force)
-            store(target, scratch, at, places, 0, masks[c, 2], back, forth, row + s, n)
+                    if out:
+                        data[q, j, column(s + i, nx)] = scratch[q * CHUNK + i]
+                    else:
+                        scratch[q * CHUNK + i] = data[q, j, column(s + i, nx)]
+            if not out:
+                if moments:
+                    begin(scratch, n, force)
+                store(memory, scratch, at, places, 0, masks[c, 2], back, forth, row + s, n)
             s += n
 
     @serial(cache=False)
@@ -243,20 +230,16 @@ def _sweeps(precision: str, operator: type, forced: bool) -> dict:
                 step_row(source, target, places, at[edge], masks, materials, kinds, rates, force,
                          scratch, first, ends, classes, x0, x1, y, z, nx, ny)  # fmt: skip
 
-    def over_rows(treat):
-        @parallel(cache=False)
-        def sweep(source, target, places, masks, force, moments, data,
-                  first, ends, classes, x0, x1, y0, y1, z0, z1, nx, ny, nz, pitch, tasks):  # fmt: skip
-            rows = (y1 - y0) * (z1 - z0)
-            for task in prange(tasks):
-                scratch, at = np.zeros(SCRATCH, T), np.empty((2, 2, Q), np.int64)
-                begins, stops = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
-                for r in range(begins, stops):
-                    y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
-                    offsets(places, y, z, nx, ny, nz, pitch, lanes, True, at)
-                    treat(source, target, places, at, masks, force, moments, data, scratch,
-                          first, ends, classes, x0, x1, y, z, nx, ny, r)  # fmt: skip
+    @parallel(cache=False)
+    def move(memory, places, masks, force, out, moments, data,
+             first, ends, classes, x0, x1, y0, y1, z0, z1, nx, ny, nz, pitch, tasks):  # fmt: skip
+        rows = (y1 - y0) * (z1 - z0)
+        for task in prange(tasks):
+            scratch, at = np.zeros(SCRATCH, T), np.empty((2, 2, Q), np.int64)
+            for r in range(np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks):
+                y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
+                offsets(places, y, z, nx, ny, nz, pitch, lanes, True, at)
+                move_row(memory, places, at, masks, force, out, moments, data, scratch,
+                         first, ends, classes, x0, x1, y, z, nx, ny, r)  # fmt: skip
 
-        return sweep
-
-    return {"step": step, "read": over_rows(read_row), "write": over_rows(write_row)}
+    return {"step": step, "move": move}

@@ -171,18 +171,20 @@ class Text:
         """Change what walls send back, where that is more than a bounce."""
         if not self.walls:
             return
-        row = ", ".join(f"kinds[k, {j}]" for j in range(8))
+        row = ", ".join(f"kinds[k, {j}]" for j in range(5))
+        c = ", ".join(f"velocity_of[q, {a}]" for a in range(3))
         for i in self.lanes:
             self.add(f"b_ = masks[c_{i}, 1] if c_{i} != 0 else U(0)", "if b_ != U(0):")
-            self.add(f"k_{i} = cuda.local.array({Q}, T)", depth=2)
-            self.add(*(f"k_{i}[{q}] = g{q}_{i}" for q in range(1, Q)), depth=2)
+            self.add("old, new = room(T(0)), room(T(0))", depth=2)
+            for q in range(1, Q):
+                self.add(f"poke(old, {q}, g{q}_{i})", f"poke(new, {q}, g{q}_{i})", depth=2)
             self.add("while b_ != U(0):", depth=2)
             self.add("q = cuda.ffs(b_) - 1", "b_ = b_ & (b_ - U(1))", depth=3)
-            self.add(f"k = materials[c_{i}, q]", f"wall_ = ({row})", depth=3)
-            c = ", ".join(f"velocity_of[q, {a}]" for a in range(3))
+            self.add(f"k, f = materials[c_{i}, q, 0], peek(old, materials[c_{i}, q, 1])", depth=3)
+            self.add(f"wall_, w = ({row}), weight_of[q]", depth=3)
             u = f"ux_{i}, uy_{i}, uz_{i}"
-            self.add(f"k_{i}[q] = reflect(k_{i}[q], weight_of[q], {c}, wall_, {u})", depth=3)
-            self.add(*(f"g{q}_{i} = k_{i}[{q}]" for q in range(1, Q)), depth=2)
+            self.add(f"poke(new, q, reflect(f, w, {c}, wall_, {u}))", depth=3)
+            self.add(*(f"g{q}_{i} = peek(new, {q})" for q in range(1, Q)), depth=2)
 
     def store(self) -> None:
         reflected = tuple(self.access.wall[q] for q in OPPOSITE)
@@ -224,8 +226,8 @@ class Text:
 
     def put_back(self, lane: int) -> None:
         """Store the populations g of a lane in the places that `access` loads from."""
-        self.add(f"k_{lane} = cuda.local.array({Q}, T)")
-        self.add(*(f"k_{lane}[{q}] = g{q}_{lane}" for q in range(Q)))
+        self.add("kept = room(T(0))")
+        self.add(*(f"poke(kept, {q}, g{q}_{lane})" for q in range(Q)))
         if self.walls:
             self.add(f"i_ = masks[c_{lane}, 2] if c_{lane} != 0 else U(0)")
         fluid = f"c_{lane} != {SOLID_CLASS}" if self.solids else "True"
@@ -235,7 +237,7 @@ class Text:
             self.element("wall", lane, depth=3)
             self.add("else:", depth=2)
         self.element("free", lane, depth=3 if self.walls else 2)
-        self.add(f"target_cells[s_, e_] = encode(k_{lane}[q])", depth=2)
+        self.add(f"target_cells[s_, e_] = encode(peek(kept, q))", depth=2)
 
 
 def step(access: Access, lanes: int, walls: str) -> str:

@@ -169,20 +169,23 @@ def copies(precision: str):
 
 @functools.cache
 def bounces(compute: type):
-    """Give the populations that run into a wall their reflected values."""
+    """Give the populations that run into a wall the values that it sends back."""
     weights, velocities = np.array(W, compute), np.array(C, compute)
 
     @serial(cache=False)
     def bounce(scratch, n, bits, c, materials, kinds):
+        u = Q * CHUNK
         for q in range(1, Q):
-            if bits >> q & 1:
-                k = materials[c, q]
-                wall = (
-                    *(kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3]),
-                    *(kinds[k, 4], kinds[k, 5], kinds[k, 6], kinds[k, 7]),
-                )
+            image = materials[c, q, 1]
+            if bits >> q & 1 and image > q:  # of a pair of mirror images, once
+                for i in range(n):
+                    f = scratch[q * CHUNK + i]
+                    scratch[q * CHUNK + i] = scratch[image * CHUNK + i]
+                    scratch[image * CHUNK + i] = f
+            elif bits >> q & 1 and image == q:
+                k = materials[c, q, 0]
+                wall = (kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3], kinds[k, 4])
                 w, cx, cy, cz = weights[q], velocities[q, 0], velocities[q, 1], velocities[q, 2]
-                u = Q * CHUNK
                 for i in range(n):
                     f = scratch[q * CHUNK + i]
                     ux, uy, uz = scratch[u + i], scratch[u + CHUNK + i], scratch[u + 2 * CHUNK + i]

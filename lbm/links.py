@@ -26,8 +26,9 @@ class Links:
     classes : [z, y, x], the smallest unsigned integers that hold them
     masks : uint32 [class, what]; bit q: the population q runs into a wall; it does and its
         reflection is more than a bounce; it comes out of a wall
-    materials : uint8 [class, q], row of `kinds`
-    kinds : float64 [kind, 8]: what `_cell_math.reflect` needs
+    materials : uint8 [class, q, what]: row of `kinds`; the population whose value is sent back,
+        q itself but for free slip
+    kinds : float64 [kind, 5]: what `_cell_math.reflect` needs
     bodies : for each named solid the cells beside it [k, (z, y, x)] and their links q [k]
     """
 
@@ -54,14 +55,14 @@ class _Kinds:
             self.rows.append(row)
         return self.rows.index(row)
 
-    def of_faces(self, crossed: list[tuple[int, object]]) -> int:
-        """Kind of a link through one or more faces: at an edge the condition of lowest rank."""
-        _, condition = min(crossed, key=lambda pair: pair[1].rank)
-        if not isinstance(condition, FreeSlip):
-            return self.number(condition.row())
-        normal = {axis for axis, _ in crossed}  # free-slip has the highest rank: all of them slip
-        slip = tuple(0.0 if axis in normal else 1.0 for axis in range(3))
-        return self.number((0.0, 0.0, 0.0, 0.0, 0.0, *slip))
+    def of_faces(self, crossed: list[tuple[int, object]]) -> tuple[int, int]:
+        """(kind, axes of free slip as bits) of a link through one or more faces.
+
+        At an edge the condition of lowest rank holds; free slip has the highest.
+        """
+        condition = min((wall for _, wall in crossed), key=lambda wall: wall.rank)
+        slip = sum(1 << axis for axis, _ in crossed) if isinstance(condition, FreeSlip) else 0
+        return self.number(condition.row()), slip
 
 
 def find(shape: tuple[int, int, int], faces: tuple, solids: dict[str, Solid]) -> Links:
@@ -74,17 +75,18 @@ def find(shape: tuple[int, int, int], faces: tuple, solids: dict[str, Solid]) ->
     near = _near(shape[::-1], faces, material)
     z, y, x = np.nonzero(near)
     owner = np.zeros((len(x), Q), np.uint8)  # 1: a face, 2 + number: a solid
-    kind = np.zeros((len(x), Q), np.uint8)
+    kind, slip = np.zeros((len(x), Q), np.uint8), np.zeros((len(x), Q), np.uint8)
     solid_kind = np.array([0, *(kinds.number(s.condition.row()) for s in solids.values())])
     for q in range(1, Q):
-        _link(q, (x, y, z), shape, faces, material, kinds, solid_kind, owner, kind)
-    walls, number, first = _number(owner > 0, kind)
+        _link(q, (x, y, z), shape, faces, material, kinds, solid_kind, owner, kind, slip)
+    partner = _partners(slip)
+    walls, number, first = _number(owner > 0, kind, partner)
     classes = np.zeros(near.shape, np.min_scalar_type(_FIRST + len(first)))
     if material is not None:
         classes[material > 0] = SOLID_CLASS
     classes[z, y, x] = np.where(walls, number + _FIRST, 0)
     table = np.array(kinds.rows)
-    masks, materials = _table(owner[first] > 0, kind[first], table)
+    masks, materials = _table(owner[first] > 0, kind[first], partner[first], table)
     at = np.stack([z, y, x], axis=1)
     bodies = {n: _body(at, owner == k + 2) for k, n in enumerate(names)}
     return Links(classes, masks, materials, table, bodies)
@@ -122,8 +124,8 @@ def _near(shape, faces, material) -> np.ndarray:
     return near
 
 
-def _link(q, cells, shape, faces, material, kinds, solid_kind, owner, kind) -> None:
-    """Fill column q of `owner` and `kind`: what is at the end of the link q of each cell."""
+def _link(q, cells, shape, faces, material, kinds, solid_kind, owner, kind, slip) -> None:
+    """Fill column q of `owner`, `kind` and `slip`: what is at the end of the link q of each cell."""
     ends, through = [], []
     for axis in range(3):
         end = cells[axis] + C[q][axis]
@@ -146,12 +148,28 @@ def _link(q, cells, shape, faces, material, kinds, solid_kind, owner, kind) -> N
             these &= crossed if choice >> i & 1 else ~crossed
         if these.any():
             owner[these, q] = 1
-            kind[these, q] = kinds.of_faces([(axis, wall) for axis, wall, _ in which])
+            crossed = [(axis, wall) for axis, wall, _ in which]
+            kind[these, q], slip[these, q] = kinds.of_faces(crossed)
 
 
-def _number(walls: np.ndarray, kind: np.ndarray):
+def _partners(slip: np.ndarray) -> np.ndarray:
+    """The population whose value the wall sends back against q: the mirror image where it slips.
+
+    q runs into the face and its mirror image along the face too: the two swap. Where the mirror
+    image meets another wall, at a corner, q bounces back, so that no mass is lost.
+    """
+    partner = np.broadcast_to(np.arange(Q, dtype=np.uint8), slip.shape).copy()
+    for q in range(1, Q):
+        for axes in np.unique(slip[:, q][slip[:, q] > 0]):
+            image = C.index(tuple(c if axes >> a & 1 else -c for a, c in enumerate(C[q])))
+            both = (slip[:, q] == axes) & (slip[:, image] == axes)
+            partner[both, q] = image
+    return partner
+
+
+def _number(walls: np.ndarray, kind: np.ndarray, partner: np.ndarray):
     """(cells with walls, number of each cell's combination, a cell that has each of them)."""
-    codes = np.where(walls, kind.astype(np.int16) + 1, 0).astype(np.uint64)
+    codes = np.where(walls, (kind.astype(np.uint64) + np.uint64(1)) * np.uint64(Q) + partner, 0)
     key = np.zeros(len(codes), np.uint64)
     for q in range(Q):  # a hash, as sorting rows of 19 would take minutes for millions of cells
         key = (key ^ codes[:, q]) * np.uint64(0x9E3779B97F4A7C15)
@@ -166,14 +184,14 @@ def _number(walls: np.ndarray, kind: np.ndarray):
     return some, number, first
 
 
-def _table(walls, kind, kinds) -> tuple[np.ndarray, np.ndarray]:
+def _table(walls, kind, partner, kinds) -> tuple[np.ndarray, np.ndarray]:
     bits = np.uint32(1) << np.arange(Q, dtype=np.uint32)
-    more = np.any(kinds != 0, axis=1)[kind] & walls
+    more = (np.any(kinds != 0, axis=1)[kind] | (partner != np.arange(Q))) & walls
     masks = np.zeros((len(walls) + _FIRST, 3), np.uint32)
     for column, links in enumerate((walls, more, walls[:, list(OPPOSITE)])):
         masks[_FIRST:, column] = (links * bits).sum(axis=1, dtype=np.uint32)
-    materials = np.zeros((len(walls) + _FIRST, Q), np.uint8)
-    materials[_FIRST:] = kind
+    materials = np.zeros((len(walls) + _FIRST, Q, 2), np.uint8)
+    materials[_FIRST:] = np.stack([kind, partner], axis=2)
     return masks, materials
 
 

@@ -105,18 +105,25 @@ class Reference:
             beyond = self.conditions[at]
             for k in np.unique(beyond[(beyond > 0) & self.fluid]):
                 cells = (beyond == k) & self.fluid
-                back = self._reflected(q, after[q][cells], u[:, cells], *self.list[k])
+                condition, crossed = self.list[k]
+                back = self._reflected(q, after[q][cells], u[:, cells], condition)
+                if isinstance(condition, b.FreeSlip):
+                    back = self._mirrored(q, after, crossed)[cells]
                 self.f[OPPOSITE[q]][cells] = back
 
-    def _reflected(self, q, f, u, condition, crossed):
+    def _mirrored(self, q, after, crossed):
+        """The mirror image in the same cell, if it meets the same faces and no other wall."""
+        image = C.index(tuple(c if a in crossed else -c for a, c in enumerate(C[q])))
+        at = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[image], self.shape, strict=True))
+        same = [k for k, entry in enumerate(self.list)
+                if entry and isinstance(entry[0], b.FreeSlip) and entry[1] == crossed]  # fmt: skip
+        return np.where(np.isin(self.conditions[at], same), after[image], after[q])
+
+    def _reflected(self, q, f, u, condition):
         c = np.array(C[q], float)
         if isinstance(condition, b.PressureOutlet):
             cu, square = c @ u, (u**2).sum(axis=0)
             return 2 * W[q] * condition.rho * (1 + 4.5 * cu**2 - 1.5 * square) - f
-        if isinstance(condition, b.FreeSlip):
-            along = u.copy()
-            along[list(crossed)] = 0.0
-            return f - 6 * W[q] * (c @ along)
         if isinstance(condition, b.MovingWall):
             return f - 6 * W[q] * (c @ np.array(condition.velocity))
         return f

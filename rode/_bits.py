@@ -107,9 +107,11 @@ def signed(typing, word):
 
 @intrinsic
 def reduced(typing, x):
-    """(f, e) with x = 2^k (1 + f), f in [-1/3, 1/3], for normal x > 0; e is k times 2^digits."""
-    # Two thirds, the lower end of 1 + f.
-    start = 0x3F2AAAAB if x == types.float32 else 0x3FE5555555555555
+    """(f, e) with x = 2^k (1 + f) for normal x > 0.
+
+    float32: f in [-1/3, 1/3], and e is k 2^23; float64: 1 + f in [sqrt(1/2), sqrt(2)], and e is k.
+    """
+    start = 0x3F2AAAAB if x == types.float32 else 0x3FE6A09E667F3BCD
 
     def emit(context, builder, signature, values):
         real, word = _kinds(context, x)
@@ -142,13 +144,13 @@ def root(typing, x):
             return builder.call(function, values)
         if x == types.float32:
             return _assembled(builder, "sqrt.approx.ftz.f32 $0, $1;", real, "=f,f", values)
-        # Two steps of Newton and Goldschmidt from 20 digits of 1/sqrt(x).
+        # From 20 digits of 1/sqrt(x) by a series to the third order.
         (v,) = values
         y = _assembled(builder, "rsqrt.approx.ftz.f64 $0, $1;", real, "=d,d", values)
-        g, h = builder.fmul(v, y), builder.fmul(y, real(0.5))
-        e = builder.fma(_minus(builder, g), h, real(0.5))
-        g, h = builder.fma(g, e, g), builder.fma(h, e, h)
-        return builder.fma(builder.fma(_minus(builder, g), g, v), h, g)
+        g = builder.fmul(v, y)
+        e = builder.fma(_minus(builder, g), y, real(1.0))
+        factor = builder.fma(e, real(0.375), real(0.5))
+        return builder.fma(builder.fmul(g, e), factor, g)
 
     return x(x), emit
 
@@ -193,3 +195,22 @@ def float_of(typing, bits):
         return builder.bitcast(values[0], context.get_value_type(real))
 
     return real(bits), emit
+
+
+def _rough(instruction, name):
+    @intrinsic
+    def function(typing, x):
+        def emit(context, builder, signature, values):
+            real = ir.FloatType()
+            if _on_gpu(context):
+                return _assembled(builder, f"{instruction}.approx.ftz.f32 $0, $1;", real, "=f,f", values)
+            kind = ir.FunctionType(real, [real])
+            return builder.call(builder.module.declare_intrinsic(name, fnty=kind), values)
+
+        return types.float32(types.float32), emit
+
+    return function
+
+
+rough_sine, rough_cosine = _rough("sin", "llvm.sin.f32"), _rough("cos", "llvm.cos.f32")
+"""Of |x| <= pi in float32, with an absolute error of 5e-7 (GPU)."""

@@ -46,6 +46,42 @@ def _load(typing, array, index, like):
     return like(array, types.uint64, like), emit
 
 
+def _address(context, builder, kind, array, index):
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.ptrtoint(builder.gep(data, [index], inbounds=True), ir.IntType(64))
+
+
+@intrinsic
+def peek(typing, array, index):
+    """array[index] as other blocks of threads last wrote it; never kept in a register."""
+    width = array.dtype.bitwidth
+
+    def emit(context, builder, signature, arguments):
+        word, letter = ir.IntType(width), "r" if width == 32 else "l"
+        text = f"ld.relaxed.gpu.global.u{width} $0, [$1];"
+        kind = ir.FunctionType(word, [ir.IntType(64)])
+        load = ir.InlineAsm(kind, text, f"={letter},l,~{{memory}}", side_effect=True)
+        return builder.call(load, [_address(context, builder, array, *arguments)])
+
+    return array.dtype(array, types.int64), emit
+
+
+@intrinsic
+def publish(typing, array, index, value):
+    """array[index] = value, for `peek` of other blocks of threads; uint32 or uint64 at once."""
+    width = array.dtype.bitwidth
+
+    def emit(context, builder, signature, arguments):
+        word, letter = ir.IntType(width), "r" if width == 32 else "l"
+        text = f"st.relaxed.gpu.global.u{width} [$0], $1;"
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64), word])
+        store = ir.InlineAsm(kind, text, f"l,{letter},~{{memory}}", side_effect=True)
+        builder.call(store, [_address(context, builder, array, *arguments[:2]), arguments[2]])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, array.dtype), emit
+
+
 def _store_simulated(array, index, values):
     for i, value in enumerate(values):
         array[int(index) + i] = value

@@ -65,6 +65,7 @@ def _direct(draw, size):
 _DRAWS = {
     ("box-muller", "float32"): formulas.box_muller_float32,
     ("box-muller", "float64"): formulas.box_muller_float64,
+    ("box-muller-fast", "float32"): formulas.box_muller_fast,
     ("inverse", "float32"): formulas.inverse_block_float32,
     ("rational", "float32"): formulas.branching_float32,
     ("rational", "float64"): formulas.branching_float64,

@@ -26,36 +26,40 @@ from rode._wallace_math import (
 from rode._ziggurat_math import draw_float32, draw_float64, shared_words
 
 THREADS = 256
+PER_SM = 32
+"""Blocks of threads a multiprocessor: more than fit, which evens out the end (measured)."""
+
 _POOL_THREADS = wallace_formulas.THREADS
+_MOVES = PASSES * TURNS
 
 
 def _direct(draw, size, T):
     """A thread makes block after block; neighbours store next to each other."""
+    one = T(1.0)
 
     @kernel
-    def fill_direct(k0, k1, path, stream, sigma, aligned, out):
-        n, i = uint64(out.size), uint64(cuda.grid(1))
-        whole, step = n // uint64(size), uint64(cuda.gridsize(1))
+    def fill_direct(k0, k1, path, stream, high, aligned, out):
+        """Blocks (i, high) of the counter; `out` is the part of the sequence that they make."""
+        n, i, step = uint64(out.size), uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+        whole = uint32(n // uint64(size)) if aligned else uint32(0)
         while i < whole:
-            a, b, c, d = words10(i, path, stream, k0, k1)
-            numbers = draw(a, b, c, d, sigma)
-            if aligned:
-                store(out, i * uint64(size), numbers)
-            else:
-                for j in range(size):
-                    out[i * uint64(size) + uint64(j)] = numbers[j]
-            i += step
-        if i == whole:
-            a, b, c, d = words10(i, path, stream, k0, k1)
-            numbers = draw(a, b, c, d, sigma)
-            for j in range(int64(n - whole * uint64(size))):
-                out[whole * uint64(size) + uint64(j)] = numbers[j]
+            a, b, c, d = philox10(i, high, path, stream, k0, k1)
+            store(out, uint64(i) * uint64(size), draw(a, b, c, d, one))
+            i = uint32(i + step)
+        while uint64(i) * uint64(size) < n:
+            a, b, c, d = philox10(i, high, path, stream, k0, k1)
+            numbers = draw(a, b, c, d, one)
+            for j in range(size):
+                if uint64(i) * uint64(size) + uint64(j) < n:
+                    out[uint64(i) * uint64(size) + uint64(j)] = numbers[j]
+            i = uint32(i + step)
 
     return fill_direct
 
 
 box_muller_float32 = _direct(formulas.box_muller_float32, 4, np.float32)
 box_muller_float64 = _direct(formulas.box_muller_float64, 2, np.float64)
+fast_float32 = _direct(formulas.box_muller_fast, 4, np.float32)
 inverse_float32 = _direct(formulas.inverse_block_float32, 4, np.float32)
 branching_float32 = _direct(formulas.branching_float32, 4, np.float32)
 branching_float64 = _direct(formulas.branching_float64, 2, np.float64)
@@ -64,6 +68,7 @@ blending_float64 = _direct(formulas.blending_float64, 2, np.float64)
 _DIRECT = {
     ("box-muller", "float32"): box_muller_float32,
     ("box-muller", "float64"): box_muller_float64,
+    ("box-muller-fast", "float32"): fast_float32,
     ("inverse", "float32"): inverse_float32,
     ("rational", "float32"): branching_float32,
     ("rational", "float64"): branching_float64,
@@ -76,12 +81,13 @@ def direct(method, key, path, stream, out, launch_stream=0, threads=THREADS, per
     """Fill `out` by a method that makes each block of words into numbers."""
     dtype = np.dtype(out.dtype)
     size = 16 // dtype.itemsize
-    per_sm = per_sm or launch.BLOCKS_PER_SM
-    grid = launch.strided(out.size // size + 1, threads, per_sm)
-    aligned = _aligned(out)
     chosen = _DIRECT[method, dtype.name]
-    numbers = (*key, np.uint32(path), np.uint32(stream), dtype.type(1.0), aligned)
-    chosen[grid, threads, launch_stream](*numbers, out)
+    most = size << 31  # a launch counts its blocks in 32 bits, and steps beyond their end
+    for part, first in enumerate(range(0, out.size, most)):
+        here = out[first : min(first + most, out.size)] if out.size > most else out
+        grid = launch.strided(here.size // size + 1, threads, per_sm or PER_SM)
+        numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part), _aligned(here))
+        chosen[grid, threads, launch_stream](*numbers, here)
 
 
 def _aligned(out) -> bool:
@@ -169,8 +175,15 @@ def _wallace(dtype):
         """A block a pool."""
         pool = cuda.shared.array(POOL, real)
         sums = cuda.shared.array(_POOL_THREADS, real)
+        moves = cuda.shared.array(_MOVES, uint32)
+        factors = cuda.shared.array(PASSES, real)
         t = uint32(cuda.threadIdx.x)
         number = uint32(cuda.blockIdx.x)
+        if t < _MOVES:
+            w0, _, w2, w3 = philox10(t, number, path, stream, k0, k1)
+            moves[t] = w0
+            if (int64(t) + 1) % TURNS == 0:
+                factors[int64(t) // TURNS] = spread(w2, w3, one) if corrected else one
         squares = zero
         for part in range(4 // size):
             block = uint32(uint32(part * _POOL_THREADS) + t)
@@ -194,13 +207,11 @@ def _wallace(dtype):
         for pass_ in range(PASSES):
             if base - 4 * int64(t) >= out.size:
                 return
-            factor = one
+            factor = factors[pass_]
             y0, y1, y2, y3 = one, one, one, one
             for turn in range(TURNS):
                 cuda.syncthreads()
-                c0 = uint32(pass_ * TURNS + turn)
-                w0, _, w2, w3 = philox10(c0, number, path, stream, k0, k1)
-                stride, offset, matrix = movement(w0)
+                stride, offset, matrix = movement(moves[pass_ * TURNS + turn])
                 y0, y1, y2, y3 = turned(
                     matrix,
                     pool[place(0, t, stride, offset)],
@@ -211,8 +222,6 @@ def _wallace(dtype):
                 cuda.syncthreads()
                 store(pool, uint64(t) * uint64(4), (y0, y1))
                 store(pool, uint64(t) * uint64(4) + uint64(2), (y2, y3))
-                if corrected and turn == TURNS - 1:
-                    factor = spread(w2, w3, one)
             y0, y1, y2, y3 = factor * y0, factor * y1, factor * y2, factor * y3
             if aligned and base + 4 <= out.size:
                 if size == 4:

@@ -9,6 +9,9 @@ import numpy as np
 
 from rode.functionals import Process
 
+PARTS = 8
+"""Philox blocks that a lane walks."""
+
 LANES = 32
 """Threads of a warp, or their likes on a CPU, that make a tile together."""
 
@@ -29,11 +32,9 @@ class Path(NamedTuple):
 
     Attributes
     ----------
-    first, second : two functions on the steps i = 1 .. E of a lane, that exp(-i a) and
-        sinh(i a)/sinh(32 E a) are sums of; a = delta/tau
     strides : mu^(E 2^k) for k = 0 .. 4
     em1_tile : mu^(32 E) - 1
-    share : how much of a lane's carry goes with `first` and `second`
+    share0, share1 : how much of a lane's carry goes with `first` and `second` of the table
     """
 
     k0: np.uint32
@@ -42,16 +43,15 @@ class Path(NamedTuple):
     stream: np.uint32
     em1: float
     sigma: float
-    first: tuple
-    second: tuple
     strides: tuple
     em1_tile: float
-    share: tuple
+    share0: float
+    share1: float
 
 
 def elements(dtype) -> int:
-    """Elements of a lane: four Philox blocks."""
-    return 4 * (16 // np.dtype(dtype).itemsize)
+    """Elements of a lane: eight Philox blocks."""
+    return PARTS * (16 // np.dtype(dtype).itemsize)
 
 
 def tile(dtype) -> int:
@@ -62,28 +62,28 @@ def tile(dtype) -> int:
 def path_of(process: Process, delta: float, dtype, key, path: int, stream: int):
     """(Path, table) of a process.
 
-    table[0] is mu^(E t) for the lanes t; table[1] and table[2] are the shares of `first` and
-    `second` that move the end of a tile by 1 and its start not at all.
+    Rows 3 and 4 of the (5, 32) table are `first` and `second`, two functions on the steps i = 1 ..
+    E of a lane that exp(-i a) and sinh(i a) are sums of, a = delta/tau. Row 0 is mu^(E t) for the
+    lanes t. Rows 1 and 2 are the shares of `first` and `second` that move the end of a tile by 1
+    and its start not at all.
     """
     T, E, a = np.dtype(dtype).type, elements(dtype), delta / process.tau
     em1, sigma = process.step(delta)
     i, t = np.arange(1, E + 1), np.arange(LANES)
     whole = LANES * E * a
-    table = np.zeros((3, LANES))
+    table = np.zeros((5, LANES))
     table[0] = np.exp(-E * t * a)
+    down = -math.expm1(-2.0 * whole)
     if E * a < 1.0:
         # Both functions of a lane are near 1 and near i a: no digits are lost for small a.
-        first, second, share = np.cosh(i * a), np.sinh(i * a), (1.0, -1.0)
-        down = -math.expm1(-2.0 * whole)
+        table[3, :E], table[4, :E], share = np.cosh(i * a), np.sinh(i * a), (1.0, -1.0)
         table[1] = np.exp(E * t * a - whole) * -np.expm1(-2.0 * E * t * a) / down
         table[2] = np.exp(E * t * a - whole) * (1.0 + np.exp(-2.0 * E * t * a)) / down
     else:
-        first, second, share = np.exp(-i * a), np.exp((i - E) * a), (1.0, 0.0)
-        down = -math.expm1(-2.0 * whole)
+        table[3, :E], table[4, :E], share = np.exp(-i * a), np.exp((i - E) * a), (1.0, 0.0)
         table[1] = -np.exp(-whole - E * t * a) / down
         table[2] = np.exp(E * (t + 1) * a - whole) / down
     strides = tuple(T(math.exp(-E * 2**k * a)) for k in range(5))
     numbers = (*key, np.uint32(path), np.uint32(stream), T(em1), T(sigma))
-    vectors = (tuple(map(T, first)), tuple(map(T, second)))
-    em1_tile = T(math.expm1(-whole))
-    return Path(*numbers, *vectors, strides, em1_tile, tuple(map(T, share))), table.astype(dtype)
+    found = Path(*numbers, strides, T(math.expm1(-whole)), *map(T, share))
+    return found, table.astype(dtype)

@@ -108,7 +108,7 @@ def _bridge(dtype):
     whole = LANES * each
 
     @parallel
-    def bridge_tiles(run, table, first, second, start, ends, out):
+    def bridge_tiles(run, table, start, ends, out):
         for i in prange(ends.size):
             tile = int64(i)
             low = tile * whole
@@ -119,15 +119,15 @@ def _bridge(dtype):
             part = out[low : min(low + whole, out.size)]
             for j in range(part.size):
                 t, e = j // each, j % each
-                part[j] = free[j] + miss * (table[1, t] * first[e] + table[2, t] * second[e])
+                weight = table[1, t] * table[3, e] + table[2, t] * table[4, e]
+                part[j] = free[j] + miss * weight
 
     return bridge_tiles
 
 
 def bridge(run, table, start, ends, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
-    first, second = (np.array(v, out.dtype) for v in (run.first, run.second))
-    _bridge(out.dtype.name)(Steps(*run[:6]), table, first, second, start, ends, out)
+    _bridge(out.dtype.name)(Steps(*run[:6]), table, start, ends, out)
 
 
 @parallel

@@ -19,16 +19,17 @@ from numba import float32, float64, int64, uint32, uint64
 
 from hetero import launch
 from hetero._driver import cuda
+from hetero._philox_math import philox10
 from hetero.jit import kernel
 from rode._bits import bits_of, float_of
-from rode._memory import load, store
-from rode._ou import LANES, elements
-from rode._ou_math import stretch_of
+from rode._memory import load, peek, publish, store
+from rode._blocks_math import BLOCKS
+from rode._ou import LANES, PARTS, elements
 from rode._vectors import axpy, cast, replaced, scaled, walked
 
-THREADS = 256
+THREADS = 128
 GROUP = 256
-"""Blocks whose ends a block reads at once; as many as it has threads."""
+"""Blocks whose ends a block adds up; two for each of its threads."""
 
 SWEEP = 1024
 """Elements that a block sweeps in shared memory."""
@@ -48,58 +49,87 @@ def _scanned(end, lane, strides):
 
 
 def _pieces(dtype):
-    """(pitch, read, write): through shared memory, so that neighbours move next to each other."""
+    """(pitch, draw, read, write): a lane's elements lie together in shared memory."""
     size, each = 16 // np.dtype(dtype).itemsize, elements(dtype)
-    pitch = each + size  # of a lane's elements: no bank conflicts
-    parts, piece, whole = 4, (0.0,) * size, (0.0,) * each
+    pitch = each + size  # of a lane: no bank conflicts
+    numbers, some = BLOCKS[dtype, dtype].draw, (0.0,) * size
 
     @cuda.jit(device=True)
-    def write(shared, warp, lane, values, begin, n, aligned, out):
-        """The elements of a warp to out[begin:]."""
+    def draw(shared, warp, lane, run, path, begin):
+        """Walk drawn noise from O = 0; the end. A loop, so that the code stays in its cache."""
+        block = (begin + uint64(lane) * uint64(each)) // uint64(size)
+        low, high = uint32(block), uint32(block >> uint64(32))
         mine = uint64(warp * uint32(LANES * pitch) + lane * uint32(pitch))
-        four = cast(piece, values[0])
-        for r in range(parts):
-            for j in range(size):
-                four = replaced(four, int64(j), values[r * size + j])
-            store(shared, mine + uint64(r * size), four)
-        cuda.syncwarp()
-        for r in range(parts):
+        value = run.em1 - run.em1
+        for _ in range(PARTS):
+            a, b, c, d = philox10(low, high, path, run.stream, run.k0, run.k1)
+            part = walked(value, numbers(a, b, c, d, run.sigma), run.em1)
+            store(shared, mine, part)
+            value, low, mine = part[-1], uint32(low + uint32(1)), mine + uint64(size)
+        return value
+
+    @cuda.jit(device=True)
+    def read(shared, warp, lane, run, begin, n, aligned, noise):
+        """Walk noise[begin:] from O = 0; the end."""
+        part = cast(some, run.em1)
+        for r in range(PARTS):
             i = uint32(r * LANES * size) + lane * uint32(size)
+            source = begin + uint64(i)
+            if aligned and source + uint64(size) <= n:
+                part = load(noise, source, part)
+            else:
+                for j in range(size):
+                    inside = source + uint64(j) < n
+                    value = noise[source + uint64(j)] if inside else run.em1 - run.em1
+                    part = replaced(part, int64(j), value)
             at = warp * uint32(LANES * pitch) + i // uint32(each) * uint32(pitch) + i % uint32(each)
-            four = load(shared, uint64(at), four)
+            store(shared, uint64(at), part)
+        cuda.syncwarp()
+        mine = uint64(warp * uint32(LANES * pitch) + lane * uint32(pitch))
+        value = run.em1 - run.em1
+        for r in range(PARTS):
+            part = walked(value, scaled(run.sigma, load(shared, mine, part)), run.em1)
+            store(shared, mine, part)
+            value, mine = part[-1], mine + uint64(size)
+        return value
+
+    @cuda.jit(device=True)
+    def write(shared, warp, lane, p, q, run, table, begin, n, aligned, out):
+        """The walked elements of a warp plus p `first` + q `second` of their lanes to out[begin:].
+
+        Neighbours write next to each other: what lane l has at e is written by another lane, and
+        e is the same in all rounds.
+        """
+        cuda.syncwarp()
+        first = cast(some, run.em1)
+        second = first
+        e = lane * uint32(size) % uint32(each)
+        for j in range(size):
+            first = replaced(first, int64(j), table[3, e + uint32(j)])
+            second = replaced(second, int64(j), table[4, e + uint32(j)])
+        for r in range(PARTS):
+            i = uint32(r * LANES * size) + lane * uint32(size)
+            owner = i // uint32(each)
+            at = uint64(warp * uint32(LANES * pitch) + owner * uint32(pitch) + e)
+            own_p, own_q = cuda.shfl_sync(_ALL, p, owner), cuda.shfl_sync(_ALL, q, owner)
+            x = axpy(own_q, second, axpy(own_p, first, load(shared, at, first)))
             target = begin + uint64(i)
             if aligned and target + uint64(size) <= n:
-                store(out, target, four)
+                store(out, target, x)
             else:
                 for j in range(size):
                     if target + uint64(j) < n:
-                        out[target + uint64(j)] = four[j]
+                        out[target + uint64(j)] = x[j]
         cuda.syncwarp()
 
-    @cuda.jit(device=True)
-    def read(shared, warp, lane, run, begin, n, noise):
-        """A lane's stretch from noise[begin:] of its warp."""
-        for i in range(lane, LANES * each, LANES):
-            value = run.em1 - run.em1
-            if begin + uint64(i) < n:
-                value = noise[begin + uint64(i)]
-            shared[warp * uint32(LANES * pitch) + i // each * pitch + i % each] = value
-        cuda.syncwarp()
-        values = cast(whole, run.em1)
-        for i in range(each):
-            at = warp * uint32(LANES * pitch) + lane * uint32(pitch) + uint32(i)
-            values = replaced(values, int64(i), shared[at])
-        cuda.syncwarp()
-        return walked(run.em1 - run.em1, scaled(run.sigma, values), run.em1)
-
-    return pitch, read, write
+    return pitch, draw, read, write
 
 
 def _scan(dtype, fused):
     real = float32 if dtype == "float32" else float64
-    each, size = elements(dtype), 16 // np.dtype(dtype).itemsize
-    pitch, read, write = _pieces(dtype)
-    room, stretch = THREADS * pitch, stretch_of(dtype)
+    each = elements(dtype)
+    pitch, draw, read, write = _pieces(dtype)
+    room = THREADS * pitch
 
     @kernel
     def scan_paths(run, noise, table, starts, aligned, out):
@@ -115,15 +145,15 @@ def _scan(dtype, fused):
         begin = uint64(0)
         while begin < n:
             if fused:
-                v = stretch(run, path, (begin + uint64(lane) * uint64(each)) // uint64(size))
+                end = draw(shared, warp, lane, run, path, begin)
             else:
-                v = read(shared, warp, lane, run, begin, n, noise[number])
-            end = _scanned(v[-1], lane, run.strides)
+                end = read(shared, warp, lane, run, begin, n, aligned, noise[number])
+            end = _scanned(end, lane, run.strides)
             before = cuda.shfl_up_sync(_ALL, end, 1)
             carry = table[0, lane] * value + (before if lane > 0 else value - value)
             last = cuda.shfl_sync(_ALL, end, 31)
-            x = axpy(run.share[1] * carry, run.second, axpy(run.share[0] * carry, run.first, v))
-            write(shared, warp, lane, x, begin, n, aligned, out[number])
+            p, q = run.share0 * carry, run.share1 * carry
+            write(shared, warp, lane, p, q, run, table, begin, n, aligned, out[number])
             value = value + (run.em1_tile * value + last)
             begin += uint64(LANES * each)
 
@@ -132,11 +162,11 @@ def _scan(dtype, fused):
 
 def _long_scan(dtype, fused):
     itemsize = np.dtype(dtype).itemsize
-    real, size = (float32 if itemsize == 4 else float64), 16 // itemsize
+    real = float32 if itemsize == 4 else float64
     word = np.uint32 if itemsize == 4 else np.uint64
     empty, each = word(np.iinfo(word).max), elements(dtype)
-    pitch, read, write = _pieces(dtype)
-    room, stretch = THREADS * pitch, stretch_of(dtype)
+    pitch, draw, read, write = _pieces(dtype)
+    room = THREADS * pitch
 
     @kernel
     def scan_long(run, noise, table, far, ends, starts, aligned, out):
@@ -154,10 +184,10 @@ def _long_scan(dtype, fused):
         tile, n = int64(cuda.blockIdx.x), uint64(out.size)
         begin = (uint64(tile) * uint64(_WARPS) + uint64(warp)) * uint64(LANES * each)
         if fused:
-            v = stretch(run, run.path, (begin + uint64(lane) * uint64(each)) // uint64(size))
+            end = draw(shared, warp, lane, run, run.path, begin)
         else:
-            v = read(shared, warp, lane, run, begin, n, noise)
-        end = _scanned(v[-1], lane, run.strides)
+            end = read(shared, warp, lane, run, begin, n, aligned, noise)
+        end = _scanned(end, lane, run.strides)
         before = cuda.shfl_up_sync(_ALL, end, 1)
         zero = end - end
         carry = before if lane > 0 else zero
@@ -172,28 +202,29 @@ def _long_scan(dtype, fused):
             total = total + (run.em1_tile * total + totals[w])
         position, group = tile % GROUP, tile // GROUP
         if t == 0:
-            cuda.stcg(ends, tile, bits_of(total))
-        seen = zero
-        if t < position:
-            found = cuda.ldcv(ends, tile - position + int64(t))
-            while found == empty:
-                found = cuda.ldcv(ends, tile - position + int64(t))
-            seen = float_of(found) * far[position - 1 - int64(t)]
+            publish(ends, tile, bits_of(total))
+        seen, other = zero, int64(t)
+        while other < position:
+            found = peek(ends, tile - position + other)
+            while word(found) == empty:
+                found = peek(ends, tile - position + other)
+            seen += float_of(found) * far[position - 1 - other]
+            other += THREADS
         for k in range(5):
             seen += cuda.shfl_xor_sync(_ALL, seen, 16 >> k)
         if lane == 0:
             sums[warp] = seen
         if t == THREADS - 1:
-            found = cuda.ldcv(starts, group)
-            while found == empty:
-                found = cuda.ldcv(starts, group)
+            found = peek(starts, group)
+            while word(found) == empty:
+                found = peek(starts, group)
             known[0] = far[position] * float_of(found)
         cuda.syncthreads()
         value = known[0]
         for w in range(_WARPS):
             value += sums[w]
         if t == 0 and position == GROUP - 1:
-            cuda.stcg(starts, group + 1, bits_of(total + far[1] * value))
+            publish(starts, group + 1, bits_of(total + far[1] * value))
 
         # The value at the start of this warp's tile.
         for w in range(_WARPS):
@@ -201,17 +232,17 @@ def _long_scan(dtype, fused):
                 value = value + run.em1_tile * value
         value += mine
         carry = table[0, lane] * value + carry
-        x = axpy(run.share[1] * carry, run.second, axpy(run.share[0] * carry, run.first, v))
-        write(shared, warp, lane, x, begin, n, aligned, out)
+        p, q = run.share0 * carry, run.share1 * carry
+        write(shared, warp, lane, p, q, run, table, begin, n, aligned, out)
 
     return scan_long
 
 
 def _bridge(dtype):
     real = float32 if dtype == "float32" else float64
-    each, size = elements(dtype), 16 // np.dtype(dtype).itemsize
-    pitch, _, write = _pieces(dtype)
-    room, stretch = THREADS * pitch, stretch_of(dtype)
+    each = elements(dtype)
+    pitch, draw, _, write = _pieces(dtype)
+    room = THREADS * pitch
 
     @kernel
     def bridge_tiles(run, table, start, ends, aligned, out):
@@ -223,17 +254,15 @@ def _bridge(dtype):
         n, begin = uint64(out.size), uint64(tile) * uint64(LANES * each)
         if begin >= n:
             return
-        v = stretch(run, run.path, (begin + uint64(lane) * uint64(each)) // uint64(size))
-        end = _scanned(v[-1], lane, run.strides)
+        end = _scanned(draw(shared, warp, lane, run, run.path, begin), lane, run.strides)
         before = cuda.shfl_up_sync(_ALL, end, 1)
         last = cuda.shfl_sync(_ALL, end, 31)
         value = start if tile == 0 else ends[tile - 1]
         carry = table[0, lane] * value + (before if lane > 0 else value - value)
         miss = ends[tile] - (value + (run.em1_tile * value + last))
-        p = run.share[0] * carry + miss * table[1, lane]
-        q = run.share[1] * carry + miss * table[2, lane]
-        x = axpy(q, run.second, axpy(p, run.first, v))
-        write(shared, warp, lane, x, begin, n, aligned, out)
+        p = run.share0 * carry + miss * table[1, lane]
+        q = run.share1 * carry + miss * table[2, lane]
+        write(shared, warp, lane, p, q, run, table, begin, n, aligned, out)
 
     return bridge_tiles
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from hetero import errors, philox, region
 from hetero.devices import resolve
-from hetero.jit import twin
 from rode import schemes
 from rode.functionals import integrals_law, sums_law, transfer
 from rode.problems import Problem

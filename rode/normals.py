@@ -17,6 +17,7 @@ BREAK_EVEN = 1_000_000
 
 METHODS = (
     "box-muller",
+    "box-muller-fast",
     "inverse",
     "rational",
     "rational-blending",
@@ -50,6 +51,7 @@ def normal(
     dtype : {float64, float32}
     method : str
         - "box-muller": Box and Muller (1958); the default
+        - "box-muller-fast": float32 only, by the GPU's own logarithm, sine and cosine
         - "inverse": the normal quantile of one uniform number; in float32 by polynomials of a
           logarithm, in float64 the same as "rational"
         - "rational", "rational-blending": the quantile by Wichura's rational functions (AS 241),
@@ -80,7 +82,7 @@ def normal(
     The same seed gives the same words on every device, number i always from the same ones: on one
     device the same floats for any launch and any number of threads, and a longer request starts
     with the shorter one ("wallace": within a pool of 65536 numbers each). On another device the
-    floats differ by a few ulp ("inverse" in float32: 1e-6); a Ziggurat's draw within rounding of
+    floats differ by a few ulp ("inverse" in float32 and "box-muller-fast": 1e-6); a Ziggurat's draw within rounding of
     the edge of a strip may be rejected on one device only.
 
     Errors against the exact transform of the words: "box-muller" 2.3 ulp (float32) and 1.9
@@ -95,6 +97,8 @@ def normal(
     shape = tuple(out.shape) if size is None and out is not None else errors.shape("size", size)
     if not isinstance(path, Integral) or not 0 <= path < 2**32:
         raise ValueError(f"path must be an integer in [0, 2^32), got {path!r}")
+    if method == "box-muller-fast" and dtype != np.float32:
+        raise ValueError("method='box-muller-fast' is for dtype=float32; take 'box-muller'")
     edges = _edges(method, strips, table, dtype)
     key = philox.key(rng)
     device = resolve(device, out, work=math.prod(shape), break_even=BREAK_EVEN)

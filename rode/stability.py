@@ -26,17 +26,17 @@ def largest_step(problem: Problem, scheme: str, K: int) -> float:
 
 def _reach(coefficients, rate: complex) -> float:
     """The first h at which |R(h rate)| becomes 1: by steps, then by bisection."""
-    scale = 1.0 / abs(rate)
 
     def grows(h):
-        return abs(np.polyval(coefficients, h * rate)) > 1.0
+        return np.abs(np.polyval(coefficients, h * rate)) > 1.0
 
-    low = 0.0
-    for high in np.linspace(0.0, 20.0, 4001)[1:] * scale:
-        if grows(high):
-            break
-        low = high
+    steps = np.linspace(0.0, 20.0, 4001) / abs(rate)
+    first = int(np.argmax(grows(steps)[1:]))
+    low, high = steps[first], steps[first + 1]
     for _ in range(60):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if grows(middle) else (middle, high)
-    return low
+        if grows(middle):
+            high = middle
+        else:
+            low = middle
+    return float(low)

@@ -21,7 +21,8 @@ WARP = 32
 
 def tile_of(d: int) -> tuple[int, int]:
     """Rows of the smallest tile for bandwidth d, and columns a thread has."""
-    return max(16, 1 << (d - 1).bit_length()), 8
+    tile = max(16, 1 << (d - 1).bit_length())
+    return tile, 16 if tile == 64 else 8
 
 
 def threads_of(tile: int, columns: int) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from hetero.jit import SUMS, parallel, scalar
+from hetero.jit import SUMS, parallel, scalar, serial
 from sbth._reduction_math import (
     extents,
     in_step,
@@ -112,7 +112,7 @@ def _run(work, s, k, n, d, v, tau, scratch):
     return task(work, c0, m, rows, v, tau, scratch[0], scratch[1])
 
 
-@parallel
+@serial
 def _serial(work, d):
     n = work.shape[0]
     v, scratch = np.zeros(2 * d, work.dtype), np.zeros((2, 2 * d), work.dtype)

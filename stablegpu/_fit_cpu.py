@@ -9,24 +9,14 @@ from stablegpu._fit_likelihood_math import (
     LAW,
     SCALE,
     build,
-    densest,
+    candidates,
     link,
     observe,
     prepare,
     sum_up,
 )
 from stablegpu._fit_near_one_math import PROFILE
-from stablegpu._fit_optimum_math import (
-    CANDIDATES,
-    DONE,
-    PHASE,
-    PLACES,
-    STATE,
-    SUMS,
-    TRIAL,
-    advance,
-    begin,
-)
+from stablegpu._fit_optimum_math import DONE, PHASE, STATE, SUMS, TRIAL, advance, begin
 
 
 @serial
@@ -53,35 +43,29 @@ def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, pr
 
 
 @parallel
-def _maximize(data, weights, starts, stops, initial, free, table, states):
-    for index in prange(starts.size):
+def _maximize(x, weights, firsts, lasts, initial, units, free, table, states):
+    for index in prange(firsts.size):
         s = np.int64(index)
-        x = data[starts[s] : stops[s]].copy()
-        w = weights[starts[s] : stops[s]] if weights.size else weights
-        if w.size:
-            order = np.argsort(x)
-            x, w = x[order], w[order]
-        else:
-            x.sort()
+        first, last = firsts[s], lasts[s]
+        data = x[first:last]
+        own = weights[first:last] if weights.size else weights
         law, nodes = np.zeros(LAW), np.zeros(NODES)
         series, profile = np.zeros(SERIES * BLOCKS), np.zeros(3 * PROFILE)
         m, sums = np.zeros(STATE), np.zeros(SUMS)
-        loc, scale = initial[s, 2], initial[s, 3]
-        middle = densest(x)
-        for k in range(PLACES):
-            place = min(max(middle + k - PLACES // 2, 0), x.size - 1)
-            m[CANDIDATES + k] = (x[place] - loc) / scale
-        begin(m, initial[s, 0], initial[s, 1], 0.0, 0.0, free)
+        loc, scale = units[s, 0], units[s, 1]
+        candidates(data, loc, scale, m)
+        begin(m, initial[s, 0], initial[s, 1], initial[s, 2], initial[s, 3], free)
         while m[PHASE] < DONE:
-            _evaluate(m, x, w, loc, scale, table, law, nodes, series, profile, sums)
+            _evaluate(m, data, own, loc, scale, table, law, nodes, series, profile, sums)
             advance(m, sums)
         states[s] = m
 
 
-def maximize(data, weights, starts, stops, initial, free, table, states, stream=0):
+def maximize(x, weights, firsts, lasts, initial, units, free, table, states, stream=0):
     """The final states of the optimiser, one row a data set.
 
-    `data` is flat; set s is data[starts[s]:stops[s]]. `initial`: alpha, beta, and the S0 location
-    and scale that serve as units; bits of `free`: what may move.
+    Set s is x[firsts[s]:lasts[s]], sorted. `units`: S0 location and scale by which it is measured;
+    `initial`: alpha, beta, and the location and logarithm of the scale in these units; `free`:
+    bits of what may move.
     """
-    _maximize(data, weights, starts, stops, initial, free, table, states)
+    _maximize(x, weights, firsts, lasts, initial, units, free, table, states)

@@ -15,17 +15,15 @@ from stablegpu._fit_likelihood_math import (
     LAW,
     SCALE,
     build,
-    densest,
+    candidates,
     link,
     observe,
     prepare,
     sum_up,
 )
 from stablegpu._fit_optimum_math import (
-    CANDIDATES,
     DONE,
     PHASE,
-    PLACES,
     STATE,
     SUMS,
     TRIAL,
@@ -36,6 +34,7 @@ from stablegpu._fit_optimum_math import (
 THREADS = 256
 _WARPS = THREADS // 32
 _ALL = 0xFFFFFFFF
+_PARTIAL = SUMS * _WARPS
 _MEMORY = NODES + SERIES * BLOCKS  # float64 of dynamic shared memory; a profile is shorter
 
 
@@ -50,29 +49,26 @@ def _total(value, k, partial):
 
 
 @kernel(launch_bounds=(THREADS, 2))
-def maximize_sets(data, weights, starts, stops, initial, free, table, states):
+def maximize_sets(x, weights, firsts, lasts, initial, units, free, table, states):
     memory = cuda.shared.array(0, float64)
     nodes, series, profile = memory[:NODES], memory[NODES:], memory
     law = cuda.shared.array(LAW, float64)
     m = cuda.shared.array(STATE, float64)
-    partial = cuda.shared.array(SUMS * _WARPS, float64)
+    partial = cuda.shared.array(_PARTIAL, float64)
     sums = cuda.shared.array(SUMS, float64)
     lane = cuda.threadIdx.x
     weighted = weights.size > 0
-    for s in range(cuda.blockIdx.x, starts.size, cuda.gridDim.x):
-        start, stop = starts[s], stops[s]
-        loc, scale = initial[s, 2], initial[s, 3]
+    for s in range(cuda.blockIdx.x, firsts.size, cuda.gridDim.x):
+        first, last = firsts[s], lasts[s]
+        loc, scale = units[s, 0], units[s, 1]
         cuda.syncthreads()
         if lane == 0:
-            middle = densest(data[start:stop])
-            for k in range(PLACES):
-                place = min(max(start + middle + k - PLACES // 2, start), stop - 1)
-                m[CANDIDATES + k] = (data[place] - loc) / scale
-            begin(m, initial[s, 0], initial[s, 1], 0.0, 0.0, free)
+            candidates(x[first:last], loc, scale, m)
+            begin(m, initial[s, 0], initial[s, 1], initial[s, 2], initial[s, 3], free)
         cuda.syncthreads()
         while m[PHASE] < DONE:
             if lane == 0:
-                prepare(m, loc, scale, data[start], data[stop - 1], law)
+                prepare(m, loc, scale, x[first], x[last - 1], law)
             cuda.syncthreads()
             build(law, nodes, profile, table, lane, THREADS)
             cuda.syncthreads()
@@ -84,8 +80,8 @@ def maximize_sets(data, weights, starts, stops, initial, free, table, states):
             log_scale = math.log(law[SCALE])
             value = g0 = g1 = g2 = g3 = 0.0
             p00 = p10 = p11 = p20 = p21 = p22 = p30 = p31 = p32 = p33 = 0.0
-            for i in range(start + lane, stop, THREADS):
-                f, a, b, c, d = observe(data[i], law, nodes, series, profile)
+            for i in range(first + lane, last, THREADS):
+                f, a, b, c, d = observe(x[i], law, nodes, series, profile)
                 weight = weights[i] if weighted else 1.0
                 c *= to_units
                 value += weight * (f - log_scale)
@@ -133,13 +129,14 @@ def maximize_sets(data, weights, starts, stops, initial, free, table, states):
             states[s, k] = m[k]
 
 
-def maximize(data, weights, starts, stops, initial, free, table, states, stream=0):
+def maximize(x, weights, firsts, lasts, initial, units, free, table, states, stream=0):
     """The final states of the optimiser, one row a data set.
 
-    `data` is flat; set s is data[starts[s]:stops[s]]. `initial`: alpha, beta, and the S0 location
-    and scale that serve as units; bits of `free`: what may move.
+    Set s is x[firsts[s]:lasts[s]], sorted. `units`: S0 location and scale by which it is measured;
+    `initial`: alpha, beta, and the location and logarithm of the scale in these units; `free`:
+    bits of what may move.
     """
-    arguments = (data, weights, starts, stops, initial, free, table, states)
+    arguments = (x, weights, firsts, lasts, initial, units, free, table, states)
     launch.with_shared_memory(
-        maximize_sets, arguments, 8 * _MEMORY, THREADS, THREADS * starts.size, stream
+        maximize_sets, arguments, 8 * _MEMORY, THREADS, THREADS * firsts.size, stream
     )

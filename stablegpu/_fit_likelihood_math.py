@@ -10,9 +10,10 @@ from hetero.jit import scalar
 from stablegpu import _fit_law_math as of_nodes
 from stablegpu import _fit_near_one_math as near_one
 from stablegpu._fit_law_math import FIELDS
-from stablegpu._fit_optimum_math import IN_S1, TRIAL
+from stablegpu._fit_optimum_math import CANDIDATES, IN_S1, PLACES, TRIAL
+from stablegpu._points_math import tan_half_pi
 
-ALPHA, LOC, SCALE, ZETA, ZETA_A, ZETA_B, NEAR, BETA = range(2 * FIELDS, 2 * FIELDS + 8)
+ALPHA, LOC, SCALE, SHIFT, SHIFT_A, SHIFT_B, NEAR, BETA = range(2 * FIELDS, 2 * FIELDS + 8)
 LAW = 2 * FIELDS + 8  # numbers of a law
 
 
@@ -23,20 +24,22 @@ def prepare(m, unit_loc, unit_scale, lowest, highest, law):
     scale = unit_scale * math.exp(m[TRIAL + 3])
     loc = unit_loc + unit_scale * m[TRIAL + 2]
     near = abs(alpha - 1.0) < near_one.NEAREST
-    law[ALPHA], law[LOC], law[SCALE] = alpha, loc, scale
-    law[ZETA], law[ZETA_A], law[ZETA_B] = 0.0, 0.0, 0.0
+    in_s1 = m[IN_S1] > 0.0
+    law[ALPHA], law[BETA], law[LOC], law[SCALE] = alpha, beta, loc, scale
     law[NEAR] = 1.0 if near else 0.0
+    law[SHIFT], law[SHIFT_A], law[SHIFT_B] = 0.0, 0.0, 0.0
+    if near == in_s1:  # nodes hold the law of S1, the table that of S0
+        tangent, sign = tan_half_pi(alpha), 1.0 if in_s1 else -1.0
+        law[SHIFT], law[SHIFT_B] = sign * beta * tangent, sign * tangent
+        law[SHIFT_A] = sign * beta * 0.5 * math.pi * (1.0 + tangent * tangent)
     if near:
-        law[BETA] = beta
         return
-    of_nodes.describe(law, 0, alpha, beta)
-    of_nodes.describe(law, 1, alpha, -beta)
-    if m[IN_S1] == 0.0:
-        law[ZETA] = law[of_nodes.ZETA]
-        law[ZETA_A], law[ZETA_B] = law[of_nodes.ZETA_A], law[of_nodes.ZETA_B]
-    low, high = (lowest - loc) / scale - law[ZETA], (highest - loc) / scale - law[ZETA]
-    of_nodes.lay_out(law, 0, max(low, 0.0), high, alpha)
-    of_nodes.lay_out(law, 1, max(-high, 0.0), -low, alpha)
+    for k in range(2):
+        of_nodes.describe(law, k, alpha, beta if k == 0 else -beta)
+    low, high = (lowest - loc) / scale - law[SHIFT], (highest - loc) / scale - law[SHIFT]
+    for k in range(2):
+        of_nodes.lay_out(law, k, max(low, 0.0), high, alpha)
+        low, high = -high, -low
     of_nodes.allot(law)
 
 
@@ -70,12 +73,12 @@ def observe(x, law, nodes, series, profile):
     over the scale, and log of the scale."""
     z = (x - law[LOC]) / law[SCALE]
     if law[NEAR] > 0.0:
-        value, by_z, by_a, by_b = near_one.log_pdf_near_one(z, profile, law[ALPHA])
+        found = near_one.log_pdf_near_one(z - law[SHIFT], profile, law[ALPHA])
     else:
-        y = z - law[ZETA]
-        value, by_z, by_a, by_b = of_nodes.log_pdf(y, law, nodes, series, law[ALPHA])
-        by_a -= by_z * law[ZETA_A]
-        by_b -= by_z * law[ZETA_B]
+        found = of_nodes.log_pdf(z - law[SHIFT], law, nodes, series, law[ALPHA])
+    value, by_z, by_a, by_b = found
+    by_a -= by_z * law[SHIFT_A]
+    by_b -= by_z * law[SHIFT_B]
     return value, by_a, by_b, -by_z, -1.0 - z * by_z
 
 
@@ -92,3 +95,12 @@ def densest(x):
                 best, at = width, i
         first, count = at, half
     return first + count // 2
+
+
+@scalar
+def candidates(x, unit_loc, unit_scale, m):
+    """Places for the location in S1 to the state: data next to where they lie closest."""
+    middle = densest(x)
+    for k in range(PLACES):
+        place = min(max(middle + k - PLACES // 2, 0), x.size - 1)
+        m[CANDIDATES + k] = (x[place] - unit_loc) / unit_scale

@@ -26,7 +26,7 @@ GONE = -80.0  # log a where no light tail is left
 _OF_MIDDLE = MIDDLE * IN_ALPHA  # where the parts of the flat table start
 _OF_OUTER = _OF_MIDDLE + MIDDLE * PIECES * MIDDLE_B * IN_ALPHA
 
-# The profile: two more coarse knots and those outside on the left, the middle, the same on the right.
+# The profile: the coarse knots on the left, with two more; the middle; those on the right.
 _SIDE, _CENTRE = OUTER + 2, 2 * MIDDLE - 1
 PROFILE = 2 * _SIDE + _CENTRE
 
@@ -128,7 +128,7 @@ def log_pdf_near_one(z, profile, alpha):
         spacing = COARSE
         at = 2.0 + (min(size, LAST) - EDGE) / COARSE
         place = _SIDE + _CENTRE + at if u > 0.0 else _SIDE - 1 - at
-    first = math.floor(place) - 2
+    first = int(place) - 2
     t = place - (first + 2)  # in [0, 1]
     value = slope = by_a = by_b = 0.0
     # Lagrange's polynomials through -2, ..., 3 by their products from both ends.

@@ -36,9 +36,11 @@ PREDICTED, DAMPING, PHASE, EVALUATIONS, STATUS = 29, 30, 31, 32, 33
 FREE, COLUMN, INFORMATION, WIDTHS, SPARE, DIRECTION = 34, 38, 39, 55, 59, 75
 IN_S1, SCAN, SCANS, BEST, CANDIDATES = 79, 80, 81, 82, 83
 PLACES = 17  # candidates
+LOC_IN_S1 = 16
 STATE = CANDIDATES + PLACES
 
 FIRST, SEARCH, INFORM, POLISH, SCANNING, DONE = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
+EVALUATE, PROPOSE, DIFFERENCES, COLUMNS, RESTART, FINISH = range(6)  # what is to be done next
 CONVERGED, STUCK, EXHAUSTED, IMPOSSIBLE = 0.0, 1.0, 2.0, 3.0
 
 
@@ -59,8 +61,8 @@ def largest_step(k):
 
 @scalar
 def begin(m, alpha, beta, loc, log_scale, free):
-    """Start from a point; `free` has a bit for every parameter that may move. Candidates for the
-    location in S1 are in the state already."""
+    """Start from a point in S0; `free` has a bit for every parameter that may move, and another,
+    `LOC_IN_S1`, where `loc` is fixed in S1. Candidates for that are in the state already."""
     for k in range(CANDIDATES):
         m[k] = 0.0
     m[X], m[X + 1], m[X + 2], m[X + 3] = alpha, beta, loc, log_scale
@@ -68,17 +70,16 @@ def begin(m, alpha, beta, loc, log_scale, free):
         m[FREE + k] = float((free >> k) & 1)
         if k < 2:
             m[X + k] = min(max(m[X + k], lower_bound(k)), upper_bound(k))
-    m[PHASE] = DONE
-    if free:
-        _restart(m)
+    m[IN_S1] = float((free >> 4) & 1)
+    _restart(m)
 
 
 @scalar
 def _restart(m):
     """Begin at X, in the parameterisation that suits its alpha."""
     alpha, beta = m[X], m[X + 1]
-    to_s1 = m[IN_S1] == 0.0 and alpha < TO_S1
-    if to_s1 or (m[IN_S1] > 0.0 and alpha > TO_S0):
+    to_s1 = m[FREE + 2] > 0.0 and m[IN_S1] == 0.0 and alpha < TO_S1
+    if to_s1 or (m[FREE + 2] > 0.0 and m[IN_S1] > 0.0 and alpha > TO_S0):
         shift = beta * tan_half_pi(alpha) * math.exp(m[X + 3])
         m[X + 2] += -shift if to_s1 else shift
         m[IN_S1] = 1.0 - m[IN_S1]
@@ -87,7 +88,7 @@ def _restart(m):
     m[PHASE] = FIRST
     for k in range(4):
         m[TRIAL + k] = m[X + k]
-    if to_s1 and m[FREE + 2] > 0.0:
+    if to_s1:
         _scan(m)
 
 
@@ -111,11 +112,11 @@ def _scanned(m, value, fine):
     m[SCAN] += 1.0
     if m[SCAN] < PLACES:
         m[TRIAL + 2] = m[CANDIDATES + int(m[SCAN])]
-        return
-    if m[PHASE] > SCANNING or m[VALUE] == -np.inf:
-        _restart(m)
+    elif m[PHASE] > SCANNING or m[VALUE] == -np.inf:
+        return RESTART
     else:
         m[PHASE] = DONE
+    return EVALUATE
 
 
 @scalar
@@ -250,28 +251,26 @@ def _learn(m, sums):
 
 @scalar
 def _propose(m):
-    """The next trial point of the search, or the end of the search."""
+    """The next trial point of the search, or what follows the search."""
     gain = _inside(m, MATRIX, m[DAMPING])
-    while gain < 0.0 and m[DAMPING] < 1e12:
+    if gain < 0.0 and m[DAMPING] < 1e12:
         m[DAMPING] = max(10.0 * m[DAMPING], 0.1)
-        gain = _inside(m, MATRIX, m[DAMPING])
+        return PROPOSE
     m[PREDICTED] = gain
     wrong = m[X] < TO_S1 if m[IN_S1] == 0.0 else m[X] > TO_S0
-    if wrong and m[EVALUATIONS] < MOST:
-        _restart(m)
-        return
+    if wrong and m[FREE + 2] > 0.0 and m[EVALUATIONS] < MOST:
+        return RESTART
     if gain < TOLERANCE or m[DAMPING] > 1e8:
         m[STATUS] = CONVERGED if m[DAMPING] < 1e8 else STUCK
-        _inform(m)
-        return
+        return DIFFERENCES
     if m[EVALUATIONS] >= MOST:
         m[STATUS] = EXHAUSTED
-        _inform(m)
-        return
+        return DIFFERENCES
     for k in range(4):
         m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
     for k in range(2):
         m[TRIAL + k] = min(max(m[TRIAL + k], lower_bound(k)), upper_bound(k))
+    return EVALUATE
 
 
 @scalar
@@ -289,7 +288,6 @@ def _inform(m):
         m[WIDTHS + k] = width
     for k in range(16):
         m[INFORMATION + k] = 0.0
-    _next_column(m)
 
 
 @scalar
@@ -303,7 +301,7 @@ def _next_column(m):
         m[TRIAL + k] = m[X + k]
     if column < 8:
         m[TRIAL + column // 2] += m[WIDTHS + column // 2] * (1.0 - 2.0 * (column % 2))
-        return
+        return EVALUATE
     for i in range(4):
         if m[WIDTHS + i] == 0.0:
             m[INFORMATION + 5 * i] = 1.0
@@ -314,13 +312,12 @@ def _next_column(m):
             if m[WIDTHS + i] == 0.0 or m[WIDTHS + j] == 0.0:
                 mean = 0.0
             m[INFORMATION + 4 * i + j] = m[INFORMATION + 4 * j + i] = mean
-    gain = _inside(m, INFORMATION, 0.0)
-    if gain < 0.0:
-        _finish(m)
-    else:
-        m[PHASE] = POLISH
-        for k in range(4):
-            m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
+    if _inside(m, INFORMATION, 0.0) < 0.0:
+        return FINISH
+    m[PHASE] = POLISH
+    for k in range(4):
+        m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
+    return EVALUATE
 
 
 @scalar
@@ -334,48 +331,73 @@ def _finish(m):
 
 
 @scalar
-def advance(m, sums):
-    """Look at the sums of the trial point and set the next one."""
-    m[EVALUATIONS] += 1.0
-    value = sums[0]
-    fine = value > -np.inf and value < np.inf
+def _search(m, sums, fine):
+    """Look at a step of the search: it is taken if it gains anything."""
+    gain = sums[0] - m[VALUE]
+    ratio = gain / m[PREDICTED] if fine else -1.0
+    if fine:
+        _learn(m, sums)
+    if fine and gain > 0.0:
+        _take(m, sums)
+        if ratio < 0.25:
+            m[DAMPING] = max(2.0 * m[DAMPING], 0.25)
+        elif ratio > 0.6:
+            m[DAMPING] = 0.2 * m[DAMPING] if m[DAMPING] > 0.05 else 0.0
+    else:
+        m[DAMPING] = max(6.0 * m[DAMPING], 1.0)
+
+
+@scalar
+def _look(m, sums):
+    """Look at the sums of the trial point; what is to be done next."""
+    fine = -np.inf < sums[0] < np.inf
     for k in range(4):
         fine = fine and abs(sums[1 + k]) < np.inf
-    if m[PHASE] == FIRST:
+    phase = m[PHASE]
+    if phase == FIRST:
         if not fine:
             m[STATUS], m[PHASE] = IMPOSSIBLE, DONE
-            return
+            return EVALUATE
         _take(m, sums)
         for i in range(4):
             for j in range(i + 1):
                 product = sums[5 + i * (i + 1) // 2 + j]
                 m[MATRIX + 4 * i + j] = m[MATRIX + 4 * j + i] = product
         m[PHASE] = SEARCH
-        _propose(m)
-    elif m[PHASE] == SEARCH:
-        gain = value - m[VALUE]
-        ratio = gain / m[PREDICTED] if fine else -1.0
-        if fine:
-            _learn(m, sums)
-        if fine and gain > 0.0:
-            _take(m, sums)
-            if ratio < 0.25:
-                m[DAMPING] = max(2.0 * m[DAMPING], 0.25)
-            elif ratio > 0.6:
-                m[DAMPING] = 0.2 * m[DAMPING] if m[DAMPING] > 0.05 else 0.0
-        else:
-            m[DAMPING] = max(6.0 * m[DAMPING], 1.0)
-        _propose(m)
-    elif m[PHASE] == INFORM:
+        return PROPOSE
+    if phase == SEARCH:
+        _search(m, sums, fine)
+        return PROPOSE
+    if phase == INFORM:
         column = int(m[COLUMN])
         k = column // 2
         sign = 1.0 - 2.0 * (column % 2)
         for j in range(4):
             m[INFORMATION + 4 * k + j] -= sign * sums[1 + j] / (2.0 * m[WIDTHS + k])
-        _next_column(m)
-    elif m[PHASE] == POLISH:
-        if fine and value >= m[VALUE]:
+        return COLUMNS
+    if phase == POLISH:
+        if fine and sums[0] >= m[VALUE]:
             _take(m, sums)
-        _finish(m)
-    else:
-        _scanned(m, value, fine)
+        return FINISH
+    return _scanned(m, sums[0], fine)
+
+
+@scalar
+def advance(m, sums):
+    """Look at the sums of the trial point and set the next one."""
+    m[EVALUATIONS] += 1.0
+    next_ = _look(m, sums)
+    while next_ != EVALUATE:
+        if next_ == PROPOSE:
+            next_ = _propose(m)
+        elif next_ == DIFFERENCES:
+            _inform(m)
+            next_ = COLUMNS
+        elif next_ == COLUMNS:
+            next_ = _next_column(m)
+        elif next_ == RESTART:
+            _restart(m)
+            next_ = EVALUATE
+        else:
+            _finish(m)
+            next_ = EVALUATE

@@ -16,6 +16,16 @@ def pytest_addoption(parser):
         action="store_true",
         help="fail, do not skip, where a test needs a GPU and none is usable",
     )
+    parser.addoption("--slow", action="store_true", help="run tests of many seconds, too")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Slow tests run where they are asked for, by --slow or by -m."""
+    if config.getoption("--slow") or "slow" in config.getoption("-m"):
+        return
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
 
 
 def pytest_report_header(config):

@@ -33,7 +33,9 @@ def test_the_table_lists_every_kernel():
     assert defined() == set(KERNELS)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if b.slow else n for n, b in KERNELS.items()]
+)
 def test_kernel_compiles_within_its_budget(name):
     module, _, attribute = name.rpartition(".")
     budget = KERNELS[name]

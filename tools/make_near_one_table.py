@@ -30,7 +30,7 @@ from stablegpu._fit_near_one_math import (
     OUTER_B,
 )
 
-SMOOTH = 1.3  # u up to which a = 50
+SMOOTH = 1.34  # u up to which a = 50
 TARGET = Path(__file__).parents[1] / "stablegpu" / "near_one.npz"
 
 

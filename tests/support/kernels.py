@@ -1,24 +1,15 @@
 """Argument types and budgets of every kernel: what tests/test_kernels.py compiles for sm_90."""
 
-from dataclasses import dataclass
-
 from numba import typeof, types
 
+import kernels_sbth
+from budget import Budget, array, boolean, f4, f8, i8, u4, u8
 from stablegpu._expn import table
 from stablegpu._parameters import Parameters, sides
 from stablegpu._quantile_math import Centre
 from stablegpu.nodes import nodes_of
 from stablegpu.polynomials import segments_of
 from stablegpu.sample import sampler_of
-
-f4, f8 = types.float32, types.float64
-i8, u4, u8 = types.int64, types.uint32, types.uint64
-boolean = types.boolean
-
-
-def array(dtype, ndim=1):
-    return types.Array(dtype, ndim, "C")
-
 
 SIDE = typeof(sides(1.5, 0.5)[0])
 FRAME = typeof(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1").frame)
@@ -32,15 +23,6 @@ WINGS, SEGMENTS = map(typeof, segments_of(1.5, 0.5, 1e-6)[1:])
 WING = WINGS.dtype
 CENTRE = typeof(Centre(0.5, 0.5, 0.3, 1.5, 0.0, 0.0))
 PHILOX = (u4, u4, u4, u4, i8)
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What a kernel may use. Spills are never allowed."""
-
-    signature: tuple
-    registers: int
-    float64: bool = True  # whether .f64 instructions are allowed
 
 
 def special(dtype) -> dict:
@@ -127,5 +109,6 @@ KERNELS = {
     ),
     "stablegpu._quantile_cuda.finish_points": Budget((f8, f8, array(f8)), 32),
     **SPECIAL,
+    **kernels_sbth.KERNELS,
     "stablegpu._order_cuda.count_digits": Budget((array(u8), array(u8), i8, array(i8, 2)), 40),
 }

@@ -1,0 +1,254 @@
+"""rode: normal numbers, Ornstein-Uhlenbeck paths, averages and the solver; cuRAND through CuPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import hetero
+import rode
+from benchmarks.figures import Figure
+from rode.normals import METHODS
+
+PAPER = {"box-muller": 1.7e9, "ziggurat": 2.17e9, "rational": 1.70e9, "wallace": 4.18e9}
+"""The paper's numbers a second on one K40m (its section 8.4), uniform numbers included."""
+
+
+def run(device: hetero.Device, quick: bool) -> list[Figure]:
+    limits, gpu = hetero.limits(device), device.kind == "cuda"
+    size = 1 << (14 if quick else 30 if gpu else 23)
+    figures = []
+    for dtype in ("float32", "float64"):
+        peers = _peers(device, dtype, size)
+        for method in METHODS:
+            if (method, dtype) not in (("box-muller-fast", "float64"), ("inverse", "float64")):
+                figures.append(normals(device, dtype, method, size, limits, peers))
+    for dtype in ("float32", "float64"):
+        for method in ("bridge", "scan"):
+            figures.append(path(device, dtype, method, size, limits))
+    figures += [given_noise(device, method, size, limits) for method in ("scan", "sweeps")]
+    figures.append(many_paths(device, size, limits))
+    for dtype in ("float32", "float64"):
+        for steps in (1 << 10, 1 << 14):
+            figures.append(averaging(device, dtype, size, steps, limits))
+    figures += fused(device, quick)
+    figures += exact(device, quick)
+    return figures
+
+
+def normals(device, dtype, method, size, limits, peers) -> Figure:
+    width = np.dtype(dtype).itemsize
+    count = size // (width // 4)
+    out = _empty(device, count, dtype)
+    timing = hetero.benchmark(
+        lambda: rode.normal(method=method, rng=1, out=out, device=device), device=device
+    )
+    seen = dict(peers)
+    if dtype == "float32" and method in PAPER:
+        seen["paper, K40m"] = PAPER[method] / 1e9
+    return Figure(
+        f"normal numbers, {method}, {dtype}, {count:,}",
+        timing.rate(count) / 1e9,
+        "G/s",
+        limits.copy / width / 1e9,
+        "writing at the copy bandwidth",
+        seen,
+        "Philox with ten rounds, to the device's memory; transfers out",
+        timing.as_dict(),
+    )
+
+
+def path(device, dtype, method, size, limits) -> Figure:
+    width = np.dtype(dtype).itemsize
+    count = size // (width // 4)
+    out = _empty(device, count, dtype)
+    timing = hetero.benchmark(
+        lambda: rode.ornstein_uhlenbeck(
+            None, 2.0**-10, method=method, rng=1, out=out, device=device
+        ),
+        device=device,
+    )
+    return Figure(
+        f"one Ornstein-Uhlenbeck path, {method}, noise drawn, {dtype}, {count:,} steps",
+        timing.rate(count) / 1e9,
+        "G steps/s",
+        limits.copy / width / 1e9,
+        "writing at the copy bandwidth",
+        {"paper, K40m, noise not counted": 3.2 if width == 4 else 1.11},
+        "to the device's memory; transfers out",
+        timing.as_dict(),
+    )
+
+
+def given_noise(device, method, size, limits) -> Figure:
+    noise, out = _empty(device, size, "float32"), _empty(device, size, "float32")
+    rode.normal(out=noise, rng=1, device=device)
+    timing = hetero.benchmark(
+        lambda: rode.ornstein_uhlenbeck(
+            None, 2.0**-10, method=method, noise=noise, out=out, device=device
+        ),
+        device=device,
+    )
+    peers = {"paper, K40m": 3.2}
+    if device.kind == "cuda" and (cupy := _cupy()) is not None:
+        source, target = cupy.asarray(noise), cupy.asarray(out)
+        peer = hetero.benchmark(lambda: cupy.cumsum(source, out=target), device=device)
+        peers["CuPy cumsum"] = peer.rate(size) / 1e9
+    return Figure(
+        f"one Ornstein-Uhlenbeck path, {method}, of given noise, float32, {size:,} steps",
+        timing.rate(size) / 1e9,
+        "G steps/s",
+        limits.copy / 8 / 1e9,
+        "copy (read and write)",
+        peers,
+        "data on the device",
+        timing.as_dict(),
+    )
+
+
+def many_paths(device, size, limits) -> Figure:
+    paths = 1 << (6 if size < 1 << 20 else 12)
+    out = _empty(device, size, "float32").reshape((paths, size // paths))
+    timing = hetero.benchmark(
+        lambda: rode.ornstein_uhlenbeck(
+            None, 2.0**-10, method="scan", rng=1, out=out, device=device
+        ),
+        device=device,
+    )
+    return Figure(
+        f"{paths:,} Ornstein-Uhlenbeck paths, noise drawn, float32, {size // paths:,} steps each",
+        timing.rate(size) / 1e9,
+        "G steps/s",
+        limits.copy / 4 / 1e9,
+        "writing at the copy bandwidth",
+        {},
+        "to the device's memory; transfers out",
+        timing.as_dict(),
+    )
+
+
+def averaging(device, dtype, size, steps, limits) -> Figure:
+    """The kernel that makes single and double averages; its reads count."""
+    from hetero.jit import twin
+
+    width = np.dtype(dtype).itemsize
+    count = size // (width // 4) // steps * steps
+    source, out = _empty(device, count, dtype), _empty(device, 2 * (count // steps), dtype)
+    rode.normal(out=source, rng=1, device=device)
+    out = out.reshape((2, count // steps))
+    sums = twin("rode._averages", device).sums
+    timing = hetero.benchmark(lambda: sums(source, steps, out), device=device)
+    return Figure(
+        f"single and double averages over {steps:,} of {count:,} {dtype}",
+        timing.rate(count) * width / 1e9,
+        "GB/s read",
+        limits.copy / 1e9,
+        "copy (read and write)",
+        {"paper, K40m": 25.29 * 4 if width == 4 else 20.82 * 8},
+        "data on the device",
+        timing.as_dict(),
+    )
+
+
+def fused(device, quick) -> list[Figure]:
+    """Fine steps a second of whole runs: words, normals, process, sums, coarse steps, peaks."""
+    gpu, figures = device.kind == "cuda", []
+    problem = rode.kanai_tajimi(outputs=("acceleration",))
+    many = 1 << (8 if quick else 20 if gpu else 10)
+    cases = [
+        ("averaged-euler", 2.0**-10, 1 << 10, many, "float32", None, 64 if gpu else 16),
+        ("averaged-heun", 2.0**-10, 1 << 10, many, "float32", None, 64 if gpu else 16),
+        ("3-rode-taylor", 2.0**-5, 1 << 12, many, "float32", None, 16 if gpu else 4),
+        ("averaged-euler", 2.0**-10, 1 << 10, many // 4, "float64", None, 64 if gpu else 16),
+        ("averaged-euler", 2.0**-10, 1 << 10, many // 4, "float64", "float32", 64 if gpu else 16),
+    ]
+    if gpu and not quick:
+        cases += [
+            ("averaged-euler", 2.0**-10, 1 << 10, 4096, "float32", None, 1 << 14),
+            ("3-rode-taylor", 2.0**-5, 1 << 15, 4096, "float32", None, 1 << 9),
+        ]
+    for method, h, fine, paths, dtype, normal, steps in cases[:1] if quick else cases:
+        settings = {"t_span": (0.0, steps * h), "h": h, "delta": h / fine, "paths": paths}
+        settings |= {"reduction": "peaks", "dtype": dtype, "normals": normal, "rng": 1}
+        timing = hetero.benchmark(
+            lambda m=method, s=settings: rode.solve(problem, m, device=device, **s),
+            repeats=5,
+            device=device,
+        )
+        work = paths * steps * fine
+        figures.append(
+            Figure(
+                f"fused fine steps, {method}, {paths:,} paths, h/delta {fine:,}, {dtype}"
+                + (f", {normal} normals" if normal else ""),
+                timing.rate(work) / 1e9,
+                "G steps/s",
+                peers={"paper, K40m, sum of its blocks": 1.25},
+                note=f"Kanai-Tajimi, largest acceleration of each path; {hetero.threads()} threads"
+                if not gpu
+                else "Kanai-Tajimi, largest acceleration of each path; call from Python in",
+                timing=timing.as_dict(),
+            )
+        )
+    return figures
+
+
+def exact(device, quick) -> list[Figure]:
+    """The paper's case of the 3-RODE-Taylor scheme: 2^9 s, h = 2^-5, 4096 paths."""
+    problem, figures = rode.kanai_tajimi(outputs=("acceleration",)), []
+    for reduction in ("peaks", "moments"):
+        settings = {"t_span": (0, 4 if quick else 512), "h": 2.0**-5, "paths": 4096, "rng": 1}
+        timing = hetero.benchmark(
+            lambda s=settings, r=reduction: rode.solve(
+                *(problem, "3-rode-taylor"),
+                **(s | {"sampling": "exact", "reduction": r, "dtype": "float32", "device": device}),
+            ),
+            repeats=5,
+            device=device,
+        )
+        figures.append(
+            Figure(
+                f"exact sampling, 3-rode-taylor, 2^9 s, h 2^-5, 4096 paths, {reduction}",
+                timing.median * 1e3,
+                "ms",
+                note="call from Python in"
+                if device.kind == "cuda"
+                else f"{hetero.threads()} threads",
+                timing=timing.as_dict(),
+            )
+        )
+    return figures
+
+
+def _empty(device, size, dtype):
+    if device.kind == "cpu":
+        return np.empty(size, dtype)
+    from hetero._driver import cuda
+
+    return cuda.device_array(size, dtype)
+
+
+def _cupy():
+    try:
+        import cupy
+    except ImportError:
+        return None
+    return cupy
+
+
+def _peers(device, dtype, size) -> dict[str, float]:
+    """Normal numbers a second of NumPy (one core), or of cuRAND through CuPy."""
+    if device.kind == "cpu":
+        generator, few = np.random.Generator(np.random.SFC64(1)), min(size, 1 << 20)
+        timing = hetero.benchmark(lambda: generator.standard_normal(few, dtype=dtype))
+        return {"NumPy SFC64 (one thread)": timing.rate(few) / 1e9}
+    cupy = _cupy()
+    if cupy is None:
+        return {}
+    count, found = size // (np.dtype(dtype).itemsize // 4), {}
+    out = cupy.empty(count, dtype)
+    for name, bits in (("XORWOW", cupy.random.XORWOW), ("Philox", cupy.random.Philox4x3210)):
+        generator = cupy.random.Generator(bits(1))
+        timing = hetero.benchmark(
+            lambda g=generator: g.standard_normal(dtype=dtype, out=out), device=device
+        )
+        found[f"cuRAND {name}"] = timing.rate(count) / 1e9
+    return found

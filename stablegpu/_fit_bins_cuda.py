@@ -1,0 +1,29 @@
+"""Bins of a large sample on the GPU, by atomic additions to memory."""
+
+from hetero import launch
+from hetero._driver import cuda
+from hetero.jit import kernel
+from stablegpu._fit_bins_math import BINS, bin_of
+
+
+@kernel
+def clear(table):
+    for i in range(cuda.grid(1), table.size, cuda.gridsize(1)):
+        table[i] = 0.0
+
+
+@kernel
+def accumulate_bins(x, weights, centre, width, low, per_unit, table):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        k, d = bin_of(x[i], centre, width, low, per_unit)
+        weight = weights[i] if weights.size else 1.0
+        cuda.atomic.add(table, k, weight)
+        cuda.atomic.add(table, BINS + k, weight * d)
+        cuda.atomic.add(table, 2 * BINS + k, weight * d * d)
+
+
+def accumulate(x, weights, centre, width, low, per_unit, table, stream=0):
+    """To `table`: by bin, the weights and their first two moments about the bin's middle."""
+    clear[launch.strided(table.size), launch.THREADS, stream](table)
+    grid = launch.strided(x.size)
+    accumulate_bins[grid, launch.THREADS, stream](x, weights, centre, width, low, per_unit, table)

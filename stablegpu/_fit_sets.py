@@ -1,0 +1,124 @@
+"""Data sets on a device, from sorting to the optimiser's final states."""
+
+from __future__ import annotations
+
+import functools
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero import launch
+from hetero.arrays import Workspace
+from hetero.jit import twin
+from stablegpu import _mcculloch
+
+LONGEST = 8192
+"""Observations of a set that are looked at one by one; more are gathered in bins."""
+
+
+class Sets(NamedTuple):
+    """Sorted data sets: set s is x[firsts[s]:lasts[s]], all on the device."""
+
+    x: Any
+    weights: Any  # of the same places; empty: all 1
+    firsts: Any
+    lasts: Any
+
+
+class _Constants(NamedTuple):
+    surfaces: Any
+    table: Any
+
+
+@functools.cache
+def _constants() -> _Constants:
+    """Tables of McCulloch's estimator and of laws next to alpha = 1."""
+    with files("stablegpu").joinpath("near_one.npz").open("rb") as file, np.load(file) as parts:
+        table = np.concatenate([parts[n].ravel() for n in ("log_a", "middle", "outer")])
+    return _Constants(_mcculloch.surfaces(), table)
+
+
+def constants(work: Workspace) -> _Constants:
+    """The tables in the memory of the device."""
+    tables = _constants()
+    return tables if work.device.kind == "cpu" else launch.on_device(tables)
+
+
+def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace) -> Sets:
+    """Sets data[starts[s]:stops[s]] of flat data on the device; starts and stops are on the host."""
+    counts = stops - starts
+    places = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    x = host.output((int(counts.sum()),))
+    w = host.output(x.shape) if weights.size else weights
+    on_device = [host.input("sets", v, np.int64) for v in (starts, stops, places)]
+    twin("stablegpu._fit_start", work.device).sort(
+        data, weights, *on_device, int(counts.max()), x, w, work.stream
+    )
+    return Sets(x, w, on_device[2], host.input("sets", places + counts, np.int64))
+
+
+def starts_of(sets: Sets, work: Workspace, host: Workspace) -> np.ndarray:
+    """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale."""
+    laws = _matrix(host, sets.firsts.size, 4)
+    loops = twin("stablegpu._fit_start", work.device)
+    loops.start(*sets, constants(work).surfaces, laws, work.stream)
+    return host.result(laws.reshape(4 * sets.firsts.size), (sets.firsts.size, 4))
+
+
+def maximized(sets: Sets, initial, units, free: int, work: Workspace, host: Workspace):
+    """Final states of the optimiser, a row for every set; see `_fit_cpu.maximize`."""
+    from stablegpu._fit_optimum_math import STATE
+
+    count = sets.firsts.size
+    states = _matrix(host, count, STATE)
+    twin("stablegpu._fit", work.device).maximize(
+        *sets,
+        host.input("initial", initial).reshape(count, 4),
+        host.input("units", units).reshape(count, 2),
+        free,
+        constants(work).table,
+        states,
+        work.stream,
+    )
+    return host.result(states.reshape(count * STATE), (count, STATE))
+
+
+def _matrix(host: Workspace, rows: int, columns: int):
+    return host.output((rows, columns)).reshape(rows, columns)
+
+
+def binned(data, weights, centre: float, width: float, ends, work: Workspace, host: Workspace):
+    """A large set as at most `LONGEST` weighted points, sorted (a set alone).
+
+    A bin has at most n/2048 observations, and a width of 1/2048 of the range of asinh((x -
+    centre)/width).
+    """
+    from stablegpu._fit_bins_math import BINS, place
+
+    low, high = (place(end, centre, width) for end in ends)
+    per_unit = BINS / max(high - low, 1e-300) * (1.0 - 1e-12)
+    table = host.output((3 * BINS,))
+    twin("stablegpu._fit_bins", work.device).accumulate(
+        data, weights, centre, width, low, per_unit, table, work.stream
+    )
+    count, first, second = host.result(table, (3, BINS))
+    middle = centre + width * np.sinh(low + (np.arange(BINS) + 0.5) / per_unit)
+    full = count > 0.0
+    count, first, second, middle = count[full], first[full], second[full], middle[full]
+    share = (np.cumsum(count) - 0.5 * count) / count.sum()
+    group = (LONGEST // 4 * share).astype(int) + (np.flatnonzero(full) * (LONGEST // 4)) // BINS
+    begins = np.flatnonzero(np.diff(group, prepend=-1))
+    mass = np.add.reduceat(count, begins)
+    mean = np.add.reduceat(first + count * middle, begins) / mass
+    off = middle - np.repeat(mean, np.diff(begins, append=count.size))
+    square = np.add.reduceat(second + 2.0 * off * first + count * off**2, begins)
+    deviation = np.sqrt(np.maximum(square / mass, 0.0))
+    points = np.stack([mean - deviation, mean + deviation], axis=1).ravel()
+    order = np.argsort(points, kind="stable")
+    return Sets(
+        host.input("data", points[order]),
+        host.input("weights", np.repeat(0.5 * mass, 2)[order]),
+        host.input("sets", np.zeros(1, np.int64), np.int64),
+        host.input("sets", np.array([points.size]), np.int64),
+    )

@@ -1,0 +1,71 @@
+"""Sorted data sets and McCulloch's estimates on the GPU: a block sorts a set in shared memory."""
+
+import numpy as np
+from numba import float64
+
+from hetero import launch
+from hetero._driver import cuda
+from hetero.jit import kernel
+from stablegpu._fit_start_math import start_of
+
+_THREADS = 256
+_THREADS_OF_STARTS = 64
+
+
+@kernel
+def sort_sets(data, weights, starts, stops, places, x, w):
+    """Batcher's bitonic network: no branch depends on the data but the exchange."""
+    memory = cuda.shared.array(0, float64)
+    lane, weighted = cuda.threadIdx.x, weights.size > 0
+    for s in range(cuda.blockIdx.x, starts.size, cuda.gridDim.x):
+        start, count, first = starts[s], stops[s] - starts[s], places[s]
+        size = 1
+        while size < count:
+            size *= 2
+        for i in range(lane, size, cuda.blockDim.x):
+            memory[i] = data[start + i] if i < count else np.inf
+            if weighted:
+                memory[size + i] = weights[start + i] if i < count else 0.0
+        cuda.syncthreads()
+        length = 2
+        while length <= size:
+            step = length // 2
+            while step > 0:
+                for pair in range(lane, size // 2, cuda.blockDim.x):
+                    i = 2 * step * (pair // step) + pair % step
+                    j = i + step
+                    a, b = memory[i], memory[j]
+                    if (a > b) == ((i & length) == 0):
+                        memory[i], memory[j] = b, a
+                        if weighted:
+                            a, b = memory[size + i], memory[size + j]
+                            memory[size + i], memory[size + j] = b, a
+                cuda.syncthreads()
+                step //= 2
+            length *= 2
+        for i in range(lane, count, cuda.blockDim.x):
+            x[first + i] = memory[i]
+            if weighted:
+                w[first + i] = memory[size + i]
+        cuda.syncthreads()
+
+
+@kernel
+def start_sets(x, w, firsts, lasts, surfaces, laws):
+    for s in range(cuda.grid(1), firsts.size, cuda.gridsize(1)):
+        laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = start_of(
+            x, w, firsts[s], lasts[s], surfaces
+        )
+
+
+def sort(data, weights, starts, stops, places, longest, x, w, stream=0):
+    """Set s of the data, data[starts[s]:stops[s]], sorted to x from places[s] on; weights to w."""
+    arguments = (data, weights, starts, stops, places, x, w)
+    size = 8 * (1 << (longest - 1).bit_length()) * (2 if weights.size else 1)
+    launch.with_shared_memory(sort_sets, arguments, size, _THREADS, _THREADS * starts.size, stream)
+
+
+def start(x, w, firsts, lasts, surfaces, laws, stream=0):
+    """alpha, beta, S0 location and scale of sorted sets x[firsts[s]:lasts[s]], a row each."""
+    grid = launch.blocks(firsts.size, _THREADS_OF_STARTS)
+    start_sets[grid, _THREADS_OF_STARTS, stream](x, w, firsts, lasts, surfaces, laws)

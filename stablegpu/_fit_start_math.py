@@ -1,0 +1,118 @@
+"""McCulloch's estimator for both targets: from five quantiles to a law (`_mcculloch.py`).
+
+alpha and beta follow from two ratios of quantiles by two nested bisections, in surfaces over alpha
+and the angle whose sine is beta that are interpolated bilinearly.
+"""
+
+import math
+
+import numpy as np
+
+from hetero.jit import scalar
+
+ALPHAS, ANGLES = 305, 97  # places of the surfaces: alpha in [0.1, 2], beta in [0, 1]
+LOWEST, HIGHEST = 0.1, 2.0
+STEPS = 30  # of a bisection
+P05, P25, P50, P75, P95 = 0.05, 0.25, 0.5, 0.75, 0.95
+
+
+@scalar
+def _surface(surfaces, k, alpha, angle):
+    """Surface k: log of nu_alpha times alpha, nu_beta, log of the quartile range times alpha, and
+    the median over that range."""
+    x = (alpha - LOWEST) * ((ALPHAS - 1) / (HIGHEST - LOWEST))
+    y = angle * ((ANGLES - 1) / (0.5 * math.pi))
+    i, j = min(max(int(x), 0), ALPHAS - 2), min(max(int(y), 0), ANGLES - 2)
+    x -= i
+    y -= j
+    at = (k * ALPHAS + i) * ANGLES + j
+    low = surfaces[at] + y * (surfaces[at + 1] - surfaces[at])
+    at += ANGLES
+    high = surfaces[at] + y * (surfaces[at + 1] - surfaces[at])
+    return low + x * (high - low)
+
+
+@scalar
+def _alpha_of(angle, log_ratio, surfaces):
+    """alpha in range that comes nearest to the ratio of ranges, for a skewness."""
+    low, high = LOWEST, HIGHEST
+    if _surface(surfaces, 0, high, angle) >= log_ratio * high:
+        return high
+    if _surface(surfaces, 0, low, angle) <= log_ratio * low:
+        return low
+    for _ in range(STEPS):
+        middle = 0.5 * (low + high)
+        if _surface(surfaces, 0, middle, angle) > log_ratio * middle:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+@scalar
+def estimate(q05, q25, q50, q75, q95, surfaces):
+    """alpha, beta, S0 location, scale; NaN where the quartiles are equal or not finite."""
+    quartiles, span = q75 - q25, q95 - q05
+    if not 0.0 < quartiles < np.inf or not span < np.inf:
+        return np.nan, np.nan, np.nan, np.nan
+    log_ratio = math.log(span / quartiles)
+    skew = ((q95 - q50) - (q50 - q05)) / span
+    sign = -1.0 if skew < 0.0 else 1.0
+    skew = abs(skew)
+    low, high = 0.0, 0.5 * math.pi
+    if _surface(surfaces, 1, _alpha_of(high, log_ratio, surfaces), high) <= skew:
+        low = high
+    elif _surface(surfaces, 1, _alpha_of(low, log_ratio, surfaces), low) >= skew:
+        high = low
+    for _ in range(STEPS):
+        middle = 0.5 * (low + high)
+        if _surface(surfaces, 1, _alpha_of(middle, log_ratio, surfaces), middle) < skew:
+            low = middle
+        else:
+            high = middle
+    angle = 0.5 * (low + high)
+    alpha = _alpha_of(angle, log_ratio, surfaces)
+    if alpha == HIGHEST:
+        angle = 0.0
+    beta = 1.0 if angle == 0.5 * math.pi else math.sin(angle)
+    scale = quartiles / math.exp(_surface(surfaces, 2, alpha, angle) / alpha)
+    loc = q50 - sign * _surface(surfaces, 3, alpha, angle) * quartiles
+    return alpha, sign * beta, loc, scale
+
+
+@scalar
+def quantile(x, weights, start, stop, total, p):
+    """Quantile of sorted data, linear between those at probabilities (i - 1/2)/n: McCulloch's
+    correction for continuity. With weights, n is their sum and a datum has its weight's share."""
+    count = stop - start
+    if weights.size == 0:
+        position = min(max(count * p - 0.5, 0.0), count - 1.0)
+        below = min(int(position), count - 2)
+        lower, upper = x[start + below], x[start + below + 1]
+        return lower + (position - below) * (upper - lower)
+    target, reached = p * total, 0.0
+    before, last = 0.0, x[start]
+    for i in range(start, stop):
+        middle = reached + 0.5 * weights[i]
+        if middle >= target:
+            share = (target - before) / (middle - before) if middle > before else 1.0
+            return last + share * (x[i] - last) if i > start else x[i]
+        reached += weights[i]
+        before, last = middle, x[i]
+    return x[stop - 1]
+
+
+@scalar
+def start_of(x, weights, start, stop, surfaces):
+    """McCulloch's estimate for sorted data."""
+    total = 0.0
+    for i in range(start, stop if weights.size else start):
+        total += weights[i]
+    return estimate(
+        quantile(x, weights, start, stop, total, P05),
+        quantile(x, weights, start, stop, total, P25),
+        quantile(x, weights, start, stop, total, P50),
+        quantile(x, weights, start, stop, total, P75),
+        quantile(x, weights, start, stop, total, P95),
+        surfaces,
+    )

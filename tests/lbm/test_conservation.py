@@ -1,0 +1,53 @@
+"""Mass and momentum in periodic boxes and in closed ones."""
+
+import numpy as np
+import pytest
+
+import lbm
+from flows import noisy
+
+SHAPE = (16, 12, 10)
+EPS = {"float64": 2.3e-16, "float32": 1.2e-7}
+
+
+@pytest.mark.parametrize("precision", EPS)
+def test_periodic_box_keeps_mass_and_momentum(precision, device):
+    rho, u = noisy(SHAPE)
+    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), rho=rho, u=u, precision=precision,
+                       force=(1e-5, 0.0, 0.0), device=device)  # fmt: skip
+    cells, steps = np.prod(SHAPE), 50
+    mass, momentum = s.rho.sum(dtype=float), s.momentum()
+    s.run(steps)
+    scale = cells * steps * EPS[precision]
+    assert abs(s.rho.sum(dtype=float) - mass) < scale
+    gained = s.momentum() - momentum - np.array([1e-5 * cells * steps, 0.0, 0.0])
+    assert np.abs(gained).max() < scale
+
+
+def test_a_moving_lid_keeps_mass(device):
+    walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.1, 0.0, 0.05)),
+             "z": lbm.NoSlip()}  # fmt: skip
+    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), boundaries=walls, precision="float64",
+                       force=(0.0, 1e-5, 0.0), device=device)  # fmt: skip
+    s.run(60)
+    cells = np.prod(SHAPE)
+    assert abs(s.rho.sum() - cells) < cells * 60 * EPS["float64"]
+    assert s.u[0, :, -1].max() > 0.01
+
+
+def test_force_on_a_body_is_what_the_fluid_loses(device):
+    cells = lbm.geometry.sphere(SHAPE, (7.3, 6.0, 5.2), 2.6)
+    rho, u = noisy(SHAPE)
+    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), precision="float64", device=device,
+                       boundaries={"ball": lbm.Solid(cells, lbm.MovingWall((0.02, 0.0, -0.01)))},
+                       rho=rho, u=u, force=(1e-5, 0.0, 0.0))  # fmt: skip
+    for _ in range(4):  # even and odd
+        s.run(1)
+        before = s.momentum()
+        s.run(1)
+        lost = before - s.momentum() + np.array([1e-5, 0.0, 0.0]) * s.fluid.sum()
+        np.testing.assert_allclose(s.force_on("ball"), lost, rtol=0, atol=1e-13)
+    centre = np.array([7.3, 6.0, 5.2])
+    far = centre + np.array([10.0, 0.0, 0.0])
+    turned = s.torque_on("ball", centre) - s.torque_on("ball", far)
+    np.testing.assert_allclose(turned, np.cross(far - centre, s.force_on("ball")), atol=1e-13)

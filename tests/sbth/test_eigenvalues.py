@@ -1,0 +1,98 @@
+"""Eigenvalues by bisection, and of band matrices end to end."""
+
+import numpy as np
+import pytest
+
+import sbth
+from sbth import reference
+
+EPS = np.finfo(float).eps
+
+
+def dense(d, e):
+    return np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
+
+
+def error(found, true):
+    return np.max(np.abs(found - true)) / (np.max(np.abs(true)) * EPS)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 17, 200, 1500])
+def test_random_matrices(device, n):
+    rng = np.random.default_rng(n)
+    d, e = rng.standard_normal(n), rng.standard_normal(n - 1)
+    found = sbth.eigvalsh_tridiagonal(d, e, device=device)
+    assert error(found, np.linalg.eigvalsh(dense(d, e))) < 10 + n
+
+
+def test_wilkinson_and_clement(device):
+    """Pairs 7e-14 apart, and whole numbers."""
+    d = np.abs(np.arange(-10.0, 11.0))
+    found = sbth.eigvalsh_tridiagonal(d, np.ones(20), device=device)
+    assert found[-1] == pytest.approx(10.746194182903393, abs=1e-14)
+    assert 5e-14 < found[-1] - found[-2] < 9e-14
+    k = np.arange(1, 50)
+    found = sbth.eigvalsh_tridiagonal(np.zeros(50), np.sqrt(k * (50 - k)), device=device)
+    np.testing.assert_allclose(found, np.arange(-49, 50, 2), atol=1e-12)
+
+
+def test_selection(device):
+    rng = np.random.default_rng(0)
+    d, e = rng.standard_normal(100), rng.standard_normal(99)
+    whole = sbth.eigvalsh_tridiagonal(d, e, device=device)
+    some = sbth.eigvalsh_tridiagonal(d, e, select="i", select_range=(3, 10), device=device)
+    np.testing.assert_allclose(some, whole[3:11], atol=1e-14)
+    ends = 0.5 * (whole[19] + whole[20]), 0.5 * (whole[59] + whole[60])
+    some = sbth.eigvalsh_tridiagonal(d, e, select="v", select_range=ends, device=device)
+    np.testing.assert_allclose(some, whole[20:60], atol=1e-14)
+    found = sbth.eigvalsh_tridiagonal(
+        [1.0, 2.0, 3.0], [0.0, 0.0], select="v", select_range=(1, 2), device=device
+    )
+    np.testing.assert_allclose(found, [2.0], atol=1e-15)
+    none = sbth.eigvalsh_tridiagonal(d, e, select="v", select_range=(50, 60), device=device)
+    assert none.shape == (0,)
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-160, 1e300, 1e-300])
+def test_huge_and_tiny(device, factor):
+    rng = np.random.default_rng(0)
+    d, e = rng.standard_normal(30), rng.standard_normal(29)
+    found = sbth.eigvalsh_tridiagonal(d * factor, e * factor, device=device)
+    assert error(found / factor, np.linalg.eigvalsh(dense(d, e))) < 40
+
+
+def test_zero_and_multiple_eigenvalues(device):
+    zero = sbth.eigvalsh_tridiagonal(np.zeros(5), np.zeros(4), device=device)
+    np.testing.assert_allclose(zero, np.zeros(5), atol=1e-300)
+    found = sbth.eigvalsh_tridiagonal(np.repeat([2.0, -1.0], 10), np.zeros(19), device=device)
+    np.testing.assert_allclose(found, np.repeat([-1.0, 2.0], 10), rtol=1e-15)
+    assert sbth.eigvalsh_tridiagonal([], [], device=device).shape == (0,)
+
+
+def test_bands_end_to_end(device):
+    ab, true = reference.cosine_matrix([1.0, 0.5, -0.75, 0.1], 300)
+    found = sbth.eigvals_banded(ab, device=device)
+    assert error(found, true) < 300
+    some = sbth.eigvals_banded(ab, select="i", select_range=(0, 4), device=device)
+    np.testing.assert_allclose(some, found[:5], atol=1e-13)
+    single = sbth.eigvals_banded(ab.astype(np.float32), device=device)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, true, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.0, 2.0], [1.0, 2.0]), r"shapes \(n,\) and \(n - 1,\)"),
+        (([1.0, np.nan], [1.0]), "d must be finite, got nan at index 1"),
+        (([1.0, 2.0], [1.0], "x"), "select must be one of"),
+        (([1.0, 2.0], [1.0], "i", (0, 2)), "indices 0 <= first <= last < 2"),
+        (([1.0, 2.0], [1.0], "v", (2, 1)), "must be ascending"),
+        (([1.0, 2.0], [1.0], "v"), "select_range must be a pair"),
+    ],
+)
+def test_bad_input(arguments, message):
+    d, e, *rest = arguments
+    options = dict(zip(("select", "select_range"), rest, strict=False))
+    with pytest.raises(ValueError, match=message):
+        sbth.eigvalsh_tridiagonal(d, e, **options)

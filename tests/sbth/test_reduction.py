@@ -1,0 +1,159 @@
+"""The reduction to tridiagonal form: spectra, the obvious algorithm, hard matrices, bad input."""
+
+import numpy as np
+import pytest
+
+import sbth
+from sbth import reference
+from sbth.reduction import METHODS
+
+EPS = np.finfo(float).eps
+
+
+def band(n, d, seed=0, dtype=float):
+    return np.random.default_rng(seed).standard_normal((d + 1, n)).astype(dtype)
+
+
+def spectrum(d, e):
+    t = np.diag(d.astype(float)) + np.diag(e.astype(float), -1) + np.diag(e.astype(float), 1)
+    return np.linalg.eigvalsh(t)
+
+
+def ratio(found, true, eps=EPS):
+    """LAPACK's test ratio |D1 - D2| / (|D1| ulp), for n eps."""
+    return np.max(np.abs(found - true)) / (np.max(np.abs(true)) * eps * len(true))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("n", "d"),
+    [(3, 2), (4, 3), (5, 2), (40, 5), (65, 16), (50, 49), (130, 32), (100, 33), (140, 64)],
+)
+def test_spectrum_is_kept(device, n, d, dtype):
+    ab = band(n, d, n, dtype)
+    found = sbth.tridiagonalize(ab, device=device)
+    assert [v.dtype for v in found] == [dtype, dtype]
+    assert [v.shape for v in found] == [(n,), (n - 1,)]
+    true = np.linalg.eigvalsh(reference.dense_from_band(ab).astype(float))
+    assert ratio(spectrum(*found), true, np.finfo(dtype).eps) < 5
+
+
+def test_follows_the_obvious_algorithm(device):
+    ab = band(30, 4)
+    d, e = sbth.tridiagonalize(ab, device=device)
+    d_true, e_true = reference.tridiagonal(reference.dense_from_band(ab), 4)
+    np.testing.assert_allclose(d, d_true, atol=1e-11)
+    np.testing.assert_allclose(np.abs(e), np.abs(e_true), atol=1e-11)
+
+
+@pytest.mark.parametrize("d", [5, 20])
+def test_all_methods_give_the_same_bits(device, d):
+    """Also a race detector: what runs at once must not matter."""
+    ab = band(150, d)
+    base = sbth.tridiagonalize(ab, device=device)
+    for method in METHODS[device]:
+        for in_flight in (1, 2, None):
+            found = sbth.tridiagonalize(ab, method=method, in_flight=in_flight, device=device)
+            np.testing.assert_array_equal(found[0], base[0])
+            np.testing.assert_array_equal(found[1], base[1])
+
+
+def test_closed_form_spectrum(device):
+    ab, true = reference.cosine_matrix([2.0, -1.0, 0.5, 0.25, -0.125], 200)
+    assert ratio(spectrum(*sbth.tridiagonalize(ab, device=device)), true) < 5
+
+
+def test_upper_storage_and_what_lies_outside(device):
+    ab = band(20, 3)
+    dense = reference.dense_from_band(ab)
+    ab[1:, -1] = np.nan
+    ab[3, -3:] = np.inf
+    np.testing.assert_array_equal(sbth.dense_from_band(ab), dense)
+    upper = sbth.band_from_dense(dense, 3, lower=False)
+    for one, other in zip(
+        sbth.tridiagonalize(ab, device=device),
+        sbth.tridiagonalize(upper, lower=False, device=device),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-160, 1e300, 1e-300])
+def test_huge_and_tiny_entries(device, factor):
+    ab = band(40, 6)
+    d, e = sbth.tridiagonalize(ab * factor, device=device)
+    true = np.linalg.eigvalsh(reference.dense_from_band(ab))
+    assert ratio(spectrum(d / factor, e / factor), true) < 5
+
+
+def test_zero_identity_and_decoupled(device):
+    zero = sbth.tridiagonalize(np.zeros((4, 9)), device=device)
+    assert not zero[0].any()
+    assert not zero[1].any()
+    identity = np.zeros((4, 9))
+    identity[0] = 1.0
+    np.testing.assert_array_equal(sbth.tridiagonalize(identity, device=device)[0], np.ones(9))
+    ab = band(24, 3)
+    for j, k in ((9, 3), (10, 2), (10, 3), (11, 1), (11, 2), (11, 3)):  # two blocks of 12
+        ab[k, j] = 0.0
+    true = np.linalg.eigvalsh(reference.dense_from_band(ab))
+    assert ratio(spectrum(*sbth.tridiagonalize(ab, device=device)), true) < 5
+
+
+@pytest.mark.parametrize("shape", [(1, 0), (3, 0), (1, 1), (4, 1), (2, 2), (5, 2), (1, 5), (2, 5)])
+def test_small_orders_and_bandwidths(device, shape):
+    ab = np.random.default_rng(0).standard_normal(shape)
+    d, e = sbth.tridiagonalize(ab, device=device)
+    n = shape[1]
+    assert d.shape == (n,)
+    assert e.shape == (max(n - 1, 0),)
+    np.testing.assert_array_equal(d, ab[0])
+    if shape[0] > 1 and n > 1:
+        np.testing.assert_array_equal(e, ab[1, : n - 1])
+    else:
+        assert not e.any()
+
+
+def test_input_is_left_alone(device):
+    ab = band(30, 4)[:, ::-1]
+    before = ab.copy()
+    ab.flags.writeable = False
+    sbth.tridiagonalize(ab, device=device)
+    np.testing.assert_array_equal(ab, before)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"ab": np.ones((2, 3), complex)}, TypeError, "ab must be real"),
+        ({"ab": np.ones(3)}, ValueError, "ab must have the shape"),
+        ({"ab": [["a"]]}, TypeError, "ab must hold real numbers"),
+        ({"ab": [[1.0, np.nan], [0.0, 0.0]]}, ValueError, r"nan for element \(1, 1\)"),
+        ({"ab": [[1.0, 1.0], [np.inf, 0.0]]}, ValueError, r"inf for element \(1, 0\)"),
+        ({"method": "magic"}, ValueError, "method must be one of"),
+        ({"in_flight": 0}, ValueError, "in_flight must be an integer >= 1"),
+    ],
+)
+def test_bad_input(change, error, message):
+    with pytest.raises(error, match=message):
+        sbth.tridiagonalize(**({"ab": band(9, 3), "device": "cpu"} | change))
+
+
+@pytest.mark.cuda
+def test_a_band_too_wide_for_the_gpu(require_cuda):
+    with pytest.raises(ValueError, match="at most 64"):
+        sbth.tridiagonalize(band(100, 65), device="cuda")
+
+
+def test_conversions():
+    from scipy import sparse
+
+    dense = reference.dense_from_band(band(12, 3))
+    for lower in (True, False):
+        ab = sbth.band_from_dense(dense, lower=lower)
+        assert ab.shape == (4, 12)
+        np.testing.assert_array_equal(sbth.dense_from_band(ab, lower=lower), dense)
+        found = sbth.band_from_sparse(sparse.csr_matrix(dense), lower=lower)
+        np.testing.assert_array_equal(found, ab)
+    with pytest.raises(ValueError, match="bandwidth=2 leaves out"):
+        sbth.band_from_dense(dense, 2)

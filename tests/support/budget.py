@@ -1,0 +1,23 @@
+"""What a kernel may use, and the types that signatures are made of."""
+
+from dataclasses import dataclass
+
+from numba import types
+
+f4, f8 = types.float32, types.float64
+i4, i8, u4, u8 = types.int32, types.int64, types.uint32, types.uint64
+boolean = types.boolean
+
+
+def array(dtype, ndim=1):
+    return types.Array(dtype, ndim, "C")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a kernel may use. Spills are never allowed."""
+
+    signature: tuple
+    registers: int
+    float64: bool = True  # whether .f64 instructions are allowed
+    slow: bool = False  # compiled only where slow tests are asked for

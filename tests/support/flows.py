@@ -1,0 +1,72 @@
+"""Flows that several tests of lbm use."""
+
+import numpy as np
+
+import lbm
+from lbm.reference import Reference
+
+SHAPE = (12, 9, 7)
+
+
+def _obstacle():
+    cells = np.zeros(SHAPE, bool)
+    cells[4:6, 3:5, 2:4] = cells[8, :2, 5] = cells[3, 4:6, 0] = True
+    return cells
+
+
+def _second():
+    return np.roll(_obstacle(), 4, 0) & ~_obstacle()
+
+
+FLOWS = {
+    "periodic": dict(force=(1e-4, 2e-5, -3e-5)),
+    "cavity with bodies": dict(
+        boundaries={
+            "x": lbm.NoSlip(),
+            "y-": lbm.NoSlip(),
+            "y+": lbm.MovingWall((0.1, 0.0, 0.0)),
+            "z": lbm.NoSlip(),
+            "still": lbm.Solid(_obstacle()),
+            "moving": lbm.Solid(_second(), lbm.MovingWall((0.0, 0.05, 0.02))),
+        },
+        force=(1e-4, 0.0, 2e-5),
+    ),
+    "open channel": dict(
+        boundaries={
+            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
+            "x+": lbm.PressureOutlet(1.0),
+            "y": lbm.FreeSlip(),
+            "still": lbm.Solid(_obstacle()),
+        },
+        force=(0.0, 1e-5, 0.0),
+    ),
+    "slip in two directions": dict(
+        boundaries={"y": lbm.FreeSlip(), "z": lbm.FreeSlip()}, force=(1e-5, 0.0, 0.0)
+    ),
+}
+
+
+def noisy(shape, seed=1):
+    """(rho, u) to start from: near rest, different in every cell."""
+    rng = np.random.default_rng(seed)
+    rho = 1.0 + 0.01 * rng.standard_normal(shape)
+    return rho, 0.02 * rng.standard_normal((3, *shape))
+
+
+def pair(flow, collision, **options):
+    """A simulation and the oracle, from the same noisy start."""
+    rho, u = noisy(SHAPE)
+    ours = lbm.Simulation(SHAPE, collision=collision, rho=rho, u=u, **FLOWS[flow], **options)
+    theirs = Reference(SHAPE, collision, **FLOWS[flow])
+    theirs.set(rho, u)
+    return ours, theirs
+
+
+def wave(n, k=1, speed=0.02, nz=2):
+    """Taylor-Green's vortices in x and y: (shape, rho, u)."""
+    at = 2 * np.pi * k * (np.arange(n) + 0.5) / n
+    x, y = at[:, None, None], at[None, :, None]
+    u = np.zeros((3, n, n, nz))
+    u[0], u[1] = speed * np.cos(x) * np.sin(y), -speed * np.sin(x) * np.cos(y)
+    rho = 1.0 - 0.75 * speed**2 * (np.cos(2 * x) + np.cos(2 * y)) + np.zeros((n, n, nz))
+    return (n, n, nz), rho, u

@@ -14,6 +14,7 @@ SUITES = {
     "stable": "benchmarks.stable",
     "special": "benchmarks.special",
     "rode": "benchmarks.rode",
+    "sbth": "benchmarks.sbth",
 }
 
 

@@ -4,6 +4,7 @@ import importlib
 
 # Found at first use, so that importing the package costs nothing.
 _FUNCTIONS = {
+    "sbth.dense": ("eigvalsh", "full_to_band"),
     "sbth.eigenvalues": ("eigvals_banded", "eigvalsh_tridiagonal"),
     "sbth.reduction": ("tridiagonalize",),
     "sbth.storage": ("band_from_dense", "band_from_sparse", "dense_from_band"),

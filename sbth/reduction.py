@@ -16,6 +16,9 @@ METHODS = {"cpu": ("wavefront", "serial"), "cuda": ("persistent", "wavefront")}
 WIDEST = 64
 """Subdiagonals up to which a GPU reduces a band."""
 
+FEW = 1000
+"""Order below which a CPU's threads wait for each other longer than they work."""
+
 BREAK_EVEN = 500
 """Order from which one H200 beats two cores, transfers included."""
 
@@ -32,9 +35,9 @@ def tridiagonalize(ab, *, lower: bool = True, method=None, in_flight=None, devic
     lower : bool
         Whether `ab` has the lower or the upper triangle.
     method : str, optional
-        On a CPU "wavefront" (block pairs of several sweeps at once, over the threads) or "serial";
-        on a GPU "persistent" (one kernel in which blocks wait for each other) or "wavefront" (one
-        launch a step). All give the same bits on one device.
+        On a CPU "wavefront" (block pairs of several sweeps at once, over the threads; the default
+        from n = 1000 on) or "serial"; on a GPU "persistent" (one kernel in which blocks wait for
+        each other) or "wavefront" (one launch a step). All give the same bits on one device.
     in_flight : int, optional
         On a GPU: the most block pairs that are worked on at once (the thesis's pipeline length). By
         default all that the algorithm allows, n / (2 bandwidth).
@@ -69,7 +72,10 @@ def tridiagonalize(ab, *, lower: bool = True, method=None, in_flight=None, devic
         return _ends(work, factor)
     device = resolve(device, work=n if width <= WIDEST else 0, break_even=BREAK_EVEN)
     options = METHODS[device.kind]
-    method = options[0] if method is None else errors.one_of("method", method, options)
+    if method is None:
+        few = device.kind == "cpu" and n < FEW
+        method = "serial" if few else options[0]
+    errors.one_of("method", method, options)
     if device.kind == "cuda" and width > WIDEST:
         raise ValueError(
             f"ab has {width} subdiagonals, the GPU takes at most {WIDEST}: use device='cpu'"

@@ -51,13 +51,13 @@ def columns_of(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, float]:
     if not math.isfinite(largest):
         j, k = map(int, np.argwhere(~np.isfinite(work))[0])
         raise ValueError(f"ab holds {work[j, k]} for element ({j + k}, {j}) of the matrix")
-    factor = _scale(largest, work.dtype)
+    factor = scale_of(largest, work.dtype)
     if factor != 1.0:
         work *= work.dtype.type(factor)
     return work, 1.0 / factor
 
 
-def _scale(largest: float, dtype) -> float:
+def scale_of(largest: float, dtype) -> float:
     """A power of two that brings `largest` to where sums of squares are harmless."""
     info = np.finfo(dtype)
     low, high = math.sqrt(float(info.tiny)) / float(info.eps), math.sqrt(float(info.max)) * 1e-6

@@ -9,7 +9,7 @@ _FUNCTIONS = {
     "stablegpu.broadcast": ("cdf", "logcdf", "logpdf", "logsf", "pdf", "pdf_cdf", "sf"),
     "stablegpu.conversions": ("from_r", "from_scipy"),
     "stablegpu.derivatives": ("dlogpdf",),
-    "stablegpu.estimate": ("fit",),
+    "stablegpu.estimate": ("fit", "fit_windows"),
     "stablegpu.special": ("expn", "log_ndtr", "logsumexp", "ndtr"),
 }
 _MODULE_OF = {name: module for module, names in _FUNCTIONS.items() for name in names}

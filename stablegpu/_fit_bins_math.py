@@ -1,8 +1,8 @@
 """Bins of a large sample: where an observation belongs. For both targets.
 
-Bins are equal in u = asinh((x - centre)/width), `BINS` of them from `low` on. Two points for a bin,
-at its mean minus and plus its standard deviation, have its first three moments but for the skewness:
-sums over observations become sums over these.
+Bins are equal in u = asinh((x - centre)/width), `BINS` of them from `low` on. Two points at a bin's
+mean minus and plus its standard deviation have its mean and its variance: sums over observations
+become sums over these.
 """
 
 import math

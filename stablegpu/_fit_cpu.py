@@ -30,8 +30,10 @@ def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, pr
     to_units = np.exp(-m[TRIAL + 3])
     log_scale = np.log(law[SCALE])
     for i in range(x.size):
-        value, a, b, c, d = observe(x[i], law, nodes, series, profile)
         weight = weights[i] if weights.size else 1.0
+        if weight == 0.0:
+            continue
+        value, a, b, c, d = observe(x[i], law, nodes, series, profile)
         scores = (a, b, c * to_units, d)
         sums[0] += weight * (value - log_scale)
         at = 5

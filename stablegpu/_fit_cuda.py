@@ -81,8 +81,10 @@ def maximize_sets(x, weights, firsts, lasts, initial, units, free, table, states
             value = g0 = g1 = g2 = g3 = 0.0
             p00 = p10 = p11 = p20 = p21 = p22 = p30 = p31 = p32 = p33 = 0.0
             for i in range(first + lane, last, THREADS):
-                f, a, b, c, d = observe(x[i], law, nodes, series, profile)
                 weight = weights[i] if weighted else 1.0
+                if weight == 0.0:
+                    continue
+                f, a, b, c, d = observe(x[i], law, nodes, series, profile)
                 c *= to_units
                 value += weight * (f - log_scale)
                 wa, wb, wc, wd = weight * a, weight * b, weight * c, weight * d

@@ -46,7 +46,7 @@ def constants(work: Workspace) -> _Constants:
 
 
 def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace) -> Sets:
-    """Sets data[starts[s]:stops[s]] of flat data on the device; starts and stops are on the host."""
+    """Sets data[starts[s]:stops[s]] of flat data on the device; both bounds are on the host."""
     counts = stops - starts
     places = np.concatenate(([0], np.cumsum(counts)[:-1]))
     x = host.output((int(counts.sum()),))

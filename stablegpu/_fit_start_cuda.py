@@ -23,7 +23,8 @@ def sort_sets(data, weights, starts, stops, places, x, w):
         while size < count:
             size *= 2
         for i in range(lane, size, cuda.blockDim.x):
-            memory[i] = data[start + i] if i < count else np.inf
+            value = data[start + i] if i < count else np.inf
+            memory[i] = value if value == value else np.inf  # NaN is as bad, and cannot be sorted
             if weighted:
                 memory[size + i] = weights[start + i] if i < count else 0.0
         cuda.syncthreads()

@@ -103,16 +103,30 @@ def quantile(x, weights, start, stop, total, p):
 
 
 @scalar
+def estimate_within(low, q05, q25, q50, q75, q95, high, surfaces):
+    """`estimate`, given the extremes too: in the place of alpha inf for data that are not finite,
+    -inf for a range that float64 does not hold, NaN for quartiles without a distance."""
+    law = estimate(q05, q25, q50, q75, q95, surfaces)
+    if not (-np.inf < low and high < np.inf):
+        return np.inf, law[1], law[2], law[3]
+    if not high - low < np.inf:
+        return -np.inf, law[1], law[2], law[3]
+    return law
+
+
+@scalar
 def start_of(x, weights, start, stop, surfaces):
-    """McCulloch's estimate for sorted data."""
+    """McCulloch's estimate for sorted data, as `estimate_within`."""
     total = 0.0
     for i in range(start, stop if weights.size else start):
         total += weights[i]
-    return estimate(
+    return estimate_within(
+        x[start],
         quantile(x, weights, start, stop, total, P05),
         quantile(x, weights, start, stop, total, P25),
         quantile(x, weights, start, stop, total, P50),
         quantile(x, weights, start, stop, total, P75),
         quantile(x, weights, start, stop, total, P95),
+        x[stop - 1],
         surfaces,
     )

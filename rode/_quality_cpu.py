@@ -1,0 +1,42 @@
+"""Statistics of normal numbers on the CPU."""
+
+import numpy as np
+from numba import prange
+
+from hetero.jit import parallel
+from rode._quality import BINS, LAGS, ORDERS, SUMS
+from rode._quality_math import bin_of
+
+_PARTS = 64
+
+
+@parallel
+def _tally(x, y, counts, sums):
+    n = x.size - LAGS
+    part = (n + _PARTS - 1) // _PARTS
+    for k in prange(_PARTS):
+        mine, own = np.zeros(BINS, np.int64), np.zeros(SUMS)
+        for i in range(np.int64(k) * part, min((np.int64(k) + 1) * part, n)):
+            a, b = np.float64(x[i]), np.float64(y[i])
+            mine[bin_of(a)] += 1
+            power = 1.0
+            for d in range(ORDERS):
+                power *= a
+                own[d] += power
+            for lag in range(1, LAGS + 1):
+                c = np.float64(x[i + lag])
+                own[ORDERS + lag - 1] += a * c
+                own[ORDERS + LAGS + lag - 1] += (a * a - 1.0) * (c * c - 1.0)
+            own[SUMS - 4] += a * b
+            own[SUMS - 3] += (a * a - 1.0) * (b * b - 1.0)
+            own[SUMS - 2] += abs(a) > 4.0
+            own[SUMS - 1] += abs(a) > 5.0
+        counts[k] = mine
+        sums[k] = own
+
+
+def tally(x, y):
+    """(counts of BINS intervals, sums) of the numbers x and their products with y."""
+    counts, sums = np.zeros((_PARTS, BINS), np.int64), np.zeros((_PARTS, SUMS))
+    _tally(x, y, counts, sums)
+    return counts.sum(axis=0), sums.sum(axis=0)

@@ -1,0 +1,80 @@
+"""Where a study writes: tables to the terminal, numbers and pictures to a folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+import hetero
+
+
+@dataclass
+class Study:
+    """Settings that every study gets, and what it says.
+
+    Attributes
+    ----------
+    out : folder for JSON files and pictures
+    device : hetero.Device
+    quick : tiny sizes
+    """
+
+    out: Path
+    device: hetero.Device
+    quick: bool = False
+    tables: list = field(default_factory=list)
+
+    def empty(self, size: int, dtype):
+        """Memory for numbers on the device."""
+        if self.device.kind == "cpu":
+            return np.empty(size, dtype)
+        from hetero._driver import cuda
+
+        return cuda.device_array(size, dtype)
+
+    def rate(self, function, items: int) -> float:
+        """Items a second of a call, without its first run."""
+        timing = hetero.benchmark(function, repeats=5, min_time=2e-3, device=self.device)
+        return timing.rate(items)
+
+    def table(self, title: str, heads, rows) -> None:
+        """Print a table and keep it for the JSON file."""
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(*map(str, heads), title=title, title_justify="left")
+        for row in rows:
+            table.add_row(*(_text(cell) for cell in row))
+        Console(width=150).print(table)
+        self.tables.append({"title": title, "columns": list(heads), "rows": [*map(list, rows)]})
+
+    def figure(self, size=(9.0, 4.5)):
+        """An empty matplotlib figure."""
+        from matplotlib.figure import Figure
+
+        return Figure(figsize=size, layout="constrained")
+
+    def save(self, figure, name: str) -> Path:
+        """Write a picture; `name` with its suffix."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        figure.savefig(self.out / name, dpi=110)
+        return self.out / name
+
+    def write(self, name: str, found: dict) -> Path:
+        """Write what a study found, its tables and the machine's facts."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        path = self.out / f"{name}.json"
+        record = {"study": name, "device": str(self.device), "facts": hetero.facts()}
+        record |= {"result": found, "tables": self.tables}
+        path.write_text(json.dumps(record, indent=1) + "\n")
+        self.tables = []
+        return path
+
+
+def _text(cell) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

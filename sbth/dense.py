@@ -1,0 +1,119 @@
+"""A dense symmetric matrix to band form, by blocked Householder reflections."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import DeviceUnavailableError, errors, region
+from hetero.arrays import as_real, device_of
+from hetero.devices import resolve
+from sbth.eigenvalues import eigvals_banded
+from sbth.storage import scale_of
+
+BANDWIDTH = 64
+"""Subdiagonals left by default: what a GPU reduces to tridiagonal form without another step."""
+
+BREAK_EVEN = 1000
+"""Order from which one H200 beats two cores."""
+
+
+def full_to_band(a, bandwidth: int = BANDWIDTH, *, device=None) -> np.ndarray:
+    """Reduce a dense symmetric matrix to a band matrix with the same eigenvalues.
+
+    Parameters
+    ----------
+    a : array_like (n, n) of float
+        Its lower triangle is read; it is not changed. A CuPy array is reduced on its GPU.
+    bandwidth : int
+        Subdiagonals to leave, at least 1.
+    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+        A GPU needs CuPy (cuBLAS and cuSOLVER); with "auto" the CPU is taken where that is missing.
+
+    Returns
+    -------
+    NumPy array (min(bandwidth, n - 1) + 1, n)
+        LAPACK band storage, lower; float32 if `a` is, else float64.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `a` is complex, not square, or holds NaN or infinity.
+    hetero.DeviceUnavailableError
+
+    Notes
+    -----
+    Panel by panel: Q R of what is below the band, and A <- Q^T A Q by matrix products (Bischof,
+    Lang and Sun 2000). 4/3 n^3 multiply-adds, all but a share of bandwidth/n of them in products.
+    """
+    bandwidth = errors.whole("bandwidth", bandwidth, 1)
+    if device_of(a) is None:
+        if np.asarray(a).dtype.kind == "c":
+            raise TypeError("a must be real: complex Hermitian matrices are not supported")
+        kept = np.float32 if getattr(a, "dtype", None) == np.float32 else np.float64
+        a = as_real("a", a, kept)
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {tuple(a.shape)}")
+    n = a.shape[0]
+    asked = device
+    device = resolve(device, a, work=n, break_even=BREAK_EVEN)
+    xp = np
+    if device.kind == "cuda":
+        xp = _cupy(device, required=asked not in (None, "auto") or device_of(a) is not None)
+    with device.active() if xp is not np else resolve("cpu").active(), region("dense to band"):
+        a = xp.tril(xp.asarray(a))
+        largest = float(abs(a).max()) if n else 0.0
+        if not np.isfinite(largest):
+            raise ValueError("a must be finite: its lower triangle holds NaN or infinity")
+        factor = scale_of(largest, a.dtype)
+        a = (a + xp.tril(a, -1).T) * a.dtype.type(factor)
+        for start in range(0, n - bandwidth - 1, bandwidth):
+            _reduce_panel(xp, a, start, bandwidth)
+        d = min(bandwidth, max(n - 1, 0))
+        ab = xp.zeros((d + 1, n), a.dtype)
+        for k in range(d + 1):
+            ab[k, : n - k] = xp.diagonal(a, -k)
+        return (ab if xp is np else ab.get()) / a.dtype.type(factor)
+
+
+def _cupy(device, required: bool):
+    try:
+        import cupy
+    except ImportError:
+        if required:
+            raise DeviceUnavailableError(
+                str(device), "sbth.full_to_band needs CuPy there", "pip install cupy-cuda13x"
+            ) from None
+        return np
+    return cupy
+
+
+def _reduce_panel(xp, a, start: int, b: int) -> None:
+    """Eliminate what is below the band in columns start ... start + b - 1 of a, in place."""
+    below = start + b
+    packed, tau = xp.linalg.qr(a[below:, start:below], mode="raw")
+    packed = packed.T  # LAPACK's: columns of reflections below R
+    r, v = xp.triu(packed)[: min(b, len(packed))], xp.tril(packed, -1)
+    size = min(v.shape)
+    v = v[:, :size]
+    v[range(size), range(size)] = 1.0
+    v[:, tau[:size] == 0.0] = 0.0
+    # Q = 1 - V T V^T; a reflection that does nothing has v = 0, whatever its diagonal in T.
+    inverse = xp.triu(v.T @ v, 1) + xp.diag(1.0 / xp.where(tau == 0.0, tau + 1.0, tau)[:size])
+    t = xp.linalg.inv(inverse).astype(a.dtype)
+    a[below:, start:below] = 0.0
+    a[below : below + len(r), start:below] = r
+    a[start:below, below:] = a[below:, start:below].T
+    rest = a[below:, below:]
+    x = rest @ (v @ t)
+    y = x - v @ (0.5 * (t.T @ (v.T @ x)))
+    rest -= y @ v.T
+    rest -= v @ y.T
+
+
+def eigvalsh(a, *, select="a", select_range=None, device=None) -> np.ndarray:
+    """Eigenvalues of a dense symmetric matrix: `full_to_band`, then `eigvals_banded`.
+
+    Parameters, errors and results are those of the two.
+    """
+    ab = full_to_band(a, device=device)
+    return eigvals_banded(ab, select=select, select_range=select_range, device=device)

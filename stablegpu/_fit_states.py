@@ -1,0 +1,72 @@
+"""From final states of the optimiser to parameters and covariances of a parameterisation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+ALPHA_RANGE = (0.1, 2.0)
+_SNAP = 1e-8
+
+
+def parameters_of(states, units, parameterization: str):
+    """(sets, 4) parameters in S0 or S1, and (sets, 4, 4) derivatives by those of the optimiser."""
+    from stablegpu._fit_optimum_math import IN_S1, X
+
+    q = states[:, X : X + 4]
+    alpha = np.where(q[:, 0] > 2.0 - _SNAP, 2.0, q[:, 0])
+    beta = np.where(np.abs(q[:, 1]) > 1.0 - _SNAP, np.sign(q[:, 1]), q[:, 1])
+    loc = units[:, 0] + units[:, 1] * q[:, 2]
+    scale = units[:, 1] * np.exp(q[:, 3])
+    slope = np.zeros((len(q), 4, 4))
+    for k, by in enumerate((1.0, 1.0, units[:, 1], scale)):
+        slope[:, k, k] = by
+    in_s1 = states[:, IN_S1] > 0.0
+    sign = np.where(in_s1 == (parameterization == "S1"), 0.0, np.where(in_s1, 1.0, -1.0))
+    # loc_S0 = loc_S1 + beta scale tan(pi alpha/2); log(scale) in its place at alpha = 1.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tangent = 1.0 / np.tan(0.5 * math.pi * (1.0 - alpha))
+        tangent[alpha == 2.0] = 0.0
+        bend = 0.5 * math.pi * (1.0 + tangent**2)
+        shift = np.where(alpha == 1.0, 2.0 / math.pi * np.log(scale), tangent)
+        loc = loc + np.where(sign == 0.0, 0.0, sign * beta * scale * shift)
+        moved = np.stack([beta * scale * bend, scale * tangent, 0.0 * beta, beta * scale * tangent])
+        slope[:, 2] += np.where(sign == 0.0, 0.0, sign * moved).T
+    return np.stack([alpha, beta, loc, scale], axis=1), slope
+
+
+def covariances_of(states, slope, free: int):
+    """(sets, 4, 4) covariances: NaN at boundaries and where there is no maximum, 0 if fixed."""
+    from stablegpu._fit_optimum_math import INFORMATION, WIDTHS
+
+    information = states[:, INFORMATION : INFORMATION + 16].reshape(-1, 4, 4)
+    known = states[:, WIDTHS : WIDTHS + 4] > 0.0
+    fixed = np.array([not (free >> k) & 1 for k in range(4)])
+    unknown = ~known & ~fixed
+    fine = np.isfinite(information).all(axis=(1, 2)) & (known | fixed | unknown).all(axis=1)
+    fine &= known.any(axis=1)
+    safe = np.where(fine[:, None, None], information, np.eye(4))
+    fine &= (np.linalg.eigvalsh(_scaled(safe)) > 0.0).all(axis=1)
+    inner = np.zeros_like(safe)
+    inner[fine] = np.linalg.inv(safe[fine])
+    inner *= known[:, :, None] & known[:, None, :]
+    with np.errstate(invalid="ignore"):
+        outer = slope @ inner @ slope.transpose(0, 2, 1)
+    outer[~fine] = np.nan
+    lost = unknown[:, :, None] | unknown[:, None, :]
+    return np.where(lost, np.nan, outer)
+
+
+def _scaled(matrix):
+    """The matrix with a diagonal of ones: its signs of eigenvalues without overflow."""
+    size = np.sqrt(np.abs(np.diagonal(matrix, axis1=1, axis2=2)))
+    size = np.where(size > 0.0, size, 1.0)
+    return matrix / (size[:, :, None] * size[:, None, :])
+
+
+def at_boundary(parameters) -> np.ndarray:
+    """(sets, 2): whether alpha is 0.1 or 2, and beta is -1 or 1."""
+    alpha, beta = parameters[:, 0], parameters[:, 1]
+    low = alpha <= ALPHA_RANGE[0] * (1.0 + _SNAP)
+    return np.stack([low | (alpha == ALPHA_RANGE[1]), np.abs(beta) == 1.0], axis=1)

@@ -1,0 +1,98 @@
+"""What is wrong is refused by name, before anything runs."""
+
+import numpy as np
+import pytest
+
+import lbm
+from lbm import parts
+
+BALL = np.zeros((8, 8, 8), bool)
+BALL[3:5, 3:5, 3:5] = True
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        (dict(shape=(8, 0, 8)), ValueError, "shape must be three integers"),
+        (dict(shape=(8, 8)), ValueError, "shape must be three integers"),
+        (dict(shape=(8, -1, 8)), ValueError, "shape"),
+        (dict(shape=(1 << 11, 1 << 11, 1 << 11)), ValueError, "2\\^32"),
+        (dict(shape=(7, 8, 8), precision="float16"), ValueError, "even nx"),
+        (dict(precision="float8"), ValueError, "precision must be one of"),
+        (dict(pattern="abc"), ValueError, "pattern must be one of"),
+        (dict(collision="BGK"), TypeError, "collision must be an operator"),
+        (dict(boundaries={"x-": lbm.NoSlip()}), ValueError, "'x-' and 'x\\+'"),
+        (dict(boundaries={"w": lbm.NoSlip()}), ValueError, "key 'w'"),
+        (dict(boundaries={"x": lbm.NoSlip(), "x-": lbm.NoSlip()}), ValueError, "twice"),
+        (dict(boundaries={"x": "wall"}), TypeError, "boundary condition"),
+        (dict(boundaries={"y": lbm.Solid(BALL)}), ValueError, "names a face"),
+        (dict(boundaries={"a": lbm.Solid(BALL[1:])}), ValueError, "cells of shape"),
+        (dict(boundaries={"a": lbm.Solid(BALL), "b": lbm.Solid(BALL)}), ValueError, "overlaps"),
+        (dict(force=(1.0, 2.0)), ValueError, "force must hold three"),
+        (dict(force=(np.nan, 0, 0)), ValueError, "force must be finite"),
+        (dict(rho=0.0), ValueError, "positive"),
+        (dict(rho=np.ones((2, 2, 2))), ValueError, "rho must be"),
+        (dict(u=np.full((3, 8, 8, 8), np.inf)), ValueError, "finite"),
+        (dict(check=-1), ValueError, "check must be"),
+        (dict(ratio=0.5), ValueError, "needs device='cuda'"),
+    ],
+)
+def test_simulation(options, error, words):
+    shape = options.pop("shape", (8, 8, 8))
+    with pytest.raises(error, match=words):
+        lbm.Simulation(shape, device="cpu", **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: lbm.BGK(0.5), ValueError, "tau"),
+        (lambda: lbm.TRT(0.4), ValueError, "tau"),
+        (lambda: lbm.TRT(0.8, magic=0.0), ValueError, "magic"),
+        (lambda: lbm.MovingWall((0.31, 0.0, 0.0)), ValueError, "at most 0.3"),
+        (lambda: lbm.MovingWall((0.2, 0.2, 0.2)), ValueError, "at most 0.3"),
+        (lambda: lbm.VelocityInlet((0.1, 0.0)), ValueError, "three numbers"),
+        (lambda: lbm.PressureOutlet(2.0), ValueError, "rho"),
+        (lambda: lbm.Solid(BALL.astype(int)), TypeError, "boolean"),
+        (lambda: lbm.Solid(BALL, lbm.FreeSlip()), ValueError, "FreeSlip"),
+        (lambda: lbm.Solid(BALL, lbm.Periodic()), ValueError, "Periodic"),
+        (lambda: lbm.SteadyState(0.0), ValueError, "tolerance"),
+        (lambda: lbm.geometry.heights((4, 4, 4), np.zeros((3, 4))), ValueError, "surface"),
+        (lambda: lbm.geometry.heights((1, 4, 1), [[np.nan]]), ValueError, "finite"),
+    ],
+)
+def test_parts(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_a_domain_that_does_not_fit(monkeypatch):
+    monkeypatch.setattr(parts, "_free_bytes", lambda device: 1000)
+    with pytest.raises(MemoryError, match="GiB free.*float16"):
+        lbm.Simulation((8, 8, 8), device="cpu")
+
+
+def test_units_refuse_what_would_be_unstable():
+    air = dict(length=1.0, speed=10.0, viscosity=1.5e-5)
+    with pytest.raises(ValueError, match="Take at least (\\d+) cells") as caught:
+        lbm.Units.choose(cells=100, **air)
+    cells = int(str(caught.value).split("at least ")[1].split()[0])
+    units = lbm.Units.choose(cells=cells, **air)
+    assert units.viscosity == pytest.approx(1.5e-5)
+    with pytest.raises(ValueError, match="above 2"):
+        lbm.Units.choose(length=1.0, speed=1e-3, viscosity=1.0, cells=100)
+    with pytest.raises(ValueError, match="lattice_speed"):
+        lbm.Units.choose(length=1.0, speed=1.0, viscosity=0.01, cells=64, lattice_speed=0.5)
+
+
+def test_units_convert_there_and_back():
+    units = lbm.Units.choose(length=2.0, cells=64, speed=3.0, viscosity=0.05, density=1000.0)
+    assert units.to_lattice(speed=3.0) == pytest.approx(0.1)
+    assert units.to_physical(speed=units.to_lattice(speed=1.7)) == pytest.approx(1.7)
+    assert units.to_lattice(time=units.to_physical(steps=12)) == pytest.approx(12)
+    reynolds = 0.1 * 64 / ((units.tau - 0.5) / 3)
+    assert reynolds == pytest.approx(3.0 * 2.0 / 0.05)
+    # A force is density length^2 speed^2 in either system.
+    assert units.to_physical(force=1.0 * 64**2 * 0.1**2) == pytest.approx(1000.0 * 4.0 * 9.0)
+    with pytest.raises(TypeError, match="exactly one"):
+        units.to_physical(speed=1.0, steps=3)

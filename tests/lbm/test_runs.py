@@ -1,0 +1,89 @@
+"""Runs: callbacks, statistics, the stop at a steady state, trouble, files."""
+
+import numpy as np
+import pytest
+
+import lbm
+from flows import FLOWS, SHAPE, noisy
+
+OPTIONS = dict(collision=lbm.TRT(0.7), precision="float64")
+
+
+def flow(device, **options):
+    rho, u = noisy(SHAPE)
+    given = FLOWS["cavity with bodies"] | OPTIONS | options
+    return lbm.Simulation(SHAPE, rho=rho, u=u, device=device, **given)
+
+
+def test_statistics_are_those_of_the_samples(device, monkeypatch):
+    monkeypatch.setattr("lbm.simulation.SLAB", 12 * 9 * 3)  # three slabs
+    s, found, seen = flow(device), lbm.Statistics(3, start=5), []
+    s.run(20, callbacks=[found, lbm.Every(3, lambda s: seen.append((s.rho, s.u)))])
+    rho, u = (np.array(x)[1:] for x in zip(*seen, strict=True))
+    assert found.samples == len(rho) == 5
+    np.testing.assert_allclose(found.mean_rho, rho.mean(0), atol=1e-14)
+    np.testing.assert_allclose(found.mean_u, u.mean(0), atol=1e-14)
+    np.testing.assert_allclose(found.variance_u, u.var(0), atol=1e-15)
+    np.testing.assert_allclose(found.variance_rho, rho.var(0), atol=1e-15)
+
+
+def test_probes_and_the_order_of_calls(device):
+    s, probe, calls = flow(device), lbm.Probe([(1, 2, 3), (0, 0, 0)], every=4), []
+    s.run(10, callbacks=[probe, lbm.Every(5, lambda s: calls.append(s.steps))])
+    assert probe.steps == [4, 8]
+    assert calls == [5, 10]
+    assert probe.values[0].shape == (2, 4)
+    again = flow(device).run(8)
+    expected = [again.rho[1, 2, 3], *again.u[:, 1, 2, 3]]
+    np.testing.assert_allclose(probe.values[1][0], expected, atol=1e-15)
+
+
+def test_a_callback_stops_the_run():
+    s = flow("cpu")
+    s.run(100, callbacks=[lbm.Every(7, lambda s: s.steps >= 14)])
+    assert s.steps == 14
+
+
+def test_running_in_pieces_is_running_at_once(device):
+    one, two = flow(device).run(9), flow(device)
+    for steps in (1, 0, 3, 5):
+        two.run(steps)
+    assert np.array_equal(one.populations(), two.populations())
+
+
+def test_a_flow_that_blows_up_is_found(device):
+    s = flow(device, collision=lbm.TRT(0.7), check=10)
+    u = np.zeros((3, *SHAPE))
+    u[0, 6, 7, 5] = 3.0
+    s.set(u=u)
+    with pytest.raises(lbm.UnstableError, match="tau|speed") as caught:
+        s.run(200)
+    assert caught.value.step == s.steps
+    assert all(0 <= c < n for c, n in zip(caught.value.cell, SHAPE, strict=True))
+
+
+def test_nan_is_found_where_it_is(device):
+    s = flow(device)
+    rho = np.ones(SHAPE)
+    s.set(rho=rho)
+    data = np.zeros((4, 7, 9, 12))
+    data[1, 5, 6, 1] = np.nan
+    s._domain.put("fill", 0, 0, data)
+    with pytest.raises(lbm.UnstableError, match="not finite") as caught:
+        s.require_stable()
+    assert caught.value.cell == (1, 6, 5)
+
+
+def test_vtk_holds_the_fields(tmp_path):
+    s = flow("cpu").run(3)
+    file = s.write_vtk(tmp_path / "flow", spacing=0.5)
+    assert file.suffix == ".vti"
+    text = file.read_bytes()
+    assert b'WholeExtent="0 12 0 9 0 7"' in text
+    for values in (s.rho, np.ascontiguousarray(s.u.transpose(3, 2, 1, 0))):
+        assert np.ascontiguousarray(values.T if values.ndim == 3 else values).tobytes() in text
+
+
+def test_a_force_needs_a_body():
+    with pytest.raises(ValueError, match="no solid 'wing'"):
+        flow("cpu").force_on("wing")

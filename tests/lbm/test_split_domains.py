@@ -1,0 +1,54 @@
+"""A domain on two devices is the same flow as on one."""
+
+import numpy as np
+import pytest
+
+import hetero
+import lbm
+from flows import FLOWS, SHAPE, noisy, pair
+from lbm.balance import Model
+from lbm.parts import Split
+from lbm.patterns import PATTERNS
+
+
+def split(simulation, cut, devices):
+    simulation._domain = Split(simulation.problem, cut, devices, simulation.faces)
+    rho, u = noisy(SHAPE)
+    simulation.set(rho=rho, u=u)
+    return simulation
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("cut", [1, 4, 8])
+def test_two_parts_on_the_cpu_are_bit_for_bit_one(flow, pattern, cut):
+    options = dict(precision="float64", pattern=pattern, device="cpu")
+    one, _ = pair(flow, lbm.TRT(0.7), **options)
+    two, _ = pair(flow, lbm.TRT(0.7), **options)
+    split(two, cut, (hetero.Device("cpu"),) * 2)
+    for _ in range(5):
+        one.run(1)
+        two.run(1)
+        assert np.array_equal(one.populations(), two.populations())
+    for body in one.solids:
+        assert np.array_equal(one.force_on(body), two.force_on(body))
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("ratio", [0.0, 0.1, 0.5, 1.0])
+def test_cpu_and_gpu_together(ratio, require_cuda):
+    options = dict(precision="float64", device="cuda", ratio=ratio)
+    ours, theirs = pair("cavity with bodies", lbm.TRT(0.7), **options)
+    for _ in range(6):
+        ours.run(1)
+        theirs.step()
+        assert np.abs(ours.u - theirs.moments()[1]).max() < 5e-15
+
+
+def test_the_model_prefers_a_gpu_alone_unless_the_cpu_pays():
+    slow = Model(1e-6, 1e-4, 1e-5, 1e-5, 1e-4)
+    assert slow.best(512) == 0
+    fair = Model(1e-5, 3e-5, 1e-6, 1e-6, 1e-6)
+    rows = fair.best(512)
+    assert 110 < rows < 140  # a quarter, less what the edges cost
+    assert fair.step(rows, 512) < 0.8 * fair.step(0, 512)

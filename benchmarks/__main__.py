@@ -14,6 +14,8 @@ SUITES = {
     "stable": "benchmarks.stable",
     "special": "benchmarks.special",
     "rode": "benchmarks.rode",
+    "lbm": "benchmarks.lbm",
+    "lbm-flows": "benchmarks.lbm_flows",
     "sbth": "benchmarks.sbth",
 }
 

@@ -92,7 +92,7 @@ def prepared(kernel, grid, block, stream, arguments):
     assert all(ctypes.sizeof(v) <= plain for v in values)
     pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
     function = driver.CUfunction(int(compiled._codelibrary.get_cufunc().handle))
-    handle = driver.CUstream(int(getattr(stream, "handle", stream) or 0))
+    handle = driver.CUstream(int(stream) if stream else 0)
     address = ctypes.addressof(pointers)
     size = (*grid, *(1,) * (3 - len(grid)), *block, *(1,) * (3 - len(block)))
 

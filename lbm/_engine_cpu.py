@@ -16,7 +16,7 @@ from lbm.lattice import OPPOSITE, Q
 from lbm.links import SOLID_CLASS
 from lbm.precision import PRECISIONS
 
-_TASKS_PER_THREAD = 8
+TASKS_PER_THREAD = 8
 
 
 def engine(problem: Problem, device: Device) -> CPUEngine:
@@ -50,7 +50,7 @@ class CPUEngine(Engine):
 
     def _arguments(self, box):
         shape = *self.problem.shape, self.problem.pitch
-        return *self._runs, *box.flat(), *shape, _TASKS_PER_THREAD * threads()
+        return *self._runs, *box.flat(), *shape, TASKS_PER_THREAD * threads()
 
     def step(self, t, box):
         self._sweeps["step"](
@@ -71,7 +71,8 @@ class CPUEngine(Engine):
         return data
 
     def _write(self, moments, t, box, values):
-        data = np.ascontiguousarray(values, self.problem.precision.compute)
+        # Writeable too: a read-only array would be another type, and compile everything again.
+        data = np.require(values, self.problem.precision.compute, ["C", "W"])
         self._move(False, moments, t, box, data)
 
     def fields(self, t, box):

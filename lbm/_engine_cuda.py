@@ -179,7 +179,7 @@ class GPUEngine(Engine):
 
     def step(self, t, box, stream=None):
         stream = self.stream if stream is None else stream
-        key = t % 2, box, int(getattr(stream, "handle", stream) or 0)
+        key = t % 2, box, id(stream)
         if key not in self._launches:
             self._launches[key] = self._launch("step", t, box, (self.rates, self.force), stream)
         self._launches[key]()

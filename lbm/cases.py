@@ -96,8 +96,8 @@ class SphereResult:
 
 
 def sphere(
-    diameter: int, *, reynolds: float, speed: float = 0.05, width: float = 10.0,
-    length: float = 16.0, **options,
+    diameter: int, *, reynolds: float, speed: float = 0.06, width: float = 14.0,
+    length: float = 18.0, **options,
 ) -> Simulation:  # fmt: skip
     """A sphere in a stream along x; sides slip. Sizes of the box in diameters."""
     nx, ny = (2 * round(k * diameter / 2) for k in (length, width))
@@ -117,7 +117,7 @@ def sphere(
 
 
 def solve_sphere(
-    diameter: int, *, reynolds: float, speed: float = 0.05, tolerance: float = 1e-3,
+    diameter: int, *, reynolds: float, speed: float = 0.06, tolerance: float = 1e-3,
     longest: float = 60.0, progress=False, **options,
 ) -> SphereResult:  # fmt: skip
     """Run until the drag changes by less than `tolerance` in the time of three diameters."""

@@ -103,7 +103,9 @@ class Simulation:
         self.ratio = _ratio(ratio, self.device)
         self._domain = self._place()
         self._fields = None
-        self.set(rho=rho, u=u)
+        at_rest = np.ndim(rho) == 0 and rho == 1.0 and not np.any(u) and not self.problem.forced
+        if not at_rest:  # memory is zero at first: that is the equilibrium at rest
+            self.set(rho=rho, u=u)
 
     def _place(self):
         """The domain on its device, or on two."""

@@ -1,6 +1,6 @@
 """Blocks of noise: what four Philox words make of a process and its sums, for both targets.
 
-`BLOCKS[dtype, normals]` gives, for the data type of the solver and that of the normal numbers,
+`BLOCKS[dtype, normals]` gives, for the data type of the solver and the kind of normal numbers,
 
 - size : numbers in a block
 - draw(w0, w1, w2, w3, sigma) : the numbers as a tuple
@@ -13,7 +13,7 @@ import numpy as np
 
 from hetero.jit import scalar
 from rode._functionals_math import advance
-from rode._normals_math import box_muller_float32, box_muller_float64
+from rode._normals_math import box_muller_fast, box_muller_float32, box_muller_float64
 from rode._vectors import cast, grown
 
 ROUNDS = 10  # of Philox; a constant, so that compilers unroll them
@@ -48,6 +48,13 @@ def _absorb_float32(o, sums, a, b, c, d, em1, sigma):
 
 
 @scalar(forceinline=True)
+def _absorb_fast(o, sums, a, b, c, d, em1, sigma):
+    w, x, y, z = box_muller_fast(a, b, c, d, sigma)
+    o, sums = _two(o, sums, w, x, em1)
+    return _two(o, sums, y, z, em1)
+
+
+@scalar(forceinline=True)
 def _absorb_float64(o, sums, a, b, c, d, em1, sigma):
     w, x = box_muller_float64(a, b, c, d, sigma)
     return _two(o, sums, w, x, em1)
@@ -62,6 +69,7 @@ def _absorb_mixed(o, sums, a, b, c, d, em1, sigma):
 
 BLOCKS = {
     ("float32", "float32"): Block(4, box_muller_float32, _absorb_float32),
+    ("float32", "fast"): Block(4, box_muller_fast, _absorb_fast),
     ("float64", "float64"): Block(2, box_muller_float64, _absorb_float64),
     ("float64", "float32"): Block(4, _draw_mixed, _absorb_mixed),
 }

@@ -21,9 +21,9 @@ SWEEP = 1024
 
 
 @functools.cache
-def _walker(dtype, fused):
+def _walker(dtype, fused, normals):
     """walk(run, path, value, first, noise, out): elements first .. of a path from `value` on."""
-    draw, size = BLOCKS[dtype, dtype].draw, 16 // np.dtype(dtype).itemsize
+    draw, size = BLOCKS[dtype, normals].draw, 16 // np.dtype(dtype).itemsize
 
     @serial
     def walk(run, path, value, first, noise, out):
@@ -45,8 +45,8 @@ def _walker(dtype, fused):
 
 
 @functools.cache
-def _scan(dtype, fused):
-    walk = _walker(dtype, fused)
+def _scan(dtype, fused, normals):
+    walk = _walker(dtype, fused, normals)
 
     @parallel
     def scan_paths(run, starts, noise, out):
@@ -58,14 +58,17 @@ def _scan(dtype, fused):
     return scan_paths
 
 
-def scan(run, table, starts, noise, out, stream=0):
-    """Fill the rows of `out` with paths from starts[row]; `noise` is drawn, or given (same shape)."""
-    _scan(out.dtype.name, noise is None)(Steps(*run[:6]), starts, out if noise is None else noise, out)
+def scan(run, table, starts, noise, normals, out, stream=0):
+    """Fill the rows of `out` with paths from starts[row].
+
+    `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
+    """
+    _scan(out.dtype.name, noise is None, normals)(Steps(*run[:6]), starts, out if noise is None else noise, out)
 
 
 @functools.cache
-def _long_scan(dtype, fused):
-    walk, T = _walker(dtype, fused), np.dtype(dtype).type
+def _long_scan(dtype, fused, normals):
+    walk, T = _walker(dtype, fused, normals), np.dtype(dtype).type
 
     @parallel
     def scan_long(run, start, weights, noise, out):
@@ -90,21 +93,21 @@ def _long_scan(dtype, fused):
     return scan_long
 
 
-def long_scan(run, table, rate, start, noise, out, stream=0):
+def long_scan(run, table, rate, start, noise, normals, out, stream=0):
     """Fill `out` with one path from `start`; rate is delta/tau.
 
     Chunks walk from 0 and then get what came before.
     """
     T = out.dtype.type
     weights = np.exp(-rate * np.arange(1, CHUNK + 1)).astype(T)
-    _long_scan(out.dtype.name, noise is None)(
+    _long_scan(out.dtype.name, noise is None, normals)(
         Steps(*run[:6]), T(start), weights, out if noise is None else noise, out
     )
 
 
 @functools.cache
-def _bridge(dtype):
-    walk, each = _walker(dtype, True), elements(dtype)
+def _bridge(dtype, normals):
+    walk, each = _walker(dtype, True, normals), elements(dtype)
     whole = LANES * each
 
     @parallel
@@ -125,9 +128,9 @@ def _bridge(dtype):
     return bridge_tiles
 
 
-def bridge(run, table, start, ends, out, stream=0):
+def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
-    _bridge(out.dtype.name)(Steps(*run[:6]), table, start, ends, out)
+    _bridge(out.dtype.name, normals)(Steps(*run[:6]), table, start, ends, out)
 
 
 @parallel

@@ -48,11 +48,11 @@ def _scanned(end, lane, strides):
     return end
 
 
-def _pieces(dtype):
+def _pieces(dtype, normals):
     """(pitch, draw, read, write): a lane's elements lie together in shared memory."""
     size, each = 16 // np.dtype(dtype).itemsize, elements(dtype)
     pitch = each + size  # of a lane: no bank conflicts
-    numbers, some = BLOCKS[dtype, dtype].draw, (0.0,) * size
+    numbers, some = BLOCKS[dtype, normals].draw, (0.0,) * size
 
     @cuda.jit(device=True)
     def draw(shared, warp, lane, run, path, begin):
@@ -125,10 +125,10 @@ def _pieces(dtype):
     return pitch, draw, read, write
 
 
-def _scan(dtype, fused):
+def _scan(dtype, fused, normals):
     real = float32 if dtype == "float32" else float64
     each = elements(dtype)
-    pitch, draw, read, write = _pieces(dtype)
+    pitch, draw, read, write = _pieces(dtype, normals)
     room = THREADS * pitch
 
     @kernel
@@ -160,12 +160,12 @@ def _scan(dtype, fused):
     return scan_paths
 
 
-def _long_scan(dtype, fused):
+def _long_scan(dtype, fused, normals):
     itemsize = np.dtype(dtype).itemsize
     real = float32 if itemsize == 4 else float64
     word = np.uint32 if itemsize == 4 else np.uint64
     empty, each = word(np.iinfo(word).max), elements(dtype)
-    pitch, draw, read, write = _pieces(dtype)
+    pitch, draw, read, write = _pieces(dtype, normals)
     room = THREADS * pitch
 
     @kernel
@@ -238,10 +238,10 @@ def _long_scan(dtype, fused):
     return scan_long
 
 
-def _bridge(dtype):
+def _bridge(dtype, normals):
     real = float32 if dtype == "float32" else float64
     each = elements(dtype)
-    pitch, draw, _, write = _pieces(dtype)
+    pitch, draw, _, write = _pieces(dtype, normals)
     room = THREADS * pitch
 
     @kernel
@@ -310,14 +310,47 @@ def _sweeps(dtype):
     return sweep_blocks, fix_blocks
 
 
-_DTYPES = ("float32", "float64")
-scan_float32, scan_float64 = (_scan(d, True) for d in _DTYPES)
-scan_noise_float32, scan_noise_float64 = (_scan(d, False) for d in _DTYPES)
-long_float32, long_float64 = (_long_scan(d, True) for d in _DTYPES)
-long_noise_float32, long_noise_float64 = (_long_scan(d, False) for d in _DTYPES)
-bridge_float32, bridge_float64 = (_bridge(d) for d in _DTYPES)
+_KINDS = (("float32", "float32"), ("float64", "float64"), ("float32", "fast"))
+scan_float32, scan_float64, scan_fast = (_scan(d, True, n) for d, n in _KINDS)
+scan_noise_float32, scan_noise_float64 = (_scan(d, False, n) for d, n in _KINDS[:2])
+long_float32, long_float64, long_fast = (_long_scan(d, True, n) for d, n in _KINDS)
+long_noise_float32, long_noise_float64 = (_long_scan(d, False, n) for d, n in _KINDS[:2])
+bridge_float32, bridge_float64, bridge_fast = (_bridge(d, n) for d, n in _KINDS)
 sweep_float32, fix_float32 = _sweeps("float32")
 sweep_float64, fix_float64 = _sweeps("float64")
+
+
+_SCANS = {"float32": scan_float32, "float64": scan_float64, "fast": scan_fast}
+_SCANS_NOISE = {"float32": scan_noise_float32, "float64": scan_noise_float64}
+_LONGS = {"float32": long_float32, "float64": long_float64, "fast": long_fast}
+_LONGS_NOISE = {"float32": long_noise_float32, "float64": long_noise_float64}
+_BRIDGES = {"float32": bridge_float32, "float64": bridge_float64, "fast": bridge_fast}
+
+
+def _clearer(word):
+    nothing = word(np.iinfo(word).max)
+
+    @kernel
+    def clear_flags(flags, at, first):
+        """No number is there yet, but for `first` at place `at`."""
+        for i in range(cuda.grid(1), flags.size, cuda.gridsize(1)):
+            flags[i] = first if i == at else nothing
+
+    return clear_flags
+
+
+clear_float32, clear_float64 = _clearer(np.uint32), _clearer(np.uint64)
+_tables: dict = {}
+
+
+def _resident(table):
+    """A small host array on the current GPU, kept there for the next call."""
+    key = (launch.device_id(), table.dtype, table.shape, table.tobytes())
+    if key not in _tables:
+        if len(_tables) >= 64:
+            _tables.pop(next(iter(_tables)))
+        _tables[key] = cuda.to_device(table)
+    return _tables[key]
 
 
 def _chosen(single, double, dtype):
@@ -332,43 +365,42 @@ def _aligned(out) -> bool:
     return good and (out.ndim == 1 or row % 16 == 0)
 
 
-def scan(run, table, starts, noise, out, stream=0):
-    """Fill the rows of `out` with paths from starts[row]; `noise` is drawn, or given (same shape)."""
+def scan(run, table, starts, noise, normals, out, stream=0):
+    """Fill the rows of `out` with paths from starts[row].
+
+    `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
+    """
     drawn = noise is None
-    single, double = (
-        (scan_float32, scan_float64) if drawn else (scan_noise_float32, scan_noise_float64)
-    )
-    table, starts = (cuda.to_device(a, stream=stream) for a in (table, starts))
+    chosen = _SCANS[normals] if drawn else _SCANS_NOISE[np.dtype(out.dtype).name]
+    table, starts = _resident(table), cuda.to_device(starts, stream=stream)
     grid = launch.blocks(out.shape[0], _WARPS)
-    _chosen(single, double, out.dtype)[grid, THREADS, stream](
+    chosen[grid, THREADS, stream](
         run, out if drawn else noise, table, starts, _aligned(out), out
     )
 
 
-def long_scan(run, table, rate, start, noise, out, stream=0):
+def long_scan(run, table, rate, start, noise, normals, out, stream=0):
     """Fill `out` with one path from `start`; rate is delta/tau."""
     drawn, word = noise is None, np.uint32 if out.dtype.itemsize == 4 else np.uint64
-    single, double = (
-        (long_float32, long_float64) if drawn else (long_noise_float32, long_noise_float64)
-    )
+    chosen = _LONGS[normals] if drawn else _LONGS_NOISE[np.dtype(out.dtype).name]
     block = THREADS * elements(out.dtype)
     blocks = launch.blocks(out.size, block)
     far = np.exp(-rate * block * np.arange(GROUP + 1)).astype(out.dtype)
-    empty = np.full(blocks + blocks // GROUP + 2, np.iinfo(word).max, word)
-    empty[blocks] = np.array([start], out.dtype).view(word)[0]
-    flags = cuda.to_device(empty, stream=stream)
-    table, far = (cuda.to_device(a, stream=stream) for a in (table, far))
-    _chosen(single, double, out.dtype)[blocks, THREADS, stream](
+    flags = cuda.device_array(blocks + blocks // GROUP + 2, word, stream=stream)
+    clear = _chosen(clear_float32, clear_float64, out.dtype)
+    first = np.array([start], out.dtype).view(word)[0]
+    clear[launch.strided(flags.size), THREADS, stream](flags, blocks, first)
+    table, far = _resident(table), _resident(far)
+    chosen[blocks, THREADS, stream](
         run, out if drawn else noise, table, far, flags[:blocks], flags[blocks:], _aligned(out), out
     )
 
 
-def bridge(run, table, start, ends, out, stream=0):
+def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
-    kernel_ = _chosen(bridge_float32, bridge_float64, out.dtype)
     grid = launch.blocks(ends.size, _WARPS)
-    table = cuda.to_device(table, stream=stream)
-    kernel_[grid, THREADS, stream](run, table, start, ends, _aligned(out), out)
+    table = _resident(table)
+    _BRIDGES[normals][grid, THREADS, stream](run, table, start, ends, _aligned(out), out)
 
 
 def sweeps(powers, weights, sigma, start, noise, out, stream=0):
@@ -380,12 +412,10 @@ def sweeps(powers, weights, sigma, start, noise, out, stream=0):
     sweep, fix = _chosen(sweep_float32, sweep_float64, dtype), _chosen(fix_float32, fix_float64, dtype)
     blocks = launch.blocks(out.size, SWEEP)
     totals = cuda.device_array(blocks, dtype, stream=stream)
-    on_device = cuda.to_device(powers[0], stream=stream)
-    sweep[blocks, SWEEP // 2, stream](noise, on_device, dtype.type(sigma), totals, out)
+    sweep[blocks, SWEEP // 2, stream](noise, _resident(powers[0]), dtype.type(sigma), totals, out)
     values = totals
     if blocks > 1:
         values = cuda.device_array(blocks, dtype, stream=stream)
         sweeps(powers[1:], weights[1:], 1.0, start, totals, values, stream)
-    on_device = cuda.to_device(weights[0], stream=stream)
-    fix[blocks, THREADS, stream](out, values, on_device, dtype.type(start))
+    fix[blocks, THREADS, stream](out, values, _resident(weights[0]), dtype.type(start))
 

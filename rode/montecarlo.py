@@ -122,7 +122,8 @@ def solve(
         The paths themselves are kept only if asked for.
     save_every : coarse steps from one saved time to the next; the start is saved too
     dtype : {float64, float32} of the solver
-    normals : {None, "float32"}: float32 normal numbers in a float64 solver
+    normals : None, "float32" in a float64 solver, or "fast" in a float32 solver: those of the
+        methods "box-muller" and "box-muller-fast" of `rode.normal`
     first_path : number of the first path: ranks that share the work take disjoint ranges
     threads_per_path : on a GPU, a power of two up to 32; None: enough to fill it. Sums are rounded
         in another order for another number, in the last digits.
@@ -185,9 +186,9 @@ class _Plan:
                 "G(t, O) and g(t, O) have no joint normal law; take sampling='path'"
             )
         dtype = errors.one_of("dtype", np.dtype(dtype).name, ("float64", "float32"))
-        normals = dtype if normals is None else np.dtype(normals).name
-        if (dtype, normals) not in (("float64", "float64"), ("float32",) * 2, ("float64", "float32")):
-            raise ValueError(f"normals must be None or 'float32', got {normals!r}")
+        normals = dtype if normals is None else normals
+        kinds = {"float64": ("float64", "float32"), "float32": ("float32", "fast")}[dtype]
+        errors.one_of("normals", normals, kinds)
         t0, t1 = (errors.real("t_span", t) for t in t_span)
         h = errors.within("h", h, 0.0, math.inf, closed="neither")
         steps = _ratio("h", h, "t_span", t1 - t0)

@@ -36,6 +36,7 @@ def ornstein_uhlenbeck(
     method: str | None = None,
     noise=None,
     dtype=np.float64,
+    normals: str | None = None,
     rng=None,
     first_path: int = 0,
     out=None,
@@ -60,6 +61,7 @@ def ornstein_uhlenbeck(
         None: "bridge" for one path without noise, else "scan".
     noise : array of standard normal numbers, of the shape of the result; on a GPU it stays there
     dtype : {float64, float32}
+    normals : None or, for float32, "fast": the normal numbers of method "box-muller-fast"
     rng : None, int, SeedSequence or NumPy Generator
     first_path : number of the first path
     out : array to fill
@@ -102,6 +104,8 @@ def ornstein_uhlenbeck(
     if not isinstance(first_path, Integral) or not 0 <= first_path < 2**32:
         raise ValueError(f"first_path must be an integer in [0, 2^32), got {first_path!r}")
     dtype = float_type(dtype, out)
+    normals = dtype.name if normals is None else normals
+    errors.one_of("normals", normals, (dtype.name, "fast") if dtype == np.float32 else (dtype.name,))
     key = philox.key(rng)
     device = resolve(device, out, noise, work=math.prod(shape), break_even=BREAK_EVEN)
     with device.active(), region("Ornstein-Uhlenbeck"):
@@ -109,7 +113,7 @@ def ornstein_uhlenbeck(
         work = Workspace(device, like)
         array = work.output(shape, dtype, out)
         source = None if noise is None else work.input("noise", noise, dtype)
-        maker = _Maker(process, delta, dtype, key, device, work.stream)
+        maker = _Maker(process, delta, dtype, normals, key, device, work.stream)
         maker.fill(method, start, first_path, source, array, shape)
         return work.result(array, shape, out)
 
@@ -117,8 +121,9 @@ def ornstein_uhlenbeck(
 class _Maker:
     """One call: what all its paths have in common."""
 
-    def __init__(self, process, delta, dtype, key, device, stream):
+    def __init__(self, process, delta, dtype, normals, key, device, stream):
         self.process, self.delta, self.dtype, self.key = process, delta, dtype, key
+        self.normals = normals
         self.device, self.stream = device, stream
         self.loops = twin("rode._ou", device)
 
@@ -131,7 +136,7 @@ class _Maker:
             run, table = path_of(
                 self.process, self.delta, self.dtype, self.key, first_path, STREAM
             )
-            self.loops.scan(run, table, starts, given, rows, self.stream)
+            self.loops.scan(run, table, starts, given, self.normals, rows, self.stream)
             return
         for r in range(paths):
             one = None if given is None else given[r]
@@ -155,14 +160,14 @@ class _Maker:
     def scan(self, start, path, stream, delta, noise, row) -> None:
         run, table = path_of(self.process, delta, self.dtype, self.key, path, stream)
         rate = delta / self.process.tau
-        self.loops.long_scan(run, table, rate, start, noise, row, self.stream)
+        self.loops.long_scan(run, table, rate, start, noise, self.normals, row, self.stream)
 
     def bridge(self, start, path, row) -> None:
         size = tile(self.dtype)
         ends = self.empty(-(-row.size // size))
         self.scan(start, path, STREAM + 1, self.delta * size, None, ends)
         run, table = path_of(self.process, self.delta, self.dtype, self.key, path, STREAM)
-        self.loops.bridge(run, table, start, ends, row, self.stream)
+        self.loops.bridge(run, table, start, ends, self.normals, row, self.stream)
 
     def starts(self, start, first_path, paths) -> np.ndarray:
         """O_0 of every path: given, or from the stationary law by words of their own."""

@@ -1,7 +1,7 @@
 """Sturm counts on the GPU: a thread an eigenvalue; blocks read the matrix through shared memory."""
 
 import numpy as np
-from numba import float64
+from numba import float64, int32
 
 from hetero import launch
 from hetero._driver import cuda
@@ -19,7 +19,7 @@ def bisect_values(d, e2, tiny, least, low, high, first, values):
     n = d.size
     a, b = low, high
     for _ in range(PASSES):
-        if cuda.syncthreads_and(k >= values.size or is_narrow(a, b, least)):
+        if cuda.syncthreads_and(int32(k >= values.size or is_narrow(a, b, least))):
             break
         p1, p2, p3 = points(a, b)
         q1 = q2 = q3 = np.inf

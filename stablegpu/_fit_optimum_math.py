@@ -23,9 +23,10 @@ from hetero.jit import scalar
 from stablegpu._points_math import tan_half_pi
 
 SMALLEST_ALPHA = 0.1
-MARGIN = 1e-9  # the law at a bound is taken at this distance from it
+MARGIN = 1e-9  # from a bound of a parameter that may move: there derivatives are those beside it
 TO_S1, TO_S0 = 0.45, 0.85  # alpha below or above which the location becomes that of the other
-TOLERANCE = 1e-9  # gain of log-likelihood that is not worth a step
+TOLERANCE = 1e-9  # gain of log-likelihood that is not worth a step, and relative to it: rounding
+RELATIVE = 3e-12
 MOST = 150  # evaluations
 DIFFERENCE = 0.03  # standard errors in the differences for the information
 SUMS = 15  # log-likelihood, gradient, outer products of the scores (lower triangle)
@@ -34,14 +35,20 @@ SUMS = 15  # log-likelihood, gradient, outer products of the scores (lower trian
 X, VALUE, GRADIENT, MATRIX, TRIAL = 0, 4, 5, 9, 25
 PREDICTED, DAMPING, PHASE, EVALUATIONS, STATUS = 29, 30, 31, 32, 33
 FREE, COLUMN, INFORMATION, WIDTHS, SPARE, DIRECTION = 34, 38, 39, 55, 59, 75
-IN_S1, SCAN, SCANS, BEST, CANDIDATES = 79, 80, 81, 82, 83
+IN_S1, SCAN, SCANS, BEST, SIZE, CANDIDATES = 79, 80, 81, 82, 83, 84
 PLACES = 17  # candidates
 LOC_IN_S1 = 16
 STATE = CANDIDATES + PLACES
 
 FIRST, SEARCH, INFORM, POLISH, SCANNING, DONE = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
-EVALUATE, PROPOSE, DIFFERENCES, COLUMNS, RESTART, FINISH = range(6)  # what is to be done next
+EVALUATE, PROPOSE, DIFFERENCES, COLUMNS, LAST, RESTART, FINISH = range(7)  # what is to be done next
 CONVERGED, STUCK, EXHAUSTED, IMPOSSIBLE = 0.0, 1.0, 2.0, 3.0
+
+
+@scalar
+def size_of(m):
+    """The number of parameters, 4, unknown to compilers: they would unroll every loop."""
+    return int(m[SIZE])
 
 
 @scalar
@@ -65,10 +72,11 @@ def begin(m, alpha, beta, loc, log_scale, free):
     `LOC_IN_S1`, where `loc` is fixed in S1. Candidates for that are in the state already."""
     for k in range(CANDIDATES):
         m[k] = 0.0
+    m[SIZE] = 4.0
     m[X], m[X + 1], m[X + 2], m[X + 3] = alpha, beta, loc, log_scale
-    for k in range(4):
+    for k in range(size_of(m)):
         m[FREE + k] = float((free >> k) & 1)
-        if k < 2:
+        if k < 2 and m[FREE + k] > 0.0:
             m[X + k] = min(max(m[X + k], lower_bound(k)), upper_bound(k))
     m[IN_S1] = float((free >> 4) & 1)
     _restart(m)
@@ -86,7 +94,7 @@ def _restart(m):
     m[VALUE] = -np.inf
     m[DAMPING] = 0.0
     m[PHASE] = FIRST
-    for k in range(4):
+    for k in range(size_of(m)):
         m[TRIAL + k] = m[X + k]
     if to_s1:
         _scan(m)
@@ -130,7 +138,7 @@ def _is_active(m, k):
 def solve(m, matrix, damping, moves):
     """Step for (matrix + damping) step = gradient among the parameters whose bit is in `moves`,
     given the steps of the others; to DIRECTION. Whether the matrix is positive definite."""
-    for i in range(4):
+    for i in range(size_of(m)):
         free_i = (moves >> i) & 1
         for j in range(i + 1):
             free_j = (moves >> j) & 1
@@ -140,22 +148,22 @@ def solve(m, matrix, damping, moves):
             for n in range(j):
                 value -= m[SPARE + 4 * i + n] * m[SPARE + 4 * j + n]
             if i == j:
-                if not value > 1e-14 * abs(m[matrix + 5 * i]):
+                if free_i and not value > 1e-14 * abs(m[matrix + 5 * i]):
                     return False
                 m[SPARE + 5 * i] = math.sqrt(value)
             else:
                 m[SPARE + 4 * i + j] = value / m[SPARE + 5 * j]
-    for i in range(4):
+    for i in range(size_of(m)):
         if (moves >> i) & 1:
             value = m[GRADIENT + i]
-            for j in range(4):
+            for j in range(size_of(m)):
                 if not (moves >> j) & 1:
                     value -= m[matrix + 4 * i + j] * m[DIRECTION + j]
             for j in range(i):
                 if (moves >> j) & 1:
                     value -= m[SPARE + 4 * i + j] * m[DIRECTION + j]
             m[DIRECTION + i] = value / m[SPARE + 5 * i]
-    for i in range(3, -1, -1):
+    for i in range(size_of(m) - 1, -1, -1):
         if (moves >> i) & 1:
             value = m[DIRECTION + i]
             for j in range(i + 1, 4):
@@ -169,7 +177,7 @@ def solve(m, matrix, damping, moves):
 def movable(m):
     """Bits of the parameters that are neither fixed nor held at a bound."""
     moves = 0
-    for k in range(4):
+    for k in range(size_of(m)):
         if m[FREE + k] > 0.0 and not _is_active(m, k):
             moves |= 1 << k
     return moves
@@ -179,7 +187,7 @@ def movable(m):
 def _inside(m, matrix, damping):
     """A step that respects the bounds, to DIRECTION; the gain that it promises, or -1."""
     moves = movable(m)
-    for k in range(4):
+    for k in range(size_of(m)):
         m[DIRECTION + k] = 0.0
     for _ in range(3):
         if not solve(m, matrix, damping, moves):
@@ -196,16 +204,16 @@ def _inside(m, matrix, damping):
         if not crossed:
             break
     shrink = 1.0
-    for k in range(4):
+    for k in range(size_of(m)):
         size = abs(m[DIRECTION + k])
         if size * shrink > largest_step(k):
             shrink = largest_step(k) / size
     gain = 0.0
-    for i in range(4):
+    for i in range(size_of(m)):
         m[DIRECTION + i] *= shrink
-    for i in range(4):
+    for i in range(size_of(m)):
         pull = m[GRADIENT + i]
-        for j in range(4):
+        for j in range(size_of(m)):
             pull -= 0.5 * m[matrix + 4 * i + j] * m[DIRECTION + j]
         gain += pull * m[DIRECTION + i]
     return gain
@@ -215,7 +223,7 @@ def _inside(m, matrix, damping):
 def _take(m, sums):
     """The trial point becomes the current one."""
     m[VALUE] = sums[0]
-    for k in range(4):
+    for k in range(size_of(m)):
         m[X + k] = m[TRIAL + k]
         m[GRADIENT + k] = sums[1 + k]
 
@@ -224,10 +232,10 @@ def _take(m, sums):
 def _learn(m, sums):
     """BFGS: the matrix maps the step to the fall of the gradient, where that is possible."""
     curvature = bend = 0.0
-    for i in range(4):
+    for i in range(size_of(m)):
         step = m[TRIAL + i] - m[X + i]
         pull = 0.0
-        for j in range(4):
+        for j in range(size_of(m)):
             pull += m[MATRIX + 4 * i + j] * (m[TRIAL + j] - m[X + j])
         m[SPARE + i] = pull
         fall = m[GRADIENT + i] - sums[1 + i] if m[FREE + i] > 0.0 else 0.0
@@ -239,20 +247,25 @@ def _learn(m, sums):
     if curvature < 0.1 * bend:  # Powell's damping
         share = 0.9 * bend / (bend - curvature)
         curvature = 0.0
-        for i in range(4):
+        for i in range(size_of(m)):
             fall = share * m[SPARE + 4 + i] + (1.0 - share) * m[SPARE + i]
             m[SPARE + 4 + i] = fall
             curvature += fall * (m[TRIAL + i] - m[X + i])
-    for i in range(4):
-        for j in range(4):
+    for i in range(size_of(m)):
+        for j in range(size_of(m)):
             gain = m[SPARE + 4 + i] * m[SPARE + 4 + j] / curvature
             m[MATRIX + 4 * i + j] += gain - m[SPARE + i] * m[SPARE + j] / bend
 
 
 @scalar
-def _propose(m):
+def _worth(m):
+    """The gain from which on a step is worth while."""
+    return TOLERANCE + RELATIVE * abs(m[VALUE])
+
+
+@scalar
+def _propose(m, gain):
     """The next trial point of the search, or what follows the search."""
-    gain = _inside(m, MATRIX, m[DAMPING])
     if gain < 0.0 and m[DAMPING] < 1e12:
         m[DAMPING] = max(10.0 * m[DAMPING], 0.1)
         return PROPOSE
@@ -260,16 +273,17 @@ def _propose(m):
     wrong = m[X] < TO_S1 if m[IN_S1] == 0.0 else m[X] > TO_S0
     if wrong and m[FREE + 2] > 0.0 and m[EVALUATIONS] < MOST:
         return RESTART
-    if gain < TOLERANCE or m[DAMPING] > 1e8:
+    if gain < _worth(m) or m[DAMPING] > 1e8:
         m[STATUS] = CONVERGED if m[DAMPING] < 1e8 else STUCK
         return DIFFERENCES
     if m[EVALUATIONS] >= MOST:
         m[STATUS] = EXHAUSTED
         return DIFFERENCES
-    for k in range(4):
+    for k in range(size_of(m)):
         m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
     for k in range(2):
-        m[TRIAL + k] = min(max(m[TRIAL + k], lower_bound(k)), upper_bound(k))
+        if m[FREE + k] > 0.0:
+            m[TRIAL + k] = min(max(m[TRIAL + k], lower_bound(k)), upper_bound(k))
     return EVALUATE
 
 
@@ -279,7 +293,7 @@ def _inform(m):
     m[PHASE] = INFORM
     m[COLUMN] = -1.0
     moves = movable(m)
-    for k in range(4):
+    for k in range(size_of(m)):
         width = 0.0
         if (moves >> k) & 1:
             width = DIFFERENCE / math.sqrt(max(m[MATRIX + 5 * k], 1e-300))
@@ -297,12 +311,12 @@ def _next_column(m):
     while column < 8 and m[WIDTHS + column // 2] == 0.0:
         column += 1
     m[COLUMN] = column
-    for k in range(4):
+    for k in range(size_of(m)):
         m[TRIAL + k] = m[X + k]
     if column < 8:
         m[TRIAL + column // 2] += m[WIDTHS + column // 2] * (1.0 - 2.0 * (column % 2))
         return EVALUATE
-    for i in range(4):
+    for i in range(size_of(m)):
         if m[WIDTHS + i] == 0.0:
             m[INFORMATION + 5 * i] = 1.0
         for j in range(i):
@@ -312,10 +326,16 @@ def _next_column(m):
             if m[WIDTHS + i] == 0.0 or m[WIDTHS + j] == 0.0:
                 mean = 0.0
             m[INFORMATION + 4 * i + j] = m[INFORMATION + 4 * j + i] = mean
-    if _inside(m, INFORMATION, 0.0) < 0.0:
+    return LAST
+
+
+@scalar
+def _polish(m, gain):
+    """The last step, by the information; none where that is not positive definite."""
+    if gain < 0.0:
         return FINISH
     m[PHASE] = POLISH
-    for k in range(4):
+    for k in range(size_of(m)):
         m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
     return EVALUATE
 
@@ -325,7 +345,7 @@ def _finish(m):
     """The end, unless another location may be better."""
     m[PHASE] = DONE
     if m[IN_S1] > 0.0 and m[FREE + 2] > 0.0 and m[SCANS] < 3.0 and m[EVALUATIONS] < MOST:
-        for k in range(4):
+        for k in range(size_of(m)):
             m[TRIAL + k] = m[X + k]
         _scan(m)
 
@@ -351,7 +371,7 @@ def _search(m, sums, fine):
 def _look(m, sums):
     """Look at the sums of the trial point; what is to be done next."""
     fine = -np.inf < sums[0] < np.inf
-    for k in range(4):
+    for k in range(size_of(m)):
         fine = fine and abs(sums[1 + k]) < np.inf
     phase = m[PHASE]
     if phase == FIRST:
@@ -359,7 +379,7 @@ def _look(m, sums):
             m[STATUS], m[PHASE] = IMPOSSIBLE, DONE
             return EVALUATE
         _take(m, sums)
-        for i in range(4):
+        for i in range(size_of(m)):
             for j in range(i + 1):
                 product = sums[5 + i * (i + 1) // 2 + j]
                 m[MATRIX + 4 * i + j] = m[MATRIX + 4 * j + i] = product
@@ -372,11 +392,11 @@ def _look(m, sums):
         column = int(m[COLUMN])
         k = column // 2
         sign = 1.0 - 2.0 * (column % 2)
-        for j in range(4):
+        for j in range(size_of(m)):
             m[INFORMATION + 4 * k + j] -= sign * sums[1 + j] / (2.0 * m[WIDTHS + k])
         return COLUMNS
     if phase == POLISH:
-        if fine and sums[0] >= m[VALUE]:
+        if fine and sums[0] >= m[VALUE] - _worth(m):
             _take(m, sums)
         return FINISH
     return _scanned(m, sums[0], fine)
@@ -388,8 +408,10 @@ def advance(m, sums):
     m[EVALUATIONS] += 1.0
     next_ = _look(m, sums)
     while next_ != EVALUATE:
-        if next_ == PROPOSE:
-            next_ = _propose(m)
+        if next_ == PROPOSE or next_ == LAST:
+            last = next_ == LAST
+            gain = _inside(m, INFORMATION if last else MATRIX, 0.0 if last else m[DAMPING])
+            next_ = _polish(m, gain) if last else _propose(m, gain)
         elif next_ == DIFFERENCES:
             _inform(m)
             next_ = COLUMNS

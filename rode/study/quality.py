@@ -36,9 +36,9 @@ def run(study: Study) -> dict:
                 rode.normal(rng=SEED, path=path, method=method, out=out, device=study.device)
             counts, sums = twin("rode._quality", study.device).tally(x, y)
             found[f"{method} {dtype}"] = scores(counts, sums)
-    heads = ("method", *next(iter(found.values())))
-    rows = [(name, *values.values()) for name, values in found.items()]
-    study.table(f"Standard scores of {size:,} numbers; probabilities of distances", heads, rows)
+    rows = [(key, *(v[key] for v in found.values())) for key in next(iter(found.values()))]
+    title = f"Standard scores of {size:,} numbers, and probabilities of two distances"
+    study.table(title, ("statistic", *found), rows)
     return {"numbers": size, "seed": SEED, "scores": found}
 
 

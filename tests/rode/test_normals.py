@@ -16,6 +16,7 @@ from rode.normals import METHODS
 from rode.ziggurat import ziggurat
 
 DTYPES = ["float32", "float64"]
+CASES = [(m, d) for m in METHODS for d in DTYPES if (m, d) != ("box-muller-fast", "float64")]
 HARD_WORDS = [0, 1, 2, 3, 2**31 - 1, 2**31, 2**31 + 1, 0xAAAAAAAA, 0xAAAAAAAB, 2**32 - 2, 2**32 - 1]
 
 
@@ -120,8 +121,7 @@ def test_published_points_of_as241():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("method", [m for m in METHODS if m != "wallace-uncorrected"])
+@pytest.mark.parametrize(("method", "dtype"), [c for c in CASES if c[0] != "wallace-uncorrected"])
 def test_moments_tails_and_distance(device, method, dtype):
     n = 1_000_000
     x = rode.normal(n, dtype=dtype, method=method, rng=11, device=device).astype(float)
@@ -183,24 +183,27 @@ def test_wallace_pool_has_a_chi_square_sum_only_when_corrected(device):
 # ---- sequences ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("method", "dtype"), CASES)
 def test_devices_agree(device, method, dtype):
     found = rode.normal(70_003, dtype=dtype, method=method, rng=7, device=device)
     expected = rode.normal(70_003, dtype=dtype, method=method, rng=7, device="cpu")
     eps = np.finfo(dtype).eps
-    tolerance = 2e-6 if (method, dtype) == ("inverse", "float32") else 40 * eps
+    # The GPU's own logarithm; and the chi-square numbers of Wallace's method are of float32.
+    rough = {("inverse", "float32"): 2e-6, ("box-muller-fast", "float32"): 3e-6}
+    rough |= {("wallace", "float64"): 1e-6}
+    tolerance = rough.get((method, dtype), 40 * eps)
     off = np.abs(found - expected) > tolerance * np.maximum(1.0, np.abs(expected))
     assert off.sum() <= (2 if method == "ziggurat" else 0)
     assert np.isfinite(found).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_threads_and_length_change_nothing(method):
-    many = rode.normal(5003, method=method, rng=3, device="cpu")
+@pytest.mark.parametrize(("method", "dtype"), CASES)
+def test_threads_and_length_change_nothing(method, dtype):
+    settings = {"method": method, "dtype": dtype, "rng": 3, "device": "cpu"}
+    many = rode.normal(5003, **settings)
     with use_threads(1):
-        np.testing.assert_array_equal(many, rode.normal(5003, method=method, rng=3, device="cpu"))
-    few = rode.normal(1001, method=method, rng=3, device="cpu")
+        np.testing.assert_array_equal(many, rode.normal(5003, **settings))
+    few = rode.normal(1001, **settings)
     np.testing.assert_array_equal(many[:1001], few)
 
 
@@ -234,6 +237,7 @@ def test_generator_goes_on():
         {"dtype": "float16"},
         {"dtype": "nonsense"},
         {"method": "polar"},
+        {"method": "box-muller-fast", "dtype": "float64"},
         {"rng": "x"},
         {"path": -1},
         {"strips": 100, "method": "ziggurat"},

@@ -2,6 +2,7 @@
 
 from numba import typeof, types
 
+import kernels_rode
 import kernels_sbth
 from budget import Budget, array, boolean, f4, f8, i8, u4, u8
 from stablegpu._expn import table
@@ -49,6 +50,28 @@ POLYNOMIALS = Budget(
 )
 
 POINTS = (*(array(f8),) * 5, array(boolean), types.UniTuple(array(f8), 6), array(i8), array(i8))
+
+LBM = {
+    "lbm._engine_cuda.zero": Budget((array(u8),), 24, float64=False),
+    "lbm._engine_cuda.pick": Budget((array(f4), array(i8), array(f4)), 24, float64=False),
+    "lbm._engine_cuda.pack": Budget(
+        (array(f4, 2), array(i8), array(i8), i8, i8, array(f4, 3)), 40, float64=False
+    ),
+    "lbm._engine_cuda.unpack": Budget(
+        (array(f4, 3), array(i8), array(i8), array(boolean, 3), i8, i8, array(f4, 2)),
+        40,
+        float64=False,
+    ),
+    **{
+        f"lbm._fields_cuda.{name}_{dtype}": Budget(signature, 48, float64=dtype is f8)
+        for dtype in (f4, f8)
+        for name, signature in {
+            "worst": (array(dtype, 2), array(dtype), array(i8)),
+            "accumulate": (*(array(dtype, 2),) * 3, dtype),
+        }.items()
+    },
+}
+"""Of lattice Boltzmann those that are not generated; tests/lbm/test_kernel_budgets.py has those."""
 
 KERNELS = {
     "hetero._philox_cuda.fill_words": Budget((*PHILOX, array(u4)), 48, float64=False),
@@ -109,6 +132,8 @@ KERNELS = {
     ),
     "stablegpu._quantile_cuda.finish_points": Budget((f8, f8, array(f8)), 32),
     **SPECIAL,
+    **LBM,
     **kernels_sbth.KERNELS,
+    **kernels_rode.KERNELS,
     "stablegpu._order_cuda.count_digits": Budget((array(u8), array(u8), i8, array(i8, 2)), 40),
 }

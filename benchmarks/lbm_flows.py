@@ -1,0 +1,72 @@
+"""lbm: flows with known answers: how near they come, and how long they take."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+import hetero
+from benchmarks.figures import Figure
+from lbm.cases import solve_cavity, solve_sphere, vortices
+
+
+def run(device: hetero.Device, quick: bool) -> list[Figure]:
+    gpu = device.kind == "cuda"
+    sizes = (12,) if quick else (48, 64, 96, 128) if gpu else (32,)
+    figures = [cavity(n, device, quick) for n in sizes]
+    if gpu:
+        figures += storage(64, device)
+    diameter = 4 if quick else 16 if gpu else 4
+    for reynolds in (20.0,) if quick else (20.0, 100.0):
+        figures.append(drag(diameter, reynolds, device, quick))
+    return figures
+
+
+def cavity(n, device, quick, precision="float32") -> Figure:
+    start = time.perf_counter()
+    turns = 1.0 if quick else 80.0
+    found = solve_cavity(n, turns=turns, precision=precision, device=device, check=0)
+    seconds = time.perf_counter() - start
+    return Figure(
+        f"cavity {n}^3, Re = 1000, {precision}: largest error of the centre line",
+        100 * found.error, "% of U", None, "", {},
+        f"against Albensoeder and Kuhlmann (2005); lowest u {found.lowest:.5f} (-0.28038); "
+        f"{found.simulation.steps} steps in {seconds:.2f} s, last change {found.change:.1e}",
+    )  # fmt: skip
+
+
+def storage(n, device) -> list[Figure]:
+    """What half-precision storage adds: against float32 on the cavity, float64 on vortices."""
+    runs = {
+        p: solve_cavity(n, turns=60.0, precision=p, pattern="ab", device=device, check=0).u
+        for p in ("float32", "float16")
+    }
+    cavity = np.abs(runs["float16"] - runs["float32"]).max()
+    figures = [
+        Figure(f"cavity {n}^3, float16 storage against float32, centre line", 100 * cavity, "% of U")
+    ]
+    found = {}
+    for p in ("float64", "float32", "float16"):
+        s, exact = vortices(64, precision=p, pattern="ab", device=device, check=0)
+        s.run(400)
+        found[p] = s.u, exact(400)
+    scale = np.abs(found["float64"][1]).max()
+    for p in ("float32", "float16"):
+        error = np.abs(found[p][0] - found["float64"][0]).max() / scale
+        figures.append(
+            Figure(f"Taylor-Green 64^2, 400 steps, {p} against float64", 100 * error, "% of u")
+        )
+    return figures
+
+
+def drag(diameter, reynolds, device, quick) -> Figure:
+    start = time.perf_counter()
+    longest = 3.0 if quick else 60.0
+    found = solve_sphere(diameter, reynolds=reynolds, longest=longest, device=device, check=0)
+    seconds = time.perf_counter() - start
+    return Figure(
+        f"sphere of {diameter} cells, Re = {reynolds:g}: drag coefficient",
+        found.drag, "", found.correlation, "Schiller-Naumann", {},
+        f"box {found.simulation.shape}, {found.simulation.steps} steps in {seconds:.2f} s",
+    )  # fmt: skip

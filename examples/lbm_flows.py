@@ -1,0 +1,159 @@
+"""Flows: the lid-driven cavity, a sphere's drag, wind over mountains, decaying vortices.
+
+    python examples/lbm_flows.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+
+The shortest use of the package is twelve lines:
+
+    import lbm
+
+    s = lbm.Simulation(
+        (64, 64, 64),
+        collision=lbm.TRT(0.52),
+        boundaries={"x": lbm.NoSlip(), "z": lbm.NoSlip(), "y-": lbm.NoSlip(),
+                    "y+": lbm.MovingWall((0.1, 0.0, 0.0))},
+    )
+    s.run(5000, progress=True)
+    print(s.u[0, 32, :, 32])
+    s.write_vtk("cavity")
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import hetero
+from _shared import Figure, Row, parse_arguments
+from lbm.cases import CAVITY_RE1000, CavityResult, solve_cavity, solve_sphere, terrain, vortices
+
+
+def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
+    """The flows on one device, each against a known truth."""
+    return [
+        cavity_row(device, quick)[0],
+        sphere_row(device, quick),
+        vortices_row(device, quick),
+    ]
+
+
+def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
+    """The cavity's profile and speed, and the wind's streamlines."""
+    _, found = cavity_row(device, quick)
+    return [draw_cavity(found, out / "lbm-cavity.png"), draw_wind(device, quick, out / "lbm-wind.png")]
+
+
+def rated(simulation, seconds: float) -> tuple[float, float, str]:
+    """(GLUPS, share of the limit, the limit) of a run's steps."""
+    limit = hetero.limits(simulation.device).copy / simulation.problem.bytes_per_update() / 1e9
+    glups = simulation.steps * simulation.problem.cells / seconds / 1e9
+    return glups, glups / limit, f"copy bandwidth, {limit:.3g} GLUPS"
+
+
+def cavity_row(device, quick: bool) -> tuple[Row, CavityResult]:
+    """The thesis's case at Re = 1000."""
+    n, allowed = (16, 0.5) if quick else (96, 0.02) if device.kind == "cuda" else (32, 0.1)
+    start = time.perf_counter()
+    found = solve_cavity(n, turns=2.0 if quick else 60.0, device=device)
+    glups, share, limit = rated(found.simulation, time.perf_counter() - start)
+    check = f"largest error of u on the centre line {found.error:.2%} of U, allowed {allowed:.0%}"
+    job = f"cavity {n}^3, Re = 1000, {found.simulation.steps:,} steps"
+    row = Row(job, str(device), glups, "GLUPS", share, limit, check, found.error < allowed)
+    return row, found
+
+
+def sphere_row(device, quick: bool) -> Row:
+    """Drag at Re = 100."""
+    diameter, allowed = (4, 1.0) if quick else (16, 0.05) if device.kind == "cuda" else (5, 0.3)
+    box = {"width": 5.0, "length": 8.0} if device.kind == "cpu" else {}
+    start = time.perf_counter()
+    found = solve_sphere(
+        diameter, reynolds=100.0, longest=3.0 if quick else 45.0, device=device, **box
+    )
+    glups, share, limit = rated(found.simulation, time.perf_counter() - start)
+    check = f"drag {found.drag:.3f}, Schiller-Naumann {found.correlation:.3f} ({found.error:+.1%})"
+    job = f"sphere of {diameter} cells in {found.simulation.shape}"
+    passed = bool(abs(found.error) < allowed)
+    return Row(job, str(device), glups, "GLUPS", share, limit, check, passed)
+
+
+def vortices_row(device, quick: bool) -> Row:
+    """Taylor-Green's decay."""
+    n = 16 if quick else 64
+    s, exact = vortices(n, speed=0.64 / n, nz=4 if quick else 64, device=device)
+    start = time.perf_counter()
+    s.run(n * n // 8)
+    glups, share, limit = rated(s, time.perf_counter() - start)
+    error = np.abs(s.u - exact(s.steps)).max() / np.abs(exact(s.steps)).max()
+    job = f"Taylor-Green vortices {s.shape}, {s.steps} steps"
+    check = f"largest error {error:.2%} of the fastest, allowed 5 %"
+    return Row(job, str(device), glups, "GLUPS", share, limit, check, bool(error < 0.05))
+
+
+def draw_cavity(found: CavityResult, path: Path) -> Figure:
+    from matplotlib.figure import Figure as Canvas
+
+    s = found.simulation
+    canvas = Canvas(figsize=(10.0, 4.4), layout="constrained")
+    left, right = canvas.subplots(1, 2)
+    left.plot(found.u, found.height, label=f"{s.shape[0]}^3 cells")
+    left.plot(CAVITY_RE1000[:, 1], CAVITY_RE1000[:, 0], "o", label="Albensoeder and Kuhlmann")
+    left.set(xlabel="u / U", ylabel="height")
+    left.legend()
+    u = s.u[:, :, :, s.shape[2] // 2]
+    speed = np.sqrt((u**2).sum(axis=0))
+    image = right.imshow(speed.T, origin="lower", cmap="turbo", extent=(0, 1, 0, 1))
+    at = (np.arange(s.shape[0]) + 0.5) / s.shape[0]
+    right.streamplot(at, at, u[0].T, u[1].T, color="white", linewidth=0.5, density=0.9)
+    right.set(xlim=(0, 1), ylim=(0, 1), title="speed in the middle plane, cells/step")
+    canvas.colorbar(image, ax=right)
+    canvas.savefig(path, dpi=110)
+    caption = f"Largest difference of the profile {found.error:.2%} of the lid's speed."
+    return Figure("Lid-driven cavity, Re = 1000", caption, path)
+
+
+def draw_wind(device, quick: bool, path: Path) -> Figure:
+    from matplotlib.figure import Figure as Canvas
+
+    size = {"height": 16, "stride": 16} if quick or device.kind == "cpu" else {"stride": 2}
+    s, surface = terrain(**size, device=device)
+    s.run(100 if quick else 2000)
+    canvas = Canvas(figsize=(10.0, 4.4), layout="constrained")
+    left, right = canvas.subplots(1, 2)
+    nx, ny, nz = s.shape
+    u = s.u
+    above = np.minimum(np.ceil(surface).astype(int) + 2, ny - 1)
+    x, z = np.indices(surface.shape)
+    near = u[:, x, above, z]
+    shade = left.imshow(surface.T, origin="lower", cmap="terrain", extent=(0, nx, 0, nz))
+    left.streamplot(np.arange(nx) + 0.5, np.arange(nz) + 0.5, near[0].T, near[2].T,
+                    color="black", linewidth=0.6, density=1.4)  # fmt: skip
+    left.set(xlim=(0, nx), ylim=(0, nz), title="height of the ground, wind close above it")
+    canvas.colorbar(shade, ax=left)
+    middle = nz // 2
+    speed = np.sqrt((u[:, :, :, middle] ** 2).sum(axis=0))
+    speed = np.where(s.fluid[:, :, middle], speed, np.nan)
+    image = right.imshow(speed.T, origin="lower", cmap="turbo", extent=(0, nx, 0, ny))
+    right.set(title="speed in the middle plane, cells/step", xlabel="x", ylabel="y")
+    canvas.colorbar(image, ax=right)
+    canvas.savefig(path, dpi=110)
+    caption = f"{nx} x {ny} x {nz} cells over the mountains at the Jacksboro fault."
+    return Figure("Wind over terrain", caption, path)
+
+
+def main() -> int:
+    options = parse_arguments(__doc__.splitlines()[0], "out/lbm")
+    wanted = hetero.devices.parse(options.device)
+    device = wanted or hetero.available()[-1]
+    rows = tour(options.out, device, options.quick)
+    for row in rows:
+        print(f"{row.verdict}  {row.job} on {row.device}: {row.rate_text}; {row.check}")
+    for figure in figures(options.out, device, options.quick):
+        print(figure.path)
+    return 0 if all(row.passed for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

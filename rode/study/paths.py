@@ -1,0 +1,67 @@
+"""Paths and averages: the paper's figures 9.5, 10.2 and 10.3."""
+
+from __future__ import annotations
+
+import rode
+from hetero.jit import twin
+from rode.study.report import Study
+
+
+def run(study: Study) -> dict:
+    most = 14 if study.quick else 28 if study.device.kind == "cuda" else 22
+    return {"paths": _paths(study, most), "averages": _averages(study, most)}
+
+
+def _paths(study: Study, most: int) -> list[dict]:
+    """Steps a second over the length of one path, and of many paths of the same memory."""
+    found = []
+    for dtype in ("float32",) if study.quick else ("float32", "float64"):
+        for power in range(12, most + 1, 4 if study.quick else 2):
+            out = study.empty(1 << power, dtype)
+            noise = study.empty(1 << power, dtype)
+            rode.normal(rng=1, out=noise, device=study.device)
+            record = {"dtype": dtype, "steps": 1 << power}
+            for method, given in (("bridge", None), ("scan", None), ("scan", noise), ("sweeps", noise)):
+                key = f"{method}, noise {'drawn' if given is None else 'read'}"
+                record[key] = 1e-9 * study.rate(
+                    lambda m=method, g=given, o=out: rode.ornstein_uhlenbeck(
+                        *(None, 2.0**-10),
+                        **{"method": m, "noise": g, "rng": 1, "out": o, "device": study.device},
+                    ),
+                    out.size,
+                )
+            found.append(record)
+    rows = [list(r.values()) for r in found]
+    study.table("One Ornstein-Uhlenbeck path, G steps/s", list(found[0]), rows)
+    figure = study.figure()
+    axes = figure.subplots()
+    for key in list(found[0])[2:]:
+        for dtype, style in (("float32", "o-"), ("float64", "s--")):
+            chosen = [r for r in found if r["dtype"] == dtype]
+            if chosen:
+                steps = [r["steps"] for r in chosen]
+                axes.loglog(steps, [r[key] for r in chosen], style, label=f"{key}, {dtype}")
+    axes.set(xlabel="steps of the path", ylabel="G steps/s")
+    axes.legend(fontsize=7)
+    study.save(figure, "paths.png")
+    return found
+
+
+def _averages(study: Study, most: int) -> list[dict]:
+    """Bandwidth over the elements of an average; the last one is a single average."""
+    sums, found = twin("rode._averages", study.device).sums, []
+    for dtype in ("float32",) if study.quick else ("float32", "float64"):
+        source = study.empty(1 << most, dtype)
+        rode.normal(rng=1, out=source, device=study.device)
+        for power in range(4, most + 1, 4):
+            record = {"dtype": dtype, "elements of an average": 1 << power}
+            for count, name in ((1, "single"), (2, "double"), (3, "three sums")):
+                out = study.empty(count << (most - power), dtype).reshape((count, -1))
+                rate = study.rate(
+                    lambda p=power, o=out, s=source: sums(s, 1 << p, o), source.size
+                )
+                record[f"{name}, GB/s"] = 1e-9 * rate * source.dtype.itemsize
+            found.append(record)
+    rows = [list(r.values()) for r in found]
+    study.table(f"Averages of {1 << most:,} elements", list(found[0]), rows)
+    return found

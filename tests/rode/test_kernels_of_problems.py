@@ -1,0 +1,59 @@
+"""The kernels that are made for a problem compile for sm_90 within their registers."""
+
+import numpy as np
+import pytest
+from numba import typeof
+
+import rode
+from budget import array, boolean, f4, f8, i8
+from compile_cuda import compile_kernel
+from hetero._driver import SIMULATOR
+from rode import _averages_cuda, _march_cuda
+from rode._march import Run
+from rode._run import program_of
+from rode.montecarlo import _Plan
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+
+QUAKE = rode.kanai_tajimi()
+CASES = [
+    (QUAKE, "averaged-euler", "path", "float32", None, 88),
+    (QUAKE, "averaged-euler", "path", "float32", "fast", 88),
+    (QUAKE, "3-rode-taylor", "path", "float64", "float32", 128),
+    (QUAKE, "4-rode-taylor", "exact", "float64", None, 128),
+    (QUAKE, "3-rode-taylor", "exact", "float32", None, 72),
+    (rode.growth(), "averaged-heun", "path", "float32", None, 80),
+]
+
+
+def run_of(dtype) -> Run:
+    T, word = np.dtype(dtype).type, np.uint32(1)
+    numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
+    return Run(word, word, word, word, 0, 10, 32, 1, 0, True, True, *numbers)
+
+
+@pytest.mark.parametrize(("problem", "method", "sampling", "dtype", "normals", "registers"), CASES)
+def test_solver(problem, method, sampling, dtype, normals, registers):
+    plan = _Plan.checked(
+        *(problem, method, (0.0, 1.0), 2.0**-5, 2.0**-8, 100, sampling, dtype, normals)
+    )
+    t = f4 if dtype == "float32" else f8
+    tables = (array(t, 2), array(t, 2), array(t, 3), array(t, 2))
+    paths = (array(t), array(t, 2), array(t, 3), array(t, 2))
+    kernel = _march_cuda.compiled(program_of(plan))
+    report = compile_kernel(kernel, (typeof(run_of(dtype)), *tables, *paths))
+    assert report.spills == 0
+    assert report.registers <= registers
+    if dtype == "float32":
+        assert report.opcodes(".f64") == 0
+
+
+@pytest.mark.parametrize(("dtype", "count"), [("float32", 2), ("float64", 3)])
+def test_averages(dtype, count):
+    t = f4 if dtype == "float32" else f8
+    signature = (array(t), i8, i8, i8, t, boolean, array(t, 2))
+    report = compile_kernel(_averages_cuda.sums_kernel(dtype, count), signature)
+    assert report.spills == 0
+    assert report.registers <= 64
+    if dtype == "float32":
+        assert report.opcodes(".f64") == 0

@@ -1,0 +1,83 @@
+"""Argument types and budgets of rode's kernels; those of the solver are made for each problem."""
+
+import numpy as np
+from numba import typeof
+
+from budget import Budget, array, boolean, f4, f8, i8, u4, u8
+from rode._ou import path_of
+from rode.functionals import Process
+
+_COUNTER = (u4,) * 4
+_NAMES = {"float32": f4, "float64": f8, "fast": f4}
+
+
+def _both(name, signature, single, double) -> dict:
+    """A kernel's float32 and float64 variants; `signature` is a function of the type."""
+    return {
+        f"{name}_float32": Budget(signature(f4), single, float64=False),
+        f"{name}_float64": Budget(signature(f8), double),
+    }
+
+
+def _path(real):
+    dtype = np.float32 if real is f4 else np.float64
+    return typeof(path_of(Process(), 0.1, dtype, (np.uint32(1),) * 2, 0, 0)[0])
+
+
+def _normals() -> dict:
+    direct = {
+        "box_muller": (56, 56),
+        "branching": (64, 64),
+        "blending": (64, 64),
+    }
+    found = {}
+    for name, registers in direct.items():
+        found |= _both(name, lambda t: (*_COUNTER, u4, boolean, array(t)), *registers)
+    for name in ("fast_float32", "inverse_float32"):
+        found[name] = Budget((*_COUNTER, u4, boolean, array(f4)), 56, float64=False)
+    for name in ("ziggurat", "ziggurat_shared"):
+        found |= _both(name, lambda t: (*_COUNTER, array(t), array(t)), 64, 96)
+    found |= _both("wallace", lambda t: (*_COUNTER, boolean, boolean, array(t)), 48, 56)
+    return {f"rode._normals_cuda.{name}": budget for name, budget in found.items()}
+
+
+def _paths() -> dict:
+    def word(t):
+        return u4 if t is f4 else u8
+
+    def scan(t):
+        return (_path(t), array(t, 2), array(t, 2), array(t), boolean, array(t, 2))
+
+    def long(t):
+        flags = (array(word(t)), array(word(t)))
+        return (_path(t), array(t), array(t, 2), array(t), *flags, boolean, array(t))
+
+    def bridge(t):
+        return (_path(t), array(t, 2), t, array(t), boolean, array(t))
+
+    found = _both("scan", scan, 64, 96) | _both("scan_noise", scan, 64, 96)
+    found |= _both("long", long, 56, 64) | _both("long_noise", long, 56, 64)
+    found |= _both("bridge", bridge, 56, 72)
+    for name, signature in (("scan", scan), ("long", long), ("bridge", bridge)):
+        found[f"{name}_fast"] = Budget(signature(f4), 64, float64=False)
+    found |= _both("sweep", lambda t: (array(t), array(t), t, array(t), array(t)), 40, 40)
+    found |= _both("fix", lambda t: (array(t), array(t), array(t), t), 40, 40)
+    found |= _both("clear", lambda t: (array(word(t)), i8, word(t)), 32, 32)
+    return {f"rode._ou_cuda.{name}": budget for name, budget in found.items()}
+
+
+def _statistics() -> dict:
+    found = {}
+    for name, real in (("float32", f4), ("float64", f8)):
+        sums = Budget((array(real, 2), array(f8), array(f8)), 64)  # sums are of float64
+        found[f"rode._reduce_cuda.sum_rows_{name}"] = sums
+        found[f"rode._quality_cuda.count_{name}"] = Budget(
+            (array(real), array(real), array(i8), array(f8, 2)), 128
+        )
+    found |= _both(
+        "rode._reduce_cuda.select_rank", lambda t: (array(t, 2), array(i8), array(t, 2)), 40, 40
+    )
+    return found | _both("rode._averages_cuda.join", lambda t: (array(t, 2), i8, array(t, 2)), 64, 64)
+
+
+KERNELS = _normals() | _paths() | _statistics()

@@ -1,4 +1,4 @@
-"""lbm: lattice updates a second against the copy bandwidth, the cost of extras, and both devices."""
+"""lbm: lattice updates a second against the bandwidth, the cost of extras, and both devices."""
 
 from __future__ import annotations
 

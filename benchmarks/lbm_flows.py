@@ -44,7 +44,9 @@ def storage(n, device) -> list[Figure]:
     }
     cavity = np.abs(runs["float16"] - runs["float32"]).max()
     figures = [
-        Figure(f"cavity {n}^3, float16 storage against float32, centre line", 100 * cavity, "% of U")
+        Figure(
+            f"cavity {n}^3, float16 storage against float32, centre line", 100 * cavity, "% of U"
+        )
     ]
     found = {}
     for p in ("float64", "float32", "float16"):

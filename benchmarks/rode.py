@@ -22,11 +22,11 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
         for method in METHODS:
             if (method, dtype) not in (("box-muller-fast", "float64"), ("inverse", "float64")):
                 figures.append(normals(device, dtype, method, size, limits, peers))
-    for dtype in ("float32", "float64"):
+    for dtype, kind in (("float32", None), ("float32", "fast"), ("float64", None)):
         for method in ("bridge", "scan"):
-            figures.append(path(device, dtype, method, size, limits))
+            figures.append(path(device, dtype, kind, method, size, limits))
     figures += [given_noise(device, method, size, limits) for method in ("scan", "sweeps")]
-    figures.append(many_paths(device, size, limits))
+    figures += [many_paths(device, kind, size, limits) for kind in (None, "fast")]
     for dtype in ("float32", "float64"):
         for steps in (1 << 10, 1 << (12 if quick else 14)):
             figures.append(averaging(device, dtype, size, steps, limits))
@@ -57,18 +57,19 @@ def normals(device, dtype, method, size, limits, peers) -> Figure:
     )
 
 
-def path(device, dtype, method, size, limits) -> Figure:
+def path(device, dtype, kind, method, size, limits) -> Figure:
     width = np.dtype(dtype).itemsize
     count = size // (width // 4)
     out = _empty(device, count, dtype)
     timing = hetero.benchmark(
         lambda: rode.ornstein_uhlenbeck(
-            None, 2.0**-10, method=method, rng=1, out=out, device=device
+            None, 2.0**-10, method=method, normals=kind, rng=1, out=out, device=device
         ),
         device=device,
     )
     return Figure(
-        f"one Ornstein-Uhlenbeck path, {method}, noise drawn, {dtype}, {count:,} steps",
+        f"one Ornstein-Uhlenbeck path, {method}, {kind or ''} noise drawn, {dtype}, "
+        f"{count:,} steps",
         timing.rate(count) / 1e9,
         "G steps/s",
         limits.copy / width / 1e9,
@@ -105,17 +106,18 @@ def given_noise(device, method, size, limits) -> Figure:
     )
 
 
-def many_paths(device, size, limits) -> Figure:
+def many_paths(device, kind, size, limits) -> Figure:
     paths = 1 << (6 if size < 1 << 20 else 12)
     out = _empty(device, size, "float32").reshape((paths, size // paths))
     timing = hetero.benchmark(
         lambda: rode.ornstein_uhlenbeck(
-            None, 2.0**-10, method="scan", rng=1, out=out, device=device
+            None, 2.0**-10, method="scan", normals=kind, rng=1, out=out, device=device
         ),
         device=device,
     )
     return Figure(
-        f"{paths:,} Ornstein-Uhlenbeck paths, noise drawn, float32, {size // paths:,} steps each",
+        f"{paths:,} Ornstein-Uhlenbeck paths, {kind or ''} noise drawn, float32, "
+        f"{size // paths:,} steps each",
         timing.rate(size) / 1e9,
         "G steps/s",
         limits.copy / 4 / 1e9,
@@ -156,6 +158,7 @@ def fused(device, quick) -> list[Figure]:
     many = 1 << (8 if quick else 20 if gpu else 10)
     cases = [
         ("averaged-euler", 2.0**-10, 1 << 10, many, "float32", None, 64 if gpu else 16),
+        ("averaged-euler", 2.0**-10, 1 << 10, many, "float32", "fast", 64 if gpu else 16),
         ("averaged-heun", 2.0**-10, 1 << 10, many, "float32", None, 64 if gpu else 16),
         ("3-rode-taylor", 2.0**-5, 1 << 12, many, "float32", None, 16 if gpu else 4),
         ("averaged-euler", 2.0**-10, 1 << 10, many // 4, "float64", None, 64 if gpu else 16),
@@ -164,6 +167,7 @@ def fused(device, quick) -> list[Figure]:
     if gpu and not quick:
         cases += [
             ("averaged-euler", 2.0**-10, 1 << 10, 4096, "float32", None, 1 << 14),
+            ("averaged-euler", 2.0**-10, 1 << 10, 4096, "float32", "fast", 1 << 14),
             ("3-rode-taylor", 2.0**-5, 1 << 15, 4096, "float32", None, 1 << 9),
         ]
     for method, h, fine, paths, dtype, normal, steps in cases[:1] if quick else cases:

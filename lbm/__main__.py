@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         if verb in ("cavity", "sphere", "vortices", "bench"):
             sub.add_argument("--size", type=int, help="cells of the edge or the diameter")
         if verb == "sphere":
-            sub.add_argument("--reynolds", type=float, default=100.0)
+            sub.add_argument("--reynolds", type=float, default=20.0)
         if verb == "terrain":
             sub.add_argument("--steps", type=int, default=4000)
     return parser

@@ -10,6 +10,7 @@ from numba import prange
 from hetero import threads
 from hetero.devices import Device
 from hetero.jit import parallel, serial
+from lbm._halo_cpu import port
 from lbm._rows import CHUNK, SCRATCH, beyond, bounces, chunks, copies, fused, offsets, runs
 from lbm.engine import Engine, Problem, folded
 from lbm.lattice import OPPOSITE, Q
@@ -37,7 +38,11 @@ class CPUEngine(Engine):
         shape = (Q, problem.pitch)
         self.populations = [np.zeros(shape, form.storage) for _ in range(problem.pattern.copies)]
         self._runs = runs(folded(links.classes, form.lanes))
-        self._walls = links.masks.astype(np.int64), links.materials, links.kinds.astype(form.compute)
+        self._walls = (
+            links.masks.astype(np.int64),
+            links.materials,
+            links.kinds.astype(form.compute),
+        )
         self._places = [self._tables(access) for access in problem.pattern.steps]
         self._sweeps = _sweeps(form.name, type(problem.collision), problem.forced)
 
@@ -101,7 +106,7 @@ class CPUEngine(Engine):
         pass
 
     def port(self, sends, receives):
-        return HostPort(sends, receives, self.problem.precision.storage)
+        return port(sends, receives, self.problem.precision.storage)
 
     def begin(self, t, edges, inner, port):
         for box in edges:
@@ -121,18 +126,6 @@ class CPUEngine(Engine):
         """What step t has written, [slot, z, y, position]."""
         nx, ny, nz = self.problem.shape
         return self.target(t)[:, : self.problem.cells].reshape(Q, nz, ny, nx)
-
-
-class HostPort:
-    """Buffers of messages in host memory."""
-
-    def __init__(self, sends, receives, storage):
-        self.sends, self.receives = sends, receives
-        self.out = [np.zeros(m.free.shape, storage) for m in sends]
-
-    def arrived(self, t: int) -> np.ndarray:
-        """The planes sent after step t."""
-        return self.out[t % 2]
 
 
 @functools.cache

@@ -12,7 +12,7 @@ same loop for the places costs up to half of the speed.)
 
 from __future__ import annotations
 
-from lbm.lattice import OPPOSITE, C, Q
+from lbm.lattice import OPPOSITE, Q
 from lbm.links import SOLID_CLASS
 from lbm.patterns import Access, Place
 
@@ -49,7 +49,7 @@ def _word(place: Place) -> str:
     return f"{place.slot}, r{_SIGN[dy]}_{_SIGN[dz]} + x{_SIGN[dx]}"
 
 
-def _tuple(letter: str, lane: int) -> str:
+def populations(letter: str, lane: int) -> str:
     return f"({', '.join(f'{letter}{q}_{lane}' for q in range(Q))})"
 
 
@@ -221,7 +221,11 @@ class Text:
             if len(self.lanes) == 2:
                 swap = self._swapped(place)
                 a, b = f"g{q}_0", f"g{q}_1"
-                word = f"put({b} if {swap} else {a}, {a} if {swap} else {b})" if swap else f"put({a}, {b})"
+                word = (
+                    f"put({b} if {swap} else {a}, {a} if {swap} else {b})"
+                    if swap
+                    else f"put({a}, {b})"
+                )
             self.add(f"target[{_word(place)}] = {word}", depth=depth)
 
     def put_back(self, lane: int) -> None:
@@ -237,82 +241,4 @@ class Text:
             self.element("wall", lane, depth=3)
             self.add("else:", depth=2)
         self.element("free", lane, depth=3 if self.walls else 2)
-        self.add(f"target_cells[s_, e_] = encode(peek(kept, q))", depth=2)
-
-
-def step(access: Access, lanes: int, walls: str) -> str:
-    """Load, collide, store."""
-    text = Text(access, lanes, walls)
-    text.read_classes()
-    text.load()
-    for i in text.lanes:
-        text.add(f"g, ux_{i}, uy_{i}, uz_{i} = collide({_tuple('f', i)}, rates, force)")
-        text.add(f"{_tuple('g', i)} = g")
-    text.reflect()
-    if any(any(place.shift) for place in access.store):
-        text.forget_addresses()
-    text.store()
-    return text.define("step", "rates, force")
-
-
-def fields(access: Access, lanes: int, walls: str) -> str:
-    """Load, and write rho - 1 and the velocity; a cell that is not fluid gets zeros."""
-    text = Text(access, lanes, walls)
-    text.read_classes(leave=False)
-    text.load()
-    for i in text.lanes:
-        text.add(f"rise, ux, uy, uz = velocity({_tuple('f', i)}, force)")
-        text.natural(i)
-        if text.solids:
-            text.add(f"if c_{i} == {SOLID_CLASS}:", "    rise, ux, uy, uz = T(0), T(0), T(0), T(0)")
-        for k, name in enumerate(("rise", "ux", "uy", "uz")):
-            text.add(f"data[{k}, n_] = {name}")
-    return text.define("fields", "force, data")
-
-
-def fill(access: Access, lanes: int, walls: str) -> str:
-    """Put equilibria of rho - 1 and u, less half the force's impulse, where `access` will load."""
-    text = Text(access, lanes, walls)
-    text.read_classes()
-    for i in text.lanes:
-        text.natural(i)
-        rows = ", ".join(f"data[{k}, n_]" for k in range(4))
-        text.add(f"{_tuple('g', i)} = start({rows}, force)")
-        text.put_back(i)
-    return text.define("fill", "force, data")
-
-
-def gather(access: Access, lanes: int, walls: str) -> str:
-    """Copy the populations that `access` would load to data[q, cell]; zeros where no fluid is."""
-    text = Text(access, lanes, walls)
-    text.read_classes(leave=False)
-    text.load()
-    for i in text.lanes:
-        text.natural(i)
-        fluid = f"c_{i} != {SOLID_CLASS}" if text.solids else "True"
-        text.add(*(f"data[{q}, n_] = f{q}_{i} if {fluid} else T(0)" for q in range(Q)))
-    return text.define("gather", "force, data")
-
-
-def scatter(access: Access, lanes: int, walls: str) -> str:
-    """Put data[q, cell] where `access` will load."""
-    text = Text(access, lanes, walls)
-    text.read_classes()
-    for i in text.lanes:
-        text.natural(i)
-        text.add(*(f"g{q}_{i} = data[{q}, n_]" for q in range(Q)))
-        text.put_back(i)
-    return text.define("scatter", "force, data")
-
-
-def tables(access: Access) -> dict[str, list]:
-    """What the loops at walls look up, by the names that they use."""
-
-    def rows(places):
-        return [(p.slot, *p.shift) for p in places]
-
-    return {
-        "free": rows(access.load),
-        "wall": rows(access.wall),
-        "velocity_of": list(C),
-    }
+        self.add("target_cells[s_, e_] = encode(peek(kept, q))", depth=2)

@@ -54,7 +54,7 @@ class Model:
 
 def measure(problem: Problem, device: hetero.Device, faces, rows: int = 32) -> Model:
     """Times of slabs of `rows` and of 2 `rows` rows on both devices, and of a split step."""
-    nx, ny, nz = problem.shape
+    ny = problem.shape[1]
     rows = max(2, min(rows, ny // 2))
     times = {}
     for place in (hetero.Device("cpu"), device):

@@ -125,7 +125,7 @@ def _near(shape, faces, material) -> np.ndarray:
 
 
 def _link(q, cells, shape, faces, material, kinds, solid_kind, owner, kind, slip) -> None:
-    """Fill column q of `owner`, `kind` and `slip`: what is at the end of the link q of each cell."""
+    """Fill column q of `owner`, `kind` and `slip`: what is at the end of each cell's link q."""
     ends, through = [], []
     for axis in range(3):
         end = cells[axis] + C[q][axis]

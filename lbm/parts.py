@@ -80,7 +80,7 @@ class Split:
     """The domain's rows below `cut` on one device, the others on another, at the same time."""
 
     def __init__(self, problem: Problem, cut: int, devices: tuple[Device, Device], faces):
-        nx, ny, nz = problem.shape
+        ny = problem.shape[1]
         if not 0 < cut < ny:
             raise ValueError(f"cut must lie in 1..{ny - 1}, got {cut}")
         self.problem, self.cut, self.devices = problem, cut, devices

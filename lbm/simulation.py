@@ -88,7 +88,9 @@ class Simulation:
         self.collision = TRT(0.8) if collision is None else collision
         for needed in ("tau", "rates", "relax"):
             if not hasattr(self.collision, needed):
-                raise TypeError(f"collision must be an operator such as lbm.BGK(tau), {collision!r}")
+                raise TypeError(
+                    f"collision must be an operator such as lbm.BGK(tau), {collision!r}"
+                )
         one_of("pattern", pattern, tuple(PATTERNS))
         form = PRECISIONS[one_of("precision", precision, tuple(PRECISIONS))]
         if self.shape[0] % form.lanes:
@@ -136,12 +138,14 @@ class Simulation:
     def set(self, *, rho=1.0, u=(0.0, 0.0, 0.0)) -> None:
         """Start from the equilibrium of a density and a velocity, at step 0."""
         T = self.problem.precision.compute
-        nx, ny, nz = self.shape
+        nx, ny, _ = self.shape
         rho, u = np.asarray(rho, np.float64), np.asarray(u, np.float64)
         if rho.shape not in ((), self.shape):
             raise ValueError(f"rho must be a number or of shape {self.shape}, got {rho.shape}")
         if u.shape not in ((3,), (3, *self.shape)):
-            raise ValueError(f"u must be three numbers or of shape {(3, *self.shape)}, got {u.shape}")
+            raise ValueError(
+                f"u must be three numbers or of shape {(3, *self.shape)}, got {u.shape}"
+            )
         if not (np.isfinite(rho).all() and np.isfinite(u).all() and (rho > 0).all()):
             raise ValueError("rho must be finite and positive, u finite")
         self.steps, self._fields = 0, None
@@ -225,7 +229,8 @@ class Simulation:
             if self.check and (self.steps % self.check == 0 or self.steps == end):
                 self.require_stable()
             due = [c for c in callbacks if self.steps % getattr(c, "every", 1) == 0]
-            if any([bool(c(self)) for c in due]):
+            stops = [bool(c(self)) for c in due]  # every one is called
+            if any(stops):
                 break
         self._domain.synchronize()
         return self
@@ -245,7 +250,7 @@ class Simulation:
 
     def require_stable(self) -> None:
         """Raise UnstableError if a cell is not finite or too fast."""
-        nx, ny, _ = self.shape
+        nx = self.shape[0]
         for z0, z1 in self._slabs():
             for y0, engine, data in self._domain.slab("fields", self.steps, z0, z1):
                 with engine.device.active():

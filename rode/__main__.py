@@ -1,4 +1,4 @@
-"""`python -m rode study [WHAT ...]` repeats the paper's experiments here; `quality` is one of them."""
+"""`python -m rode study [WHAT ...]` and `quality`: the paper's experiments on this machine."""
 
 from __future__ import annotations
 

@@ -203,7 +203,9 @@ def _rough(instruction, name):
         def emit(context, builder, signature, values):
             real = ir.FloatType()
             if _on_gpu(context):
-                return _assembled(builder, f"{instruction}.approx.ftz.f32 $0, $1;", real, "=f,f", values)
+                return _assembled(
+                    builder, f"{instruction}.approx.ftz.f32 $0, $1;", real, "=f,f", values
+                )
             kind = ir.FunctionType(real, [real])
             return builder.call(builder.module.declare_intrinsic(name, fnty=kind), values)
 

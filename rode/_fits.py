@@ -25,7 +25,7 @@ def economized_even(taylor, radius: float, count: int) -> tuple[float, ...]:
 
 
 def interpolated(function, low: float, high: float, count: int) -> tuple[float, ...]:
-    """`count` coefficients in powers of x - (low + high)/2, highest first, from Chebyshev's nodes."""
+    """`count` coefficients in powers of x less the middle, highest first: Chebyshev's nodes."""
     nodes = np.cos(math.pi * (np.arange(count) + 0.5) / count)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     series = chebyshev.chebfit(nodes, function(middle + half * nodes), count - 1)

@@ -1,4 +1,4 @@
-"""What the loops of a solver are compiled from, and what they are given; the same for both targets."""
+"""What a solver's loops are compiled from, and what they are given; the same for both targets."""
 
 from __future__ import annotations
 

@@ -4,16 +4,19 @@ Each stage (words; noise, process and sums; coarse step; outputs) is a plain loo
 a group without branches. A group's numbers stay in the caches; nothing else is kept.
 """
 
+# ruff: noqa: RUF005 - Numba joins tuples by +.
+
 from __future__ import annotations
 
 import functools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import int64, prange, uint32
+from numba import int64, uint32
 
 import hetero
 from hetero._philox_math import philox10
-from hetero.jit import parallel, serial
+from hetero.jit import serial
 from rode._functionals_math import advance
 from rode._march_math import (
     averager,
@@ -25,17 +28,33 @@ from rode._march_math import (
     sampler,
     taker,
 )
-from rode._vectors import cast, replaced
+from rode._vectors import cast
 
 GROUP = 512
 """Most paths side by side: enough to pay for what a loop prepares."""
 
 
 def march(program, run, tables, o, x, saved, peaks, stream=0):
-    """Advance every path by `run.count` coarse steps; see the CUDA twin."""
+    """Advance every path by `run.count` coarse steps; see the CUDA twin.
+
+    Threads take groups of paths. They are Python's, which the loops let run side by side: a
+    parallel loop of Numba's takes longer to compile than all the rest.
+    """
     share = -(-o.size // hetero.threads())
     size = min(GROUP, max(32, 32 * -(-share // 32)))
-    compiled(program)(size, run, *tables, o, x, saved, peaks)
+    group, (rows, law, _, parameters) = compiled(program), tables
+
+    def advance_group(low):
+        high = min(low + size, o.size)
+        group(run, low, high, rows, law, parameters, o, x, saved, peaks)
+
+    starts = range(0, o.size, size)
+    if len(starts) == 1 or hetero.threads() == 1:
+        for low in starts:
+            advance_group(low)
+        return
+    with ThreadPoolExecutor(hetero.threads()) as pool:
+        list(pool.map(advance_group, starts))
 
 
 @functools.cache
@@ -46,7 +65,7 @@ def compiled(program):
 
 
 def _marcher(program, advance_group):
-    """The loop over groups of paths and coarse steps around `advance_group` of each kind."""
+    """The loop over coarse steps for a group of paths, around `advance_group` of each kind."""
     number_of = np.float32 if program.dtype == "float32" else np.float64
     begin, note = beginner(program), _notary(program)
     read, keep = reader(program), _keeper(program.dimension)
@@ -85,15 +104,7 @@ def _marcher(program, advance_group):
             for k in range(dimension):
                 paths_x[k, low + l] = x[k, l]
 
-    @parallel
-    def march_paths(size, run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
-        paths = paths_o.size
-        for g in prange((paths + size - 1) // size):
-            low = int64(g) * size
-            high = min(low + size, paths)
-            group(run, low, high, rows, law, parameters, paths_o, paths_x, saved, peaks)
-
-    return march_paths
+    return group
 
 
 def _keeper(count):

@@ -5,6 +5,8 @@ runs its stretch from O = 0 (the first from the true value), and stretches are j
 triangular matrix. All threads of a path then take the coarse step alike.
 """
 
+# ruff: noqa: RUF005 - Numba joins tuples by +.
+
 from __future__ import annotations
 
 import functools

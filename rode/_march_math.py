@@ -1,5 +1,7 @@
 """Pieces of the marching loops that both targets share; each is made for a Program."""
 
+# ruff: noqa: RUF005 - Numba joins tuples by +.
+
 import numpy as np
 from numba import int64, uint32
 

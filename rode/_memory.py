@@ -93,4 +93,3 @@ def _load_simulated(array, index, like):
 
 store = _store_simulated if SIMULATOR else _store
 load = _load_simulated if SIMULATOR else _load
-

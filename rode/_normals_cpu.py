@@ -72,7 +72,9 @@ _DRAWS = {
     ("rational-blending", "float32"): formulas.blending_float32,
     ("rational-blending", "float64"): formulas.blending_float64,
 }
-_DIRECT = {which: _direct(draw, 16 // np.dtype(which[1]).itemsize) for which, draw in _DRAWS.items()}
+_DIRECT = {
+    which: _direct(draw, 16 // np.dtype(which[1]).itemsize) for which, draw in _DRAWS.items()
+}
 
 
 def direct(method, key, path, stream, out, launch_stream=0, threads=0, per_sm=None):
@@ -103,7 +105,9 @@ def _ziggurat_float64(k0, k1, path, stream, table, out):
         four = words10(block, path, stream, k0, k1)
         for j in range(min(2, n - 2 * int64(b))):
             i = uint64(2) * block + uint64(j)
-            out[i] = draw_float64(i, four[2 * j], four[2 * j + 1], four[2 * j + 1], table, path, stream, k0, k1)
+            out[i] = draw_float64(
+                i, four[2 * j], four[2 * j + 1], four[2 * j + 1], table, path, stream, k0, k1
+            )
 
 
 def ziggurat(key, path, stream, table, in_shared, out, launch_stream=0):

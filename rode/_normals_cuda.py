@@ -133,7 +133,15 @@ def _ziggurat(dtype, in_shared):
                     i = int64(b) * 2 + j
                     if i < n:
                         out[i] = draw_float64(
-                            uint64(i), four[2 * j], four[2 * j + 1], four[2 * j + 1], table, path, stream, k0, k1
+                            uint64(i),
+                            four[2 * j],
+                            four[2 * j + 1],
+                            four[2 * j + 1],
+                            table,
+                            path,
+                            stream,
+                            k0,
+                            k1,
                         )
                 b += step
 

@@ -63,7 +63,9 @@ def scan(run, table, starts, noise, normals, out, stream=0):
 
     `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
     """
-    _scan(out.dtype.name, noise is None, normals)(Steps(*run[:6]), starts, out if noise is None else noise, out)
+    _scan(out.dtype.name, noise is None, normals)(
+        Steps(*run[:6]), starts, out if noise is None else noise, out
+    )
 
 
 @functools.cache

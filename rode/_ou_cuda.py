@@ -22,8 +22,8 @@ from hetero._driver import cuda
 from hetero._philox_math import philox10
 from hetero.jit import kernel
 from rode._bits import bits_of, float_of
-from rode._memory import load, peek, publish, store
 from rode._blocks_math import BLOCKS
+from rode._memory import load, peek, publish, store
 from rode._ou import LANES, PARTS, elements
 from rode._vectors import axpy, cast, replaced, scaled, walked
 
@@ -374,9 +374,7 @@ def scan(run, table, starts, noise, normals, out, stream=0):
     chosen = _SCANS[normals] if drawn else _SCANS_NOISE[np.dtype(out.dtype).name]
     table, starts = _resident(table), cuda.to_device(starts, stream=stream)
     grid = launch.blocks(out.shape[0], _WARPS)
-    chosen[grid, THREADS, stream](
-        run, out if drawn else noise, table, starts, _aligned(out), out
-    )
+    chosen[grid, THREADS, stream](run, out if drawn else noise, table, starts, _aligned(out), out)
 
 
 def long_scan(run, table, rate, start, noise, normals, out, stream=0):
@@ -409,7 +407,10 @@ def sweeps(powers, weights, sigma, start, noise, out, stream=0):
     powers[l, d] is mu^(SWEEP^l 2^d) and weights[l, p] is mu^(SWEEP^l (p + 1)).
     """
     dtype = np.dtype(out.dtype)
-    sweep, fix = _chosen(sweep_float32, sweep_float64, dtype), _chosen(fix_float32, fix_float64, dtype)
+    sweep, fix = (
+        _chosen(sweep_float32, sweep_float64, dtype),
+        _chosen(fix_float32, fix_float64, dtype),
+    )
     blocks = launch.blocks(out.size, SWEEP)
     totals = cuda.device_array(blocks, dtype, stream=stream)
     sweep[blocks, SWEEP // 2, stream](noise, _resident(powers[0]), dtype.type(sigma), totals, out)
@@ -418,4 +419,3 @@ def sweeps(powers, weights, sigma, start, noise, out, stream=0):
         values = cuda.device_array(blocks, dtype, stream=stream)
         sweeps(powers[1:], weights[1:], 1.0, start, totals, values, stream)
     fix[blocks, THREADS, stream](out, values, _resident(weights[0]), dtype.type(start))
-

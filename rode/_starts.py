@@ -28,6 +28,6 @@ _FILLS = {
 
 
 def stationary(key, stream, first, deviation, paths) -> np.ndarray:
-    """`paths` draws of N(0, deviation^2) in the type of `deviation`, from path number `first` on."""
+    """Draws of N(0, deviation^2) in the type of `deviation` for paths number `first` and on."""
     fill = _FILLS[np.dtype(type(deviation)).name]
     return fill(*key, np.uint32(stream), np.uint32(first), deviation, paths)

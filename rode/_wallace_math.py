@@ -73,7 +73,8 @@ def normed(squares):
 def spread(a, b, like):
     """sqrt(V/POOL) for a new V of the chi-square law with POOL degrees, of two words.
 
-    sqrt(2 V) is nearly normal (Fisher): V = (C + B n)^2/2 has the law's mean and nearly its variance.
+    sqrt(2 V) is nearly normal (Fisher): V = (C + B n)^2/2 has the mean of the
+    law and nearly its variance.
     """
     T = type(like)
     n = pair_float32(a, b, np.float32(1.0))[0]

@@ -175,9 +175,9 @@ class _Plan:
         scheme, K = schemes.parsed(method)
         if scheme == "rode-taylor" and not problem.linear:
             raise ValueError(
-                f"method {method!r} is for linear problems x' = A x + B O: the terms that the paper "
-                f"leaves out for others lower its order to 1. {problem.name!r} is not declared "
-                "linear; take 'averaged-heun'"
+                f"method {method!r} is for linear problems x' = A x + B O: the terms that the "
+                f"paper leaves out for others lower its order to 1. {problem.name!r} is not "
+                "declared linear; take 'averaged-heun'"
             )
         exact = errors.one_of("sampling", sampling, ("path", "exact")) == "exact"
         if exact and problem.B is None:
@@ -267,7 +267,8 @@ def _reductions(reduction) -> tuple:
 def _width(plan: _Plan, asked, device) -> int:
     """Threads of a path: the fine steps of a coarse one are shared in equal whole blocks."""
     block = 2 if plan.normals == "float64" else 4
-    fits = [w for w in (1, 2, 4, 8, 16, 32) if w == 1 or plan.fine and plan.fine % (w * block) == 0]
+    shared = plan.fine or 1  # 1 is shared by no threads
+    fits = [w for w in (1, 2, 4, 8, 16, 32) if w == 1 or shared % (w * block) == 0]
     if asked is not None:
         if asked not in (1, 2, 4, 8, 16, 32):
             raise ValueError(f"threads_per_path must be a power of two up to 32, got {asked!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from numbers import Integral
 
@@ -82,8 +83,8 @@ def normal(
     The same seed gives the same words on every device, number i always from the same ones: on one
     device the same floats for any launch and any number of threads, and a longer request starts
     with the shorter one ("wallace": within a pool of 65536 numbers each). On another device the
-    floats differ by a few ulp ("inverse" in float32 and "box-muller-fast": 1e-6); a Ziggurat's draw within rounding of
-    the edge of a strip may be rejected on one device only.
+    floats differ by a few ulp ("inverse" in float32 and "box-muller-fast": 1e-6); a Ziggurat's
+    draw within rounding of the edge of a strip may be rejected on one device only.
 
     Errors against the exact transform of the words: "box-muller" 2.3 ulp (float32) and 1.9
     (float64), |x| < 6.77 and 8.58; "inverse" in float32 |x| < 6.24; "rational" 2.9 and 3.5 ulp,
@@ -121,10 +122,8 @@ def normal(
 def float_type(dtype, out=None) -> np.dtype:
     """float32 or float64 as asked for, or that of `out`; a ValueError for anything else."""
     name = dtype if out is None else str(out.dtype).removeprefix("torch.")
-    try:
+    with contextlib.suppress(TypeError):
         name = np.dtype(name).name
-    except TypeError:
-        pass
     return np.dtype(errors.one_of("dtype", name, ("float64", "float32")))
 
 
@@ -180,6 +179,4 @@ class Generator:
 
     def spawn(self, count: int) -> list[Generator]:
         """Independent generators with the same settings."""
-        return [
-            Generator(seed, **self._settings) for seed in self._key.spawn(count)
-        ]
+        return [Generator(seed, **self._settings) for seed in self._key.spawn(count)]

@@ -105,7 +105,9 @@ def ornstein_uhlenbeck(
         raise ValueError(f"first_path must be an integer in [0, 2^32), got {first_path!r}")
     dtype = float_type(dtype, out)
     normals = dtype.name if normals is None else normals
-    errors.one_of("normals", normals, (dtype.name, "fast") if dtype == np.float32 else (dtype.name,))
+    errors.one_of(
+        "normals", normals, (dtype.name, "fast") if dtype == np.float32 else (dtype.name,)
+    )
     key = philox.key(rng)
     device = resolve(device, out, noise, work=math.prod(shape), break_even=BREAK_EVEN)
     with device.active(), region("Ornstein-Uhlenbeck"):
@@ -133,9 +135,7 @@ class _Maker:
         rows = array.reshape((paths, steps))
         given = None if noise is None else noise.reshape((paths, steps))
         if method == "scan" and (paths >= MANY or steps < 8 * tile(self.dtype)):
-            run, table = path_of(
-                self.process, self.delta, self.dtype, self.key, first_path, STREAM
-            )
+            run, table = path_of(self.process, self.delta, self.dtype, self.key, first_path, STREAM)
             self.loops.scan(run, table, starts, given, self.normals, rows, self.stream)
             return
         for r in range(paths):

@@ -30,7 +30,9 @@ def riemann(o, M, delta, count) -> list[float]:
     """T_d of O_0 .. O_M, d < count."""
     h = M * delta
     return [
-        delta / math.factorial(d) * sum((h - j * delta) ** d * (o[j] - o[0]) for j in range(1, M + 1))
+        delta
+        / math.factorial(d)
+        * sum((h - j * delta) ** d * (o[j] - o[0]) for j in range(1, M + 1))
         for d in range(count)
     ]
 

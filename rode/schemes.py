@@ -15,7 +15,7 @@ MOST = 8
 
 
 def parsed(method: str) -> tuple[str, int]:
-    """(scheme, K) of "euler", "averaged-euler", "averaged-heun" or "K-rode-taylor" ("3-rode-taylor").
+    """(scheme, K) of "euler", "averaged-euler", "averaged-heun" or "K-rode-taylor".
 
     K is the number of forms of the path that the scheme wants; it is the order of a Taylor scheme.
     """

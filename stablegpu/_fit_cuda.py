@@ -23,6 +23,7 @@ from stablegpu._fit_likelihood_math import (
 )
 from stablegpu._fit_optimum_math import (
     DONE,
+    FIRST,
     PHASE,
     STATE,
     SUMS,
@@ -31,10 +32,11 @@ from stablegpu._fit_optimum_math import (
     begin,
 )
 
-THREADS = 256
+THREADS = 128
 _WARPS = THREADS // 32
 _ALL = 0xFFFFFFFF
-_PARTIAL = SUMS * _WARPS
+_AT_ONCE = 5  # sums
+_PARTIAL = _AT_ONCE * _WARPS
 _MEMORY = NODES + SERIES * BLOCKS  # float64 of dynamic shared memory; a profile is shorter
 
 
@@ -48,7 +50,7 @@ def _total(value, k, partial):
         partial[k * _WARPS + lane // 32] = value
 
 
-@kernel(launch_bounds=(THREADS, 2))
+@kernel(launch_bounds=(THREADS, 3))
 def maximize_sets(x, weights, firsts, lasts, initial, units, free, table, states):
     memory = cuda.shared.array(0, float64)
     nodes, series, profile = memory[:NODES], memory[NODES:], memory
@@ -78,52 +80,37 @@ def maximize_sets(x, weights, firsts, lasts, initial, units, free, table, states
             cuda.syncthreads()
             to_units = math.exp(-m[TRIAL + 3])
             log_scale = math.log(law[SCALE])
-            value = g0 = g1 = g2 = g3 = 0.0
-            p00 = p10 = p11 = p20 = p21 = p22 = p30 = p31 = p32 = p33 = 0.0
-            for i in range(first + lane, last, THREADS):
-                weight = weights[i] if weighted else 1.0
-                if weight == 0.0:
-                    continue
-                f, a, b, c, d = observe(x[i], law, nodes, series, profile)
-                c *= to_units
-                value += weight * (f - log_scale)
-                wa, wb, wc, wd = weight * a, weight * b, weight * c, weight * d
-                g0 += wa
-                g1 += wb
-                g2 += wc
-                g3 += wd
-                p00 += wa * a
-                p10 += wb * a
-                p11 += wb * b
-                p20 += wc * a
-                p21 += wc * b
-                p22 += wc * c
-                p30 += wd * a
-                p31 += wd * b
-                p32 += wd * c
-                p33 += wd * d
-            _total(value, 0, partial)
-            _total(g0, 1, partial)
-            _total(g1, 2, partial)
-            _total(g2, 3, partial)
-            _total(g3, 4, partial)
-            _total(p00, 5, partial)
-            _total(p10, 6, partial)
-            _total(p11, 7, partial)
-            _total(p20, 8, partial)
-            _total(p21, 9, partial)
-            _total(p22, 10, partial)
-            _total(p30, 11, partial)
-            _total(p31, 12, partial)
-            _total(p32, 13, partial)
-            _total(p33, 14, partial)
-            cuda.syncthreads()
-            if lane < SUMS:
-                total = 0.0
-                for k in range(_WARPS):
-                    total += partial[lane * _WARPS + k]
-                sums[lane] = total
-            cuda.syncthreads()
+            # Five sums at a time: fifteen take more registers than there are.
+            for part in range(3 if m[PHASE] == FIRST else 1):
+                s0 = s1 = s2 = s3 = s4 = 0.0
+                for i in range(first + lane, last, THREADS):
+                    weight = weights[i] if weighted else 1.0
+                    if weight == 0.0:
+                        continue
+                    f, a, b, c, d = observe(x[i], law, nodes, series, profile)
+                    c *= to_units
+                    f -= log_scale
+                    if part == 1:
+                        f, a, b, c, d = a * a, b * a, b * b, c * a, c * b
+                    elif part == 2:
+                        f, a, b, c, d = c * c, d * a, d * b, d * c, d * d
+                    s0 += weight * f
+                    s1 += weight * a
+                    s2 += weight * b
+                    s3 += weight * c
+                    s4 += weight * d
+                _total(s0, 0, partial)
+                _total(s1, 1, partial)
+                _total(s2, 2, partial)
+                _total(s3, 3, partial)
+                _total(s4, 4, partial)
+                cuda.syncthreads()
+                if lane < _AT_ONCE:
+                    total = 0.0
+                    for k in range(_WARPS):
+                        total += partial[lane * _WARPS + k]
+                    sums[_AT_ONCE * part + lane] = total
+                cuda.syncthreads()
             if lane == 0:
                 advance(m, sums)
             cuda.syncthreads()

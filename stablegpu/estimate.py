@@ -65,11 +65,12 @@ def fit(
     Notes
     -----
     Maximum likelihood: quasi-Newton ascent with the exact gradient from McCulloch's estimate, by
-    sums over nodes (`_fit_law_math.py`), for |alpha - 1| < 0.1 by a table (`_fit_near_one_math.py`);
-    standard errors from the observed information. On a GPU a block of threads fits a data set from
-    start to end. The likelihood is unbounded as alpha -> 0: 0.1 is the least value here. For small
-    alpha it has a maximum near many a datum; the best of those around the densest place is taken.
-    More than 8192 observations are gathered in 4096 bins with two points each.
+    sums over nodes (`_fit_law_math.py`), for |alpha - 1| < 0.1 by a table
+    (`_fit_near_one_math.py`); standard errors from the observed information. On a GPU a block of
+    threads fits a data set from start to end. The likelihood is unbounded as alpha -> 0: 0.1 is the
+    least value here. For small alpha it has a maximum near many a datum; the best of those around
+    the densest place is taken. More than 8192 observations are gathered in 4096 bins with two
+    points each.
 
     Examples
     --------
@@ -125,8 +126,8 @@ def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -
     window, step = int(window), int(step)
     if not _LEAST <= window <= min(size, _fit_sets.LONGEST) or step < 1:
         raise ValueError(
-            f"window must lie in [{_LEAST}, {min(size, _fit_sets.LONGEST)}] and step be at least 1, "
-            f"got window={window} and step={step}"
+            f"window must lie in [{_LEAST}, {min(size, _fit_sets.LONGEST)}] and step be at least "
+            f"1, got window={window} and step={step}"
         )
     starts = np.arange(0, size - window + 1, step)
     place = resolve(device, series, work=starts.size * window, break_even=BREAK_EVEN[method])
@@ -210,8 +211,8 @@ def _checked_fixed(fixed, parameterization: str, method: str) -> dict:
         alpha = known.get("alpha")
         if alpha is None or abs(alpha - 1.0) < 0.01:
             raise ValueError(
-                "a fixed loc of S1 needs a fixed beta of 0, or a fixed alpha away from 1: S1 jumps at "
-                "alpha = 1; fix loc with parameterization='S0'"
+                "a fixed loc of S1 needs a fixed beta of 0, or a fixed alpha away from 1, where S1 "
+                "jumps; fix loc with parameterization='S0'"
             )
     return known
 
@@ -253,7 +254,9 @@ def _from_starts(sets, laws, counts, known, parameterization, method, work, host
         states[:, VALUE] = np.nan
     clock.append(time.perf_counter())
     parameters, slope = parameters_of(states, units, parameterization)
-    covariance = covariances_of(states, slope, free)
+    covariance = np.full((len(laws), 4, 4), np.nan)
+    if method == "ml":
+        covariance = covariances_of(states, slope, free)
     parameters[bad >= 0] = np.nan
     covariance[bad >= 0] = np.nan
     loglik = np.where(bad >= 0, np.nan, states[:, VALUE])

@@ -16,9 +16,9 @@ from stablegpu.distribution import Stable
 PARAMETERS = ("alpha", "beta", "loc", "scale")
 
 STATUSES = ("converged", "stuck", "exhausted", "impossible", "constant", "not finite", "too wide")
-"""How a fit ended: at a maximum; where rounding allowed no further gain; after too many evaluations;
-with data that the start cannot have; and with data that cannot be fitted: half of them equal, NaN or
-infinity among them, or a range beyond that of float64."""
+"""How a fit ended: at a maximum; where rounding allowed no further gain; after too many
+evaluations; with data that fixed parameters do not allow; and with data that cannot be fitted: half
+of them equal, NaN or infinity among them, or a range beyond that of float64."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class FitResult:
 
     @functools.cached_property
     def loglik(self) -> float:
-        """Log-likelihood of the data; evaluated at first use (one exact density for every datum)."""
+        """Log-likelihood of the data, by the exact density; evaluated at first use."""
         logpdf = self.distribution.logpdf(self.data)
         if hasattr(logpdf, "copy_to_host"):  # a Numba array has no sum
             logpdf = logpdf.copy_to_host()

@@ -4,8 +4,8 @@ At knots u >= 0 of z = sinh(u), the standard S0 law with b = 1 + beta in [0, 2]:
 
     log pdf = R(u; b, alpha) + log(b + a(u; alpha)) - (1 + alpha) log cosh(u).
 
-Far out, pdf is b times a heavy tail plus a light one that is left at b = 0; `a` is their ratio, so R
-is smooth in b up to the end. Next to the middle, where pdf is smooth by itself, a = 50. Where no
+Far out, pdf is b times a heavy tail plus a light one that is left at b = 0; `a` is their ratio, so
+R is smooth in b up to the end. Next to the middle, where pdf is smooth by itself, a = 50. Where no
 light tail is left, log a = -80. In the middle pdf is smooth, but not analytic in beta at alpha = 1,
 beta = 0: there series have short pieces of b.
 """
@@ -80,7 +80,9 @@ def main() -> None:
     np.savez_compressed(TARGET, log_a=log_a, middle=middle, outer=outer)
     print(f"{TARGET}: {TARGET.stat().st_size} bytes")
     for part in (middle, outer):
-        print("last terms by b, by alpha:", np.abs(part[:, :, -1]).max(), np.abs(part[..., -1]).max())
+        print(
+            "last terms by b, by alpha:", np.abs(part[:, :, -1]).max(), np.abs(part[..., -1]).max()
+        )
 
 
 if __name__ == "__main__":

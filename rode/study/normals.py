@@ -104,7 +104,9 @@ def _setup(study: Study) -> dict:
     found = {
         "Ziggurat, 256 strips, ms": 1e3 / study.rate(tables, 1),
         "Wallace, first pool with its numbers, ms": 1e3
-        / study.rate(lambda: rode.normal(method="wallace", rng=1, out=pool, device=study.device), 1),
+        / study.rate(
+            lambda: rode.normal(method="wallace", rng=1, out=pool, device=study.device), 1
+        ),
         "Box-Muller, first 1024 numbers, ms": 1e3
         / study.rate(lambda: rode.normal(rng=1, out=pool, device=study.device), 1),
     }

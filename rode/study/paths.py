@@ -21,7 +21,12 @@ def _paths(study: Study, most: int) -> list[dict]:
             noise = study.empty(1 << power, dtype)
             rode.normal(rng=1, out=noise, device=study.device)
             record = {"dtype": dtype, "steps": 1 << power}
-            for method, given in (("bridge", None), ("scan", None), ("scan", noise), ("sweeps", noise)):
+            for method, given in (
+                ("bridge", None),
+                ("scan", None),
+                ("scan", noise),
+                ("sweeps", noise),
+            ):
                 key = f"{method}, noise {'drawn' if given is None else 'read'}"
                 record[key] = 1e-9 * study.rate(
                     lambda m=method, g=given, o=out: rode.ornstein_uhlenbeck(
@@ -57,9 +62,7 @@ def _averages(study: Study, most: int) -> list[dict]:
             record = {"dtype": dtype, "elements of an average": 1 << power}
             for count, name in ((1, "single"), (2, "double"), (3, "three sums")):
                 out = study.empty(count << (most - power), dtype).reshape((count, -1))
-                rate = study.rate(
-                    lambda p=power, o=out, s=source: sums(s, 1 << p, o), source.size
-                )
+                rate = study.rate(lambda p=power, o=out, s=source: sums(s, 1 << p, o), source.size)
                 record[f"{name}, GB/s"] = 1e-9 * rate * source.dtype.itemsize
             found.append(record)
     rows = [list(r.values()) for r in found]

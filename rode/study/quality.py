@@ -2,8 +2,8 @@
 
 For every method and data type, on 2^30 numbers (a GPU; 2^24 on a CPU) and as many of another path:
 moments to order 8, chi-square over 1000 equally likely intervals, Kolmogorov and Smirnov's distance
-at 64,000 points, numbers beyond 4 and 5, correlations of x and of x^2 with later numbers and with the
-other path. Everything as standard scores, and the worst as a probability.
+at 64,000 points, numbers beyond 4 and 5, correlations of x and of x^2 with later numbers and with
+the other path. Everything as standard scores, and the worst as a probability.
 """
 
 from __future__ import annotations
@@ -65,5 +65,3 @@ def scores(counts, sums) -> dict[str, float]:
     found["cross"] = float(sums[SUMS - 4] / math.sqrt(n))
     found["cross x^2"] = float(sums[SUMS - 3] / (2.0 * math.sqrt(n)))
     return found
-
-

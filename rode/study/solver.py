@@ -23,14 +23,13 @@ def run(study: Study) -> dict:
 
 def _shares(study: Study) -> list[dict]:
     """Seconds of each block of one path with everything in memory, and of the fused kernel."""
-    found, fine = [], 1 << 10
+    found, fine, place = [], 1 << 10, {"device": study.device}
     problem = rode.kanai_tajimi(outputs=("acceleration",))
     most = 16 if study.quick else 26 if study.device.kind == "cuda" else 22
     for power in range(16, most + 1, 2):
         steps = 1 << power
         noise, o = study.empty(steps, "float32"), study.empty(steps, "float32")
         sums = study.empty(2 * (steps // fine), "float32").reshape((2, -1))
-        place = {"device": study.device}
         blocks = {
             "normal numbers": lambda n=noise: rode.normal(rng=1, out=n, **place),
             "process": lambda n=noise, o=o: rode.ornstein_uhlenbeck(

@@ -13,28 +13,28 @@ BALL[3:5, 3:5, 3:5] = True
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        (dict(shape=(8, 0, 8)), ValueError, "shape must be three integers"),
-        (dict(shape=(8, 8)), ValueError, "shape must be three integers"),
-        (dict(shape=(8, -1, 8)), ValueError, "shape"),
-        (dict(shape=(1 << 11, 1 << 11, 1 << 11)), ValueError, "2\\^32"),
-        (dict(shape=(7, 8, 8), precision="float16"), ValueError, "even nx"),
-        (dict(precision="float8"), ValueError, "precision must be one of"),
-        (dict(pattern="abc"), ValueError, "pattern must be one of"),
-        (dict(collision="BGK"), TypeError, "collision must be an operator"),
-        (dict(boundaries={"x-": lbm.NoSlip()}), ValueError, "'x-' and 'x\\+'"),
-        (dict(boundaries={"w": lbm.NoSlip()}), ValueError, "key 'w'"),
-        (dict(boundaries={"x": lbm.NoSlip(), "x-": lbm.NoSlip()}), ValueError, "twice"),
-        (dict(boundaries={"x": "wall"}), TypeError, "boundary condition"),
-        (dict(boundaries={"y": lbm.Solid(BALL)}), ValueError, "names a face"),
-        (dict(boundaries={"a": lbm.Solid(BALL[1:])}), ValueError, "cells of shape"),
-        (dict(boundaries={"a": lbm.Solid(BALL), "b": lbm.Solid(BALL)}), ValueError, "overlaps"),
-        (dict(force=(1.0, 2.0)), ValueError, "force must hold three"),
-        (dict(force=(np.nan, 0, 0)), ValueError, "force must be finite"),
-        (dict(rho=0.0), ValueError, "positive"),
-        (dict(rho=np.ones((2, 2, 2))), ValueError, "rho must be"),
-        (dict(u=np.full((3, 8, 8, 8), np.inf)), ValueError, "finite"),
-        (dict(check=-1), ValueError, "check must be"),
-        (dict(ratio=0.5), ValueError, "needs device='cuda'"),
+        ({"shape": (8, 0, 8)}, ValueError, "shape must be three integers"),
+        ({"shape": (8, 8)}, ValueError, "shape must be three integers"),
+        ({"shape": (8, -1, 8)}, ValueError, "shape"),
+        ({"shape": (1 << 11, 1 << 11, 1 << 11)}, ValueError, "2\\^32"),
+        ({"shape": (7, 8, 8), "precision": "float16"}, ValueError, "even nx"),
+        ({"precision": "float8"}, ValueError, "precision must be one of"),
+        ({"pattern": "abc"}, ValueError, "pattern must be one of"),
+        ({"collision": "BGK"}, TypeError, "collision must be an operator"),
+        ({"boundaries": {"x-": lbm.NoSlip()}}, ValueError, "'x-' and 'x\\+'"),
+        ({"boundaries": {"w": lbm.NoSlip()}}, ValueError, "key 'w'"),
+        ({"boundaries": {"x": lbm.NoSlip(), "x-": lbm.NoSlip()}}, ValueError, "twice"),
+        ({"boundaries": {"x": "wall"}}, TypeError, "boundary condition"),
+        ({"boundaries": {"y": lbm.Solid(BALL)}}, ValueError, "names a face"),
+        ({"boundaries": {"a": lbm.Solid(BALL[1:])}}, ValueError, "cells of shape"),
+        ({"boundaries": {"a": lbm.Solid(BALL), "b": lbm.Solid(BALL)}}, ValueError, "overlaps"),
+        ({"force": (1.0, 2.0)}, ValueError, "force must hold three"),
+        ({"force": (np.nan, 0, 0)}, ValueError, "force must be finite"),
+        ({"rho": 0.0}, ValueError, "positive"),
+        ({"rho": np.ones((2, 2, 2))}, ValueError, "rho must be"),
+        ({"u": np.full((3, 8, 8, 8), np.inf)}, ValueError, "finite"),
+        ({"check": -1}, ValueError, "check must be"),
+        ({"ratio": 0.5}, ValueError, "needs device='cuda'"),
     ],
 )
 def test_simulation(options, error, words):
@@ -68,13 +68,13 @@ def test_parts(make, error, words):
 
 def test_a_domain_that_does_not_fit(monkeypatch):
     monkeypatch.setattr(parts, "_free_bytes", lambda device: 1000)
-    with pytest.raises(MemoryError, match="GiB free.*float16"):
+    with pytest.raises(MemoryError, match=r"GiB free.*float16"):
         lbm.Simulation((8, 8, 8), device="cpu")
 
 
 def test_units_refuse_what_would_be_unstable():
-    air = dict(length=1.0, speed=10.0, viscosity=1.5e-5)
-    with pytest.raises(ValueError, match="Take at least (\\d+) cells") as caught:
+    air = {"length": 1.0, "speed": 10.0, "viscosity": 1.5e-5}
+    with pytest.raises(ValueError, match=r"Take at least (\d+) cells") as caught:
         lbm.Units.choose(cells=100, **air)
     cells = int(str(caught.value).split("at least ")[1].split()[0])
     units = lbm.Units.choose(cells=cells, **air)

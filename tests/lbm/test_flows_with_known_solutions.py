@@ -6,7 +6,7 @@ import pytest
 import lbm
 from flows import wave
 
-FORCED = dict(precision="float64", collision=lbm.TRT(0.9))
+FORCED = {"precision": "float64", "collision": lbm.TRT(0.9)}
 NU = 0.4 / 3
 
 

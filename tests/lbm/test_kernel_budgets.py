@@ -36,7 +36,7 @@ def signature(precision):
 
 @pytest.mark.parametrize(("pattern", "odd", "precision", "walls", "registers"), BUDGETS)
 def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registers):
-    from lbm._engine_cuda import made
+    from lbm._kernels import made
 
     kernel = made("step", pattern, odd, precision, walls, TRT, False)
     report = compile_kernel(kernel, signature(precision))
@@ -48,7 +48,7 @@ def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registe
 
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
     """Zeros for a local array at the start of every thread took a third of float64's speed."""
-    from lbm._engine_cuda import made
+    from lbm._kernels import made
 
     kernel = made("step", "ab", 0, "float64", "faces", TRT, False)
     ptx = compile_kernel(kernel, signature("float64")).ptx

@@ -22,7 +22,7 @@ def split(simulation, cut, devices):
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("cut", [1, 4, 8])
 def test_two_parts_on_the_cpu_are_bit_for_bit_one(flow, pattern, cut):
-    options = dict(precision="float64", pattern=pattern, device="cpu")
+    options = {"precision": "float64", "pattern": pattern, "device": "cpu"}
     one, _ = pair(flow, lbm.TRT(0.7), **options)
     two, _ = pair(flow, lbm.TRT(0.7), **options)
     split(two, cut, (hetero.Device("cpu"),) * 2)
@@ -37,7 +37,7 @@ def test_two_parts_on_the_cpu_are_bit_for_bit_one(flow, pattern, cut):
 @pytest.mark.cuda
 @pytest.mark.parametrize("ratio", [0.0, 0.1, 0.5, 1.0])
 def test_cpu_and_gpu_together(ratio, require_cuda):
-    options = dict(precision="float64", device="cuda", ratio=ratio)
+    options = {"precision": "float64", "device": "cuda", "ratio": ratio}
     ours, theirs = pair("cavity with bodies", lbm.TRT(0.7), **options)
     for _ in range(6):
         ours.run(1)

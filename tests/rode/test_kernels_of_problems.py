@@ -21,7 +21,7 @@ CASES = [
     (QUAKE, "averaged-euler", "path", "float32", "fast", 88),
     (QUAKE, "3-rode-taylor", "path", "float64", "float32", 128),
     (QUAKE, "4-rode-taylor", "exact", "float64", None, 128),
-    (QUAKE, "3-rode-taylor", "exact", "float32", None, 72),
+    (QUAKE, "3-rode-taylor", "exact", "float32", None, 88),
     (rode.growth(), "averaged-heun", "path", "float32", None, 80),
 ]
 

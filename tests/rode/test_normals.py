@@ -65,7 +65,9 @@ def test_box_muller_float32():
         u = np.float32(float(np.float32(a >> 1)) * float(scale) + 2.0**-33)
         signed = b - 2**32 if b >= 2**31 else b
         t = np.float32(float(np.float32(signed)) * 2.0**-32 + 2.0**-33)
-        for found, exact in zip(pair32(a, b), exact_pair(mpf(float(u)), mpf(float(t)), b), strict=True):
+        for found, exact in zip(
+            pair32(a, b), exact_pair(mpf(float(u)), mpf(float(t)), b), strict=True
+        ):
             assert found != 0.0
             assert abs(found / float(exact) - 1.0) < 2.5 * np.finfo(np.float32).eps
     # The two branches of a uniform number of 2^-33 and of the largest one.
@@ -140,7 +142,13 @@ def test_moments_tails_and_distance(device, method, dtype):
 @pytest.mark.parametrize("strips", [2, 64, 256, 8192])
 def test_ziggurat_of_any_size(device, strips):
     x = rode.normal(
-        200_000, dtype="float32", method="ziggurat", strips=strips, table="local", rng=2, device=device
+        200_000,
+        dtype="float32",
+        method="ziggurat",
+        strips=strips,
+        table="local",
+        rng=2,
+        device=device,
     )
     x = x.astype(float)
     assert stats.kstest(x, "norm").pvalue > 1e-4

@@ -86,7 +86,10 @@ def test_float32_keeps_the_drift_of_tiny_steps(device):
     )
     decay = -np.expm1(-delta * steps)
     spread = math.sqrt(0.5 * -math.expm1(-2 * delta * steps) / 64)
-    assert abs(start - x[:, -1].astype(float).mean() - start * decay) < 5 * spread + 0.02 * start * decay
+    assert (
+        abs(start - x[:, -1].astype(float).mean() - start * decay)
+        < 5 * spread + 0.02 * start * decay
+    )
 
 
 @pytest.mark.parametrize("steps", [1, 8, 100, 5000])
@@ -106,7 +109,9 @@ def test_averages(device, dtype, steps):
         expected = reference.riemann(part, steps, 0.01, 3)
         h = 0.01 * steps
         for d in range(3):
-            assert float(sums[d][w]) == pytest.approx(expected[d], abs=40 * tolerance * h ** (d + 1))
+            assert float(sums[d][w]) == pytest.approx(
+                expected[d], abs=40 * tolerance * h ** (d + 1)
+            )
 
 
 def test_averages_of_lines():

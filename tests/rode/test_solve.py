@@ -58,7 +58,9 @@ def test_paths_follow_the_scheme(device, method, fine):
         x = np.array([0.0, -0.3])
         for n in range(steps + 1):
             state = np.append(x, o[n * fine])
-            np.testing.assert_allclose(found.paths[n, :, path], rows @ state, rtol=1e-10, atol=1e-13)
+            np.testing.assert_allclose(
+                found.paths[n, :, path], rows @ state, rtol=1e-10, atol=1e-13
+            )
             part = o[n * fine : (n + 1) * fine + 1]
             if n < steps and method == "averaged-heun":
                 x = reference.heun(lambda v: A @ v, B, x, part, h, fine)
@@ -80,7 +82,9 @@ def test_ranks_windows_and_reductions_agree(device, monkeypatch):
         NOISE, "averaged-heun", paths=600, reduction=wanted, save_every=2, **settings
     )
     np.testing.assert_allclose(found.mean, every[::2].mean(axis=2), atol=1e-12)
-    np.testing.assert_allclose(found.variance, every[::2].var(axis=2, ddof=1), rtol=1e-9, atol=1e-25)
+    np.testing.assert_allclose(
+        found.variance, every[::2].var(axis=2, ddof=1), rtol=1e-9, atol=1e-25
+    )
     np.testing.assert_array_equal(found.peaks, np.abs(every).max(axis=0))
     expected = np.quantile(every[::2], (0.0, 0.3, 0.95, 1.0), axis=2)
     np.testing.assert_allclose(found.quantiles, expected, rtol=1e-12, atol=1e-15)

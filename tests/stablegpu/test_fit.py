@@ -38,7 +38,10 @@ def test_exact_quantiles_give_the_parameters_back(alpha, beta):
 def test_large_samples(device, alpha, beta, parameterization):
     law = stable(alpha, beta, 3.0, 2.0, parameterization=parameterization)
     result = stablegpu.fit(
-        law.rvs(100_000, random_state=4), parameterization=parameterization, device=device
+        law.rvs(100_000, random_state=4),
+        method="mcculloch",
+        parameterization=parameterization,
+        device=device,
     )
     assert result.alpha == pytest.approx(alpha, abs=0.03)
     assert result.beta == pytest.approx(beta, abs=0.08)
@@ -67,7 +70,7 @@ def test_order_statistics(device):
 
 def test_loglik_and_distribution():
     data = stable(1.7, 0.2).rvs(500, random_state=1)
-    result = stablegpu.fit(data)
+    result = stablegpu.fit(data, method="mcculloch")
     assert result.loglik == pytest.approx(np.log(result.distribution.pdf(data)).sum(), rel=1e-12)
     assert result.loglik > np.log(stable(1.2, 0.2).pdf(data)).sum()
 
@@ -75,7 +78,10 @@ def test_loglik_and_distribution():
 def test_data_on_the_gpu_stay_there(require_cuda):
     cupy = pytest.importorskip("cupy")
     data = stable(1.7, 0.2).rvs(50_000, random_state=1)
-    here, there = stablegpu.fit(data, device="cpu"), stablegpu.fit(cupy.asarray(data))
+    here, there = (
+        stablegpu.fit(values, method="mcculloch", device=place)
+        for values, place in ((data, "cpu"), (cupy.asarray(data), None))
+    )
     assert (here.alpha, here.beta, here.loc, here.scale) == (
         there.alpha,
         there.beta,
@@ -99,23 +105,25 @@ def test_data_on_the_gpu_stay_there(require_cuda):
         ([1j] * 9, TypeError, "real"),
     ],
 )
-def test_bad_data(device, data, error, words):
+@pytest.mark.parametrize("method", ["ml", "mcculloch"])
+def test_bad_data(device, data, error, words, method):
     with pytest.raises(error, match=words):
-        stablegpu.fit(data, device=device)
+        stablegpu.fit(data, method=method, device=device)
 
 
 def test_boundaries_are_said():
-    result = stablegpu.fit(np.arange(100))
+    result = stablegpu.fit(np.arange(100), method="mcculloch")
     assert result.alpha == 2.0
     assert "boundary" in result.message
     assert "alpha" in result.message
 
 
-def test_integer_data_with_ties():
+@pytest.mark.parametrize("method", ["ml", "mcculloch"])
+def test_integer_data_with_ties(method):
     rounded = np.round(10 * stable(1.6, 0.3).rvs(5000, random_state=2)).astype(int)
-    assert stablegpu.fit(rounded).alpha == pytest.approx(1.6, abs=0.15)
+    assert stablegpu.fit(rounded, method=method).alpha == pytest.approx(1.6, abs=0.15)
 
 
 def test_unknown_method():
-    with pytest.raises(ValueError, match="method must be one of 'mcculloch'"):
+    with pytest.raises(ValueError, match="method must be one of 'ml', 'mcculloch'"):
         stablegpu.fit(np.arange(10.0), method="best")

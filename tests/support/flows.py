@@ -19,9 +19,9 @@ def _second():
 
 
 FLOWS = {
-    "periodic": dict(force=(1e-4, 2e-5, -3e-5)),
-    "cavity with bodies": dict(
-        boundaries={
+    "periodic": {"force": (1e-4, 2e-5, -3e-5)},
+    "cavity with bodies": {
+        "boundaries": {
             "x": lbm.NoSlip(),
             "y-": lbm.NoSlip(),
             "y+": lbm.MovingWall((0.1, 0.0, 0.0)),
@@ -29,20 +29,21 @@ FLOWS = {
             "still": lbm.Solid(_obstacle()),
             "moving": lbm.Solid(_second(), lbm.MovingWall((0.0, 0.05, 0.02))),
         },
-        force=(1e-4, 0.0, 2e-5),
-    ),
-    "open channel": dict(
-        boundaries={
+        "force": (1e-4, 0.0, 2e-5),
+    },
+    "open channel": {
+        "boundaries": {
             "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
             "x+": lbm.PressureOutlet(1.0),
             "y": lbm.FreeSlip(),
             "still": lbm.Solid(_obstacle()),
         },
-        force=(0.0, 1e-5, 0.0),
-    ),
-    "slip in two directions": dict(
-        boundaries={"y": lbm.FreeSlip(), "z": lbm.FreeSlip()}, force=(1e-5, 0.0, 0.0)
-    ),
+        "force": (0.0, 1e-5, 0.0),
+    },
+    "slip in two directions": {
+        "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()},
+        "force": (1e-5, 0.0, 0.0),
+    },
 }
 
 

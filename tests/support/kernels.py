@@ -52,12 +52,12 @@ POLYNOMIALS = Budget(
 POINTS = (*(array(f8),) * 5, array(boolean), types.UniTuple(array(f8), 6), array(i8), array(i8))
 
 LBM = {
-    "lbm._engine_cuda.zero": Budget((array(u8),), 24, float64=False),
+    "lbm._engine_cuda.zero": Budget((array(u8),), 32, float64=False),
     "lbm._engine_cuda.pick": Budget((array(f4), array(i8), array(f4)), 24, float64=False),
-    "lbm._engine_cuda.pack": Budget(
+    "lbm._halo_cuda.pack": Budget(
         (array(f4, 2), array(i8), array(i8), i8, i8, array(f4, 3)), 40, float64=False
     ),
-    "lbm._engine_cuda.unpack": Budget(
+    "lbm._halo_cuda.unpack": Budget(
         (array(f4, 3), array(i8), array(i8), array(boolean, 3), i8, i8, array(f4, 2)),
         40,
         float64=False,
@@ -135,5 +135,27 @@ KERNELS = {
     **LBM,
     **kernels_sbth.KERNELS,
     **kernels_rode.KERNELS,
+    "stablegpu._fit_cuda.maximize_sets": Budget(
+        (
+            *(array(f8),) * 2,
+            *(array(i8),) * 2,
+            array(f8, 2),
+            array(f8, 2),
+            i8,
+            array(f8),
+            array(f8, 2),
+        ),
+        152,
+    ),
+    "stablegpu._fit_start_cuda.sort_sets": Budget(
+        (*(array(f8),) * 2, *(array(i8),) * 3, *(array(f8),) * 2), 64
+    ),
+    "stablegpu._fit_start_cuda.start_sets": Budget(
+        (*(array(f8),) * 2, *(array(i8),) * 2, array(f8), array(f8, 2)), 64
+    ),
+    "stablegpu._fit_bins_cuda.clear": Budget((array(f8),), 32),
+    "stablegpu._fit_bins_cuda.accumulate_bins": Budget(
+        (array(f8), array(f8), *(f8,) * 4, array(f8)), 56
+    ),
     "stablegpu._order_cuda.count_digits": Budget((array(u8), array(u8), i8, array(i8, 2)), 40),
 }

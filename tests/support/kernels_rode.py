@@ -77,7 +77,9 @@ def _statistics() -> dict:
     found |= _both(
         "rode._reduce_cuda.select_rank", lambda t: (array(t, 2), array(i8), array(t, 2)), 40, 40
     )
-    return found | _both("rode._averages_cuda.join", lambda t: (array(t, 2), i8, array(t, 2)), 64, 64)
+    return found | _both(
+        "rode._averages_cuda.join", lambda t: (array(t, 2), i8, array(t, 2)), 64, 64
+    )
 
 
 KERNELS = _normals() | _paths() | _statistics()

@@ -1,0 +1,201 @@
+"""The law of the ground's acceleration in an earthquake, by Monte Carlo over random paths.
+
+    python examples/rode_earthquakes.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+
+Kanai and Tajimi's model of the ground, driven by an Ornstein-Uhlenbeck process. The script draws
+the mean and variance of the acceleration over 65 to 70 s for growing numbers of paths, by two
+schemes, with the variance that each must have, and the law of the largest acceleration of an earthquake.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.figure
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import hetero
+import rode
+from _shared import Figure, Row, parse_arguments, to_host
+
+SCHEMES = {
+    "averaged-euler": (2.0**-10, 2.0**-20, 16.017196964),
+    "3-rode-taylor": (2.0**-5, 2.0**-20, 16.115011283),
+}
+"""h, delta, and the stationary variance of u'' that the scheme has (discrete Lyapunov equation)."""
+
+TRUE_VARIANCE = 16.036525
+"""omega (1 + 4 zeta^2)/(4 zeta) with Housner's parameters, m^2/s^4."""
+
+COLOURS = {"averaged-euler": "#1668b0", "3-rode-taylor": "#d1602b"}
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Accelerations of many paths over the last seconds, and the largest of each path."""
+
+    t: np.ndarray
+    paths: np.ndarray
+    peaks: np.ndarray
+
+
+def motion(method: str, device, quick: bool) -> Motion:
+    """2^12 paths of 70 s (quick: 2^8 of 10 s), saved every 2^-5 s; the last 5 s are kept."""
+    h, delta, _ = SCHEMES[method]
+    end, paths = (10.0, 1 << 8) if quick else (70.0, 1 << 12)
+    found = rode.solve(
+        rode.kanai_tajimi(outputs=("acceleration",), start_process=0.0),
+        method,
+        t_span=(0.0, end),
+        h=h,
+        delta=delta,
+        paths=paths,
+        sampling="exact",
+        rng=1,
+        reduction=("paths", "peaks"),
+        save_every=round(2.0**-5 / h),
+        dtype=np.float32,
+        device=device,
+    )
+    late = found.t >= end - 5.0
+    return Motion(found.t[late], found.paths[late, 0].astype(float), found.peaks[0].astype(float))
+
+
+def statistics(seen: Motion, paths: int) -> tuple[float, float]:
+    """Mean and variance of the first `paths` paths, averaged over the time window."""
+    part = seen.paths[:, :paths]
+    return float(part.mean(axis=1).mean()), float(part.var(axis=1, ddof=1).mean())
+
+
+def powers(seen: Motion) -> list[int]:
+    return [2**k for k in range(6, 13) if 2**k <= seen.paths.shape[1]]
+
+
+def report(motions: dict[str, Motion]) -> Table:
+    table = Table(
+        "paths", title="Acceleration of the ground, averages over 5 s", title_justify="left"
+    )
+    for method in motions:
+        table.add_column(f"E, {method}", justify="right")
+        table.add_column(f"V, {method}", justify="right")
+    for paths in powers(next(iter(motions.values()))):
+        cells = (statistics(seen, paths) for seen in motions.values())
+        table.add_row(str(paths), *(f"{value:.3f}" for pair in cells for value in pair))
+    table.add_row("law", *(c for m in motions for c in ("0", f"{SCHEMES[m][2]:.3f}")))
+    return table
+
+
+def draw(motions: dict[str, Motion], path: Path) -> Path:
+    """Mean and variance in time for few and many paths; the histogram of the peaks."""
+    figure = matplotlib.figure.Figure(figsize=(12, 4.6), dpi=150, layout="constrained")
+    mean, variance, peak = figure.subplots(1, 3)
+    for method, seen in motions.items():
+        counts = powers(seen)
+        for paths, shade in ((counts[0], 0.35), (counts[-1], 1.0)):
+            part = seen.paths[:, :paths]
+            label = f"{method}, {paths} paths"
+            style = {"color": COLOURS[method], "alpha": shade, "label": label, "linewidth": 1}
+            mean.plot(seen.t, part.mean(axis=1), **style)
+            variance.plot(seen.t, part.var(axis=1, ddof=1), **style)
+        variance.axhline(SCHEMES[method][2], color=COLOURS[method], linestyle=":")
+        peak.hist(
+            seen.peaks, 40, density=True, histtype="step", color=COLOURS[method], label=method
+        )
+    variance.axhline(TRUE_VARIANCE, color="black", linewidth=1, label="exact")
+    mean.set(xlabel="t (s)", ylabel="E(u'') (m/s²)")
+    variance.set(xlabel="t (s)", ylabel="V(u'') (m²/s⁴)")
+    peak.set(xlabel="largest |u''| of a path (m/s²)", ylabel="density")
+    for axes in (mean, variance, peak):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize=7)
+    figure.savefig(path)
+    return path
+
+
+# ---- for the tour ------------------------------------------------------------------------------
+
+
+def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
+    """The figure of this domain, drawn once, with values from `device`."""
+    motions = {method: motion(method, device, quick) for method in SCHEMES}
+    caption = (
+        "Mean and variance of the ground's acceleration over the paths, by two schemes, with the "
+        "stationary variances of the schemes (dotted) and the exact one (black); and the law of "
+        "the largest acceleration of a path."
+    )
+    path = draw(motions, out / "rode_earthquakes.png")
+    return [Figure("The ground in an earthquake", caption, path)]
+
+
+def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
+    """Normal numbers, fine steps and exact sampling on `device`, each measured and checked."""
+    with device.active():
+        return [_normals_row(device, quick), _steps_row(device, quick)]
+
+
+def _normals_row(device: hetero.Device, quick: bool) -> Row:
+    on_cpu = device.kind == "cpu"
+    size = 1 << ((18 if quick else 22) if on_cpu else (24 if quick else 28))
+    out = np.empty(size, np.float32)
+    if not on_cpu:
+        from numba import cuda
+
+        out = cuda.device_array(size, np.float32)
+    timing = hetero.benchmark(
+        lambda: rode.normal(rng=1, out=out, device=device), repeats=5, device=device
+    )
+    x = to_host(out[:100_000]).astype(float)
+    score = (x.var() - 1.0) * math.sqrt(x.size / 2.0)
+    return Row(
+        job=f"{size:,} normal numbers, float32",
+        device=str(device),
+        rate=timing.rate(size) / 1e6,
+        unit="M/s",
+        fraction_of_limit=timing.rate(size) * 4 / hetero.limits(device).copy,
+        limit="copy bandwidth",
+        check=f"variance {x.var():.4f}, {abs(score):.1f} ≤ 5 standard errors",
+        passed=bool(abs(score) <= 5.0),
+    )
+
+
+def _steps_row(device: hetero.Device, quick: bool) -> Row:
+    """Fused fine steps of the averaged Heun scheme; its variance is known exactly."""
+    paths = 1 << ((10 if quick else 12) if device.kind == "cpu" else 17)
+    settings = {"t_span": (0.0, 8.0), "h": 2.0**-5, "delta": 2.0**-9, "paths": paths, "rng": 2}
+    settings |= {"reduction": "moments", "save_every": 256, "dtype": np.float32, "device": device}
+    problem = rode.kanai_tajimi(outputs=("acceleration",))
+    found = rode.solve(problem, "averaged-heun", **settings)
+    timing = hetero.benchmark(
+        lambda: rode.solve(problem, "averaged-heun", **settings), repeats=5, device=device
+    )
+    variance, expected = float(found.variance[-1, 0]), 15.73164015590
+    score = (variance / expected - 1.0) / math.sqrt(2.0 / paths)
+    return Row(
+        job=f"{paths:,} earthquakes of 8 s, h = 2⁻⁵ s, 16 fine steps each",
+        device=str(device),
+        rate=timing.rate(found.work.fine_steps) / 1e6,
+        unit="Msteps/s",
+        fraction_of_limit=None,
+        limit="",
+        check=f"V(u'') {variance:.2f} for {expected:.2f}, {abs(score):.1f} ≤ 5 standard errors",
+        passed=bool(abs(score) <= 5.0),
+    )
+
+
+def main() -> int:
+    options = parse_arguments(__doc__.splitlines()[0], "out/rode_earthquakes")
+    device = None if options.device == "auto" else options.device
+    motions = {method: motion(method, device, options.quick) for method in SCHEMES}
+    console = Console(width=None if sys.stdout.isatty() else 120)  # a log has no width of its own
+    console.print(report(motions))
+    console.print(f"Figure: {draw(motions, options.out / 'rode_earthquakes.png')}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

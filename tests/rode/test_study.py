@@ -1,0 +1,69 @@
+"""The studies run at their smallest, and the statistics see what is wrong."""
+
+import json
+
+import numpy as np
+import pytest
+
+import rode
+from hetero._driver import SIMULATOR
+from rode.__main__ import main
+from rode._quality_cpu import tally
+from rode.study.quality import scores
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
+
+
+def worst(x, y):
+    found = scores(*tally(x, y))
+    distances = min(found["chi2 p"], found["KS p"])
+    return max(abs(v) for k, v in found.items() if not k.endswith(" p")), distances
+
+
+def test_scores_see_faults():
+    x, y = (rode.normal(1 << 18, rng=1, path=p, device="cpu") for p in (0, 1))
+    score, p = worst(x, y)
+    assert score < 5
+    assert p > 1e-4
+    assert worst(1.01 * x, y)[0] > 5  # variance
+    assert worst(np.where(np.abs(x) < 0.01, 0.5, x), y)[1] < 1e-4  # a hole
+    assert worst(0.6 * x + 0.8 * np.roll(x, 3), y)[0] > 5  # serial correlation
+    assert worst(x, x)[0] > 5  # one stream twice
+    assert worst(x, -np.abs(x) * np.sign(y))[0] > 5  # equal sizes
+    assert worst(np.clip(x, -3.5, 3.5), y)[1] < 1e-4 or worst(np.clip(x, -3.5, 3.5), y)[0] > 3
+
+
+def test_tally_is_the_same_on_every_device(device):
+    from hetero.jit import twin
+
+    x, y = (rode.normal(100_000, rng=1, path=p, device="cpu") for p in (0, 1))
+    counts, sums = tally(x, y)
+    if device == "cuda":
+        from hetero._driver import cuda
+
+        x, y = cuda.to_device(x), cuda.to_device(y)
+    import hetero
+
+    found_counts, found_sums = twin("rode._quality", hetero.resolve(device)).tally(x, y)
+    assert np.abs(found_counts - counts).sum() <= 4  # numbers within rounding of an edge
+    np.testing.assert_allclose(found_sums, sums, rtol=1e-9, atol=1e-6)
+
+
+def test_quality_writes_its_record(tmp_path):
+    assert main(["quality", "--quick", "--out", str(tmp_path)]) == 0
+    record = json.loads((tmp_path / "quality.json").read_text())
+    assert record["result"]["scores"]["box-muller float64"]["chi2 p"] > 1e-4
+    assert abs(record["result"]["scores"]["wallace-uncorrected float32"]["x^2"]) < 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["normals", "paths", "solver"])
+def test_studies_run(tmp_path, what):
+    assert main(["study", what, "--quick", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / f"{what}.json").exists()
+
+
+def test_unknown_study(capsys):
+    with pytest.raises(SystemExit):
+        main(["study", "nonsense"])
+    assert "WHAT must be of" in capsys.readouterr().err

@@ -1,0 +1,242 @@
+"""Maximum likelihood: the likelihood is exact, its maximum is found, its errors are those seen."""
+
+import numpy as np
+import pytest
+
+import stablegpu
+from stablegpu import _fit_sets, stable
+from stablegpu.fit_result import PARAMETERS, STATUSES
+
+LAWS = [
+    *((1.5, 0.5), (1.11, -0.8), (0.89, 0.9), (0.5, 0.7), (0.2, 0.2), (1.9, 0.0), (1.999, 0.9)),
+    *((2.0, 0.0), (1.7, 1.0), (0.6, 1.0), (1.3, -0.99999), (1.0, 0.5), (0.95, 0.0), (1.05, -0.9)),
+]
+
+
+def everything_fixed(law):
+    return dict(zip(PARAMETERS, (law.alpha, law.beta, law.loc, law.scale), strict=True))
+
+
+def sample(alpha, beta, size, seed):
+    law = stable(alpha, beta, 0.5, 2.0, parameterization="S0", device="cpu")
+    return law, law.rvs(size, random_state=seed)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), LAWS)
+def test_the_likelihood_is_that_of_the_exact_density(device, alpha, beta):
+    law, x = sample(alpha, beta, 400, 3)
+    rows = np.stack([x, np.linspace(-30.0, 30.0, 400)])
+    if abs(beta) == 1.0:
+        rows[1] = np.abs(rows[1]) * beta + law.loc
+    found = stablegpu.fit(rows, fixed=everything_fixed(law), parameterization="S0", device=device)
+    exact = law.logpdf(rows).sum(axis=1)
+    near_one = abs(alpha - 1.0) < 0.1
+    np.testing.assert_allclose(found.loglik, exact, rtol=0, atol=2e-3 if near_one else 1e-7)
+    assert near_one or found.loglik[0] == pytest.approx(exact[0], abs=2e-8)
+
+
+def no_better_nearby(result, x, tries, rng):
+    """Largest gain of the exact log-likelihood at random places, from near to some errors away."""
+    error = np.nan_to_num(list(result.stderr.values()), nan=0.01)
+    here = np.array([result.alpha, result.beta, result.loc, result.scale])
+    best = 0.0
+    for _ in range(tries):
+        place = here + rng.normal(size=4) * error * 10.0 ** rng.uniform(-3.0, 0.5)
+        place[0] = np.clip(place[0], 0.1, 2.0)
+        place[1] = np.clip(place[1], -1.0, 1.0)
+        place[3] = max(place[3], 1e-3 * here[3])
+        law = stable(*place, parameterization="S0", device="cpu")
+        best = max(best, law.logpdf(x).sum() - result.loglik)
+    return best
+
+
+def problems(count, seed):
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        yield rng.uniform(0.2, 2.0), rng.uniform(-1.0, 1.0), k
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("count", [12, pytest.param(200, marks=pytest.mark.slow)])
+def test_no_other_law_is_more_likely(device, count):
+    rng = np.random.default_rng(8)
+    for alpha, beta, seed in problems(count, 7):
+        law, x = sample(alpha, beta, 1000, seed)
+        result = stablegpu.fit(x, parameterization="S0", device=device)
+        assert result.status in ("converged", "stuck")
+        assert no_better_nearby(result, x, 40, rng) < 1e-3, (alpha, beta)
+        assert law.logpdf(x).sum() < result.loglik + 1e-6
+        quick = stablegpu.fit(x, method="mcculloch", parameterization="S0", device="cpu")
+        assert quick.loglik < result.loglik + 1e-6
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.6, 0.3), (0.7, -0.5), (1.02, 0.2)])
+def test_standard_errors_are_those_of_the_exact_likelihood(alpha, beta):
+    _, x = sample(alpha, beta, 2000, 5)
+    result = stablegpu.fit(x, parameterization="S0", device="cpu")
+    here = np.array([getattr(result, name) for name in PARAMETERS])
+    steps = 0.05 * np.array(list(result.stderr.values()))
+
+    def gradient(place):
+        found = stablegpu.dlogpdf(x, *place, parameterization="S0", device="cpu")
+        return np.array([getattr(found, name).sum() for name in PARAMETERS])
+
+    information = np.array(
+        [(gradient(here - h) - gradient(here + h)) / (2.0 * h.sum()) for h in np.diag(steps)]
+    )
+    np.testing.assert_allclose(
+        result.covariance, np.linalg.inv(0.5 * (information + information.T)), rtol=0.02
+    )
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (1.0, 0.0), (1.5, -0.5), (1.8, 0.2)])
+def test_estimates_scatter_as_their_standard_errors_say(device, alpha, beta):
+    law = stable(alpha, beta, parameterization="S0")
+    replicas = 400 if device == "cpu" else 2000
+    x = law.rvs((replicas, 1000), random_state=11)
+    found = stablegpu.fit(x, parameterization="S0", device=device)
+    assert found.converged.all()
+    for name, true in zip(PARAMETERS, (alpha, beta, 0.0, 1.0), strict=True):
+        values, error = getattr(found, name), found.stderr[name]
+        sound = np.isfinite(error)
+        assert sound.mean() > 0.98
+        scatter = values[sound].std() / np.sqrt(np.mean(error[sound] ** 2))
+        assert scatter == pytest.approx(1.0, abs=0.1 if replicas == 2000 else 0.15)
+        covered = (np.abs(values - true) < 1.96 * error)[sound].mean()
+        assert covered == pytest.approx(0.95, abs=0.02 if replicas == 2000 else 0.035)
+
+
+def test_several_sets_are_fitted_as_each_alone(device):
+    parts = [sample(a, b, n, 2)[1] for a, b, n in ((1.4, 0.2, 300), (0.6, -0.3, 77), (1.0, 0, 5))]
+    ragged = stablegpu.fit(parts, device=device)
+    for k, part in enumerate(parts):
+        alone = stablegpu.fit(part, device=device)
+        assert ragged.alpha[k] == pytest.approx(alone.alpha, rel=1e-9)
+        assert ragged.loc[k] == pytest.approx(alone.loc, rel=1e-9, abs=1e-9)
+        assert ragged.loglik[k] == pytest.approx(alone.loglik, abs=1e-3)
+    assert list(ragged.sizes) == [300, 77, 5]
+    assert len(ragged) == 3
+
+
+def test_windows_are_slices(device):
+    _, x = sample(1.6, 0.1, 500, 4)
+    rolled = stablegpu.fit_windows(x, 200, step=150, device=device)
+    rows = stablegpu.fit([x[k : k + 200] for k in (0, 150, 300)], device=device)
+    np.testing.assert_allclose(rolled.alpha, rows.alpha, rtol=1e-9)
+    np.testing.assert_allclose(rolled.scale, rows.scale, rtol=1e-9)
+
+
+def test_moved_and_scaled_data_move_and_scale_the_law(device):
+    _, x = sample(1.3, 0.4, 500, 6)
+    rows = np.stack([x, 1e6 + 1e3 * x, -1e-200 * x])
+    found = stablegpu.fit(rows, parameterization="S0", device=device)
+    np.testing.assert_allclose(found.alpha, found.alpha[0], rtol=1e-6)
+    np.testing.assert_allclose(found.beta, found.beta[0] * np.array([1, 1, -1]), rtol=1e-6)
+    np.testing.assert_allclose(found.scale / [1, 1e3, 1e-200], found.scale[0], rtol=1e-6)
+    np.testing.assert_allclose(found.loc[1], 1e6 + 1e3 * found.loc[0], rtol=1e-9)
+
+
+def test_weights_count_observations(device):
+    _, x = sample(1.5, 0.3, 300, 9)
+    times = np.arange(300) % 4
+    weighted = stablegpu.fit(x, weights=times, device=device)
+    repeated = stablegpu.fit(np.repeat(x, times), device=device)
+    assert weighted.alpha == pytest.approx(repeated.alpha, rel=1e-6)
+    assert weighted.loglik == pytest.approx(repeated.loglik, rel=1e-9)
+    assert weighted.stderr["beta"] == pytest.approx(repeated.stderr["beta"], rel=1e-3)
+
+
+@pytest.mark.parametrize("parameterization", ["S0", "S1"])
+def test_fixed_parameters_stay(device, parameterization):
+    _, x = sample(1.5, 0.3, 500, 10)
+    options = {"parameterization": parameterization, "device": device}
+    free = stablegpu.fit(x, **options)
+    held = stablegpu.fit(x, fixed={"beta": 0.0}, **options)
+    assert held.beta == 0.0
+    assert held.stderr["beta"] == 0.0
+    assert held.loglik < free.loglik
+    assert held.aic == pytest.approx(6.0 - 2.0 * held.loglik)
+    both = stablegpu.fit(x, fixed={"loc": 0.4, "beta": 0.0, "scale": 2.1}, **options)
+    assert (both.loc, both.scale) == (pytest.approx(0.4), pytest.approx(2.1))
+    again = stablegpu.fit(x, fixed={"alpha": free.alpha, "loc": free.loc}, **options)
+    assert again.loglik == pytest.approx(free.loglik, abs=1e-6)
+    normal = stablegpu.fit(x, fixed={"alpha": 2.0, "beta": 0.0}, **options)
+    assert normal.loc == pytest.approx(x.mean(), rel=1e-6)
+    assert normal.scale == pytest.approx(x.std() / np.sqrt(2.0), rel=1e-6)
+
+
+def test_both_parameterisations_describe_the_same_law(device):
+    _, x = sample(1.4, 0.6, 800, 12)
+    s0 = stablegpu.fit(x, parameterization="S0", device=device)
+    s1 = stablegpu.fit(x, device=device)
+    assert s1.distribution.to("S0").loc == pytest.approx(s0.loc, rel=1e-9)
+    # The mean, loc of S1, is known less well than the middle.
+    assert s1.stderr["loc"] > s0.stderr["loc"]
+    assert s1.stderr["alpha"] == pytest.approx(s0.stderr["alpha"], rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 1.6])
+def test_bins_lose_next_to_nothing(device, monkeypatch, alpha):
+    _, x = sample(alpha, 0.3, 30_000, 13)
+    binned = stablegpu.fit(x, device=device, parameterization="S0")
+    monkeypatch.setattr(_fit_sets, "LONGEST", 1 << 15)
+    direct = stablegpu.fit(x, device="cpu", parameterization="S0")
+    for name in PARAMETERS:
+        off = getattr(binned, name) - getattr(direct, name)
+        assert abs(off) < 1e-3 * direct.stderr[name]
+        assert binned.stderr[name] == pytest.approx(direct.stderr[name], rel=1e-3)
+    assert binned.loglik == pytest.approx(direct.loglik, abs=1e-5)
+
+
+def test_boundaries_are_said_and_their_errors_left_out(device):
+    x = np.random.default_rng(1).normal(size=500)
+    result = stablegpu.fit(np.clip(x, -2.5, 2.5), device=device)
+    assert result.alpha == 2.0
+    assert "alpha" in result.message
+    assert np.isnan(result.stderr["alpha"])
+    assert result.stderr["scale"] > 0.0
+
+
+def test_sets_that_cannot_be_fitted_say_why(device):
+    _, x = sample(1.5, 0.0, 50, 1)
+    rows = np.tile(x, (5, 1))
+    rows[1] = 3.0
+    rows[2, 7] = np.nan
+    rows[3, 2] = -np.inf
+    rows[4, :2] = [-1.5e308, 1.5e308]
+    found = stablegpu.fit(rows, device=device)
+    assert [STATUSES[s] for s in found.status] == [
+        *("converged", "constant", "not finite", "not finite", "too wide")
+    ]
+    assert np.isfinite(found.alpha).tolist() == [True, False, False, False, False]
+
+
+def test_a_huge_observation_is_a_heavy_tail(device):
+    _, x = sample(1.5, 0.0, 200, 1)
+    x[0] = 1e300
+    assert 0.1 < stablegpu.fit(x, device=device).alpha < 1.5
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"fixed": {"gamma": 1.0}}, "fixed may name alpha, beta, loc, scale"),
+        ({"fixed": {"alpha": 0.05}}, r"fixed alpha must lie in \[0.1, 2\]"),
+        ({"fixed": {"loc": 0.0}}, "a fixed loc of S1 needs"),
+        ({"fixed": {"beta": 0.0}, "method": "mcculloch"}, "fixed needs method='ml'"),
+        ({"weights": np.ones(9)}, "shape of data"),
+        ({"weights": np.zeros(20)}, "must not all be 0"),
+        ({"weights": -np.ones(20)}, "at least 0"),
+    ],
+)
+def test_bad_options(options, words):
+    with pytest.raises(ValueError, match=words):
+        stablegpu.fit(np.arange(20.0) ** 2, **options)
+
+
+def test_bad_windows():
+    with pytest.raises(ValueError, match="window must lie in"):
+        stablegpu.fit_windows(np.arange(20.0), 30)
+    with pytest.raises(TypeError, match="unknown options: 'widow'"):
+        stablegpu.fit_windows(np.arange(20.0), 10, widow=2)

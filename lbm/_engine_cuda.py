@@ -8,7 +8,7 @@ from hetero import regions
 from hetero._driver import SIMULATOR, cuda, prepared
 from hetero.devices import Device
 from hetero.jit import kernel
-from hetero.launch import blocks
+from hetero.launch import blocks, strided
 from lbm import _halo_cuda as halo
 from lbm._kernels import made
 from lbm.engine import Engine, Problem, folded
@@ -42,6 +42,7 @@ class GPUEngine(Engine):
                 cuda.to_device(a) for a in (classes, links.masks, links.materials, kinds)
             ]
         self._launches: dict = {}
+        self._out = None  # what was read last: allocating 2 GB takes longer than filling them
 
     def _cells(self, memory):
         """A population an element, whatever a word is."""
@@ -90,9 +91,12 @@ class GPUEngine(Engine):
 
     def _read(self, what, t, box, count):
         with self.device.active():
-            out = cuda.device_array((count, *box.shape), self.problem.precision.compute)
-            self._transfer(what, t, box, out)
-        return out
+            shape = count, *box.shape
+            if self._out is None or self._out.shape != shape:
+                self._out = None  # the old one goes first
+                self._out = cuda.device_array(shape, self.problem.precision.compute)
+            self._transfer(what, t, box, self._out)
+        return self._out
 
     def _write(self, what, t, box, values):
         with self.device.active():
@@ -125,7 +129,7 @@ class GPUEngine(Engine):
         with self.device.active():
             arrays = [cuda.device_array((4, like.size // 4), like.dtype) for _ in range(count)]
             for array in arrays:
-                zero[4096, 256](array.reshape(array.size))
+                zero[strided(array.size), 256](array.reshape(array.size))
         return arrays
 
     def at(self, t, places):
@@ -178,7 +182,7 @@ def _clear(memory) -> None:
         return
     words = memory.nbytes // 8
     flat = cuda.devicearray.DeviceNDArray((words,), (8,), np.uint64, gpu_data=memory.gpu_data)
-    zero[4096, 256](flat)
+    zero[strided(words), 256](flat)
 
 
 @kernel

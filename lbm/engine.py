@@ -121,6 +121,7 @@ class Engine:
     begin(t, edges, inner, port) steps the rows beside the cut and sends, finish(t, inner, port,
     other) steps the inside and receives what the port `other` has sent.
     `t` is the number of steps done before: it decides where populations are.
+    What fields and gather return holds until their next call.
     """
 
     def __init__(self, problem: Problem, device):

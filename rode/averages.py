@@ -45,8 +45,8 @@ def double_average(path, steps: int, *, device=None):
 def riemann_sums(path, steps: int, delta: float, count: int, *, device=None):
     """T_d = delta/d! sum over j = 1 .. M of (h - j delta)^d (O_j - O_0), d < `count`, h = M delta.
 
-    The paper's (10.3). `path` has n M + 1 elements, stretches share their ends; the result is
-    (count, n).
+    The paper's (10.3). `path` has n M + 1 elements, stretches share their ends; the result is a
+    list of `count` arrays of shape (n,).
     """
     delta = errors.within("delta", delta, 0.0, math.inf, closed="neither")
     if not isinstance(count, Integral) or not 1 <= count <= MOST:

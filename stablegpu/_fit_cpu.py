@@ -9,8 +9,8 @@ from stablegpu._fit_likelihood_math import (
     LAW,
     SCALE,
     build,
-    candidates,
     link,
+    look_around,
     observe,
     prepare,
     sum_up,
@@ -22,6 +22,7 @@ from stablegpu._fit_optimum_math import DONE, PHASE, STATE, SUMS, TRIAL, advance
 @serial
 def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, profile, sums):
     """Log-likelihood, gradient and products of scores at the trial point of m; x is sorted."""
+    look_around(m, x, unit_loc, unit_scale)
     prepare(m, unit_loc, unit_scale, x[0], x[-1], law)
     build(law, nodes, profile, table, 0, 1)
     sum_up(law, nodes, series, 0, 1)
@@ -55,7 +56,6 @@ def _maximize(x, weights, firsts, lasts, initial, units, free, table, states):
         series, profile = np.zeros(SERIES * BLOCKS), np.zeros(3 * PROFILE)
         m, sums = np.zeros(STATE), np.zeros(SUMS)
         loc, scale = units[s, 0], units[s, 1]
-        candidates(data, loc, scale, m)
         begin(m, initial[s, 0], initial[s, 1], initial[s, 2], initial[s, 3], free)
         while m[PHASE] < DONE:
             _evaluate(m, data, own, loc, scale, table, law, nodes, series, profile, sums)

@@ -15,8 +15,8 @@ from stablegpu._fit_likelihood_math import (
     LAW,
     SCALE,
     build,
-    candidates,
     link,
+    look_around,
     observe,
     prepare,
     sum_up,
@@ -65,11 +65,11 @@ def maximize_sets(x, weights, firsts, lasts, initial, units, free, table, states
         loc, scale = units[s, 0], units[s, 1]
         cuda.syncthreads()
         if lane == 0:
-            candidates(x[first:last], loc, scale, m)
             begin(m, initial[s, 0], initial[s, 1], initial[s, 2], initial[s, 3], free)
         cuda.syncthreads()
         while m[PHASE] < DONE:
             if lane == 0:
+                look_around(m, x[first:last], loc, scale)
                 prepare(m, loc, scale, x[first], x[last - 1], law)
             cuda.syncthreads()
             build(law, nodes, profile, table, lane, THREADS)

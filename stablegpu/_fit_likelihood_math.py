@@ -10,7 +10,17 @@ from hetero.jit import scalar
 from stablegpu import _fit_law_math as of_nodes
 from stablegpu import _fit_near_one_math as near_one
 from stablegpu._fit_law_math import FIELDS
-from stablegpu._fit_optimum_math import CANDIDATES, IN_S1, PLACES, TRIAL
+from stablegpu._fit_optimum_math import (
+    CANDIDATES,
+    IN_S1,
+    PHASE,
+    PLACES,
+    SCAN,
+    SCANNING,
+    SCANS,
+    TRIAL,
+    X,
+)
 from stablegpu._points_math import tan_half_pi
 
 ALPHA, LOC, SCALE, SHIFT, SHIFT_A, SHIFT_B, NEAR, BETA = range(2 * FIELDS, 2 * FIELDS + 8)
@@ -98,9 +108,24 @@ def densest(x):
 
 
 @scalar
-def candidates(x, unit_loc, unit_scale, m):
-    """Places for the location in S1 to the state: data next to where they lie closest."""
-    middle = densest(x)
+def look_around(m, x, unit_loc, unit_scale):
+    """Where a scan of locations in S1 begins: data next to where they lie closest, then next to
+    the best location so far, are its candidates."""
+    if not (m[PHASE] >= SCANNING and m[SCAN] == 0.0):
+        return
+    if m[SCANS] == 1.0:
+        middle = densest(x)
+    else:
+        target = unit_loc + unit_scale * m[X + 2]
+        low, high = 0, x.size - 1
+        while low < high:
+            middle = (low + high) // 2
+            if x[middle] < target:
+                low = middle + 1
+            else:
+                high = middle
+        middle = low
     for k in range(PLACES):
         place = min(max(middle + k - PLACES // 2, 0), x.size - 1)
         m[CANDIDATES + k] = (x[place] - unit_loc) / unit_scale
+    m[TRIAL + 2] = m[CANDIDATES]

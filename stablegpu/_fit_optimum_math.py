@@ -69,8 +69,8 @@ def largest_step(k):
 @scalar
 def begin(m, alpha, beta, loc, log_scale, free):
     """Start from a point in S0; `free` has a bit for every parameter that may move, and another,
-    `LOC_IN_S1`, where `loc` is fixed in S1. Candidates for that are in the state already."""
-    for k in range(CANDIDATES):
+    `LOC_IN_S1`, where `loc` is fixed in S1."""
+    for k in range(STATE):
         m[k] = 0.0
     m[SIZE] = 4.0
     m[X], m[X + 1], m[X + 2], m[X + 3] = alpha, beta, loc, log_scale
@@ -102,12 +102,11 @@ def _restart(m):
 
 @scalar
 def _scan(m):
-    """Try the candidates for the location."""
+    """Try candidates for the location; the caller, who has the data, names them."""
     m[PHASE] = SCANNING
     m[SCANS] += 1.0
     m[SCAN] = 0.0
     m[BEST] = m[VALUE]
-    m[TRIAL + 2] = m[CANDIDATES]
 
 
 @scalar
@@ -344,7 +343,7 @@ def _polish(m, gain):
 def _finish(m):
     """The end, unless another location may be better."""
     m[PHASE] = DONE
-    if m[IN_S1] > 0.0 and m[FREE + 2] > 0.0 and m[SCANS] < 3.0 and m[EVALUATIONS] < MOST:
+    if m[IN_S1] > 0.0 and m[FREE + 2] > 0.0 and m[SCANS] < 6.0 and m[EVALUATIONS] < MOST:
         for k in range(size_of(m)):
             m[TRIAL + k] = m[X + k]
         _scan(m)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero.jit import scalar
 
-ALPHAS, ANGLES = 305, 97  # places of the surfaces: alpha in [0.1, 2], beta in [0, 1]
+ALPHAS, ANGLES = 381, 193  # places of the surfaces: alpha in [0.1, 2], beta in [0, 1]
 LOWEST, HIGHEST = 0.1, 2.0
 STEPS = 30  # of a bisection
 P05, P25, P50, P75, P95 = 0.05, 0.25, 0.5, 0.75, 0.95

@@ -18,24 +18,29 @@ SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, 1.0)
 def run(device: hetero.Device, out: Path, quick: bool) -> list[Path]:
     """Measure, write one JSON file and its pictures; their paths."""
     domains = ((16, 12, 8),) if quick else DOMAINS if device.kind == "cuda" else DOMAINS[:2]
-    found = {"facts": hetero.facts(), "device": str(device), "blocks": blocks(device, domains)}
+    precisions = ("float32",) if quick else ("float32", "float64")
+    found = {
+        "facts": hetero.facts(),
+        "device": str(device),
+        "blocks": blocks(device, domains, precisions),
+    }
     files = [_draw(found["blocks"], "threads or tasks of a block", out / "figure-16.2-16.3.png")]
     if device.kind == "cuda":
-        found["shares"] = shares(device, domains)
+        found["shares"] = shares(device, domains, precisions)
         files.append(_draw(found["shares"], "share of rows on the CPU", out / "figure-16.4.png"))
     path = out / "study.json"
     path.write_text(json.dumps(found, indent=1) + "\n")
     return [path, *files]
 
 
-def blocks(device, domains) -> list[dict]:
+def blocks(device, domains, precisions) -> list[dict]:
     """GLUPS and the share of the copy bandwidth over the shape of a block and the domain.
 
     On the GPU a block has up to so many threads along x; on the CPU it is the tasks of a thread.
     """
     limit, rows = hetero.limits(device).copy, []
     for shape in domains:
-        for precision in ("float32", "float64"):
+        for precision in precisions:
             s = flow(shape, device, precision)
             for block in BLOCKS if device.kind == "cuda" else (1, 2, 4, 8, 16):
                 with _block(device, precision, block, s):
@@ -76,13 +81,13 @@ class _block:
             self.module.TASKS_PER_THREAD = self.before
 
 
-def shares(device, domains) -> list[dict]:
+def shares(device, domains, precisions) -> list[dict]:
     """GLUPS over the CPU's share of the rows."""
     return [
         {"domain": shape, "precision": precision, "x": share,
          "glups": glups(shape, device, precision, ratio=share)}
         for shape in domains
-        for precision in ("float32", "float64")
+        for precision in precisions
         for share in SHARES
     ]  # fmt: skip
 

@@ -35,7 +35,7 @@ def test_two_parts_on_the_cpu_are_bit_for_bit_one(flow, pattern, cut):
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("ratio", [0.0, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("ratio", [0.0, 0.1, 0.5, 1.0, "auto"])
 def test_cpu_and_gpu_together(ratio, require_cuda):
     options = {"precision": "float64", "device": "cuda", "ratio": ratio}
     ours, theirs = pair("cavity with bodies", lbm.TRT(0.7), **options)

@@ -125,7 +125,7 @@ def test_published_points_of_as241():
 @pytest.mark.statistical
 @pytest.mark.parametrize(("method", "dtype"), [c for c in CASES if c[0] != "wallace-uncorrected"])
 def test_moments_tails_and_distance(device, method, dtype):
-    n = 1_000_000
+    n = 400_000
     x = rode.normal(n, dtype=dtype, method=method, rng=11, device=device).astype(float)
     assert stats.kstest(x, "norm").pvalue > 1e-4
     for k, moment, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96), (6, 15, 10170)):

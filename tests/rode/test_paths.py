@@ -71,6 +71,18 @@ def test_increments_have_their_law(device, method, tau):
 
 
 @pytest.mark.statistical
+@pytest.mark.parametrize("method", ["scan", "bridge"])
+def test_fast_normals_make_white_increments(device, method):
+    x = rode.ornstein_uhlenbeck(
+        100_000, 0.5, method=method, dtype="float32", normals="fast", rng=8, device=device
+    ).astype(float)
+    em1, sigma = rode.Process().step(0.5)
+    noise = (np.diff(x) - em1 * x[:-1]) / sigma
+    assert stats.kstest(noise, "norm").pvalue > 1e-4
+    assert abs((noise[:-1] * noise[1:]).mean()) < 5 / math.sqrt(noise.size)
+
+
+@pytest.mark.statistical
 def test_stationary_starts(device):
     x = rode.ornstein_uhlenbeck((2000, 4), 0.1, process=PROCESS, rng=1, device=device)
     for column in x.T:
@@ -80,7 +92,7 @@ def test_stationary_starts(device):
 @pytest.mark.statistical
 def test_float32_keeps_the_drift_of_tiny_steps(device):
     """From far away, 3e-8 tau steps back to 0 as they should; float32(mu) is 1 there."""
-    steps, delta, start = 1 << 20, 3e-8, 50.0
+    steps, delta, start = 1 << 19, 3e-8, 50.0
     x = rode.ornstein_uhlenbeck(
         (64, steps), delta, start=start, dtype="float32", rng=3, device=device, method="scan"
     )
@@ -138,6 +150,7 @@ def test_averages_of_lines():
         {"first_path": -1},
         {"dtype": "float16"},
         {"dtype": "nonsense"},
+        {"normals": "fast"},
     ],
 )
 def test_bad_arguments_of_paths(arguments):

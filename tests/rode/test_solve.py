@@ -200,7 +200,7 @@ def test_relaxation_in_law(device):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_growth_in_law(device, dtype):
     """x' = O x: log x is normal with variance t - 3/2 + 2 e^-t - e^-2t/2."""
     paths = 1 << 14
@@ -220,12 +220,33 @@ def test_growth_in_law(device, dtype):
     assert abs(log.var() / 0.16809124072457830 - 1) < 5 * math.sqrt(2 / paths) + 0.01
 
 
+@pytest.mark.slow
 def test_float32_normals_in_a_float64_solver(device):
     settings = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-9, "paths": 64, "rng": 1}
     wide = rode.solve(NOISE, "averaged-heun", normals="float32", device=device, **settings)
     cpu = rode.solve(NOISE, "averaged-heun", normals="float32", device="cpu", **settings)
     assert wide.paths.dtype == np.float64
     np.testing.assert_allclose(wide.paths, cpu.paths, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_fast_normals_follow_the_law(device):
+    """x' = -x + O from 0 is normal; its variance at t = 5 is 0.2493."""
+    found = rode.solve(
+        rode.relaxation(start_process=0.0),
+        "averaged-heun",
+        t_span=(0, 5),
+        h=2.0**-4,
+        delta=2.0**-8,
+        paths=20_000,
+        rng=2,
+        dtype="float32",
+        normals="fast",
+        device=device,
+    )
+    deviation = math.sqrt(0.24930765107112211)
+    assert stats.kstest(found.paths[-1, 0], stats.norm(0, deviation).cdf).pvalue > 1e-4
 
 
 def test_parameters_of_each_path(device):

@@ -145,7 +145,7 @@ KERNELS = {
             array(f8),
             array(f8, 2),
         ),
-        152,
+        160,
     ),
     "stablegpu._fit_start_cuda.sort_sets": Budget(
         (*(array(f8),) * 2, *(array(i8),) * 3, *(array(f8),) * 2), 64

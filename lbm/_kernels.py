@@ -117,7 +117,7 @@ def _opaque(typing, x):
 
 
 # Memory of a thread for its populations, found by a running number. Numba's own local arrays are
-# filled with zeros at the start of every thread: a third of the speed in float64.
+# filled with zeros at the start of every thread: suspected of a third of the speed in float64.
 
 
 @intrinsic

@@ -378,6 +378,9 @@ def _look(m, sums):
             m[STATUS], m[PHASE] = IMPOSSIBLE, DONE
             return EVALUATE
         _take(m, sums)
+        if m[FREE] + m[FREE + 1] + m[FREE + 2] + m[FREE + 3] == 0.0:
+            m[PHASE] = DONE
+            return EVALUATE
         for i in range(size_of(m)):
             for j in range(i + 1):
                 product = sums[5 + i * (i + 1) // 2 + j]

@@ -50,6 +50,15 @@ def _alpha_of(angle, log_ratio, surfaces):
 
 
 @scalar
+def quartiles_of(alpha, beta, surfaces):
+    """Median and quartile range of the standard S0 law."""
+    angle = math.asin(min(abs(beta), 1.0))
+    width = math.exp(_surface(surfaces, 2, alpha, angle) / alpha)
+    sign = -1.0 if beta < 0.0 else 1.0
+    return sign * _surface(surfaces, 3, alpha, angle) * width, width
+
+
+@scalar
 def estimate(q05, q25, q50, q75, q95, surfaces):
     """alpha, beta, S0 location, scale; NaN where the quartiles are equal or not finite."""
     quartiles, span = q75 - q25, q95 - q05

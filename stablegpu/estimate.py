@@ -16,9 +16,9 @@ from stablegpu._fit_states import ALPHA_RANGE, at_boundary, covariances_of, para
 from stablegpu._parameters import PARAMETERIZATIONS, Parameters
 from stablegpu.fit_result import PARAMETERS, STATUSES, FitResult, FitResults
 
-METHODS = ("ml", "mcculloch")
+METHODS = ("ml", "mcculloch", "grid", "grid2")
 
-BREAK_EVEN = {"ml": 1000, "mcculloch": 200_000}
+BREAK_EVEN = {"ml": 1000, "mcculloch": 200_000, "grid": 100, "grid2": 100}
 """Observations from which data in host memory are moved to a GPU."""
 
 _LEAST = 5  # observations
@@ -40,9 +40,11 @@ def fit(
     data : array_like of float
         One dimension: a data set of at least 5 finite values. Two dimensions: a data set a row.
         A list of sequences of different lengths: a data set each. Arrays on a GPU stay there.
-    method : {"ml", "mcculloch"}
+    method : {"ml", "mcculloch", "grid", "grid2"}
         "ml": maximum likelihood, alpha in [0.1, 2]. "mcculloch": five quantiles (McCulloch 1986),
-        consistent and fast, alpha in [0.1, 2].
+        consistent and fast, alpha in [0.1, 2]. "grid" and "grid2": the papers' search for the
+        maximum, by a contracting grid in four dimensions, or in alpha and beta with location and
+        scale from the quantiles; slower and without standard errors, for comparison.
     parameterization : {"S1", "S0"}
         Of the location in the result, and in `fixed`.
     fixed : dict, optional
@@ -244,7 +246,9 @@ def _from_starts(sets, laws, counts, known, parameterization, method, work, host
     laws = np.where(bad[:, None] >= 0, [1.5, 0.0, 0.0, 1.0], laws)
     units = np.ascontiguousarray(laws[:, 2:])
     free = sum(1 << k for k, name in enumerate(PARAMETERS) if name not in known)
-    if method == "ml":
+    if method in ("grid", "grid2"):
+        states = _by_grid(sets, laws, units, 4 if method == "grid" else 2, work, host)
+    elif method == "ml":
         initial, in_s1 = _initial(laws, units, known, parameterization)
         mode = free | (LOC_IN_S1 if in_s1 else 0)
         states = _fit_sets.maximized(sets, initial, units, mode, work, host)
@@ -274,9 +278,25 @@ def _from_starts(sets, laws, counts, known, parameterization, method, work, host
         at_boundary(parameters),
         parameterization,
         method,
-        free.bit_count(),
+        len(PARAMETERS) - len(known),
         timings,
     )
+
+
+def _by_grid(sets, laws, units, dimensions: int, work, host):
+    """States of the best laws on contracting grids, a set at a time."""
+    from stablegpu._fit_grid import search
+    from stablegpu._fit_optimum_math import EVALUATIONS
+
+    firsts, lasts = (host.result(v, v.shape) for v in (sets.firsts, sets.lasts))
+    states = []
+    for k, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
+        own = sets.weights[first:last] if sets.weights.size else sets.weights
+        alone = sets._replace(x=sets.x[first:last], weights=own)
+        best, evaluations = search(alone, laws[k], units[k], dimensions, work, host)
+        best[EVALUATIONS] = evaluations
+        states.append(best)
+    return np.array(states)
 
 
 def _initial(laws, units, known: dict, parameterization: str):

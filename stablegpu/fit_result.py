@@ -103,6 +103,12 @@ class FitResult:
 
         return wald(self, confidence)
 
+    def plot(self):
+        """A matplotlib figure of density, quantiles and probabilities; see `fit_plots.plot`."""
+        from stablegpu.fit_plots import plot
+
+        return plot(self)
+
 
 @dataclass(frozen=True)
 class FitResults:

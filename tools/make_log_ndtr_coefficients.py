@@ -135,7 +135,8 @@ def log_series(degree, dtype, short):
         s = mp.sqrt(w)
         return 2 * (mp.atanh(s) - s) / (s * w)
 
-    return fitted(function, lambda w: w / 2 + mp.mpf("1e-12"), 0, mp.mpf("0.1112"), degree, dtype, short)
+    weight, edge = lambda w: w / 2 + mp.mpf("1e-12"), mp.mpf("0.1112")
+    return fitted(function, weight, 0, edge, degree, dtype, short)
 
 
 def show(name, found, dtype) -> None:

@@ -10,6 +10,7 @@ STUDIES = {
     "rate": "stablegpu.study.rate",
     "map": "stablegpu.study.maps",
     "special": "stablegpu.study.special",
+    "fit": "stablegpu.study.fit",
 }
 
 

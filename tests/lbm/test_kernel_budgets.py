@@ -47,7 +47,7 @@ def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registe
 
 
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
-    """Zeros for a local array at the start of every thread took a third of float64's speed."""
+    """Zeros for a local array, at the start of every thread, may cost float64 a third."""
     from lbm._kernels import made
 
     kernel = made("step", "ab", 0, "float64", "faces", TRT, False)

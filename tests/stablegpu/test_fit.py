@@ -29,7 +29,7 @@ def exact_quantiles(alpha, beta):
 )
 def test_exact_quantiles_give_the_parameters_back(alpha, beta):
     found = _mcculloch.estimate(3.0 + 2.0 * exact_quantiles(alpha, beta))
-    np.testing.assert_allclose(found, (alpha, beta, 3.0, 2.0), atol=3e-3)
+    np.testing.assert_allclose(found, (alpha, beta, 3.0, 2.0), atol=4e-3)
 
 
 @pytest.mark.statistical
@@ -125,5 +125,7 @@ def test_integer_data_with_ties(method):
 
 
 def test_unknown_method():
-    with pytest.raises(ValueError, match="method must be one of 'ml', 'mcculloch'"):
+    with pytest.raises(
+        ValueError, match="method must be one of 'ml', 'mcculloch', 'grid', 'grid2'"
+    ):
         stablegpu.fit(np.arange(10.0), method="best")

@@ -218,6 +218,20 @@ def test_a_huge_observation_is_a_heavy_tail(device):
     assert 0.1 < stablegpu.fit(x, device=device).alpha < 1.5
 
 
+@pytest.mark.parametrize(("alpha", "beta"), [(1.6, 0.3), (0.8, -0.5)])
+def test_grids_come_close_and_never_above(device, alpha, beta):
+    _, x = sample(alpha, beta, 300, 14)
+    options = {"parameterization": "S0", "device": device}
+    ml, grid, grid2, quick = (
+        stablegpu.fit(x, method=method, **options)
+        for method in ("ml", "grid", "grid2", "mcculloch")
+    )
+    assert ml.loglik - 0.01 < grid.loglik < ml.loglik + 1e-6
+    assert quick.loglik - 1e-6 < grid2.loglik < grid.loglik
+    assert grid.evaluations > 10 * ml.evaluations
+    assert np.isnan(grid.stderr["alpha"])
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -1,0 +1,131 @@
+"""How sure is alpha? Share returns with uncertainty, rolling windows, and an EEG.
+
+    python examples/stable_windows.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+
+Maximum likelihood for the daily returns of the Google share with standard errors and intervals,
+for every window of a year along the series, and for the four channels of the EEG that ships with
+matplotlib, whose differences are compared with a normal law. One figure.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib.cbook
+import matplotlib.figure
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy import stats
+
+import hetero
+import stablegpu
+from _shared import Figure, Row, parse_arguments
+from stable_returns import DATA_COLOUR, STABLE_COLOUR, TRADING_DAYS, google_returns
+from stablegpu.fit_result import FitResults
+
+
+def eeg() -> np.ndarray:
+    """Differences from sample to sample of four channels, 800 samples each, a channel a row."""
+    with matplotlib.cbook.get_sample_data("eeg.dat") as file:
+        return np.diff(np.frombuffer(file.read(), float).reshape(800, 4).T)
+
+
+def windows(returns, device, step: int) -> FitResults:
+    """Fits of a year of days each."""
+    return stablegpu.fit_windows(returns, TRADING_DAYS, step=step, device=device)
+
+
+def report(returns, device) -> list[Table]:
+    """Estimates with errors, for the share and the EEG."""
+    fit = stablegpu.fit(returns, device=device)
+    share = Table("parameter", "estimate", "standard error", "95 % interval", title="Google share")
+    for name, (low, high) in fit.interval().items():
+        error = fit.stderr[name]
+        share.add_row(name, f"{getattr(fit, name):.4f}", f"{error:.4f}", f"{low:.4f} to {high:.4f}")
+    channels = eeg()
+    fits = stablegpu.fit(channels, device=device)
+    table = Table("channel", "alpha", "AIC, stable", "AIC, normal", title="EEG, differences")
+    for k, channel in enumerate(channels):
+        alpha = f"{fits.alpha[k]:.3f} ± {fits.stderr['alpha'][k]:.3f}"
+        table.add_row(str(k), alpha, f"{fits.aic[k]:.1f}", f"{normal_aic(channel):.1f}")
+    return [share, table]
+
+
+def normal_aic(x) -> float:
+    """Akaike's criterion of a normal law."""
+    return 4.0 - 2.0 * stats.norm(x.mean(), x.std()).logpdf(x).sum()
+
+
+def draw(days, returns, found, step: int, path: Path) -> Path:
+    """alpha of the windows with 95 % bands, over the returns."""
+    figure = matplotlib.figure.Figure(figsize=(9.0, 5.0), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    ends = days[TRADING_DAYS - 1 :: step][: len(found)]
+    reach = 1.96 * found.stderr["alpha"]
+    low, high = found.alpha - reach, np.minimum(found.alpha + reach, 2.0)
+    above.fill_between(ends, low, high, color=STABLE_COLOUR, alpha=0.25, linewidth=0.0)
+    above.plot(ends, found.alpha, color=STABLE_COLOUR)
+    above.set(ylabel="alpha of the year before", ylim=(1.0, 2.02))
+    below.vlines(days, 0.0, returns, color=DATA_COLOUR)
+    below.set(ylabel="daily log-return")
+    figure.savefig(path, dpi=120)
+    return path
+
+
+def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
+    """The figure of this example, with values from `device`."""
+    days, returns = google_returns()
+    step = 20 if quick else 1
+    found = windows(returns, device, step)
+    path = draw(days, returns, found, step, out / "stable_windows.png")
+    caption = (
+        f"Maximum likelihood in {len(found)} windows of {TRADING_DAYS} days, with 95 % bands from "
+        "the observed information. Where no band is drawn alpha ended at 2, the normal law."
+    )
+    return [Figure("alpha of the Google share along the years", caption, path)]
+
+
+def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
+    """All windows on `device`, measured, and one of them checked against the exact density."""
+    _, returns = google_returns()
+    step = 20 if quick else 1
+    timing = hetero.benchmark(lambda: windows(returns, device, step), repeats=5, device=device)
+    found = windows(returns, device, step)
+    middle = len(found) // 2
+    law = stablegpu.stable(
+        *(getattr(found, name)[middle] for name in ("alpha", "beta", "loc", "scale")), device="cpu"
+    )
+    first = middle * step
+    exact = float(law.logpdf(returns[first : first + TRADING_DAYS]).sum())
+    off = abs(exact - found.loglik[middle])
+    return [
+        Row(
+            job=f"ML fits of {len(found)} windows of {TRADING_DAYS} days",
+            device=str(device),
+            rate=timing.rate(len(found)),
+            unit="fits/s",
+            fraction_of_limit=None,
+            limit="",
+            check=f"log-likelihood off by {off:.1e} ≤ 1e-6; all converged",
+            passed=off <= 1e-6 and bool(found.converged.all()),
+        )
+    ]
+
+
+def main() -> int:
+    options = parse_arguments(__doc__.splitlines()[0], "out/stable_windows")
+    days, returns = google_returns()
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    for table in report(returns, options.device):
+        console.print(table)
+    step = 20 if options.quick else 1
+    found = windows(returns, options.device, step)
+    path = draw(days, returns, found, step, options.out / "stable_windows.png")
+    console.print(f"{len(found)} windows. Figure: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -28,6 +28,7 @@ TO_S1, TO_S0 = 0.45, 0.85  # alpha below or above which the location becomes tha
 TOLERANCE = 1e-9  # gain of log-likelihood that is not worth a step, and relative to it: rounding
 RELATIVE = 3e-12
 MOST = 150  # evaluations
+NEXT_TO_TWO = 1.97
 DIFFERENCE = 0.03  # standard errors in the differences for the information
 SUMS = 15  # log-likelihood, gradient, outer products of the scores (lower triangle)
 
@@ -38,7 +39,9 @@ FREE, COLUMN, INFORMATION, WIDTHS, SPARE, DIRECTION = 34, 38, 39, 55, 59, 75
 IN_S1, SCAN, SCANS, BEST, SIZE, CANDIDATES = 79, 80, 81, 82, 83, 84
 PLACES = 17  # candidates
 LOC_IN_S1 = 16
-STATE = CANDIDATES + PLACES
+TRIES = CANDIDATES + PLACES  # of other betas at alpha = 2
+KEPT, KEPT_X = TRIES + 1, TRIES + 2  # the best of them, its log-likelihood and its place
+STATE = KEPT_X + 4
 
 FIRST, SEARCH, INFORM, POLISH, SCANNING, DONE = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 EVALUATE, PROPOSE, DIFFERENCES, COLUMNS, LAST, RESTART, FINISH = range(7)  # what is to be done next
@@ -72,7 +75,7 @@ def begin(m, alpha, beta, loc, log_scale, free):
     `LOC_IN_S1`, where `loc` is fixed in S1."""
     for k in range(STATE):
         m[k] = 0.0
-    m[SIZE] = 4.0
+    m[SIZE], m[KEPT] = 4.0, -np.inf
     m[X], m[X + 1], m[X + 2], m[X + 3] = alpha, beta, loc, log_scale
     for k in range(size_of(m)):
         m[FREE + k] = float((free >> k) & 1)
@@ -263,6 +266,29 @@ def _worth(m):
 
 
 @scalar
+def _settled(m):
+    """What follows the search. Where it ends at alpha = 2 another beta may lead away from there:
+    the likelihood does not depend on beta, so the gradient does not tell. Both signs are tried."""
+    at_two = m[FREE] > 0.0 and m[FREE + 1] > 0.0 and m[X] >= upper_bound(0)
+    begun = m[TRIES] > 0.0
+    if m[TRIES] > 2.0 or not (begun or (at_two and m[EVALUATIONS] < 0.5 * MOST)):
+        return DIFFERENCES
+    m[TRIES] += 1.0
+    best = m[VALUE] > m[KEPT]
+    if best:
+        m[KEPT] = m[VALUE]
+        for k in range(size_of(m)):
+            m[KEPT_X + k] = m[X + k]
+    if best and m[TRIES] > 2.0:
+        return DIFFERENCES
+    for k in range(size_of(m)):
+        m[X + k] = m[KEPT_X + k]
+    if m[TRIES] < 3.0:
+        m[X], m[X + 1] = NEXT_TO_TWO, 0.9 if m[TRIES] < 2.0 else -0.9
+    return RESTART
+
+
+@scalar
 def _propose(m, gain):
     """The next trial point of the search, or what follows the search."""
     if gain < 0.0 and m[DAMPING] < 1e12:
@@ -274,7 +300,7 @@ def _propose(m, gain):
         return RESTART
     if gain < _worth(m) or m[DAMPING] > 1e8:
         m[STATUS] = CONVERGED if m[DAMPING] < 1e8 else STUCK
-        return DIFFERENCES
+        return _settled(m)
     if m[EVALUATIONS] >= MOST:
         m[STATUS] = EXHAUSTED
         return DIFFERENCES

@@ -12,16 +12,25 @@ from hetero._driver import SIMULATOR
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("[a-z]*.py"))
 
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
+pytestmark = [
+    pytest.mark.skipif(SIMULATOR, reason="too large for the simulator"),
+    pytest.mark.timeout(900),  # the tour compiles most of the toolkit
+]
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory) -> dict[str, str]:
+    """Where the examples keep compiled code: the tour runs what the others have run before."""
+    return {"HETERO_CACHE": "1", "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("compiled"))}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example_runs(name, tmp_path):
+def test_example_runs(name, tmp_path, compiled):
     run = subprocess.run(
         [sys.executable, ROOT / "examples" / name, "--quick", "--out", tmp_path],
         capture_output=True,
         text=True,
-        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")},
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")} | compiled,
     )
     assert run.returncode == 0, run.stdout + run.stderr
     if name == "tour.py":
@@ -34,14 +43,14 @@ def test_example_runs(name, tmp_path):
         assert list(tmp_path.rglob("*.png"))
 
 
-def test_benchmarks_run(tmp_path):
+def test_benchmarks_run(tmp_path, compiled):
     target = tmp_path / "record.json"
     run = subprocess.run(
         [sys.executable, "-m", "benchmarks", "run", "stable", "--quick", "--json", target],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")},
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")} | compiled,
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert '"facts"' in target.read_text()

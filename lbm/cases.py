@@ -141,7 +141,7 @@ def solve_sphere(
 
 
 def terrain(
-    height: int = 48, *, stride: int = 4, speed: float = 0.05, tau: float = 0.51, **options
+    height: int = 48, *, stride: int = 4, speed: float = 0.05, tau: float = 0.55, **options
 ):
     """Wind along +x over the mountains that ship with matplotlib (Jacksboro fault, Tennessee).
 

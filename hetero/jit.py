@@ -8,6 +8,8 @@ kernels. Modules that use them are imported at the first call of a routine, neve
 from __future__ import annotations
 
 import importlib
+import itertools
+import linecache
 import os
 from pathlib import Path
 from types import ModuleType
@@ -73,6 +75,21 @@ def kernel(function=None, **options):
     else:
         options.setdefault("cache", caching())
     return _driver.cuda.jit(**options)(function)
+
+
+_numbers = itertools.count()
+
+
+def define(name: str, source: str, names: dict):
+    """The function `name` of a text, with `names` as its globals; tracebacks show the text.
+
+    For what Numba cannot be given otherwise: registers and tuples have no running index.
+    """
+    file = f"<{name} {next(_numbers)}>"
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    space = dict(names)
+    exec(compile(source, file, "exec"), space)
+    return space[name]
 
 
 def twin(topic: str, device: Device) -> ModuleType:

@@ -6,7 +6,8 @@ keeps its digits and 16 bits suffice (Skordos 1993). `rise` is the density less 
 
 from __future__ import annotations
 
-from lbm._unroll import define, each, inlined
+from hetero.jit import define
+from lbm._unroll import each, inlined
 from lbm.lattice import PAIRS, C, Q, W
 
 

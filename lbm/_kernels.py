@@ -10,11 +10,10 @@ from numba import types
 from numba.extending import intrinsic
 
 from hetero._driver import SIMULATOR, cuda
-from hetero.jit import kernel
+from hetero.jit import define, kernel
 from lbm._cell_math import cell_functions, reflect, start
 from lbm._kernel_text import Text, populations
 from lbm._storage_math import codec, word_codec
-from lbm._unroll import define
 from lbm.lattice import C, Q, W
 from lbm.links import SOLID_CLASS
 from lbm.patterns import PATTERNS, Access

@@ -16,10 +16,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hetero.jit import FUSED, serial
+from hetero.jit import FUSED, define, serial
 from lbm._cell_math import cell_functions, reflect, start
 from lbm._storage_math import codec
-from lbm._unroll import define
 from lbm.lattice import C, Q, W
 from lbm.precision import PRECISIONS
 

@@ -7,22 +7,9 @@ The functions made here are plain text turned into scalar functions; a collision
 from __future__ import annotations
 
 import inspect
-import itertools
-import linecache
 
-from hetero.jit import FUSED, scalar
+from hetero.jit import FUSED, define, scalar
 from lbm.lattice import PAIRS, Q
-
-_numbers = itertools.count()
-
-
-def define(name: str, source: str, names: dict):
-    """The function `name` of `source`, with `names` as its globals; tracebacks show the text."""
-    file = f"<lbm {name} {next(_numbers)}>"
-    linecache.cache[file] = len(source), None, source.splitlines(True), file
-    space = dict(names)
-    exec(compile(source, file, "exec"), space)
-    return space[name]
 
 
 def inlined(function):

@@ -25,11 +25,11 @@ def main(argv: list[str] | None = None) -> int:
         parser.error("quality takes no WHAT")
 
     import hetero
-    from rode.study import report, run
+    from hetero.study import Study, run
 
     names = ["quality"] if options.verb == "quality" else options.what or list(STUDIES)
-    study = report.Study(options.out, hetero.resolve(options.device), options.quick)
-    for path in run(names, study):
+    study = Study(options.out, hetero.resolve(options.device), options.quick)
+    for path in run(STUDIES, names, study):
         print(path)
     return 0
 

@@ -1,13 +1,11 @@
 """The reduction on the GPU: one kernel that stays until all is done, or one launch a wavefront."""
 
-import linecache
-
 import numpy as np
 from numba import float32, float64, int32, uint64
 
 from hetero import launch
 from hetero._driver import cuda, raise_shared_limit
-from hetero.jit import kernel
+from hetero.jit import define, kernel
 from sbth import _chase_text as text
 from sbth._flags import acquire, release
 from sbth._reduction_math import (
@@ -36,18 +34,15 @@ def _wait(progress, sweep, count, control):
 
 
 def _compiled(name: str, source: str, tile: int, columns: int, dtype):
-    """The kernel `name` of a text; tracebacks show the text."""
-    file = f"<sbth {name} {tile} {dtype}>"
-    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    """The kernel `name` of a text."""
     names = {
         **text.places(tile, columns)[0],
         **{"cuda": cuda, "int32": int32, "U": uint64, "T": dtype, "ALL": 0xFFFFFFFF},
         **{"wait": _wait, "release": release, "reflection": reflection},
         **{"extents": extents, "last_task": last_task, "needed": needed},
     }
-    exec(compile(source, file, "exec"), names)
     bounds = (text.threads_of(tile, columns), 1)
-    return kernel(launch_bounds=bounds, cache=False)(names[name])
+    return kernel(launch_bounds=bounds, cache=False)(define(name, source, names))
 
 
 # One kernel a tile and a type, so that tests/support/kernels.py can hold each to its budget.

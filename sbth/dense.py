@@ -27,7 +27,7 @@ def full_to_band(a, bandwidth: int = BANDWIDTH, *, device=None) -> np.ndarray:
     bandwidth : int
         Subdiagonals to leave, at least 1.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
-        A GPU needs CuPy (cuBLAS and cuSOLVER); with "auto" the CPU is taken where that is missing.
+        A GPU needs CuPy (cuBLAS and cuSOLVER).
 
     Returns
     -------
@@ -39,6 +39,7 @@ def full_to_band(a, bandwidth: int = BANDWIDTH, *, device=None) -> np.ndarray:
     TypeError, ValueError
         `a` is complex, not square, or holds NaN or infinity.
     hetero.DeviceUnavailableError
+        The device cannot be used, or it is a GPU and there is no CuPy.
 
     Notes
     -----
@@ -54,12 +55,9 @@ def full_to_band(a, bandwidth: int = BANDWIDTH, *, device=None) -> np.ndarray:
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {tuple(a.shape)}")
     n = a.shape[0]
-    asked = device
     device = resolve(device, a, work=n, break_even=BREAK_EVEN)
-    xp = np
-    if device.kind == "cuda":
-        xp = _cupy(device, required=asked not in (None, "auto") or device_of(a) is not None)
-    with device.active() if xp is not np else resolve("cpu").active(), region("dense to band"):
+    xp = _cupy(device) if device.kind == "cuda" else np
+    with device.active(), region("dense to band"):
         a = xp.tril(xp.asarray(a))
         largest = float(abs(a).max()) if n else 0.0
         if not np.isfinite(largest):
@@ -75,15 +73,12 @@ def full_to_band(a, bandwidth: int = BANDWIDTH, *, device=None) -> np.ndarray:
         return (ab if xp is np else ab.get()) / a.dtype.type(factor)
 
 
-def _cupy(device, required: bool):
+def _cupy(device):
     try:
         import cupy
     except ImportError:
-        if required:
-            raise DeviceUnavailableError(
-                str(device), "sbth.full_to_band needs CuPy there", "pip install cupy-cuda13x"
-            ) from None
-        return np
+        cause, remedy = "sbth.full_to_band needs CuPy there", "pip install cupy-cuda13x"
+        raise DeviceUnavailableError(str(device), cause, f"{remedy}, or device='cpu'") from None
     return cupy
 
 

@@ -24,11 +24,12 @@ def main(argv: list[str] | None = None) -> int:
         parser.error(f"WHAT must be of {', '.join(STUDIES)}, got {', '.join(sorted(unknown))}")
 
     import hetero
-    from stablegpu.study import report, run
+    from hetero.study import run
+    from stablegpu.study.report import Study
 
     device = hetero.resolve(options.device)
-    study = report.Study(options.out, device, options.quick, options.processes)
-    for path in run(options.what or list(STUDIES), study):
+    study = Study(options.out, device, options.quick, processes=options.processes)
+    for path in run(STUDIES, options.what or list(STUDIES), study):
         print(path)
     return 0
 

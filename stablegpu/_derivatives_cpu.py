@@ -4,22 +4,9 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel, scalar
-from stablegpu._derivatives_math import VALUES, design, gradient_from, shifted
+from stablegpu._derivatives_math import VALUES, design_from, gradient_from, shifted
 
-_gradient = gradient_from(scalar)
-
-
-@scalar
-def _design(i, x, alpha, beta, loc, scale, s1):
-    """`design` of point i. Arrays of one element hold for all points."""
-    return design(
-        x[i if x.size > 1 else 0],
-        alpha[i if alpha.size > 1 else 0],
-        beta[i if beta.size > 1 else 0],
-        loc[i if loc.size > 1 else 0],
-        scale[i if scale.size > 1 else 0],
-        s1,
-    )
+_design, _gradient = design_from(scalar), gradient_from(scalar)
 
 
 @parallel

@@ -3,22 +3,9 @@
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
-from stablegpu._derivatives_math import VALUES, design, gradient_from, shifted
+from stablegpu._derivatives_math import VALUES, design_from, gradient_from, shifted
 
-_gradient = gradient_from(kernel(device=True))
-
-
-@kernel(device=True)
-def _design(i, x, alpha, beta, loc, scale, s1):
-    """`design` of point i. Arrays of one element hold for all points."""
-    return design(
-        x[i if x.size > 1 else 0],
-        alpha[i if alpha.size > 1 else 0],
-        beta[i if beta.size > 1 else 0],
-        loc[i if loc.size > 1 else 0],
-        scale[i if scale.size > 1 else 0],
-        s1,
-    )
+_design, _gradient = design_from(kernel(device=True)), gradient_from(kernel(device=True))
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.jit import scalar
-from stablegpu._points_math import NEXT_TO_ZETA, tan_half_pi
+from stablegpu._points_math import NEXT_TO_ZETA, own, tan_half_pi
 from stablegpu._zeta import zeta_in_parts
 
 LEVELS = 9  # steps of each quotient
@@ -174,7 +174,7 @@ def _better(both, inward):
     return both[0] if both[1] <= inward[1] else inward[0]
 
 
-# These two take arrays, so each target compiles them for its own.
+# These take arrays, so each target compiles them for its own.
 
 
 def _slope(table, start, quotient, plan):
@@ -201,6 +201,16 @@ def _slope(table, start, quotient, plan):
             table[start + level] = better
         factor *= ratio
     return best, least
+
+
+def design_from(decorate):
+    """`design_of(i, x, alpha, beta, loc, scale, s1)`: `design` of point i."""
+    at = decorate(own)
+
+    def design_of(i, x, alpha, beta, loc, scale, s1):
+        return design(at(x, i), at(alpha, i), at(beta, i), at(loc, i), at(scale, i), s1)
+
+    return decorate(design_of)
 
 
 def gradient_from(decorate):

@@ -3,11 +3,13 @@
 import numpy as np
 from numba import prange
 
-from hetero.jit import parallel
+from hetero.jit import parallel, scalar
 from stablegpu._density_cpu import point, write
 from stablegpu._density_math import is_trivial, oriented, trivial
-from stablegpu._points_math import located, place, summed
+from stablegpu._points_math import located_from, place, summed
 from stablegpu._points_near_one import point_near_one
+
+_located = located_from(scalar)
 
 
 # The outputs as arguments of their own: see _density_cpu.py.
@@ -32,16 +34,7 @@ def _evaluate_points(
     size = max(pdf.size, cdf.size, sf.size, logpdf.size, logcdf.size, logsf.size)
     for index in prange(size):
         i = np.int64(index)
-        # Arrays of one element hold for all points.
-        own_scale = scale[i if scale.size > 1 else 0]
-        y, z, side, mirrored = located(
-            x[i if x.size > 1 else 0],
-            alpha[i if alpha.size > 1 else 0],
-            beta[i if beta.size > 1 else 0],
-            loc[i if loc.size > 1 else 0],
-            own_scale,
-            in_s0[i if in_s0.size > 1 else 0],
-        )
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
         if is_trivial(z, y, side):
             found = trivial(z, y, side)
         else:

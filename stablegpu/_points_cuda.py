@@ -13,27 +13,13 @@ from hetero._driver import cuda
 from hetero.jit import kernel
 from stablegpu._density_cuda import _memory_of_block, _rule_on_device, point_of_block, write
 from stablegpu._density_math import is_trivial, oriented, trivial
-from stablegpu._points_math import located, place, summed
+from stablegpu._points_math import located_from, place, summed
 from stablegpu._points_near_one import point_near_one
 
 _THREADS = 256
 _THREADS_NEAR_ONE = 128
 _DONE = -1
-
-
-@kernel(device=True)
-def _located(i, x, alpha, beta, loc, scale, in_s0):
-    """`located` for point i, and its scale. Arrays of one element hold for all points."""
-    own_scale = scale[i if scale.size > 1 else 0]
-    found = located(
-        x[i if x.size > 1 else 0],
-        alpha[i if alpha.size > 1 else 0],
-        beta[i if beta.size > 1 else 0],
-        loc[i if loc.size > 1 else 0],
-        own_scale,
-        in_s0[i if in_s0.size > 1 else 0],
-    )
-    return found, own_scale
+_located = located_from(kernel(device=True))
 
 
 @kernel(launch_bounds=(_THREADS, 1))

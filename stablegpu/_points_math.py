@@ -118,6 +118,25 @@ def located(x, alpha, beta, loc, scale, s0):
     return y, z, side_of(alpha, beta, zeta, whole, gap, other), mirrored
 
 
+# These two take arrays, so each target compiles them for its own.
+
+
+def own(values, i):
+    """values[i]; an array of one element holds for all points."""
+    return values[i if values.size > 1 else 0]
+
+
+def located_from(decorate):
+    """`located_at(i, x, alpha, ...)`: what `located` says of point i, and its scale."""
+    at = decorate(own)
+
+    def located_at(i, x, alpha, beta, loc, scale, in_s0):
+        found = located(at(x, i), at(alpha, i), at(beta, i), at(loc, i), at(scale, i), at(in_s0, i))
+        return found, at(scale, i)
+
+    return decorate(located_at)
+
+
 # ---- the nodes ---------------------------------------------------------------------------------
 
 

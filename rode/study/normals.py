@@ -7,7 +7,7 @@ import numpy as np
 import hetero
 import rode
 from hetero.jit import twin
-from rode.study.report import Study
+from hetero.study import Study
 from rode.ziggurat import STRIPS, ziggurat
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rode
 from hetero.jit import twin
-from rode.study.report import Study
+from hetero.study import Study
 
 
 def run(study: Study) -> dict:

@@ -15,9 +15,9 @@ from scipy import special, stats
 
 import rode
 from hetero.jit import twin
+from hetero.study import Study
 from rode._quality import BINS, LAGS, ORDERS, SUMS
 from rode.normals import METHODS
-from rode.study.report import Study
 
 SEED = 20
 

@@ -6,10 +6,10 @@ import numpy as np
 
 import rode
 from hetero.jit import twin
+from hetero.study import Study
 from rode import reference, schemes
 from rode.functionals import Process
 from rode.study.orders import slope, strong_errors
-from rode.study.report import Study
 
 
 def run(study: Study) -> dict:

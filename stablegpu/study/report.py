@@ -1,71 +1,22 @@
-"""Where a study writes: tables to the terminal, numbers and pictures to a folder."""
+"""What the studies of stable laws need besides a place to write."""
 
-from __future__ import annotations
-
-import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-import hetero
+from hetero import study
 
 
 @dataclass
-class Study:
-    """Settings that every study gets, and what it says.
+class Study(study.Study):
+    """`hetero.study.Study` with true values, which are kept in out/cache.
 
     Attributes
     ----------
-    out : folder for JSON files and pictures; true values are kept in out/cache
-    device : hetero.Device
-    quick : tiny sizes
     processes : of the oracle
     """
 
-    out: Path
-    device: hetero.Device
-    quick: bool = False
     processes: int = 1
-    tables: list = field(default_factory=list)
 
     @property
     def cache(self) -> Path:
         return self.out / "cache"
-
-    def table(self, title: str, heads, rows) -> None:
-        """Print a table and keep it for the JSON file."""
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table(*map(str, heads), title=title, title_justify="left")
-        for row in rows:
-            table.add_row(*(_text(cell) for cell in row))
-        Console(width=140).print(table)
-        self.tables.append({"title": title, "columns": list(heads), "rows": [*map(list, rows)]})
-
-    def figure(self, size=(9.0, 6.0)):
-        """An empty matplotlib figure."""
-        from matplotlib.figure import Figure
-
-        return Figure(figsize=size, layout="constrained")
-
-    def save(self, figure, name: str) -> Path:
-        """Write a picture; `name` with its suffix."""
-        self.out.mkdir(parents=True, exist_ok=True)
-        figure.savefig(self.out / name, dpi=110)
-        return self.out / name
-
-    def write(self, name: str, found: dict) -> Path:
-        """Write what a study found, its tables and the machine's facts."""
-        self.out.mkdir(parents=True, exist_ok=True)
-        path = self.out / f"{name}.json"
-        record = {"study": name, "device": str(self.device), "facts": hetero.facts()}
-        record |= {"result": found, "tables": self.tables}
-        path.write_text(json.dumps(record, indent=1) + "\n")
-        self.tables = []
-        return path
-
-
-def _text(cell) -> str:
-    if cell is None:
-        return ""
-    return f"{cell:.3g}" if isinstance(cell, float) else str(cell)

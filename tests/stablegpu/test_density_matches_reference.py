@@ -223,7 +223,6 @@ def test_far_tail_of_a_small_alpha(device):
     np.testing.assert_allclose(law.plan().cdf(x), [1e-12, 1e-6], rtol=1e-13)
 
 
-@pytest.mark.slow
 def test_against_fourier_inversion():
     rng = np.random.default_rng(2)
     for _ in range(8):

@@ -1,14 +1,18 @@
-"""Where a study writes: tables to the terminal, numbers and pictures to a folder."""
+"""Studies, the papers' experiments on this machine: tables to the terminal, numbers and pictures to
+a folder. `python -m <package> study` runs them."""
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-import hetero
+from hetero.bench import benchmark
+from hetero.devices import Device
+from hetero.environment import facts
 
 
 @dataclass
@@ -23,7 +27,7 @@ class Study:
     """
 
     out: Path
-    device: hetero.Device
+    device: Device
     quick: bool = False
     tables: list = field(default_factory=list)
 
@@ -37,7 +41,7 @@ class Study:
 
     def rate(self, function, items: int) -> float:
         """Items a second of a call, without its first run."""
-        timing = hetero.benchmark(function, repeats=5, min_time=2e-3, device=self.device)
+        timing = benchmark(function, repeats=5, min_time=2e-3, device=self.device)
         return timing.rate(items)
 
     def table(self, title: str, heads, rows) -> None:
@@ -67,7 +71,7 @@ class Study:
         """Write what a study found, its tables and the machine's facts."""
         self.out.mkdir(parents=True, exist_ok=True)
         path = self.out / f"{name}.json"
-        record = {"study": name, "device": str(self.device), "facts": hetero.facts()}
+        record = {"study": name, "device": str(self.device), "facts": facts()}
         record |= {"result": found, "tables": self.tables}
         path.write_text(json.dumps(record, indent=1) + "\n")
         self.tables = []
@@ -78,3 +82,12 @@ def _text(cell) -> str:
     if cell is None:
         return ""
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def run(modules: dict[str, str], names, study: Study) -> list[Path]:
+    """Run studies by name, each the function `run` of its module; the paths of their JSON files."""
+    paths = []
+    for name in names:
+        found = importlib.import_module(modules[name]).run(study)
+        paths.append(study.write(name, found))
+    return paths

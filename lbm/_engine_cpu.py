@@ -10,7 +10,7 @@ from numba import prange
 from hetero import threads
 from hetero.devices import Device
 from hetero.jit import parallel, serial
-from lbm._halo_cpu import port
+from lbm import _halo_cpu as halo
 from lbm._rows import CHUNK, SCRATCH, beyond, bounces, chunks, copies, fused, offsets, runs
 from lbm.engine import Engine, Problem, folded
 from lbm.lattice import OPPOSITE, Q
@@ -105,27 +105,26 @@ class CPUEngine(Engine):
     def synchronize(self):
         pass
 
-    def port(self, sends, receives):
-        return port(sends, receives, self.problem.precision.storage)
+    def host_memory(self, shape, dtype):
+        """Zeros in host memory that this device reads and writes fast."""
+        return np.zeros(shape, dtype)
+
+    def port(self, sends, receives, memory):
+        return halo.port(sends, receives, self.problem.precision.storage, memory)
 
     def begin(self, t, edges, inner, port):
         for box in edges:
             self.step(t, box)
-        planes, message = self._planes(t), port.sends[t % 2]
-        for k, (slot, row) in enumerate(zip(message.slots, message.rows, strict=True)):
-            port.out[t % 2][k] = planes[slot, :, row]
+        message, (nx, ny, _) = port.sends[t % 2], self.problem.shape
+        halo.pack(self.target(t), message.slots, message.rows, nx, ny, port.out[t % 2])
 
     def finish(self, t, inner, port, other):
         if inner is not None:
             self.step(t, inner)
-        planes, message, came = self._planes(t), port.receives[t % 2], other.arrived(t)
-        for k, (slot, row) in enumerate(zip(message.slots, message.into, strict=True)):
-            np.copyto(planes[slot, :, row], came[k], where=message.free[k])
-
-    def _planes(self, t):
-        """What step t has written, [slot, z, y, position]."""
-        nx, ny, nz = self.problem.shape
-        return self.target(t)[:, : self.problem.cells].reshape(Q, nz, ny, nx)
+        message, (nx, ny, _) = port.receives[t % 2], self.problem.shape
+        halo.unpack(
+            other.arrived(t), message.slots, message.into, message.free, nx, ny, self.target(t)
+        )
 
 
 @functools.cache

@@ -41,7 +41,8 @@ class GPUEngine(Engine):
             self._walls = [
                 cuda.to_device(a) for a in (classes, links.masks, links.materials, kinds)
             ]
-        self._launches: dict = {}
+        self._launches: dict = {}  # of steps
+        self._reads: dict = {}  # launches that fill self._out
         self._out = None  # what was read last: allocating 2 GB takes longer than filling them
 
     def _cells(self, memory):
@@ -86,16 +87,20 @@ class GPUEngine(Engine):
         self._launches[key]()
 
     def _transfer(self, what, t, box, data):
+        """The launch that moves a box between the populations and data."""
         rows = data.reshape(data.shape[0], -1)
-        self._launch(what, t, box, (self.force, rows), self.stream)()
+        return self._launch(what, t, box, (self.force, rows), self.stream)
 
     def _read(self, what, t, box, count):
         with self.device.active():
             shape = count, *box.shape
             if self._out is None or self._out.shape != shape:
-                self._out = None  # the old one goes first
+                self._out, self._reads = None, {}  # the old one goes first
                 self._out = cuda.device_array(shape, self.problem.precision.compute)
-            self._transfer(what, t, box, self._out)
+            key = what, t % 2, box
+            if key not in self._reads:
+                self._reads[key] = self._transfer(what, t, box, self._out)
+            self._reads[key]()
         return self._out
 
     def _write(self, what, t, box, values):
@@ -104,7 +109,7 @@ class GPUEngine(Engine):
                 values = np.ascontiguousarray(values, self.problem.precision.compute)
                 regions.moved(to_device=values.nbytes)
                 values = cuda.to_device(values)
-            self._transfer(what, t, box, values)
+            self._transfer(what, t, box, values)()
             self.synchronize()
 
     def fields(self, t, box):
@@ -143,19 +148,22 @@ class GPUEngine(Engine):
     def synchronize(self):
         self.device.synchronize()
 
-    def port(self, sends, receives):
+    def host_memory(self, shape, dtype):
+        """Host memory that this device reads and writes fast."""
         with self.device.active():
-            return halo.port(sends, receives, self.problem.precision.storage)
+            return cuda.pinned_array(shape, dtype)
+
+    def port(self, sends, receives, memory):
+        with self.device.active():
+            return halo.port(sends, receives, self.problem.precision.storage, memory)
 
     def begin(self, t, edges, inner, port):
         with self.device.active():
             port.wait()
             for box in edges:
                 self.step(t, box, port.edge)
-            memory, out = self._cells(self.target(t)), port.sent[t % 2]
-            slots, rows = port.send_tables[t % 2]
-            halo.pack[port.grid(out), 128, port.edge](memory, slots, rows, *self._numbers(), out)
-            out.copy_to_host(port.out[t % 2], stream=port.edge)
+            self._plane_launch(halo.pack, t, port)()
+            port.sent[t % 2].copy_to_host(port.out[t % 2], stream=port.edge)
             port.copied.record(port.edge)
             if inner is not None:
                 self.step(t, inner, port.inside)
@@ -163,16 +171,25 @@ class GPUEngine(Engine):
 
     def finish(self, t, inner, port, other):
         with self.device.active():
-            came, (slots, into, free) = port.came[t % 2], port.receive_tables[t % 2]
-            came.copy_to_device(other.arrived(t), stream=port.edge)
-            memory = self._cells(self.target(t))
-            grid = port.grid(came)
-            halo.unpack[grid, 128, port.edge](came, slots, into, free, *self._numbers(), memory)
+            port.came[t % 2].copy_to_device(other.arrived(t), stream=port.edge)
+            self._plane_launch(halo.unpack, t, port)()
             port.edges.record(port.edge)
 
-    def _numbers(self):
-        nx, ny, _ = self.problem.shape
-        return np.int64(nx), np.int64(ny)
+    def _plane_launch(self, kernel, t, port):
+        """The launch that packs or unpacks the planes of step t."""
+        key = kernel, t % 2, id(port)
+        if key not in self._launches:
+            nx, ny, _ = self.problem.shape
+            numbers, memory = (np.int64(nx), np.int64(ny)), self._cells(self.target(t))
+            if kernel is halo.pack:
+                planes = port.sent[t % 2]
+                arguments = memory, *port.send_tables[t % 2], *numbers, planes
+            else:
+                planes = port.came[t % 2]
+                arguments = planes, *port.receive_tables[t % 2], *numbers, memory
+            grid = port.grid(planes)
+            self._launches[key] = prepared(kernel, grid, (128,), port.edge, arguments)
+        return self._launches[key]
 
 
 def _clear(memory) -> None:

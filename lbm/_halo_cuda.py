@@ -9,23 +9,23 @@ from hetero.jit import kernel
 from hetero.launch import blocks
 
 
-def port(sends, receives, storage) -> GPUPort:
+def port(sends, receives, storage, memory) -> GPUPort:
     """Buffers for the messages of even and of odd steps."""
-    return GPUPort(sends, receives, storage)
+    return GPUPort(sends, receives, storage, memory)
 
 
 class GPUPort:
-    """Buffers of messages on a GPU and in pinned host memory, and the streams of a split step.
+    """Buffers of messages on a GPU and in host memory, and the streams of a split step.
 
     The stream `edge` steps the rows beside the cut and moves messages, `inside` the others.
     """
 
-    def __init__(self, sends, receives, storage):
+    def __init__(self, sends, receives, storage, memory):
         self.sends, self.receives = sends, receives
         self.edge, self.inside = cuda.stream(), cuda.stream()
         self.copied, self.inner, self.edges = cuda.event(), cuda.event(), cuda.event()
         self.started = False
-        self.out = [cuda.pinned_array(m.free.shape, storage) for m in sends]
+        self.out = [memory(m.free.shape, storage) for m in sends]
         self.sent = [cuda.device_array(m.free.shape, storage) for m in sends]
         self.came = [cuda.device_array(m.free.shape, storage) for m in receives]
         self.send_tables = [tuple(map(cuda.to_device, (m.slots, m.rows))) for m in sends]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,7 +56,7 @@ class Problem:
         populations = self.pattern.copies * Q * self.precision.itemsize * self.pitch
         return populations + self.cells * self.links.classes.itemsize
 
-    @property
+    @functools.cached_property
     def walls(self) -> str:
         """What kernels must look out for: "none", "faces" or "solids"."""
         if not self.links.any:
@@ -117,7 +118,8 @@ class Engine:
 
     Methods of both: step(t, box), fields(t, box) -> [4, z, y, x], gather(t, box) -> [q, z, y, x],
     fill(t, box, moments), scatter(t, box, populations), at(t, places), to_host(array).
-    For split domains: port(sends, receives) -> buffers for messages of even and odd steps;
+    For split domains: host_memory(shape, dtype) -> array; port(sends, receives, memory) -> buffers
+    for messages of even and odd steps, made by `memory`;
     begin(t, edges, inner, port) steps the rows beside the cut and sends, finish(t, inner, port,
     other) steps the inside and receives what the port `other` has sent.
     `t` is the number of steps done before: it decides where populations are.

@@ -93,9 +93,12 @@ class Split:
         self.first = [a for a, _ in ranges]
         messages = [[self._message(odd, k) for odd in (0, 1)] for k in (0, 1)]
         self._boxes = [self._cuts(k) for k in (0, 1)]
-        self._ports = [e.port(messages[k], messages[1 - k]) for k, e in enumerate(self.parts)]
         # A GPU is given its work first, and gets what others send while they compute their inside.
         self._order = sorted((0, 1), key=lambda k: devices[k].kind != "cuda")
+        memory = self.parts[self._order[0]].host_memory
+        self._ports = [
+            e.port(messages[k], messages[1 - k], memory) for k, e in enumerate(self.parts)
+        ]
 
     def _own(self, part: int) -> tuple[int, int]:
         """First and last own row of a part, in its block."""

@@ -7,7 +7,7 @@ keeps its digits and 16 bits suffice (Skordos 1993). `rise` is the density less 
 from __future__ import annotations
 
 from hetero.jit import define
-from lbm._unroll import each, inlined
+from lbm._unroll import each, inlined, pairs
 from lbm.lattice import PAIRS, C, Q, W
 
 
@@ -33,7 +33,7 @@ def _moments() -> str:
 
 
 def _equilibrium() -> str:
-    """Equation 13.4, u.u in its last term, of an opposite pair at once: an even and an odd part."""
+    """Equation 13.4, u.u in its last term, by opposite pairs: the half sum and half difference."""
     lines = [
         "def equilibrium(rise, ux, uy, uz):",
         "    T = type(rise)",
@@ -52,8 +52,7 @@ def _equilibrium() -> str:
         name = f"{round(1 / W[i])}"
         lines += [
             f"    cu = {_signed(C[i])}",
-            f"    even, odd = base{name} + even{name} * (cu * cu), odd{name} * cu",
-            f"    e{i}, e{j} = even + odd, even - odd",
+            f"    e{i}, e{j} = base{name} + even{name} * (cu * cu), odd{name} * cu",
         ]
     return "\n".join([*lines, f"    return ({', '.join(f'e{q}' for q in range(Q))})", ""])
 
@@ -79,7 +78,10 @@ moments = inlined(define("moments", _moments(), {}))
 """moments(f) -> rho - 1 and the momentum of the populations."""
 
 equilibrium = inlined(define("equilibrium", _equilibrium(), {}))
-"""equilibrium(rho - 1, ux, uy, uz) -> the 19 shifted equilibria, equation 13.4."""
+"""equilibrium(rho - 1, ux, uy, uz) -> the shifted equilibria, equation 13.4, as parts of pairs.
+
+19 numbers: that at rest; for each pair (i, j) at i half the sum of both, at j half of i's less j's.
+"""
 
 half_source = inlined(define("half_source", _half_source(), {}))
 
@@ -89,12 +91,18 @@ def _add(f, s):
     return f + s
 
 
+@pairs
+def _together(f, g, even, odd):
+    return even + odd, even - odd
+
+
 @inlined
 def start(rise, ux, uy, uz, force):
     """Equilibria of a cell at rho - 1 and u, where u includes half of the force's impulse."""
     T = type(rise)
     less = T(-0.5) / (T(1) + rise)
-    return equilibrium(rise, ux + less * force[0], uy + less * force[1], uz + less * force[2])
+    e = equilibrium(rise, ux + less * force[0], uy + less * force[1], uz + less * force[2])
+    return _together(e, e)
 
 
 def cell_functions(relax, forced: bool):
@@ -103,9 +111,9 @@ def cell_functions(relax, forced: bool):
     velocity(f, force) -> rho - 1, ux, uy, uz
     collide(f, rates, force) -> f after the collision, ux, uy, uz
 
-    `relax(f, e, rates)` moves the populations towards their equilibria. With a body force the
-    source of Guo et al. is (1 - Omega/2) S: that is what relaxing f + S/2 and then adding S/2
-    gives for every linear operator, so that operators need not know of forces.
+    `relax(f, e, rates)` moves the populations towards `equilibrium`'s parts of pairs. With a body
+    force the source of Guo et al. is (1 - Omega/2) S: that is what relaxing f + S/2 and then adding
+    S/2 gives for every linear operator, so that operators need not know of forces.
     """
 
     @inlined

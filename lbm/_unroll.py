@@ -38,13 +38,14 @@ def each(populations: int):
 def pairs(formula):
     """Apply a formula of a population, its opposite and their equilibria to every pair.
 
-    formula(f, g, e, h, *rates) returns the new f and g. The population at rest is its own
-    opposite.
+    formula(f, g, even, odd, *rates) returns the new f and g, whose equilibria are even + odd and
+    even - odd. The population at rest is its own opposite.
     """
     rates = list(inspect.signature(formula).parameters)[4:]
-    lines = [f"def pairs(f, e, {', '.join(rates)}):"]
+    lines = [f"def pairs({', '.join(['f', 'e', *rates])}):", "    none = type(f[0])(0)"]
     for i, j in [(0, 0), *PAIRS]:
-        call = f"one(f[{i}], f[{j}], e[{i}], e[{j}], {', '.join(rates)})"
+        parts = f"e[{i}], {f'e[{j}]' if i else 'none'}"
+        call = f"one({', '.join([f'f[{i}], f[{j}], {parts}', *rates])})"
         lines.append(f"    f{i}, {f'f{j}' if i else '_'} = {call}")
     lines.append(f"    return ({', '.join(f'f{q}' for q in range(Q))})")
     return inlined(define("pairs", "\n".join(lines) + "\n", {"one": inlined(formula)}))

@@ -29,10 +29,10 @@ class BGK:
     @staticmethod
     def relax():
         """The operator: relax(f, e, rates) on tuples of 19."""
-        from lbm._unroll import each, inlined
+        from lbm._unroll import inlined, pairs
 
-        @each(2)
-        def towards(f, e, omega):
-            return f + omega * (e - f)
+        @pairs
+        def towards(f, g, even, odd, omega):
+            return f + omega * ((even + odd) - f), g + omega * ((even - odd) - g)
 
         return inlined(lambda f, e, rates: towards(f, e, rates[0]))

@@ -29,9 +29,9 @@ class TRT:
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """Halves of the rates: the operator works with sums and differences of pairs."""
+        """Of the even and of the odd part."""
         tau_odd = 0.5 + self.magic / (self.tau - 0.5)
-        return 0.5 / self.tau, 0.5 / tau_odd
+        return 1.0 / self.tau, 1.0 / tau_odd
 
     @staticmethod
     def relax():
@@ -39,9 +39,10 @@ class TRT:
         from lbm._unroll import inlined, pairs
 
         @pairs
-        def towards(f, g, e, h, half_even, half_odd):
-            even = half_even * ((e + h) - (f + g))
-            odd = half_odd * ((e - h) - (f - g))
-            return f + even + odd, g + even - odd
+        def towards(f, g, even, odd, of_even, of_odd):
+            half = type(f)(0.5)
+            a = (half - half * of_even) * (f + g) + of_even * even
+            b = (half - half * of_odd) * (f - g) + of_odd * odd
+            return a + b, a - b
 
         return inlined(lambda f, e, rates: towards(f, e, rates[0], rates[1]))

@@ -17,7 +17,7 @@ BUDGETS = [
     ("esoteric", 0, "float32", "faces", 64),
     ("esoteric", 1, "float32", "solids", 72),
     ("aa", 1, "float32", "none", 64),
-    ("ab", 0, "float64", "faces", 80),
+    ("ab", 0, "float64", "faces", 96),
     ("ab", 0, "float16", "faces", 80),
 ]
 

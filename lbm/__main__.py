@@ -125,9 +125,11 @@ def _bench(options) -> int:
 
 
 def _study(options) -> int:
-    from lbm.study import run
+    from hetero.study import Study, run
+    from lbm.study import STUDIES
 
-    for path in run(options.device, options.out, options.quick):
+    names = [name for name in STUDIES if options.device.kind == "cuda" or name != "shares"]
+    for path in run(STUDIES, names, Study(options.out, options.device, options.quick)):
         print(path)
     return 0
 

@@ -35,7 +35,7 @@ class CPUEngine(Engine):
     def __init__(self, problem: Problem, device: Device):
         super().__init__(problem, device)
         form, links = problem.precision, problem.links
-        shape = (Q, problem.pitch)
+        self._tasks, shape = TASKS_PER_THREAD, (Q, problem.pitch)
         self.populations = [np.zeros(shape, form.storage) for _ in range(problem.pattern.copies)]
         self._runs = runs(folded(links.classes, form.lanes))
         self._walls = (
@@ -55,7 +55,10 @@ class CPUEngine(Engine):
 
     def _arguments(self, box):
         shape = *self.problem.shape, self.problem.pitch
-        return *self._runs, *box.flat(), *shape, TASKS_PER_THREAD * threads()
+        return *self._runs, *box.flat(), *shape, self._tasks * threads()
+
+    def divide(self, pieces):
+        self._tasks = pieces
 
     def step(self, t, box):
         self._sweeps["step"](

@@ -117,7 +117,8 @@ class Engine:
     """A block on one device. The twins add what touches memory.
 
     Methods of both: step(t, box), fields(t, box) -> [4, z, y, x], gather(t, box) -> [q, z, y, x],
-    fill(t, box, moments), scatter(t, box, populations), at(t, places), to_host(array).
+    fill(t, box, moments), scatter(t, box, populations), at(t, places), to_host(array), and
+    divide(pieces): so many threads of a block, or tasks of a thread, from now on.
     For split domains: host_memory(shape, dtype) -> array; port(sends, receives, memory) -> buffers
     for messages of even and odd steps, made by `memory`;
     begin(t, edges, inner, port) steps the rows beside the cut and sends, finish(t, inner, port,

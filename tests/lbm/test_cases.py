@@ -64,5 +64,5 @@ def test_command_line(pattern, tmp_path, capsys):
 
 def test_study(tmp_path):
     assert main(["study", "--quick", "--out", str(tmp_path)]) == 0
-    assert (tmp_path / "study.json").is_file()
+    assert (tmp_path / "blocks.json").is_file()
     assert list(tmp_path.glob("*.png"))

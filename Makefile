@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Compiling, which takes most of the time, is the work of one core: two processes, each its files.
+PYTEST_ARGS ?= -n 2 --dist loadfile
 
 .PHONY: tour test lint check-pythons clean
 
@@ -9,7 +11,7 @@ tour: $(VENV)/installed-tour
 	$(BIN)/python examples/tour.py
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from benchmarks.figures import report, write
 SUITES = {
     "hetero": "benchmarks.shared_layer",
     "stable": "benchmarks.stable",
+    "fit": "benchmarks.fit",
     "special": "benchmarks.special",
     "rode": "benchmarks.rode",
     "lbm": "benchmarks.lbm",

@@ -33,7 +33,6 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
             samples(device, alpha, beta, limits, quick, dtype) for dtype in (np.float64, np.float32)
         ]
     figures.append(parameters_by_point(device, quick))
-    figures += fits(device, quick)
     return figures
 
 
@@ -237,36 +236,6 @@ def samples(device, alpha, beta, limits, quick, dtype) -> Figure:
         "to the device's memory; transfers out",
         timing.as_dict(),
     )
-
-
-def fits(device, quick) -> list[Figure]:
-    """Maximum likelihood and quantiles: one small set, many, and a large one."""
-    one = stablegpu.stable(1.6, 0.3).rvs(1000, random_state=1)
-    sets = 20 if quick else (200 if device.kind == "cpu" else 100_000)
-    size = 10_000 if quick else (1_000_000 if device.kind == "cpu" else 100_000_000)
-    law = stablegpu.stable(1.6, 0.3, device=device)
-    many, large = (_on_device(law, n, device) for n in (sets * 1000, size))
-    rows = many.reshape(sets, 1000)
-    return [
-        _fit_figure("ML fit of 1000 observations", one, device, "data on the host"),
-        _fit_figure(f"{sets:,} ML fits of 1000 observations", rows, device),
-        _fit_figure(f"{sets:,} McCulloch fits of 1000", rows, device, method="mcculloch"),
-        _fit_figure(f"ML fit of {size:,} observations", large, device),
-        _fit_figure(f"McCulloch fit of {size:,}", large, device, method="mcculloch"),
-    ]
-
-
-def _on_device(law, size: int, device):
-    if device.kind == "cpu":
-        return law.rvs(size, random_state=1)
-    from hetero._driver import cuda
-
-    return law.rvs(out=cuda.device_array(size), random_state=1)
-
-
-def _fit_figure(title: str, data, device, note="data on the device", **options) -> Figure:
-    timing = hetero.benchmark(lambda: stablegpu.fit(data, device=device, **options), device=device)
-    return Figure(title, timing.median * 1e3, "ms", note=note, timing=timing.as_dict())
 
 
 def no_host_copy() -> Figure:

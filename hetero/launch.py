@@ -40,13 +40,18 @@ def shared_memory() -> int:
     return 1 << 20 if SIMULATOR else cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
 
+def allow_shared_memory(kernel, arguments, size: int, static: int = 0) -> None:
+    """Let a kernel have `size` bytes of dynamic shared memory besides `static` ones."""
+    if size + static > USUAL_SHARED_MEMORY and not SIMULATOR:
+        raise_shared_limit(kernel, arguments, size)
+
+
 def with_shared_memory(kernel, arguments, size: int, threads: int, items: int, stream) -> None:
     """Launch `kernel` over `items` with `size` bytes of dynamic shared memory a block.
 
     No more blocks than are resident at once: each fills its shared memory once.
     """
-    if size > USUAL_SHARED_MEMORY and not SIMULATOR:
-        raise_shared_limit(kernel, arguments, size)
+    allow_shared_memory(kernel, arguments, size)
     per_sm = max(1, min(2048 // threads, shared_memory() // (size + 1024)))
     kernel[strided(items, threads, per_sm), threads, stream, size](*arguments)
 

@@ -37,3 +37,21 @@ def _sums(path, steps, out):
 def sums(path, steps, out, stream=0):
     """out[d, w] = sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
     _sums(path, steps, out)
+
+
+@parallel
+def _finish(path, steps, weights, out):
+    for w in prange(out.shape[1]):
+        at = np.int64(w) * steps
+        for d in range(out.shape[0]):
+            scale, first, last = weights[d]
+            value = out[d, w] + first * path[at]
+            if last != 0.0:
+                value += last * path[at + steps]
+            out[d, w] = scale * value
+
+
+def finish(path, steps, weights, out, stream=0):
+    """out[d, w] = scale (out[d, w] + first path[w M] + last path[(w + 1) M]); the row d of weights
+    has these three numbers."""
+    _finish(path, steps, weights, out)

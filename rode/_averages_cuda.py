@@ -10,7 +10,7 @@ from numba import int64, uint64
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel, scalar
-from rode._memory import load
+from rode._memory import load, resident
 from rode._vectors import cast, replaced
 
 THREADS = 256
@@ -85,8 +85,20 @@ def join_parts(partial, parts, out):
             out[d, w] = total
 
 
+@kernel
+def finish_windows(path, steps, weights, out):
+    for w in range(cuda.grid(1), out.shape[1], cuda.gridsize(1)):
+        at = w * steps
+        for d in range(out.shape[0]):
+            value = out[d, w] + weights[d, 1] * path[at]
+            if weights[d, 2] != 0.0:
+                value += weights[d, 2] * path[at + steps]
+            out[d, w] = weights[d, 0] * value
+
+
 join_float32, join_float64 = kernel(join_parts.py_func), kernel(join_parts.py_func)
-del join_parts
+finish_float32, finish_float64 = kernel(finish_windows.py_func), kernel(finish_windows.py_func)
+del join_parts, finish_windows
 
 
 def sums(path, steps, out, stream=0):
@@ -106,3 +118,11 @@ def sums(path, steps, out, stream=0):
     if parts > 1:
         join = join_float32 if dtype == np.float32 else join_float64
         join[launch.strided(windows), THREADS, stream](target, parts, out)
+
+
+def finish(path, steps, weights, out, stream=0):
+    """out[d, w] = scale (out[d, w] + first path[w M] + last path[(w + 1) M]); the row d of weights
+    has these three numbers."""
+    chosen = finish_float32 if np.dtype(out.dtype) == np.float32 else finish_float64
+    grid = launch.strided(out.shape[1])
+    chosen[grid, THREADS, stream](path, steps, resident(weights), out)

@@ -1,4 +1,4 @@
-"""Several neighbouring numbers in one access to memory, in GPU kernels."""
+"""Memory of GPUs: neighbouring numbers in one access, words between blocks, tables that stay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hetero._driver import SIMULATOR
+from hetero import launch
+from hetero._driver import SIMULATOR, cuda
 
 
 def _pointer(context, builder, kind, array, index, count):
@@ -93,3 +94,16 @@ def _load_simulated(array, index, like):
 
 store = _store_simulated if SIMULATOR else _store
 load = _load_simulated if SIMULATOR else _load
+
+
+_resident: dict = {}
+
+
+def resident(table):
+    """A small host array on the current GPU, kept there for the next call."""
+    key = (launch.device_id(), table.dtype, table.shape, table.tobytes())
+    if key not in _resident:
+        if len(_resident) >= 64:
+            _resident.pop(next(iter(_resident)))
+        _resident[key] = cuda.to_device(table)
+    return _resident[key]

@@ -34,18 +34,25 @@ _MOVES = PASSES * TURNS
 
 
 def _direct(draw, size, T):
-    """A thread makes block after block; neighbours store next to each other."""
+    """A thread makes two blocks at once, whose instructions fill each other's gaps; neighbours
+    store next to each other."""
     one = T(1.0)
 
     @kernel
     def fill_direct(k0, k1, path, stream, high, aligned, out):
         """Blocks (i, high) of the counter; `out` is the part of the sequence that they make."""
-        n, i, step = uint64(out.size), uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
-        whole = uint32(n // uint64(size)) if aligned else uint32(0)
-        while i < whole:
+        n, first, step = uint64(out.size), uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+        half = uint32(n // uint64(2 * size)) if aligned else uint32(0)
+        i = first
+        while i < half:
+            j = uint32(i + half)
             a, b, c, d = philox10(i, high, path, stream, k0, k1)
-            store(out, uint64(i) * uint64(size), draw(a, b, c, d, one))
+            e, f, g, h = philox10(j, high, path, stream, k0, k1)
+            left, right = draw(a, b, c, d, one), draw(e, f, g, h, one)
+            store(out, uint64(i) * uint64(size), left)
+            store(out, uint64(j) * uint64(size), right)
             i = uint32(i + step)
+        i = uint32(uint32(2) * half + first)
         while uint64(i) * uint64(size) < n:
             a, b, c, d = philox10(i, high, path, stream, k0, k1)
             numbers = draw(a, b, c, d, one)

@@ -9,11 +9,11 @@ import numpy as np
 
 from rode.functionals import Process
 
-PARTS = 8
-"""Philox blocks that a lane walks."""
-
 LANES = 32
-"""Threads of a warp, or their likes on a CPU, that make a tile together."""
+"""Threads of a warp."""
+
+ROUNDS = 8
+"""Rounds in which a warp walks a tile; in each every lane walks a Philox block of numbers."""
 
 
 class Steps(NamedTuple):
@@ -28,13 +28,15 @@ class Steps(NamedTuple):
 
 
 class Path(NamedTuple):
-    """Numbers of one path. Floats are of the path's type.
+    """Numbers of one path. Floats are of the path's type; E numbers are in a block.
 
     Attributes
     ----------
+    em1_round : mu^(32 E) - 1
+    em1_tile : mu^(32 E ROUNDS) - 1
     strides : mu^(E 2^k) for k = 0 .. 4
-    em1_tile : mu^(32 E) - 1
-    share0, share1 : how much of a lane's carry goes with `first` and `second` of the table
+    powers : mu^j for j = 1 .. E
+    bends : sinh(j a) exp(-E a) for j = 1 .. E, where a = delta/tau
     """
 
     k0: np.uint32
@@ -43,47 +45,48 @@ class Path(NamedTuple):
     stream: np.uint32
     em1: float
     sigma: float
-    strides: tuple
+    mu: float
+    em1_round: float
     em1_tile: float
-    share0: float
-    share1: float
+    strides: tuple
+    powers: tuple
+    bends: tuple
 
 
-def elements(dtype) -> int:
-    """Elements of a lane: eight Philox blocks."""
-    return PARTS * (16 // np.dtype(dtype).itemsize)
+def block(dtype) -> int:
+    """Numbers in a Philox block."""
+    return 16 // np.dtype(dtype).itemsize
 
 
 def tile(dtype) -> int:
     """Elements of a tile."""
-    return LANES * elements(dtype)
+    return LANES * ROUNDS * block(dtype)
 
 
 def path_of(process: Process, delta: float, dtype, key, path: int, stream: int):
     """(Path, table) of a process.
 
-    Rows 3 and 4 of the (5, 32) table are `first` and `second`, two functions on the steps i = 1 ..
-    E of a lane that exp(-i a) and sinh(i a) are sums of, a = delta/tau. Row 0 is mu^(E t) for the
-    lanes t. Rows 1 and 2 are the shares of `first` and `second` that move the end of a tile by 1
-    and its start not at all.
+    Row 0 of the table is mu^(E t) for the blocks t of a tile. Rows 1 and 2 bend a tile of N
+    elements: sinh(i a)/sinh(N a), which obeys the recursion without noise but at the end, is
+
+        table[1, t] powers[j] + table[2, t] bends[j]   for i = E t + j + 1.
     """
-    T, E, a = np.dtype(dtype).type, elements(dtype), delta / process.tau
+    T, E, a = np.dtype(dtype).type, block(dtype), delta / process.tau
     em1, sigma = process.step(delta)
-    i, t = np.arange(1, E + 1), np.arange(LANES)
-    whole = LANES * E * a
-    table = np.zeros((5, LANES))
+    N, t, j = tile(dtype), np.arange(LANES * ROUNDS), np.arange(1, E + 1)
+    table = np.empty((3, t.size))
     table[0] = np.exp(-E * t * a)
-    down = -math.expm1(-2.0 * whole)
-    if E * a < 1.0:
-        # Both functions of a lane are near 1 and near i a: no digits are lost for small a.
-        table[3, :E], table[4, :E], share = np.cosh(i * a), np.sinh(i * a), (1.0, -1.0)
-        table[1] = np.exp(E * t * a - whole) * -np.expm1(-2.0 * E * t * a) / down
-        table[2] = np.exp(E * t * a - whole) * (1.0 + np.exp(-2.0 * E * t * a)) / down
-    else:
-        table[3, :E], table[4, :E], share = np.exp(-i * a), np.exp((i - E) * a), (1.0, 0.0)
-        table[1] = -np.exp(-whole - E * t * a) / down
-        table[2] = np.exp(E * (t + 1) * a - whole) / down
-    strides = tuple(T(math.exp(-E * 2**k * a)) for k in range(5))
-    numbers = (*key, np.uint32(path), np.uint32(stream), T(em1), T(sigma))
-    found = Path(*numbers, strides, T(math.expm1(-whole)), *map(T, share))
+    down = -math.expm1(-2.0 * N * a)
+    table[1] = np.exp((E * t - N) * a) * -np.expm1(-2.0 * E * t * a) / down
+    table[2] = 2.0 * np.exp((E * (t + 1) - N) * a) / down
+    bends = 0.5 * np.exp((j - E) * a) * -np.expm1(-2.0 * j * a)
+    found = Path(
+        *key,
+        np.uint32(path),
+        np.uint32(stream),
+        *map(T, (em1, sigma, math.exp(-a), math.expm1(-LANES * E * a), math.expm1(-N * a))),
+        tuple(T(math.exp(-E * 2**k * a)) for k in range(5)),
+        tuple(map(T, np.exp(-j * a))),
+        tuple(map(T, bends)),
+    )
     return found, table.astype(dtype)

@@ -11,13 +11,10 @@ from hetero._philox_math import words10
 from hetero.jit import parallel, serial
 from rode._blocks_math import BLOCKS
 from rode._functionals_math import advance
-from rode._ou import LANES, Steps, elements
+from rode._ou import Steps, block, tile
 
 CHUNK = 1 << 16
 """Elements that a thread walks at once."""
-
-SWEEP = 1024
-"""Elements that are swept together."""
 
 
 @functools.cache
@@ -109,22 +106,21 @@ def long_scan(run, table, rate, start, noise, normals, out, stream=0):
 
 @functools.cache
 def _bridge(dtype, normals):
-    walk, each = _walker(dtype, True, normals), elements(dtype)
-    whole = LANES * each
+    walk, each, whole = _walker(dtype, True, normals), block(dtype), tile(dtype)
 
     @parallel
-    def bridge_tiles(run, table, start, ends, out):
+    def bridge_tiles(run, powers, bends, table, start, ends, out):
         for i in prange(ends.size):
-            tile = int64(i)
-            low = tile * whole
+            number = int64(i)
+            low = number * whole
             free = np.empty(whole, out.dtype)
-            value = start if tile == 0 else ends[tile - 1]
+            value = start if number == 0 else ends[number - 1]
             walk(run, run.path, value, low, free, free)
-            miss = ends[tile] - free[-1]
+            miss = ends[number] - free[-1]
             part = out[low : min(low + whole, out.size)]
             for j in range(part.size):
                 t, e = j // each, j % each
-                weight = table[1, t] * table[3, e] + table[2, t] * table[4, e]
+                weight = table[1, t] * powers[e] + table[2, t] * bends[e]
                 part[j] = free[j] + miss * weight
 
     return bridge_tiles
@@ -132,49 +128,5 @@ def _bridge(dtype, normals):
 
 def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
-    _bridge(out.dtype.name, normals)(Steps(*run[:6]), table, start, ends, out)
-
-
-@parallel
-def _sweep(noise, powers, sigma, totals, out):
-    for b in prange(totals.size):
-        base = int64(b) * SWEEP
-        x = np.zeros(SWEEP, out.dtype)
-        for i in range(min(SWEEP, out.size - base)):
-            x[i] = sigma * noise[base + i]
-        width, d = 1, 0
-        while width < SWEEP:
-            for i in range(2 * width - 1, SWEEP, 2 * width):
-                x[i] += powers[d] * x[i - width]
-            width, d = 2 * width, d + 1
-        while width > 1:
-            width, d = width // 2, d - 1
-            for i in range(3 * width - 1, SWEEP, 2 * width):
-                x[i] += powers[d] * x[i - width]
-        for i in range(min(SWEEP, out.size - base)):
-            out[base + i] = x[i]
-        totals[b] = x[SWEEP - 1]
-
-
-@parallel
-def _fix(out, values, weights, start):
-    for b in prange(values.size):
-        block = int64(b)
-        before = start if block == 0 else values[block - 1]
-        for p in range(min(SWEEP, out.size - block * SWEEP)):
-            out[block * SWEEP + p] += weights[p] * before
-
-
-def sweeps(powers, weights, sigma, start, noise, out, stream=0):
-    """Fill `out` with the path of `noise` from `start` by the paper's up-sweep and down-sweep.
-
-    powers[l, d] is mu^(SWEEP^l 2^d) and weights[l, p] is mu^(SWEEP^l (p + 1)).
-    """
-    T = out.dtype.type
-    totals = np.empty(-(-out.size // SWEEP), out.dtype)
-    _sweep(noise, powers[0], T(sigma), totals, out)
-    values = totals
-    if totals.size > 1:
-        values = np.empty_like(totals)
-        sweeps(powers[1:], weights[1:], 1.0, start, totals, values)
-    _fix(out, values, weights[0], T(start))
+    bends = np.array(run.powers), np.array(run.bends)
+    _bridge(out.dtype.name, normals)(Steps(*run[:6]), *bends, table, start, ends, out)

@@ -124,15 +124,17 @@ def replaced(typing, x, i, value):
 
 
 @intrinsic
-def walked(typing, o, noise, em1):
-    """O after each number of the tuple `noise`: o + (em1 o + noise), see `advance`."""
+def walked(typing, noise, mu):
+    """O after each number of the tuple `noise`, from O = 0: mu o + noise, each rounded once.
+
+    Of few steps the digits of the drift do not matter; of many they do, see `advance`.
+    """
 
     def emit(context, builder, signature, values):
-        o, noises, em1 = values[0], _parts(builder, values[1], noise.count), values[2]
-        parts = []
-        for n in noises:
-            o = builder.fadd(o, builder.fma(em1, o, n))
-            parts.append(o)
+        first, *rest = _parts(builder, values[0], noise.count)
+        parts = [first]
+        for n in rest:
+            parts.append(builder.fma(values[1], parts[-1], n))
         return _pack(context, builder, noise, parts)
 
-    return noise(noise.dtype, noise, noise.dtype), emit
+    return noise(noise, noise.dtype), emit

@@ -34,12 +34,12 @@ def average(path, steps: int, *, device=None):
     TypeError, ValueError
         Naming the argument.
     """
-    return _weighted(path, steps, 1, device, lambda sums, x, M: [sums[0] / M])[0]
+    return _weighted(path, steps, device, lambda M: [(1.0 / M, 0.0, 0.0)])[0]
 
 
 def double_average(path, steps: int, *, device=None):
     """A_2 = 2/M^2 sum of (M - j) O_j over j < M; as `average`. Of O = 1 it is 1 + 1/M."""
-    return _weighted(path, steps, 2, device, lambda sums, x, M: [2.0 / M * sums[1]])[0]
+    return _weighted(path, steps, device, lambda M: [(0.0, 0.0, 0.0), (2.0 / M, 0.0, 0.0)])[1]
 
 
 def riemann_sums(path, steps: int, delta: float, count: int, *, device=None):
@@ -52,19 +52,19 @@ def riemann_sums(path, steps: int, delta: float, count: int, *, device=None):
     if not isinstance(count, Integral) or not 1 <= count <= MOST:
         raise ValueError(f"count must be an integer from 1 to {MOST}, got {count!r}")
 
-    def finish(sums, x, M):
-        h, found = M * delta, []
-        for d in range(count):
-            ones = float(np.sum((np.arange(M) / M) ** d)) if d else float(M)
-            inner = sums[d] - x[:-1:M] + (x[M::M] if d == 0 else 0.0)
-            found.append(delta * h**d / math.factorial(d) * (inner - ones * x[:-1:M]))
-        return found
+    def weights(M):
+        h = M * delta
+        scales = (delta * h**d / math.factorial(d) for d in range(count))
+        ones = [float(M)] + [float(np.sum((np.arange(M) / M) ** d)) for d in range(1, count)]
+        # The sums are over j = 0 .. M - 1; the start goes out, for d = 0 the end comes in.
+        return [(s, -1.0 - ones[d], float(d == 0)) for d, s in enumerate(scales)]
 
-    return _weighted(path, steps, count, device, finish, 1)
+    return _weighted(path, steps, device, weights, 1)
 
 
-def _weighted(path, steps, count, device, finish, extra=0):
-    """What `finish` makes of the sums over each stretch and of the path."""
+def _weighted(path, steps, device, weights, extra=0):
+    """For each (scale, first, last) of weights(M), d = 0 ..: scale (S_d + first O_0 + last O_M) of
+    every stretch, S_d = sum of ((M - j)/M)^d O_j over j < M."""
     dtype = np.float32 if str(getattr(path, "dtype", "")).endswith("float32") else np.float64
     if device_of(path) is None:
         path = as_real("path", path, dtype)
@@ -77,12 +77,13 @@ def _weighted(path, steps, count, device, finish, extra=0):
             f"{' and one more' if extra else ''}, got shape {tuple(path.shape)}"
         )
     device = resolve(device, path, work=size, break_even=BREAK_EVEN)
-    windows = (size - extra) // steps
+    windows, made = (size - extra) // steps, weights(int(steps))
     with device.active(), region("averages"):
         work = Workspace(device, path)
         x = work.input("path", path, dtype)
-        sums = work.output((count, windows), dtype)
-        shaped = sums.reshape((count, windows))
-        twin("rode._averages", device).sums(x, int(steps), shaped, work.stream)
-        host = work.result(sums, (count, windows))
-        return finish(host, path, int(steps))
+        flat = work.output((len(made), windows), dtype)
+        sums, loops = flat.reshape((len(made), windows)), twin("rode._averages", device)
+        loops.sums(x, int(steps), sums, work.stream)
+        loops.finish(x, int(steps), np.array(made, dtype), sums, work.stream)
+        found = work.result(flat, (len(made), windows))
+        return [found[d] for d in range(len(made))]

@@ -54,7 +54,7 @@ def ornstein_uhlenbeck(
         - "scan": O' = mu O + sigma n, as a prefix sum in one pass: the noise is drawn on the fly
           or given
         - "bridge": the same law, not the same function of the noise: the values at the ends of
-          tiles are drawn first (a path of its own, 512 times coarser in float32), then each tile
+          tiles are drawn first (a path of its own, 1024 times coarser in float32), then each tile
           is walked and bent to end where it should. No tile waits for another.
         - "sweeps": the paper's up-sweep, down-sweep and fix-up, of given noise
 
@@ -151,7 +151,8 @@ class _Maker:
             weights = [np.exp(-rate * 1024.0**l * steps) for l in levels]
             tables = (np.array(a).astype(self.dtype) for a in (powers, weights))
             _, sigma = self.process.step(self.delta)
-            self.loops.sweeps(*tables, sigma, start, noise, row, self.stream)
+            sweeps = twin("rode._sweep", self.device).sweeps
+            sweeps(*tables, sigma, start, noise, row, self.stream)
         elif method == "scan":
             self.scan(start, path, STREAM, self.delta, noise, row)
         else:

@@ -7,6 +7,7 @@ _FUNCTIONS = {
     "sbth.dense": ("eigvalsh", "full_to_band"),
     "sbth.eigenvalues": ("eigvals_banded", "eigvalsh_tridiagonal"),
     "sbth.reduction": ("tridiagonalize",),
+    "sbth.reflections": ("Reflections",),
     "sbth.storage": ("band_from_dense", "band_from_sparse", "dense_from_band"),
 }
 _MODULE_OF = {name: module for module, names in _FUNCTIONS.items() for name in names}

@@ -87,7 +87,11 @@ class Task:
             "b# = work[#p + width] if #j < width and below else zero",
         )
         self.each("#column = a#", "#below = b#")
-        self.add("cuda.syncthreads()")
+        self.add(
+            "cuda.syncthreads()",
+            "if kept.size > 0 and t < width:",
+            "    kept[U(s) * U(n) + U(c0) + t] = shared[U(V) + t] if t > U(0) else tau",
+        )
         self.each("a# = a# if r >= #j else #mirror")
 
     def _chains(self, name: str, term: str) -> None:
@@ -214,7 +218,7 @@ def _block(lines, depth: int) -> str:
 def persistent(tile: int, columns: int) -> str:
     """Blocks take sweeps from a ticket and wait for the sweep before theirs."""
     return (
-        "def chase(work, ld, n, d, progress, control):\n"
+        "def chase(work, ld, n, d, progress, control, kept):\n"
         + _block(_SETUP.format(tile=tile, columns=columns).splitlines(), 1)
         + """\
     slot = cuda.shared.array(1, int32)
@@ -247,7 +251,7 @@ def persistent(tile: int, columns: int) -> str:
 def wavefront(tile: int, columns: int) -> str:
     """One step: a block for every task; reflections are kept in memory between steps."""
     return (
-        "def step(work, ld, n, d, number, first_sweep, reflections, taus):\n"
+        "def step(work, ld, n, d, number, first_sweep, reflections, taus, kept):\n"
         + _block(_SETUP.format(tile=tile, columns=columns).splitlines(), 1)
         + f"""\
     s = first_sweep + int32(cuda.blockIdx.x)

@@ -4,14 +4,8 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import SUMS, parallel, scalar, serial
-from sbth._reduction_math import (
-    extents,
-    in_step,
-    last_task,
-    reflection,
-    steps,
-    sweeps,
-)
+from sbth._order_math import extents, in_step, last_task, steps, sweeps
+from sbth._reduction_math import reflection
 
 
 @scalar(fastmath=SUMS, boundscheck=False)
@@ -104,26 +98,30 @@ def task(work, c0, m, rows, v, tau, u, w):
 
 
 @scalar
-def _run(work, s, k, n, d, v, tau, scratch):
+def _run(work, s, k, n, d, v, tau, scratch, kept):
     """Task (s, k) with what its sweep carries along in v and tau."""
     c0, m, rows = extents(s, k, n, d)
     if k == 0:
         tau = _first(work, s, m, v)
+    if kept.size > 0:
+        kept[s, c0] = tau
+        for i in range(1, m):
+            kept[s, c0 + i] = v[i]
     return task(work, c0, m, rows, v, tau, scratch[0], scratch[1])
 
 
 @serial
-def _serial(work, d):
+def _serial(work, d, kept):
     n = work.shape[0]
     v, scratch = np.zeros(2 * d, work.dtype), np.zeros((2, 2 * d), work.dtype)
     tau = v[0]
     for s in range(sweeps(n)):
         for k in range(last_task(s, n, d) + 1):
-            tau = _run(work, s, k, n, d, v, tau, scratch)
+            tau = _run(work, s, k, n, d, v, tau, scratch, kept)
 
 
 @parallel
-def _wavefronts(work, d, slots):
+def _wavefronts(work, d, slots, kept):
     n = work.shape[0]
     reflections = np.zeros((slots, 2 * d), work.dtype)
     scratch = np.zeros((slots, 2, 2 * d), work.dtype)
@@ -133,14 +131,16 @@ def _wavefronts(work, d, slots):
         for index in prange(stop - first):
             s = first + np.int64(index)
             slot = s % slots
-            tau = taus[slot]
-            taus[slot] = _run(work, s, t - 2 * s, n, d, reflections[slot], tau, scratch[slot])
+            k, carried, room = t - 2 * s, reflections[slot], scratch[slot]
+            taus[slot] = _run(work, s, k, n, d, carried, taus[slot], room, kept)
 
 
-def reduce(work, d, method, in_flight, stream=0):
-    """Reduce a working matrix of bandwidth d >= 2 in place."""
+def reduce(work, d, method, in_flight, kept, stream=0):
+    """Reduce a working matrix of bandwidth d >= 2 in place.
+
+    `kept` takes the reflections (sbth.reflections has the layout), or is empty.
+    """
     if method == "serial":
-        _serial(work, d)
+        _serial(work, d, kept)
     else:
-        n = len(work)
-        _wavefronts(work, d, n // (2 * d) + 2)
+        _wavefronts(work, d, len(work) // (2 * d) + 2, kept)

@@ -4,18 +4,12 @@ import numpy as np
 from numba import float32, float64, int32, uint64
 
 from hetero import launch
-from hetero._driver import cuda, raise_shared_limit
+from hetero._driver import cuda
 from hetero.jit import define, kernel
 from sbth import _chase_text as text
 from sbth._flags import acquire, release
-from sbth._reduction_math import (
-    extents,
-    in_step,
-    last_task,
-    needed,
-    reflection,
-    steps,
-)
+from sbth._order_math import extents, in_step, last_task, needed, steps
+from sbth._reduction_math import reflection
 
 _SPINS = 1 << 24  # of seconds: then a wait ends in an error
 _LOOKS = 1 << 12  # waits between looks whether another block has failed
@@ -58,22 +52,24 @@ for _tile in TILES:
         )
 
 
-def reduce(work, d, method, in_flight, stream=0):
-    """Reduce a working matrix of bandwidth 2 <= d <= 64 in place."""
+def reduce(work, d, method, in_flight, kept, stream=0):
+    """Reduce a working matrix of bandwidth 2 <= d <= 64 in place.
+
+    `kept` takes the reflections (sbth.reflections has the layout), or is empty.
+    """
     n, ld = work.shape
     tile, columns = text.tile_of(d)
     threads = text.threads_of(tile, columns)
     size = text.places(tile, columns)[1] * work.dtype.itemsize
-    flat = work.reshape(n * ld)
+    flat, kept = work.reshape(n * ld), kept.reshape(kept.size)
     common = flat, np.int32(ld), np.int32(n), np.int32(d)
     most = n // (2 * d) + 2  # tasks that can run at once
     if method == "persistent":
         chase = globals()[f"chase_{tile}_{work.dtype}"]
         progress = cuda.to_device(np.zeros(n, np.int32), stream=stream)
         control = cuda.to_device(np.zeros(2, np.int32), stream=stream)
-        arguments = (*common, progress, control)
-        if size > launch.USUAL_SHARED_MEMORY:
-            raise_shared_limit(chase, arguments, size)
+        arguments = (*common, progress, control, kept)
+        launch.allow_shared_memory(chase, arguments, size)
         resident = launch.multiprocessors() * max(1, launch.shared_memory() // (size + 1024))
         blocks = min(most, in_flight or most, resident)
         chase[blocks, threads, stream, size](*arguments)
@@ -89,9 +85,9 @@ def reduce(work, d, method, in_flight, stream=0):
     reflections = cuda.device_array((most + 1, tile), work.dtype, stream=stream)
     taus = cuda.device_array(most + 1, work.dtype, stream=stream)
     for number, first, count in _launches(n, d, slots):
-        arguments = (*common, np.int32(number), np.int32(first), reflections, taus)
-        if number == 0 and size > launch.USUAL_SHARED_MEMORY:
-            raise_shared_limit(step, arguments, size)
+        arguments = (*common, np.int32(number), np.int32(first), reflections, taus, kept)
+        if number == 0:
+            launch.allow_shared_memory(step, arguments, size)
         step[count, threads, stream, size](*arguments)
 
 

@@ -3,57 +3,79 @@
 import numpy as np
 from numba import prange
 
-from hetero.jit import parallel, scalar, serial
-from sbth._sturm_math import PASSES, is_narrow, narrowed, pivot, points
+from hetero.jit import parallel, scalar
+from sbth._sturm_math import PASSES, is_narrow, pivot_from, point, start
 
 _LANES = 16  # eigenvalues at once
+_POINTS = 3  # in each one's interval
+
+
+@scalar
+def _quotient(a, b):
+    return a / b
+
+
+_pivot = pivot_from(scalar, _quotient)
 
 
 @scalar
 def _counts(d, e2, tiny, x, q, counts):
     """Eigenvalues below each x."""
     for k in range(np.uint64(x.size)):
-        q[k] = np.inf
+        q[k] = 1.0
         counts[k] = 0
     for i in range(np.uint64(d.size)):
         diagonal, square = d[i], e2[i]
         for k in range(np.uint64(x.size)):
-            q[k] = pivot(q[k], diagonal, square, x[k], tiny)
+            q[k] = _pivot(q[k], diagonal, square, x[k], tiny)
             counts[k] += 1 if q[k] < 0.0 else 0
 
 
 @parallel
-def _bisect(d, e2, tiny, least, low, high, first, values):
+def _below(d, e2, tiny, x, counts):
+    size = _LANES * _POINTS
+    for group in prange((x.size + size - 1) // size):
+        here = slice(np.int64(group) * size, min((np.int64(group) + 1) * size, x.size))
+        _counts(d, e2, tiny, x[here], np.empty(size), counts[here])
+
+
+@parallel
+def _bisect(d, e2, tiny, least, low, high, shared, first, values):
     for group in prange((values.size + _LANES - 1) // _LANES):
-        start = np.int64(group) * _LANES
-        size = min(_LANES, values.size - start)
-        x, q, counts = np.empty(3 * size), np.empty(3 * size), np.empty(3 * size, np.int64)
-        a, b = np.full(size, low), np.full(size, high)
+        begin = np.int64(group) * _LANES
+        size = min(_LANES, values.size - begin)
+        x, q = np.empty(_POINTS * size), np.empty(_POINTS * size)
+        counts = np.empty(_POINTS * size, np.int64)
+        a, b = np.empty(size), np.empty(size)
+        for k in range(size):
+            a[k], b[k] = start(shared, low, high, first + begin + k)
         for _ in range(PASSES):
             done = True
             for k in range(size):
-                x[k], x[size + k], x[2 * size + k] = points(a[k], b[k])
+                for i in range(_POINTS):
+                    x[i * size + k] = point(a[k], b[k], i + 1, _POINTS + 1)
                 done = done and is_narrow(a[k], b[k], least)
             if done:
                 break
             _counts(d, e2, tiny, x, q, counts)
             for k in range(size):
-                p1, p2, p3 = x[k], x[size + k], x[2 * size + k]
-                c1, c2, c3 = counts[k], counts[size + k], counts[2 * size + k]
-                a[k], b[k] = narrowed(a[k], b[k], p1, p2, p3, c1, c2, c3, first + start + k)
+                part = 0
+                for i in range(_POINTS):
+                    part += 1 if counts[i * size + k] <= first + begin + k else 0
+                lower, upper = a[k], b[k]
+                a[k] = point(lower, upper, part, _POINTS + 1)
+                b[k] = point(lower, upper, part + 1, _POINTS + 1)
         for k in range(size):
-            values[start + k] = 0.5 * (a[k] + b[k])
-
-
-@serial
-def _below(d, e2, tiny, x, counts):
-    q = np.empty(x.size)
-    _counts(d, e2, tiny, x, q, counts)
+            values[begin + k] = 0.5 * (a[k] + b[k])
 
 
 def bisect(d, e2, tiny, least, low, high, first, values, stream=0):
     """Eigenvalues number `first`, `first` + 1, ... of those in (low, high], to `values`."""
-    _bisect(d, e2, tiny, least, low, high, first, values)
+    parts = 2 * values.size + 1
+    x = np.array([point(low, high, i, parts) for i in range(1, parts)])
+    shared = np.empty(x.size, np.int64)
+    _below(d, e2, tiny, x, shared)
+    _bisect(d, e2, tiny, least, low, high, shared, first, values)
 
 
 def below(d, e2, tiny, x, counts, stream=0):

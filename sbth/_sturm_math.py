@@ -2,36 +2,48 @@
 
 The number of negative pivots of T - x equals the number of eigenvalues below x (Kahan 1966;
 LAPACK's dlaebz): q_0 = d_0 - x, q_i = d_i - x - e_(i-1)^2 / q_(i-1). A pivot nearer to 0 than
-`tiny` is taken as -tiny, as LAPACK does. Each pass counts at three points and leaves a quarter of
-the interval: pivots depend on each other, so two passes of one point would take twice as long.
+`tiny` is taken as -tiny, as LAPACK does. A first pass counts at many points at once, which serve
+all eigenvalues; after it each interval is cut into several parts a pass: the pivots of a point
+depend on each other, so those of some more points cost a processor little.
 """
 
 from hetero.jit import scalar
 
-PASSES = 40  # 2 bits each: more than a float64 has, and some for a relative tolerance near 0
+PASSES = 60  # of at least 2 bits: more than a float64 has, and some for a tolerance near 0
 EPSILON = 2.0**-52
 
 
-@scalar
-def pivot(q, d, e2, x, tiny):
-    """The next pivot of T - x."""
-    q = (d - x) - e2 / q
-    return q if abs(q) >= tiny else -tiny
+def pivot_from(decorate, quotient):
+    """The recurrence, with the function that a target divides by."""
+
+    @decorate
+    def pivot(q, d, e2, x, tiny):
+        """The next pivot of T - x."""
+        q = (d - x) - quotient(e2, q)
+        return q if abs(q) >= tiny else -tiny
+
+    return pivot
 
 
 @scalar
-def points(low, high):
-    """Three places that cut an interval into quarters."""
-    quarter = 0.25 * (high - low)
-    return low + quarter, low + 2.0 * quarter, high - quarter
+def point(low, high, i, parts):
+    """Number i of the parts + 1 places that cut an interval into parts, its ends included."""
+    at = low + (high - low) * (i / parts)
+    return high if i == parts else at
 
 
 @scalar
-def narrowed(low, high, p1, p2, p3, c1, c2, c3, index):
-    """The quarter that has eigenvalue number `index`; c1, c2, c3 are the counts at p1, p2, p3."""
-    if c2 > index:
-        return (low, p1) if c1 > index else (p1, p2)
-    return (p2, p3) if c3 > index else (p3, high)
+def start(counts, low, high, index):
+    """The part that has eigenvalue number `index`; counts[i] are below the end of part i."""
+    first, last = 0, len(counts)  # the part is one of first ... last; the last one's end is `high`
+    while first < last:
+        middle = (first + last) // 2
+        if counts[middle] > index:
+            last = middle
+        else:
+            first = middle + 1
+    parts = len(counts) + 1
+    return point(low, high, first, parts), point(low, high, first + 1, parts)
 
 
 @scalar

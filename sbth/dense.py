@@ -7,6 +7,7 @@ import numpy as np
 from hetero import DeviceUnavailableError, errors, region
 from hetero.arrays import as_real, device_of
 from hetero.devices import resolve
+from sbth._blocks import factored, half_image
 from sbth.eigenvalues import eigvals_banded
 from sbth.storage import scale_of
 
@@ -85,24 +86,12 @@ def _cupy(device):
 def _reduce_panel(xp, a, start: int, b: int) -> None:
     """Eliminate what is below the band in columns start ... start + b - 1 of a, in place."""
     below = start + b
-    packed, tau = xp.linalg.qr(a[below:, start:below], mode="raw")
-    packed = packed.T  # LAPACK's: columns of reflections below R
-    r, v = xp.triu(packed)[: min(b, len(packed))], xp.tril(packed, -1)
-    size = min(v.shape)
-    v = v[:, :size]
-    v[range(size), range(size)] = 1.0
-    v[:, tau[:size] == 0.0] = 0.0
-    # Q = 1 - V T V^T; a reflection that does nothing has v = 0, whatever its diagonal in T.
-    inverse = xp.triu(v.T @ v, 1) + xp.diag(1.0 / xp.where(tau == 0.0, tau + 1.0, tau)[:size])
-    t = xp.linalg.inv(inverse).astype(a.dtype)
-    a[below:, start:below] = 0.0
-    a[below : below + len(r), start:below] = r
-    a[start:below, below:] = a[below:, start:below].T
+    v, u, r, _ = factored(xp, a[below:, start:below])
+    a[below:, start:below] = r
+    a[start:below, below:] = r.T
     rest = a[below:, below:]
-    x = rest @ (v @ t)
-    y = x - v @ (0.5 * (t.T @ (v.T @ x)))
-    rest -= y @ v.T
-    rest -= v @ y.T
+    w = half_image(rest @ u, v, u)
+    rest -= xp.hstack((w, v)) @ xp.hstack((v, w)).T
 
 
 def eigvalsh(a, *, select="a", select_range=None, device=None) -> np.ndarray:

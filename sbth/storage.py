@@ -33,28 +33,30 @@ def checked_band(ab) -> np.ndarray:
     return ab.astype(np.float32 if ab.dtype == np.float32 else np.float64, copy=False)
 
 
-def columns_of(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, float]:
-    """The working matrix of a checked `ab`, scaled where squares could over- or underflow, and
-    the factor that the results have to be multiplied with.
+def diagonals(ab: np.ndarray, lower: bool) -> list[np.ndarray]:
+    """The diagonal and the subdiagonals of a checked `ab`, as views of it."""
+    d, n = ab.shape[0] - 1, ab.shape[1]
+    width = min(d, max(n - 1, 0))
+    return [ab[k, : n - k] if lower else ab[d - k, k:] for k in range(width + 1)]
+
+
+def scaling(ab: np.ndarray, lower: bool) -> float:
+    """A power of two that `ab` is multiplied with, so that squares neither over- nor underflow.
 
     Raises
     ------
     ValueError
         NaN or infinity within the band; what lies outside the matrix is not looked at.
     """
-    d, n = ab.shape[0] - 1, ab.shape[1]
-    width = min(d, max(n - 1, 0))
-    work = np.zeros((n, max(2 * width, 1)), ab.dtype)
-    for k in range(width + 1):
-        work[: n - k, k] = ab[k, : n - k] if lower else ab[d - k, k:]
-    largest = float(np.max(np.abs(work), initial=0.0))
-    if not math.isfinite(largest):
-        j, k = map(int, np.argwhere(~np.isfinite(work))[0])
-        raise ValueError(f"ab holds {work[j, k]} for element ({j + k}, {j}) of the matrix")
-    factor = scale_of(largest, work.dtype)
-    if factor != 1.0:
-        work *= work.dtype.type(factor)
-    return work, 1.0 / factor
+    largest = 0.0
+    for k, diagonal in enumerate(diagonals(ab, lower)):
+        low = float(np.min(diagonal, initial=0.0))
+        high = float(np.max(diagonal, initial=0.0))
+        if not (math.isfinite(high) and math.isfinite(low)):
+            j = int(np.argmin(np.isfinite(diagonal)))
+            raise ValueError(f"ab holds {diagonal[j]} for element ({j + k}, {j}) of the matrix")
+        largest = max(largest, high, -low)
+    return scale_of(largest, ab.dtype)
 
 
 def scale_of(largest: float, dtype) -> float:
@@ -115,10 +117,9 @@ def band_from_sparse(a, *, lower: bool = True) -> np.ndarray:
 def dense_from_band(ab, *, lower: bool = True) -> np.ndarray:
     """The dense symmetric matrix of LAPACK band storage."""
     ab = checked_band(ab)
-    work, factor = columns_of(ab, lower)
-    n, width = len(work), min(ab.shape[0] - 1, max(ab.shape[1] - 1, 0))
-    a = np.zeros((n, n), work.dtype)
-    for k in range(width + 1):
+    n = ab.shape[1]
+    a = np.zeros((n, n), ab.dtype)
+    for k, diagonal in enumerate(diagonals(ab, lower)):
         j = np.arange(n - k)
-        a[j + k, j] = a[j, j + k] = work[: n - k, k] * work.dtype.type(factor)
+        a[j + k, j] = a[j, j + k] = diagonal
     return a

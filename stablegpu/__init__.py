@@ -10,6 +10,7 @@ _FUNCTIONS = {
     "stablegpu.conversions": ("from_r", "from_scipy"),
     "stablegpu.derivatives": ("dlogpdf",),
     "stablegpu.estimate": ("fit", "fit_windows"),
+    "stablegpu.fisher": ("fisher_information",),
     "stablegpu.special": ("expn", "log_ndtr", "logsumexp", "ndtr"),
 }
 _MODULE_OF = {name: module for module, names in _FUNCTIONS.items() for name in names}

@@ -12,11 +12,12 @@ from stablegpu._fit_likelihood_math import (
     link,
     look_around,
     observe,
+    observe_place,
     prepare,
     sum_up,
 )
 from stablegpu._fit_near_one_math import PROFILE
-from stablegpu._fit_optimum_math import DONE, PHASE, STATE, SUMS, TRIAL, advance, begin
+from stablegpu._fit_optimum_math import DONE, PHASE, SCANNING, STATE, SUMS, TRIAL, advance, begin
 
 
 @serial
@@ -30,6 +31,12 @@ def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, pr
     sums[:] = 0.0
     to_units = np.exp(-m[TRIAL + 3])
     log_scale = np.log(law[SCALE])
+    if m[PHASE] >= SCANNING:
+        for i in range(x.size):
+            weight = weights[i] if weights.size else 1.0
+            if weight > 0.0:
+                sums[0] += weight * (observe_place(x[i], law, nodes, series) - log_scale)
+        return
     for i in range(x.size):
         weight = weights[i] if weights.size else 1.0
         if weight == 0.0:

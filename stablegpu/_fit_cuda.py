@@ -18,6 +18,7 @@ from stablegpu._fit_likelihood_math import (
     link,
     look_around,
     observe,
+    observe_place,
     prepare,
     sum_up,
 )
@@ -25,6 +26,7 @@ from stablegpu._fit_optimum_math import (
     DONE,
     FIRST,
     PHASE,
+    SCANNING,
     STATE,
     SUMS,
     TRIAL,
@@ -80,12 +82,16 @@ def maximize_sets(x, weights, firsts, lasts, initial, units, free, table, states
             cuda.syncthreads()
             to_units = math.exp(-m[TRIAL + 3])
             log_scale = math.log(law[SCALE])
+            scanning = m[PHASE] >= SCANNING
             # Five sums at a time: fifteen take more registers than there are.
             for part in range(3 if m[PHASE] == FIRST else 1):
                 s0 = s1 = s2 = s3 = s4 = 0.0
                 for i in range(first + lane, last, THREADS):
                     weight = weights[i] if weighted else 1.0
                     if weight == 0.0:
+                        continue
+                    if scanning:
+                        s0 += weight * (observe_place(x[i], law, nodes, series) - log_scale)
                         continue
                     f, a, b, c, d = observe(x[i], law, nodes, series, profile)
                     c *= to_units

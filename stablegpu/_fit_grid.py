@@ -23,60 +23,69 @@ _NARROWEST = 1e-5  # the first axis's width at the end
 _MOST = 100
 
 
-def search(sets, law, unit, dimensions: int, work, host):
-    """The final state of the best law, and the evaluations of the likelihood.
+def search(sets, laws, units, dimensions: int, work, host):
+    """The final states of the best laws, a row for each set, and the evaluations that each took.
 
-    `sets` holds one set; `law` is McCulloch's estimate of it (alpha, beta, S0 location and scale),
-    `unit` the location and scale of the states.
+    `laws` holds McCulloch's estimates (alpha, beta, S0 location and scale), `units` the locations
+    and scales of the states. All sets take a step at once.
     """
-    from stablegpu._fit_optimum_math import VALUE
+    from stablegpu._fit_optimum_math import STATE, VALUE
 
     steps = np.linspace(-1.0, 1.0, POINTS[dimensions])
     offsets = np.array(list(itertools.product(*[steps] * dimensions)))
-    centre, widths = np.array([law[0], law[1], 0.0, 0.0]), _WIDTHS[:dimensions].copy()
-    best, evaluations = None, 0
+    count, every = len(laws), np.arange(len(laws))
+    centres = np.column_stack([laws[:, :2], np.zeros((count, 2))])
+    widths = np.tile(_WIDTHS[:dimensions], (count, 1))
+    best, evaluations = np.full((count, STATE), -np.inf), 0
     for _ in range(_MOST):
-        laws = np.tile(centre, (len(offsets), 1))
-        laws[:, :dimensions] += widths * offsets
-        laws[:, 0] = np.clip(laws[:, 0], *ALPHA_RANGE)
-        laws[:, 1] = np.clip(laws[:, 1], -1.0, 1.0)
+        grids = np.repeat(centres[:, None, :], len(offsets), axis=1)
+        grids[..., :dimensions] += widths[:, None, :] * offsets
+        grids[..., 0] = np.clip(grids[..., 0], *ALPHA_RANGE)
+        grids[..., 1] = np.clip(grids[..., 1], -1.0, 1.0)
         if dimensions == 2:
-            laws[:, 2:] = _from_quantiles(laws, law, unit)
-        states = likelihoods(sets, laws, unit, work, host)
-        evaluations += len(laws)
-        top = int(np.argmax(states[:, VALUE]))
-        moved = best is not None and not np.array_equal(laws[top], centre)
-        if best is None or states[top, VALUE] > best[VALUE]:
-            best, centre = states[top], laws[top]
+            grids[..., 2:] = _from_quantiles(grids, laws, units)
+        states = likelihoods(sets, grids, units, work, host)
+        evaluations += len(offsets)
+        top = states[..., VALUE].argmax(axis=1)
+        found = grids[every, top]
+        moved = (best[:, VALUE] > -np.inf) & (found != centres).any(axis=1)
+        better = states[every, top, VALUE] > best[:, VALUE]
+        best[better], centres[better] = states[every, top][better], found[better]
         # A best point at the rim: the maximum may lie outside, and the grid keeps its size.
-        at_rim = np.abs(offsets[top]).max() == 1.0 and moved
-        widths *= 0.85 if at_rim else _SHRINK[dimensions]
-        if widths[0] < _NARROWEST:
+        at_rim = (np.abs(offsets[top]).max(axis=1) == 1.0) & moved
+        widths *= np.where(at_rim, 0.85, _SHRINK[dimensions])[:, None]
+        if widths[:, 0].max() < _NARROWEST:
             break
     return best, evaluations
 
 
-def likelihoods(sets, laws, unit, work, host):
-    """States with the log-likelihood of each law for the one data set: all at once."""
-    count = len(laws)
+def likelihoods(sets, grids, units, work, host):
+    """States with the log-likelihood of grids[s, k] for set s: all at once."""
+    count, size = grids.shape[:2]
+    firsts, lasts = (host.result(v, v.shape).repeat(size) for v in (sets.firsts, sets.lasts))
     repeated = sets._replace(
-        firsts=host.input("sets", np.zeros(count, np.int64), np.int64),
-        lasts=host.input("sets", np.full(count, sets.x.size), np.int64),
+        firsts=host.input("sets", firsts, np.int64), lasts=host.input("sets", lasts, np.int64)
     )
-    return _fit_sets.maximized(repeated, laws, np.tile(unit, (count, 1)), 0, work, host)
+    units = np.repeat(units, size, axis=0)
+    states = _fit_sets.maximized(repeated, grids.reshape(-1, 4), units, 0, work, host)
+    return states.reshape(count, size, -1)
 
 
-def _from_quantiles(laws, law, unit):
+def _from_quantiles(grids, laws, units):
     """Location and logarithm of scale in units that fit the median and the quartiles."""
+    median, width = _quartiles(laws[:, 0], laws[:, 1])
+    middle, width = laws[:, 2] + laws[:, 3] * median, laws[:, 3] * width
+    median, size = _quartiles(grids[..., 0], grids[..., 1])
+    scale = width[:, None] / size
+    loc = (middle[:, None] - scale * median - units[:, :1]) / units[:, 1:]
+    return np.stack([loc, np.log(scale / units[:, 1:])], axis=-1)
+
+
+def _quartiles(alpha, beta):
+    """Median and quartile range of standard laws."""
     from stablegpu._fit_start_math import quartiles_of
     from stablegpu._mcculloch import surfaces
 
     table = surfaces()
-    median0, range0 = quartiles_of(law[0], law[1], table)
-    middle, width = law[2] + law[3] * median0, law[3] * range0
-    found = np.empty((len(laws), 2))
-    for k, (alpha, beta) in enumerate(laws[:, :2]):
-        median, size = quartiles_of(alpha, beta, table)
-        scale = width / size
-        found[k] = (middle - scale * median - unit[0]) / unit[1], np.log(scale / unit[1])
-    return found
+    found = [quartiles_of(a, b, table) for a, b in zip(alpha.flat, beta.flat, strict=True)]
+    return np.array(found).T.reshape(2, *alpha.shape)

@@ -318,6 +318,19 @@ def _window(level, least, start, stop, nodes):
     return s, c, a, b
 
 
+@scalar(fastmath=SUMS)
+def _total(level, least, start, stop, nodes):
+    """The first sum of `_window` alone."""
+    s = 0.0
+    for j in range(np.uint64(start), np.uint64(stop)):
+        g = level * nodes[j]
+        excess = g - least
+        excess = excess if excess < 300.0 else 300.0
+        excess = excess if excess > 0.0 else 0.0
+        s += nodes[j + np.uint64(CAPACITY)] * g * exp_minus(excess)
+    return s
+
+
 @scalar
 def _search(level_u, law, k, series):
     """The first block of side k whose largest V exceeds `level_u`; the last if none does."""
@@ -330,6 +343,17 @@ def _search(level_u, law, k, series):
         else:
             high = middle
     return low
+
+
+@scalar
+def _blocks_of(level, law, k, nodes, series):
+    """The first block of the side, those from which to which g matters, and the least g in them."""
+    side = law[k * FIELDS : (k + 1) * FIELDS]
+    first = int(side[FIRST])
+    block = _search(BELOW / level, law, k, series)
+    last = _search((side[MOST] + level * nodes[first * BLOCK]) / level, law, k, series)
+    least = level * nodes[block * BLOCK] if block == first else 0.0
+    return first, block, last, least
 
 
 @scalar(fastmath=FUSED)
@@ -362,10 +386,7 @@ def one_side(y, law, k, nodes, series, alpha):
     if log_level > 700.0:
         return -np.inf, 0.0, 0.0, 0.0
     level = math.exp(log_level)
-    first = int(side[FIRST])
-    block = _search(BELOW / level, law, k, series)
-    last = _search((side[MOST] + level * nodes[first * BLOCK]) / level, law, k, series)
-    least = level * nodes[block * BLOCK] if block == first else 0.0
+    first, block, last, least = _blocks_of(level, law, k, nodes, series)
     s, c, a, b = _window(level, least, block * BLOCK, (last + 1) * BLOCK, nodes)
     if block > first:
         z = level * series[LARGEST + block - 1]
@@ -396,3 +417,29 @@ def log_pdf(y, law, nodes, series, alpha):
     if k == 1:
         return value, -by_y, by_a, -by_b
     return value, by_y, by_a, by_b
+
+
+@scalar(fastmath=FUSED)
+def log_pdf_alone(y, law, nodes, series, alpha):
+    """The value of `log_pdf`."""
+    k = 0 if y >= 0.0 else 1
+    side = law[k * FIELDS : (k + 1) * FIELDS]
+    y = abs(y)
+    if not side[LENGTH] > 0.0:
+        return -np.inf
+    if y > side[HIGHEST]:
+        return _tail(y, side, alpha)[0]
+    log_y = math.log(max(y, side[LOWEST]))
+    log_level = side[KAPPA] * log_y + side[LOG_SCALE]
+    if log_level > 700.0:
+        return -np.inf
+    level = math.exp(log_level)
+    first, block, last, least = _blocks_of(level, law, k, nodes, series)
+    s = _total(level, least, block * BLOCK, (last + 1) * BLOCK, nodes)
+    if block > first:
+        z = level * series[LARGEST + block - 1]
+        factor = z
+        for n in range(TERMS):
+            s += factor * series[n * BLOCKS + block - 1]
+            factor *= -z / (n + 1)
+    return side[LOG_FRONT] - log_y + math.log(s) - least

@@ -93,6 +93,13 @@ def observe(x, law, nodes, series, profile):
 
 
 @scalar
+def observe_place(x, law, nodes, series):
+    """The first of `observe` in a scan of locations, which is not next to alpha = 1."""
+    z = (x - law[LOC]) / law[SCALE]
+    return of_nodes.log_pdf_alone(z - law[SHIFT], law, nodes, series, law[ALPHA])
+
+
+@scalar
 def densest(x):
     """Where half of half of ... the sorted data lie closest: an index."""
     first, count = 0, x.size

@@ -3,23 +3,48 @@
 import numpy as np
 from numba import prange
 
-from hetero.jit import parallel
+from hetero.jit import parallel, serial
 from stablegpu._fit_start_math import start_of
+
+
+@serial
+def _merge(x, w, low, middle, high, x_out, w_out):
+    """Two sorted stretches into one; weights go along where there are any."""
+    i, j = low, middle
+    for k in range(low, high):
+        left = i < middle and (j >= high or x[i] <= x[j])
+        at = i if left else j
+        x_out[k] = x[at]
+        if w.size:
+            w_out[k] = w[at]
+        i, j = (i + 1, j) if left else (i, j + 1)
+
+
+@serial
+def _sort(x, w):
+    """Merge sort of data and weights, in place. NaN may end up anywhere: such sets are refused."""
+    x_other, w_other = np.empty_like(x), np.empty_like(w)
+    x_now, w_now = x, w
+    width = 1
+    while width < x.size:
+        for low in range(0, x.size, 2 * width):
+            middle, high = min(low + width, x.size), min(low + 2 * width, x.size)
+            _merge(x_now, w_now, low, middle, high, x_other, w_other)
+        x_now, x_other, w_now, w_other = x_other, x_now, w_other, w_now
+        width *= 2
+    x[:], w[:] = x_now, w_now
 
 
 @parallel
 def _sort_sets(data, weights, starts, stops, places, x, w):
     for index in prange(starts.size):
         s = np.int64(index)
-        first, count = places[s], stops[s] - starts[s]
-        part = data[starts[s] : stops[s]]
+        first, last = places[s], places[s] + stops[s] - starts[s]
+        x[first:last] = data[starts[s] : stops[s]]
+        own = w[first:last] if weights.size else w
         if weights.size:
-            order = np.argsort(part)
-            for i in range(count):
-                x[first + i] = part[order[i]]
-                w[first + i] = weights[starts[s] + order[i]]
-        else:
-            x[first : first + count] = np.sort(part)
+            own[:] = weights[starts[s] : stops[s]]
+        _sort(x[first:last], own)
 
 
 @parallel

@@ -13,6 +13,9 @@ from importlib.resources import files
 
 import numpy as np
 
+from hetero.arrays import Workspace
+from hetero.jit import twin
+
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -26,17 +29,27 @@ def surfaces() -> np.ndarray:
     from stablegpu._fit_start_math import ALPHAS, ANGLES, HIGHEST, LOWEST
 
     with files("stablegpu").joinpath("mcculloch.npz").open("rb") as file, np.load(file) as table:
-        alpha, beta, quantiles = table["alpha"], table["beta"], table["quantiles"]
-    q05, q25, q50, q75, q95 = np.moveaxis(quantiles, -1, 0)
-    quartiles = q75 - q25
-    known = (
-        alpha[:, None] * np.log((q95 - q05) / quartiles),
-        (q95 + q05 - 2 * q50) / (q95 - q05),
-        alpha[:, None] * np.log(quartiles),
-        q50 / quartiles,
+        alpha, beta, known = table["alpha"], table["beta"], table["quantiles"]
+    places = np.linspace(LOWEST, HIGHEST, ALPHAS), np.linspace(0.0, 0.5 * np.pi, ANGLES)
+
+    def spline(values):
+        return RectBivariateSpline(alpha, np.arcsin(beta), values)(*places)
+
+    # alpha times the logarithm of a distance between quantiles is nearly linear: for small alpha
+    # the tails are sums of powers 1/alpha. Ratios of distances are steps there.
+    q05, q25, q50, q75, q95 = np.moveaxis(known, -1, 0)
+    pairs = (q95 - q50, q50 - q05, q75 - q50, q50 - q25)
+    above, below, upper, lower = (
+        spline(alpha[:, None] * np.log(d)) / places[0][:, None] for d in pairs
     )
-    places = np.linspace(LOWEST, HIGHEST, ALPHAS), np.sin(np.linspace(0.0, 0.5 * np.pi, ANGLES))
-    return np.concatenate([RectBivariateSpline(alpha, beta, s)(*places).ravel() for s in known])
+    quartiles = np.logaddexp(upper, lower)
+    functions = (
+        places[0][:, None] * (np.logaddexp(above, below) - quartiles),
+        np.tanh(0.5 * (above - below)),
+        places[0][:, None] * quartiles,
+        spline(q50 / (q75 - q25)),
+    )
+    return np.concatenate([s.ravel() for s in functions])
 
 
 def estimate(quantiles) -> tuple[float, float, float, float]:
@@ -48,3 +61,27 @@ def estimate(quantiles) -> tuple[float, float, float, float]:
     from stablegpu._fit_start_math import estimate
 
     return estimate(*(float(q) for q in quantiles), surfaces())
+
+
+def start(quantiles):
+    """McCulloch's estimate from minimum, quantiles, maximum, or what is wrong (`start_of`)."""
+    from stablegpu._fit_start_math import estimate_within
+
+    low, *five, high = quantiles
+    return estimate_within(low, *five, high, surfaces())
+
+
+def quantiles(work: Workspace, data, size: int) -> list[float]:
+    """Minimum, the five quantiles of McCulloch, maximum.
+
+    Between order statistics at probabilities (i - 1/2)/n, linearly: his correction for continuity.
+    """
+    position = np.clip(size * np.array(PROBABILITIES) - 0.5, 0.0, size - 1.0)
+    below = position.astype(np.int64)
+    ranks = np.concatenate(([0], below, np.minimum(below + 1, size - 1), [size - 1]))
+    select = twin("stablegpu._order", work.device).select
+    values = select(work.input("data", data), ranks, work.stream)
+    lower, upper = values[1:6], values[6:11]
+    with np.errstate(invalid="ignore"):  # infinite data: refused by the caller
+        middle = lower + (position - below) * (upper - lower)
+    return [float(values[0]), *map(float, middle), float(values[-1])]

@@ -5,7 +5,8 @@ that has to reach q is the smaller one of cdf and sf, so no probability is subtr
 from the centre it falls, a tail, or it rises, next to the end of a light tail that the centre is
 close to. Where q is small Newton's method runs on its logarithm against s, in which power laws are
 straight; near the centre on the function against a. Every step keeps a bracket, and halves it where
-Newton leaves it.
+Newton leaves it or crosses more than half of it in a long step: back and forth, as between the
+middle and the tail of a law with alpha near 2, he would go for ever.
 """
 
 import math
@@ -14,7 +15,8 @@ from typing import NamedTuple
 from hetero.jit import scalar
 
 LOWEST, HIGHEST = -690.0, 709.0  # of s
-SETTLED = 1e-9  # a Newton step after which the next would be below rounding
+LONG = 0.1  # of a step in s: there logarithms are curves
+SETTLED = 2e-10  # a Newton step after which the next would be below rounding, also near light ends
 
 
 class Centre(NamedTuple):
@@ -85,7 +87,8 @@ def advance(s, low, high, p, upper, log_pdf, cdf, sf, log_cdf, log_sf, centre):
         following = math.log(a + outward * (tail - q) / math.exp(log_pdf))
     if abs(following - s) <= SETTLED:
         return following, low, high, 0.0
-    if not low < following < high:
+    inside = low < following < high
+    if not inside or abs(following - s) > max(0.5 * (high - low), LONG):
         following = 0.5 * (low + high)
     moved = abs(following - s)
     return following, low, high, moved if moved > SETTLED else 0.0

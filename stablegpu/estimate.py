@@ -10,15 +10,15 @@ import numpy as np
 from hetero import errors, region
 from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
-from hetero.jit import twin
 from stablegpu import _fit_sets, _mcculloch
-from stablegpu._fit_states import ALPHA_RANGE, at_boundary, covariances_of, parameters_of
+from stablegpu._fit_many import fit_sets
+from stablegpu._fit_states import ALPHA_RANGE, at_boundary
 from stablegpu._parameters import PARAMETERIZATIONS, Parameters
 from stablegpu.fit_result import PARAMETERS, STATUSES, FitResult, FitResults
 
-METHODS = ("ml", "mcculloch", "grid", "grid2")
+METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
 
-BREAK_EVEN = {"ml": 1000, "mcculloch": 200_000, "grid": 100, "grid2": 100}
+BREAK_EVEN = {"ml": 1000, "mcculloch": 200_000, "koutrouvelis": 5000, "grid": 100, "grid2": 100}
 """Observations from which data in host memory are moved to a GPU."""
 
 _LEAST = 5  # observations
@@ -40,15 +40,17 @@ def fit(
     data : array_like of float
         One dimension: a data set of at least 5 finite values. Two dimensions: a data set a row.
         A list of sequences of different lengths: a data set each. Arrays on a GPU stay there.
-    method : {"ml", "mcculloch", "grid", "grid2"}
+    method : {"ml", "mcculloch", "koutrouvelis", "grid", "grid2"}
         "ml": maximum likelihood, alpha in [0.1, 2]. "mcculloch": five quantiles (McCulloch 1986),
-        consistent and fast, alpha in [0.1, 2]. "grid" and "grid2": the papers' search for the
+        consistent and fast, alpha in [0.1, 2]. "koutrouvelis": regression on the empirical
+        characteristic function (Koutrouvelis 1980), weighted; nearly as good as "ml" for
+        alpha >= 1, without standard errors. "grid" and "grid2": the papers' search for the
         maximum, by a contracting grid in four dimensions, or in alpha and beta with location and
         scale from the quantiles; slower and without standard errors, for comparison.
     parameterization : {"S1", "S0"}
         Of the location in the result, and in `fixed`.
     fixed : dict, optional
-        Parameters that are known, by name, say {"beta": 0.0}; with "ml".
+        Parameters that are known, by name, say {"beta": 0.0}, or one value a data set; with "ml".
     weights : array_like of float >= 0, of the shape of data, optional
         How often an observation counts; with "ml".
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -83,8 +85,8 @@ def fit(
     """
     errors.one_of("method", method, METHODS)
     errors.one_of("parameterization", parameterization, PARAMETERIZATIONS)
-    known = _checked_fixed(fixed, parameterization, method)
     flat, counts, single = _as_sets("data", data)
+    known = _checked_fixed(fixed, parameterization, method, counts.size)
     own = _as_weights(weights, data, counts, method)
     place = resolve(device, data, work=int(counts.sum()), break_even=BREAK_EVEN[method])
     with place.active(), region("stable fit"):
@@ -94,7 +96,7 @@ def fit(
         x = work.input("data", flat)
         w = host.output((0,)) if own is None else work.input("weights", own)
         ends = np.cumsum(counts)
-        found = _fit_sets_of(x, w, ends - counts, ends, known, parameterization, method, work, host)
+        found = fit_sets(x, w, ends - counts, ends, known, parameterization, method, work, host)
     if not single:
         return found
     return _one(found, data, weights, parameterization, device)
@@ -118,7 +120,7 @@ def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -
     method = errors.one_of("method", options.pop("method", "ml"), METHODS)
     parameterization = options.pop("parameterization", "S1")
     errors.one_of("parameterization", parameterization, PARAMETERIZATIONS)
-    known = _checked_fixed(options.pop("fixed", None), parameterization, method)
+    fixed = options.pop("fixed", None)
     if options:
         raise TypeError(f"fit_windows got unknown options: {', '.join(map(repr, options))}")
     flat, counts, single = _as_sets("series", series)
@@ -132,11 +134,12 @@ def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -
             f"1, got window={window} and step={step}"
         )
     starts = np.arange(0, size - window + 1, step)
+    known = _checked_fixed(fixed, parameterization, method, starts.size)
     place = resolve(device, series, work=starts.size * window, break_even=BREAK_EVEN[method])
     with place.active(), region("stable fit"):
         work, host = Workspace(place, flat), Workspace(place)
         x = work.input("series", flat)
-        return _fit_sets_of(
+        return fit_sets(
             *(x, host.output((0,)), starts, starts + window),
             *(known, parameterization, method, work, host),
         )
@@ -190,166 +193,41 @@ def _as_weights(weights, data, counts, method: str):
     return flat
 
 
-def _checked_fixed(fixed, parameterization: str, method: str) -> dict:
-    """Fixed parameters by name, checked."""
-    known = dict(fixed or {})
-    if known and method != "ml":
+_RANGES = {
+    "alpha": {"low": ALPHA_RANGE[0], "high": ALPHA_RANGE[1]},
+    "beta": {"low": -1.0, "high": 1.0},
+    "loc": {"low": -math.inf, "high": math.inf},
+    "scale": {"low": 0.0, "high": math.inf, "closed": "neither"},
+}
+
+
+def _checked_fixed(fixed, parameterization: str, method: str, sets: int) -> dict:
+    """Fixed parameters by name, checked: an array with an element for each data set."""
+    given = dict(fixed or {})
+    if given and method != "ml":
         raise ValueError(f"fixed needs method='ml', got method={method!r}")
-    if unknown := set(known) - set(PARAMETERS):
+    if unknown := set(given) - set(PARAMETERS):
         raise ValueError(
             f"fixed may name {', '.join(PARAMETERS)}, got {', '.join(map(repr, sorted(unknown)))}"
         )
-    if "alpha" in known:
-        known["alpha"] = errors.within("fixed alpha", known["alpha"], *ALPHA_RANGE)
-    if "beta" in known:
-        known["beta"] = errors.within("fixed beta", known["beta"], -1.0, 1.0)
-    if "loc" in known:
-        known["loc"] = errors.real("fixed loc", known["loc"])
-    if "scale" in known:
-        known["scale"] = errors.within(
-            "fixed scale", known["scale"], 0.0, math.inf, closed="neither"
-        )
-    if parameterization == "S1" and "loc" in known and known.get("beta") != 0.0:
-        alpha = known.get("alpha")
-        if alpha is None or abs(alpha - 1.0) < 0.01:
+    known = {}
+    for name, values in given.items():
+        if np.ndim(values) and np.shape(values) != (sets,):
             raise ValueError(
-                "a fixed loc of S1 needs a fixed beta of 0, or a fixed alpha away from 1, where S1 "
-                "jumps; fix loc with parameterization='S0'"
+                f"fixed {name} must be a number, or one for each of {sets} data sets, got shape "
+                f"{np.shape(values)}"
             )
-    return known
-
-
-# ---- many sets ---------------------------------------------------------------------------------
-
-
-def _fit_sets_of(x, w, starts, stops, known, parameterization, method, work, host) -> FitResults:
-    """Fits of data[starts[s]:stops[s]], on the device."""
-    clock = [time.perf_counter()]
-    counts = stops - starts
-    if counts.max() > _fit_sets.LONGEST:
-        return _in_bins(x, w, starts, stops, known, parameterization, method, work, host)
-    sets = _fit_sets.sorted_sets(x, w, starts, stops, work, host)
-    laws = _fit_sets.starts_of(sets, work, host)
-    clock.append(time.perf_counter())
-    return _from_starts(sets, laws, counts, known, parameterization, method, work, host, clock)
-
-
-def _from_starts(sets, laws, counts, known, parameterization, method, work, host, clock):
-    """Fits of sorted sets from McCulloch's estimates."""
-    from stablegpu._fit_optimum_math import EVALUATIONS, LOC_IN_S1, STATE, STATUS, VALUE, X
-
-    bad = np.select(
-        [np.isnan(laws[:, 0]), laws[:, 0] == np.inf, laws[:, 0] == -np.inf],
-        [STATUSES.index(s) for s in ("constant", "not finite", "too wide")],
-        -1,
-    )
-    laws = np.where(bad[:, None] >= 0, [1.5, 0.0, 0.0, 1.0], laws)
-    units = np.ascontiguousarray(laws[:, 2:])
-    free = sum(1 << k for k, name in enumerate(PARAMETERS) if name not in known)
-    if method in ("grid", "grid2"):
-        states = _by_grid(sets, laws, units, 4 if method == "grid" else 2, work, host)
-    elif method == "ml":
-        initial, in_s1 = _initial(laws, units, known, parameterization)
-        mode = free | (LOC_IN_S1 if in_s1 else 0)
-        states = _fit_sets.maximized(sets, initial, units, mode, work, host)
-    else:
-        states = np.zeros((len(laws), STATE))
-        states[:, X], states[:, X + 1] = laws[:, 0], laws[:, 1]
-        states[:, VALUE] = np.nan
-    clock.append(time.perf_counter())
-    parameters, slope = parameters_of(states, units, parameterization)
-    covariance = np.full((len(laws), 4, 4), np.nan)
-    if method == "ml":
-        covariance = covariances_of(states, slope, free)
-    parameters[bad >= 0] = np.nan
-    covariance[bad >= 0] = np.nan
-    loglik = np.where(bad >= 0, np.nan, states[:, VALUE])
-    status = np.where(bad >= 0, bad, states[:, STATUS].astype(int))
-    clock.append(time.perf_counter())
-    stages = ("start", "ascent", "results")
-    timings = dict(zip(stages, np.diff(clock).tolist(), strict=True))
-    return FitResults(
-        *parameters.T,
-        loglik,
-        covariance,
-        status,
-        states[:, EVALUATIONS].astype(int),
-        counts,
-        at_boundary(parameters),
-        parameterization,
-        method,
-        len(PARAMETERS) - len(known),
-        timings,
-    )
-
-
-def _by_grid(sets, laws, units, dimensions: int, work, host):
-    """States of the best laws on contracting grids, a set at a time."""
-    from stablegpu._fit_grid import search
-    from stablegpu._fit_optimum_math import EVALUATIONS
-
-    firsts, lasts = (host.result(v, v.shape) for v in (sets.firsts, sets.lasts))
-    states = []
-    for k, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
-        own = sets.weights[first:last] if sets.weights.size else sets.weights
-        alone = sets._replace(x=sets.x[first:last], weights=own)
-        best, evaluations = search(alone, laws[k], units[k], dimensions, work, host)
-        best[EVALUATIONS] = evaluations
-        states.append(best)
-    return np.array(states)
-
-
-def _initial(laws, units, known: dict, parameterization: str):
-    """Where the ascent starts, in units, and whether its location is that of S1."""
-    alpha = np.clip(laws[:, 0], ALPHA_RANGE[0], 1.95)
-    beta = np.clip(laws[:, 1], -0.9, 0.9)
-    alpha = np.full_like(alpha, known["alpha"]) if "alpha" in known else alpha
-    beta = np.full_like(beta, known["beta"]) if "beta" in known else beta
-    loc, log_scale = np.zeros_like(alpha), np.zeros_like(alpha)
-    if "scale" in known:
-        log_scale = np.log(known["scale"] / units[:, 1])
-    in_s1 = False
-    if "loc" in known:
-        loc = (known["loc"] - units[:, 0]) / units[:, 1]
-        in_s1 = parameterization == "S1" and known.get("beta") != 0.0
-    return np.stack([alpha, beta, loc, log_scale], axis=1), in_s1
-
-
-def _in_bins(x, w, starts, stops, known, parameterization, method, work, host) -> FitResults:
-    """Fits of sets of which some are large, one after another."""
-    found = []
-    for start, stop in zip(starts, stops, strict=True):
-        clock = [time.perf_counter()]
-        part, own, size = x[start:stop], w[start:stop] if w.size else w, np.array([stop - start])
-        if size[0] <= _fit_sets.LONGEST:
-            sets = _fit_sets.sorted_sets(part, own, np.zeros(1, int), size, work, host)
-            laws = _fit_sets.starts_of(sets, work, host)
-        else:
-            quantiles = _quantiles(work, part, int(size[0]))
-            laws = np.array([_start(quantiles)])
-            if not np.isfinite(laws).all():  # nothing to fit; the law says why
-                part, own = host.input("nothing", np.arange(5.0)), host.output((0,))
-                sets = _fit_sets.sorted_sets(part, own, *np.array([[0], [5]]), work, host)
-            else:
-                width = 1e-3 * (quantiles[4] - quantiles[2])
-                ends = quantiles[0], quantiles[-1]
-                sets = _fit_sets.binned(part, own, quantiles[3], width, ends, work, host)
-        clock.append(time.perf_counter())
-        found.append(
-            _from_starts(sets, laws, size, known, parameterization, method, work, host, clock)
+        each = values if np.ndim(values) else [values]
+        checked = [errors.within(f"fixed {name}", v, **_RANGES[name]) for v in each]
+        known[name] = np.broadcast_to(np.array(checked), (sets,))
+    near_one = "alpha" not in known or (abs(known["alpha"] - 1.0) < 0.01).any()
+    in_s1 = parameterization == "S1" and "loc" in known and np.any(known.get("beta", 1.0))
+    if in_s1 and near_one:
+        raise ValueError(
+            "a fixed loc of S1 needs a fixed beta of 0, or a fixed alpha away from 1, where S1 "
+            "jumps; fix loc with parameterization='S0'"
         )
-    return found[0] if len(found) == 1 else _joined(found)
-
-
-def _joined(found: list[FitResults]) -> FitResults:
-    arrays = (f for f in FitResults.__dataclass_fields__ if f not in _OF_ALL)
-    joined = {f: np.concatenate([getattr(r, f) for r in found]) for f in arrays}
-    timings = {k: sum(r.timings[k] for r in found) for k in found[0].timings}
-    same = {f: getattr(found[0], f) for f in ("parameterization", "method", "free")}
-    return FitResults(**joined, **same, timings=timings)
-
-
-_OF_ALL = ("parameterization", "method", "free", "timings")
+    return known
 
 
 # ---- one set -----------------------------------------------------------------------------------
@@ -399,7 +277,7 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
     """From order statistics that are selected, not sorted: for samples of any size."""
     size = math.prod(data.shape)
     clock = time.perf_counter()
-    law = _start(_quantiles(work, data, size))
+    law = _mcculloch.start(_mcculloch.quantiles(work, data, size))
     for status, mark in (("constant", math.nan), ("not finite", math.inf), ("too wide", -math.inf)):
         if law[0] == mark or (mark != mark and law[0] != law[0]):
             raise ValueError(_REMEDIES[status])
@@ -418,27 +296,3 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
         data=data,
         timings={"start": time.perf_counter() - clock},
     )
-
-
-def _start(quantiles):
-    """McCulloch's estimate from minimum, quantiles, maximum, or what is wrong (`start_of`)."""
-    from stablegpu._fit_start_math import estimate_within
-
-    low, *five, high = quantiles
-    return estimate_within(low, *five, high, _mcculloch.surfaces())
-
-
-def _quantiles(work: Workspace, data, size: int) -> list[float]:
-    """Minimum, the five quantiles of McCulloch, maximum.
-
-    Between order statistics at probabilities (i - 1/2)/n, linearly: his correction for continuity.
-    """
-    position = np.clip(size * np.array(_mcculloch.PROBABILITIES) - 0.5, 0.0, size - 1.0)
-    below = position.astype(np.int64)
-    ranks = np.concatenate(([0], below, np.minimum(below + 1, size - 1), [size - 1]))
-    select = twin("stablegpu._order", work.device).select
-    values = select(work.input("data", data), ranks, work.stream)
-    lower, upper = values[1:6], values[6:11]
-    with np.errstate(invalid="ignore"):  # infinite data: refused by the caller
-        middle = lower + (position - below) * (upper - lower)
-    return [float(values[0]), *map(float, middle), float(values[-1])]

@@ -42,7 +42,7 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
     ----------
     result : FitResult of `fit(..., method="ml")` without fixed parameters, its data on the host
     name : {"alpha", "beta", "scale"}
-        Held at `points` places; the others are fitted at each.
+        Held at `points` places; the others are fitted at each, all at once.
     confidence : float in (0, 1)
 
     Returns
@@ -65,16 +65,16 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
         reach = 2.0 * math.sqrt(limit) * error
         low, high = max(low, value - reach), min(high, value + reach)
     places = np.unique(np.append(np.linspace(low, high, points), value))
-    drop = np.empty(places.size)
-    for k, place in enumerate(places):
-        held = fit(
-            result.data,
-            parameterization="S0",
-            fixed={name: float(place)},
-            weights=result.weights,
-            device=result.device,
-        )
-        drop[k] = 2.0 * (result.loglik - held.loglik)
+    weights = result.weights
+    held = fit(
+        np.broadcast_to(result.data, (places.size, result.size)),
+        parameterization="S0",
+        fixed={name: places},
+        weights=None if weights is None else np.broadcast_to(weights, (places.size, result.size)),
+        device=result.device,
+    )
+    best = float(held.loglik[places == value][0])
+    drop = 2.0 * (best - held.loglik)
     return _crossings(places, drop, limit, value), places, drop
 
 

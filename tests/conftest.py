@@ -62,6 +62,17 @@ def _no_leftovers(monkeypatch):
     monkeypatch.delenv("HETERO_DEVICE", raising=False)
 
 
+def pytest_sessionfinish(session):
+    """Workers of pytest-xdist hand their counts on."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["ran"] = dict(_ran)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    _ran.update(getattr(node, "workeroutput", {}).get("ran", {}))
+
+
 def pytest_terminal_summary(terminalreporter):
     terminalreporter.section("devices that ran")
     for name, count in _ran.items():

@@ -5,4 +5,5 @@ STUDIES = {
     "normals": "rode.study.normals",
     "paths": "rode.study.paths",
     "solver": "rode.study.solver",
+    "variance": "rode.study.variance",
 }

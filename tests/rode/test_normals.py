@@ -197,9 +197,11 @@ def test_devices_agree(device, method, dtype):
     expected = rode.normal(70_003, dtype=dtype, method=method, rng=7, device="cpu")
     eps = np.finfo(dtype).eps
     # The GPU's own logarithm; and the chi-square numbers of Wallace's method are of float32.
-    rough = {("inverse", "float32"): 2e-6, ("box-muller-fast", "float32"): 3e-6}
-    rough |= {("wallace", "float64"): 1e-6}
+    rough = {("inverse", "float32"): 2e-6, ("wallace", "float64"): 1e-6}
     tolerance = rough.get((method, dtype), 40 * eps)
+    if method == "box-muller-fast":  # r^2/2 of a pair has an absolute error on both devices
+        radius = np.hypot(expected[:-1:2], expected[1::2]).repeat(2)
+        tolerance = 3e-6 + 4e-7 / np.append(radius, abs(expected[-1]))
     off = np.abs(found - expected) > tolerance * np.maximum(1.0, np.abs(expected))
     assert off.sum() <= (2 if method == "ziggurat" else 0)
     assert np.isfinite(found).all()

@@ -126,6 +126,25 @@ def test_averages(device, dtype, steps):
             )
 
 
+@pytest.mark.parametrize("library", ["numba", "cupy"])
+def test_averages_of_arrays_on_the_gpu_stay_there(require_cuda, library):
+    from hetero._driver import cuda
+
+    o = np.random.default_rng(5).standard_normal(4 * 256 + 1).astype(np.float32)
+    if library == "numba":
+        there, back = cuda.to_device(o), lambda a: a.copy_to_host()
+        first = rode.average(cuda.to_device(o[:-1]), 256)
+    else:
+        cupy = pytest.importorskip("cupy")
+        there, back = cupy.asarray(o), cupy.asnumpy
+        first = rode.average(there[:-1], 256)
+    sums = rode.riemann_sums(there, 256, 0.01, 2)
+    assert type(first) is type(there)
+    np.testing.assert_allclose(back(first), rode.average(o[:-1], 256, device="cpu"), atol=1e-6)
+    for mine, expected in zip(sums, rode.riemann_sums(o, 256, 0.01, 2, device="cpu"), strict=True):
+        np.testing.assert_allclose(back(mine), expected, atol=1e-4)
+
+
 def test_averages_of_lines():
     M = 8
     line = np.tile(np.arange(M, dtype=float), 3)

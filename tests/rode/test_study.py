@@ -57,7 +57,7 @@ def test_quality_writes_its_record(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["normals", "paths", "solver"])
+@pytest.mark.parametrize("what", ["normals", "paths", "solver", "variance"])
 def test_studies_run(tmp_path, what):
     assert main(["study", what, "--quick", "--out", str(tmp_path)]) == 0
     assert (tmp_path / f"{what}.json").exists()

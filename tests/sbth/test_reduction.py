@@ -139,12 +139,6 @@ def test_bad_input(change, error, message):
         sbth.tridiagonalize(**({"ab": band(9, 3), "device": "cpu"} | change))
 
 
-@pytest.mark.cuda
-def test_a_band_too_wide_for_the_gpu(require_cuda):
-    with pytest.raises(ValueError, match="at most 64"):
-        sbth.tridiagonalize(band(100, 65), device="cuda")
-
-
 def test_conversions():
     from scipy import sparse
 

@@ -97,7 +97,8 @@ def test_estimates_scatter_as_their_standard_errors_say(device, alpha, beta):
     x = law.rvs((replicas, 1000), random_state=11)
     found = stablegpu.fit(x, parameterization="S0", device=device)
     assert found.converged.all()
-    for name, true in zip(PARAMETERS, (alpha, beta, 0.0, 1.0), strict=True):
+    bound = np.diag(np.linalg.inv(1000 * stablegpu.fisher_information(alpha, beta)))
+    for name, true, least in zip(PARAMETERS, (alpha, beta, 0.0, 1.0), bound, strict=True):
         values, error = getattr(found, name), found.stderr[name]
         sound = np.isfinite(error)
         assert sound.mean() > 0.98
@@ -105,6 +106,7 @@ def test_estimates_scatter_as_their_standard_errors_say(device, alpha, beta):
         assert scatter == pytest.approx(1.0, abs=0.1 if replicas == 2000 else 0.15)
         covered = (np.abs(values - true) < 1.96 * error)[sound].mean()
         assert covered == pytest.approx(0.95, abs=0.02 if replicas == 2000 else 0.035)
+        assert values.var() / least == pytest.approx(1.0, abs=0.15 if replicas == 2000 else 0.3)
 
 
 def test_several_sets_are_fitted_as_each_alone(device):
@@ -164,6 +166,18 @@ def test_fixed_parameters_stay(device, parameterization):
     normal = stablegpu.fit(x, fixed={"alpha": 2.0, "beta": 0.0}, **options)
     assert normal.loc == pytest.approx(x.mean(), rel=1e-6)
     assert normal.scale == pytest.approx(x.std() / np.sqrt(2.0), rel=1e-6)
+
+
+def test_every_set_may_have_its_own_fixed_values(device):
+    _, x = sample(1.5, 0.3, 400, 10)
+    options = {"parameterization": "S0", "device": device}
+    betas = np.array([-0.5, 0.0, 0.5])
+    rows = stablegpu.fit(np.tile(x, (3, 1)), fixed={"beta": betas, "alpha": 1.4}, **options)
+    np.testing.assert_array_equal(rows.beta, betas)
+    np.testing.assert_array_equal(rows.alpha, 1.4)
+    for beta, loglik in zip(betas, rows.loglik, strict=True):
+        alone = stablegpu.fit(x, fixed={"beta": beta, "alpha": 1.4}, **options)
+        assert loglik == pytest.approx(alone.loglik, abs=1e-6)
 
 
 def test_both_parameterisations_describe_the_same_law(device):
@@ -226,6 +240,9 @@ def test_grids_come_close_and_never_above(device, alpha, beta):
         stablegpu.fit(x, method=method, **options)
         for method in ("ml", "grid", "grid2", "mcculloch")
     )
+    rows = np.stack([x, x[::-1] - 3.0])
+    both = stablegpu.fit(rows, method="grid2", **options)
+    np.testing.assert_allclose(both.loglik, grid2.loglik, atol=1e-3)
     assert ml.loglik - 0.01 < grid.loglik < ml.loglik + 1e-6
     assert quick.loglik - 1e-6 < grid2.loglik < grid.loglik
     assert grid.evaluations > 10 * ml.evaluations
@@ -238,6 +255,7 @@ def test_grids_come_close_and_never_above(device, alpha, beta):
         ({"fixed": {"gamma": 1.0}}, "fixed may name alpha, beta, loc, scale"),
         ({"fixed": {"alpha": 0.05}}, r"fixed alpha must lie in \[0.1, 2\]"),
         ({"fixed": {"loc": 0.0}}, "a fixed loc of S1 needs"),
+        ({"fixed": {"beta": [0.0, 0.1]}}, "one for each of 1 data sets"),
         ({"fixed": {"beta": 0.0}, "method": "mcculloch"}, "fixed needs method='ml'"),
         ({"weights": np.ones(9)}, "shape of data"),
         ({"weights": np.zeros(20)}, "must not all be 0"),

@@ -57,6 +57,15 @@ def test_inverse_of_the_distribution_function(device, alpha, beta, parameterizat
         assert np.all(np.abs(function(x) - p)[seen] <= (p * (1e-13 + 4e-16 * slope))[seen])
 
 
+def test_middles_that_turn_into_tails(device):
+    """Between the two, Newton's method on logarithms alone goes back and forth for ever."""
+    p = np.array([0.02, 0.05, 0.1, 0.2, 0.8, 0.9, 0.95, 0.98])
+    for alpha in (1.3, 1.575, 1.6, 1.775, 1.9, 1.925, 1.95, 1.975, 1.99, 1.9999):
+        for beta in (0.0, 0.13, -0.38, 0.71, -0.79, 0.8660254037844386, 0.97, 1.0):
+            law = stable(alpha, beta, parameterization="S0", device=device)
+            np.testing.assert_allclose(law.cdf(law.ppf(p)), p, rtol=1e-13)
+
+
 @pytest.mark.simulator
 def test_ends_and_nonsense(device):
     law = stable(1.5, 0.5, device=device)

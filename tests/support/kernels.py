@@ -4,6 +4,7 @@ from numba import typeof, types
 
 import kernels_rode
 import kernels_sbth
+import kernels_tmd
 from budget import Budget, array, boolean, f4, f8, i8, u4, u8
 from stablegpu._expn import table
 from stablegpu._parameters import Parameters, sides
@@ -135,6 +136,7 @@ KERNELS = {
     **LBM,
     **kernels_sbth.KERNELS,
     **kernels_rode.KERNELS,
+    **kernels_tmd.KERNELS,
     "stablegpu._fit_cuda.maximize_sets": Budget(
         (
             *(array(f8),) * 2,
@@ -152,6 +154,12 @@ KERNELS = {
     ),
     "stablegpu._fit_start_cuda.start_sets": Budget(
         (*(array(f8),) * 2, *(array(i8),) * 2, array(f8), array(f8, 2)), 64
+    ),
+    "stablegpu._fit_ecf_cuda.add_sets": Budget(
+        (array(f8), *(array(i8),) * 2, array(f8, 2), i8, array(f8, 2)), 72
+    ),
+    "stablegpu._fit_ecf_cuda.regress_sets": Budget(
+        (*(array(i8),) * 2, i8, array(f8, 2), array(f8, 2)), 128
     ),
     "stablegpu._fit_bins_cuda.clear": Budget((array(f8),), 32),
     "stablegpu._fit_bins_cuda.accumulate_bins": Budget(

@@ -56,14 +56,16 @@ def _paths() -> dict:
         return (_path(t), array(t, 2), t, array(t), boolean, array(t))
 
     found = _both("scan", scan, 64, 96) | _both("scan_noise", scan, 64, 96)
-    found |= _both("long", long, 56, 64) | _both("long_noise", long, 56, 64)
-    found |= _both("bridge", bridge, 56, 72)
+    found |= _both("long", long, 64, 80) | _both("long_noise", long, 64, 80)
+    found |= _both("bridge", bridge, 64, 80)
     for name, signature in (("scan", scan), ("long", long), ("bridge", bridge)):
         found[f"{name}_fast"] = Budget(signature(f4), 64, float64=False)
-    found |= _both("sweep", lambda t: (array(t), array(t), t, array(t), array(t)), 40, 40)
-    found |= _both("fix", lambda t: (array(t), array(t), array(t), t), 40, 40)
     found |= _both("clear", lambda t: (array(word(t)), i8, word(t)), 32, 32)
-    return {f"rode._ou_cuda.{name}": budget for name, budget in found.items()}
+    swept = _both("sweep", lambda t: (array(t), array(t), t, array(t), array(t)), 40, 40)
+    swept |= _both("fix", lambda t: (array(t), array(t), array(t), t), 40, 40)
+    return {f"rode._ou_cuda.{name}": budget for name, budget in found.items()} | {
+        f"rode._sweep_cuda.{name}": budget for name, budget in swept.items()
+    }
 
 
 def _statistics() -> dict:

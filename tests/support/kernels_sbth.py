@@ -1,6 +1,6 @@
 """Kernels of sbth. Each tile's text is compiled once by default, the others by slow tests."""
 
-from budget import Budget, array, f4, f8, i4, i8
+from budget import Budget, array, boolean, f4, f8, i4, i8
 
 _REDUCTION = {
     f"sbth._reduction_cuda.{name}_{tile}_{dtype}": Budget(
@@ -10,13 +10,59 @@ _REDUCTION = {
         slow=name == "step" or tile == 64,
     )
     for name, rest in (
-        ("chase", lambda t: (array(i4), array(i4))),
-        ("step", lambda t: (i4, i4, array(t, 2), array(t))),
+        ("chase", lambda t: (array(i4), array(i4), array(t))),
+        ("step", lambda t: (i4, i4, array(t, 2), array(t), array(t))),
     )
     for tile in (16, 32, 64)
     for dtype in (f4, f8)
 }
-KERNELS = _REDUCTION | {
-    "sbth._sturm_cuda.bisect_values": Budget((*(array(f8),) * 2, *(f8,) * 4, i8, array(f8)), 96),
-    "sbth._sturm_cuda.count_below": Budget((*(array(f8),) * 2, f8, array(f8), array(i8)), 48),
+_NARROW = {
+    f"sbth._narrow_cuda.{name}_{dtype}": Budget(
+        (array(dtype), array(dtype), *(i8,) * 5, *more),
+        budget,
+        float64=dtype is f8,
+        slow=name == "factor_memory",
+    )
+    for dtype in (f4, f8)
+    for names, budget, more in (
+        (("images", "coimages", "finish", "update"), 184, ()),
+        (("factor", "factor_memory"), 128, (array(dtype), array(dtype))),
+    )
+    for name in names
 }
+_COLUMNS = {
+    "sbth._columns_cuda.unpack_columns": Budget((array(f8), i8, boolean, f8, i8, array(f8, 2)), 48),
+    "sbth._columns_cuda.cut_columns": Budget((array(f8, 2), i8, array(f8, 2)), 40),
+}
+_A = array(f8)
+_STUDY = {
+    f"sbth.study._blas_cuda.{name}": Budget(signature, 48)
+    for name, signature in {
+        "copy_vector": (i8, _A, i8, _A, i8),
+        "add_vector": (i8, f8, _A, i8, _A, i8, i8),
+        "dot_vectors": (i8, _A, i8, i8, _A, i8),
+        "norm_vector": (i8, _A, i8, _A, i8),
+        "scale_first": (i8, _A, i8, _A, i8),
+        "scale_length": (i8, _A, i8, _A, i8),
+        "eliminate_column": (i8, _A, i8, _A, i8, _A, i8),
+        "symmetric_product": (i8, _A, i8, i8, _A, i8, i8),
+        "symmetric_update": (i8, _A, i8, i8, _A, i8, i8),
+        "general_product": (i8, i8, _A, i8, i8, _A, i8, i8),
+        "transposed_product": (i8, i8, _A, i8, i8, _A, i8, i8),
+        "general_update": (i8, i8, _A, i8, i8, _A, i8, i8),
+        "busy": (i8, _A),
+    }.items()
+}
+KERNELS = (
+    _REDUCTION
+    | _NARROW
+    | _COLUMNS
+    | _STUDY
+    | {
+        "sbth._sturm_cuda.count_parts": Budget((*(array(f8),) * 2, *(f8,) * 3, array(i8)), 80),
+        "sbth._sturm_cuda.bisect_values": Budget(
+            (*(array(f8),) * 2, *(f8,) * 4, array(i8), i8, i8, array(f8)), 96
+        ),
+        "sbth._sturm_cuda.count_below": Budget((*(array(f8),) * 2, f8, array(f8), array(i8)), 48),
+    }
+)

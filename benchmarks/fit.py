@@ -1,0 +1,201 @@
+"""Fits: times of one, many and large ones; likelihoods against searches; errors against the bound.
+
+The last two are no speeds: what a fit reaches is as much a result as how fast.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import hetero
+import stablegpu
+from benchmarks.figures import Figure
+from stablegpu.fit_result import PARAMETERS
+
+ALPHAS = (0.3, 0.75, 1.02, 1.5, 1.9)
+LAWS = [(alpha, beta) for alpha in (0.5, 0.8, 1.0, 1.3, 1.5, 1.8) for beta in (0.0, 0.5)]
+SIZE = 1000
+
+
+def run(device: hetero.Device, quick: bool) -> list[Figure]:
+    gpu = device.kind == "cuda"
+    figures = [one(device, alpha) for alpha in (ALPHAS[3:4] if quick else ALPHAS)]
+    figures += many(device, 20 if quick else 100_000 if gpu else 200)
+    figures += large(device, 20_000 if quick else 100_000_000 if gpu else 1_000_000)
+    figures += against_searches(device, *((3, 2) if quick else (200, 8) if gpu else (10, 4)))
+    replicas = 50 if quick else 2000 if gpu else 400
+    for alpha, beta in LAWS[:1] if quick else LAWS:
+        figures += against_the_bound(device, alpha, beta, replicas)
+    return figures
+
+
+# ---- times -------------------------------------------------------------------------------------
+
+
+def one(device, alpha) -> Figure:
+    """A fit alone, on one core of a CPU."""
+    x = stablegpu.stable(alpha, 0.3, parameterization="S0").rvs(SIZE, random_state=1)
+    with hetero.use_threads(1):
+        timing = hetero.benchmark(lambda: stablegpu.fit(x, device=device), device=device)
+    return Figure(
+        f"maximum-likelihood fit of {SIZE:,} observations, alpha {alpha}",
+        timing.median * 1e3,
+        "ms",
+        peers={"libstable (paper)": 900.0, "GPU grid, K40 (paper)": 20.1},
+        note="NumPy in" if device.kind == "cuda" else "one thread",
+        timing=timing.as_dict(),
+    )
+
+
+def many(device, sets) -> list[Figure]:
+    """Sets of four laws, on the device."""
+    shares = [sets // 4] * 3 + [sets - 3 * (sets // 4)]
+    data = _empty(device, sets * SIZE)
+    first = 0
+    for alpha, share in zip((1.5, 0.7, 1.0, 1.8), shares, strict=True):
+        law = stablegpu.stable(alpha, 0.3, parameterization="S0", device=device)
+        last = first + share * SIZE
+        law.rvs(out=data[first:last], random_state=1)
+        first = last
+    rows, figures = data.reshape((sets, SIZE)), []
+    for method in ("ml", "mcculloch", "koutrouvelis"):
+        timing = hetero.benchmark(
+            lambda m=method: stablegpu.fit(rows, method=m, device=device), repeats=5, device=device
+        )
+        figures.append(
+            Figure(
+                f"{sets:,} fits of {SIZE:,} observations, {method}",
+                timing.median,
+                "s",
+                note="alpha 1.5, 0.7, 1 and 1.8; data on the device, results on the host",
+                timing=timing.as_dict(),
+            )
+        )
+    return figures
+
+
+def large(device, size) -> list[Figure]:
+    law = stablegpu.stable(1.6, 0.3, device=device)
+    x = law.rvs(out=_empty(device, size), random_state=1)
+    figures = []
+    for method in ("ml", "mcculloch", "koutrouvelis"):
+        timing = hetero.benchmark(
+            lambda m=method: stablegpu.fit(x, method=m, device=device), repeats=5, device=device
+        )
+        note = "data on the device"
+        figures.append(
+            Figure(
+                f"fit of {size:,} observations, {method}",
+                timing.median,
+                "s",
+                note=note,
+                timing=timing.as_dict(),
+            )
+        )
+    return figures
+
+
+def _empty(device, size):
+    if device.kind == "cpu":
+        return np.empty(size)
+    from hetero._driver import cuda
+
+    return cuda.device_array(size)
+
+
+# ---- likelihoods -------------------------------------------------------------------------------
+
+
+def problems(count: int) -> np.ndarray:
+    """Random samples, a row each: alpha in (0.2, 2), beta in (-1, 1)."""
+    rng, rows = np.random.default_rng(7), np.empty((count, SIZE))
+    for k in range(count):
+        law = stablegpu.stable(
+            rng.uniform(0.2, 2.0), rng.uniform(-1.0, 1.0), 0.5, 2.0, parameterization="S0"
+        )
+        rows[k] = law.rvs(SIZE, random_state=k)
+    return rows
+
+
+def against_searches(device, count: int, points: int) -> list[Figure]:
+    """How far the log-likelihood of "ml" is above that of every other way to a law."""
+    rows = problems(count)
+    options = {"parameterization": "S0", "device": device}
+    best = stablegpu.fit(rows, **options)
+    found = {
+        f"contracting grid, {method}": stablegpu.fit(rows, method=method, **options).loglik
+        for method in ("grid", "grid2")
+    }
+    for method in ("mcculloch", "koutrouvelis"):
+        laws = stablegpu.fit(rows, method=method, **options)
+        fixed = {name: getattr(laws, name) for name in PARAMETERS}
+        found[method] = stablegpu.fit(rows, fixed=fixed, **options).loglik
+    name = f"fine grid of {points}^4 laws, 2.5 standard errors to each side"
+    found[name] = _fine_grid(rows, best, points, options)
+    return [
+        Figure(
+            f"least gain of log-likelihood by maximum likelihood over: {name}",
+            float(np.nanmin(best.loglik - loglik)),
+            "",
+            note=f"{count} random samples of {SIZE:,}; mean gain "
+            f"{np.nanmean(best.loglik - loglik):.3g}; statuses {np.bincount(best.status).tolist()}",
+        )
+        for name, loglik in found.items()
+    ]
+
+
+def _fine_grid(rows, best, points: int, options) -> np.ndarray:
+    """The largest log-likelihood on a grid around each estimate."""
+    offsets = np.linspace(-2.5, 2.5, points)
+    corners = np.stack(np.meshgrid(*[offsets] * 4), axis=-1).reshape(-1, 4)
+    least = np.array([0.1, -1.0, -np.inf, 1e-300])
+    most = np.array([2.0, 1.0, np.inf, np.inf])
+    found = np.empty(len(rows))
+    for k, row in enumerate(rows):
+        centre = np.array([getattr(best, name)[k] for name in PARAMETERS])
+        error = np.array([best.stderr[name][k] for name in PARAMETERS])
+        error = np.where(np.isfinite(error), error, 0.02 * np.array([1.0, 1.0, *[centre[3]] * 2]))
+        laws = np.clip(centre + corners * error, least, most)
+        laws[:, 3] = np.maximum(laws[:, 3], 0.05 * centre[3])
+        fixed = {name: laws[:, i] for i, name in enumerate(PARAMETERS)}
+        same = np.broadcast_to(row, (len(laws), SIZE))
+        found[k] = np.nanmax(stablegpu.fit(same, fixed=fixed, **options).loglik)
+    return found
+
+
+# ---- errors ------------------------------------------------------------------------------------
+
+
+def against_the_bound(device, alpha, beta, replicas: int) -> list[Figure]:
+    """Variances over the Cramer-Rao bound, and how often 95 % intervals hold the truth."""
+    law = stablegpu.stable(alpha, beta, parameterization="S0")
+    rows = law.rvs((replicas, SIZE), random_state=11)
+    bound = np.diag(np.linalg.inv(SIZE * stablegpu.fisher_information(alpha, beta)))
+    true, figures = (alpha, beta, 0.0, 1.0), []
+    for method in ("ml", "koutrouvelis"):
+        found = stablegpu.fit(rows, method=method, parameterization="S0", device=device)
+        ratios = {
+            name: float(getattr(found, name).var() / least)
+            for name, least in zip(PARAMETERS, bound, strict=True)
+        }
+        bias = {
+            name: float((getattr(found, name).mean() - value) / np.sqrt(least))
+            for name, value, least in zip(PARAMETERS, true, bound, strict=True)
+        }
+        note = "bias over the bound's root: " + ", ".join(f"{k} {v:.3f}" for k, v in bias.items())
+        title = f"alpha {alpha}, beta {beta}, {replicas:,} samples of {SIZE:,}, {method}"
+        worst = max(ratios.values(), key=lambda r: abs(r - 1.0))
+        figures.append(
+            Figure(
+                f"variance over the Cramer-Rao bound, {title}", worst, "", peers=ratios, note=note
+            )
+        )
+        if method == "ml":
+            covered = {}
+            for name, value in zip(PARAMETERS, true, strict=True):
+                error = found.stderr[name]
+                inside = np.abs(getattr(found, name) - value) < 1.959964 * error
+                covered[name] = float(inside[np.isfinite(error)].mean())
+            worst = max(covered.values(), key=lambda c: abs(c - 0.95))
+            figures.append(Figure(f"coverage of 95 % intervals, {title}", worst, "", peers=covered))
+    return figures

@@ -1,0 +1,56 @@
+"""The paper's prefix sum on the CPU: its up-sweep and down-sweep of blocks, and fix-up."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, prange
+
+from hetero.jit import parallel
+
+SWEEP = 1024
+"""Elements that are swept together."""
+
+
+@parallel
+def _sweep(noise, powers, sigma, totals, out):
+    for b in prange(totals.size):
+        base = int64(b) * SWEEP
+        x = np.zeros(SWEEP, out.dtype)
+        for i in range(min(SWEEP, out.size - base)):
+            x[i] = sigma * noise[base + i]
+        width, d = 1, 0
+        while width < SWEEP:
+            for i in range(2 * width - 1, SWEEP, 2 * width):
+                x[i] += powers[d] * x[i - width]
+            width, d = 2 * width, d + 1
+        while width > 1:
+            width, d = width // 2, d - 1
+            for i in range(3 * width - 1, SWEEP, 2 * width):
+                x[i] += powers[d] * x[i - width]
+        for i in range(min(SWEEP, out.size - base)):
+            out[base + i] = x[i]
+        totals[b] = x[SWEEP - 1]
+
+
+@parallel
+def _fix(out, values, weights, start):
+    for b in prange(values.size):
+        block = int64(b)
+        before = start if block == 0 else values[block - 1]
+        for p in range(min(SWEEP, out.size - block * SWEEP)):
+            out[block * SWEEP + p] += weights[p] * before
+
+
+def sweeps(powers, weights, sigma, start, noise, out, stream=0):
+    """Fill `out` with the path of `noise` from `start` by the paper's up-sweep and down-sweep.
+
+    powers[l, d] is mu^(SWEEP^l 2^d) and weights[l, p] is mu^(SWEEP^l (p + 1)).
+    """
+    T = out.dtype.type
+    totals = np.empty(-(-out.size // SWEEP), out.dtype)
+    _sweep(noise, powers[0], T(sigma), totals, out)
+    values = totals
+    if totals.size > 1:
+        values = np.empty_like(totals)
+        sweeps(powers[1:], weights[1:], 1.0, start, totals, values)
+    _fix(out, values, weights[0], T(start))

@@ -1,0 +1,7 @@
+"""The thesis's experiments on this machine: `python -m sbth study [WHAT ...]`."""
+
+STUDIES = {
+    "operations": "sbth.study.operations",
+    "pipeline": "sbth.study.pipeline",
+    "comparison": "sbth.study.comparison",
+}

@@ -1,0 +1,151 @@
+"""Small BLAS operations of the host-driven pipeline: vectors and blocks by place in flat arrays.
+
+Blocks are column-major, their columns `pitch` numbers apart.
+"""
+
+import functools
+import math
+import time
+
+import numpy as np
+
+from hetero.jit import serial
+
+
+def _operation(function):
+    """A compiled loop behind a plain function: what its twin is on a GPU."""
+    compiled = serial(function)
+
+    @functools.wraps(function)
+    def call(*arguments):
+        compiled(*arguments)
+
+    return call
+
+
+def streams(count):
+    return [None] * count
+
+
+def wait(streams):
+    """All operations on these streams are done."""
+
+
+def upload(array):
+    return np.array(array)
+
+
+def download(array):
+    return array.copy()
+
+
+@_operation
+def copy(count, source, x, target, y, stream):
+    for i in range(count):
+        target[y + i] = source[x + i]
+
+
+@_operation
+def axpy(count, factor, scalars, scalar, vectors, x, y, stream):
+    alpha = factor * scalars[scalar]
+    for i in range(count):
+        vectors[y + i] += alpha * vectors[x + i]
+
+
+@_operation
+def dot(count, vectors, x, y, scalars, scalar, stream):
+    total = vectors[x] * 0
+    for i in range(count):
+        total += vectors[x + i] * vectors[y + i]
+    scalars[scalar] = total
+
+
+@_operation
+def nrm2(count, vectors, x, scalars, scalar, stream):
+    total = vectors[x] * 0
+    for i in range(count):
+        total += vectors[x + i] ** 2
+    scalars[scalar] = math.sqrt(total)
+
+
+@_operation
+def scal_first(count, scalars, norm, vectors, x, stream):
+    """v = (1, h_2 ... h_count / (h_1 + sgn(h_1) |h|)), or 0."""
+    length, first = scalars[norm], vectors[x]
+    vectors[x] = 1 if length > 0 else 0
+    if length > 0:
+        for i in range(1, count):
+            vectors[x + i] /= first + math.copysign(length, first)
+
+
+@_operation
+def scal_length(count, scalars, scalar, vectors, x, stream):
+    """To the length sqrt(2)."""
+    length = scalars[scalar]
+    if length > 0:
+        for i in range(count):
+            vectors[x + i] *= math.sqrt(2.0) / length
+
+
+@_operation
+def eliminate(count, scalars, norm, vectors, h, matrix, column, stream):
+    """What the reflection leaves of column h."""
+    matrix[column] = -math.copysign(scalars[norm], vectors[h])
+    for i in range(1, count):
+        matrix[column + i] = 0
+
+
+@_operation
+def symv(count, matrix, a, pitch, vectors, x, y, stream):
+    """y = A x from the lower triangle."""
+    for i in range(count):
+        total = vectors[x] * 0
+        for j in range(count):
+            total += matrix[a + min(i, j) * pitch + max(i, j)] * vectors[x + j]
+        vectors[y + i] = total
+
+
+@_operation
+def syr2(count, vectors, x, y, matrix, a, pitch, stream):
+    """A -= x y^T + y x^T, the lower triangle."""
+    for j in range(count):
+        for i in range(j, count):
+            update = vectors[x + i] * vectors[y + j] + vectors[y + i] * vectors[x + j]
+            matrix[a + j * pitch + i] -= update
+
+
+@_operation
+def gemv(rows, columns, matrix, b, pitch, vectors, x, y, stream):
+    """y = B x."""
+    for i in range(rows):
+        total = vectors[x] * 0
+        for j in range(columns):
+            total += matrix[b + j * pitch + i] * vectors[x + j]
+        vectors[y + i] = total
+
+
+@_operation
+def gemv_t(rows, columns, matrix, b, pitch, vectors, x, y, stream):
+    """y = B^T x."""
+    for j in range(columns):
+        total = vectors[x] * 0
+        for i in range(rows):
+            total += matrix[b + j * pitch + i] * vectors[x + i]
+        vectors[y + j] = total
+
+
+@_operation
+def ger(rows, columns, vectors, x, y, matrix, b, pitch, stream):
+    """B -= x y^T."""
+    for j in range(columns):
+        for i in range(rows):
+            matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
+
+
+def seconds(call, repeats):
+    """Of one operation: the mean of many."""
+    call()
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - start) / repeats

@@ -1,0 +1,219 @@
+"""Small BLAS operations of the host-driven pipeline, one block of threads each.
+
+See _blas_cpu.py. One block occupies one multiprocessor, so that others are left for the tasks
+beside it (thesis, section 5.3).
+"""
+
+import math
+
+import numpy as np
+from numba import int64
+
+from hetero._driver import SIMULATOR, cuda
+from hetero.jit import kernel
+
+_THREADS = 256
+_ALL = 0xFFFFFFFF
+
+
+def streams(count):
+    """Streams that do not wait for each other."""
+    return [0 if SIMULATOR else cuda.stream() for _ in range(count)]
+
+
+def wait(streams):
+    """All operations on these streams are done."""
+    cuda.synchronize()
+
+
+def upload(array):
+    return cuda.to_device(array)
+
+
+def download(array):
+    return array.copy_to_host()
+
+
+@kernel(device=True)
+def _summed(value):
+    """The sum over the lanes of a warp."""
+    for shift in (16, 8, 4, 2, 1):
+        value += cuda.shfl_xor_sync(_ALL, value, shift)
+    return value
+
+
+@kernel(device=True)
+def _product(count, vectors, x, y):
+    """x . y, in one warp."""
+    total = vectors[x] * 0
+    for i in range(cuda.threadIdx.x, count, 32):
+        total += vectors[x + i] * vectors[y + i]
+    return _summed(total)
+
+
+@kernel
+def copy_vector(count, source, x, target, y):
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        target[y + i] = source[x + i]
+
+
+@kernel
+def add_vector(count, factor, scalars, scalar, vectors, x, y):
+    alpha = factor * scalars[scalar]
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        vectors[y + i] += alpha * vectors[x + i]
+
+
+@kernel
+def dot_vectors(count, vectors, x, y, scalars, scalar):
+    total = _product(count, vectors, x, y)
+    if cuda.threadIdx.x == 0:
+        scalars[scalar] = total
+
+
+@kernel
+def norm_vector(count, vectors, x, scalars, scalar):
+    total = _product(count, vectors, x, x)
+    if cuda.threadIdx.x == 0:
+        scalars[scalar] = math.sqrt(total)
+
+
+@kernel
+def scale_first(count, scalars, norm, vectors, x):
+    length, first = scalars[norm], vectors[x]
+    cuda.syncthreads()
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        value = vectors[x + i] / (first + math.copysign(length, first)) if i > 0 else 1.0
+        vectors[x + i] = value if length > 0 else 0.0
+
+
+@kernel
+def scale_length(count, scalars, scalar, vectors, x):
+    length = scalars[scalar]
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        if length > 0:
+            vectors[x + i] *= math.sqrt(2.0) / length
+
+
+@kernel
+def eliminate_column(count, scalars, norm, vectors, h, matrix, column):
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        matrix[column + i] = -math.copysign(scalars[norm], vectors[h]) if i == 0 else 0.0
+
+
+@kernel
+def symmetric_product(count, matrix, a, pitch, vectors, x, y):
+    for i in range(int64(cuda.threadIdx.x), count, _THREADS):
+        total = vectors[x] * 0
+        for j in range(count):
+            total += matrix[a + min(i, j) * pitch + max(i, j)] * vectors[x + j]
+        vectors[y + i] = total
+
+
+@kernel
+def symmetric_update(count, vectors, x, y, matrix, a, pitch):
+    for cell in range(cuda.threadIdx.x, count * count, _THREADS):
+        i, j = cell % count, cell // count
+        if i >= j:
+            update = vectors[x + i] * vectors[y + j] + vectors[y + i] * vectors[x + j]
+            matrix[a + j * pitch + i] -= update
+
+
+@kernel
+def general_product(rows, columns, matrix, b, pitch, vectors, x, y):
+    for i in range(cuda.threadIdx.x, rows, _THREADS):
+        total = vectors[x] * 0
+        for j in range(columns):
+            total += matrix[b + j * pitch + i] * vectors[x + j]
+        vectors[y + i] = total
+
+
+@kernel
+def transposed_product(rows, columns, matrix, b, pitch, vectors, x, y):
+    for j in range(cuda.threadIdx.x // 32, columns, _THREADS // 32):
+        total = vectors[x] * 0
+        for i in range(cuda.threadIdx.x % 32, rows, 32):
+            total += matrix[b + j * pitch + i] * vectors[x + i]
+        total = _summed(total)
+        if cuda.threadIdx.x % 32 == 0:
+            vectors[y + j] = total
+
+
+@kernel
+def general_update(rows, columns, vectors, x, y, matrix, b, pitch):
+    for cell in range(cuda.threadIdx.x, rows * columns, _THREADS):
+        i, j = cell % rows, cell // rows
+        matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
+
+
+@kernel
+def busy(rounds, numbers):
+    """Keeps the GPU busy while the host fills a stream."""
+    value = numbers[0]
+    for _ in range(rounds):
+        value = math.sqrt(value + 1.0)
+    numbers[0] = value
+
+
+def copy(count, source, x, target, y, stream):
+    copy_vector[1, _THREADS, stream](count, source, x, target, y)
+
+
+def axpy(count, factor, scalars, scalar, vectors, x, y, stream):
+    add_vector[1, _THREADS, stream](count, factor, scalars, scalar, vectors, x, y)
+
+
+def dot(count, vectors, x, y, scalars, scalar, stream):
+    dot_vectors[1, 32, stream](count, vectors, x, y, scalars, scalar)
+
+
+def nrm2(count, vectors, x, scalars, scalar, stream):
+    norm_vector[1, 32, stream](count, vectors, x, scalars, scalar)
+
+
+def scal_first(count, scalars, norm, vectors, x, stream):
+    scale_first[1, _THREADS, stream](count, scalars, norm, vectors, x)
+
+
+def scal_length(count, scalars, scalar, vectors, x, stream):
+    scale_length[1, _THREADS, stream](count, scalars, scalar, vectors, x)
+
+
+def eliminate(count, scalars, norm, vectors, h, matrix, column, stream):
+    eliminate_column[1, _THREADS, stream](count, scalars, norm, vectors, h, matrix, column)
+
+
+def symv(count, matrix, a, pitch, vectors, x, y, stream):
+    symmetric_product[1, _THREADS, stream](count, matrix, a, pitch, vectors, x, y)
+
+
+def syr2(count, vectors, x, y, matrix, a, pitch, stream):
+    symmetric_update[1, _THREADS, stream](count, vectors, x, y, matrix, a, pitch)
+
+
+def gemv(rows, columns, matrix, b, pitch, vectors, x, y, stream):
+    general_product[1, _THREADS, stream](rows, columns, matrix, b, pitch, vectors, x, y)
+
+
+def gemv_t(rows, columns, matrix, b, pitch, vectors, x, y, stream):
+    transposed_product[1, _THREADS, stream](rows, columns, matrix, b, pitch, vectors, x, y)
+
+
+def ger(rows, columns, vectors, x, y, matrix, b, pitch, stream):
+    general_update[1, _THREADS, stream](rows, columns, vectors, x, y, matrix, b, pitch)
+
+
+def seconds(call, repeats):
+    """Of one operation, without the host's part: many of them queue up behind a busy kernel."""
+    call()
+    numbers = cuda.to_device(np.ones(1))
+    busy[1, 1](1, numbers)
+    cuda.synchronize()
+    begin, end = cuda.event(), cuda.event()
+    busy[1, 1](400 * repeats, numbers)
+    begin.record()
+    for _ in range(repeats):
+        call()
+    end.record()
+    end.synchronize()
+    return 1e-3 * begin.elapsed_time(end) / repeats

@@ -1,0 +1,116 @@
+"""The thesis's own way: the host issues one small kernel for every BLAS operation.
+
+Control stays on the host (thesis, chapter 5): every task of a wavefront has a stream of its own,
+on which its operations follow each other; at most `length` tasks run at once. They are issued
+depth first (all operations of a task, then those of the next one) or breadth first (the first
+operation of every task, then the second one ...). Scalars stay on the device.
+
+A reflection is 1 - v v^T with |v|^2 = 2 here (algorithms 3 and 4), and v = 0 where there is nothing
+to eliminate, which the thesis leaves out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from hetero.devices import Device
+from hetero.jit import twin
+from sbth._order_math import extents, in_step, steps
+
+ORDERS = ("breadth first", "depth first")
+
+SCALARS = 4
+"""Of a task: v.x, |h|, a vector's length, the product of the new reflection and y."""
+
+
+class HostDriven:
+    """A reduction of a working matrix (n, 2 d) on a device, operation by operation.
+
+    Attributes
+    ----------
+    calls : Counter of the operations that were issued
+    tasks : number of tasks that were issued
+    """
+
+    def __init__(self, work: np.ndarray, device: Device, length: int, order: str):
+        self.n, self.ld = work.shape
+        self.d, self.length, self.order = self.ld // 2, length, order
+        self.device, self.calls, self.tasks = device, Counter(), 0
+        self.blas = twin("sbth.study._blas", device)
+        self.streams = self.blas.streams(length)
+        self.work = self.blas.upload(work.reshape(-1))
+        # A sweep under way has two reflections, the old and the new one by turns.
+        self.slots = self.n // (2 * self.d) + 2
+        self.vectors = self.blas.upload(np.zeros(self.slots * 6 * self.d, work.dtype))
+        self.scalars = self.blas.upload(np.zeros(self.slots * SCALARS, work.dtype))
+
+    def run(self, begin: int = 0, stop: int | None = None) -> None:
+        """Wavefronts begin ... stop - 1, by default all of them."""
+        for step in range(begin, steps(self.n, self.d) if stop is None else stop):
+            first, last = in_step(step, self.n, self.d)
+            for group in range(first, last, self.length):
+                self._issue(step, range(group, min(group + self.length, last)))
+
+    def result(self) -> np.ndarray:
+        """The working matrix as it is now."""
+        return self.blas.download(self.work).reshape(self.n, self.ld)
+
+    def _issue(self, step: int, sweeps) -> None:
+        pairs = zip(sweeps, self.streams, strict=False)
+        running = [self._task(s, step - 2 * s, stream) for s, stream in pairs]
+        self.tasks += len(running)
+        if self.order == "depth first":
+            for task in running:
+                self.calls.update(task)
+        while running and self.order == "breadth first":
+            issued = [next(task, None) for task in running]
+            self.calls.update(name for name in issued if name)
+            running = [task for task, name in zip(running, issued, strict=True) if name]
+        self.blas.wait(self.streams)
+
+    def _task(self, s: int, k: int, stream) -> Iterator[str]:
+        """Issues an operation at a time, and says which."""
+        c0, m, rows = extents(s, k, self.n, self.d)
+        slot, work, vectors, scalars = s % self.slots, self.work, self.vectors, self.scalars
+        v, following = ((6 * slot + i) * self.d for i in ((k & 1), 1 - (k & 1)))
+        x, w, y, h = ((6 * slot + i) * self.d for i in (2, 3, 4, 5))
+        vx, norm, length, vy = range(slot * SCALARS, (slot + 1) * SCALARS)
+        pitch = self.ld - 1  # between the columns of a block
+        a, b = c0 * self.ld, c0 * self.ld + self.d
+
+        def call(name, *arguments):
+            getattr(self.blas, name)(*arguments, stream)
+            return name
+
+        def reflection(count, target):
+            """Algorithm 3: of column h, to `target`."""
+            yield call("copy", count, vectors, h, vectors, target)
+            yield call("nrm2", count, vectors, target, scalars, norm)
+            yield call("scal_first", count, scalars, norm, vectors, target)
+            yield call("nrm2", count, vectors, target, scalars, length)
+            yield call("scal_length", count, scalars, length, vectors, target)
+
+        if k == 0:
+            column = s * self.ld + 1
+            yield call("copy", m, work, column, vectors, h)
+            yield from reflection(m, v)
+            yield call("eliminate", m, scalars, norm, vectors, h, work, column)
+        yield call("symv", m, work, a, pitch, vectors, v, x)
+        yield call("dot", m, vectors, v, x, scalars, vx)
+        yield call("copy", m, vectors, x, vectors, w)
+        yield call("axpy", m, -0.5, scalars, vx, vectors, v, w)
+        yield call("syr2", m, vectors, v, w, work, a, pitch)
+        if rows:
+            yield call("gemv", rows, m, work, b, pitch, vectors, v, y)
+            yield call("copy", rows, work, b, vectors, h)
+            yield call("axpy", rows, -1.0, vectors, v, vectors, y, h)
+            yield from reflection(rows, following)
+            yield call("gemv_t", rows, m, work, b, pitch, vectors, following, w)
+            yield call("dot", rows, vectors, following, y, scalars, vy)
+            yield call("axpy", m, -1.0, scalars, vy, vectors, v, w)
+            yield call("ger", rows, m, vectors, y, v, work, b, pitch)
+            yield call("ger", rows, m, vectors, following, w, work, b, pitch)
+            yield call("eliminate", rows, scalars, norm, vectors, h, work, b)

@@ -1,0 +1,120 @@
+"""Shares and numbers of calls of the BLAS operations: the thesis's figure 6.1 and table 6.2."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from hetero.devices import Device
+from hetero.study import Study
+from sbth._order_math import last_task, sweeps
+from sbth.study.host_driven import HostDriven
+
+BANDWIDTHS = (16, 32, 64, 128, 256)
+
+NAMES = {
+    "scal_first": "scal",
+    "scal_length": "scal",
+    "eliminate": "copy",
+    "gemv_t": "gemv",
+}
+"""What the thesis counts an operation as, where that has another name."""
+
+THESIS = {
+    "axpy": (100_974, 69_268, 34_500, 17_044, 8892),
+    "copy": (236_735, 163_278, 82_158, 41_430, 21_024),
+    "dot": (67_524, 46_506, 23_330, 11_694, 5864),
+    "nrm2": (136_468, 95_040, 48_672, 25_392, 13_728),
+    "scal": (169_168, 116_756, 58_820, 29_732, 15_158),
+    "gemv": (66_900, 45_524, 22_340, 10_700, 4868),
+    "ger": (66_900, 45_524, 22_340, 10_700, 4868),
+    "syr2": (34_075, 23_744, 12_160, 6344, 3430),
+    "symv": (34_075, 23_744, 12_160, 6344, 3430),
+}
+"""Calls of cuBLAS kernels for n = 1000, table 6.2; one call of nrm2, say, is two kernels there."""
+
+
+def run(study: Study) -> dict:
+    found = []
+    for n in (200,) if study.quick else (1000, 5000):
+        for d in (16,) if study.quick else BANDWIDTHS:
+            counts, seconds = calls(n, d), _seconds(d, study)
+            time = Counter()
+            for name, count in counts.items():
+                time[NAMES.get(name, name)] += count * seconds[name]
+            total = sum(time.values())
+            named = Counter()
+            for name, count in counts.items():
+                named[NAMES.get(name, name)] += count
+            found.append(
+                {
+                    "n": n,
+                    "d": d,
+                    "calls": dict(named),
+                    "share": {name: value / total for name, value in time.items()},
+                    "seconds": total,
+                }
+            )
+    _show(study, found)
+    return {"runs": found, "thesis, calls for n = 1000": THESIS}
+
+
+def calls(n: int, d: int) -> Counter:
+    """How often a whole reduction calls each operation."""
+    driver = HostDriven(np.zeros((4 * d, 2 * d)), Device("cpu"), 1, "depth first")
+    begin, middle, end = (Counter(driver._task(0, k, None)) for k in (0, 1, 3))
+    tasks = np.array([last_task(s, n, d) + 1 for s in range(sweeps(n))])
+    total = Counter()
+    for name in begin:
+        extra = len(tasks) * (begin[name] - middle[name])
+        total[name] = extra + (tasks.sum() - len(tasks)) * middle[name] + len(tasks) * end[name]
+    return Counter({name: int(count) for name, count in total.items()})
+
+
+def _seconds(d: int, study: Study) -> dict[str, float]:
+    """Of one call of each operation on full blocks."""
+    driver = HostDriven(np.ones((4 * d, 2 * d)), study.device, 1, "depth first")
+    found, blas = {}, driver.blas
+    driver.blas = _Timed(blas, 3 if study.quick else 100, found)
+    for _ in driver._task(0, 0, driver.streams[0]):
+        pass
+    return found
+
+
+class _Timed:
+    """Operations that are timed instead of called once."""
+
+    def __init__(self, blas, repeats, found):
+        self._blas, self._repeats, self._found = blas, repeats, found
+
+    def __getattr__(self, name):
+        function = getattr(self._blas, name)
+
+        def timed(*arguments):
+            self._found[name] = self._blas.seconds(lambda: function(*arguments), self._repeats)
+
+        return timed
+
+
+def _show(study: Study, found: list[dict]) -> None:
+    names = list(THESIS)
+    for n in sorted({r["n"] for r in found}):
+        chosen = [r for r in found if r["n"] == n]
+        rows = [(name, *(r["calls"][name] for r in chosen)) for name in names]
+        study.table(f"Calls, n = {n}", ("operation", *(f"d = {r['d']}" for r in chosen)), rows)
+        rows = [(name, *(100.0 * r["share"][name] for r in chosen)) for name in names]
+        heads = ("operation", *(f"d = {r['d']}" for r in chosen))
+        study.table(f"Shares of the operations' own time in %, n = {n}", heads, rows)
+    figure = study.figure()
+    axes = figure.subplots(1, len({r["n"] for r in found}), squeeze=False)[0]
+    for at, n in zip(axes, sorted({r["n"] for r in found}), strict=True):
+        chosen = [r for r in found if r["n"] == n]
+        bottom = np.zeros(len(chosen))
+        for name in reversed(names):
+            height = np.array([r["share"][name] for r in chosen])
+            at.bar([str(r["d"]) for r in chosen], height, bottom=bottom, label=name)
+            bottom += height
+        at.set(title=f"n = {n}", xlabel="bandwidth d", ylabel="share of the operations' time")
+    axes[-1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    study.save(figure, "operations.png")

@@ -1,0 +1,110 @@
+"""Run time and speed-up over the length of the pipeline: the thesis's figures 6.2 to 6.5."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+import sbth
+from hetero._threads import threads, use_threads
+from hetero.study import Study
+from sbth._order_math import last_task, steps, sweeps
+from sbth.study.host_driven import ORDERS, HostDriven
+from sbth.study.operations import BANDWIDTHS
+
+LENGTHS = (1, 2, 4, 8, 12)
+"""The thesis's; the fused kernels go on to all that the algorithm allows."""
+
+BEST = 3.70
+"""Largest speed-up in the thesis (K20x, n = 1000, d = 32, length 12)."""
+
+
+def run(study: Study) -> dict:
+    found = []
+    for n in (200,) if study.quick else (1000, 5000):
+        for d in (16,) if study.quick else BANDWIDTHS:
+            ab = np.random.default_rng(n + d).standard_normal((d + 1, n))
+            found += _fused(study, ab) + _host_driven(study, ab)
+    for record in found:
+        first = record["seconds"][0]
+        record["speed-up"] = [first / s for s in record["seconds"]]
+    _show(study, found)
+    return {"runs": found, "thesis, largest speed-up": BEST}
+
+
+def _record(ab, way: str, lengths, seconds) -> dict:
+    n, d = ab.shape[1], ab.shape[0] - 1
+    return {"n": n, "d": d, "way": way, "lengths": list(lengths), "seconds": seconds}
+
+
+def _fused(study: Study, ab) -> list[dict]:
+    """The fused kernels, NumPy in and out; on a CPU over threads, one for a pipeline's item."""
+    n, d = ab.shape[1], ab.shape[0] - 1
+    if study.device.kind == "cpu":
+        most = threads()
+        lengths = [length for length in (1, 2, 4, 8, 12, 16, 32, 64) if length <= most]
+        seconds = []
+        for length in lengths:
+            with use_threads(length):
+                seconds.append(_time(study, ab, method="wavefront"))
+        return [_record(ab, "fused, threads", lengths, seconds)]
+    all_of_them = n // (2 * min(d, 32)) + 1
+    lengths = [*(length for length in (*LENGTHS, 32) if length < all_of_them), all_of_them]
+    found = []
+    for method in ("persistent", "wavefront"):
+        seconds = [_time(study, ab, method=method, in_flight=length) for length in lengths]
+        found.append(_record(ab, f"fused, {method}", lengths, seconds))
+    return found
+
+
+def _time(study: Study, ab, **options) -> float:
+    """The best of two runs after a first one."""
+    best = np.inf
+    for attempt in range(2 if study.quick else 3):
+        start = time.perf_counter()
+        sbth.tridiagonalize(ab, device=study.device, **options)
+        best = min(best, time.perf_counter() - start) if attempt else best
+    return best
+
+
+def _host_driven(study: Study, ab) -> list[dict]:
+    """Wavefronts in the middle of the reduction, and what all tasks take at their pace."""
+    n, d = ab.shape[1], ab.shape[0] - 1
+    total = sum(last_task(s, n, d) + 1 for s in range(sweeps(n)))
+    begin, found = steps(n, d) // 2, []
+    window = max(2, min(400 * 2 * d // n, begin - 1)) if not study.quick else 2
+    work = np.random.default_rng(n).standard_normal((n, 2 * d))
+    lengths = [length for length in LENGTHS if length <= n // (2 * d) + 1]
+    for order in ORDERS if study.device.kind == "cuda" else ORDERS[1:]:
+        seconds = []
+        for length in lengths:
+            driver = HostDriven(work, study.device, length, order)
+            driver.run(begin, begin + 1)
+            done = driver.tasks
+            start = time.perf_counter()
+            driver.run(begin + 1, begin + 1 + window)
+            elapsed = time.perf_counter() - start
+            seconds.append(elapsed / (driver.tasks - done) * total)
+        found.append(_record(ab, f"host-driven, {order}", lengths, seconds))
+    return found
+
+
+def _show(study: Study, found: list[dict]) -> None:
+    rows = [
+        (r["n"], r["d"], r["way"], r["seconds"][0], r["seconds"][-1], max(r["speed-up"]))
+        for r in found
+    ]
+    heads = ("n", "d", "way", "s at length 1", "s at the longest", "best speed-up")
+    study.table(f"Pipeline; the thesis's best speed-up is {BEST}", heads, rows)
+    orders = sorted({r["n"] for r in found})
+    for key, name in (("seconds", "run time in s"), ("speed-up", "speed-up")):
+        figure = study.figure((9.0, 4.5 * len(orders)))
+        axes = figure.subplots(len(orders), 1, squeeze=False)[:, 0]
+        for at, n in zip(axes, orders, strict=True):
+            for r in (r for r in found if r["n"] == n):
+                style = "o-" if r["way"].startswith("fused") else "s--"
+                at.loglog(r["lengths"], r[key], style, label=f"d = {r['d']}, {r['way']}")
+            at.set(title=f"n = {n}", xlabel="pipeline length", ylabel=name)
+        axes[0].legend(fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        study.save(figure, f"pipeline-{key}.png")

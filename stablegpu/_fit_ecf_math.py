@@ -1,0 +1,141 @@
+"""Regression on the empirical characteristic function, for both targets.
+
+I. A. Koutrouvelis (1980, 1981). For the standard law of S0, log phi(t) is for t > 0
+
+    -t^alpha + i beta eta(t),   eta(t) = tan(pi alpha/2) (t^alpha - t),
+
+so of data moved to location 0 and scale 1 as far as these are known, log(-log |phi|) is a line in
+log t, whose slope is alpha, and the angle of phi is a sum of t and eta(t): two linear regressions.
+Their errors are correlated; both are weighted by the inverse of the covariance that the law of the
+last pass gives. Where he tabulates how many points k pi/25 are best for which alpha and size of
+the sample, the points here are those where |phi| takes given values.
+"""
+
+import math
+
+from hetero.jit import scalar
+
+POINTS = 16
+HIGHEST, LOWEST = 0.96, 0.05  # |phi| at the first and the last point
+PASSES = 3
+SUMS = 2 * POINTS  # of cos t_k z and of sin t_k z
+SCRATCH = POINTS * (POINTS + 6)
+NORMAL = 1.9  # alpha of the weights at most: the points' correlations tend to 1 at alpha = 2
+RIDGE = 1e-4  # of the variances, added
+NO_SKEW = 1.995  # eta vanishes at alpha = 2
+MOST = 3.0  # log of the factor by which a pass changes the scale
+_T, _ANGLE, _Y, _X0, _X1 = (POINTS * (POINTS + i) for i in range(5))
+
+
+@scalar
+def level(k):
+    return HIGHEST - (HIGHEST - LOWEST) / (POINTS - 1) * k
+
+
+@scalar
+def point(k, alpha):
+    """t where |phi| is level(k)."""
+    return (-math.log(level(k))) ** (1.0 / min(alpha, NORMAL))
+
+
+@scalar
+def eta(t, alpha):
+    if t == 0.0:
+        return 0.0
+    off = 1.0 - alpha
+    if abs(off) < 1e-9:
+        return -2.0 / math.pi * t * math.log(t)
+    return t * math.expm1(-off * math.log(t)) / math.tan(0.5 * math.pi * off)
+
+
+@scalar
+def _covariances(alpha, beta, angles, m):
+    """Lower triangle of those of log(-log |phi|), or of the angles, times the number of data."""
+    for j in range(POINTS):
+        for k in range(j + 1):
+            near, far = m[_T + j] - m[_T + k], m[_T + j] + m[_T + k]
+            down = beta * eta(near, alpha) - (m[_ANGLE + j] - m[_ANGLE + k])
+            up = beta * eta(far, alpha) - (m[_ANGLE + j] + m[_ANGLE + k])
+            difference = math.exp(-(near**alpha)) * math.cos(down)
+            total = math.exp(-(far**alpha)) * math.cos(up)
+            product = level(j) * level(k)
+            if angles:
+                value = 0.5 * (difference - total) / product
+            else:
+                value = 0.5 * (difference + total) / product - 1.0
+                value /= math.log(level(j)) * math.log(level(k))
+            m[POINTS * j + k] = value * (1.0 + RIDGE) if j == k else value
+
+
+@scalar
+def _whitened(m):
+    """Cholesky's factor of the covariances, and what it makes of y and both regressors."""
+    for j in range(POINTS):
+        for k in range(j + 1):
+            value = m[POINTS * j + k]
+            for n in range(k):
+                value -= m[POINTS * j + n] * m[POINTS * k + n]
+            if j == k:
+                m[POINTS * j + j] = math.sqrt(max(value, 1e-300))
+            else:
+                m[POINTS * j + k] = value / m[POINTS * k + k]
+        for v in (_Y, _X0, _X1):
+            value = m[v + j]
+            for n in range(j):
+                value -= m[POINTS * j + n] * m[v + n]
+            m[v + j] = value / m[POINTS * j + j]
+
+
+@scalar
+def _product(m, v, w):
+    total = 0.0
+    for k in range(POINTS):
+        total += m[v + k] * m[w + k]
+    return total
+
+
+@scalar
+def _solved(m):
+    """Coefficients of both regressors."""
+    a, b, c = _product(m, _X0, _X0), _product(m, _X0, _X1), _product(m, _X1, _X1)
+    p, q = _product(m, _X0, _Y), _product(m, _X1, _Y)
+    determinant = a * c - b * b
+    return (c * p - b * q) / determinant, (a * q - b * p) / determinant
+
+
+@scalar
+def regress(alpha, beta, loc, scale, sums, count, m):
+    """The next law (alpha, beta, S0 location, scale) from the sums for data in units of the last;
+    `m` is scratch memory."""
+    with_skew = beta if alpha <= NORMAL else 0.0
+    weights_alpha = min(alpha, NORMAL)
+    for k in range(POINTS):
+        t = point(k, alpha)
+        m[_T + k], m[_ANGLE + k] = t, with_skew * eta(t, weights_alpha)
+        size = math.hypot(sums[k], sums[POINTS + k]) / count
+        size = min(max(size, 1e-6), 1.0 - 1e-9)
+        m[_Y + k] = math.log(-math.log(size))
+        m[_X0 + k], m[_X1 + k] = 1.0, math.log(t)
+    _covariances(weights_alpha, with_skew, False, m)
+    _whitened(m)
+    height, slope = _solved(m)
+    found = min(max(slope, 0.1), 2.0)
+    factor = math.exp(min(max(height / found, -MOST), MOST))
+    for k in range(POINTS):
+        # The angle next to that of the last law: it may be larger than pi.
+        last = m[_ANGLE + k]
+        c, s = math.cos(last), math.sin(last)
+        real, imaginary = sums[k], sums[POINTS + k]
+        m[_Y + k] = last + math.atan2(imaginary * c - real * s, real * c + imaginary * s)
+        m[_X0 + k] = factor * m[_T + k]
+        m[_X1 + k] = eta(factor * m[_T + k], min(found, NO_SKEW))
+    _covariances(weights_alpha, with_skew, True, m)
+    _whitened(m)
+    shift, skew = _solved(m)
+    if not abs(skew) <= 1.0 or found == 2.0:
+        skew = 0.0 if found == 2.0 else math.copysign(1.0, skew)
+        rest = _product(m, _X0, _Y) - skew * _product(m, _X0, _X1)
+        shift = rest / _product(m, _X0, _X0)
+    if not (abs(shift) < math.inf and abs(skew) <= 1.0):
+        return alpha, beta, loc, scale
+    return found, skew, loc + shift * factor * scale, scale * factor

@@ -1,0 +1,167 @@
+"""Fits of many data sets at once: from data on a device to results."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero.jit import twin
+from stablegpu import _fit_sets, _mcculloch
+from stablegpu._fit_states import ALPHA_RANGE, at_boundary, covariances_of, parameters_of
+from stablegpu.fit_result import PARAMETERS, STATUSES, FitResults
+
+_PART = 1 << 16  # observations whose characteristic function one block of threads adds up
+
+
+def fit_sets(x, w, starts, stops, known, parameterization, method, work, host) -> FitResults:
+    """Fits of x[starts[s]:stops[s]] with weights w, all on the device.
+
+    `known` holds fixed parameters by name, a value for each set.
+    """
+    clock = [time.perf_counter()]
+    counts = stops - starts
+    if counts.max() > _fit_sets.LONGEST:
+        return _in_bins(x, w, starts, stops, known, parameterization, method, work, host)
+    sets = _fit_sets.sorted_sets(x, w, starts, stops, work, host)
+    laws = _fit_sets.starts_of(sets, work, host)
+    clock.append(time.perf_counter())
+    whole = _Whole(x, starts, stops)
+    return _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock)
+
+
+class _Whole(NamedTuple):
+    """Data sets as they came: x[starts[s]:stops[s]], x on the device."""
+
+    x: Any
+    starts: Any
+    stops: Any
+
+
+def _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock):
+    """Fits of sorted sets from McCulloch's estimates."""
+    from stablegpu._fit_optimum_math import EVALUATIONS, LOC_IN_S1, STATE, STATUS, VALUE, X
+
+    bad = np.select(
+        [np.isnan(laws[:, 0]), laws[:, 0] == np.inf, laws[:, 0] == -np.inf],
+        [STATUSES.index(s) for s in ("constant", "not finite", "too wide")],
+        -1,
+    )
+    laws = np.where(bad[:, None] >= 0, [1.5, 0.0, 0.0, 1.0], laws)
+    if method == "koutrouvelis":
+        laws = _by_regression(whole, laws, work, host)
+    units = np.ascontiguousarray(laws[:, 2:])
+    free = sum(1 << k for k, name in enumerate(PARAMETERS) if name not in known)
+    if method in ("grid", "grid2"):
+        states = _by_grid(sets, laws, units, 4 if method == "grid" else 2, work, host)
+    elif method == "ml":
+        initial, in_s1 = _initial(laws, units, known, parameterization)
+        mode = free | (LOC_IN_S1 if in_s1 else 0)
+        states = _fit_sets.maximized(sets, initial, units, mode, work, host)
+    else:
+        states = np.zeros((len(laws), STATE))
+        states[:, X], states[:, X + 1] = laws[:, 0], laws[:, 1]
+        states[:, VALUE] = np.nan
+    clock.append(time.perf_counter())
+    parameters, slope = parameters_of(states, units, parameterization)
+    covariance = np.full((len(laws), 4, 4), np.nan)
+    if method == "ml":
+        covariance = covariances_of(states, slope, free)
+    parameters[bad >= 0] = np.nan
+    covariance[bad >= 0] = np.nan
+    loglik = np.where(bad >= 0, np.nan, states[:, VALUE])
+    status = np.where(bad >= 0, bad, states[:, STATUS].astype(int))
+    clock.append(time.perf_counter())
+    stages = ("start", "ascent", "results")
+    timings = dict(zip(stages, np.diff(clock).tolist(), strict=True))
+    return FitResults(
+        *parameters.T,
+        loglik,
+        covariance,
+        status,
+        states[:, EVALUATIONS].astype(int),
+        whole.stops - whole.starts,
+        at_boundary(parameters),
+        parameterization,
+        method,
+        len(PARAMETERS) - len(known),
+        timings,
+    )
+
+
+def _by_regression(whole: _Whole, laws, work, host):
+    """Laws by Koutrouvelis' regression from those of McCulloch."""
+    from stablegpu._fit_ecf_math import PASSES, SUMS
+
+    count = len(laws)
+    parts = -(-int((whole.stops - whole.starts).max()) // _PART)
+    on_device = [host.input("sets", v, np.int64) for v in (whole.starts, whole.stops)]
+    found = host.input("laws", laws).reshape(count, 4)
+    sums = host.output((count * parts, SUMS)).reshape(count * parts, SUMS)
+    for _ in range(PASSES):
+        improve = twin("stablegpu._fit_ecf", work.device).improve
+        improve(whole.x, *on_device, parts, sums, found, work.stream)
+    return host.result(found.reshape(4 * count), (count, 4))
+
+
+def _by_grid(sets, laws, units, dimensions: int, work, host):
+    """States of the best laws on contracting grids."""
+    from stablegpu._fit_grid import search
+    from stablegpu._fit_optimum_math import EVALUATIONS
+
+    states, evaluations = search(sets, laws, units, dimensions, work, host)
+    states[:, EVALUATIONS] = evaluations
+    return states
+
+
+def _initial(laws, units, known: dict, parameterization: str):
+    """Where the ascent starts, in units, and whether its location is that of S1."""
+    alpha = np.clip(laws[:, 0], ALPHA_RANGE[0], 1.95)
+    beta = np.clip(laws[:, 1], -0.9, 0.9)
+    alpha, beta = known.get("alpha", alpha), known.get("beta", beta)
+    log_scale = np.log(known["scale"] / units[:, 1]) if "scale" in known else np.zeros_like(alpha)
+    loc, in_s1 = np.zeros_like(alpha), False
+    if "loc" in known:
+        loc = (known["loc"] - units[:, 0]) / units[:, 1]
+        in_s1 = parameterization == "S1" and bool(np.any(known.get("beta", 1.0)))
+    return np.stack([alpha, beta, loc, log_scale], axis=1), in_s1
+
+
+def _in_bins(x, w, starts, stops, known, parameterization, method, work, host) -> FitResults:
+    """Fits of sets of which some are large, one after another."""
+    found, of_sets = [], known
+    for k, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+        known = {name: values[k : k + 1] for name, values in of_sets.items()}
+        clock = [time.perf_counter()]
+        part, own, size = x[start:stop], w[start:stop] if w.size else w, np.array([stop - start])
+        whole = _Whole(part, np.zeros(1, int), size)
+        if size[0] <= _fit_sets.LONGEST:
+            sets = _fit_sets.sorted_sets(part, own, np.zeros(1, int), size, work, host)
+            laws = _fit_sets.starts_of(sets, work, host)
+        else:
+            quantiles = _mcculloch.quantiles(work, part, int(size[0]))
+            laws = np.array([_mcculloch.start(quantiles)])
+            if not np.isfinite(laws).all():  # nothing to fit; the law says why
+                part, own = host.input("nothing", np.arange(5.0)), host.output((0,))
+                sets = _fit_sets.sorted_sets(part, own, *np.array([[0], [5]]), work, host)
+            else:
+                width = 1e-3 * (quantiles[4] - quantiles[2])
+                ends = quantiles[0], quantiles[-1]
+                sets = _fit_sets.binned(part, own, quantiles[3], width, ends, work, host)
+        clock.append(time.perf_counter())
+        found.append(
+            _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock)
+        )
+    return found[0] if len(found) == 1 else _joined(found)
+
+
+def _joined(found: list[FitResults]) -> FitResults:
+    arrays = (f for f in FitResults.__dataclass_fields__ if f not in _OF_ALL)
+    joined = {f: np.concatenate([getattr(r, f) for r in found]) for f in arrays}
+    timings = {k: sum(r.timings[k] for r in found) for k in found[0].timings}
+    same = {f: getattr(found[0], f) for f in ("parameterization", "method", "free")}
+    return FitResults(**joined, **same, timings=timings)
+
+
+_OF_ALL = ("parameterization", "method", "free", "timings")

@@ -1,0 +1,135 @@
+"""The ratios of LAPACK's test program for band matrices (dchksb), over its types of matrices."""
+
+import numpy as np
+import pytest
+
+import sbth
+from sbth import reduction, reference
+
+EPS = np.finfo(float).eps
+LARGE, SMALL = np.finfo(float).max ** 0.5, np.finfo(float).tiny ** 0.5
+THRESHOLD = 20.0
+
+
+def spaced(n):
+    """From 1 to eps, by equal steps."""
+    return np.linspace(1.0, EPS, n)
+
+
+def geometric(n):
+    """From 1 to eps, by equal factors."""
+    return EPS ** (np.arange(n) / max(n - 1, 1))
+
+
+def clustered(n):
+    """1, and the others eps."""
+    return np.where(np.arange(n) == 0, 1.0, EPS)
+
+
+def rotated(values, d, scale=1.0):
+    """A band matrix with these eigenvalues, of either sign."""
+    n, rng = len(values), np.random.default_rng(len(values))
+    q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    values = values * rng.choice((-1.0, 1.0), n) * scale
+    return sbth.full_to_band((q * values) @ q.T, d, device="cpu"), np.sort(values)
+
+
+def random(n, d, scale=1.0):
+    ab = np.random.default_rng(n + d).uniform(-1.0, 1.0, (d + 1, n)) * scale
+    return ab, None
+
+
+def diagonal(values, d):
+    ab = np.zeros((d + 1, len(values)))
+    ab[0] = values
+    return ab, np.sort(values)
+
+
+TYPES = {
+    "zero": lambda n, d: diagonal(np.zeros(n), d),
+    "identity": lambda n, d: diagonal(np.ones(n), d),
+    "diagonal, spaced": lambda n, d: diagonal(spaced(n), d),
+    "diagonal, geometric": lambda n, d: diagonal(geometric(n), d),
+    "diagonal, clustered": lambda n, d: diagonal(clustered(n), d),
+    "spaced": lambda n, d: rotated(spaced(n), d),
+    "geometric": lambda n, d: rotated(geometric(n), d),
+    "clustered": lambda n, d: rotated(clustered(n), d),
+    "geometric, large": lambda n, d: rotated(geometric(n), d, LARGE),
+    "geometric, small": lambda n, d: rotated(geometric(n), d, SMALL),
+    "random": random,
+    "random, large": lambda n, d: random(n, d, LARGE),
+    "random, small": lambda n, d: random(n, d, SMALL),
+    "powers of a Toeplitz matrix": lambda n, d: toeplitz_power(n, d),
+    "Clement": lambda n, d: clement(n, d),
+}
+
+
+def toeplitz_power(n, d):
+    """The d-th power of tridiag(-1, 2.1, -1): its eigenvalues are powers of known ones."""
+    t = 2.1 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    values = (2.1 - 2.0 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))) ** min(d, 6)
+    power = np.linalg.matrix_power(t, min(d, 6))
+    return sbth.band_from_dense(np.tril(power), d), np.sort(values)
+
+
+def clement(n, d):
+    k = np.arange(1, n)
+    ab = np.zeros((d + 1, n))
+    ab[1, :-1] = np.sqrt(k * (n - k))
+    return ab, np.arange(1.0 - n, n, 2.0)
+
+
+@pytest.fixture(params=["one step", "two steps"])
+def order(request, monkeypatch):
+    """n and d, of a band that is reduced in one step or in two."""
+    monkeypatch.setattr(reduction, "WIDE", {"cpu": 33, "cuda": 33})
+    return (53, 7) if request.param == "one step" else (75, 34)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_ratios(device, order, kind):
+    n, d = order
+    ab, true = TYPES[kind](n, d)
+    main, below, q = sbth.tridiagonalize(ab, keep_reflectors=True, device=device)
+    values = sbth.eigvalsh_tridiagonal(main, below, device=device)
+    # All in units of the largest element: norms of products would over- or underflow.
+    unit = max(np.max(np.abs(ab)), np.finfo(float).tiny)
+    a = reference.dense_from_band(ab / unit)
+    main, below = main / unit, below / unit
+    t = np.diag(main) + np.diag(below, 1) + np.diag(below, -1)
+    full, norm = q.apply(np.eye(n)), np.linalg.norm(a, 1) or 1.0
+    assert np.linalg.norm(a - full @ t @ full.T, 1) / (norm * n * EPS) < THRESHOLD
+    assert np.linalg.norm(np.eye(n) - full @ full.T, 1) / (n * EPS) < THRESHOLD
+    other = np.linalg.eigvalsh(t)
+    largest = np.max(np.abs(other)) or 1.0
+    assert np.max(np.abs(values / unit - other)) / (largest * EPS) < THRESHOLD
+    if true is not None:
+        assert np.max(np.abs(values - true) / unit) / (largest * n * EPS) < THRESHOLD
+
+
+@pytest.mark.parametrize("kind", ["random", "geometric"])
+def test_lower_and_upper_storage_give_the_same_bits(device, order, kind):
+    ab, _ = TYPES[kind](*order)
+    n, d = order
+    upper = np.zeros_like(ab)
+    for k in range(d + 1):
+        upper[d - k, k:] = ab[k, : n - k]
+    one = sbth.tridiagonalize(ab, device=device)
+    other = sbth.tridiagonalize(upper, lower=False, device=device)
+    for x, y in zip(one, other, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("n", [2, 16, 33])
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_laplacian_of_a_rectangle(device, n, d):
+    """n x d grid: the bandwidth is d, the spectrum is known."""
+    ab = np.zeros((d + 1, n * d))
+    ab[0] = 4.0
+    ab[1, : n * d - 1] = -1.0 if d > 1 else 0.0
+    ab[1, d - 1 :: d] = 0.0
+    ab[d, : (n - 1) * d] = -1.0
+    x, y = (2.0 - 2.0 * np.cos(np.pi * np.arange(1, m + 1) / (m + 1)) for m in (n, d))
+    found = sbth.eigvals_banded(ab, device=device)
+    true = np.sort(np.add.outer(x, y).ravel())
+    assert np.max(np.abs(found - true)) < THRESHOLD * 8.0 * n * d * EPS

@@ -1,0 +1,91 @@
+"""Koutrouvelis' regression: exact on the exact function, nearly efficient on samples."""
+
+import math
+
+import numpy as np
+import pytest
+
+import stablegpu
+from stablegpu import _fit_many, stable
+from stablegpu._fit_ecf_math import POINTS, SCRATCH, eta, point, regress
+from stablegpu.fit_result import PARAMETERS
+
+
+def characteristic(t, alpha, beta, loc, scale):
+    """phi of S0."""
+    st = scale * t
+    return np.exp(-(st**alpha) + 1j * (beta * eta(st, alpha) + loc * t))
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(0.4, 0.3), (0.9, -0.8), (1.0, 0.5), (1.3, 0.0), (1.7, 0.9)]
+)
+def test_the_exact_function_gives_the_parameters_back(alpha, beta):
+    true = (alpha, beta, 0.7, 1.2)
+    law = (alpha + 0.1, 0.5 * beta, 0.5, 1.4)  # the start
+    for _ in range(12):
+        at = [point(k, law[0]) / law[3] for k in range(POINTS)]
+        phi = [characteristic(t, *true) * np.exp(-1j * law[2] * t) for t in at]
+        sums = 100.0 * np.array([p.real for p in phi] + [p.imag for p in phi])
+        law = regress(*law, sums, 100.0, np.empty(SCRATCH))
+    np.testing.assert_allclose(law, true, rtol=1e-9, atol=1e-12)
+
+
+def test_the_normal_law_has_no_skew():
+    at = np.array([point(k, 2.0) for k in range(POINTS)])
+    sums = np.concatenate([np.exp(-at * at), np.zeros(POINTS)])
+    law = regress(2.0, 0.0, 0.0, 1.0, sums, 1.0, np.empty(SCRATCH))
+    np.testing.assert_allclose(law, (2.0, 0.0, 0.0, 1.0), atol=1e-12)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("alpha", "beta", "most"), [(1.5, 0.5, 1.2), (1.0, 0.2, 1.35), (1.8, 0.0, 1.3), (0.5, 0.3, 1.8)]
+)
+def test_variances_are_near_the_bound(device, alpha, beta, most):
+    x = stable(alpha, beta, parameterization="S0").rvs((500, 1000), random_state=1)
+    found = stablegpu.fit(x, method="koutrouvelis", parameterization="S0", device=device)
+    bound = np.diag(np.linalg.inv(1000 * stablegpu.fisher_information(alpha, beta)))
+    for name, true, least in zip(PARAMETERS, (alpha, beta, 0.0, 1.0), bound, strict=True):
+        values = getattr(found, name)
+        assert 0.8 < values.var() / least < most
+        assert abs(values.mean() - true) < 5 * values.std() / math.sqrt(500) + 0.1 * math.sqrt(
+            least
+        )
+
+
+@pytest.mark.parametrize("parameterization", ["S0", "S1"])
+def test_sets_are_fitted_as_each_alone_in_any_number_of_parts(
+    device, monkeypatch, parameterization
+):
+    law = stable(1.4, 0.3, 5.0, 2.0, parameterization="S0")
+    parts = [law.rvs(n, random_state=n) for n in (20_000, 300, 30)]
+    options = {"method": "koutrouvelis", "parameterization": parameterization, "device": device}
+    ragged = stablegpu.fit(parts, **options)
+    monkeypatch.setattr(_fit_many, "_PART", 1000)
+    for k, part in enumerate(parts):
+        alone = stablegpu.fit(part, **options)
+        for name in PARAMETERS:
+            assert getattr(alone, name) == pytest.approx(getattr(ragged, name)[k], rel=1e-9)
+        assert np.isnan(alone.stderr["alpha"])
+    assert ragged.alpha[0] == pytest.approx(1.4, abs=0.05)
+    cpu = stablegpu.fit(parts, **options | {"device": "cpu"})
+    np.testing.assert_allclose(ragged.beta, cpu.beta, rtol=1e-8)
+
+
+def test_windows(device):
+    x = stable(1.6, 0.1).rvs(500, random_state=4)
+    options = {"method": "koutrouvelis", "device": device}
+    rolled = stablegpu.fit_windows(x, 200, step=150, **options)
+    rows = stablegpu.fit([x[k : k + 200] for k in (0, 150, 300)], **options)
+    np.testing.assert_allclose(rolled.alpha, rows.alpha, rtol=1e-12)
+
+
+def test_information_of_a_cauchy_law():
+    information = stablegpu.fisher_information(1.0, 0.0, 2.0)
+    np.testing.assert_allclose(information[2:, 2:], 0.125 * np.eye(2), atol=1e-6)
+    np.testing.assert_allclose(information, information.T, atol=1e-12)
+    with pytest.raises(ValueError, match="alpha must lie in"):
+        stablegpu.fisher_information(2.0, 0.0)
+    with pytest.raises(ValueError, match="beta must lie in"):
+        stablegpu.fisher_information(1.5, 1.0)

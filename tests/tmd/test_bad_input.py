@@ -1,0 +1,50 @@
+"""What cannot be searched is refused at once, with the name, the value and the remedy."""
+
+import pytest
+
+import tmd
+
+BAD = [
+    (("sinh", (1, 2)), {}, ValueError, "function must be one of 'exp'"),
+    (("exp", (2, 1)), {}, ValueError, "lo < hi"),
+    (("exp", (1, 1)), {}, ValueError, "lo < hi"),
+    (("exp", 1), {}, TypeError, "domain must be a pair"),
+    (("exp", ("one", 2)), {}, ValueError, "domain must be a number, got 'one'"),
+    (("exp", (float("nan"), 2)), {}, ValueError, "finite"),
+    (("exp", (-1, 1)), {}, ValueError, "must not contain or end at 0"),
+    (("exp", (0, 1)), {}, ValueError, "must not contain or end at 0"),
+    (("exp", ("2**-120", "2**-90")), {}, ValueError, "rounding exp is trivial; search from 2"),
+    (("sin", ("2**-60", "2**-59")), {}, ValueError, "trivial"),
+    (("exp", ("1/3", "0x1.5555555555556p-2")), {"precision": 10}, ValueError, "no argument"),
+    (("log", (-2, -1)), {}, ValueError, "no value at 0 and below"),
+    (("log", (1, 2)), {}, ValueError, "a zero at 1"),
+    (("log2", (0.5, 2)), {}, ValueError, "a zero at 1"),
+    (("sin", (3, 4)), {}, ValueError, "a zero at 2 pi/2"),
+    (("cos", (1, 2)), {}, ValueError, "a zero at 1 pi/2"),
+    (("tan", (1, 2)), {}, ValueError, "a zero or a pole at 1 pi/2"),
+    (("exp", (1, 2)), {"bits": 20}, ValueError, "too many to keep: use bits >= 28"),
+    (("exp", (1, 2)), {"bits": 3}, ValueError, "bits must be an integer >= 4"),
+    (("exp", (1, 2)), {"bits": 60}, ValueError, r"bits must lie in \[4, 58\]"),
+    (("exp", (1, 2)), {"bits": 40.5}, TypeError, "bits must be an integer"),
+    (("exp", (1, 2)), {"precision": 65}, ValueError, r"precision must lie in \[2, 64\]"),
+    (("exp", (1, 2)), {"rounding": "up"}, ValueError, "rounding must be one of"),
+    (("exp", (1, 2)), {"algorithm": "slz"}, ValueError, "algorithm must be one of"),
+    (("exp", (1, 2)), {"division": "slow"}, ValueError, "division must be one of"),
+    (("sin", ("0x1p300", "0x1.0000001p300")), {}, ValueError, "a zero at"),
+    (("exp", (1, 1.1)), {"device": "tpu"}, ValueError, "device must be"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "options", "error", "words"), BAD)
+def test_refused(arguments, options, error, words):
+    with pytest.raises(error, match=words):
+        tmd.search(*arguments, **options)
+
+
+def test_an_absent_gpu_is_no_fallback():
+    import hetero
+
+    if len(hetero.available()) > 1:
+        pytest.skip("there is a GPU")
+    with pytest.raises(hetero.DeviceUnavailableError, match="Remedy"):
+        tmd.search("exp", (1, 1.001), device="cuda")

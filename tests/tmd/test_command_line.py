@@ -1,0 +1,51 @@
+"""`python -m tmd`: what it prints and writes, and how it refuses."""
+
+import json
+
+import pytest
+
+from tmd.__main__ import main
+
+ASK = ["search", "exp", "1.5", "0x1.8000004p+0", "--bits", "20", "--quiet"]
+
+
+def test_search_writes_lines_and_a_certificate_that_verifies(tmp_path, capsys):
+    wc, certificate = tmp_path / "exp.wc", tmp_path / "exp.json"
+    assert main([*ASK, "--out", str(wc), "--certificate", str(certificate)]) == 0
+    lines = wc.read_text().splitlines()
+    arguments = [float.fromhex(line) for line in lines if not line.startswith("#")]
+    assert arguments == sorted(arguments)
+    assert len(arguments) == json.loads(certificate.read_text())["cases"]
+    assert f"{len(arguments)} cases, hardness" in capsys.readouterr().err
+    assert main(["verify", str(certificate)]) == 0
+    assert "1 blocks, 3 windows" in capsys.readouterr().out
+
+
+def test_check_tries_python_numpy_and_a_library(capsys):
+    pytest.importorskip("ctypes.util")
+    import ctypes.util
+
+    if (path := ctypes.util.find_library("m")) is None:
+        pytest.skip("no C library with mathematical functions was found")
+    options = ["--bits", "20", "--count", "50", "--quiet", "--library", path]
+    assert main(["check", "exp", "1.5", "0x1.8000004p+0", *options]) == 0
+    out = capsys.readouterr().out
+    assert out.count("of 50 wrong") == 3
+    assert path in out
+
+
+def test_errors_are_said_without_a_traceback(capsys, tmp_path):
+    assert main(["search", "log", "1", "2"]) == 2
+    assert "a zero at 1" in capsys.readouterr().err
+    assert main(["verify", str(tmp_path / "none.json")]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+    assert main(["check", "exp", "1", "1.0000001", "--library", "no-such.so", "--quiet"]) == 2
+    assert "cannot be loaded" in capsys.readouterr().err
+    assert main(["study", "phrenology"]) == 2
+
+
+@pytest.mark.slow
+def test_study_writes_tables_and_a_picture(tmp_path, capsys):
+    assert main(["study", "--quick", "--out", str(tmp_path)]) == 0
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written >= {"divergence.json", "phases.json", "tests.json", "tmd-divergence.png"}

@@ -1,0 +1,41 @@
+"""Kernels of phases 1 and 2, compiled for sm_90 for each test: registers, no spills."""
+
+import pytest
+
+from budget import u8
+from compile_cuda import compile_kernel
+from hetero._driver import SIMULATOR
+from kernels_tmd import NUMBERS, first, second
+from tmd._tests_math import ALGORITHMS, DIVISIONS
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+
+QUICK = [("clipped", "reciprocal"), ("lefevre", "reciprocal"), ("regular", "integer")]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "division"),
+    [
+        pytest.param(a, d, marks=() if (a, d) in QUICK else pytest.mark.slow)
+        for a in ALGORITHMS
+        for d in DIVISIONS
+    ],
+)
+def test_kernels_compile_within_their_budget(algorithm, division):
+    from tmd._scan_cuda import _kernels
+
+    number = NUMBERS.get(DIVISIONS[division][1], u8)
+    made = _kernels(algorithm, division)
+    for kernel, signature in ((made.first, first(number)), (made.second, second(number))):
+        report = compile_kernel(kernel, signature)
+        assert report.spills == 0
+        assert report.registers <= 104  # five blocks of 128 threads
+
+
+def test_the_loop_over_subdomains_divides_by_reciprocals_alone():
+    from tmd._scan_cuda import _kernels
+
+    report = compile_kernel(_kernels("clipped", "reciprocal").first, first(NUMBERS[float]))
+    assert report.opcodes("div.rn.f64") == 0
+    assert "rcp.approx.ftz.f64" in report.ptx
+    assert "__internal" not in report.ptx

@@ -1,0 +1,144 @@
+"""`python -m tmd search|verify|check|study`: hard-to-round cases, and who fails them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tmd.study import STUDIES
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = _parser()
+    options = parser.parse_args(argv)
+    import hetero
+
+    try:
+        return options.run(options)
+    except (ValueError, OSError, hetero.DeviceUnavailableError) as error:
+        print(f"python -m tmd: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tmd", description=__doc__)
+    verbs = parser.add_subparsers(required=True, metavar="search|verify|check|study")
+
+    search = verbs.add_parser("search", help="find the hard cases in a domain")
+    _question(search)
+    search.add_argument("--bits", type=int, default=45, help="distance 2^-BITS ulp (default 45)")
+    search.add_argument("--precision", type=int, default=53)
+    search.add_argument("--argument-precision", type=int)
+    search.add_argument("--rounding", default="all", choices=["all", "nearest", "directed"])
+    search.add_argument("--algorithm", default="auto")
+    search.add_argument("--division", default="reciprocal")
+    search.add_argument("--checkpoint", type=Path, help="file of done blocks, to go on from")
+    search.add_argument("--out", type=Path, help=".wc file of arguments (default: standard output)")
+    search.add_argument("--certificate", type=Path, help="JSON file")
+    search.set_defaults(run=_search)
+
+    verify = verbs.add_parser("verify", help="check a certificate")
+    verify.add_argument("certificate", type=Path)
+    verify.add_argument("--full", action="store_true", help="search every block again")
+    verify.add_argument("--samples", type=int, default=3, help="blocks, and windows in each")
+    verify.add_argument("--device")
+    verify.set_defaults(run=_verify)
+
+    check = verbs.add_parser("check", help="hard cases that libraries round wrongly")
+    _question(check)
+    check.add_argument("--bits", type=int, default=40)
+    check.add_argument("--count", type=int, default=1000, help="hardest cases that are tried")
+    check.add_argument("--library", action="append", default=[], help="path of a C library")
+    check.set_defaults(run=_check)
+
+    study = verbs.add_parser("study", help="the paper's tables and figures on this machine")
+    study.add_argument("what", nargs="*", metavar="WHAT", help=f"of {', '.join(STUDIES)}; or all")
+    study.add_argument("--device", default="cpu")
+    study.add_argument("--out", type=Path, default=Path("out/study"))
+    study.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
+    study.set_defaults(run=_study)
+    return parser
+
+
+def _question(parser) -> None:
+    parser.add_argument("function")
+    parser.add_argument("lo", help='say 1, 0x1.8p+3 or "2**-20"; "--" before negative numbers')
+    parser.add_argument("hi")
+    parser.add_argument("--device")
+    parser.add_argument("--quiet", action="store_true", help="no bar")
+
+
+def _search(options) -> int:
+    import tmd
+
+    result = tmd.search(
+        options.function,
+        (options.lo, options.hi),
+        bits=options.bits,
+        precision=options.precision,
+        argument_precision=options.argument_precision,
+        rounding=options.rounding,
+        algorithm=options.algorithm,
+        division=options.division,
+        device=options.device,
+        checkpoint=options.checkpoint,
+        progress=not options.quiet,
+    )
+    if options.certificate:
+        options.certificate.write_text(json.dumps(result.certificate) + "\n")
+    if options.out:
+        result.write(options.out)
+    else:
+        for line in result.lines():
+            print(line)
+    print(f"{len(result.cases)} cases, hardness {result.hardness}", file=sys.stderr)
+    for x in result.undecided:
+        print(f"undecided: {x}", file=sys.stderr)
+    return 0
+
+
+def _verify(options) -> int:
+    import tmd
+
+    report = tmd.verify(
+        options.certificate, full=options.full, samples=options.samples, device=options.device
+    )
+    print(", ".join(f"{value} {name}" for name, value in report.items()) + ": as certified")
+    return 0
+
+
+def _check(options) -> int:
+    import tmd
+    from tmd.check import check
+
+    result = tmd.search(
+        options.function,
+        (options.lo, options.hi),
+        bits=options.bits,
+        device=options.device,
+        progress=not options.quiet,
+    )
+    arguments = [c.argument for c in result.cases.hardest(options.count)]
+    for score in check(options.function, arguments, options.library):
+        print(f"{score.library}: {len(score.wrong)} of {score.tried} wrong")
+        for x, got, y in score.wrong[:20]:
+            print(f"  {options.function}({x.hex()}) = {got.hex()}, correct is {y.hex()}")
+    return 0
+
+
+def _study(options) -> int:
+    import hetero
+    from hetero.study import Study, run
+
+    if unknown := set(options.what) - set(STUDIES):
+        raise ValueError(f"WHAT must be of {', '.join(STUDIES)}, got {', '.join(sorted(unknown))}")
+    study = Study(options.out, hetero.resolve(options.device), options.quick)
+    for path in run(STUDIES, options.what or list(STUDIES), study):
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

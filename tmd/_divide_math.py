@@ -1,0 +1,59 @@
+"""Quotient and remainder of float64 integers by one reciprocal, in a dozen instructions."""
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from hetero._floats import fma, rough_reciprocal
+from hetero.jit import scalar
+
+_double = ir.DoubleType()
+_UP = 1.0 + 2.0**-28  # more than the error of the reciprocal after its step
+
+_PTX = """{
+.reg .pred p;
+.reg .f64 k, n;
+fma.rm.f64 k, $2, $4, 0d4338000000000000;
+sub.f64 k, k, 0d4338000000000000;
+neg.f64 n, k;
+fma.rn.f64 $1, n, $3, $2;
+setp.lt.f64 p, $1, 0d0000000000000000;
+@p add.f64 k, k, 0dBFF0000000000000;
+@p add.f64 $1, $1, $3;
+mov.f64 $0, k;
+}"""
+
+
+@intrinsic
+def _floor_and_rest(typing, x, y, r):
+    """(floor(x/y), rest) where floor(x r) is that quotient or one more."""
+
+    def emit(context, builder, signature, values):
+        x, y, r = values
+        if "cuda" in type(context).__module__:
+            kind = ir.FunctionType(ir.LiteralStructType([_double] * 2), [_double] * 3)
+            both = builder.call(ir.InlineAsm(kind, _PTX, "=&d,=&d,d,d,d"), values)
+            parts = [builder.extract_value(both, i) for i in (0, 1)]
+        else:
+            floor = builder.module.declare_intrinsic("llvm.floor", [_double])
+            k = builder.call(floor, [builder.fmul(x, r)])
+            rest = builder.fsub(x, builder.fmul(k, y))  # both exact
+            over = builder.fcmp_ordered("<", rest, _double(0.0))
+            parts = [
+                builder.select(over, builder.fsub(k, _double(1.0)), k),
+                builder.select(over, builder.fadd(rest, y), rest),
+            ]
+        return context.make_tuple(builder, signature.return_type, parts)
+
+    return types.UniTuple(x, 2)(x, x, x), emit
+
+
+@scalar
+def short_divide(x, y):
+    """floor(x / y) and the rest if the quotient is below 2^23; else a quotient of 2^23 or more.
+
+    x >= 0 and y > 0 are integers of at most 52 bits.
+    """
+    r = rough_reciprocal(y)
+    r = fma(r, fma(-y, r, _UP), r)  # above 1/y, by 2^-27 of it at most
+    return _floor_and_rest(x, y, r)

@@ -18,6 +18,7 @@ SUITES = {
     "lbm": "benchmarks.lbm",
     "lbm-flows": "benchmarks.lbm_flows",
     "sbth": "benchmarks.sbth",
+    "tmd": "benchmarks.tmd",
 }
 
 

@@ -26,7 +26,8 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
         for method in ("bridge", "scan"):
             figures.append(path(device, dtype, kind, method, size, limits))
     figures += [given_noise(device, method, size, limits) for method in ("scan", "sweeps")]
-    figures += [many_paths(device, kind, size, limits) for kind in (None, "fast")]
+    for power in (12, 14):
+        figures += [many_paths(device, kind, size, power, limits) for kind in (None, "fast")]
     for dtype in ("float32", "float64"):
         for steps in (1 << 10, 1 << (12 if quick else 14)):
             figures.append(averaging(device, dtype, size, steps, limits))
@@ -106,8 +107,8 @@ def given_noise(device, method, size, limits) -> Figure:
     )
 
 
-def many_paths(device, kind, size, limits) -> Figure:
-    paths = 1 << (6 if size < 1 << 20 else 12)
+def many_paths(device, kind, size, power, limits) -> Figure:
+    paths = 1 << (6 if size < 1 << 20 else power)
     out = _empty(device, size, "float32").reshape((paths, size // paths))
     timing = hetero.benchmark(
         lambda: rode.ornstein_uhlenbeck(

@@ -22,7 +22,14 @@ import hetero
 from _page import write_page
 from _shared import Figure, Row, parse_arguments
 
-EXAMPLES = ("stable_returns", "stable_windows", "lbm_flows", "rode_earthquakes", "sbth_spins")
+EXAMPLES = (
+    "stable_returns",
+    "stable_windows",
+    "lbm_flows",
+    "rode_earthquakes",
+    "sbth_spins",
+    "tmd_exp",
+)
 """Modules beside this file, one a domain. Each has
 
 - `tour(out, device, quick) -> list[Row]`: its jobs on one device;

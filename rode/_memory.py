@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -107,3 +109,20 @@ def resident(table):
             _resident.pop(next(iter(_resident)))
         _resident[key] = cuda.to_device(table)
     return _resident[key]
+
+
+_kept = threading.local()
+
+
+def scratch(name: str, size: int, dtype, stream):
+    """Memory for the kernels of one call, on the current GPU.
+
+    On the default stream it is kept for the next call of this thread: allocating waits for the GPU.
+    """
+    if not isinstance(stream, int):
+        return cuda.device_array(size, dtype, stream=stream)
+    key = launch.device_id(), name, dtype
+    arrays = _kept.__dict__.setdefault("arrays", {})
+    if key not in arrays or arrays[key].size < size:
+        arrays[key] = cuda.device_array(size, dtype)
+    return arrays[key][:size]

@@ -33,12 +33,14 @@ _POOL_THREADS = wallace_formulas.THREADS
 _MOVES = PASSES * TURNS
 
 
-def _direct(draw, size, T):
+def _direct(draw, size, T, lean=False):
     """A thread makes two blocks at once, whose instructions fill each other's gaps; neighbours
     store next to each other."""
     one = T(1.0)
+    # Half of the registers that float64 would take let twice as many threads hide the latency.
+    options = {"launch_bounds": (THREADS, 8)} if lean else {}
 
-    @kernel
+    @kernel(**options)
     def fill_direct(k0, k1, path, stream, high, aligned, out):
         """Blocks (i, high) of the counter; `out` is the part of the sequence that they make."""
         n, first, step = uint64(out.size), uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
@@ -65,7 +67,7 @@ def _direct(draw, size, T):
 
 
 box_muller_float32 = _direct(formulas.box_muller_float32, 4, np.float32)
-box_muller_float64 = _direct(formulas.box_muller_float64, 2, np.float64)
+box_muller_float64 = _direct(formulas.box_muller_float64, 2, np.float64, lean=True)
 fast_float32 = _direct(formulas.box_muller_fast, 4, np.float32)
 inverse_float32 = _direct(formulas.inverse_block_float32, 4, np.float32)
 branching_float32 = _direct(formulas.branching_float32, 4, np.float32)

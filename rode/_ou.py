@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -71,7 +72,13 @@ def path_of(process: Process, delta: float, dtype, key, path: int, stream: int):
 
         table[1, t] powers[j] + table[2, t] bends[j]   for i = E t + j + 1.
     """
-    T, E, a = np.dtype(dtype).type, block(dtype), delta / process.tau
+    numbers, table = _numbers_of(process, delta, np.dtype(dtype))
+    return Path(*key, np.uint32(path), np.uint32(stream), *numbers), table
+
+
+@functools.lru_cache(maxsize=64)
+def _numbers_of(process: Process, delta: float, dtype):
+    T, E, a = dtype.type, block(dtype), delta / process.tau
     em1, sigma = process.step(delta)
     N, t, j = tile(dtype), np.arange(LANES * ROUNDS), np.arange(1, E + 1)
     table = np.empty((3, t.size))
@@ -80,13 +87,10 @@ def path_of(process: Process, delta: float, dtype, key, path: int, stream: int):
     table[1] = np.exp((E * t - N) * a) * -np.expm1(-2.0 * E * t * a) / down
     table[2] = 2.0 * np.exp((E * (t + 1) - N) * a) / down
     bends = 0.5 * np.exp((j - E) * a) * -np.expm1(-2.0 * j * a)
-    found = Path(
-        *key,
-        np.uint32(path),
-        np.uint32(stream),
+    numbers = (
         *map(T, (em1, sigma, math.exp(-a), math.expm1(-LANES * E * a), math.expm1(-N * a))),
         tuple(T(math.exp(-E * 2**k * a)) for k in range(5)),
         tuple(map(T, np.exp(-j * a))),
         tuple(map(T, bends)),
     )
-    return found, table.astype(dtype)
+    return numbers, table.astype(dtype)

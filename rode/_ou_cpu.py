@@ -12,6 +12,7 @@ from hetero.jit import parallel, serial
 from rode._blocks_math import BLOCKS
 from rode._functionals_math import advance
 from rode._ou import Steps, block, tile
+from rode._starts import stationary
 
 CHUNK = 1 << 16
 """Elements that a thread walks at once."""
@@ -55,11 +56,16 @@ def _scan(dtype, fused, normals):
     return scan_paths
 
 
-def scan(run, table, starts, noise, normals, out, stream=0):
-    """Fill the rows of `out` with paths from starts[row].
+def scan(run, table, start, deviation, noise, normals, out, stream=0):
+    """Fill the rows of `out` with paths from `start`, or stationary ones where that is None.
 
     `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
     """
+    T, paths = out.dtype.type, out.shape[0]
+    if start is None:
+        starts = stationary((run.k0, run.k1), run.stream, run.path, T(deviation), paths)
+    else:
+        starts = np.full(paths, start, T)
     _scan(out.dtype.name, noise is None, normals)(
         Steps(*run[:6]), starts, out if noise is None else noise, out
     )
@@ -130,3 +136,8 @@ def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
     bends = np.array(run.powers), np.array(run.bends)
     _bridge(out.dtype.name, normals)(Steps(*run[:6]), *bends, table, start, ends, out)
+
+
+def ends_of(count, dtype, stream=0):
+    """Memory for the ends of a bridge's tiles."""
+    return np.empty(count, dtype)

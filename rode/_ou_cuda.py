@@ -15,9 +15,12 @@ from numba import float32, float64, int64, uint32, uint64
 
 from hetero import launch
 from hetero._driver import cuda
+from hetero._philox_math import philox10
 from hetero.jit import kernel
 from rode._bits import bits_of, float_of
-from rode._memory import peek, publish, resident
+from rode._march import START
+from rode._memory import peek, publish, resident, scratch
+from rode._normals_math import box_muller_float32, box_muller_float64
 from rode._ou import LANES, block, tile
 from rode._ou_warps import pieces, unrolled
 
@@ -187,6 +190,19 @@ def _clearer(word):
     return clear_flags
 
 
+def _beginner(draw):
+    @kernel
+    def begin_paths(run, start, deviation, out):
+        """`start`, or stationary values where the deviation is not 0: those of `_starts.py`."""
+        for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+            path = uint32(run.path + uint32(i))
+            a, b, c, d = philox10(START, START, path, run.stream, run.k0, run.k1)
+            out[i] = draw(a, b, c, d, deviation)[0] if deviation > 0.0 else start
+
+    return begin_paths
+
+
+begin_float32, begin_float64 = _beginner(box_muller_float32), _beginner(box_muller_float64)
 clear_float32, clear_float64 = _clearer(np.uint32), _clearer(np.uint64)
 
 
@@ -200,17 +216,22 @@ def _aligned(*arrays) -> bool:
     return True
 
 
-def scan(run, table, starts, noise, normals, out, stream=0):
-    """Fill the rows of `out` with paths from starts[row].
+def scan(run, table, start, deviation, noise, normals, out, stream=0):
+    """Fill the rows of `out` with paths from `start`, or stationary ones where that is None.
 
     `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
     """
     drawn = noise is None
     chosen = _SCANS[normals] if drawn else _SCANS_NOISE[np.dtype(out.dtype).name]
-    noise = out if drawn else noise
-    table, starts = resident(table), cuda.to_device(starts, stream=stream)
-    grid = launch.blocks(out.shape[0], _WARPS)
-    chosen[grid, THREADS, stream](run, noise, table, starts, _aligned(noise, out), out)
+    noise, paths, T = out if drawn else noise, out.shape[0], out.dtype.type
+    starts = scratch("starts", paths, out.dtype, stream)
+    begin = begin_float32 if out.dtype.itemsize == 4 else begin_float64
+    begin[launch.strided(paths), launch.THREADS, stream](
+        run, T(start or 0.0), T(deviation if start is None else 0.0), starts
+    )
+    chosen[launch.blocks(paths, _WARPS), THREADS, stream](
+        run, noise, resident(table), starts, _aligned(noise, out), out
+    )
 
 
 def long_scan(run, table, rate, start, noise, normals, out, stream=0):
@@ -221,7 +242,7 @@ def long_scan(run, table, rate, start, noise, normals, out, stream=0):
     length, noise = _WARPS * tile(out.dtype), out if drawn else noise
     blocks = launch.blocks(out.size, length)
     far = np.exp(-rate * length * np.arange(GROUP + 1)).astype(out.dtype)
-    flags = cuda.device_array(blocks + blocks // GROUP + 2, word, stream=stream)
+    flags = scratch("flags", blocks + blocks // GROUP + 2, np.dtype(word), stream)
     first = np.array([start], out.dtype).view(word)[0]
     clear[launch.strided(flags.size), THREADS, stream](flags, blocks, first)
     tables = resident(table), resident(far)
@@ -234,3 +255,8 @@ def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
     grid, table = launch.blocks(ends.size, _WARPS), resident(table)
     _BRIDGES[normals][grid, THREADS, stream](run, table, start, ends, _aligned(out), out)
+
+
+def ends_of(count, dtype, stream=0):
+    """Memory for the ends of a bridge's tiles."""
+    return scratch("ends", count, dtype, stream)

@@ -105,4 +105,4 @@ def unrolled(name: str, source: str, names: dict):
     lines = []
     for line in textwrap.dedent(source).splitlines():
         lines += [line.replace("{r}", str(r)) for r in range(ROUNDS if "{r}" in line else 1)]
-    return kernel(define(name, "\n".join(lines) + "\n", names))
+    return kernel(define(name, "\n".join(lines) + "\n", names), cache=False)  # it has no file

@@ -131,13 +131,14 @@ class _Maker:
 
     def fill(self, method, start, first_path, noise, array, shape) -> None:
         paths, steps = (1, *shape)[-2:]
-        starts = self.starts(start, first_path, paths)
         rows = array.reshape((paths, steps))
         given = None if noise is None else noise.reshape((paths, steps))
         if method == "scan" and (paths >= MANY or steps < 8 * tile(self.dtype)):
             run, table = path_of(self.process, self.delta, self.dtype, self.key, first_path, STREAM)
-            self.loops.scan(run, table, starts, given, self.normals, rows, self.stream)
+            deviation = self.process.deviation
+            self.loops.scan(run, table, start, deviation, given, self.normals, rows, self.stream)
             return
+        starts = self.starts(start, first_path, paths)
         for r in range(paths):
             one = None if given is None else given[r]
             self.path(method, starts[r], first_path + r, one, rows[r])
@@ -165,7 +166,7 @@ class _Maker:
 
     def bridge(self, start, path, row) -> None:
         size = tile(self.dtype)
-        ends = self.empty(-(-row.size // size))
+        ends = self.loops.ends_of(-(-row.size // size), self.dtype, self.stream)
         self.scan(start, path, STREAM + 1, self.delta * size, None, ends)
         run, table = path_of(self.process, self.delta, self.dtype, self.key, path, STREAM)
         self.loops.bridge(run, table, start, ends, self.normals, row, self.stream)
@@ -178,10 +179,3 @@ class _Maker:
 
         deviation = self.dtype.type(self.process.deviation)
         return stationary(self.key, STREAM, first_path, deviation, paths)
-
-    def empty(self, size):
-        if self.device.kind == "cpu":
-            return np.empty(size, self.dtype)
-        from hetero._driver import cuda
-
-        return cuda.device_array(size, self.dtype, stream=self.stream)

@@ -232,7 +232,8 @@ def persistent(tile: int, columns: int) -> str:
             return
         for k in range(last_task(s, n, d) + 1):
             if t == U(0):
-                slot[0] = wait(progress, s - 1, needed(s, k, n, d), control) if s > 0 else 0
+                done = needed(s, k, n, d)
+                slot[0] = wait(progress, s - 1, done, control, SPINS) if s > 0 else 0
             cuda.syncthreads()
             if slot[0] != 0:
                 return

@@ -13,6 +13,9 @@ from sbth._pairs import slot_size
 PANEL = 32
 """Subdiagonals that are left, and columns that a sweep eliminates at once."""
 
+WIDEST = 46_340
+"""Subdiagonals up to which places within a block pair, below 2 d^2, have 32 bits."""
+
 CHUNK = 16
 """Terms of a product that are in shared memory at once."""
 
@@ -38,6 +41,8 @@ def narrow(work, d, b, in_flight, kept, stream=0):
     """
     if b != PANEL:
         raise ValueError(f"b must be {PANEL} on a GPU, got {b}")
+    if d > WIDEST:
+        raise ValueError(f"ab has {d} subdiagonals, a GPU takes at most {WIDEST}: use device='cpu'")
     _run(_KERNELS[str(work.dtype)], work, d, b, in_flight, kept.reshape(kept.size), stream)
 
 

@@ -16,9 +16,10 @@ _LOOKS = 1 << 12  # waits between looks whether another block has failed
 
 
 @kernel(device=True)
-def _wait(progress, sweep, count, control):
-    """Until a sweep has done `count` tasks: 0; 1 if it does not come to that."""
-    for spin in range(_SPINS):
+def _wait(progress, sweep, count, control, spins):
+    """Until a sweep has done `count` tasks: 0; 1 if it does not come to that, and then the sweep
+    that waited is in control[1]."""
+    for spin in range(spins):
         if acquire(progress, sweep) >= count:
             return 0
         if spin % _LOOKS == _LOOKS - 1 and acquire(control, 1) != 0:
@@ -32,7 +33,7 @@ def _compiled(name: str, source: str, tile: int, columns: int, dtype):
     names = {
         **text.places(tile, columns)[0],
         **{"cuda": cuda, "int32": int32, "U": uint64, "T": dtype, "ALL": 0xFFFFFFFF},
-        **{"wait": _wait, "release": release, "reflection": reflection},
+        **{"wait": _wait, "SPINS": _SPINS, "release": release, "reflection": reflection},
         **{"extents": extents, "last_task": last_task, "needed": needed},
     }
     bounds = (text.threads_of(tile, columns), 1)

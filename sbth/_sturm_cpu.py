@@ -6,8 +6,7 @@ from numba import prange
 from hetero.jit import parallel, scalar
 from sbth._sturm_math import PASSES, is_narrow, pivot_from, point, start
 
-_LANES = 16  # eigenvalues at once
-_POINTS = 3  # in each one's interval
+_LANES = 48  # points at once: enough for the vector units to divide without a pause
 
 
 @scalar
@@ -33,10 +32,9 @@ def _counts(d, e2, tiny, x, q, counts):
 
 @parallel
 def _below(d, e2, tiny, x, counts):
-    size = _LANES * _POINTS
-    for group in prange((x.size + size - 1) // size):
-        here = slice(np.int64(group) * size, min((np.int64(group) + 1) * size, x.size))
-        _counts(d, e2, tiny, x[here], np.empty(size), counts[here])
+    for group in prange((x.size + _LANES - 1) // _LANES):
+        here = slice(np.int64(group) * _LANES, min((np.int64(group) + 1) * _LANES, x.size))
+        _counts(d, e2, tiny, x[here], np.empty(_LANES), counts[here])
 
 
 @parallel
@@ -44,34 +42,30 @@ def _bisect(d, e2, tiny, least, low, high, shared, first, values):
     for group in prange((values.size + _LANES - 1) // _LANES):
         begin = np.int64(group) * _LANES
         size = min(_LANES, values.size - begin)
-        x, q = np.empty(_POINTS * size), np.empty(_POINTS * size)
-        counts = np.empty(_POINTS * size, np.int64)
+        x, q, counts = np.empty(size), np.empty(size), np.empty(size, np.int64)
         a, b = np.empty(size), np.empty(size)
         for k in range(size):
             a[k], b[k] = start(shared, low, high, first + begin + k)
         for _ in range(PASSES):
             done = True
             for k in range(size):
-                for i in range(_POINTS):
-                    x[i * size + k] = point(a[k], b[k], i + 1, _POINTS + 1)
+                x[k] = point(a[k], b[k], 1, 2)
                 done = done and is_narrow(a[k], b[k], least)
             if done:
                 break
             _counts(d, e2, tiny, x, q, counts)
             for k in range(size):
-                part = 0
-                for i in range(_POINTS):
-                    part += 1 if counts[i * size + k] <= first + begin + k else 0
-                lower, upper = a[k], b[k]
-                a[k] = point(lower, upper, part, _POINTS + 1)
-                b[k] = point(lower, upper, part + 1, _POINTS + 1)
+                if counts[k] > first + begin + k:
+                    b[k] = x[k]
+                else:
+                    a[k] = x[k]
         for k in range(size):
             values[begin + k] = 0.5 * (a[k] + b[k])
 
 
 def bisect(d, e2, tiny, least, low, high, first, values, stream=0):
     """Eigenvalues number `first`, `first` + 1, ... of those in (low, high], to `values`."""
-    parts = 2 * values.size + 1
+    parts = values.size + 1
     x = np.array([point(low, high, i, parts) for i in range(1, parts)])
     shared = np.empty(x.size, np.int64)
     _below(d, e2, tiny, x, shared)

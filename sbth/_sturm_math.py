@@ -3,13 +3,12 @@
 The number of negative pivots of T - x equals the number of eigenvalues below x (Kahan 1966;
 LAPACK's dlaebz): q_0 = d_0 - x, q_i = d_i - x - e_(i-1)^2 / q_(i-1). A pivot nearer to 0 than
 `tiny` is taken as -tiny, as LAPACK does. A first pass counts at many points at once, which serve
-all eigenvalues; after it each interval is cut into several parts a pass: the pivots of a point
-depend on each other, so those of some more points cost a processor little.
+all eigenvalues; then each interval is cut into parts, two or more a pass.
 """
 
 from hetero.jit import scalar
 
-PASSES = 60  # of at least 2 bits: more than a float64 has, and some for a tolerance near 0
+PASSES = 100  # of at least a bit: more than a float64 has, and some for a tolerance near 0
 EPSILON = 2.0**-52
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 
 from hetero import DeviceUnavailableError, errors, region
@@ -56,7 +58,8 @@ def full_to_band(a, bandwidth: int = BANDWIDTH, *, device=None) -> np.ndarray:
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {tuple(a.shape)}")
     n = a.shape[0]
-    device = resolve(device, a, work=n, break_even=BREAK_EVEN)
+    free = BREAK_EVEN if importlib.util.find_spec("cupy") else None  # if nobody asked for a GPU
+    device = resolve(device, a, work=n, break_even=free)
     xp = _cupy(device) if device.kind == "cuda" else np
     with device.active(), region("dense to band"):
         a = xp.tril(xp.asarray(a))

@@ -16,7 +16,7 @@ from stablegpu._fit_likelihood_math import (
     prepare,
     sum_up,
 )
-from stablegpu._fit_near_one_math import PROFILE
+from stablegpu._fit_near_one_math import PROFILE, ROWS
 from stablegpu._fit_optimum_math import DONE, PHASE, SCANNING, STATE, SUMS, TRIAL, advance, begin
 
 
@@ -60,7 +60,7 @@ def _maximize(x, weights, firsts, lasts, initial, units, free, table, states):
         data = x[first:last]
         own = weights[first:last] if weights.size else weights
         law, nodes = np.zeros(LAW), np.zeros(NODES)
-        series, profile = np.zeros(SERIES * BLOCKS), np.zeros(3 * PROFILE)
+        series, profile = np.zeros(SERIES * BLOCKS), np.zeros(ROWS * PROFILE)
         m, sums = np.zeros(STATE), np.zeros(SUMS)
         loc, scale = units[s, 0], units[s, 1]
         begin(m, initial[s, 0], initial[s, 1], initial[s, 2], initial[s, 3], free)

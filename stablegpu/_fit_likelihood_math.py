@@ -83,7 +83,7 @@ def observe(x, law, nodes, series, profile):
     over the scale, and log of the scale."""
     z = (x - law[LOC]) / law[SCALE]
     if law[NEAR] > 0.0:
-        found = near_one.log_pdf_near_one(z - law[SHIFT], profile, law[ALPHA])
+        found = near_one.log_pdf_near_one(z - law[SHIFT], profile, law[ALPHA], law[BETA])
     else:
         found = of_nodes.log_pdf(z - law[SHIFT], law, nodes, series, law[ALPHA])
     value, by_z, by_a, by_b = found

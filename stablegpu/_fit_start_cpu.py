@@ -22,7 +22,7 @@ def _merge(x, w, low, middle, high, x_out, w_out):
 
 @serial
 def _sort(x, w):
-    """Merge sort of data and weights, in place. NaN may end up anywhere: such sets are refused."""
+    """Merge sort of data and weights, in place. (Numba's own sorts take 7 s to compile.)"""
     x_other, w_other = np.empty_like(x), np.empty_like(w)
     x_now, w_now = x, w
     width = 1
@@ -40,7 +40,9 @@ def _sort_sets(data, weights, starts, stops, places, x, w):
     for index in prange(starts.size):
         s = np.int64(index)
         first, last = places[s], places[s] + stops[s] - starts[s]
-        x[first:last] = data[starts[s] : stops[s]]
+        for i in range(first, last):
+            value = data[starts[s] + i - first]
+            x[i] = value if value == value else np.inf  # NaN is as bad, and cannot be sorted
         own = w[first:last] if weights.size else w
         if weights.size:
             own[:] = weights[starts[s] : stops[s]]

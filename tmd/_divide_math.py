@@ -25,6 +25,17 @@ mov.f64 $0, k;
 
 
 @intrinsic
+def floor(typing, x):
+    """floor(x) as float64: `math.floor` gives an integer, which vectors of AVX2 lack."""
+
+    def emit(context, builder, signature, values):
+        function = builder.module.declare_intrinsic("llvm.floor", [_double])
+        return builder.call(function, values)
+
+    return x(x), emit
+
+
+@intrinsic
 def _floor_and_rest(typing, x, y, r):
     """(floor(x/y), rest) where floor(x r) is that quotient or one more."""
 
@@ -35,8 +46,8 @@ def _floor_and_rest(typing, x, y, r):
             both = builder.call(ir.InlineAsm(kind, _PTX, "=&d,=&d,d,d,d"), values)
             parts = [builder.extract_value(both, i) for i in (0, 1)]
         else:
-            floor = builder.module.declare_intrinsic("llvm.floor", [_double])
-            k = builder.call(floor, [builder.fmul(x, r)])
+            function = builder.module.declare_intrinsic("llvm.floor", [_double])
+            k = builder.call(function, [builder.fmul(x, r)])
             rest = builder.fsub(x, builder.fmul(k, y))  # both exact
             over = builder.fcmp_ordered("<", rest, _double(0.0))
             parts = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from types import SimpleNamespace
 
 import numba
@@ -11,7 +10,8 @@ import numpy as np
 
 from hetero.jit import define, parallel, scalar, serial
 from tmd import _tests_math as tests
-from tmd._scan_math import LANES, as_float, as_word, near, taylor, values
+from tmd._divide_math import floor
+from tmd._scan_math import LANES, as_float, as_word, lines, near, taylor, values
 from tmd._wide_math import plus
 
 _U = np.uint64
@@ -31,16 +31,16 @@ def _regular_lanes(p, q, d, u, v, count, found):
         left = 0.0
         for l in range(LANES):
             P, Q, D, U, V = p[l], q[l], d[l], u[l], v[l]
-            k, m = math.floor(Q / P), math.floor(D / P)
+            k, m = floor(Q / P), floor(D / P)
             Q -= k * P
             D -= m * P
             U += k * V
             first = (U + V >= count) | (Q <= 0.0)
-            k = math.floor(P / Q)
+            k = floor(P / Q)
             P -= k * Q
             V += k * U
             x = D - P
-            y = x - math.floor(x / Q) * Q
+            y = x - floor(x / Q) * Q
             y = y if x >= 0.0 else D
             last = D if first else y
             through = first | (U + V >= count) | (P <= 0.0)
@@ -90,7 +90,8 @@ def _loops(algorithm: str, division: str) -> SimpleNamespace:
     test = tests.made(algorithm, division)
     fast = number is float and algorithm in ("clipped", "regular")
     row = _vector(test, algorithm == "clipped") if fast else _each(test, read)
-    names = globals() | {"row": row, "test": test, "read": read}
+    names = {"row": row, "test": test, "read": read, "numba": numba, "np": np, "_U": _U}
+    names |= {"LANES": LANES, "taylor": taylor, "lines": lines, "plus": plus}
     return SimpleNamespace(
         first=parallel(define("first", _FIRST, names), cache=False),
         second=parallel(define("second", _SECOND, names), cache=False),
@@ -166,7 +167,7 @@ def second(table, ids, offsets, bounds, shape, count, found, sizes):
 '''
 
 
-@parallel(cache=False)
+@parallel
 def _third(table, ids, limits, shape, found, words, sizes):
     """Phase 3: piece i leaves its candidates' numbers and values, and how many there are."""
     size, piece = _U(shape.size), _U(shape.piece)
@@ -190,7 +191,7 @@ def _third(table, ids, limits, shape, found, words, sizes):
         sizes[i] = n
 
 
-@serial(cache=False)
+@serial
 def _gather(rows, sizes, out):
     """The used beginnings of rows, one after the other."""
     at = 0
@@ -244,8 +245,8 @@ def _all_pieces(batch, shape):
             yield ids + (_U(block) << _U(inner))
 
 
-def _two_phases(batch, shape, loops, counts):
-    """Numbers of the pieces that fail phase 2, in chunks; counts[0] counts what fails phase 1."""
+def _first_phase(batch, shape, loops, counts):
+    """Numbers of the sub-domains that fail, in chunks, and their sum in counts[0]."""
     kind = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
     packets = batch.used.size << (shape.size - shape.domain - shape.packet - 5)
     for begin in range(0, packets, _PACKETS):
@@ -253,15 +254,30 @@ def _two_phases(batch, shape, loops, counts):
         found = np.empty((sizes.size, LANES << shape.packet), np.uint64)
         thresholds = batch.offsets, batch.bounds, shape, kind(1 << shape.domain)
         loops.first(batch.table, batch.used, *thresholds, begin, found, sizes)
-        survivors = _packed(found, sizes)
-        counts[0] += survivors.size
-        for at in range(0, survivors.size, _CHUNK):
-            ids = survivors[at : at + _CHUNK]
+        failing = _packed(found, sizes)
+        counts[0] += failing.size
+        yield failing
+
+
+def _two_phases(batch, shape, loops, counts):
+    """Numbers of the pieces that fail phase 2, in chunks; counts[0] counts what fails phase 1."""
+    kind = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
+    for failing in _first_phase(batch, shape, loops, counts):
+        for at in range(0, failing.size, _CHUNK):
+            ids = failing[at : at + _CHUNK]
             inner = np.empty((ids.size, 1 << (shape.domain - shape.piece)), np.uint64)
             sizes = np.empty(ids.size, np.int64)
             thresholds = batch.offsets2, batch.bounds2, shape, kind(1 << shape.piece)
             loops.second(batch.table, ids, *thresholds, inner, sizes)
             yield _packed(inner, sizes)
+
+
+def survivors(batch, shape, algorithm, division):
+    """How many sub-domains fail phase 1, which runs alone: for measurements."""
+    counts = [0, 0]
+    for _ in _first_phase(batch, shape, _loops(algorithm, division), counts):
+        pass
+    return counts[0]
 
 
 def finish(ticket):

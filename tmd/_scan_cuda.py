@@ -16,7 +16,17 @@ from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import define, kernel
 from tmd import _tests_math as tests
-from tmd._scan_math import LANES, as_float, as_word, near, taylor, values
+from tmd._scan_math import (
+    LANES,
+    after,
+    as_float,
+    as_word,
+    lines,
+    near,
+    short_taylor,
+    taylor,
+    values,
+)
 from tmd._wide_math import plus
 
 THREADS = 128
@@ -29,7 +39,16 @@ NONE = (np.uint64(0), np.uint64(0))
 @functools.cache
 def _kernels(algorithm: str, division: str) -> SimpleNamespace:
     number = tests.DIVISIONS[division][1]
-    names = globals() | {
+    names = {
+        "cuda": cuda,
+        "uint64": uint64,
+        "lines": lines,
+        "plus": plus,
+        "after": after,
+        "short_taylor": short_taylor,
+        "WARPS": WARPS,
+        "NONE": NONE,
+        "_FULL": _FULL,
         "test": tests.made(algorithm, division),
         "read": as_float if number is float else as_word,
     }
@@ -46,6 +65,8 @@ def _kernels(algorithm: str, division: str) -> SimpleNamespace:
 _FIRST = '''
 def first(table, used, offsets, bounds, shape, count, packets, found, counters):
     """Phase 1: numbers of the failing sub-domains into found, how many into counters[0]."""
+    waiting = cuda.shared.array((WARPS, 64), uint64)
+    mine = cuda.threadIdx.x >> 5
     size, domain = uint64(shape.size), uint64(shape.domain)
     pieces = size - domain
     lane = uint64(cuda.threadIdx.x & 31)
@@ -53,6 +74,7 @@ def first(table, used, offsets, bounds, shape, count, packets, found, counters):
     warp = uint64((cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x) >> 5)
     warps = uint64((cuda.gridDim.x * cuda.blockDim.x) >> 5)
     long = uint64(shape.packet + 5)
+    held = 0
     for packet in range(warp, packets, warps):
         block = packet >> (pieces - long)
         at = (packet << long) & ((uint64(1) << pieces) - uint64(1))
@@ -60,25 +82,41 @@ def first(table, used, offsets, bounds, shape, count, packets, found, counters):
         if at >= end:
             continue
         bound = bounds[block]
-        t = taylor(table, block, (at + lane) << domain, size)
+        at += lane
+        t = short_taylor(table, block, at, pieces)
         b, b1, b2, b3, a, a1, a2 = lines(t, pieces - uint64(5), size, domain)
         b = b[0] + offsets[block], b[1]
-        at += lane
         for _ in range(1 << shape.packet):
             failed = test(read(a[0]), read(b[0]), count, bound)[0] and at < end
             votes = cuda.ballot_sync(_FULL, failed)
             if votes:
-                base = 0
-                if lane == 0:
-                    base = cuda.atomic.add(counters, 0, cuda.popc(votes))
-                base = cuda.shfl_sync(_FULL, base, 0)
+                # Kept by the warp until there are 32: few atomic additions, nobody waits.
                 if failed:
-                    place = base + cuda.popc(uint64(votes) & below)
+                    waiting[mine, held + cuda.popc(uint64(votes) & below)] = (block << pieces) + at
+                held += cuda.popc(votes)
+                cuda.syncwarp()
+                if held >= 32:
+                    base = 0
+                    if lane == 0:
+                        base = cuda.atomic.add(counters, 0, 32)
+                    place = cuda.shfl_sync(_FULL, base, 0) + lane
                     if place < found.size:
-                        found[place] = (block << pieces) + at
+                        found[place] = waiting[mine, lane]
+                    held -= 32
+                    rest = waiting[mine, lane + uint64(32)]
+                    cuda.syncwarp()
+                    waiting[mine, lane] = rest
+                    cuda.syncwarp()
             at += uint64(32)
             b, b1, b2 = plus(b, b1), plus(b1, b2), plus(b2, b3)
             a, a1 = plus(a, a1), plus(a1, a2)
+    if held > 0:
+        base = 0
+        if lane == 0:
+            base = cuda.atomic.add(counters, 0, held)
+        place = cuda.shfl_sync(_FULL, base, 0) + lane
+        if lane < held and place < found.size:
+            found[place] = waiting[mine, lane]
 '''
 
 _SECOND = '''
@@ -102,8 +140,8 @@ def second(table, ids, offsets, bounds, shape, count, found, counters):
         i = begin + lane
         if i < n:
             block = ids[i] >> pieces
-            x = (ids[i] & ((uint64(1) << pieces) - uint64(1))) << uint64(shape.domain)
-            t = taylor(table, block, x, size)
+            at = ids[i] & ((uint64(1) << pieces) - uint64(1))
+            t = short_taylor(table, block, at, pieces)
             b, b1, b2, b3, a, a1, a2 = lines(t, size - piece, size, piece)
             b = b[0] + offsets[block], b[1]
             kept[mine, 0, lane], kept[mine, 1, lane] = b
@@ -136,7 +174,7 @@ def second(table, ids, offsets, bounds, shape, count, found, counters):
 '''
 
 
-@kernel(cache=False)
+@kernel
 def third(table, ids, listed, total, per, used, limits, shape, counters, found, words):
     """Phase 3: a piece a warp, lane by lane. counters[2] counts the candidates.
 
@@ -170,9 +208,10 @@ def third(table, ids, listed, total, per, used, limits, shape, counters, found, 
 
 
 class _Buffers:
-    """Memory on the GPU for the lists of one batch, and what comes back, pinned."""
+    """Memory on the GPU for one batch. It is kept: to free memory would stop the GPU."""
 
     def __init__(self, survivors: int, pieces: int, candidates: int):
+        self.room = [survivors, pieces, candidates]
         self.survivors = cuda.device_array(survivors, np.uint64)
         self.pieces = cuda.device_array(pieces, np.uint64)
         self.found = cuda.device_array(candidates, np.uint64)
@@ -180,18 +219,28 @@ class _Buffers:
         self.counters = cuda.device_array(4, np.int64)
         self.seen = cuda.pinned_array(4, np.int64)
         self.stream = cuda.stream()
+        self._inputs: dict = {}
+
+    def put(self, name: str, array):
+        """`array` in the memory that is kept under its name, shape and type."""
+        key = name, array.shape, array.dtype
+        if key not in self._inputs:
+            self._inputs[key] = cuda.device_array(array.shape, array.dtype)
+        self._inputs[key].copy_to_device(array, stream=self.stream)
+        return self._inputs[key]
 
 
 _free: dict[int, list[_Buffers]] = {}
-_ROOM = [1 << 22, 1 << 22, 1 << 20]
+_ROOM = [1 << 24, 1 << 22, 1 << 20]
 """Survivors, pieces and candidates that there is room for; grows where a batch has more."""
+_NOTHING = np.zeros(4, np.int64)
 
 
 def _buffers() -> _Buffers:
     kept = _free.setdefault(launch.device_id(), [])
     while kept:
         b = kept.pop()
-        if [b.survivors.size, b.pieces.size, b.found.size] == _ROOM:
+        if b.room == _ROOM:
             return b
     return _Buffers(*_ROOM)
 
@@ -204,34 +253,50 @@ def start(batch, shape, algorithm, division):
 
 
 def _launch(memory, batch, shape, algorithm, division):
-    s = memory.stream
-    put = functools.partial(cuda.to_device, stream=s)
-    table, used = put(batch.table), put(batch.used)
-    # Kept until the kernels are through.
-    memory.inputs = [table, used, *map(put, batch[3:8])]
-    offsets, bounds, offsets2, bounds2, limits = memory.inputs[2:]
-    memory.counters.copy_to_device(np.zeros(4, np.int64), stream=s)
+    table, used = _first_phase(memory, batch, shape, algorithm, division)
+    s, listed = memory.stream, algorithm != "exhaustive"
     kind = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
-    listed = algorithm != "exhaustive"
     grid = 16 * launch.multiprocessors()
-    blocks = batch.used.size
     if listed:
-        k = _kernels(algorithm, division)
-        packets = blocks << (shape.size - shape.domain - shape.packet - 5)
-        k.first[min(grid, launch.blocks(packets * LANES, THREADS)), THREADS, s](
-            *(table, used, offsets, bounds, shape, kind(1 << shape.domain)),
-            *(np.uint64(packets), memory.survivors, memory.counters),
-        )
-        k.second[grid, THREADS, s](
-            *(table, memory.survivors, offsets2, bounds2, shape, kind(1 << shape.piece)),
+        thresholds = memory.put("offsets2", batch.offsets2), memory.put("bounds2", batch.bounds2)
+        _kernels(algorithm, division).second[grid, THREADS, s](
+            *(table, memory.survivors, *thresholds, shape, kind(1 << shape.piece)),
             *(memory.pieces, memory.counters),
         )
     per = 1 << (shape.size - shape.piece)
+    limits = memory.put("limits", batch.limits)
     third[grid, THREADS, s](
-        *(table, memory.pieces, listed, np.uint64(per * blocks), np.uint64(per), used, limits),
+        *(table, memory.pieces, listed, np.uint64(per * used.size), np.uint64(per), used, limits),
         *(shape, memory.counters, memory.found, memory.words),
     )
     memory.counters.copy_to_host(memory.seen, stream=s)
+
+
+def _first_phase(memory, batch, shape, algorithm, division):
+    """Launch phase 1, but for the audit; the table and the sub-domains of each super-block."""
+    s, blocks = memory.stream, batch.used.size
+    table, used = memory.put("table", batch.table), memory.put("used", batch.used)
+    memory.counters.copy_to_device(_NOTHING, stream=s)
+    if algorithm != "exhaustive":
+        thresholds = memory.put("offsets", batch.offsets), memory.put("bounds", batch.bounds)
+        kind = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
+        packets = blocks << (shape.size - shape.domain - shape.packet - 5)
+        grid = min(16 * launch.multiprocessors(), launch.blocks(packets * LANES, THREADS))
+        _kernels(algorithm, division).first[grid, THREADS, s](
+            *(table, used, *thresholds, shape, kind(1 << shape.domain)),
+            *(np.uint64(packets), memory.survivors, memory.counters),
+        )
+    return table, used
+
+
+def survivors(batch, shape, algorithm, division):
+    """How many sub-domains fail phase 1, which runs alone: for measurements."""
+    memory = _buffers()
+    _first_phase(memory, batch, shape, algorithm, division)
+    memory.counters.copy_to_host(memory.seen, stream=memory.stream)
+    memory.stream.synchronize()
+    _free[launch.device_id()].append(memory)
+    return int(memory.seen[0])
 
 
 def finish(ticket):
@@ -239,7 +304,7 @@ def finish(ticket):
     memory, batch, shape, algorithm, division = ticket
     memory.stream.synchronize()
     counts = [int(n) for n in memory.seen[:3]]
-    if any(n > room for n, room in zip(counts, _ROOM, strict=True)):
+    if any(n > room for n, room in zip(counts, memory.room, strict=True)):
         for i, n in enumerate(counts):
             while _ROOM[i] < n:
                 _ROOM[i] *= 2

@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from hetero.jit import scalar
-from tmd._wide_math import horner, minus, plus, shifted, times
+from tmd._wide_math import horner, minus, plus, shifted, short_horner, times
 
 LANES = 32
 """Sub-domains of a packet that are taken side by side: a warp."""
@@ -47,6 +47,21 @@ def taylor(table, block, x, size):
         t2 = horner(t2, x, size, t1)
         t1 = horner(t1, x, size, t0)
         t0 = horner(t0, x, size, c)
+    return t0, t1, t2, t3
+
+
+@scalar
+def short_taylor(table, block, i, size):
+    """`taylor` at argument 2^k i of a super-block of 2^(k + size), for i < 2^32."""
+    none = (np.uint64(0), np.uint64(0), np.uint64(0))
+    t0, t1, t2, t3 = none, none, none, none
+    for n in range(table.shape[1]):
+        k = table.shape[1] - 1 - n
+        c = (table[block, k, 0], table[block, k, 1], table[block, k, 2])
+        t3 = short_horner(t3, i, size, t2)
+        t2 = short_horner(t2, i, size, t1)
+        t1 = short_horner(t1, i, size, t0)
+        t0 = short_horner(t0, i, size, c)
     return t0, t1, t2, t3
 
 

@@ -13,13 +13,12 @@ regular ones (printed: 1, 0), which u p + v q = 1 demands.
 from __future__ import annotations
 
 import functools
-import math
 from types import SimpleNamespace
 
 import numpy as np
 
 from hetero.jit import scalar
-from tmd._divide_math import short_divide
+from tmd._divide_math import floor, short_divide
 
 FEW = 4  # subtractions before the hybrid form divides
 LONGEST = 1 << 22
@@ -28,12 +27,12 @@ LONGEST = 1 << 22
 
 def _ieee(x, y, most):
     # The nearest float of x/y is below the next integer: 1/y exceeds half an ulp of it.
-    return math.floor(x / y)
+    return floor(x / y)
 
 
 def _reciprocal(x, y, most):
     k = short_divide(x, y)[0]
-    return math.floor(x / y) if k >= 2.0**23 else k
+    return floor(x / y) if k >= 2.0**23 else k
 
 
 def _integer(x, y, most):

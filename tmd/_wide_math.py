@@ -63,14 +63,45 @@ def minus(typing, a, b):
 
 @intrinsic
 def times(typing, a, k):
-    """a k of a pair and a word, modulo 2^128."""
+    """a k of a pair and a word, modulo 2^128; k < 2^32."""
 
     def emit(context, builder, signature, values):
-        a = _join(builder, [builder.extract_value(values[0], i) for i in (0, 1)], _pair)
-        product = builder.mul(a, builder.zext(values[1], _pair))
-        return _split(context, builder, signature, product)
+        pair = [builder.extract_value(values[0], i) for i in (1, 0)]
+        words = _products(builder, _halves(builder, pair), values[1])[:4]
+        return context.make_tuple(builder, signature.return_type, _whole(builder, words)[::-1])
 
     return _PAIR(_PAIR, _u), emit
+
+
+def _halves(builder, words) -> list:
+    """32-bit halves of words, the lowest first, as words."""
+    return [
+        part
+        for word in words
+        for part in (
+            builder.and_(word, _word(0xFFFFFFFF)),
+            builder.lshr(word, _word(32)),
+        )
+    ]
+
+
+def _products(builder, halves, k) -> list:
+    """Halves of a product with k < 2^32: one wide multiplication of a GPU for each."""
+    carry, found = _word(0), []
+    k = builder.and_(k, _word(0xFFFFFFFF))
+    for half in halves:
+        total = builder.add(builder.mul(half, k), carry)
+        found.append(builder.and_(total, _word(0xFFFFFFFF)))
+        carry = builder.lshr(total, _word(32))
+    return [*found, carry]
+
+
+def _whole(builder, halves) -> list:
+    """Words of their halves, the lowest first."""
+    return [
+        builder.or_(low, builder.shl(high, _word(32)))
+        for low, high in zip(halves[::2], halves[1::2], strict=True)
+    ]
 
 
 @intrinsic
@@ -88,13 +119,36 @@ def horner(typing, t, x, shift, c):
         third = builder.add(third, builder.lshr(second, _pair(64)))
         words = [builder.trunc(builder.lshr(third, _pair(64)), _word)]
         words += [builder.trunc(p, _word) for p in (third, second, first)]
-        words = [
-            builder.or_(builder.shl(a, up), builder.lshr(b, shift))
-            for a, b in itertools.pairwise(words)
-        ]
-        c = [builder.extract_value(c, i) for i in range(3)]
-        total = builder.add(_join(builder, words, _triple), _join(builder, c, _triple))
-        return _split(context, builder, signature, total)
+        return _shifted_sum(context, builder, signature, words, shift, up, c)
+
+    return _TRIPLE(_TRIPLE, _u, _u, _TRIPLE), emit
+
+
+def _shifted_sum(context, builder, signature, words, shift, up, c):
+    """Four words, the highest first, shifted right, and three added."""
+    words = [
+        builder.or_(builder.shl(a, up), builder.lshr(b, shift))
+        for a, b in itertools.pairwise(words)
+    ]
+    c = [builder.extract_value(c, i) for i in range(3)]
+    total = builder.add(_join(builder, words, _triple), _join(builder, c, _triple))
+    return _split(context, builder, signature, total)
+
+
+@intrinsic
+def short_horner(typing, t, x, shift, c):
+    """`horner` for x < 2^32: a fifth of its instructions on a GPU."""
+
+    def emit(context, builder, signature, values):
+        t, x, shift, c = values
+        words = [builder.extract_value(t, i) for i in (2, 1, 0)]
+        products = _products(builder, _halves(builder, words), x)
+        # Two's complement: a negative t counts 2^192 too much.
+        excess = builder.and_(builder.ashr(words[2], _word(63)), x)
+        low = _whole(builder, products[:6])
+        high = builder.sub(products[6], excess)
+        up = builder.sub(_word(64), shift)
+        return _shifted_sum(context, builder, signature, [high, *low[::-1]], shift, up, c)
 
     return _TRIPLE(_TRIPLE, _u, _u, _TRIPLE), emit
 

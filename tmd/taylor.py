@@ -133,6 +133,6 @@ def _from_the_start(centre) -> tuple[list[int], int]:
         for k in range(degree - 1, j - 1, -1):
             moved[k] -= moved[k + 1] >> 1
             lost += 1
-    # A unit lost in some coefficient counts once at most for w in [0, 1), and grows by halves.
-    error = (radius + lost * (degree + 1) >> GUARD) + degree + 2
+    # A unit lost on the way changes the value by 1.5^degree < 2^15 units at most.
+    error = (radius + (lost << 15) >> GUARD) + degree + 2
     return [c >> GUARD for c in moved], error

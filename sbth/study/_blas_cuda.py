@@ -14,6 +14,7 @@ from hetero.jit import kernel
 
 _THREADS = 256
 _ALL = 0xFFFFFFFF
+_BUSY = 1500  # square roots, in which the host launches one kernel
 
 
 def streams(count):
@@ -210,7 +211,7 @@ def seconds(call, repeats):
     busy[1, 1](1, numbers)
     cuda.synchronize()
     begin, end = cuda.event(), cuda.event()
-    busy[1, 1](400 * repeats, numbers)
+    busy[1, 1](_BUSY * repeats, numbers)
     begin.record()
     for _ in range(repeats):
         call()

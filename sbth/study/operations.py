@@ -37,27 +37,22 @@ THESIS = {
 
 def run(study: Study) -> dict:
     found = []
-    for n in (200,) if study.quick else (1000, 5000):
-        for d in (16,) if study.quick else BANDWIDTHS:
-            counts, seconds = calls(n, d), _seconds(d, study)
-            time = Counter()
-            for name, count in counts.items():
-                time[NAMES.get(name, name)] += count * seconds[name]
-            total = sum(time.values())
-            named = Counter()
-            for name, count in counts.items():
-                named[NAMES.get(name, name)] += count
-            found.append(
-                {
-                    "n": n,
-                    "d": d,
-                    "calls": dict(named),
-                    "share": {name: value / total for name, value in time.items()},
-                    "seconds": total,
-                }
-            )
+    for d in (16,) if study.quick else BANDWIDTHS:
+        seconds = _seconds(d, study)
+        for n in (200,) if study.quick else (1000, 5000):
+            found.append(_shares(n, d, seconds))
     _show(study, found)
     return {"runs": found, "thesis, calls for n = 1000": THESIS}
+
+
+def _shares(n: int, d: int, seconds: dict[str, float]) -> dict:
+    named, time = Counter(), Counter()
+    for name, count in calls(n, d).items():
+        named[NAMES.get(name, name)] += count
+        time[NAMES.get(name, name)] += count * seconds[name]
+    total = sum(time.values())
+    share = {name: value / total for name, value in time.items()}
+    return {"n": n, "d": d, "calls": dict(named), "share": share, "seconds": total}
 
 
 def calls(n: int, d: int) -> Counter:

@@ -100,6 +100,14 @@ def test_zero_identity_and_decoupled(device):
     assert ratio(spectrum(*sbth.tridiagonalize(ab, device=device)), true) < 5
 
 
+def test_columns_of_zeros(device):
+    ab = band(40, 5)
+    ab[:, 7:12] = 0.0
+    ab[1:, 20:] = 0.0
+    true = np.linalg.eigvalsh(reference.dense_from_band(ab))
+    assert ratio(spectrum(*sbth.tridiagonalize(ab, device=device)), true) < 5
+
+
 @pytest.mark.parametrize("shape", [(1, 0), (3, 0), (1, 1), (4, 1), (2, 2), (5, 2), (1, 5), (2, 5)])
 def test_small_orders_and_bandwidths(device, shape):
     ab = np.random.default_rng(0).standard_normal(shape)
@@ -137,6 +145,26 @@ def test_input_is_left_alone(device):
 def test_bad_input(change, error, message):
     with pytest.raises(error, match=message):
         sbth.tridiagonalize(**({"ab": band(9, 3), "device": "cpu"} | change))
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("device", ["cuda"])
+def test_a_wait_in_vain_ends(require_cuda, device):
+    """What a block does when the sweep before its own has died."""
+    from hetero._driver import cuda
+    from hetero.jit import kernel
+    from sbth._reduction_cuda import _wait
+
+    @kernel(cache=False)
+    def waiting(progress, control, results):
+        results[0] = _wait(progress, 4, 3, control, 20)
+        results[1] = _wait(progress, 2, 3, control, 20)
+
+    progress, control, results = (cuda.to_device(np.zeros(6, np.int32)) for _ in range(3))
+    progress[2] = 3
+    waiting[1, 1](progress, control, results)
+    assert list(results.copy_to_host()[:2]) == [1, 0]
+    assert control.copy_to_host()[1] == 5  # sweep 5 waited for sweep 4
 
 
 def test_conversions():

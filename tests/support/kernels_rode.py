@@ -60,6 +60,7 @@ def _paths() -> dict:
     found |= _both("bridge", bridge, 64, 80)
     for name, signature in (("scan", scan), ("long", long), ("bridge", bridge)):
         found[f"{name}_fast"] = Budget(signature(f4), 64, float64=False)
+    found |= _both("begin", lambda t: (_path(t), t, t, array(t)), 40, 48)
     found |= _both("clear", lambda t: (array(word(t)), i8, word(t)), 32, 32)
     swept = _both("sweep", lambda t: (array(t), array(t), t, array(t), array(t)), 40, 40)
     swept |= _both("fix", lambda t: (array(t), array(t), array(t), t), 40, 40)

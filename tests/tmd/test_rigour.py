@@ -161,3 +161,16 @@ def test_wide_arithmetic_is_that_of_integers():
         j = rng.randrange(32)
         total = a + j * b + j * (j - 1) // 2 * c + j * (j - 1) * (j - 2) // 6 * d
         assert _after(np.uint64(j), *(words(n, 2) for n in (a, b, c, d))) == words(total, 2)
+
+
+@numba.njit
+def _short_horner(t, x, shift, c):
+    return wide.short_horner(t, x, shift, c)
+
+
+def test_short_steps_are_steps():
+    rng = random.Random(6)
+    for _ in range(300):
+        t, c = (rng.randrange(-(1 << 180), 1 << 180) for _ in range(2))
+        args = words(t, 3), np.uint64(rng.randrange(1 << 32)), np.uint64(rng.randrange(1, 64))
+        assert _short_horner(*args, words(c, 3)) == _horner(*args, words(c, 3))

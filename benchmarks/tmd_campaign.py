@@ -1,0 +1,130 @@
+"""`python -m benchmarks.tmd_campaign`: exp over its binades, both signs, with certificates.
+
+Each binade is a file in a folder: certificate, and all cases with at least 44 identical bits. What
+is there is not done again. `--collect` makes the record of a folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import time
+from pathlib import Path
+
+import numpy as np
+
+import hetero
+import tmd
+
+IDENTICAL = 44
+FIRST, LAST = -30, 9
+TOP = 709.782712893384, 745.1332191019412
+"""Ends beyond which exp overflows, and exp(-x) rounds to 0."""
+
+
+def domain(sign: int, exponent: int) -> tuple[float, float]:
+    """A binade, cut where exp has no values any more."""
+    low, high = 2.0**exponent, 2.0 ** (exponent + 1)
+    top = TOP[0 if sign > 0 else 1]
+    if low < top < high:
+        high = np.nextafter(top, np.inf)
+    if sign > 0:
+        return low, high
+    return float(np.nextafter(-high, 0)), float(np.nextafter(-low, 0))  # (-high, -low]
+
+
+def keep(result, folder: Path, seconds: float) -> Path:
+    """Write the certificate of a binade and its hardest cases."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cases = result.cases
+    reach = np.flatnonzero(cases.distances[:, 0] < 2.0 ** -(IDENTICAL + 1))
+    kept = [cases[int(i)] for i in reach]
+    rows = [
+        [c.hex, c.kind, c.identical_bits]
+        for c in kept
+        if c.identical_bits is None or c.identical_bits >= IDENTICAL
+    ]
+    lo, hi = (float(x) for x in result.domain)
+    middle = abs(lo + hi) / 2
+    name = f"{result.function}_{'p' if lo > 0 else 'm'}{int(np.floor(np.log2(middle))):+04d}.json"
+    record = {"domain": [lo.hex(), hi.hex()], "seconds": seconds, "cases": rows}
+    record |= {"certificate": result.certificate}
+    (folder / name).write_text(json.dumps(record) + "\n")
+    return folder / name
+
+
+def order() -> list[tuple[int, int]]:
+    """Signs and exponents, the cheap ones first."""
+    return [(sign, e) for e in range(FIRST, LAST + 1) for sign in (1, -1)]
+
+
+def run(folder: Path, device, bits: int, budget: float) -> None:
+    """Search binades until the next would exceed the budget of seconds."""
+    begin, last = time.perf_counter(), 0.0
+    for sign, e in order():
+        name = f"exp_{'p' if sign > 0 else 'm'}{e:+04d}.json"
+        if (folder / name).exists():
+            continue
+        if time.perf_counter() - begin + 1.7 * last > budget:
+            break
+        start = time.perf_counter()
+        result = tmd.search("exp", domain(sign, e), bits=bits, device=device)
+        last = time.perf_counter() - start
+        path = keep(result, folder, last)
+        assert path.name == name, (path, name)
+        hardest = result.cases.hardest(1)
+        print(f"{name} {last:.2f} s, {len(result.cases)} cases, {hardest}", flush=True)
+
+
+def collect(folder: Path, target: Path) -> None:
+    """One table, one list of cases and one file of certificates of all binades in a folder."""
+    records = [json.loads(p.read_text()) for p in sorted(folder.glob("exp_*.json"))]
+    records.sort(key=lambda r: float.fromhex(r["domain"][0]))
+    lines = [
+        f"# exp: arguments with {IDENTICAL} or more identical bits after the round bit, kind, bits",
+        "# F: near a binary64 number; M: near a midpoint; exact: the breakpoint itself",
+    ]
+    table = []
+    for r in records:
+        rows = sorted(r["cases"], key=lambda c: float.fromhex(c[0]))
+        lines.append(f"# [{r['domain'][0]}, {r['domain'][1]})")
+        lines += [f"{x} {kind} {'exact' if n is None else n}" for x, kind, n in rows]
+        hardest = max((c for c in rows if c[2] is not None), key=lambda c: c[2], default=None)
+        c = r["certificate"]
+        table.append(
+            {
+                "domain": r["domain"],
+                "bits": c["bits"],
+                "arguments": sum(b[c["columns"].index("count")] for b in c["blocks"]),
+                f"cases_{IDENTICAL}": len(rows),
+                "hardest": hardest,
+                "seconds": round(r["seconds"], 3),
+                "certificate": c["hash"],
+            }
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "tmd-exp-cases.txt").write_text("\n".join(lines) + "\n")
+    certificates = "\n".join(json.dumps(r["certificate"]) for r in records) + "\n"
+    with lzma.open(target / "tmd-exp-certificates.jsonl.xz", "wt") as file:
+        file.write(certificates)
+    record = {"campaign": "exp", "identical_bits": IDENTICAL, "binades": table}
+    (target / "tmd-exp.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.tmd_campaign", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out/tmd"))
+    parser.add_argument("--device")
+    parser.add_argument("--bits", type=int, default=45)
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
+    parser.add_argument("--collect", type=Path, metavar="FOLDER", help="make the record there")
+    options = parser.parse_args()
+    if options.collect:
+        collect(options.out, options.collect)
+    else:
+        run(options.out, hetero.resolve(options.device), options.bits, options.budget)
+
+
+if __name__ == "__main__":
+    main()

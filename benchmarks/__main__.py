@@ -13,12 +13,14 @@ SUITES = {
     "hetero": "benchmarks.shared_layer",
     "stable": "benchmarks.stable",
     "fit": "benchmarks.fit",
+    "fit-scipy": "benchmarks.fit_scipy",
     "special": "benchmarks.special",
     "rode": "benchmarks.rode",
     "lbm": "benchmarks.lbm",
     "lbm-flows": "benchmarks.lbm_flows",
     "sbth": "benchmarks.sbth",
     "tmd": "benchmarks.tmd",
+    "tmd-tests": "benchmarks.tmd_tests",
 }
 
 

@@ -33,7 +33,8 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
         slow = beside.submit(scipy_seconds, 16384, 64)  # on one of the host's cores
         figures = [
             *(reduction(8000, 32, device), reduction(8000, 64, device)),
-            *(reduction(16384, 128, device), thesis(device), bisection(32768, device)),
+            *(reduction(5000, 256, device), reduction(16384, 128, device), thesis(device)),
+            bisection(32768, device),
             *(eigenvalues(500, 16, device), eigenvalues(8000, 32, device)),
             *(full(5000, device), full(10_000, device)),
         ]

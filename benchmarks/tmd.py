@@ -1,9 +1,8 @@
-"""tmd: seconds for whole binades of exp, rates of the Boolean tests, arguments a second."""
+"""tmd: seconds for whole binades of exp, arguments a second."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,65 +10,21 @@ import hetero
 import tmd
 from benchmarks.figures import Figure
 from benchmarks.tmd_campaign import keep
-from hetero.jit import twin
 from tmd.functions import function
-from tmd.plan import batch
-from tmd.study.phases import windows, with_lengths
-
-PLAIN = 1.43e10
-"""Sub-domains a second of a plain kernel on one H200: regular, 64-bit random coefficients."""
+from tmd.study.phases import windows
 
 PAPER = {1: 1497.0 / 2, 128: 53194.0 / 2}
 """Seconds of the paper's C2070 for the binades from 1 and 128 on, halved: it had 2^53 arguments."""
 
-TESTS = (
-    *(("clipped", "reciprocal"), ("regular", "reciprocal"), ("lefevre", "reciprocal")),
-    *(("swap", "reciprocal"), ("clipped", "float64"), ("clipped", "integer")),
-)
-
 
 def run(device: hetero.Device, quick: bool) -> list[Figure]:
     gpu = device.kind == "cuda"
-    figures = tests(device, quick)
-    figures.append(audit(device, quick))
+    figures = [audit(device, quick)]
     if gpu and not quick:
         figures += [binade(1, 32, device, 3), binade(1, 45, device, 1), binade(128, 32, device, 1)]
     else:
         widths = {1: 28 if quick else 39, 128: 24 if quick else 35}
         figures += [part(lo, width, device, quick) for lo, width in widths.items()]
-    return figures
-
-
-def tests(device, quick) -> list[Figure]:
-    """Sub-domains of 2^15 arguments of [1, 2) a second, phase 1 alone; ratios to Lefevre's."""
-    loops, f = twin("tmd._scan", device), function("exp")
-    width = 24 if quick else (42 if device.kind == "cuda" else 36)
-    rates, figures = {}, []
-    with device.active():
-        for test, division in TESTS[:2] if quick else TESTS:
-            # Slow ones get fewer sub-domains.
-            slow = 4 if test in ("lefevre", "swap") else 1 if division == "integer" else 0
-            (p,) = windows(f, 1, 2, 1, width - (0 if quick else slow), 32)
-            p = with_lengths(replace(p, algorithm=test, division=division), 15, 3)
-            made = batch(f, p, 0, p.supers)
-            timing = hetero.benchmark(
-                lambda m=made, p=p: loops.survivors(m, p.shape, p.algorithm, p.division),
-                repeats=5,
-                device=device,
-            )
-            rates[test, division] = timing.rate(float(made.used.sum()))
-            figures.append(
-                Figure(
-                    f"phase 1, {test}, {division}, sub-domains of 2^15 arguments",
-                    rates[test, division] / 1e9,
-                    "G sub-domains/s",
-                    peers={"plain kernel, H200": PLAIN / 1e9} if device.kind == "cuda" else {},
-                    timing=timing.as_dict(),
-                )
-            )
-    for figure, key in zip(figures, rates, strict=True):
-        if (base := rates.get(("lefevre", "reciprocal"))) is not None:
-            figure.note = f"{rates[key] / base:.3g} times Lefevre's test (paper, regular: 4.06)"
     return figures
 
 

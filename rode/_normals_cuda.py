@@ -33,19 +33,17 @@ _POOL_THREADS = wallace_formulas.THREADS
 _MOVES = PASSES * TURNS
 
 
-def _direct(draw, size, T, lean=False):
-    """A thread makes two blocks at once, whose instructions fill each other's gaps; neighbours
-    store next to each other."""
+def _direct(draw, size, T):
+    """Kernels that make blocks of numbers."""
     one = T(1.0)
-    # Half of the registers that float64 would take let twice as many threads hide the latency.
-    options = {"launch_bounds": (THREADS, 8)} if lean else {}
 
-    @kernel(**options)
-    def fill_direct(k0, k1, path, stream, high, aligned, out):
-        """Blocks (i, high) of the counter; `out` is the part of the sequence that they make."""
-        n, first, step = uint64(out.size), uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
-        half = uint32(n // uint64(2 * size)) if aligned else uint32(0)
-        i = first
+    @kernel
+    def fill_pairs(k0, k1, path, stream, high, out):
+        """Blocks (i, high) of the counter; `out` is the part of the sequence that they make, as far
+        as pairs of them go. A thread makes two blocks at once, whose instructions fill each other's
+        gaps; neighbours store next to each other."""
+        i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+        half = uint32(uint64(out.size) // uint64(2 * size))
         while i < half:
             j = uint32(i + half)
             a, b, c, d = philox10(i, high, path, stream, k0, k1)
@@ -54,7 +52,12 @@ def _direct(draw, size, T, lean=False):
             store(out, uint64(i) * uint64(size), left)
             store(out, uint64(j) * uint64(size), right)
             i = uint32(i + step)
-        i = uint32(uint32(2) * half + first)
+
+    @kernel
+    def fill_rest(k0, k1, path, stream, high, first, out):
+        """Blocks from number `first` on, number by number."""
+        n, step = uint64(out.size), uint32(cuda.gridsize(1))
+        i = uint32(first + uint32(cuda.grid(1)))
         while uint64(i) * uint64(size) < n:
             a, b, c, d = philox10(i, high, path, stream, k0, k1)
             numbers = draw(a, b, c, d, one)
@@ -63,26 +66,26 @@ def _direct(draw, size, T, lean=False):
                     out[uint64(i) * uint64(size) + uint64(j)] = numbers[j]
             i = uint32(i + step)
 
-    return fill_direct
+    return fill_pairs, fill_rest
 
 
-box_muller_float32 = _direct(formulas.box_muller_float32, 4, np.float32)
-box_muller_float64 = _direct(formulas.box_muller_float64, 2, np.float64, lean=True)
-fast_float32 = _direct(formulas.box_muller_fast, 4, np.float32)
-inverse_float32 = _direct(formulas.inverse_block_float32, 4, np.float32)
-branching_float32 = _direct(formulas.branching_float32, 4, np.float32)
-branching_float64 = _direct(formulas.branching_float64, 2, np.float64)
-blending_float32 = _direct(formulas.blending_float32, 4, np.float32)
-blending_float64 = _direct(formulas.blending_float64, 2, np.float64)
+box_muller_float32, rest_box_muller_float32 = _direct(formulas.box_muller_float32, 4, np.float32)
+box_muller_float64, rest_box_muller_float64 = _direct(formulas.box_muller_float64, 2, np.float64)
+fast_float32, rest_fast_float32 = _direct(formulas.box_muller_fast, 4, np.float32)
+inverse_float32, rest_inverse_float32 = _direct(formulas.inverse_block_float32, 4, np.float32)
+branching_float32, rest_branching_float32 = _direct(formulas.branching_float32, 4, np.float32)
+branching_float64, rest_branching_float64 = _direct(formulas.branching_float64, 2, np.float64)
+blending_float32, rest_blending_float32 = _direct(formulas.blending_float32, 4, np.float32)
+blending_float64, rest_blending_float64 = _direct(formulas.blending_float64, 2, np.float64)
 _DIRECT = {
-    ("box-muller", "float32"): box_muller_float32,
-    ("box-muller", "float64"): box_muller_float64,
-    ("box-muller-fast", "float32"): fast_float32,
-    ("inverse", "float32"): inverse_float32,
-    ("rational", "float32"): branching_float32,
-    ("rational", "float64"): branching_float64,
-    ("rational-blending", "float32"): blending_float32,
-    ("rational-blending", "float64"): blending_float64,
+    ("box-muller", "float32"): (box_muller_float32, rest_box_muller_float32),
+    ("box-muller", "float64"): (box_muller_float64, rest_box_muller_float64),
+    ("box-muller-fast", "float32"): (fast_float32, rest_fast_float32),
+    ("inverse", "float32"): (inverse_float32, rest_inverse_float32),
+    ("rational", "float32"): (branching_float32, rest_branching_float32),
+    ("rational", "float64"): (branching_float64, rest_branching_float64),
+    ("rational-blending", "float32"): (blending_float32, rest_blending_float32),
+    ("rational-blending", "float64"): (blending_float64, rest_blending_float64),
 }
 
 
@@ -90,13 +93,18 @@ def direct(method, key, path, stream, out, launch_stream=0, threads=THREADS, per
     """Fill `out` by a method that makes each block of words into numbers."""
     dtype = np.dtype(out.dtype)
     size = 16 // dtype.itemsize
-    chosen = _DIRECT[method, dtype.name]
+    pairs, rest = _DIRECT[method, dtype.name]
     most = size << 31  # a launch counts its blocks in 32 bits, and steps beyond their end
-    for part, first in enumerate(range(0, out.size, most)):
-        here = out[first : min(first + most, out.size)] if out.size > most else out
-        grid = launch.strided(here.size // size + 1, threads, per_sm or PER_SM)
-        numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part), _aligned(here))
-        chosen[grid, threads, launch_stream](*numbers, here)
+    for part, begin in enumerate(range(0, out.size, most)):
+        here = out[begin : min(begin + most, out.size)] if out.size > most else out
+        numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
+        done = here.size // (2 * size) if _aligned(here) else 0
+        if done:
+            grid = launch.strided(done, threads, per_sm or PER_SM)
+            pairs[grid, threads, launch_stream](*numbers, here)
+        if 2 * size * done < here.size:
+            grid = launch.strided(here.size // size + 1 - 2 * done, threads)
+            rest[grid, threads, launch_stream](*numbers, np.uint32(2 * done), here)
 
 
 def _aligned(out) -> bool:

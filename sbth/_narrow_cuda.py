@@ -4,9 +4,9 @@ import numpy as np
 from numba import float32, float64
 
 from hetero import launch
-from hetero._driver import cuda
+from hetero._driver import Launcher, cuda
 from sbth._narrow_panels import panel_size, panels, threads_of
-from sbth._narrow_products import launch_products, products
+from sbth._narrow_products import block_of, grid_of, products
 from sbth._order_math import in_step, last_task, steps, sweeps
 from sbth._pairs import slot_size
 
@@ -48,26 +48,41 @@ def narrow(work, d, b, in_flight, kept, stream=0):
 
 def _run(kernels, work, d, b, in_flight, kept, stream) -> None:
     """The launches of `narrow`, with kernels that leave b subdiagonals."""
-    n, item = len(work), work.dtype.itemsize
+    n = len(work)
     slots = last_task(0, n, d, b) // 2 + 3  # sweeps under way, and the one that begins
-    space = cuda.device_array(slots * slot_size(d, b), work.dtype, stream=stream)
-    small = 2 * b * (b + 2) * item  # besides the panel
-    size = panel_size(d, b) * item
-    shared = size + small <= launch.shared_memory()
-    factor = kernels["factor" if shared else "factor_memory"]
-    room = 1 if shared else slots * panel_size(d, b)
-    more = cuda.device_array(room, work.dtype, stream=stream), kept
-    if shared:
-        values = work.reshape(work.size), space, *map(np.int64, (n, d, 0, 0, slots)), *more
-        launch.allow_shared_memory(factor, values, size, small)
+    launchers = _launchers(kernels, work, d, b, slots, kept, stream)
     for step, first, count, begins in _launches(n, d, b, in_flight or slots):
-        arguments = work.reshape(work.size), space, *map(np.int64, (n, d, step, first, slots))
-        if count:
-            launch_products(kernels, "images", d, b, count, arguments, stream)
-        grid = count + begins, threads_of(b), stream, size if shared else 0
-        factor[grid](*arguments, *more)
-        for name in ("coimages", "finish", "update") if count else ():
-            launch_products(kernels, name, d, b, count, arguments, stream)
+        changes = (_STEP, step), (_FIRST, first)
+        for name, launcher in launchers.items():
+            if name == "factor":
+                launcher((count + begins,), changes)
+            elif count:
+                launcher(grid_of(name, d, count), changes)
+
+
+_STEP, _FIRST = 4, 5  # places of what changes among a kernel's arguments
+
+
+def _launchers(kernels, work, d, b, slots, kept, stream) -> dict[str, Launcher]:
+    """Of a step's kernels, in their order."""
+    n, item = len(work), work.dtype.itemsize
+    space = cuda.device_array(slots * slot_size(d, b), work.dtype, stream=stream)
+    common = work.reshape(work.size), space, *map(np.int64, (n, d, 0, 0, slots))
+    size, small = panel_size(d, b) * item, 2 * b * (b + 2) * item  # of a panel, and the rest
+    shared = size + small <= launch.shared_memory()
+    room = 1 if shared else slots * panel_size(d, b)
+    memory = cuda.device_array(room, work.dtype, stream=stream)
+    found = {}
+    for name in ("images", "factor", "coimages", "finish", "update"):
+        if name != "factor":
+            found[name] = Launcher(kernels[name], block_of(name, b), stream, common)
+            continue
+        kernel = kernels["factor" if shared else "factor_memory"]
+        arguments, block = (*common, memory, kept), (threads_of(b),)
+        if shared:
+            launch.allow_shared_memory(kernel, arguments, size, small)
+        found[name] = Launcher(kernel, block, stream, arguments, size if shared else 0)
+    return found
 
 
 def _launches(n, d, b, most):

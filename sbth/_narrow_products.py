@@ -19,16 +19,19 @@ from sbth._pairs import access
 from sbth._tiles import TILE, product, threads_of
 
 
-def launch_products(kernels, name, d, b, count, arguments, stream) -> None:
-    """One of the kernels, over `count` tasks."""
+def block_of(name: str, b: int) -> tuple[int]:
+    return (threads_of(TILE if name == "update" else b),)
+
+
+def grid_of(name: str, d: int, count: int) -> tuple[int, ...]:
+    """Of one of the kernels, over `count` tasks."""
     tiles = launch.blocks(d, TILE)
-    grid = {
+    return {
         "images": (2 * tiles, count),
         "coimages": (tiles + 2, count),
         "finish": (tiles, count, 2),
         "update": (2 * tiles, tiles, count),
     }[name]
-    kernels[name][grid, threads_of(TILE if name == "update" else b), stream](*arguments)
 
 
 def products(dtype, b: int, chunk: int) -> dict:

@@ -65,7 +65,7 @@ def scale_of(largest: float, dtype) -> float:
     low, high = math.sqrt(float(info.tiny)) / float(info.eps), math.sqrt(float(info.max)) * 1e-6
     if largest == 0.0 or low < largest < high:
         return 1.0
-    return 2.0 ** -math.frexp(largest)[1]
+    return 2.0 ** min(-math.frexp(largest)[1], int(info.maxexp) - 2)
 
 
 def band_from_dense(a, bandwidth: int | None = None, *, lower: bool = True) -> np.ndarray:

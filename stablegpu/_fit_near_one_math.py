@@ -3,8 +3,8 @@
 There nodes would be too many (`_fit_law_math.py`), and S0 is smooth in point, alpha and beta:
 `near_one.npz` (tools/make_near_one_table.py) holds Chebyshev series in alpha and b = 1 + beta at
 knots of u = asinh(z). They are summed once for a law; between the knots of that `profile` there are
-polynomials through six of them. Where a light tail becomes a heavy one log pdf has a bend, sharp for
-small b: there R and log a are interpolated instead, each of which is smooth.
+polynomials through six of them. Where a light tail becomes a heavy one log pdf has a bend, sharp
+for small b: there R and log a are interpolated instead, each of which is smooth.
 
 Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 and 1e-3 for |beta| <
 0.9; at random places of which half have beta next to an end the median is 6e-11, 99.9 % are below

@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     search.set_defaults(run=_search)
 
     verify = verbs.add_parser("verify", help="check a certificate")
-    verify.add_argument("certificate", type=Path)
+    verify.add_argument("certificate", type=Path, help="JSON file, or .jsonl.xz of many")
     verify.add_argument("--full", action="store_true", help="search every block again")
     verify.add_argument("--samples", type=int, default=3, help="blocks, and windows in each")
     verify.add_argument("--device")
@@ -101,11 +101,12 @@ def _search(options) -> int:
 
 def _verify(options) -> int:
     import tmd
+    from tmd.certificate import read
 
-    report = tmd.verify(
-        options.certificate, full=options.full, samples=options.samples, device=options.device
-    )
-    print(", ".join(f"{value} {name}" for name, value in report.items()) + ": as certified")
+    for c in read(options.certificate):
+        report = tmd.verify(c, full=options.full, samples=options.samples, device=options.device)
+        done = ", ".join(f"{value} {name}" for name, value in report.items())
+        print(f"{c['function']} on [{', '.join(c['domain'])}): {done}: as certified", flush=True)
     return 0
 
 

@@ -58,15 +58,6 @@ def _hybrid(x, y, most):
     return k + x // y
 
 
-# From 16 equal steps on, Lefevre's tests divide.
-def _float_part(x):
-    return x * 0.0625
-
-
-def _word_part(x):
-    return x >> np.uint64(4)
-
-
 def _as_it_is(k, most):
     return k
 
@@ -175,8 +166,8 @@ def _clipped(n):
 
 
 def _lefevre(n):
-    """Algorithm 1, with divisions in the place of long rows of equal subtractions."""
-    zero, one, unit, quotient, part, cap = n.zero, n.one, n.unit, n.short, n.part, n.cap
+    """Algorithm 1, with one division in the place of a row of equal subtractions."""
+    zero, one, unit, quotient, cap = n.zero, n.one, n.unit, n.short, n.cap
 
     def lefevre(a, b, count, bound):
         p, q, d, u, v = a, one - a, b, unit, unit
@@ -188,9 +179,10 @@ def _lefevre(n):
                     k = quotient(q, p, count)
                     q -= k * p
                     u += cap(k, count) * v
-                elif q <= part(p - d):
-                    k = min(quotient(p - d - unit, q, count), quotient(p, q, count) - unit)
-                    k = min(k, quotient(count - v, u, count))
+                else:  # a row of steps on the right of b
+                    k = quotient(min(p - d - unit, p - q), q, count)
+                    if u + v + cap(k, count) * u >= count:
+                        k = min(k, quotient(count - v, u, count))
                     p -= k * q
                     v += k * u
                 if u + v >= count:
@@ -198,24 +190,19 @@ def _lefevre(n):
                 p -= q
                 v += u
             else:
-                d -= p
-                if d <= bound:
-                    break
                 if p >= q:
+                    d -= p
                     k = quotient(p, q, count)
                     p -= k * q
                     v += cap(k, count) * u
-                    if u + v >= count:
-                        break
-                elif p <= part(d) and p <= part(q):
-                    k = min(quotient(d, p, count), quotient(q, p, count) - unit)
-                    k = min(k, quotient(count - u, v, count))
-                    d -= k * p
+                else:  # a row of points, each nearer to b on its left
+                    k = quotient(min(d, q) - p, p, count)
+                    if u + v + cap(k, count) * v >= count:
+                        k = min(k, quotient(count - u, v, count))
+                    d -= (k + unit) * p
                     q -= k * p
                     u += k * v
-                    if d <= bound:
-                        break
-                if u + v >= count:
+                if d <= bound or u + v >= count:
                     break
                 q -= p
                 u += v
@@ -226,38 +213,32 @@ def _lefevre(n):
 
 def _swap(n):
     """Algorithm 3: both branches of Lefevre's test in one, by an exchange of names."""
-    zero, one, unit, quotient, part, cap = n.zero, n.one, n.unit, n.short, n.part, n.cap
+    zero, one, unit, quotient, cap = n.zero, n.one, n.unit, n.short, n.cap
 
     def swap(a, b, count, bound):
         p, q, d, u, v = a, one - a, b, unit, unit
         rounds = 0
-        if d <= bound or p <= zero:
-            return d <= bound, rounds
         swapped = d >= p
         if swapped:
             p, q, u, v = q, p, v, u
-        while p > zero and q > zero:
+        while d > bound and p > zero and q > zero:
             rounds += 1
-            if swapped:
-                # d loses the length on the left of b, q after the exchange of names.
-                if q <= part(d) and q <= part(p):
-                    k = min(quotient(d, q, count), quotient(p, q, count)) - unit
+            # One division: of a row of equal steps, or of q by p.
+            row = p > q
+            least = (min(d, p) if swapped else max(p - d - unit, zero) + q) if row else q
+            x = (min(least, p) - q) if row else q
+            k = quotient(x, q if row else p, count)
+            if row:
+                if u + v + cap(k, count) * u >= count:
                     k = min(k, quotient(count - v, u, count))
-                    d -= k * q
-                    p -= k * q
-                    v += k * u
-                d -= q
-                if d <= bound:
-                    return True, rounds
-            elif q <= part(p - d):
-                k = min(quotient(p - d - unit, q, count), quotient(p, q, count) - unit)
-                k = min(k, quotient(count - v, u, count))
                 p -= k * q
                 v += k * u
-            k = quotient(q, p, count)
-            q -= k * p
-            u += cap(k, count) * v
-            if u + v >= count:
+            if swapped:  # q is the length on the left of b
+                d -= (k + unit) * q if row else q
+            if not row:
+                q -= k * p
+                u += cap(k, count) * v
+            if d <= bound or u + v >= count:
                 break
             p -= q
             v += u
@@ -300,7 +281,6 @@ def made(algorithm: str, division: str):
         zero=number(0),
         unit=number(1),
         one=number(2 ** UNIT_BITS[number]),
-        part=scalar(_float_part if number is float else _word_part, cache=False),
         quotient=scalar(quotient, cache=False),
         divide=(divide := scalar(_divide(division), cache=False)),
         short=scalar(lambda x, y, most: divide(x, y, most)[0], cache=False),

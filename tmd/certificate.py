@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -21,7 +22,7 @@ from tmd.engine import scan
 from tmd.errors import CertificateError
 from tmd.formats import Format, Run, exact, shown
 from tmd.functions import Function, function
-from tmd.plan import Plan, plan
+from tmd.plan import Plan, plan, possible
 from tmd.taylor import Scale
 
 KIND, VERSION = "tmd-certificate", 1
@@ -85,10 +86,25 @@ def load(certificate) -> dict:
     return certificate
 
 
+def read(path) -> list[dict]:
+    """The certificates in a file: one in JSON, or one a line, also compressed (`.xz`)."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+        text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
+        return [load(json.loads(line)) for line in text.splitlines() if line.strip()]
+    except CertificateError:
+        raise
+    except (OSError, ValueError, lzma.LZMAError) as error:
+        raise CertificateError(f"certificates {str(path)!r} cannot be read: {error}") from None
+
+
 def _plan(certificate: dict, line: list) -> Plan:
     c = dict(zip(COLUMNS, line, strict=True))
     run = Run(c["sign"], c["quantum"], c["first"], c["count"])
     shape = Shape(c["size"], c["domain"], c["piece"], c["packet"])
+    if not possible(shape, c["degree"]):
+        raise CertificateError(f"certificate: a search has no sizes like {shape}")
     return Plan(
         Block(run, c["ulp"], c["negative"]),
         Scale.of(certificate["rounding"]),
@@ -107,7 +123,7 @@ def verify(
 
     Parameters
     ----------
-    certificate : dict or path of a JSON file
+    certificate : dict, or path of a JSON file; of many see `read`
     full : bool
         Do every block again. Else `samples` of them, taken at random.
     samples : int

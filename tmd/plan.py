@@ -22,6 +22,8 @@ SPLITS = (3, 4, 5)  # binary logarithms of 8, 16, 32
 LONGEST = tests.LONGEST.bit_length() - 1
 SHORTEST = 8  # a sub-domain of phase 1 has 2^8 arguments at least: 32 lanes, 8 pieces
 LARGEST_SUPER = 42
+LEAST = 5  # a piece has 2^5 arguments: phase 3 gives each of 32 lanes one at least
+MOST_PACKET = 9
 MOST_BALLS = 1 << 20
 DEGREES = range(3, 25)
 SPARE = 10
@@ -88,6 +90,8 @@ def plan(function: Function, block: Block, bits: int, scale: Scale, algorithm, d
     best = None
     for domain in range(SHORTEST, min(LONGEST, size - 5) + 1):
         for split in SPLITS:
+            if domain - split < LEAST:
+                continue
             cost, share = _cost(sizes, bits, scale, domain, domain - split, algorithm)
             if best is None or cost < best[0]:
                 best = cost, domain, split, share
@@ -95,9 +99,22 @@ def plan(function: Function, block: Block, bits: int, scale: Scale, algorithm, d
     size = min(size, domain + 30)
     if algorithm == "auto":
         algorithm = "exhaustive" if cost > _VALUE + _START / 32 else "clipped"
-    packet = max(0, min(9, size - domain - 5, _packet(sizes, domain)))
+    packet = max(0, min(MOST_PACKET, size - domain - 5, _packet(sizes, domain)))
     shape = Shape(size, domain, domain - split, packet)
     return Plan(block, scale, bits, shape, degree, algorithm, division)
+
+
+def possible(shape: Shape, degree: int) -> bool:
+    """Whether a plan may have these sizes: the kernels rely on it."""
+    size, domain, piece, packet = shape
+    return (
+        SHORTEST <= domain <= min(LONGEST, size - 5)
+        and domain - piece in SPLITS
+        and piece >= LEAST
+        and 0 <= packet <= min(MOST_PACKET, size - domain - 5)
+        and size <= min(LARGEST_SUPER, domain + 30)
+        and degree in DEGREES
+    )
 
 
 def _one_by_one(block, bits, scale, division) -> Plan:

@@ -17,6 +17,8 @@ from sbth.study.operations import BANDWIDTHS
 LENGTHS = {1000: (1, 2, 4, 8, 12), 5000: (1, 4, 12)}
 """The thesis's, by order; the fused kernel goes on to all that the algorithm allows."""
 
+STYLES = {"fused": "o-", "threads": "o-", "breadth first": "s--", "depth first": "x:"}
+
 WINDOW = 60
 """Tasks of the host-driven pipeline that are timed, at least."""
 
@@ -31,10 +33,16 @@ def run(study: Study) -> dict:
             ab = np.random.default_rng(n + d).standard_normal((d + 1, n))
             found += _fused(study, ab) + _host_driven(study, ab)
     for record in found:
-        first = record["seconds"][0]
+        first, n, d = record["seconds"][0], record["n"], record["d"]
         record["speed-up"] = [first / s for s in record["seconds"]]
+        record["tasks over steps"] = tasks(n, d) / steps(n, d)
     _show(study, found)
     return {"runs": found, "thesis, largest speed-up": BEST}
+
+
+def tasks(n: int, d: int) -> int:
+    """Of a reduction in one step; over its steps they are the most that a pipeline can gain."""
+    return sum(last_task(s, n, d) + 1 for s in range(sweeps(n)))
 
 
 def _record(ab, way: str, lengths, seconds) -> dict:
@@ -77,7 +85,7 @@ def _time(study: Study, ab, **options) -> float:
 def _host_driven(study: Study, ab) -> list[dict]:
     """Wavefronts in the middle of the reduction, and what all tasks take at their pace."""
     n, d = ab.shape[1], ab.shape[0] - 1
-    total = sum(last_task(s, n, d) + 1 for s in range(sweeps(n)))
+    total = tasks(n, d)
     begin, found = steps(n, d) // 2, []
     window = min(-(-WINDOW // max(1, n // (4 * d))), begin - 1)  # wavefronts
     work = np.random.default_rng(n).standard_normal((n, 2 * d))
@@ -98,10 +106,13 @@ def _host_driven(study: Study, ab) -> list[dict]:
 
 def _show(study: Study, found: list[dict]) -> None:
     rows = [
-        (r["n"], r["d"], r["way"], r["seconds"][0], r["seconds"][-1], max(r["speed-up"]))
+        (
+            *(r["n"], r["d"], r["way"], r["seconds"][0], r["seconds"][-1]),
+            *(max(r["speed-up"]), r["tasks over steps"]),
+        )
         for r in found
     ]
-    heads = ("n", "d", "way", "s at length 1", "s at the longest", "best speed-up")
+    heads = ("n", "d", "way", "s at length 1", "s at the longest", "speed-up", "tasks over steps")
     study.table(f"Pipeline; the thesis's best speed-up is {BEST}", heads, rows)
     orders = sorted({r["n"] for r in found})
     for key, name in (("seconds", "run time in s"), ("speed-up", "speed-up")):
@@ -109,8 +120,10 @@ def _show(study: Study, found: list[dict]) -> None:
         axes = figure.subplots(len(orders), 1, squeeze=False)[:, 0]
         for at, n in zip(axes, orders, strict=True):
             for r in (r for r in found if r["n"] == n):
-                style = "o-" if r["way"].startswith("fused") else "s--"
-                at.loglog(r["lengths"], r[key], style, label=f"d = {r['d']}, {r['way']}")
+                style = STYLES[r["way"].rpartition(", ")[2]]
+                colour = f"C{BANDWIDTHS.index(r['d'])}"
+                label = f"d = {r['d']}, {r['way']}"
+                at.loglog(r["lengths"], r[key], style, color=colour, label=label)
             at.set(title=f"n = {n}", xlabel="pipeline length", ylabel=name)
         axes[0].legend(fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         study.save(figure, f"pipeline-{key}.png")

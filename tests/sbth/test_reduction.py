@@ -86,6 +86,14 @@ def test_huge_and_tiny_entries(device, factor):
     assert ratio(spectrum(d / factor, e / factor), true) < 5
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_subnormal_entries(device, dtype):
+    """All ones, times the least positive number: one eigenvalue is n of these, the others are 0."""
+    ab = np.full((9, 9), np.finfo(dtype).smallest_subnormal, dtype)
+    found = sbth.eigvals_banded(ab, device=device)
+    np.testing.assert_array_equal(found / np.finfo(dtype).smallest_subnormal, [0] * 8 + [9])
+
+
 def test_zero_identity_and_decoupled(device):
     zero = sbth.tridiagonalize(np.zeros((4, 9)), device=device)
     assert not zero[0].any()

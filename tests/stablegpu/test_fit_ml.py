@@ -35,6 +35,16 @@ def test_the_likelihood_is_that_of_the_exact_density(device, alpha, beta):
     assert near_one or found.loglik[0] == pytest.approx(exact[0], abs=2e-8)
 
 
+@pytest.mark.parametrize(("alpha", "beta"), [(0.98, 0.9999), (1.04, -0.99), (0.93, -0.97)])
+def test_bends_of_thin_tails_next_to_one(device, alpha, beta):
+    """There log pdf itself cannot be interpolated: it would be wrong by 0.1 a point."""
+    law = stable(alpha, beta, 0.5, 2.0, parameterization="S0", device="cpu")
+    x = np.linspace(-30.0, 30.0, 400)
+    rows = np.stack([x, x + 0.07])
+    found = stablegpu.fit(rows, fixed=everything_fixed(law), parameterization="S0", device=device)
+    np.testing.assert_allclose(found.loglik, law.logpdf(rows).sum(axis=1), rtol=0, atol=0.02)
+
+
 def no_better_nearby(result, x, tries, rng):
     """Largest gain of the exact log-likelihood at random places, from near to some errors away."""
     error = np.nan_to_num(list(result.stderr.values()), nan=0.01)

@@ -147,7 +147,7 @@ KERNELS = {
             array(f8),
             array(f8, 2),
         ),
-        160,
+        168,  # three blocks of 128 threads a multiprocessor
     ),
     "stablegpu._fit_start_cuda.sort_sets": Budget(
         (*(array(f8),) * 2, *(array(i8),) * 3, *(array(f8),) * 2), 64

@@ -26,15 +26,17 @@ def _path(real):
 
 def _normals() -> dict:
     direct = {
-        "box_muller": (56, 56),
+        "box_muller": (48, 32),
         "branching": (64, 64),
         "blending": (64, 64),
     }
     found = {}
     for name, registers in direct.items():
-        found |= _both(name, lambda t: (*_COUNTER, u4, boolean, array(t)), *registers)
+        found |= _both(name, lambda t: (*_COUNTER, u4, array(t)), *registers)
+        found |= _both(f"rest_{name}", lambda t: (*_COUNTER, u4, u4, array(t)), *registers)
     for name in ("fast_float32", "inverse_float32"):
-        found[name] = Budget((*_COUNTER, u4, boolean, array(f4)), 56, float64=False)
+        found[name] = Budget((*_COUNTER, u4, array(f4)), 56, float64=False)
+        found[f"rest_{name}"] = Budget((*_COUNTER, u4, u4, array(f4)), 56, float64=False)
     for name in ("ziggurat", "ziggurat_shared"):
         found |= _both(name, lambda t: (*_COUNTER, array(t), array(t)), 64, 96)
     found |= _both("wallace", lambda t: (*_COUNTER, boolean, boolean, array(t)), 48, 56)

@@ -73,6 +73,13 @@ def test_a_missing_block_is_seen(certificate):
         tmd.verify(remade(certificate, blocks=certificate["blocks"][:-1]))
 
 
+def test_sizes_that_kernels_cannot_take_are_refused(certificate):
+    blocks = [list(b) for b in certificate["blocks"]]
+    blocks[0][COLUMNS.index("piece")] = 3
+    with pytest.raises(tmd.CertificateError, match="no sizes"):
+        tmd.verify(remade(certificate, blocks=blocks))
+
+
 @pytest.mark.parametrize("column", ["survivors", "pieces", "candidates", "hash"])
 def test_other_counts_are_seen(certificate, column):
     blocks = [list(b) for b in certificate["blocks"]]

@@ -7,8 +7,11 @@ import pytest
 
 import tmd
 from tmd import reference
-from tmd.formats import exact, exponent
-from tmd.functions import NAMES
+from tmd.blocks import blocks
+from tmd.formats import Format, exact, exponent
+from tmd.functions import NAMES, function
+from tmd.plan import plan, possible
+from tmd.taylor import Scale
 
 
 def window(lo, width, digits=53):
@@ -99,6 +102,35 @@ def test_both_devices_count_the_same(algorithm, require_cuda):
         assert cpu.certificate["blocks"] == gpu.certificate["blocks"]
 
 
+@pytest.mark.parametrize(
+    "domain",
+    [
+        ("0x1.5p+6", "0x1.51p+6"),
+        pytest.param(("2**-12", "0x1.62e43p+6"), marks=pytest.mark.slow),  # to overflow
+        pytest.param(("-104", "-0x1p-12"), marks=pytest.mark.slow),  # from underflow
+    ],
+)
+def test_binary32_by_looking_at_every_argument(domain, device):
+    ask = {"bits": 12 if domain[0] == "0x1.5p+6" else 20, "precision": 24, "device": device}
+    every = tmd.search("exp", domain, algorithm="exhaustive", **ask)
+    assert pairs(tmd.search("exp", domain, algorithm="clipped", **ask)) == pairs(every)
+    assert len(every.cases) > 10
+
+
+def test_plans_have_sizes_that_kernels_can_take():
+    """Also where arguments lie far apart or the domain is short."""
+    for name, lo, width, precision in (
+        *(("exp", 1, 45, 53), ("exp", 600, 40, 53), ("exp", "2**-30", 50, 53)),
+        *(("exp", 64, 16, 24), ("exp", 80, 19, 24), ("tan", "1.5", 12, 24), ("log", 2, 3, 53)),
+    ):
+        f = function(name)
+        parts, _ = blocks(f, *window(lo, width, precision), Format.checked(precision))
+        for part in parts:
+            for bits in (8, 32, 50):
+                p = plan(f, part, bits, Scale(), "clipped", "reciprocal")
+                assert possible(p.shape, p.degree), p
+
+
 def test_arrays_and_cases_say_the_same():
     result = tmd.search("exp", window("-1.5", 14), bits=8)
     cases = list(result.cases)
@@ -122,6 +154,18 @@ def test_exact_values_are_cases_at_distance_zero():
     assert tuple(four[0].distance) == (0.0, 0.0)
     assert four[0].identical_bits is None
     assert result.hardness < 60  # it does not count
+
+
+def test_what_balls_cannot_decide_is_reported(monkeypatch):
+    """Next to a pole balls look at every argument; here they never know."""
+    from tmd import decide
+
+    monkeypatch.setattr(decide, "is_case", lambda function, plan, index: None)
+    lo, hi = window("0x1.921fb54442d00p+0", 4)
+    result = tmd.search("tan", (lo, hi), bits=5)
+    assert len(result.cases) == 0
+    assert result.undecided == list(reference.arguments(lo, hi))
+    assert sum(b[-2] for b in result.certificate["blocks"]) == 16
 
 
 def test_overflow_is_trivial_and_counted():

@@ -1,7 +1,8 @@
 """`python -m benchmarks.tmd_campaign`: exp over its binades, both signs, with certificates.
 
 Each binade is a file in a folder: certificate, and all cases with at least 44 identical bits. What
-is there is not done again. `--collect` makes the record of a folder.
+is there is not done again. `--collect` makes the record of a folder, `--resume` a folder of the
+record.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 import hetero
 import tmd
+from tmd.certificate import read
 
 IDENTICAL = 44
 FIRST, LAST = -30, 9
@@ -46,12 +48,17 @@ def keep(result, folder: Path, seconds: float) -> Path:
         if c.identical_bits is None or c.identical_bits >= IDENTICAL
     ]
     lo, hi = (float(x) for x in result.domain)
-    middle = abs(lo + hi) / 2
-    name = f"{result.function}_{'p' if lo > 0 else 'm'}{int(np.floor(np.log2(middle))):+04d}.json"
+    path = folder / name_of(lo, hi)
     record = {"domain": [lo.hex(), hi.hex()], "seconds": seconds, "cases": rows}
     record |= {"certificate": result.certificate}
-    (folder / name).write_text(json.dumps(record) + "\n")
-    return folder / name
+    path.write_text(json.dumps(record) + "\n")
+    return path
+
+
+def name_of(lo: float, hi: float) -> str:
+    """A binade's file: its sign and exponent."""
+    exponent = int(np.floor(np.log2(abs(lo + hi) / 2)))
+    return f"exp_{'p' if lo > 0 else 'm'}{exponent:+04d}.json"
 
 
 def order() -> list[tuple[int, int]]:
@@ -63,7 +70,7 @@ def run(folder: Path, device, bits: int, budget: float) -> None:
     """Search binades until the next would exceed the budget of seconds."""
     begin, last = time.perf_counter(), 0.0
     for sign, e in order():
-        name = f"exp_{'p' if sign > 0 else 'm'}{e:+04d}.json"
+        name = name_of(*domain(sign, e))
         if (folder / name).exists():
             continue
         if time.perf_counter() - begin + 1.7 * last > budget:
@@ -112,6 +119,20 @@ def collect(folder: Path, target: Path) -> None:
     (target / "tmd-exp.json").write_text(json.dumps(record, indent=1) + "\n")
 
 
+def spread(source: Path, folder: Path) -> None:
+    """The inverse of `collect`: the files of the binades that a record holds."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = json.loads((source / "tmd-exp.json").read_text())["binades"]
+    lists = (source / "tmd-exp-cases.txt").read_text().split("# [")[1:]
+    certificates = read(source / "tmd-exp-certificates.jsonl.xz")
+    for binade, listed, certificate in zip(table, lists, certificates, strict=True):
+        rows = [line.split() for line in listed.splitlines()[1:]]
+        cases = [[x, kind, None if n == "exact" else int(n)] for x, kind, n in rows]
+        record = {"domain": binade["domain"], "seconds": binade["seconds"], "cases": cases}
+        name = name_of(*map(float.fromhex, binade["domain"]))
+        (folder / name).write_text(json.dumps(record | {"certificate": certificate}) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tmd_campaign", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out/tmd"))
@@ -119,10 +140,13 @@ def main() -> None:
     parser.add_argument("--bits", type=int, default=45)
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
     parser.add_argument("--collect", type=Path, metavar="FOLDER", help="make the record there")
+    parser.add_argument("--resume", type=Path, metavar="FOLDER", help="go on from the record there")
     options = parser.parse_args()
     if options.collect:
         collect(options.out, options.collect)
     else:
+        if options.resume:
+            spread(options.resume, options.out)
         run(options.out, hetero.resolve(options.device), options.bits, options.budget)
 
 

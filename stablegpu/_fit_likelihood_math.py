@@ -9,6 +9,7 @@ import math
 from hetero.jit import scalar
 from stablegpu import _fit_law_math as of_nodes
 from stablegpu import _fit_near_one_math as near_one
+from stablegpu._fit_density_math import log_pdf, log_pdf_alone
 from stablegpu._fit_law_math import FIELDS
 from stablegpu._fit_optimum_math import (
     CANDIDATES,
@@ -85,7 +86,7 @@ def observe(x, law, nodes, series, profile):
     if law[NEAR] > 0.0:
         found = near_one.log_pdf_near_one(z - law[SHIFT], profile, law[ALPHA], law[BETA])
     else:
-        found = of_nodes.log_pdf(z - law[SHIFT], law, nodes, series, law[ALPHA])
+        found = log_pdf(z - law[SHIFT], law, nodes, series, law[ALPHA])
     value, by_z, by_a, by_b = found
     by_a -= by_z * law[SHIFT_A]
     by_b -= by_z * law[SHIFT_B]
@@ -96,7 +97,7 @@ def observe(x, law, nodes, series, profile):
 def observe_place(x, law, nodes, series):
     """The first of `observe` in a scan of locations, which is not next to alpha = 1."""
     z = (x - law[LOC]) / law[SCALE]
-    return of_nodes.log_pdf_alone(z - law[SHIFT], law, nodes, series, law[ALPHA])
+    return log_pdf_alone(z - law[SHIFT], law, nodes, series, law[ALPHA])
 
 
 @scalar

@@ -36,3 +36,9 @@ def test_records_hold_what_was_found(tmp_path):
     assert sum(not line.startswith("#") for line in listed.splitlines()) == sum(
         b["cases_44"] for b in record["binades"]
     )
+    campaign.spread(tmp_path / "record", tmp_path / "again")
+    for path in (tmp_path / "binades").iterdir():
+        before, after = (
+            json.loads((p / path.name).read_text()) for p in (path.parent, tmp_path / "again")
+        )
+        assert before == after

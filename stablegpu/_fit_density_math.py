@@ -1,0 +1,178 @@
+"""log pdf of a point and its derivatives from the nodes of a law (`_fit_law_math.py`)."""
+
+import math
+
+import numpy as np
+
+from hetero.jit import FUSED, SUMS, scalar
+from stablegpu._fit_law_math import (
+    BELOW,
+    BLOCK,
+    BLOCKS,
+    CAPACITY,
+    COUNT,
+    FIELDS,
+    FIRST,
+    FRONT_A,
+    HIGHEST,
+    KAPPA,
+    KAPPA_A,
+    LARGEST,
+    LENGTH,
+    LENGTH_A,
+    LENGTH_B,
+    LOG_FRONT,
+    LOG_SCALE,
+    LOG_SCALE_A,
+    LOG_SCALE_B,
+    LOWEST,
+    MOST,
+    TAIL,
+    TERMS,
+)
+from stablegpu._nodes_math import exp_minus
+
+
+@scalar(fastmath=SUMS)
+def _window(level, least, start, stop, nodes):
+    """Sums of w g e^-(g - least), and times (1 - g), (1 - g) dlogV/dalpha, (1 - g) dlogV/dbeta."""
+    s = c = a = b = 0.0
+    for j in range(np.uint64(start), np.uint64(stop)):
+        g = level * nodes[j]
+        excess = g - least
+        excess = excess if excess < 300.0 else 300.0  # products stay normal numbers
+        excess = excess if excess > 0.0 else 0.0
+        term = nodes[j + np.uint64(CAPACITY)] * g * exp_minus(excess)
+        slope = term - term * g
+        s += term
+        c += slope
+        a += slope * nodes[j + np.uint64(2 * CAPACITY)]
+        b += slope * nodes[j + np.uint64(3 * CAPACITY)]
+    return s, c, a, b
+
+
+@scalar(fastmath=SUMS)
+def _total(level, least, start, stop, nodes):
+    """The first sum of `_window` alone."""
+    s = 0.0
+    for j in range(np.uint64(start), np.uint64(stop)):
+        g = level * nodes[j]
+        excess = g - least
+        excess = excess if excess < 300.0 else 300.0
+        excess = excess if excess > 0.0 else 0.0
+        s += nodes[j + np.uint64(CAPACITY)] * g * exp_minus(excess)
+    return s
+
+
+@scalar
+def _search(level_u, law, k, series):
+    """The first block of side k whose largest V exceeds `level_u`; the last if none does."""
+    low = int(law[k * FIELDS + FIRST])
+    high = low + int(law[k * FIELDS + COUNT]) // BLOCK - 1
+    while low < high:
+        middle = (low + high) // 2
+        if series[LARGEST + middle] < level_u:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@scalar
+def _blocks_of(level, law, k, nodes, series):
+    """The first block of the side, those from which to which g matters, and the least g in them."""
+    side = law[k * FIELDS : (k + 1) * FIELDS]
+    first = int(side[FIRST])
+    block = _search(BELOW / level, law, k, series)
+    last = _search((side[MOST] + level * nodes[first * BLOCK]) / level, law, k, series)
+    least = level * nodes[block * BLOCK] if block == first else 0.0
+    return first, block, last, least
+
+
+@scalar(fastmath=FUSED)
+def _tail(y, side, alpha):
+    """log pdf and its derivatives by y, alpha, beta where the tail's series is exact."""
+    log_y = math.log(y)
+    z = math.exp(-alpha * log_y)
+    c1, c2, c3 = side[TAIL], side[TAIL + 1] * z, side[TAIL + 2] * z * z
+    total = c1 + c2 + c3
+    moment = (c1 + 2.0 * c2 + 3.0 * c3) / total
+    by_a = (side[TAIL + 3] + (side[TAIL + 4] + side[TAIL + 5] * z) * z) / total
+    by_b = (side[TAIL + 6] + (side[TAIL + 7] + side[TAIL + 8] * z) * z) / total
+    value = math.log(alpha * total) - (alpha + 1.0) * log_y
+    by_a += 1.0 / alpha - moment * log_y
+    return value, -(1.0 + alpha * moment) / y, by_a, by_b
+
+
+@scalar(fastmath=FUSED)
+def one_side(y, law, k, nodes, series, alpha):
+    """log pdf and its derivatives by y, alpha and this side's beta."""
+    side = law[k * FIELDS : (k + 1) * FIELDS]
+    if not side[LENGTH] > 0.0:
+        return -np.inf, 0.0, 0.0, 0.0
+    if y > side[HIGHEST]:
+        return _tail(y, side, alpha)
+    near = y < side[LOWEST]
+    y = max(y, side[LOWEST])
+    log_y = math.log(y)
+    log_level = side[KAPPA] * log_y + side[LOG_SCALE]
+    if log_level > 700.0:
+        return -np.inf, 0.0, 0.0, 0.0
+    level = math.exp(log_level)
+    first, block, last, least = _blocks_of(level, law, k, nodes, series)
+    s, c, a, b = _window(level, least, block * BLOCK, (last + 1) * BLOCK, nodes)
+    if block > first:
+        z = level * series[LARGEST + block - 1]
+        factor = z
+        for n in range(TERMS):
+            at = n * BLOCKS + block - 1
+            m = factor * series[at]
+            s += m
+            c += (n + 1) * m
+            a += (n + 1) * factor * series[TERMS * BLOCKS + at]
+            b += (n + 1) * factor * series[2 * TERMS * BLOCKS + at]
+            factor *= -z / (n + 1)
+    c, a, b = c / s, a / s, b / s
+    value = side[LOG_FRONT] - log_y + math.log(s) - least
+    by_y = 0.0 if near else (side[KAPPA] * c - 1.0) / y
+    by_a = side[FRONT_A] + side[LENGTH_A] / side[LENGTH] + a
+    by_a += (side[KAPPA_A] * log_y + side[LOG_SCALE_A]) * c
+    by_b = side[LENGTH_B] / side[LENGTH] + side[LOG_SCALE_B] * c + b
+    return value, by_y, by_a, by_b
+
+
+@scalar
+def log_pdf(y, law, nodes, series, alpha):
+    """log pdf of the standard law at a distance y from zeta, and its derivatives by y, alpha, beta
+    while y stays."""
+    k = 0 if y >= 0.0 else 1
+    value, by_y, by_a, by_b = one_side(abs(y), law, k, nodes, series, alpha)
+    if k == 1:
+        return value, -by_y, by_a, -by_b
+    return value, by_y, by_a, by_b
+
+
+@scalar(fastmath=FUSED)
+def log_pdf_alone(y, law, nodes, series, alpha):
+    """The value of `log_pdf`."""
+    k = 0 if y >= 0.0 else 1
+    side = law[k * FIELDS : (k + 1) * FIELDS]
+    y = abs(y)
+    if not side[LENGTH] > 0.0:
+        return -np.inf
+    if y > side[HIGHEST]:
+        return _tail(y, side, alpha)[0]
+    log_y = math.log(max(y, side[LOWEST]))
+    log_level = side[KAPPA] * log_y + side[LOG_SCALE]
+    if log_level > 700.0:
+        return -np.inf
+    level = math.exp(log_level)
+    first, block, last, least = _blocks_of(level, law, k, nodes, series)
+    s = _total(level, least, block * BLOCK, (last + 1) * BLOCK, nodes)
+    if block > first:
+        z = level * series[LARGEST + block - 1]
+        factor = z
+        for n in range(TERMS):
+            s += factor * series[n * BLOCKS + block - 1]
+            factor *= -z / (n + 1)
+    return side[LOG_FRONT] - log_y + math.log(s) - least

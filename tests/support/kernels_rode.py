@@ -82,6 +82,9 @@ def _statistics() -> dict:
     found |= _both(
         "rode._reduce_cuda.select_rank", lambda t: (array(t, 2), array(i8), array(t, 2)), 40, 40
     )
+    found |= _both(
+        "rode._averages_cuda.finish", lambda t: (array(t), i8, array(t, 2), array(t, 2)), 64, 64
+    )
     return found | _both(
         "rode._averages_cuda.join", lambda t: (array(t, 2), i8, array(t, 2)), 64, 64
     )

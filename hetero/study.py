@@ -3,6 +3,7 @@ a folder. `python -m <package> study` runs them."""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from hetero.bench import benchmark
-from hetero.devices import Device
+from hetero.devices import Device, resolve
 from hetero.environment import facts
 
 
@@ -82,6 +83,29 @@ def _text(cell) -> str:
     if cell is None:
         return ""
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def add_arguments(parser: argparse.ArgumentParser, modules: dict[str, str]) -> None:
+    """WHAT, --device, --out and --quick, for a command that runs studies."""
+
+    def known(name: str) -> str:
+        if name not in modules:
+            raise argparse.ArgumentTypeError(f"must be of {', '.join(modules)}, got {name!r}")
+        return name
+
+    help_what = f"of {', '.join(modules)}; all if left out"
+    parser.add_argument("what", nargs="*", metavar="WHAT", type=known, help=help_what)
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
+    parser.add_argument("--out", type=Path, default=Path("out/study"), help="folder for results")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
+
+
+def run_chosen(options: argparse.Namespace, modules: dict[str, str], make=Study, **settings) -> int:
+    """Run what a command line asks for, and print the paths of what was written."""
+    study = make(options.out, resolve(options.device), options.quick, **settings)
+    for path in run(modules, options.what or list(modules), study):
+        print(path)
+    return 0
 
 
 def run(modules: dict[str, str], names, study: Study) -> list[Path]:

@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
+from hetero.study import add_arguments, run_chosen
 from rode.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m rode", description=__doc__)
     parser.add_argument("verb", choices=["study", "quality"])
-    parser.add_argument(
-        "what", nargs="*", metavar="WHAT", help=f"of {', '.join(STUDIES)}; all if left out"
-    )
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
-    parser.add_argument("--out", type=Path, default=Path("out/study"), help="folder for results")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
+    add_arguments(parser, STUDIES)
     options = parser.parse_args(argv)
-    if unknown := set(options.what) - set(STUDIES):
-        parser.error(f"WHAT must be of {', '.join(STUDIES)}, got {', '.join(sorted(unknown))}")
-    if options.verb == "quality" and options.what:
-        parser.error("quality takes no WHAT")
-
-    import hetero
-    from hetero.study import Study, run
-
-    names = ["quality"] if options.verb == "quality" else options.what or list(STUDIES)
-    study = Study(options.out, hetero.resolve(options.device), options.quick)
-    for path in run(STUDIES, names, study):
-        print(path)
-    return 0
+    if options.verb == "quality":
+        if options.what:
+            parser.error("quality takes no WHAT")
+        options.what = ["quality"]
+    return run_chosen(options, STUDIES)
 
 
 if __name__ == "__main__":

@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
+from hetero.study import add_arguments, run_chosen
 from stablegpu.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m stablegpu", description=__doc__)
     parser.add_argument("verb", choices=["study"])
-    parser.add_argument(
-        "what", nargs="*", metavar="WHAT", help=f"of {', '.join(STUDIES)}; all if left out"
-    )
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
-    parser.add_argument("--out", type=Path, default=Path("out/study"), help="folder for results")
+    add_arguments(parser, STUDIES)
     parser.add_argument("--processes", type=int, default=1, help="that compute true values")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
     options = parser.parse_args(argv)
-    if unknown := set(options.what) - set(STUDIES):
-        parser.error(f"WHAT must be of {', '.join(STUDIES)}, got {', '.join(sorted(unknown))}")
 
-    import hetero
-    from hetero.study import run
     from stablegpu.study.report import Study
 
-    device = hetero.resolve(options.device)
-    study = Study(options.out, device, options.quick, processes=options.processes)
-    for path in run(STUDIES, options.what or list(STUDIES), study):
-        print(path)
-    return 0
+    return run_chosen(options, STUDIES, Study, processes=options.processes)
 
 
 if __name__ == "__main__":

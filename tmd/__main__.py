@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from hetero.study import add_arguments, run_chosen
 from tmd.study import STUDIES
 
 
@@ -54,10 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(run=_check)
 
     study = verbs.add_parser("study", help="the paper's tables and figures on this machine")
-    study.add_argument("what", nargs="*", metavar="WHAT", help=f"of {', '.join(STUDIES)}; or all")
-    study.add_argument("--device", default="cpu")
-    study.add_argument("--out", type=Path, default=Path("out/study"))
-    study.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
+    add_arguments(study, STUDIES)
     study.set_defaults(run=_study)
     return parser
 
@@ -130,15 +128,7 @@ def _check(options) -> int:
 
 
 def _study(options) -> int:
-    import hetero
-    from hetero.study import Study, run
-
-    if unknown := set(options.what) - set(STUDIES):
-        raise ValueError(f"WHAT must be of {', '.join(STUDIES)}, got {', '.join(sorted(unknown))}")
-    study = Study(options.out, hetero.resolve(options.device), options.quick)
-    for path in run(STUDIES, options.what or list(STUDIES), study):
-        print(path)
-    return 0
+    return run_chosen(options, STUDIES)
 
 
 if __name__ == "__main__":

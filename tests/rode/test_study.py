@@ -66,4 +66,4 @@ def test_studies_run(tmp_path, what):
 def test_unknown_study(capsys):
     with pytest.raises(SystemExit):
         main(["study", "nonsense"])
-    assert "WHAT must be of" in capsys.readouterr().err
+    assert "argument WHAT: must be of" in capsys.readouterr().err

@@ -55,4 +55,4 @@ def test_studies_run(tmp_path):
 def test_unknown_study_is_refused(capsys):
     with pytest.raises(SystemExit):
         main(["study", "magic"])
-    assert "WHAT must be of" in capsys.readouterr().err
+    assert "argument WHAT: must be of" in capsys.readouterr().err

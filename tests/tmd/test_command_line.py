@@ -41,7 +41,10 @@ def test_errors_are_said_without_a_traceback(capsys, tmp_path):
     assert "cannot be read" in capsys.readouterr().err
     assert main(["check", "exp", "1", "1.0000001", "--library", "no-such.so", "--quiet"]) == 2
     assert "cannot be loaded" in capsys.readouterr().err
-    assert main(["study", "phrenology"]) == 2
+    with pytest.raises(SystemExit) as ended:
+        main(["study", "phrenology"])
+    assert ended.value.code == 2
+    assert "argument WHAT: must be of" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -30,7 +30,8 @@ def full_to_band(a, bandwidth: int = BANDWIDTH, *, device=None) -> np.ndarray:
     bandwidth : int
         Subdiagonals to leave, at least 1.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
-        A GPU needs CuPy (cuBLAS and cuSOLVER).
+        A GPU needs CuPy (cuBLAS and cuSOLVER); "auto" chooses among devices that can do the work,
+        so the CPU where there is no CuPy.
 
     Returns
     -------

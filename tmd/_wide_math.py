@@ -35,30 +35,23 @@ def _split(context, builder, signature, whole):
     return context.make_tuple(builder, signature.return_type, words)
 
 
-@intrinsic
-def plus(typing, a, b):
-    """a + b of two pairs, modulo 2^128."""
+def _of_pairs(operation: str):
+    """An instruction on two pairs, modulo 2^128."""
 
-    def emit(context, builder, signature, values):
-        a, b = (
-            _join(builder, [builder.extract_value(v, i) for i in (0, 1)], _pair) for v in values
-        )
-        return _split(context, builder, signature, builder.add(a, b))
+    @intrinsic
+    def of_pairs(typing, a, b):
+        def emit(context, builder, signature, values):
+            a, b = (
+                _join(builder, [builder.extract_value(v, i) for i in (0, 1)], _pair) for v in values
+            )
+            return _split(context, builder, signature, getattr(builder, operation)(a, b))
 
-    return _PAIR(_PAIR, _PAIR), emit
+        return _PAIR(_PAIR, _PAIR), emit
+
+    return of_pairs
 
 
-@intrinsic
-def minus(typing, a, b):
-    """a - b of two pairs, modulo 2^128."""
-
-    def emit(context, builder, signature, values):
-        a, b = (
-            _join(builder, [builder.extract_value(v, i) for i in (0, 1)], _pair) for v in values
-        )
-        return _split(context, builder, signature, builder.sub(a, b))
-
-    return _PAIR(_PAIR, _PAIR), emit
+plus, minus = _of_pairs("add"), _of_pairs("sub")
 
 
 @intrinsic

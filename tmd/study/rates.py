@@ -16,6 +16,16 @@ PAPER = {("lefevre", 1): 2446.78, ("regular", 1): 711.8, ("lefevre", 128): 51530
          ("regular", 128): 61581.87}  # fmt: skip
 """The paper's seconds for the search on a C2070, for 2^53 arguments (table 5)."""
 
+WIDTHS = {
+    "quick": {1: (26,), 128: (26,)},
+    "cpu": {1: (34, 37), 128: (31, 34)},
+    "cuda": {1: (41, 44), 128: (38, 40)},
+}
+"""log2 of the arguments of a part, by the binade; the longer one where the shorter is too quick."""
+
+QUICK = 0.01
+"""Seconds below which the start of kernels counts."""
+
 
 def seconds(f, p, device) -> float:
     """Of all three phases of a part, decisions not counted."""
@@ -31,27 +41,38 @@ def seconds(f, p, device) -> float:
     return timing.median
 
 
-def models(f, p) -> float:
-    """Of the Taylor models of a part."""
+def binade(f, parts, test: str, division: str, device) -> tuple[int, float]:
+    """log2 of the part that was timed, and the seconds of a binade by its rate."""
+    for p in parts:
+        taken = seconds(f, replace(p, algorithm=test, division=division), device)
+        if taken > QUICK:
+            break
+    count = p.block.run.count
+    return count.bit_length() - 1, taken * 2.0**52 / count
+
+
+def models(f, p) -> tuple[int, float]:
+    """The same of the Taylor models."""
     begin = time.perf_counter()
     batch(f, p, 0, p.supers)
-    return time.perf_counter() - begin
+    count = p.block.run.count
+    return count.bit_length() - 1, (time.perf_counter() - begin) * 2.0**52 / count
 
 
 def run(study) -> dict:
     f = function("exp")
-    gpu = study.device.kind == "cuda"
-    rows, divisions = [], ("reciprocal", "integer") if study.quick else tuple(DIVISIONS)
+    tests = ("clipped", "regular", "lefevre") if study.quick else tuple(ALGORITHMS)
+    divisions = ("reciprocal", "integer") if study.quick else tuple(DIVISIONS)
+    rows = []
     for lo, hi in BINADES:
-        width = 26 if study.quick else ((41 if lo == 1 else 38) if gpu else 34 if lo == 1 else 31)
-        (p,) = windows(f, lo, hi, 1, width, 32)
-        share = 2.0**52 / p.block.run.count
-        rows.append((f"[{lo}, {hi})", "Taylor models", "", models(f, p) * share, None))
-        for test in ("clipped", "regular", "lefevre") if study.quick else ALGORITHMS:
+        widths = WIDTHS["quick" if study.quick else study.device.kind][lo]
+        parts = [windows(f, lo, hi, 1, width, 32)[0] for width in widths]
+        rows.append((f"[{lo}, {hi})", "Taylor models", "", *models(f, parts[-1]), None))
+        for test in tests:
             for division in divisions:
-                taken = seconds(f, replace(p, algorithm=test, division=division), study.device)
                 peer = PAPER.get((test, lo)) if division == "reciprocal" else None
-                rows.append((f"[{lo}, {hi})", test, division, taken * share, peer and peer / 2))
-    heads = ("binade", "test", "division", "s a binade", "paper, C2070")
+                found = binade(f, parts, test, division, study.device)
+                rows.append((f"[{lo}, {hi})", test, division, *found, peer and peer / 2))
+    heads = ("binade", "test", "division", "log2 of the part", "s a binade", "paper, C2070")
     study.table(f"Search of a binade on {study.device.name}, scaled from random parts", heads, rows)
     return {"rows": rows}

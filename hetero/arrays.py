@@ -102,10 +102,10 @@ class Workspace:
         host = np.ascontiguousarray(as_real(name, values, dtype)).reshape(-1)
         if self.device.kind == "cpu":
             return host
-        from hetero._driver import cuda
+        from hetero._driver import upload
 
         regions.moved(to_device=host.nbytes)
-        return cuda.to_device(host, stream=self.stream)
+        return upload(host, self.stream)
 
     def output(self, shape: tuple[int, ...], dtype=np.float64, out=None):
         """A flat array on the device for a kernel to fill: over `out` where that is possible.

@@ -50,6 +50,12 @@ def scalar(function=None, **options):
     return numba.njit(error_model="numpy", **options)(function)
 
 
+def inner(function=None, **options):
+    """A `scalar` that only compiled code calls: what Python would need takes a seventh of the time
+    to compile."""
+    return scalar(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+
+
 def parallel(function=None, **options):
     """A CPU loop over `numba.prange`; the GIL is released."""
     if function is None:

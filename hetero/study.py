@@ -25,11 +25,13 @@ class Study:
     out : folder for JSON files and pictures
     device : hetero.Device
     quick : tiny sizes
+    sample : seconds that `rate` measures at least, five times
     """
 
     out: Path
     device: Device
     quick: bool = False
+    sample: float = 2e-3
     tables: list = field(default_factory=list)
 
     def empty(self, size: int, dtype):
@@ -42,7 +44,7 @@ class Study:
 
     def rate(self, function, items: int) -> float:
         """Items a second of a call, without its first run."""
-        timing = benchmark(function, repeats=5, min_time=2e-3, device=self.device)
+        timing = benchmark(function, repeats=5, min_time=self.sample, device=self.device)
         return timing.rate(items)
 
     def table(self, title: str, heads, rows) -> None:

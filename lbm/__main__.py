@@ -6,11 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
+import hetero
+from hetero.study import add_arguments, run_chosen
+from lbm.study import STUDIES
+
 
 def main(argv: list[str] | None = None) -> int:
     options = _parser().parse_args(argv)
-    import hetero
-
+    if options.verb == "study":
+        return _study(options)
     options.device = hetero.resolve(options.device)
     options.out.mkdir(parents=True, exist_ok=True)
     return {
@@ -19,7 +23,6 @@ def main(argv: list[str] | None = None) -> int:
         "terrain": _terrain,
         "vortices": _vortices,
         "bench": _bench,
-        "study": _study,
     }[options.verb](options)
 
 
@@ -35,6 +38,9 @@ def _parser() -> argparse.ArgumentParser:
         "study": "the thesis's figures 16.2 to 16.4 on this machine",
     }.items():
         sub = verbs.add_parser(verb, help=text, description=text)
+        if verb == "study":
+            add_arguments(sub, STUDIES)
+            continue
         sub.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
         sub.add_argument("--out", type=Path, default=Path("out/lbm"), help="folder for files")
         sub.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
@@ -125,13 +131,9 @@ def _bench(options) -> int:
 
 
 def _study(options) -> int:
-    from hetero.study import Study, run
-    from lbm.study import STUDIES
-
-    names = [name for name in STUDIES if options.device.kind == "cuda" or name != "shares"]
-    for path in run(STUDIES, names, Study(options.out, options.device, options.quick)):
-        print(path)
-    return 0
+    if not options.what and options.device == "cpu":
+        options.what = ["blocks"]  # shares are those of a CPU beside a GPU
+    return run_chosen(options, STUDIES)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from hetero._driver import SIMULATOR, cuda, prepared
 from hetero.devices import Device
 from hetero.jit import kernel
 from hetero.launch import blocks, strided
-from lbm import _halo_cuda as halo
 from lbm._kernels import made
 from lbm.engine import Engine, Problem, folded
 from lbm.lattice import Q
@@ -18,8 +17,8 @@ THREADS = 128
 """Threads of a block, in x as far as the domain goes: measured on an H200 at 512^3."""
 
 
-def engine(problem: Problem, device: Device) -> GPUEngine:
-    """The block `problem` on a GPU."""
+def engine(problem: Problem, device: Device, memory=None) -> GPUEngine:
+    """The block `problem` on a GPU, in memory of its own."""
     return GPUEngine(problem, device)
 
 
@@ -45,7 +44,7 @@ class GPUEngine(Engine):
         self._reads: dict = {}  # launches that fill self._out
         self._out = None  # what was read last: allocating 2 GB takes longer than filling them
 
-    def _cells(self, memory):
+    def cells(self, memory):
         """A population an element, whatever a word is."""
         if self.problem.precision.lanes == 1:
             return memory
@@ -65,7 +64,7 @@ class GPUEngine(Engine):
         )  # fmt: skip
         source = self.source(t)
         target = self.target(t) if what == "step" else source
-        places = source, target, self._cells(source), self._cells(target), *self._walls
+        places = source, target, self.cells(source), self.cells(target), *self._walls
         nx, ny, nz = p.shape
         x0, x1 = box.x0 // form.lanes, box.x1 // form.lanes
         numbers = x0, x1, box.y0, box.y1, box.z0, nx // form.lanes, ny, nz
@@ -143,55 +142,24 @@ class GPUEngine(Engine):
         with self.device.active():
             form = self.problem.precision
             out = cuda.device_array(len(places), form.storage)
-            cells = self._cells(self.source(t)).reshape(Q * self.problem.pitch)
+            cells = self.cells(self.source(t)).reshape(Q * self.problem.pitch)
             pick[blocks(len(places), 256), 256, self.stream](cells, cuda.to_device(places), out)
             return out.copy_to_host()
 
     def synchronize(self):
         self.device.synchronize()
 
-    def host_memory(self, shape, dtype):
-        """Host memory that this device reads and writes fast."""
+    def begin(self, t, edges, inner, halo):
         with self.device.active():
-            return cuda.pinned_array(shape, dtype)
-
-    def port(self, sends, receives, memory):
-        with self.device.active():
-            return halo.port(sends, receives, self.problem.precision.storage, memory)
-
-    def begin(self, t, edges, inner, port):
-        with self.device.active():
-            port.wait()
+            halo.begin()
             for box in edges:
-                self.step(t, box, port.edge)
-            self._plane_launch(halo.pack, t, port)()
-            port.sent[t % 2].copy_to_host(port.out[t % 2], stream=port.edge)
-            port.copied.record(port.edge)
+                self.step(t, box, halo.urgent)
             if inner is not None:
-                self.step(t, inner, port.inside)
-            port.inner.record(port.inside)
+                self.step(t, inner, halo.inside)
+            halo.end()
 
-    def finish(self, t, inner, port, other):
-        with self.device.active():
-            port.came[t % 2].copy_to_device(other.arrived(t), stream=port.edge)
-            self._plane_launch(halo.unpack, t, port)()
-            port.edges.record(port.edge)
-
-    def _plane_launch(self, kernel, t, port):
-        """The launch that packs or unpacks the planes of step t."""
-        key = kernel, t % 2, id(port)
-        if key not in self._launches:
-            nx, ny, _ = self.problem.shape
-            numbers, memory = (np.int64(nx), np.int64(ny)), self._cells(self.target(t))
-            if kernel is halo.pack:
-                planes = port.sent[t % 2]
-                arguments = memory, *port.send_tables[t % 2], *numbers, planes
-            else:
-                planes = port.came[t % 2]
-                arguments = planes, *port.receive_tables[t % 2], *numbers, memory
-            grid = port.grid(planes)
-            self._launches[key] = prepared(kernel, grid, (128,), port.edge, arguments)
-        return self._launches[key]
+    def finish(self, t, inner):
+        pass
 
 
 def _clear(memory) -> None:

@@ -1,4 +1,4 @@
-"""Messages between the parts of a split domain: in host memory."""
+"""Planes between the parts of a split domain, when both are in host memory."""
 
 from __future__ import annotations
 
@@ -6,43 +6,45 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
+from lbm.engine import row_sizes
 
 
-def port(sends, receives, storage, memory=np.zeros) -> HostPort:
-    """Buffers for the messages of even and of odd steps."""
-    return HostPort(sends, receives, storage, memory)
+def halo(device) -> Halo:
+    """What moves planes between two blocks in host memory."""
+    return Halo()
 
 
-class HostPort:
-    """Buffers of messages in host memory, made by `memory(shape, dtype)`."""
+class Halo:
+    """Moves planes between two blocks after every step."""
 
-    def __init__(self, sends, receives, storage, memory):
-        self.sends, self.receives = sends, receives
-        self.out = [memory(m.free.shape, storage) for m in sends]
+    def __init__(self):
+        self._links: list = []
 
-    def arrived(self, t: int) -> np.ndarray:
-        """The planes sent after step t."""
-        return self.out[t % 2]
+    def memory(self, shape, dtype) -> np.ndarray:
+        """Zeros for a block's populations."""
+        return np.zeros(shape, dtype)
+
+    def connect(self, parts, messages) -> None:
+        """`messages[k][odd]` go from part k to the other one after even and odd steps."""
+        self._links = [(parts[k], parts[1 - k], messages[k]) for k in (0, 1)]
+
+    def arrived(self) -> None:
+        """Wait until all planes are where they belong."""
+
+    def exchange(self, t: int) -> None:
+        """Move the planes of step t, both ways; those beside the cut have been stepped."""
+        for source, target, messages in self._links:
+            tables, sizes = messages[t % 2].tables, row_sizes(source, target)
+            carry(source.target(t), target.target(t), *tables, *sizes)
 
 
 @parallel(cache=False)
-def pack(memory, slots, rows, nx, ny, out):
-    """out[plane, z, x] = memory[slots[plane], (z, rows[plane], x)]."""
-    nz = out.shape[1]
-    for row in prange(out.shape[0] * nz):
-        k, z = row // nz, row % nz
-        start = (z * ny + rows[k]) * nx
-        for x in range(nx):
-            out[k, z, x] = memory[slots[k], start + x]
-
-
-@parallel(cache=False)
-def unpack(planes, slots, into, free, nx, ny, memory):
-    """The inverse, where `free` allows it."""
-    nz = planes.shape[1]
-    for row in prange(planes.shape[0] * nz):
-        k, z = row // nz, row % nz
-        start = (z * ny + into[k]) * nx
+def carry(source, target, slots, rows, into, free, nx, source_ny, target_ny):
+    """target[slot, (z, into, x)] = source[slot, (z, row, x)], where `free` allows it."""
+    nz = free.shape[1]
+    for plane in prange(free.shape[0] * nz):
+        k, z = plane // nz, plane % nz
+        a, b = (z * source_ny + rows[k]) * nx, (z * target_ny + into[k]) * nx
         for x in range(nx):
             if free[k, z, x]:
-                memory[slots[k], start + x] = planes[k, z, x]
+                target[slots[k], b + x] = source[slots[k], a + x]

@@ -80,6 +80,37 @@ def half_join(a, b):
     return _join_halves(half_encode(a), half_encode(b))
 
 
+def mover(width: int):
+    """move(source, i, target, j): `width` numbers of a flat array to another, coded as needed."""
+
+    @intrinsic
+    def move(typing, source, i, target, j):
+        def emit(context, builder, signature, values):
+            def pointer(kind, array, index):
+                array = context.make_array(kind)(context, builder, array)
+                start = builder.gep(array.data, [index])
+                element = context.get_value_type(kind.dtype)
+                return builder.bitcast(start, ir.VectorType(element, width).as_pointer())
+
+            numbers = builder.load(pointer(source, *values[:2]), align=source.dtype.bitwidth // 8)
+            halves, floats = ir.VectorType(_HALF, width), ir.VectorType(_FLOAT, width)
+            scale = ir.Constant(
+                floats, [2.0**-15 if source.dtype == types.uint16 else 2.0**15] * width
+            )
+            if source.dtype != target.dtype and source.dtype == types.uint16:
+                numbers = builder.fpext(builder.bitcast(numbers, halves), floats)
+                numbers = builder.fmul(numbers, scale)
+            elif source.dtype != target.dtype:
+                numbers = builder.fptrunc(builder.fmul(numbers, scale), halves)
+                numbers = builder.bitcast(numbers, ir.VectorType(_I16, width))
+            builder.store(numbers, pointer(target, *values[2:]), align=target.dtype.bitwidth // 8)
+            return context.get_dummy_value()
+
+        return types.void(source, types.int64, target, types.int64), emit
+
+    return move
+
+
 def codec(precision):
     """(decode, encode) of one population."""
     return (half_decode, half_encode) if precision.storage is np.uint16 else (_same, _same)

@@ -112,6 +112,16 @@ class Message:
     into: np.ndarray
     free: np.ndarray
 
+    @property
+    def tables(self) -> tuple[np.ndarray, ...]:
+        return self.slots, self.rows, self.into, self.free
+
+
+def row_sizes(source: Engine, target: Engine) -> tuple[np.int64, ...]:
+    """Cells of a row, and rows of a layer in either block."""
+    nx, ny, _ = source.problem.shape
+    return np.int64(nx), np.int64(ny), np.int64(target.problem.shape[1])
+
 
 class Engine:
     """A block on one device. The twins add what touches memory.
@@ -119,10 +129,8 @@ class Engine:
     Methods of both: step(t, box), fields(t, box) -> [4, z, y, x], gather(t, box) -> [q, z, y, x],
     fill(t, box, moments), scatter(t, box, populations), at(t, places), to_host(array), and
     divide(pieces): so many threads of a block, or tasks of a thread, from now on.
-    For split domains: host_memory(shape, dtype) -> array; port(sends, receives, memory) -> buffers
-    for messages of even and odd steps, made by `memory`;
-    begin(t, edges, inner, port) steps the rows beside the cut and sends, finish(t, inner, port,
-    other) steps the inside and receives what the port `other` has sent.
+    For split domains: begin(t, edges, inner, halo) steps the rows beside the cut, finish(t, inner)
+    the others, unless `begin` has them started; `halo` moves planes in between.
     `t` is the number of steps done before: it decides where populations are.
     What fields and gather return holds until their next call.
     """

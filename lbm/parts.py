@@ -2,7 +2,8 @@
 
 The domain is cut by an xz plane: rows y < cut belong to the first part, the others to the second.
 Each part has a ghost row beyond each end. A step of a part updates its own rows only, first those
-beside the cut; what they have exchanged with ghost rows then travels while the inside is computed.
+beside the cut; what they have exchanged with ghost rows then moves to the other part while the
+inside is computed: no cell of the inside reads or writes it in the same step.
 Which slots travel follows from the pattern's places (the thesis's section 14.3 for A-A).
 """
 
@@ -17,7 +18,7 @@ from lbm.engine import Engine, Message, Problem, position, wall_places
 from lbm.lattice import OPPOSITE, Q
 
 
-def make(problem: Problem, device: Device) -> Engine:
+def make(problem: Problem, device: Device, **memory) -> Engine:
     """An engine with room for its block, or a MemoryError that says what to change."""
     device.require()
     free = _free_bytes(device)
@@ -28,7 +29,7 @@ def make(problem: Problem, device: Device) -> Engine:
             f"precision={problem.precision.name!r}, but {device} has {free / 2**30:.3g} GiB free. "
             "In place ('esoteric', 'aa') takes half of 'ab', precision='float16' half of 'float32'"
         )
-    return twin("lbm._engine", device).engine(problem, device)
+    return twin("lbm._engine", device).engine(problem, device, **memory)
 
 
 def _free_bytes(device: Device) -> int:
@@ -45,6 +46,16 @@ def _free_bytes(device: Device) -> int:
         return 1 << 30
     with device.active():
         return int(cuda.current_context().get_memory_info().free)
+
+
+def place(problem: Problem, device: Device, faces, cut: int = 0) -> Single | Split:
+    """A domain whose first `cut` rows are the CPU's, the others on `device`."""
+    cpu = Device("cpu")
+    if cut == 0:
+        return Single(problem, device)
+    if cut == problem.shape[1]:
+        return Single(problem, cpu)
+    return Split(problem, cut, (cpu, device), faces)
 
 
 class Single:
@@ -86,19 +97,17 @@ class Split:
         self.problem, self.cut, self.devices = problem, cut, devices
         self.wraps = isinstance(faces[2], Periodic)
         ranges = (0, cut), (cut, ny)
+        gpu = next((d for d in devices if d.kind == "cuda"), devices[0])
+        self._halo = twin("lbm._halo", gpu).halo(gpu)
         self.parts = [
-            make(problem.rows(np.arange(a - 1, b + 1)), d)
+            make(problem.rows(np.arange(a - 1, b + 1)), d, memory=self._halo.memory)
             for (a, b), d in zip(ranges, devices, strict=True)
         ]
         self.first = [a for a, _ in ranges]
-        messages = [[self._message(odd, k) for odd in (0, 1)] for k in (0, 1)]
         self._boxes = [self._cuts(k) for k in (0, 1)]
-        # A GPU is given its work first, and gets what others send while they compute their inside.
+        # A GPU is given its work first: it computes while the CPU is at its own.
         self._order = sorted((0, 1), key=lambda k: devices[k].kind != "cuda")
-        memory = self.parts[self._order[0]].host_memory
-        self._ports = [
-            e.port(messages[k], messages[1 - k], memory) for k, e in enumerate(self.parts)
-        ]
+        self._halo.connect(self.parts, [[self._message(o, k) for o in (0, 1)] for k in (0, 1)])
 
     def _own(self, part: int) -> tuple[int, int]:
         """First and last own row of a part, in its block."""
@@ -148,13 +157,13 @@ class Split:
 
     def step(self, t: int) -> None:
         for k in self._order:
-            edges, inner = self._boxes[k]
-            self.parts[k].begin(t, edges, inner, self._ports[k])
+            self.parts[k].begin(t, *self._boxes[k], self._halo)
+        self._halo.exchange(t)
         for k in self._order:
-            engine, port, other = self.parts[k], self._ports[k], self._ports[1 - k]
-            engine.finish(t, self._boxes[k][1], port, other)
+            self.parts[k].finish(t, self._boxes[k][1])
 
     def slab(self, what: str, t: int, z0: int, z1: int):
+        self._halo.arrived()
         found = []
         for first, engine in zip(self.first, self.parts, strict=True):
             box = engine.box(1, engine.problem.shape[1] - 1, z0, z1)
@@ -162,6 +171,7 @@ class Split:
         return found
 
     def put(self, what: str, t: int, z0: int, values) -> None:
+        self._halo.arrived()
         for first, engine in zip(self.first, self.parts, strict=True):
             rows = engine.problem.shape[1] - 2
             box = engine.box(1, rows + 1, z0, z0 + values.shape[1])
@@ -169,6 +179,7 @@ class Split:
             getattr(engine, what)(t, box, own)
 
     def at(self, t: int, cells, q) -> np.ndarray:
+        self._halo.arrived()
         found = np.empty(len(q), self.problem.precision.storage)
         for first, engine in zip(self.first, self.parts, strict=True):
             rows = engine.problem.shape[1] - 2
@@ -179,5 +190,6 @@ class Split:
         return found
 
     def synchronize(self) -> None:
+        self._halo.arrived()
         for engine in self.parts:
             engine.synchronize()

@@ -41,6 +41,20 @@ class Access:
     store: tuple[Place, ...]
     wall: tuple[Place, ...]
 
+    @property
+    def reflected(self) -> tuple[Place, ...]:
+        """Where population q is written when x + c_q is a wall."""
+        return tuple(self.wall[q] for q in OPPOSITE)
+
+    @property
+    def bounces(self) -> bool:
+        """Whether the places are the same at walls: the step bounces back without knowing it."""
+        return self.load == self.wall and self.store == self.reflected
+
+    def reaches(self, dx: int) -> bool:
+        """Whether the step uses a place of the neighbour at x + dx."""
+        return any(p.shift[0] == dx for p in self.load + self.store + self.wall)
+
 
 @dataclass(frozen=True)
 class Pattern:

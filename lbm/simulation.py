@@ -16,7 +16,7 @@ from lbm import links
 from lbm.engine import Problem
 from lbm.errors import UnstableError
 from lbm.lattice import CS2, C, W
-from lbm.parts import Single, Split
+from lbm.parts import place
 from lbm.patterns import PATTERNS
 from lbm.precision import PRECISIONS
 from lbm.trt import TRT
@@ -115,16 +115,10 @@ class Simulation:
             from lbm.balance import best_ratio
 
             self.ratio = best_ratio(self.problem, self.device, self.faces)
-        ny = self.shape[1]
-        cut = round(self.ratio * ny)
+        cut = round(self.ratio * self.shape[1])
         if cut == 0 and self.ratio > 0.0:
             cut = 1
-        if cut == 0:
-            return Single(self.problem, self.device)
-        cpu = hetero.Device("cpu")
-        if cut >= ny:
-            return Single(self.problem, cpu)
-        return Split(self.problem, cut, (cpu, self.device), self.faces)
+        return place(self.problem, self.device, self.faces, cut)
 
     def __repr__(self):
         p = self.problem

@@ -10,6 +10,7 @@ _FUNCTIONS = {
     "rode.ornstein": ("ornstein_uhlenbeck",),
     "rode.problems": ("Problem", "additive", "growth", "kanai_tajimi", "relaxation", "separable"),
     "rode.montecarlo": ("Quantiles", "Result", "solve"),
+    "rode.parts": ("solve_in_parts",),
 }
 _MODULE_OF = {name: module for module, names in _FUNCTIONS.items() for name in names}
 

@@ -12,14 +12,20 @@ PART = 4096
 @serial(fastmath=SUMS)
 def _part(x, first, steps, d):
     """Sum of ((M - j)/M)^d x_j for j = first and on."""
-    total = 0.0
-    share = 1.0 / steps
-    for i in range(x.size):
-        u = (steps - first - i) * share
-        weight = 1.0
-        for _ in range(d):
-            weight *= u
-        total += weight * np.float64(x[i])
+    total, share = 0.0, 1.0 / steps
+    if d == 0:  # loops that vector units can take
+        for i in range(x.size):
+            total += np.float64(x[i])
+    elif d == 1:
+        for i in range(x.size):
+            total += (steps - first - i) * share * np.float64(x[i])
+    else:
+        for i in range(x.size):
+            u = (steps - first - i) * share
+            weight = u
+            for _ in range(1, d):
+                weight *= u
+            total += weight * np.float64(x[i])
     return total
 
 
@@ -34,7 +40,7 @@ def _sums(path, steps, out):
             out[d, w] = total
 
 
-def sums(path, steps, out, stream=0):
+def sums(path, steps, out, stream=0, threads=0):
     """out[d, w] = sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
     _sums(path, steps, out)
 

@@ -1,4 +1,5 @@
-"""Sums over stretches of a path on the GPU: a warp a part, sixteen bytes a load."""
+"""Sums over stretches of a path on the GPU, sixteen bytes a load: a warp or a part of one adds up a
+part of a window; windows of several parts are joined by a second kernel."""
 
 from __future__ import annotations
 
@@ -10,12 +11,14 @@ from numba import int64, uint64
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel, scalar
-from rode._memory import load, resident
+from rode._memory import load, resident, scratch
 from rode._vectors import cast, replaced
 
 THREADS = 256
 PART = 4096
-"""Most elements of a window that a warp adds up; longer windows have several parts."""
+"""Least elements of a part; a window has PARTS parts at most."""
+
+PARTS = 4096
 
 _ALL = 0xFFFFFFFF
 
@@ -37,38 +40,46 @@ def sums_kernel(dtype, count):
         return total
 
     @kernel
-    def add_parts(path, steps, part, parts, share, aligned, out):
-        """out[d, w * parts + k] = sum of ((M - j)/M)^d x_j over part k of window w; share = 1/M."""
-        lane = int64(cuda.threadIdx.x) % 32
-        row = (int64(cuda.blockIdx.x) * THREADS + int64(cuda.threadIdx.x)) // 32
-        if row >= out.shape[1]:
-            return
+    def add_parts(path, steps, part, parts, lanes, share, aligned, out):
+        """out[d, w * parts + k] = sum of ((M - j)/M)^d x_j over part k of window w; share = 1/M.
+
+        `lanes` threads of a warp take a part.
+        """
+        lane = int64(cuda.threadIdx.x) % lanes
+        row = int64(cuda.grid(1)) // lanes
+        writes = row < out.shape[1] and lane == 0
+        row = min(row, out.shape[1] - 1)  # spare threads shuffle with the others
         window, low = row // parts, row % parts * part
         high = min(low + part, steps)
         total = cast(nothing, share)
         x = cast(four, share)
+        stride = lanes * size
         j, at = low + lane * size, uint64(window * steps + low + lane * size)
-        while aligned and j + 96 * size + size <= high:  # four loads are in flight
-            x0, x1 = load(path, at, x), load(path, at + uint64(32 * size), x)
-            x2 = load(path, at + uint64(64 * size), x)
-            x3 = load(path, at + uint64(96 * size), x)
+        while aligned and j + 3 * stride + size <= high:  # four loads are in flight
+            x0, x1 = load(path, at, x), load(path, at + uint64(stride), x)
+            x2 = load(path, at + uint64(2 * stride), x)
+            x3 = load(path, at + uint64(3 * stride), x)
             total = add(total, x0, steps - j, share)
-            total = add(total, x1, steps - j - 32 * size, share)
-            total = add(total, x2, steps - j - 64 * size, share)
-            total = add(total, x3, steps - j - 96 * size, share)
-            j, at = j + 128 * size, at + uint64(128 * size)
+            total = add(total, x1, steps - j - stride, share)
+            total = add(total, x2, steps - j - 2 * stride, share)
+            total = add(total, x3, steps - j - 3 * stride, share)
+            j, at = j + 4 * stride, at + uint64(4 * stride)
+        while aligned and j + size <= high:
+            total = add(total, load(path, at, x), steps - j, share)
+            j, at = j + stride, at + uint64(stride)
         while j < high:
             for i in range(size):
                 inside = j + i < high
                 value = path[window * steps + j + i] if inside else share - share
                 x = replaced(x, int64(i), value)
             total = add(total, x, steps - j, share)
-            j += 32 * size
+            j += stride
         for d in range(count):
-            value = total[d]
-            for k in range(5):
-                value += cuda.shfl_xor_sync(_ALL, value, 16 >> k)
-            if lane == 0:
+            value, distance = total[d], lanes // 2
+            while distance > 0:
+                value += cuda.shfl_xor_sync(_ALL, value, distance)
+                distance //= 2
+            if writes:
                 out[d, row] = value
 
     return add_parts
@@ -76,12 +87,17 @@ def sums_kernel(dtype, count):
 
 @kernel
 def join_parts(partial, parts, out):
-    """Parts of a window in their order."""
-    for w in range(cuda.grid(1), out.shape[1], cuda.gridsize(1)):
-        for d in range(out.shape[0]):
-            total = partial[d, w * parts]
-            for k in range(1, parts):
-                total += partial[d, w * parts + k]
+    """A warp a window; a lane adds every 32nd part."""
+    w, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+    if w >= out.shape[1]:
+        return
+    for d in range(out.shape[0]):
+        total = partial[d, 0] - partial[d, 0]
+        for k in range(lane, parts, 32):
+            total += partial[d, w * parts + k]
+        for k in range(5):
+            total += cuda.shfl_xor_sync(_ALL, total, 16 >> k)
+        if lane == 0:
             out[d, w] = total
 
 
@@ -101,23 +117,31 @@ finish_float32, finish_float64 = kernel(finish_windows.py_func), kernel(finish_w
 del join_parts, finish_windows
 
 
-def sums(path, steps, out, stream=0):
+def sums(path, steps, out, stream=0, threads=THREADS):
     """out[d, w] = sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
-    dtype = np.dtype(out.dtype)
-    windows, parts = out.shape[1], -(-steps // PART)
+    dtype, windows = np.dtype(out.dtype), out.shape[1]
     size = 16 // dtype.itemsize
+    part = 128 * -(-max(PART, -(-steps // PARTS)) // 128)
+    parts = -(-steps // part)
+    lanes = _lanes(steps // size)
     interface = getattr(path, "__cuda_array_interface__", None)
     aligned = interface is not None and interface["data"][0] % 16 == 0 and steps % size == 0
     target = out
     if parts > 1:
-        target = cuda.device_array((out.shape[0], windows * parts), dtype, stream=stream)
-    grid = launch.blocks(32 * windows * parts, THREADS)
-    sums_kernel(dtype.name, out.shape[0])[grid, THREADS, stream](
-        path, steps, min(PART, steps), parts, dtype.type(1.0 / steps), aligned, target
+        target = scratch("parts", out.shape[0] * windows * parts, dtype, stream)
+        target = target.reshape((out.shape[0], windows * parts))
+    grid = launch.blocks(lanes * windows * parts, threads)
+    sums_kernel(dtype.name, out.shape[0])[grid, threads, stream](
+        path, steps, part, parts, lanes, dtype.type(1.0 / steps), aligned, target
     )
     if parts > 1:
         join = join_float32 if dtype == np.float32 else join_float64
-        join[launch.strided(windows), THREADS, stream](target, parts, out)
+        join[launch.blocks(32 * windows, THREADS), THREADS, stream](target, parts, out)
+
+
+def _lanes(loads: int) -> int:
+    """Threads that share a window of so many loads: four each, by four threads at least."""
+    return min(32, max(4, 1 << max(0, (loads // 4).bit_length() - 1)))
 
 
 def finish(path, steps, weights, out, stream=0):

@@ -4,7 +4,7 @@
 
 - size : numbers in a block
 - draw(w0, w1, w2, w3, sigma) : the numbers as a tuple
-- absorb(o, sums, w0, w1, w2, w3, em1, sigma) : the process and its sums after a block
+- walk(o, sums, numbers, em1) : the process and its sums after a block
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Block(NamedTuple):
 
     size: int
     draw: object
-    absorb: object
+    walk: object
 
 
 @scalar(forceinline=True)
@@ -41,35 +41,19 @@ def _draw_mixed(a, b, c, d, sigma):
 
 
 @scalar(forceinline=True)
-def _absorb_float32(o, sums, a, b, c, d, em1, sigma):
-    w, x, y, z = box_muller_float32(a, b, c, d, sigma)
-    o, sums = _two(o, sums, w, x, em1)
-    return _two(o, sums, y, z, em1)
+def _walk_two(o, sums, numbers, em1):
+    return _two(o, sums, numbers[0], numbers[1], em1)
 
 
 @scalar(forceinline=True)
-def _absorb_fast(o, sums, a, b, c, d, em1, sigma):
-    w, x, y, z = box_muller_fast(a, b, c, d, sigma)
-    o, sums = _two(o, sums, w, x, em1)
-    return _two(o, sums, y, z, em1)
-
-
-@scalar(forceinline=True)
-def _absorb_float64(o, sums, a, b, c, d, em1, sigma):
-    w, x = box_muller_float64(a, b, c, d, sigma)
-    return _two(o, sums, w, x, em1)
-
-
-@scalar(forceinline=True)
-def _absorb_mixed(o, sums, a, b, c, d, em1, sigma):
-    w, x, y, z = _draw_mixed(a, b, c, d, sigma)
-    o, sums = _two(o, sums, w, x, em1)
-    return _two(o, sums, y, z, em1)
+def _walk_four(o, sums, numbers, em1):
+    o, sums = _two(o, sums, numbers[0], numbers[1], em1)
+    return _two(o, sums, numbers[2], numbers[3], em1)
 
 
 BLOCKS = {
-    ("float32", "float32"): Block(4, box_muller_float32, _absorb_float32),
-    ("float32", "fast"): Block(4, box_muller_fast, _absorb_fast),
-    ("float64", "float64"): Block(2, box_muller_float64, _absorb_float64),
-    ("float64", "float32"): Block(4, _draw_mixed, _absorb_mixed),
+    ("float32", "float32"): Block(4, box_muller_float32, _walk_four),
+    ("float32", "fast"): Block(4, box_muller_fast, _walk_four),
+    ("float64", "float64"): Block(2, box_muller_float64, _walk_two),
+    ("float64", "float32"): Block(4, _draw_mixed, _walk_four),
 }

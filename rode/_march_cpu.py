@@ -1,6 +1,6 @@
 """The fused pipeline on the CPU: groups of paths side by side, so that vector units work on them.
 
-Each stage (words; noise, process and sums; coarse step; outputs) is a plain loop over the paths of
+Each stage (words; noise; process and sums; coarse step; outputs) is a plain loop over the paths of
 a group without branches. A group's numbers stay in the caches; nothing else is kept.
 """
 
@@ -167,28 +167,30 @@ def _fill(run, block, coarse, first, four):
 
 
 def _sums(program):
-    size, draw, absorb = block_of(program)
+    size, draw, follow = block_of(program)
     degree, step_group = program.degree, _stepper(program)
-    take, keep = taker(degree + 1), _keeper(degree + 1)
+    take, keep, numbers_of = taker(degree + 1), _keeper(degree + 1), taker(size)
+    put = _keeper(size)
 
     @serial
-    def walk(em1, sigma, four, o, sums):
+    def draw_all(sigma, four, noise):
+        """A stage of its own: a long chain of operations, of which few fit into a core at once."""
+        for l in range(four.shape[1]):
+            put(draw(four[0, l], four[1, l], four[2, l], four[3, l], sigma), noise, l)
+
+    @serial
+    def walk(em1, noise, o, sums):
         for l in range(o.size):
-            value, total = absorb(
-                *(o[l], take(sums, l, em1)),
-                *(four[0, l], four[1, l], four[2, l], four[3, l]),
-                *(em1, sigma),
-            )
+            value, total = follow(o[l], take(sums, l, em1), numbers_of(noise, l, em1), em1)
             o[l] = value
             keep(total, sums, l)
 
     @serial
-    def walk_rest(em1, sigma, four, o, sums, rest):
+    def walk_rest(em1, noise, o, sums, rest):
         """The first `rest` numbers of a block."""
         for l in range(o.size):
-            numbers = draw(four[0, l], four[1, l], four[2, l], four[3, l], sigma)
             for j in range(rest):
-                o[l] = advance(o[l], em1, numbers[j])
+                o[l] = advance(o[l], em1, noise[j, l])
                 for d in range(degree, 0, -1):
                     sums[d, l] += sums[d - 1, l]
                 sums[0, l] += o[l]
@@ -196,13 +198,15 @@ def _sums(program):
     @serial
     def advance_sums(run, n, t, first, rows, law, old, o, x, p, sums, four):
         sums[:] = 0
+        noise = np.empty((size, o.size), o.dtype)
         blocks = (run.steps + size - 1) // size
         for b in range(blocks):
             _fill(run, uint32(b), uint32(run.done + n), first, four)
+            draw_all(run.sigma, four, noise)
             if (b + 1) * size <= run.steps:
-                walk(run.em1, run.sigma, four, o, sums)
+                walk(run.em1, noise, o, sums)
             else:
-                walk_rest(run.em1, run.sigma, four, o, sums, run.steps - b * size)
+                walk_rest(run.em1, noise, o, sums, run.steps - b * size)
         step_group(run, t, rows, old, o, x, p, sums)
 
     return advance_sums

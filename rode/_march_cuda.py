@@ -56,17 +56,12 @@ def march(program, run, tables, o, x, saved, peaks, stream=0):
 @functools.cache
 def compiled(program):
     """The kernel of a program."""
-    return {"sums": _sums, "law": _law, "fields": _fields}[program.kind](program)
-
-
-def _sums(program):
-    size, draw, absorb = block_of(program)
+    kinds = {"sums": _of_sums, "law": _of_law, "fields": _of_fields}
+    coarse = kinds[program.kind](program)
     read, begin, note = reader(program), beginner(program), notary(program)
-    step, image, length = program.step, mapping(forms_of(program)), program.degree + 2
-    nothing = (0.0,) * (program.degree + 1)
 
     @kernel
-    def march_sums(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
+    def march_paths(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
         thread = cuda.grid(1)
         number, lane = int64(thread // run.width), uint32(thread % run.width)
         writes = number < paths_o.size and lane == 0
@@ -77,99 +72,91 @@ def _sums(program):
         row, until = begun(run)
         if writes and run.done == 0:
             note(run, row, True, run.t, number, x, o, p, saved, peaks)
-        whole = uint32(run.steps // size // run.width)  # blocks of a thread's stretch
-        rest = run.steps % size
         for n in range(run.count):
-            block, coarse = uint32(lane * whole), uint32(run.done + n)
-            value = o if lane == 0 else o - o
-            sums = cast(nothing, run.h)
-            for _ in range(whole):
-                w0, w1, w2, w3 = philox10(block, coarse, path, run.stream, run.k0, run.k1)
-                value, sums = absorb(value, sums, w0, w1, w2, w3, run.em1, run.sigma)
-                block = uint32(block + uint32(1))
-            if rest > 0:  # one thread a path, then
-                four = philox10(block, coarse, path, run.stream, run.k0, run.k1)
-                last = draw(*four, run.sigma)
-                for j in range(rest):
-                    value = advance(value, run.em1, last[j])
-                    sums = grown(sums, value)
-            state = (value,) + sums
-            bit, level = uint32(1), 0
-            while bit < uint32(run.width):
-                other = state
-                for i in range(length):
-                    other = replaced(other, int64(i), cuda.shfl_xor_sync(_ALL, state[i], bit))
-                late = lane & bit != 0
-                first, second = (other, state) if late else (state, other)
-                for i in range(length):
-                    total = second[i]
-                    for j in range(i + 1):
-                        total += transfers[level, i, j] * first[j]
-                    state = replaced(state, int64(i), total)
-                bit, level = uint32(bit << uint32(1)), level + 1
-            forms = image(rows, (o,) + state)
-            T = type(run.h)
-            t = run.t + T(run.done + n) * run.h
-            x, o, t = step(t, x, o, forms, p, run.h), state[0], t + run.h
+            o, x = coarse(run, rows, law, transfers, n, path, lane, o, x, p)
             row, until, due = counted(run, row, until)
             if writes:
+                t = run.t + type(run.h)(run.done + n + 1) * run.h
                 note(run, due, False, t, number, x, o, p, saved, peaks)
         if writes:
             leave(o, x, number, paths_o, paths_x)
 
-    return march_sums
+    return march_paths
 
 
-def _law(program):
-    read, begin, note = reader(program), beginner(program), notary(program)
-    step, image = program.step, mapping(forms_of(program))
-    sample = sampler(program)
-
-    @kernel
-    def march_law(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
-        number = int64(cuda.grid(1))
-        if number >= paths_o.size:
-            return
-        path = uint32(run.path + uint32(number))
-        p = read(parameters, number, run.h)
-        o, x = begin(run, path, number, paths_o, paths_x, p)
-        row, until = begun(run)
-        if run.done == 0:
-            note(run, row, True, run.t, number, x, o, p, saved, peaks)
-        for n in range(run.count):
-            state = sample(law, o, n, path, run)
-            forms = image(rows, (o,) + state)
-            T = type(run.h)
-            t = run.t + T(run.done + n) * run.h
-            x, o, t = step(t, x, o, forms, p, run.h), state[0], t + run.h
-            row, until, due = counted(run, row, until)
-            note(run, due, False, t, number, x, o, p, saved, peaks)
-        leave(o, x, number, paths_o, paths_x)
-
-    return march_law
+# coarse(run, rows, law, transfers, n, path, lane, o, x, p): the process and x after coarse step n.
 
 
-def _fields(program):
-    read, begin, note = reader(program), beginner(program), notary(program)
+def _of_sums(program):
+    size, draw, walk = block_of(program)
+    step, image, length = program.step, mapping(forms_of(program)), program.degree + 2
+    nothing = (0.0,) * (program.degree + 1)
+
+    @kernel(device=True)
+    def stretch(run, n, path, lane, o):
+        """The process and its sums after this thread's fine steps."""
+        whole = uint32(run.steps // size // run.width)
+        block, number = uint32(lane * whole), uint32(run.done + n)
+        value = o if lane == 0 else o - o
+        sums = cast(nothing, run.h)
+        for _ in range(whole):
+            w0, w1, w2, w3 = philox10(block, number, path, run.stream, run.k0, run.k1)
+            value, sums = walk(value, sums, draw(w0, w1, w2, w3, run.sigma), run.em1)
+            block = uint32(block + uint32(1))
+        rest = run.steps % size
+        if rest > 0:  # one thread a path, then
+            four = philox10(block, number, path, run.stream, run.k0, run.k1)
+            last = draw(*four, run.sigma)
+            for j in range(rest):
+                value = advance(value, run.em1, last[j])
+                sums = grown(sums, value)
+        return (value,) + sums
+
+    @kernel(device=True)
+    def joined(run, transfers, lane, state):
+        """The state after the stretches of all threads of a path."""
+        bit, level = uint32(1), 0
+        while bit < uint32(run.width):
+            other = state
+            for i in range(length):
+                other = replaced(other, int64(i), cuda.shfl_xor_sync(_ALL, state[i], bit))
+            late = lane & bit != 0
+            first, second = (other, state) if late else (state, other)
+            for i in range(length):
+                total = second[i]
+                for j in range(i + 1):
+                    total += transfers[level, i, j] * first[j]
+                state = replaced(state, int64(i), total)
+            bit, level = uint32(bit << uint32(1)), level + 1
+        return state
+
+    @kernel(device=True)
+    def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
+        state = joined(run, transfers, lane, stretch(run, n, path, lane, o))
+        t = run.t + type(run.h)(run.done + n) * run.h
+        return state[0], step(t, x, o, image(rows, (o,) + state), p, run.h)
+
+    return coarse
+
+
+def _of_law(program):
+    step, image, sample = program.step, mapping(forms_of(program)), sampler(program)
+
+    @kernel(device=True)
+    def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
+        state = sample(law, o, n, path, run)
+        t = run.t + type(run.h)(run.done + n) * run.h
+        return state[0], step(t, x, o, image(rows, (o,) + state), p, run.h)
+
+    return coarse
+
+
+def _of_fields(program):
     step, means = program.step, averager(program)
 
-    @kernel
-    def march_fields(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
-        number = int64(cuda.grid(1))
-        if number >= paths_o.size:
-            return
-        path = uint32(run.path + uint32(number))
-        p = read(parameters, number, run.h)
-        o, x = begin(run, path, number, paths_o, paths_x, p)
-        row, until = begun(run)
-        if run.done == 0:
-            note(run, row, True, run.t, number, x, o, p, saved, peaks)
-        for n in range(run.count):
-            o, single, double = means(run, n, path, o, p)
-            x = step(x, single, double, p, run.h)
-            t = run.t + type(run.h)(run.done + n + 1) * run.h
-            row, until, due = counted(run, row, until)
-            note(run, due, False, t, number, x, o, p, saved, peaks)
-        leave(o, x, number, paths_o, paths_x)
+    @kernel(device=True)
+    def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
+        o, single, double = means(run, n, path, o, p)
+        return o, step(x, single, double, p, run.h)
 
-    return march_fields
+    return coarse

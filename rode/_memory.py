@@ -123,6 +123,10 @@ def scratch(name: str, size: int, dtype, stream):
         return cuda.device_array(size, dtype, stream=stream)
     key = launch.device_id(), name, dtype
     arrays = _kept.__dict__.setdefault("arrays", {})
-    if key not in arrays or arrays[key].size < size:
-        arrays[key] = cuda.device_array(size, dtype)
-    return arrays[key][:size]
+    whole, part = arrays.get(key, (None, None))
+    if whole is None or whole.size < size:
+        whole = part = cuda.device_array(size, dtype)
+    elif part.size != size:
+        part = whole[:size]
+    arrays[key] = whole, part
+    return part

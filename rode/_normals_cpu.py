@@ -8,6 +8,7 @@ from numba import int64, prange, uint32, uint64
 from hetero._philox_math import philox10, words10
 from hetero.jit import parallel, serial
 from rode import _normals_math as formulas
+from rode._chunks import chunk_of
 from rode._wallace_math import (
     FIRST,
     PASSES,
@@ -27,22 +28,7 @@ CHUNK = 512
 
 
 def _direct(draw, size):
-    @serial
-    def chunk(first, k0, k1, path, stream, sigma, four, part):
-        """Words, then numbers: plain loops without branches, which become vector instructions."""
-        for l in range(four.shape[1]):
-            a, b, c, d = words10(first + uint64(l), path, stream, k0, k1)
-            four[0, l] = a
-            four[1, l] = b
-            four[2, l] = c
-            four[3, l] = d
-        for l in range(four.shape[1]):
-            numbers = draw(four[0, l], four[1, l], four[2, l], four[3, l], sigma)
-            part[0, l] = numbers[0]
-            part[1, l] = numbers[1]
-            if size == 4:
-                part[2, l] = numbers[-2]
-                part[3, l] = numbers[-1]
+    chunk = chunk_of(draw, size)
 
     @parallel
     def fill_direct(k0, k1, path, stream, sigma, out):

@@ -11,7 +11,7 @@ from hetero._philox_math import philox10, words10
 from hetero.jit import kernel
 from rode import _normals_math as formulas
 from rode import _wallace_math as wallace_formulas
-from rode._memory import store
+from rode._memory import resident, store
 from rode._wallace_math import (
     FIRST,
     PASSES,
@@ -23,11 +23,20 @@ from rode._wallace_math import (
     spread,
     turned,
 )
-from rode._ziggurat_math import draw_float32, draw_float64, shared_words
+from rode._ziggurat_math import (
+    attempt_float32,
+    attempt_float64,
+    draw_float32,
+    draw_float64,
+    shared_words,
+)
 
 THREADS = 256
 PER_SM = 32
 """Blocks of threads a multiprocessor: more than fit, which evens out the end (measured)."""
+
+_ZIGGURAT_THREADS = 512
+"""The more, the fewer copies of the table a multiprocessor needs."""
 
 _POOL_THREADS = wallace_formulas.THREADS
 _MOVES = PASSES * TURNS
@@ -77,7 +86,7 @@ branching_float32, rest_branching_float32 = _direct(formulas.branching_float32, 
 branching_float64, rest_branching_float64 = _direct(formulas.branching_float64, 2, np.float64)
 blending_float32, rest_blending_float32 = _direct(formulas.blending_float32, 4, np.float32)
 blending_float64, rest_blending_float64 = _direct(formulas.blending_float64, 2, np.float64)
-_DIRECT = {
+DIRECT = {
     ("box-muller", "float32"): (box_muller_float32, rest_box_muller_float32),
     ("box-muller", "float64"): (box_muller_float64, rest_box_muller_float64),
     ("box-muller-fast", "float32"): (fast_float32, rest_fast_float32),
@@ -87,24 +96,29 @@ _DIRECT = {
     ("rational-blending", "float32"): (blending_float32, rest_blending_float32),
     ("rational-blending", "float64"): (blending_float64, rest_blending_float64),
 }
+"""(pairs, rest) of a method and type."""
 
 
 def direct(method, key, path, stream, out, launch_stream=0, threads=THREADS, per_sm=None):
     """Fill `out` by a method that makes each block of words into numbers."""
-    dtype = np.dtype(out.dtype)
-    size = 16 // dtype.itemsize
-    pairs, rest = _DIRECT[method, dtype.name]
-    most = size << 31  # a launch counts its blocks in 32 bits, and steps beyond their end
-    for part, begin in enumerate(range(0, out.size, most)):
-        here = out[begin : min(begin + most, out.size)] if out.size > most else out
+    dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
+    pairs, rest = DIRECT[method, dtype.name]
+    for part, here, done in _parts(out, size):
         numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
-        done = here.size // (2 * size) if _aligned(here) else 0
         if done:
             grid = launch.strided(done, threads, per_sm or PER_SM)
             pairs[grid, threads, launch_stream](*numbers, here)
         if 2 * size * done < here.size:
             grid = launch.strided(here.size // size + 1 - 2 * done, threads)
             rest[grid, threads, launch_stream](*numbers, np.uint32(2 * done), here)
+
+
+def _parts(out, size):
+    """Of each launch: its number, its part of `out`, and the pairs of blocks that it can store."""
+    most = size << 31  # a launch counts its blocks in 32 bits, and steps beyond their end
+    for part, begin in enumerate(range(0, out.size, most)):
+        here = out[begin : min(begin + most, out.size)] if out.size > most else out
+        yield part, here, here.size // (2 * size) if _aligned(here) else 0
 
 
 def _aligned(out) -> bool:
@@ -116,74 +130,129 @@ def _aligned(out) -> bool:
 # ---- Ziggurat ----------------------------------------------------------------------------------
 
 
+@kernel(device=True)
+def _two(block, high, path, stream, k0, k1, table):
+    """A block's numbers at the first attempt, whether all are, and a bit for each that is none."""
+    a, b, c, d = philox10(block, high, path, stream, k0, k1)
+    w, p = attempt_float64(a, b, b, table)
+    x, q = attempt_float64(c, d, d, table)
+    return (w, x), p and q, uint32(not p) | uint32(not q) << uint32(1)
+
+
+@kernel(device=True)
+def _four(block, high, path, stream, k0, k1, table):
+    a, b, c, d = e, f, g, h = philox10(block, high, path, stream, k0, k1)
+    if table.size > 129:
+        e, f, g, h = philox10(block, high | uint32(255 << 24), path, stream, k0, k1)
+    w, p = attempt_float32(a, a, e, table)
+    x, q = attempt_float32(b, b, f, table)
+    y, r = attempt_float32(c, c, g, table)
+    z, s = attempt_float32(d, d, h, table)
+    pairs = uint32(not p) | uint32(not q) << uint32(1), uint32(not r) | uint32(not s) << uint32(1)
+    return (w, x, y, z), p and q and r and s, pairs[0] | pairs[1] << uint32(2)
+
+
+@kernel(device=True)
+def _number_float64(i, path, stream, k0, k1, table):
+    """Number i, with as many attempts as it takes."""
+    a, b, c, d = words10(i // uint64(2), path, stream, k0, k1)
+    a, b = (c, d) if i % uint64(2) else (a, b)
+    return draw_float64(i, a, b, b, table, path, stream, k0, k1)
+
+
+@kernel(device=True)
+def _number_float32(i, path, stream, k0, k1, table):
+    four, strips = shared_words(i // uint64(4), path, stream, k0, k1, table.size - 1)
+    word, strip = four[0], strips[0]
+    for j in range(1, 4):
+        if i % uint64(4) == uint64(j):
+            word, strip = four[j], strips[j]
+    return draw_float32(i, word, word, strip, table, path, stream, k0, k1)
+
+
 def _ziggurat(dtype, in_shared):
-    """The table in global memory, which the first-level cache holds, or in shared memory."""
-    real = float32 if dtype == "float32" else float64
-    single = dtype == "float32"
+    """The kernel of pairs of blocks, with the table in global memory, which the first-level cache
+    holds, or in shared memory. A thread stores first attempts and then mends the few that fail."""
+    real, size = (float32, 4) if dtype == "float32" else (float64, 2)
+    quick, number = (_four, _number_float32) if size == 4 else (_two, _number_float64)
 
     @kernel
-    def fill_ziggurat(k0, k1, path, stream, edges, out):
+    def fill_ziggurat(k0, k1, path, stream, high, edges, out):
         if in_shared:
             table = cuda.shared.array(0, real)
-            for k in range(cuda.threadIdx.x, edges.size, cuda.blockDim.x):
-                table[k] = edges[k]
+            t = uint64(cuda.threadIdx.x)
+            while t < uint64(edges.size):
+                table[t] = edges[t]
+                t += uint64(cuda.blockDim.x)
             cuda.syncthreads()
             table = table[: edges.size]
         else:
             table = edges
-        n, b = out.size, uint64(cuda.grid(1))
-        step = uint64(cuda.gridsize(1))
-        if single:
-            while int64(b) * 4 < n:
-                four, strips = shared_words(b, path, stream, k0, k1, edges.size - 1)
-                for j in range(4):
-                    i = int64(b) * 4 + j
-                    if i < n:
-                        out[i] = draw_float32(
-                            uint64(i), four[j], four[j], strips[j], table, path, stream, k0, k1
-                        )
-                b += step
-        else:
-            while int64(b) * 2 < n:
-                four = words10(b, path, stream, k0, k1)
-                for j in range(2):
-                    i = int64(b) * 2 + j
-                    if i < n:
-                        out[i] = draw_float64(
-                            uint64(i),
-                            four[2 * j],
-                            four[2 * j + 1],
-                            four[2 * j + 1],
-                            table,
-                            path,
-                            stream,
-                            k0,
-                            k1,
-                        )
-                b += step
+        i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+        half = uint32(uint64(out.size) // uint64(2 * size))
+        first = uint64(high) << uint64(32)
+        while i < half:
+            j = uint32(i + half)
+            left, fine, lost = quick(i, high, path, stream, k0, k1, table)
+            right, good, more = quick(j, high, path, stream, k0, k1, table)
+            store(out, uint64(i) * uint64(size), left)
+            store(out, uint64(j) * uint64(size), right)
+            if not (fine and good):
+                lost, place = lost | more << uint32(size), uint64(i) * uint64(size)
+                while lost:
+                    if lost & uint32(1):
+                        found = first * uint64(size) + place
+                        out[place] = number(found, path, stream, k0, k1, edges)
+                    lost >>= uint32(1)
+                    place += uint64(1)
+                    if place == (uint64(i) + uint64(1)) * uint64(size):
+                        place = uint64(j) * uint64(size)
+            i = uint32(i + step)
 
     return fill_ziggurat
+
+
+def _ziggurat_rest(number, size):
+    @kernel
+    def rest_ziggurat(k0, k1, path, stream, high, first, edges, out):
+        """Numbers from block number `first` on."""
+        n, base = uint64(out.size), (uint64(high) << uint64(32)) * uint64(size)
+        i = uint64(first) * uint64(size) + uint64(cuda.grid(1))
+        while i < n:
+            out[i] = number(base + i, path, stream, k0, k1, edges)
+            i += uint64(cuda.gridsize(1))
+
+    return rest_ziggurat
 
 
 ziggurat_float32, ziggurat_float64 = _ziggurat("float32", False), _ziggurat("float64", False)
 ziggurat_shared_float32 = _ziggurat("float32", True)
 ziggurat_shared_float64 = _ziggurat("float64", True)
+rest_ziggurat_float32 = _ziggurat_rest(_number_float32, 4)
+rest_ziggurat_float64 = _ziggurat_rest(_number_float64, 2)
+_ZIGGURAT = {
+    "float32": (ziggurat_float32, ziggurat_shared_float32, rest_ziggurat_float32),
+    "float64": (ziggurat_float64, ziggurat_shared_float64, rest_ziggurat_float64),
+}
 
 
 def ziggurat(key, path, stream, table, in_shared, out, launch_stream=0):
     """Fill `out`; `table` holds the strips' edges, on the host."""
-    dtype = np.dtype(out.dtype)
-    edges = cuda.to_device(table.astype(dtype), stream=launch_stream)
-    single = dtype == np.float32
-    arguments = (*key, np.uint32(path), np.uint32(stream), edges, out)
-    items = out.size // 2 + 1
-    if in_shared:
-        chosen = ziggurat_shared_float32 if single else ziggurat_shared_float64
-        size = edges.nbytes
-        launch.with_shared_memory(chosen, arguments, size, THREADS, items, launch_stream)
-    else:
-        chosen = ziggurat_float32 if single else ziggurat_float64
-        chosen[launch.strided(items), THREADS, launch_stream](*arguments)
+    dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
+    local, shared, rest = _ZIGGURAT[dtype.name]
+    edges = resident(table.astype(dtype))
+    for part, here, done in _parts(out, size):
+        numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
+        if done and in_shared:
+            arguments, memory = (*numbers, edges, here), edges.nbytes
+            threads = _ZIGGURAT_THREADS
+            launch.with_shared_memory(shared, arguments, memory, threads, done, launch_stream)
+        elif done:
+            grid = launch.strided(done, _ZIGGURAT_THREADS)
+            local[grid, _ZIGGURAT_THREADS, launch_stream](*numbers, edges, here)
+        if 2 * size * done < here.size:
+            grid = launch.strided(here.size - 2 * size * done, THREADS)
+            rest[grid, THREADS, launch_stream](*numbers, np.uint32(2 * done), edges, here)
 
 
 # ---- Wallace -----------------------------------------------------------------------------------

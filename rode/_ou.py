@@ -14,7 +14,7 @@ LANES = 32
 """Threads of a warp."""
 
 ROUNDS = 8
-"""Rounds in which a warp walks a tile; in each every lane walks a Philox block of numbers."""
+"""Philox blocks of numbers that a lane walks in a tile."""
 
 
 class Steps(NamedTuple):
@@ -29,13 +29,14 @@ class Steps(NamedTuple):
 
 
 class Path(NamedTuple):
-    """Numbers of one path. Floats are of the path's type; E numbers are in a block.
+    """Numbers of one path. Floats are of the path's type.
+
+    E numbers are in a block, S in the stretch of a tile that a lane walks.
 
     Attributes
     ----------
-    em1_round : mu^(32 E) - 1
-    em1_tile : mu^(32 E ROUNDS) - 1
-    strides : mu^(E 2^k) for k = 0 .. 4
+    em1_tile : mu^(32 S) - 1
+    strides : mu^(S 2^k) for k = 0 .. 4
     powers : mu^j for j = 1 .. E
     bends : sinh(j a) exp(-E a) for j = 1 .. E, where a = delta/tau
     """
@@ -47,7 +48,6 @@ class Path(NamedTuple):
     em1: float
     sigma: float
     mu: float
-    em1_round: float
     em1_tile: float
     strides: tuple
     powers: tuple
@@ -59,37 +59,39 @@ def block(dtype) -> int:
     return 16 // np.dtype(dtype).itemsize
 
 
-def tile(dtype) -> int:
+def tile(dtype, rounds: int = ROUNDS) -> int:
     """Elements of a tile."""
-    return LANES * ROUNDS * block(dtype)
+    return LANES * rounds * block(dtype)
 
 
-def path_of(process: Process, delta: float, dtype, key, path: int, stream: int):
+def path_of(process: Process, delta: float, dtype, key, path: int, stream: int, rounds=ROUNDS):
     """(Path, table) of a process.
 
-    Row 0 of the table is mu^(E t) for the blocks t of a tile. Rows 1 and 2 bend a tile of N
-    elements: sinh(i a)/sinh(N a), which obeys the recursion without noise but at the end, is
+    The table's row 0 is mu^(E t) for block t = `rounds` lane + r of a tile, at [0, r, lane]. Rows 1
+    and 2 bend a tile of N elements: sinh(i a)/sinh(N a), which obeys the recursion without noise
+    but at the end, is
 
-        table[1, t] powers[j] + table[2, t] bends[j]   for i = E t + j + 1.
+        table[1, r, lane] powers[j] + table[2, r, lane] bends[j]   for i = E t + j + 1.
     """
-    numbers, table = _numbers_of(process, delta, np.dtype(dtype))
+    numbers, table = _numbers_of(process, delta, np.dtype(dtype), rounds)
     return Path(*key, np.uint32(path), np.uint32(stream), *numbers), table
 
 
 @functools.lru_cache(maxsize=64)
-def _numbers_of(process: Process, delta: float, dtype):
+def _numbers_of(process: Process, delta: float, dtype, rounds):
     T, E, a = dtype.type, block(dtype), delta / process.tau
     em1, sigma = process.step(delta)
-    N, t, j = tile(dtype), np.arange(LANES * ROUNDS), np.arange(1, E + 1)
-    table = np.empty((3, t.size))
+    S, N, j = rounds * E, tile(dtype, rounds), np.arange(1, E + 1)
+    t = np.arange(LANES * rounds).reshape((LANES, rounds)).T
+    table = np.empty((3, rounds, LANES))
     table[0] = np.exp(-E * t * a)
     down = -math.expm1(-2.0 * N * a)
     table[1] = np.exp((E * t - N) * a) * -np.expm1(-2.0 * E * t * a) / down
     table[2] = 2.0 * np.exp((E * (t + 1) - N) * a) / down
     bends = 0.5 * np.exp((j - E) * a) * -np.expm1(-2.0 * j * a)
     numbers = (
-        *map(T, (em1, sigma, math.exp(-a), math.expm1(-LANES * E * a), math.expm1(-N * a))),
-        tuple(T(math.exp(-E * 2**k * a)) for k in range(5)),
+        *map(T, (em1, sigma, math.exp(-a), math.expm1(-N * a))),
+        tuple(T(math.exp(-S * 2**k * a)) for k in range(5)),
         tuple(map(T, np.exp(-j * a))),
         tuple(map(T, bends)),
     )

@@ -7,21 +7,25 @@ import functools
 import numpy as np
 from numba import int64, prange, uint32, uint64
 
-from hetero._philox_math import words10
 from hetero.jit import parallel, serial
 from rode._blocks_math import BLOCKS
+from rode._chunks import chunk_of
 from rode._functionals_math import advance
-from rode._ou import Steps, block, tile
+from rode._ou import ROUNDS, Steps, block, tile
 from rode._starts import stationary
 
 CHUNK = 1 << 16
 """Elements that a thread walks at once."""
 
+BLOCKS_AT_ONCE = 512
+"""Blocks of noise that are drawn ahead of a walk, by vector instructions."""
+
 
 @functools.cache
 def _walker(dtype, fused, normals):
     """walk(run, path, value, first, noise, out): elements first .. of a path from `value` on."""
-    draw, size = BLOCKS[dtype, normals].draw, 16 // np.dtype(dtype).itemsize
+    size = 16 // np.dtype(dtype).itemsize
+    chunk = chunk_of(BLOCKS[dtype, normals].draw, size)
 
     @serial
     def walk(run, path, value, first, noise, out):
@@ -30,13 +34,25 @@ def _walker(dtype, fused, normals):
                 value = advance(value, run.em1, run.sigma * noise[first + i])
                 out[i] = value
             return value
-        for b in range((out.size + size - 1) // size):
-            block = uint64(first // size + b)
-            w0, w1, w2, w3 = words10(block, path, run.stream, run.k0, run.k1)
-            numbers = draw(w0, w1, w2, w3, run.sigma)
-            for j in range(min(size, out.size - b * size)):
-                value = advance(value, run.em1, numbers[j])
-                out[b * size + j] = value
+        blocks = (out.size + size - 1) // size
+        four = np.empty((4, min(BLOCKS_AT_ONCE, blocks)), np.uint32)
+        part = np.empty((size, four.shape[1]), out.dtype)
+        for low in range(0, blocks, BLOCKS_AT_ONCE):
+            count = min(BLOCKS_AT_ONCE, blocks - low)
+            if count < four.shape[1]:
+                four, part = np.empty((4, count), np.uint32), np.empty((size, count), out.dtype)
+            block = uint64(first // size + low)
+            chunk(block, run.k0, run.k1, path, run.stream, run.sigma, four, part)
+            here = out[low * size : min((low + count) * size, out.size)]
+            whole = here.size // size
+            for l in range(whole):
+                for j in range(size):
+                    here[l * size + j] = part[j, l]
+            for i in range(whole * size, here.size):
+                here[i] = part[i - whole * size, whole]
+            for i in range(here.size):
+                value = advance(value, run.em1, here[i])
+                here[i] = value
         return value
 
     return walk
@@ -126,7 +142,8 @@ def _bridge(dtype, normals):
             part = out[low : min(low + whole, out.size)]
             for j in range(part.size):
                 t, e = j // each, j % each
-                weight = table[1, t] * powers[e] + table[2, t] * bends[e]
+                lane, r = t // ROUNDS, t % ROUNDS
+                weight = table[1, r, lane] * powers[e] + table[2, r, lane] * bends[e]
                 part[j] = free[j] + miss * weight
 
     return bridge_tiles

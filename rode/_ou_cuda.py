@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numba import float32, float64, int64, uint32, uint64
 
@@ -21,8 +23,8 @@ from rode._bits import bits_of, float_of
 from rode._march import START
 from rode._memory import peek, publish, resident, scratch
 from rode._normals_math import box_muller_float32, box_muller_float64
-from rode._ou import LANES, block, tile
-from rode._ou_warps import pieces, unrolled
+from rode._ou import LANES, ROUNDS, tile
+from rode._ou_warps import pieces, words
 
 THREADS = 128
 GROUP = 256
@@ -30,6 +32,7 @@ GROUP = 256
 
 _ALL = 0xFFFFFFFF
 _WARPS = THREADS // LANES
+_REAL = {"float32": float32, "float64": float64}
 
 
 @kernel(device=True)
@@ -40,63 +43,68 @@ def _position():
     return warp, t % uint32(LANES)
 
 
-def _names(dtype) -> dict:
-    """What texts of kernels refer to."""
-    numbers = {"LANES": LANES, "SIZE": block(dtype), "ROUND": LANES * block(dtype)}
-    kinds = {"uint32": uint32, "uint64": uint64}
-    return numbers | kinds | {"TILE": tile(dtype), "position": _position}
+@kernel(device=True)
+def _warp(lane, size):
+    """Where this warp's part of its block's shared memory begins."""
+    return (uint32(cuda.threadIdx.x) - lane) // uint32(LANES) * uint32(size)
 
 
-def _scan(dtype, normals):
-    size = block(dtype)
-    step, _, put = pieces(dtype, normals)
+def _scan(dtype, normals, rounds):
+    walk, join, put, _ = pieces(dtype, normals, rounds)
+    real, size, length = _REAL[dtype], words(dtype, rounds), tile(dtype, rounds)
+    count = _WARPS * size
     drawn = normals is not None
 
     @kernel
     def scan_paths(run, noise, table, starts, aligned, out):
         """A warp a path: row `number` of out."""
+        buffer = cuda.shared.array(count, real, alignment=16)
         number, lane = _position()
         if number >= out.shape[0]:
             return
-        path = uint32(run.path + uint32(number))
+        path, base = uint32(run.path + uint32(number)), _warp(lane, size)
         row, source = out[number], out[number] if drawn else noise[number]
-        n, value, weight = uint64(row.size), starts[number], table[0, lane]
-        begin, length = uint64(0), uint64(LANES * size)
-        place = uint64(lane) * uint64(size)
-        while begin < n:
-            begin += length
-            whole = aligned and begin <= n
-            x, carry, value = step(run, path, weight, lane, place, value, source, whole)
-            put(x, carry, run, place, whole, row)
-            place += length
+        value, weight, place = starts[number], table[0, 0, lane], uint64(0)
+        while place < uint64(row.size):
+            whole = aligned and place + uint64(length) <= uint64(row.size)
+            x = walk(run, path, lane, place, source, whole, buffer, base)
+            carry, value = join(x, weight, lane, run, value)
+            put(x, carry, run, lane, place, whole, buffer, base, row)
+            place += uint64(length)
 
     return scan_paths
 
 
-def _bridge(dtype, normals):
-    step, put, _ = pieces(dtype, normals)
-    source = '''
-        def bridge_tiles(run, table, start, ends, aligned, out):
-            """A warp a tile, from ends[number - 1] (or `start`) to ends[number]."""
-            number, lane = position()
-            if number >= ends.size:
-                return
-            begin = uint64(number) * uint64(TILE)
-            place, path = begin + uint64(lane) * uint64(SIZE), run.path
-            whole = aligned and begin + uint64(TILE) <= uint64(out.size)
-            value, weight = start if number == 0 else ends[number - 1], table[0, lane]
-            p{r}, t{r} = place + uint64({r} * ROUND), uint32({r} * LANES) + lane
-            x{r}, c{r}, value = step(run, path, weight, lane, p{r}, value, out, whole)
-            miss = ends[number] - value
-            put(x{r}, c{r} + miss * table[1, t{r}], miss * table[2, t{r}], run, p{r}, whole, out)
-    '''
-    return unrolled("bridge_tiles", source, _names(dtype) | {"step": step, "put": put})
+def _bridge(dtype, normals, rounds=ROUNDS):
+    walk, join, _, put_bent = pieces(dtype, normals, rounds)
+    real, size, length = _REAL[dtype], words(dtype, rounds), tile(dtype, rounds)
+    count = _WARPS * size
+
+    @kernel
+    def bridge_tiles(run, table, start, ends, aligned, out):
+        """A warp a tile, from ends[number - 1] (or `start`) to ends[number]."""
+        buffer = cuda.shared.array(count, real, alignment=16)
+        number, lane = _position()
+        if number >= ends.size:
+            return
+        place, base = uint64(number) * uint64(length), _warp(lane, size)
+        whole = aligned and place + uint64(length) <= uint64(out.size)
+        value = start if number == 0 else ends[number - 1]
+        x = walk(run, run.path, lane, place, out, whole, buffer, base)
+        carry, value = join(x, table[0, 0, lane], lane, run, value)
+        miss = ends[number] - value
+        carry += miss * table[1, 0, lane]
+        put_bent(x, carry, miss, table, run, lane, place, whole, buffer, base, out)
+
+    return bridge_tiles
 
 
 def _long_scan(dtype, normals):
-    real, word = (float32, np.uint32) if dtype == "float32" else (float64, np.uint64)
+    real, word = _REAL[dtype], np.uint32 if dtype == "float32" else np.uint64
     empty = word(np.iinfo(word).max)
-    step, _, put = pieces(dtype, normals)
+    walk, join, put, _ = pieces(dtype, normals, ROUNDS)
+    size, length = words(dtype, ROUNDS), tile(dtype)
+    count = _WARPS * size
 
     @kernel(device=True)
     def before(total, lane, number, run, far, ends, starts):
@@ -143,36 +151,39 @@ def _long_scan(dtype, normals):
                 value = value + run.em1_tile * value
         return value + mine
 
-    source = '''
-        def scan_long(run, noise, table, far, ends, starts, aligned, out):
-            """Blocks in the order of their numbers, which is that of their start on the hardware.
+    @kernel
+    def scan_long(run, noise, table, far, ends, starts, aligned, out):
+        """Blocks in the order of their numbers, which is that of their start on the hardware.
 
-            `far` holds mu^(B k) for blocks of B elements; `ends` and `starts` hold no number yet
-            but for starts[0].
-            """
-            number, lane = position()
-            begin = uint64(number) * uint64(TILE)
-            place, path = begin + uint64(lane) * uint64(SIZE), run.path
-            whole = aligned and begin + uint64(TILE) <= uint64(out.size)
-            value, weight = run.em1 - run.em1, table[0, lane]
-            p{r}, t{r} = place + uint64({r} * ROUND), uint32({r} * LANES) + lane
-            x{r}, c{r}, value = step(run, path, weight, lane, p{r}, value, noise, whole)
-            value = before(value, lane, number, run, far, ends, starts)
-            put(x{r}, c{r} + value * table[0, t{r}], run, p{r}, whole, out)
-    '''
-    names = {"step": step, "put": put, "before": before}
-    return unrolled("scan_long", source, _names(dtype) | names)
+        `far` holds mu^(B k) for blocks of B elements; `ends` and `starts` hold no number yet but
+        for starts[0].
+        """
+        buffer = cuda.shared.array(count, real, alignment=16)
+        number, lane = _position()
+        place, base = uint64(number) * uint64(length), _warp(lane, size)
+        whole = aligned and place + uint64(length) <= uint64(out.size)
+        weight = table[0, 0, lane]
+        x = walk(run, run.path, lane, place, noise, whole, buffer, base)
+        carry, total = join(x, weight, lane, run, run.em1 - run.em1)
+        value = before(total, lane, number, run, far, ends, starts)
+        put(x, carry + value * weight, run, lane, place, whole, buffer, base, out)
+
+    return scan_long
 
 
 _KINDS = (("float32", "float32"), ("float64", "float64"), ("float32", "fast"))
-scan_float32, scan_float64, scan_fast = (_scan(d, n) for d, n in _KINDS)
-scan_noise_float32, scan_noise_float64 = (_scan(d, None) for d in ("float32", "float64"))
+scan_float32, scan_float64, scan_fast = (_scan(d, n, ROUNDS) for d, n in _KINDS)
+scan_noise_float32, scan_noise_float64 = (_scan(d, None, ROUNDS) for d in ("float32", "float64"))
+short_float32, short_float64, short_fast = (_scan(d, n, 1) for d, n in _KINDS)
+short_noise_float32, short_noise_float64 = (_scan(d, None, 1) for d in ("float32", "float64"))
 long_float32, long_float64, long_fast = (_long_scan(d, n) for d, n in _KINDS)
 long_noise_float32, long_noise_float64 = (_long_scan(d, None) for d in ("float32", "float64"))
 bridge_float32, bridge_float64, bridge_fast = (_bridge(d, n) for d, n in _KINDS)
 
 _SCANS = {"float32": scan_float32, "float64": scan_float64, "fast": scan_fast}
 _SCANS_NOISE = {"float32": scan_noise_float32, "float64": scan_noise_float64}
+_SHORT = {"float32": short_float32, "float64": short_float64, "fast": short_fast}
+_SHORT_NOISE = {"float32": short_noise_float32, "float64": short_noise_float64}
 _LONGS = {"float32": long_float32, "float64": long_float64, "fast": long_fast}
 _LONGS_NOISE = {"float32": long_noise_float32, "float64": long_noise_float64}
 _BRIDGES = {"float32": bridge_float32, "float64": bridge_float64, "fast": bridge_fast}
@@ -182,10 +193,12 @@ def _clearer(word):
     nothing = word(np.iinfo(word).max)
 
     @kernel
-    def clear_flags(flags, at, first):
-        """No number is there yet, but for `first` at place `at`."""
-        for i in range(cuda.grid(1), flags.size, cuda.gridsize(1)):
-            flags[i] = first if i == at else nothing
+    def clear_flags(ends, starts, first):
+        """No number is there yet, but for `first` at the start of the path."""
+        for i in range(cuda.grid(1), ends.size, cuda.gridsize(1)):
+            ends[i] = nothing
+            if i < starts.size:
+                starts[i] = first if i == 0 else nothing
 
     return clear_flags
 
@@ -221,8 +234,9 @@ def scan(run, table, start, deviation, noise, normals, out, stream=0):
 
     `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
     """
-    drawn = noise is None
-    chosen = _SCANS[normals] if drawn else _SCANS_NOISE[np.dtype(out.dtype).name]
+    drawn, short = noise is None, table.shape[1] == 1
+    kinds = (_SHORT, _SHORT_NOISE) if short else (_SCANS, _SCANS_NOISE)
+    chosen = kinds[0][normals] if drawn else kinds[1][np.dtype(out.dtype).name]
     noise, paths, T = out if drawn else noise, out.shape[0], out.dtype.type
     starts = scratch("starts", paths, out.dtype, stream)
     begin = begin_float32 if out.dtype.itemsize == 4 else begin_float64
@@ -242,19 +256,27 @@ def long_scan(run, table, rate, start, noise, normals, out, stream=0):
     length, noise = _WARPS * tile(out.dtype), out if drawn else noise
     blocks = launch.blocks(out.size, length)
     far = np.exp(-rate * length * np.arange(GROUP + 1)).astype(out.dtype)
-    flags = scratch("flags", blocks + blocks // GROUP + 2, np.dtype(word), stream)
+    kind = np.dtype(word)
+    # As many starts as a later group may have: one more than there are groups of blocks.
+    ends = scratch("block ends", blocks, kind, stream)
+    starts = scratch("group starts", blocks // GROUP + 1, kind, stream)
     first = np.array([start], out.dtype).view(word)[0]
-    clear[launch.strided(flags.size), THREADS, stream](flags, blocks, first)
+    clear[launch.strided(blocks), THREADS, stream](ends, starts, first)
     tables = resident(table), resident(far)
-    chosen[blocks, THREADS, stream](
-        *(run, noise, *tables, flags[:blocks], flags[blocks:], _aligned(noise, out), out)
-    )
+    chosen[blocks, THREADS, stream](*(run, noise, *tables, ends, starts, _aligned(noise, out), out))
 
 
 def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
-    grid, table = launch.blocks(ends.size, _WARPS), resident(table)
-    _BRIDGES[normals][grid, THREADS, stream](run, table, start, ends, _aligned(out), out)
+    rounds, grid = table.shape[1], launch.blocks(ends.size, _WARPS)
+    chosen = _BRIDGES[normals] if rounds == ROUNDS else _bridge_of(out.dtype, normals, rounds)
+    chosen[grid, THREADS, stream](run, resident(table), start, ends, _aligned(out), out)
+
+
+@functools.cache
+def _bridge_of(dtype, normals, rounds):
+    """A kernel for tiles of another size; for studies."""
+    return _bridge(dtype.name, normals, rounds)
 
 
 def ends_of(count, dtype, stream=0):

@@ -38,3 +38,8 @@ def _order(rows, ranks, found):
         line = np.sort(rows[r])
         for k in range(ranks.size):
             found[r, k] = line[ranks[k]] if math.isfinite(line[-1]) else np.nan
+
+
+def lost(o, x, stream=0) -> int:
+    """How many paths are infinite or NaN: o of shape (paths,), x of (dimension, paths)."""
+    return int(np.count_nonzero(~(np.isfinite(o) & np.isfinite(x).all(axis=0))))

@@ -1,7 +1,11 @@
 """Statistics over paths on the GPU: rows of numbers, one for each time and output."""
 
+import math
+
+import numpy as np
 from numba import float64, int64, uint32, uint64
 
+from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
 from rode._bits import bits_of, float_of
@@ -91,3 +95,27 @@ def order(rows, ranks, found, stream=0):
     """Fill found[r, k] with the number of rank `ranks[k]` (from 0) in row r."""
     chosen = select_rank_float32 if rows.dtype.itemsize == 4 else select_rank_float64
     chosen[(rows.shape[0], ranks.size), THREADS, stream](rows, ranks, found)
+
+
+@kernel
+def count_lost(o, x, found):
+    count = int64(0)
+    for i in range(cuda.grid(1), o.size, cuda.gridsize(1)):
+        finite = math.isfinite(o[i])
+        for k in range(x.shape[0]):
+            finite = finite and math.isfinite(x[k, i])
+        count += int64(not finite)
+    if count > 0:
+        cuda.atomic.add(found, 0, count)
+
+
+count_lost_float32, count_lost_float64 = kernel(count_lost.py_func), kernel(count_lost.py_func)
+del count_lost
+
+
+def lost(o, x, stream=0) -> int:
+    """How many paths are infinite or NaN: o of shape (paths,), x of (dimension, paths)."""
+    chosen = count_lost_float32 if o.dtype.itemsize == 4 else count_lost_float64
+    found = cuda.to_device(np.zeros(1, np.int64), stream=stream)
+    chosen[launch.strided(o.size), launch.THREADS, stream](o, x, found)
+    return int(found.copy_to_host(stream=stream)[0])

@@ -158,8 +158,7 @@ class Kept:
 
     def result(self, t) -> Result:
         solver = self.solver
-        ends = np.vstack([solver.to_host(solver.x), solver.to_host(solver.o)[None]])
-        lost = int((~np.isfinite(ends).all(axis=0)).sum())
+        lost = twin("rode._reduce", solver.device).lost(solver.o, solver.x)
         return Result(
             t=t if solver.saves else t[:0],
             outputs=solver.plan.problem.outputs,
@@ -172,7 +171,7 @@ class Kept:
             mean=self.mean,
             variance=self.variance,
             quantiles=self.quantiles,
-            peaks=np.array(solver.to_host(solver.peaks)) if "peaks" in solver.wanted else None,
+            peaks=solver.to_host(solver.peaks) if "peaks" in solver.wanted else None,
         )
 
 

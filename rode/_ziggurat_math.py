@@ -51,7 +51,8 @@ def _abscissa_float32(a, b):
 
 
 def _drawer(uniform, exponential, sign):
-    """draw(i, a, b, strip, table, ..): number i; (a, b) give its abscissa."""
+    """attempt(a, b, strip, table) and draw(i, a, b, strip, table, ..): number i, whose abscissa is
+    of the words (a, b)."""
 
     @scalar
     def tail(r, i, attempt, path, stream, k0, k1):
@@ -88,20 +89,31 @@ def _drawer(uniform, exponential, sign):
                 return x
 
     @scalar
+    def negated(x, strip, strips):
+        bit = uint32(0x2000) if sign else (uint32(128) if strips <= 128 else uint32(1 << 31))
+        return -x if strip & bit else x
+
+    @scalar
+    def attempt(a, b, strip, table):
+        """A number at the first attempt, and whether it is one: mostly so."""
+        k = uint64(strip & uint32(table.size - 2))
+        x = uniform(a, b) * table[k + uint64(1)]
+        return negated(x, strip, table.size - 1), x < table[k]
+
+    @scalar
     def draw(i, a, b, strip, table, path, stream, k0, k1):
         strips = table.size - 1
         k = np.int64(strip & uint32(strips - 1))
         x = uniform(a, b) * table[k + 1]
         if not x < table[k]:
             x = slow(i, k, x, table, path, stream, k0, k1)
-        bit = uint32(0x2000) if sign else (uint32(128) if strips <= 128 else uint32(1 << 31))
-        return -x if strip & bit else x
+        return negated(x, strip, strips)
 
-    return draw
+    return attempt, draw
 
 
-draw_float32 = _drawer(_abscissa_float32, _exponential_float32, False)
-draw_float64 = _drawer(uniform_float64, _exponential_float64, True)
+attempt_float32, draw_float32 = _drawer(_abscissa_float32, _exponential_float32, False)
+attempt_float64, draw_float64 = _drawer(uniform_float64, _exponential_float64, True)
 
 
 @scalar

@@ -139,12 +139,12 @@ def solve(
         Before anything runs: h that is not stable or does not divide the span, delta that does not
         divide h, no paths, a Taylor scheme for a problem that is not linear, NaN.
     """
-    plan = _Plan.checked(problem, method, t_span, h, delta, paths, sampling, dtype, normals)
-    wanted = _reductions(reduction)
-    save_every = _count("save_every", save_every, 1, max(1, plan.steps))
-    first_path = _count("first_path", first_path, 0, 2**32 - paths)
+    plan = Plan.checked(problem, method, t_span, h, delta, paths, sampling, dtype, normals)
+    wanted = reductions_of(reduction)
+    save_every = count_of("save_every", save_every, 1, max(1, plan.steps))
+    first_path = count_of("first_path", first_path, 0, 2**32 - paths)
     device = resolve(device, work=plan.work().fine_steps, break_even=BREAK_EVEN)
-    width = _width(plan, threads_per_path, device)
+    width = width_of(plan, threads_per_path, device)
     key = philox.key(rng)
     with device.active(), region("rode solve"):
         from rode._run import Solver
@@ -153,7 +153,7 @@ def solve(
 
 
 @dataclass(frozen=True)
-class _Plan:
+class Plan:
     """The checked arguments of a run. `fine` is M; None for the limit of ever finer steps."""
 
     problem: Problem
@@ -169,7 +169,7 @@ class _Plan:
     normals: str
 
     @classmethod
-    def checked(cls, problem, method, t_span, h, delta, paths, sampling, dtype, normals) -> _Plan:
+    def checked(cls, problem, method, t_span, h, delta, paths, sampling, dtype, normals) -> Plan:
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
         scheme, K = schemes.parsed(method)
@@ -192,7 +192,7 @@ class _Plan:
         t0, t1 = (errors.real("t_span", t) for t in t_span)
         h = errors.within("h", h, 0.0, math.inf, closed="neither")
         steps = _ratio("h", h, "t_span", t1 - t0)
-        paths = _count("paths", paths, 1, 2**32)
+        paths = count_of("paths", paths, 1, 2**32)
         if problem.sets not in (1, paths):
             raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
         if problem.linear and h > (most := largest_step(problem, scheme, K)):
@@ -249,13 +249,13 @@ def _ratio(name: str, step: float, whole: str, length: float) -> int:
     return nearest
 
 
-def _count(name: str, value, low: int, high: int) -> int:
+def count_of(name: str, value, low: int, high: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
         raise ValueError(f"{name} must be an integer in [{low}, {high}], got {value!r}")
     return int(value)
 
 
-def _reductions(reduction) -> tuple:
+def reductions_of(reduction) -> tuple:
     wanted = ("paths",) if reduction is None else reduction
     wanted = wanted if isinstance(wanted, tuple | list) else (wanted,)
     for one in wanted:
@@ -264,7 +264,7 @@ def _reductions(reduction) -> tuple:
     return tuple(wanted)
 
 
-def _width(plan: _Plan, asked, device) -> int:
+def width_of(plan: Plan, asked, device) -> int:
     """Threads of a path: the fine steps of a coarse one are shared in equal whole blocks."""
     block = 2 if plan.normals == "float64" else 4
     shared = plan.fine or 1  # 1 is shared by no threads

@@ -11,7 +11,7 @@ from hetero import errors, philox, region
 from hetero.arrays import Workspace, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
-from rode._ou import path_of, tile
+from rode._ou import ROUNDS, path_of, tile
 from rode.functionals import Process
 from rode.normals import float_type
 
@@ -134,7 +134,9 @@ class _Maker:
         rows = array.reshape((paths, steps))
         given = None if noise is None else noise.reshape((paths, steps))
         if method == "scan" and (paths >= MANY or steps < 8 * tile(self.dtype)):
-            run, table = path_of(self.process, self.delta, self.dtype, self.key, first_path, STREAM)
+            rounds = ROUNDS if steps > tile(self.dtype) else 1
+            counter = self.key, first_path, STREAM
+            run, table = path_of(self.process, self.delta, self.dtype, *counter, rounds)
             deviation = self.process.deviation
             self.loops.scan(run, table, start, deviation, given, self.normals, rows, self.stream)
             return

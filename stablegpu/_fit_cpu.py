@@ -4,27 +4,44 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel, serial
-from stablegpu._fit_law_math import BLOCKS, NODES, SERIES
 from stablegpu._fit_likelihood_math import (
     LAW,
     SCALE,
+    UNITS,
+    allot,
     build,
     link,
     look_around,
     observe,
     observe_place,
     prepare,
+    seek,
     sum_up,
 )
 from stablegpu._fit_near_one_math import PROFILE, ROWS
-from stablegpu._fit_optimum_math import DONE, PHASE, SCANNING, STATE, SUMS, TRIAL, advance, begin
+from stablegpu._fit_nodes_math import NODES, SERIES
+from stablegpu._fit_optimum_math import advance, begin
+from stablegpu._fit_state_math import (
+    CANDIDATES,
+    DONE,
+    PHASE,
+    PLACES,
+    RESULT,
+    SCANNING,
+    STATE,
+    SUMS,
+    TRIAL,
+)
 
 
 @serial
 def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, profile, sums):
-    """Log-likelihood, gradient and products of scores at the trial point of m; x is sorted."""
+    """Log-likelihood, gradient and products of scores at the trial point of m, or log-likelihoods
+    at the candidates of a scan; x is sorted."""
     look_around(m, x, unit_loc, unit_scale)
-    prepare(m, unit_loc, unit_scale, x[0], x[-1], law)
+    prepare(m, unit_loc, unit_scale, x[0], x[-1], law, 0, 1)
+    seek(law, 0, 1)
+    allot(law)
     build(law, nodes, profile, table, 0, 1)
     sum_up(law, nodes, series, 0, 1)
     link(law, series, 0, 1)
@@ -34,8 +51,9 @@ def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, pr
     if m[PHASE] >= SCANNING:
         for i in range(x.size):
             weight = weights[i] if weights.size else 1.0
-            if weight > 0.0:
-                sums[0] += weight * (observe_place(x[i], law, nodes, series) - log_scale)
+            for k in range(PLACES if weight > 0.0 else 0):
+                loc = unit_loc + unit_scale * m[CANDIDATES + k]
+                sums[k] += weight * (observe_place(x[i], loc, law, nodes, series) - log_scale)
         return
     for i in range(x.size):
         weight = weights[i] if weights.size else 1.0
@@ -53,28 +71,27 @@ def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, pr
 
 
 @parallel
-def _maximize(x, weights, firsts, lasts, initial, units, free, table, states):
-    for index in prange(firsts.size):
+def _maximize(x, weights, ends, begins, free, table, states):
+    for index in prange(ends.shape[0]):
         s = np.int64(index)
-        first, last = firsts[s], lasts[s]
+        first, last = ends[s, 0], ends[s, 1]
         data = x[first:last]
         own = weights[first:last] if weights.size else weights
         law, nodes = np.zeros(LAW), np.zeros(NODES)
-        series, profile = np.zeros(SERIES * BLOCKS), np.zeros(ROWS * PROFILE)
+        series, profile = np.zeros(SERIES), np.zeros(ROWS * PROFILE)
         m, sums = np.zeros(STATE), np.zeros(SUMS)
-        loc, scale = units[s, 0], units[s, 1]
-        begin(m, initial[s, 0], initial[s, 1], initial[s, 2], initial[s, 3], free)
+        loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
+        begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], free)
         while m[PHASE] < DONE:
             _evaluate(m, data, own, loc, scale, table, law, nodes, series, profile, sums)
             advance(m, sums)
-        states[s] = m
+        states[s] = m[:RESULT]
 
 
-def maximize(x, weights, firsts, lasts, initial, units, free, table, states, stream=0):
-    """The final states of the optimiser, one row a data set.
+def maximize(x, weights, ends, begins, free, table, states, stream=0):
+    """What is wanted of the final states of the optimiser, one row a data set.
 
-    Set s is x[firsts[s]:lasts[s]], sorted. `units`: S0 location and scale by which it is measured;
-    `initial`: alpha, beta, and the location and logarithm of the scale in these units; `free`:
+    Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit_likelihood_math.py`; `free`:
     bits of what may move.
     """
-    _maximize(x, weights, firsts, lasts, initial, units, free, table, states)
+    _maximize(x, weights, ends, begins, free, table, states)

@@ -1,15 +1,12 @@
-"""log pdf of a point and its derivatives from the nodes of a law (`_fit_law_math.py`)."""
+"""log pdf of a point and its derivatives from the nodes of a law (`_fit_nodes_math.py`)."""
 
 import math
 
 import numpy as np
 
-from hetero.jit import FUSED, SUMS, scalar
+from hetero._floats import bits_of, float_of
+from hetero.jit import FUSED, SUMS, inner
 from stablegpu._fit_law_math import (
-    BELOW,
-    BLOCK,
-    BLOCKS,
-    CAPACITY,
     COUNT,
     FIELDS,
     FIRST,
@@ -17,7 +14,6 @@ from stablegpu._fit_law_math import (
     HIGHEST,
     KAPPA,
     KAPPA_A,
-    LARGEST,
     LENGTH,
     LENGTH_A,
     LENGTH_B,
@@ -28,21 +24,41 @@ from stablegpu._fit_law_math import (
     LOWEST,
     MOST,
     TAIL,
-    TERMS,
 )
-from stablegpu._nodes_math import exp_minus
+from stablegpu._fit_nodes_math import BELOW, BLOCK, BLOCKS, CAPACITY, TERMS
+
+_MAGIC = 1.5 * 2.0**52  # added, it leaves an integer in the last bits
+_HIGHEST_EXCESS = 300.0  # products with e^-300 are still normal numbers
 
 
-@scalar(fastmath=SUMS)
+@inner(fastmath=FUSED)
+def _exp_minus(g):
+    """e^-g for g up to 300, to 2e-14; by Chebyshev's polynomial, whose terms do not wait for one
+    another: a thread of a GPU does nothing else meanwhile. e^0 for g < 0."""
+    g = g if g < _HIGHEST_EXCESS else _HIGHEST_EXCESS
+    g = g if g > 0.0 else 0.0
+    n = _MAGIC - g * 1.4426950408889634
+    power = bits_of(n) << 52
+    x = (_MAGIC - n) * 0.6931471805599453 - g
+    square = x * x
+    low = (0.4999999999943859 + 0.16666666666615648 * x) * square + (
+        1.0000000000000135 + 1.0000000000000013 * x
+    )
+    middle = 0.04166666704055191 + 0.008333333367311603 * x
+    high = 0.0013888801749656543 + 0.0001984119064754424 * x
+    highest = 2.4884459751751116e-05 + 2.7632640675430236e-06 * x
+    fourth = square * square
+    s = low + fourth * ((middle + high * square) + highest * fourth)
+    return float_of(bits_of(s) + power)
+
+
+@inner(fastmath=SUMS)
 def _window(level, least, start, stop, nodes):
     """Sums of w g e^-(g - least), and times (1 - g), (1 - g) dlogV/dalpha, (1 - g) dlogV/dbeta."""
     s = c = a = b = 0.0
     for j in range(np.uint64(start), np.uint64(stop)):
         g = level * nodes[j]
-        excess = g - least
-        excess = excess if excess < 300.0 else 300.0  # products stay normal numbers
-        excess = excess if excess > 0.0 else 0.0
-        term = nodes[j + np.uint64(CAPACITY)] * g * exp_minus(excess)
+        term = nodes[j + np.uint64(CAPACITY)] * g * _exp_minus(g - least)
         slope = term - term * g
         s += term
         c += slope
@@ -51,45 +67,42 @@ def _window(level, least, start, stop, nodes):
     return s, c, a, b
 
 
-@scalar(fastmath=SUMS)
+@inner(fastmath=SUMS)
 def _total(level, least, start, stop, nodes):
     """The first sum of `_window` alone."""
     s = 0.0
     for j in range(np.uint64(start), np.uint64(stop)):
         g = level * nodes[j]
-        excess = g - least
-        excess = excess if excess < 300.0 else 300.0
-        excess = excess if excess > 0.0 else 0.0
-        s += nodes[j + np.uint64(CAPACITY)] * g * exp_minus(excess)
+        s += nodes[j + np.uint64(CAPACITY)] * g * _exp_minus(g - least)
     return s
 
 
-@scalar
-def _search(level_u, law, k, series):
+@inner
+def _search(level_u, law, k, nodes):
     """The first block of side k whose largest V exceeds `level_u`; the last if none does."""
     low = int(law[k * FIELDS + FIRST])
     high = low + int(law[k * FIELDS + COUNT]) // BLOCK - 1
     while low < high:
         middle = (low + high) // 2
-        if series[LARGEST + middle] < level_u:
+        if nodes[middle * BLOCK + BLOCK - 1] < level_u:
             low = middle + 1
         else:
             high = middle
     return low
 
 
-@scalar
-def _blocks_of(level, law, k, nodes, series):
+@inner
+def _blocks_of(level, law, k, nodes):
     """The first block of the side, those from which to which g matters, and the least g in them."""
     side = law[k * FIELDS : (k + 1) * FIELDS]
     first = int(side[FIRST])
-    block = _search(BELOW / level, law, k, series)
-    last = _search((side[MOST] + level * nodes[first * BLOCK]) / level, law, k, series)
+    block = _search(BELOW / level, law, k, nodes)
+    last = _search((side[MOST] + level * nodes[first * BLOCK]) / level, law, k, nodes)
     least = level * nodes[block * BLOCK] if block == first else 0.0
     return first, block, last, least
 
 
-@scalar(fastmath=FUSED)
+@inner(fastmath=FUSED)
 def _tail(y, side, alpha):
     """log pdf and its derivatives by y, alpha, beta where the tail's series is exact."""
     log_y = math.log(y)
@@ -104,7 +117,7 @@ def _tail(y, side, alpha):
     return value, -(1.0 + alpha * moment) / y, by_a, by_b
 
 
-@scalar(fastmath=FUSED)
+@inner(fastmath=FUSED)
 def one_side(y, law, k, nodes, series, alpha):
     """log pdf and its derivatives by y, alpha and this side's beta."""
     side = law[k * FIELDS : (k + 1) * FIELDS]
@@ -119,10 +132,10 @@ def one_side(y, law, k, nodes, series, alpha):
     if log_level > 700.0:
         return -np.inf, 0.0, 0.0, 0.0
     level = math.exp(log_level)
-    first, block, last, least = _blocks_of(level, law, k, nodes, series)
+    first, block, last, least = _blocks_of(level, law, k, nodes)
     s, c, a, b = _window(level, least, block * BLOCK, (last + 1) * BLOCK, nodes)
     if block > first:
-        z = level * series[LARGEST + block - 1]
+        z = level * nodes[block * BLOCK - 1]
         factor = z
         for n in range(TERMS):
             at = n * BLOCKS + block - 1
@@ -141,7 +154,7 @@ def one_side(y, law, k, nodes, series, alpha):
     return value, by_y, by_a, by_b
 
 
-@scalar
+@inner
 def log_pdf(y, law, nodes, series, alpha):
     """log pdf of the standard law at a distance y from zeta, and its derivatives by y, alpha, beta
     while y stays."""
@@ -152,7 +165,7 @@ def log_pdf(y, law, nodes, series, alpha):
     return value, by_y, by_a, by_b
 
 
-@scalar(fastmath=FUSED)
+@inner(fastmath=FUSED)
 def log_pdf_alone(y, law, nodes, series, alpha):
     """The value of `log_pdf`."""
     k = 0 if y >= 0.0 else 1
@@ -167,10 +180,10 @@ def log_pdf_alone(y, law, nodes, series, alpha):
     if log_level > 700.0:
         return -np.inf
     level = math.exp(log_level)
-    first, block, last, least = _blocks_of(level, law, k, nodes, series)
+    first, block, last, least = _blocks_of(level, law, k, nodes)
     s = _total(level, least, block * BLOCK, (last + 1) * BLOCK, nodes)
     if block > first:
-        z = level * series[LARGEST + block - 1]
+        z = level * nodes[block * BLOCK - 1]
         factor = z
         for n in range(TERMS):
             s += factor * series[n * BLOCKS + block - 1]

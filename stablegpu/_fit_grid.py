@@ -29,14 +29,14 @@ def search(sets, laws, units, dimensions: int, work, host):
     `laws` holds McCulloch's estimates (alpha, beta, S0 location and scale), `units` the locations
     and scales of the states. All sets take a step at once.
     """
-    from stablegpu._fit_optimum_math import STATE, VALUE
+    from stablegpu._fit_state_math import RESULT, VALUE
 
     steps = np.linspace(-1.0, 1.0, POINTS[dimensions])
     offsets = np.array(list(itertools.product(*[steps] * dimensions)))
     count, every = len(laws), np.arange(len(laws))
     centres = np.column_stack([laws[:, :2], np.zeros((count, 2))])
     widths = np.tile(_WIDTHS[:dimensions], (count, 1))
-    best, evaluations = np.full((count, STATE), -np.inf), 0
+    best, evaluations = np.full((count, RESULT), -np.inf), 0
     for _ in range(_MOST):
         grids = np.repeat(centres[:, None, :], len(offsets), axis=1)
         grids[..., :dimensions] += widths[:, None, :] * offsets
@@ -62,10 +62,8 @@ def search(sets, laws, units, dimensions: int, work, host):
 def likelihoods(sets, grids, units, work, host):
     """States with the log-likelihood of grids[s, k] for set s: all at once."""
     count, size = grids.shape[:2]
-    firsts, lasts = (host.result(v, v.shape).repeat(size) for v in (sets.firsts, sets.lasts))
-    repeated = sets._replace(
-        firsts=host.input("sets", firsts, np.int64), lasts=host.input("sets", lasts, np.int64)
-    )
+    ends = host.result(sets.ends, (count, 2)).repeat(size, axis=0)
+    repeated = sets._replace(ends=_fit_sets.pairs(host, ends))
     units = np.repeat(units, size, axis=0)
     states = _fit_sets.maximized(repeated, grids.reshape(-1, 4), units, 0, work, host)
     return states.reshape(count, size, -1)

@@ -41,7 +41,7 @@ class _Whole(NamedTuple):
 
 def _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock):
     """Fits of sorted sets from McCulloch's estimates."""
-    from stablegpu._fit_optimum_math import EVALUATIONS, LOC_IN_S1, STATE, STATUS, VALUE, X
+    from stablegpu._fit_state_math import EVALUATIONS, LOC_IN_S1, RESULT, STATUS, VALUE, X
 
     bad = np.select(
         [np.isnan(laws[:, 0]), laws[:, 0] == np.inf, laws[:, 0] == -np.inf],
@@ -60,7 +60,7 @@ def _from_starts(sets, whole, laws, known, parameterization, method, work, host,
         mode = free | (LOC_IN_S1 if in_s1 else 0)
         states = _fit_sets.maximized(sets, initial, units, mode, work, host)
     else:
-        states = np.zeros((len(laws), STATE))
+        states = np.zeros((len(laws), RESULT))
         states[:, X], states[:, X + 1] = laws[:, 0], laws[:, 1]
         states[:, VALUE] = np.nan
     clock.append(time.perf_counter())
@@ -108,7 +108,7 @@ def _by_regression(whole: _Whole, laws, work, host):
 def _by_grid(sets, laws, units, dimensions: int, work, host):
     """States of the best laws on contracting grids."""
     from stablegpu._fit_grid import search
-    from stablegpu._fit_optimum_math import EVALUATIONS
+    from stablegpu._fit_state_math import EVALUATIONS
 
     states, evaluations = search(sets, laws, units, dimensions, work, host)
     states[:, EVALUATIONS] = evaluations

@@ -18,12 +18,11 @@ LONGEST = 8192
 
 
 class Sets(NamedTuple):
-    """Sorted data sets: set s is x[firsts[s]:lasts[s]], all on the device."""
+    """Sorted data sets: set s is x[ends[s, 0]:ends[s, 1]], all on the device."""
 
     x: Any
     weights: Any  # of the same places; empty: all 1
-    firsts: Any
-    lasts: Any
+    ends: Any
 
 
 class _Constants(NamedTuple):
@@ -51,41 +50,49 @@ def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace) 
     places = np.concatenate(([0], np.cumsum(counts)[:-1]))
     x = host.output((int(counts.sum()),))
     w = host.output(x.shape) if weights.size else weights
-    on_device = [host.input("sets", v, np.int64) for v in (starts, stops, places)]
+    sources = ends = pairs(host, np.stack([starts, stops], axis=1))
+    if (places != starts).any():  # they overlap, or there are gaps
+        ends = pairs(host, np.stack([places, places + counts], axis=1))
     twin("stablegpu._fit_start", work.device).sort(
-        data, weights, *on_device, int(counts.max()), x, w, work.stream
+        data, weights, sources, ends, int(counts.max()), x, w, work.stream
     )
-    return Sets(x, w, on_device[2], host.input("sets", places + counts, np.int64))
+    return Sets(x, w, ends)
 
 
 def starts_of(sets: Sets, work: Workspace, host: Workspace) -> np.ndarray:
     """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale."""
-    laws = _matrix(host, sets.firsts.size, 4)
+    laws = _matrix(host, sets.ends.shape[0], 4)
     loops = twin("stablegpu._fit_start", work.device)
     loops.start(*sets, constants(work).surfaces, laws, work.stream)
-    return host.result(laws.reshape(4 * sets.firsts.size), (sets.firsts.size, 4))
+    return host.result(laws, laws.shape)
 
 
 def maximized(sets: Sets, initial, units, free: int, work: Workspace, host: Workspace):
     """Final states of the optimiser, a row for every set; see `_fit_cpu.maximize`."""
-    from stablegpu._fit_optimum_math import STATE
+    from stablegpu._fit_likelihood_math import BEGINNING
+    from stablegpu._fit_state_math import RESULT
 
-    count = sets.firsts.size
-    states = _matrix(host, count, STATE)
+    count = sets.ends.shape[0]
+    begins = np.concatenate([initial, units, np.zeros((count, 1))], axis=1)
+    states = _matrix(host, count, RESULT)
     twin("stablegpu._fit", work.device).maximize(
         *sets,
-        host.input("initial", initial).reshape(count, 4),
-        host.input("units", units).reshape(count, 2),
+        host.input("begins", begins).reshape(count, BEGINNING),
         free,
         constants(work).table,
         states,
         work.stream,
     )
-    return host.result(states.reshape(count * STATE), (count, STATE))
+    return host.result(states, (count, RESULT))
 
 
 def _matrix(host: Workspace, rows: int, columns: int):
     return host.output((rows, columns)).reshape(rows, columns)
+
+
+def pairs(host: Workspace, ends):
+    """(sets, 2) integers on the device."""
+    return host.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 
 def binned(data, weights, centre: float, width: float, ends, work: Workspace, host: Workspace):
@@ -119,6 +126,5 @@ def binned(data, weights, centre: float, width: float, ends, work: Workspace, ho
     return Sets(
         host.input("data", points[order]),
         host.input("weights", np.repeat(0.5 * mass, 2)[order]),
-        host.input("sets", np.zeros(1, np.int64), np.int64),
-        host.input("sets", np.array([points.size]), np.int64),
+        pairs(host, np.array([[0, points.size]])),
     )

@@ -22,7 +22,8 @@ def _merge(x, w, low, middle, high, x_out, w_out):
 
 @serial
 def _sort(x, w):
-    """Merge sort of data and weights, in place. (Numba's own sorts take 7 s to compile.)"""
+    """Merge sort of data and weights, in place. (Numba's own sorts take 7 s to compile, and array
+    assignments in place of the loops 2 s.)"""
     x_other, w_other = np.empty_like(x), np.empty_like(w)
     x_now, w_now = x, w
     width = 1
@@ -32,37 +33,40 @@ def _sort(x, w):
             _merge(x_now, w_now, low, middle, high, x_other, w_other)
         x_now, x_other, w_now, w_other = x_other, x_now, w_other, w_now
         width *= 2
-    x[:], w[:] = x_now, w_now
+    for k in range(x.size):
+        x[k] = x_now[k]
+    for k in range(w.size):
+        w[k] = w_now[k]
 
 
 @parallel
-def _sort_sets(data, weights, starts, stops, places, x, w):
-    for index in prange(starts.size):
+def _sort_sets(data, weights, sources, ends, x, w):
+    for index in prange(ends.shape[0]):
         s = np.int64(index)
-        first, last = places[s], places[s] + stops[s] - starts[s]
+        start, first, last = sources[s, 0], ends[s, 0], ends[s, 1]
         for i in range(first, last):
-            value = data[starts[s] + i - first]
+            value = data[start + i - first]
             x[i] = value if value == value else np.inf  # NaN is as bad, and cannot be sorted
+            if weights.size:
+                w[i] = weights[start + i - first]
         own = w[first:last] if weights.size else w
-        if weights.size:
-            own[:] = weights[starts[s] : stops[s]]
         _sort(x[first:last], own)
 
 
 @parallel
-def _start_sets(x, w, firsts, lasts, surfaces, laws):
-    for index in prange(firsts.size):
+def _start_sets(x, w, ends, surfaces, laws):
+    for index in prange(ends.shape[0]):
         s = np.int64(index)
         laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = start_of(
-            x, w, firsts[s], lasts[s], surfaces
+            x, w, ends[s, 0], ends[s, 1], surfaces
         )
 
 
-def sort(data, weights, starts, stops, places, longest, x, w, stream=0):
-    """Set s of the data, data[starts[s]:stops[s]], sorted to x from places[s] on; weights to w."""
-    _sort_sets(data, weights, starts, stops, places, x, w)
+def sort(data, weights, sources, ends, longest, x, w, stream=0):
+    """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w."""
+    _sort_sets(data, weights, sources, ends, x, w)
 
 
-def start(x, w, firsts, lasts, surfaces, laws, stream=0):
-    """alpha, beta, S0 location and scale of sorted sets x[firsts[s]:lasts[s]], a row each."""
-    _start_sets(x, w, firsts, lasts, surfaces, laws)
+def start(x, w, ends, surfaces, laws, stream=0):
+    """alpha, beta, S0 location and scale of sorted sets x[ends[s, 0]:ends[s, 1]], a row each."""
+    _start_sets(x, w, ends, surfaces, laws)

@@ -13,12 +13,12 @@ _THREADS_OF_STARTS = 64
 
 
 @kernel
-def sort_sets(data, weights, starts, stops, places, x, w):
+def sort_sets(data, weights, sources, ends, x, w):
     """Batcher's bitonic network: no branch depends on the data but the exchange."""
     memory = cuda.shared.array(0, float64)
     lane, weighted = cuda.threadIdx.x, weights.size > 0
-    for s in range(cuda.blockIdx.x, starts.size, cuda.gridDim.x):
-        start, count, first = starts[s], stops[s] - starts[s], places[s]
+    for s in range(cuda.blockIdx.x, ends.shape[0], cuda.gridDim.x):
+        start, first, count = sources[s, 0], ends[s, 0], ends[s, 1] - ends[s, 0]
         size = 1
         while size < count:
             size *= 2
@@ -52,21 +52,23 @@ def sort_sets(data, weights, starts, stops, places, x, w):
 
 
 @kernel
-def start_sets(x, w, firsts, lasts, surfaces, laws):
-    for s in range(cuda.grid(1), firsts.size, cuda.gridsize(1)):
+def start_sets(x, w, ends, surfaces, laws):
+    for s in range(cuda.grid(1), ends.shape[0], cuda.gridsize(1)):
         laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = start_of(
-            x, w, firsts[s], lasts[s], surfaces
+            x, w, ends[s, 0], ends[s, 1], surfaces
         )
 
 
-def sort(data, weights, starts, stops, places, longest, x, w, stream=0):
-    """Set s of the data, data[starts[s]:stops[s]], sorted to x from places[s] on; weights to w."""
-    arguments = (data, weights, starts, stops, places, x, w)
+def sort(data, weights, sources, ends, longest, x, w, stream=0):
+    """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w."""
+    arguments = (data, weights, sources, ends, x, w)
     size = 8 * (1 << (longest - 1).bit_length()) * (2 if weights.size else 1)
-    launch.with_shared_memory(sort_sets, arguments, size, _THREADS, _THREADS * starts.size, stream)
+    launch.with_shared_memory(
+        sort_sets, arguments, size, _THREADS, _THREADS * ends.shape[0], stream
+    )
 
 
-def start(x, w, firsts, lasts, surfaces, laws, stream=0):
-    """alpha, beta, S0 location and scale of sorted sets x[firsts[s]:lasts[s]], a row each."""
-    grid = launch.blocks(firsts.size, _THREADS_OF_STARTS)
-    start_sets[grid, _THREADS_OF_STARTS, stream](x, w, firsts, lasts, surfaces, laws)
+def start(x, w, ends, surfaces, laws, stream=0):
+    """alpha, beta, S0 location and scale of sorted sets x[ends[s, 0]:ends[s, 1]], a row each."""
+    grid = launch.blocks(ends.shape[0], _THREADS_OF_STARTS)
+    start_sets[grid, _THREADS_OF_STARTS, stream](x, w, ends, surfaces, laws)

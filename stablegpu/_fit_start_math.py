@@ -1,6 +1,6 @@
 """McCulloch's estimator for both targets: from five quantiles to a law (`_mcculloch.py`).
 
-alpha and beta follow from two ratios of quantiles by two nested bisections, in surfaces over alpha
+alpha and beta follow from two ratios of quantiles by two nested searches, in surfaces over alpha
 and the angle whose sine is beta that are interpolated bilinearly.
 """
 
@@ -9,10 +9,11 @@ import math
 import numpy as np
 
 from hetero.jit import scalar
+from stablegpu._zero_math import between
 
 ALPHAS, ANGLES = 381, 193  # places of the surfaces: alpha in [0.1, 2], beta in [0, 1]
 LOWEST, HIGHEST = 0.1, 2.0
-STEPS = 30  # of a bisection
+TOLERANCE = 1e-7  # of alpha and the angle
 P05, P25, P50, P75, P95 = 0.05, 0.25, 0.5, 0.75, 0.95
 
 
@@ -33,20 +34,57 @@ def _surface(surfaces, k, alpha, angle):
 
 
 @scalar
+def _excess(alpha, angle, log_ratio, surfaces):
+    """How far the ratio of ranges exceeds that of a law: rises with alpha."""
+    return log_ratio * alpha - _surface(surfaces, 0, alpha, angle)
+
+
+@scalar
 def _alpha_of(angle, log_ratio, surfaces):
     """alpha in range that comes nearest to the ratio of ranges, for a skewness."""
     low, high = LOWEST, HIGHEST
-    if _surface(surfaces, 0, high, angle) >= log_ratio * high:
+    below = _excess(low, angle, log_ratio, surfaces)
+    above = _excess(high, angle, log_ratio, surfaces)
+    if above <= 0.0:
         return high
-    if _surface(surfaces, 0, low, angle) <= log_ratio * low:
+    if below >= 0.0:
         return low
-    for _ in range(STEPS):
-        middle = 0.5 * (low + high)
-        if _surface(surfaces, 0, middle, angle) > log_ratio * middle:
-            low = middle
+    width = high - low
+    reach = 2.0 * width
+    while high - low > TOLERANCE:
+        alpha = between(low, high, below, above, width, reach)
+        value = _excess(alpha, angle, log_ratio, surfaces)
+        if value < 0.0:
+            low, below = alpha, value
         else:
-            high = middle
+            high, above = alpha, value
+        reach *= 0.5
     return 0.5 * (low + high)
+
+
+@scalar
+def _angle_of(skew, log_ratio, surfaces):
+    """Angle in [0, pi/2] of the law that comes nearest to a skewness >= 0, and alpha there."""
+    low, high = 0.0, 0.5 * math.pi
+    at_low, at_high = _alpha_of(low, log_ratio, surfaces), _alpha_of(high, log_ratio, surfaces)
+    below = _surface(surfaces, 1, at_low, low) - skew
+    above = _surface(surfaces, 1, at_high, high) - skew
+    if above <= 0.0:
+        return high, at_high
+    if below >= 0.0:
+        return low, at_low
+    width = high - low
+    reach = 2.0 * width
+    while high - low > TOLERANCE:
+        angle = between(low, high, below, above, width, reach)
+        value = _surface(surfaces, 1, _alpha_of(angle, log_ratio, surfaces), angle) - skew
+        if value < 0.0:
+            low, below = angle, value
+        else:
+            high, above = angle, value
+        reach *= 0.5
+    angle = 0.5 * (low + high)
+    return angle, _alpha_of(angle, log_ratio, surfaces)
 
 
 @scalar
@@ -67,20 +105,7 @@ def estimate(q05, q25, q50, q75, q95, surfaces):
     log_ratio = math.log(span / quartiles)
     skew = ((q95 - q50) - (q50 - q05)) / span
     sign = -1.0 if skew < 0.0 else 1.0
-    skew = abs(skew)
-    low, high = 0.0, 0.5 * math.pi
-    if _surface(surfaces, 1, _alpha_of(high, log_ratio, surfaces), high) <= skew:
-        low = high
-    elif _surface(surfaces, 1, _alpha_of(low, log_ratio, surfaces), low) >= skew:
-        high = low
-    for _ in range(STEPS):
-        middle = 0.5 * (low + high)
-        if _surface(surfaces, 1, _alpha_of(middle, log_ratio, surfaces), middle) < skew:
-            low = middle
-        else:
-            high = middle
-    angle = 0.5 * (low + high)
-    alpha = _alpha_of(angle, log_ratio, surfaces)
+    angle, alpha = _angle_of(abs(skew), log_ratio, surfaces)
     if alpha == HIGHEST:
         angle = 0.0
     beta = 1.0 if angle == 0.5 * math.pi else math.sin(angle)

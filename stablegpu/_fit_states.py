@@ -12,7 +12,7 @@ _SNAP = 1e-8
 
 def parameters_of(states, units, parameterization: str):
     """(sets, 4) parameters in S0 or S1, and (sets, 4, 4) derivatives by those of the optimiser."""
-    from stablegpu._fit_optimum_math import IN_S1, X
+    from stablegpu._fit_state_math import IN_S1, X
 
     q = states[:, X : X + 4]
     alpha = np.where(q[:, 0] > 2.0 - _SNAP, 2.0, q[:, 0])
@@ -38,10 +38,10 @@ def parameters_of(states, units, parameterization: str):
 
 def covariances_of(states, slope, free: int):
     """(sets, 4, 4) covariances: NaN at boundaries and where there is no maximum, 0 if fixed."""
-    from stablegpu._fit_optimum_math import INFORMATION, WIDTHS
+    from stablegpu._fit_state_math import INFORMATION, WIDTHS
 
     information = states[:, INFORMATION : INFORMATION + 16].reshape(-1, 4, 4)
-    known = states[:, WIDTHS : WIDTHS + 4] > 0.0
+    known = states[:, WIDTHS : WIDTHS + 4] != 0.0
     fixed = np.array([not (free >> k) & 1 for k in range(4)])
     unknown = ~known & ~fixed
     fine = np.isfinite(information).all(axis=(1, 2)) & (known | fixed | unknown).all(axis=1)

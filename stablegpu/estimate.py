@@ -71,9 +71,10 @@ def fit(
     Maximum likelihood: quasi-Newton ascent with the exact gradient from McCulloch's estimate, by
     sums over nodes (`_fit_law_math.py`), for |alpha - 1| < 0.1 by a table
     (`_fit_near_one_math.py`); standard errors from the observed information. On a GPU a block of
-    threads fits a data set from start to end. The likelihood is unbounded as alpha -> 0: 0.1 is the
-    least value here. For small alpha it has a maximum near many a datum; the best of those around
-    the densest place is taken. More than 8192 observations are gathered in 4096 bins with two
+    threads fits a data set from start to end, or a team of blocks where there are few sets. The
+    likelihood is unbounded as alpha -> 0: 0.1 is the least value here. For small alpha it has a
+    maximum near many a datum; ascents from several of those around the densest place look for the
+    best. More than 8192 observations are gathered in 4096 bins with two
     points each.
 
     Examples

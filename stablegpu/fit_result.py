@@ -41,7 +41,7 @@ class FitResult:
         boundary, 0 for fixed ones; those of the others hold them fixed. NaN for estimators that
         come without one.
     evaluations : int
-        Of the likelihood with its gradient.
+        Of the likelihood with its gradient; a scan of locations counts as one.
     timings : dict
         Seconds of wall clock by stage.
     """
@@ -98,7 +98,7 @@ class FitResult:
 
     def interval(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Confidence intervals by name, from the normal law of the estimates (Wald's), cut off at
-        the ends of the parameters' ranges; the scale's is symmetric in its logarithm."""
+        the ends of the parameters' ranges; see `fit_intervals.wald`."""
         from stablegpu.fit_intervals import wald
 
         return wald(self, confidence)
@@ -155,3 +155,9 @@ class FitResults:
     def stderr(self) -> dict[str, np.ndarray]:
         variances = np.diagonal(self.covariance, axis1=1, axis2=2)
         return dict(zip(PARAMETERS, np.sqrt(variances).T, strict=True))
+
+    def interval(self, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Confidence intervals by name: arrays of their ends; see `FitResult.interval`."""
+        from stablegpu.fit_intervals import wald
+
+        return wald(self, confidence)

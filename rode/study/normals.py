@@ -2,49 +2,52 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 import hetero
 import rode
 from hetero.jit import twin
 from hetero.study import Study
+from rode.normals import fits
 from rode.ziggurat import STRIPS, ziggurat
 
 
 def run(study: Study) -> dict:
     size = 1 << (14 if study.quick else 28 if study.device.kind == "cuda" else 22)
     out = study.empty(size, "float32")
-    return {
+    found = {
         "numbers": size,
-        "ziggurat": _strips(study, out),
+        "ziggurat": _strips(study, size),
         "grids": _grids(study, out),
         "rational": _rational(study, size),
         "setup": _setup(study),
     }
+    if study.device.kind == "cuda":
+        found["work"] = _work(study, size)
+    return found
 
 
-def _strips(study: Study, out) -> list[dict]:
+def _strips(study: Study, size: int) -> list[dict]:
     """Figures 8.4 and 8.5, table 8.2: rate and divergence over the number of strips."""
-    found = []
+    found, out = [], {d: study.empty(size, d) for d in ("float32", "float64")}
     for strips in STRIPS[7:9] if study.quick else STRIPS:
         table = ziggurat(strips)
         record = {"strips": strips, "fast": table.fast, "diverging warps": table.diverging()}
-        for place in ("shared", "local"):
-            record[f"G/s, {place} memory"] = 1e-9 * study.rate(
-                lambda s=strips, p=place: rode.normal(
-                    method="ziggurat", strips=s, table=p, rng=1, out=out, device=study.device
-                ),
-                out.size,
-            )
+        for dtype in out:
+            for place in ("shared", "local"):
+                settings = {"strips": strips, "table": place, "out": out[dtype]}
+                record[f"G/s, {dtype}, {place}"] = _ziggurat(study, settings)
         found.append(record)
     rows = [list(r.values()) for r in found]
-    study.table("Ziggurat, float32, over the number of strips", list(found[0]), rows)
+    study.table("Ziggurat over the number of strips", list(found[0]), rows)
     figure = study.figure()
     left, right = figure.subplots(1, 2)
     strips = [r["strips"] for r in found]
-    for place in ("shared", "local"):
-        key = f"G/s, {place} memory"
-        left.semilogx(strips, [r[key] for r in found], "o-", label=place, base=2)
+    for key in list(found[0])[3:]:
+        rates = [np.nan if r[key] is None else r[key] for r in found]
+        left.semilogx(strips, rates, "o-", label=key.removeprefix("G/s, "), base=2)
     left.set(xlabel="strips", ylabel="G numbers/s", title="rate")
     left.legend()
     diverging = [r["diverging warps"] for r in found]
@@ -54,25 +57,69 @@ def _strips(study: Study, out) -> list[dict]:
     return found
 
 
+def _ziggurat(study: Study, settings: dict) -> float | None:
+    """G numbers/s; None for a table that shared memory does not hold."""
+    out = settings["out"]
+    if settings["table"] == "shared" and not fits(settings["strips"], out.dtype):
+        return None
+    rate = study.rate(
+        lambda: rode.normal(method="ziggurat", rng=1, device=study.device, **settings), out.size
+    )
+    return 1e-9 * rate
+
+
 def _grids(study: Study, out) -> list[dict]:
-    """Figures 8.6 and 8.7: launch shapes (GPU), or numbers of threads (CPU)."""
-    direct, key, found = twin("rode._normals", study.device).direct, (np.uint32(1),) * 2, []
-    if study.device.kind == "cpu":
-        for count in range(1, hetero.threads() + 1):
-            with hetero.use_threads(count):
-                rate = study.rate(lambda: direct("box-muller", key, 0, 0, out), out.size)
-            found.append({"threads": count, "G/s": 1e-9 * rate})
+    """Figures 8.6 and 8.8: launch shapes (GPU), or numbers of threads (CPU).
+
+    Wallace's generator (figure 8.7) has a block a pool and as many threads as its turns need.
+    """
+    found, cpu = [], study.device.kind == "cpu"
+    methods = ("box-muller", "box-muller-fast", "inverse", "rational", "rational-blending")
+    if cpu:
+        shapes = [{"threads": n} for n in range(1, hetero.threads() + 1)]
     else:
-        for threads in (256,) if study.quick else (64, 128, 256, 512, 1024):
-            for blocks in (4, 16) if study.quick else (2, 4, 8, 16, 32, 64):
-                rate = study.rate(
-                    lambda t=threads, b=blocks: direct("box-muller", key, 0, 0, out, 0, t, b),
-                    out.size,
-                )
-                found.append({"threads": threads, "blocks a multiprocessor": blocks})
-                found[-1]["G/s"] = 1e-9 * rate
+        sizes = (256,) if study.quick else (64, 256, 1024)
+        grids = (16,) if study.quick else (4, 16, 64)
+        shapes = [{"threads": t, "blocks a multiprocessor": b} for t in sizes for b in grids]
+    for shape in shapes:
+        launched = () if cpu else (0, *shape.values())
+        count = shape["threads"] if cpu else hetero.threads()
+        with hetero.use_threads(count):
+            rates = {f"G/s, {m}": 1e-9 * _rate(study, m, out, launched) for m in methods}
+        found.append(shape | rates)
     rows = [list(r.values()) for r in found]
-    study.table("Box-Muller, float32, over launch shapes", list(found[0]), rows)
+    study.table("float32 over launch shapes", list(found[0]), rows)
+    return found
+
+
+def _rate(study: Study, method: str, out, launched: tuple) -> float:
+    direct, key = twin("rode._normals", study.device).direct, (np.uint32(1),) * 2
+    return study.rate(lambda: direct(method, key, 0, 0, out, *launched), out.size)
+
+
+def _work(study: Study, size: int) -> list[dict]:
+    """Table 8.3: float operations a second and their share of the GPU's peak, for the methods
+    without branches: there the kernel's text has as many as a pair of blocks takes."""
+    from rode import _normals_cuda
+
+    limits, found = hetero.limits(study.device), []
+    for method, dtype in (
+        *(("box-muller", "float32"), ("box-muller-fast", "float32")),
+        *(("rational-blending", "float32"), ("box-muller", "float64")),
+    ):
+        out = study.empty(size // 2, dtype)
+        rate, width = _rate(study, method, out, ()), np.dtype(dtype).itemsize
+        text = next(iter(_normals_cuda.DIRECT[method, dtype][0].inspect_asm().values()))
+        kind = f"f{8 * width}"
+        count = 2 * len(re.findall(rf"fma\.rn(?:\.ftz)?\.{kind}", text))
+        count += len(re.findall(rf"(?:add|sub|mul)(?:\.rn)?(?:\.ftz)?\.{kind}", text))
+        peak = limits.fma_float32 if width == 4 else limits.fma_float64
+        done = rate * count / (32 // width)
+        found.append({"method": method, "dtype": dtype, "operations a number": count * width / 32})
+        found[-1] |= {"TFLOP/s": 1e-12 * done, "% of peak": 50.0 * done / peak}
+        found[-1]["% of the write limit"] = 100.0 * rate * width / limits.copy
+    rows = [list(r.values()) for r in found]
+    study.table("Float operations (Philox works on integers)", list(found[0]), rows)
     return found
 
 
@@ -96,13 +143,14 @@ def _rational(study: Study, size: int) -> list[dict]:
 def _setup(study: Study) -> dict:
     """Table 8.4: what must be done before the first number, compilation apart."""
 
-    def tables():
+    def table(strips):
         ziggurat.cache_clear()
-        ziggurat(256)
+        ziggurat(strips)
 
     pool = study.empty(1024, "float32")
     found = {
-        "Ziggurat, 256 strips, ms": 1e3 / study.rate(tables, 1),
+        "Ziggurat, 256 strips, ms": 1e3 / study.rate(lambda: table(256), 1),
+        "Ziggurat, 4096 strips, ms": 1e3 / study.rate(lambda: table(4096), 1),
         "Wallace, first pool with its numbers, ms": 1e3
         / study.rate(
             lambda: rode.normal(method="wallace", rng=1, out=pool, device=study.device), 1

@@ -1,15 +1,21 @@
-"""Paths and averages: the paper's figures 9.5, 10.2 and 10.3."""
+"""Paths and averages: the paper's figures 9.5, 10.2 and 10.3, and lengths."""
 
 from __future__ import annotations
+
+import numpy as np
 
 import rode
 from hetero.jit import twin
 from hetero.study import Study
+from rode._ou import block, path_of, tile
 
 
 def run(study: Study) -> dict:
     most = 14 if study.quick else 28 if study.device.kind == "cuda" else 22
-    return {"paths": _paths(study, most), "averages": _averages(study, most)}
+    found = {"paths": _paths(study, most), "averages": _averages(study, most)}
+    if study.device.kind == "cuda":
+        found |= {"elements": _elements(study, most), "blocks": _blocks(study, most)}
+    return found
 
 
 def _paths(study: Study, most: int) -> list[dict]:
@@ -67,4 +73,50 @@ def _averages(study: Study, most: int) -> list[dict]:
             found.append(record)
     rows = [list(r.values()) for r in found]
     study.table(f"Averages of {1 << most:,} elements", list(found[0]), rows)
+    return found
+
+
+def _elements(study: Study, most: int) -> list[dict]:
+    """Figure 9.5: steps a second over the elements that a thread walks, by bridges."""
+    loops, key, delta, found = twin("rode._ou", study.device), (np.uint32(1),) * 2, 2.0**-10, []
+    for rounds in (1, 8) if study.quick else (1, 2, 4, 8, 16):
+        record = {}
+        for dtype, normals in (("float32", "float32"), ("float32", "fast"), ("float64", "float64")):
+            record["elements a thread"] = rounds * block("float32")
+            run, table = path_of(rode.Process(), delta, dtype, key, 0, 0, rounds)
+            out = study.empty(1 << most, dtype)
+            ends = study.empty(-(-out.size // tile(dtype, rounds)), dtype)
+            rode.normal(rng=1, out=ends, device=study.device)
+            start = np.dtype(dtype).type(0.0)
+            record[f"G steps/s, {dtype}{', fast' if normals == 'fast' else ''}"] = (
+                1e-9
+                * study.rate(
+                    lambda r=run, t=table, e=ends, n=normals, o=out, s=start: loops.bridge(
+                        r, t, s, e, n, o
+                    ),
+                    out.size,
+                )
+            )
+        found.append(record)
+    title = "Ornstein-Uhlenbeck tiles, noise drawn (float64: half as many elements a thread)"
+    study.table(title, list(found[0]), [list(r.values()) for r in found])
+    return found
+
+
+def _blocks(study: Study, most: int) -> list[dict]:
+    """Figures 10.2 and 10.3: bandwidth of the averages over the threads of a block."""
+    sums, found = twin("rode._averages", study.device).sums, []
+    for dtype in ("float32", "float64"):
+        source = study.empty(1 << most, dtype)
+        rode.normal(rng=1, out=source, device=study.device)
+        for threads in (256,) if study.quick else (64, 128, 256, 512, 1024):
+            record = {"dtype": dtype, "threads a block": threads}
+            for count, name in ((1, "single"), (2, "double"), (3, "three sums"), (4, "four sums")):
+                out = study.empty(count << (most - 10), dtype).reshape((count, -1))
+                rate = study.rate(
+                    lambda o=out, s=source, t=threads: sums(s, 1 << 10, o, 0, t), source.size
+                )
+                record[f"{name}, GB/s"] = 1e-9 * rate * source.dtype.itemsize
+            found.append(record)
+    study.table("Averages over 2^10 elements", list(found[0]), [list(r.values()) for r in found])
     return found

@@ -25,7 +25,7 @@ def _shares(study: Study) -> list[dict]:
     """Seconds of each block of one path with everything in memory, and of the fused kernel."""
     found, fine, place = [], 1 << 10, {"device": study.device}
     problem = rode.kanai_tajimi(outputs=("acceleration",))
-    most = 16 if study.quick else 26 if study.device.kind == "cuda" else 22
+    most = 16 if study.quick else 28 if study.device.kind == "cuda" else 22
     for power in range(16, most + 1, 2):
         steps = 1 << power
         noise, o = study.empty(steps, "float32"), study.empty(steps, "float32")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hetero.errors import DeviceUnavailableError
 from lbm.__main__ import main
 from lbm.cases import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
 from lbm.patterns import PATTERNS
@@ -62,7 +63,14 @@ def test_command_line(pattern, tmp_path, capsys):
     assert "of U" in capsys.readouterr().out
 
 
-def test_study(tmp_path):
-    assert main(["study", "--quick", "--out", str(tmp_path)]) == 0
-    assert (tmp_path / "blocks.json").is_file()
-    assert list(tmp_path.glob("*.png"))
+def test_study(device, tmp_path):
+    names = ["blocks", "shares"] if device == "cuda" else ["blocks"]
+    assert main(["study", "--quick", "--device", device, "--out", str(tmp_path)]) == 0
+    for name in names:
+        assert (tmp_path / f"{name}.json").is_file()
+    assert len(list(tmp_path.glob("*.png"))) == len(names)
+
+
+def test_shares_need_a_gpu(tmp_path):
+    with pytest.raises(DeviceUnavailableError, match="beside a GPU"):
+        main(["study", "shares", "--quick", "--out", str(tmp_path)])

@@ -45,6 +45,21 @@ def test_cpu_and_gpu_together(ratio, require_cuda):
         assert np.abs(ours.u - theirs.moments()[1]).max() < 5e-15
 
 
+@pytest.mark.simulator
+def test_a_gpu_moves_planes_of_the_cpus_block(device):
+    if device != "cuda":
+        pytest.skip("needs a GPU or its simulator beside the CPU")
+    walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}
+    rho, u = noisy((4, 6, 3))
+    options = {"collision": lbm.TRT(0.7), "boundaries": walls, "rho": rho, "u": u, "check": 0}
+    one, two = (
+        lbm.Simulation((4, 6, 3), precision="float64", device=device, ratio=ratio, **options)
+        for ratio in (0.0, 0.4)
+    )
+    for _ in range(2):
+        assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
+
+
 def test_the_model_prefers_a_gpu_alone_unless_the_cpu_pays():
     slow = Model(1e-6, 1e-4, 1e-5, 1e-5, 1e-4)
     assert slow.best(512) == 0

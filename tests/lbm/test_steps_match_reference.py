@@ -5,6 +5,8 @@ import pytest
 
 import lbm
 from flows import FLOWS, noisy, pair
+from lbm._rows import CHUNK
+from lbm._sweeps import WAYS
 from lbm.patterns import PATTERNS
 from lbm.reference import Reference
 
@@ -41,6 +43,26 @@ def test_other_precisions(flow, precision, pattern, device):
 
 def test_bgk(device):
     compare("cavity with bodies", lbm.BGK(0.8), "float64", "esoteric", device, 4)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_long_rows_among_many_kinds_of_cells(pattern, device):
+    """More cells and kinds of cells than a row's scratch and its table of distances hold."""
+    shape = (2 * CHUNK + 21, 5, 4)
+    solid = np.random.default_rng(3).random(shape) < 0.04
+    solid[:CHUNK] = False
+    options = {"boundaries": {"y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.1, 0.0, 0.05)),
+                              "body": lbm.Solid(solid)}}  # fmt: skip
+    rho, u = noisy(shape)
+    ours = lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, precision="float64",
+                          pattern=pattern, device=device, **options)  # fmt: skip
+    assert len(ours.problem.links.masks) > 2 * WAYS
+    theirs = Reference(shape, lbm.TRT(0.7), **options)
+    theirs.set(rho, u)
+    for _ in range(2):
+        ours.run(1)
+        theirs.step()
+        assert difference(ours, theirs) < CLOSE["float64"]
 
 
 @pytest.mark.simulator

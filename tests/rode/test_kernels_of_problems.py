@@ -11,7 +11,7 @@ from hetero._driver import SIMULATOR
 from rode import _averages_cuda, _march_cuda
 from rode._march import Run
 from rode._run import program_of
-from rode.montecarlo import _Plan
+from rode.montecarlo import Plan
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
@@ -34,7 +34,7 @@ def run_of(dtype) -> Run:
 
 @pytest.mark.parametrize(("problem", "method", "sampling", "dtype", "normals", "registers"), CASES)
 def test_solver(problem, method, sampling, dtype, normals, registers):
-    plan = _Plan.checked(
+    plan = Plan.checked(
         *(problem, method, (0.0, 1.0), 2.0**-5, 2.0**-8, 100, sampling, dtype, normals)
     )
     t = f4 if dtype == "float32" else f8
@@ -51,7 +51,7 @@ def test_solver(problem, method, sampling, dtype, normals, registers):
 @pytest.mark.parametrize(("dtype", "count"), [("float32", 2), ("float64", 3)])
 def test_averages(dtype, count):
     t = f4 if dtype == "float32" else f8
-    signature = (array(t), i8, i8, i8, t, boolean, array(t, 2))
+    signature = (array(t), i8, i8, i8, i8, t, boolean, array(t, 2))
     report = compile_kernel(_averages_cuda.sums_kernel(dtype, count), signature)
     assert report.spills == 0
     assert report.registers <= 64

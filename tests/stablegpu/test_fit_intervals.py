@@ -19,8 +19,14 @@ def test_walds_interval_is_made_of_standard_errors(result):
     assert high - low == pytest.approx(2.0 * 1.959964 * result.stderr["loc"], rel=1e-6)
     low, high = result.interval(0.9)["scale"]
     assert low * high == pytest.approx(result.scale**2)
+    low, high = result.interval(0.9)["alpha"]
+    assert (2.0 - low) * (2.0 - high) == pytest.approx((2.0 - result.alpha) ** 2)
+    assert high - low == pytest.approx(2.0 * 1.644854 * result.stderr["alpha"], rel=0.05)
     with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\)"):
         result.interval(1.0)
+    rows = stablegpu.fit([result.data, result.data], parameterization="S0", device="cpu")
+    for name, ends in rows.interval(0.9).items():
+        np.testing.assert_allclose(ends, np.tile(result.interval(0.9)[name], (2, 1)).T)
 
 
 @pytest.mark.parametrize("name", ["alpha", "beta", "scale"])

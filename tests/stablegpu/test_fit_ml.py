@@ -80,6 +80,35 @@ def test_no_other_law_is_more_likely(device, count):
         assert quick.loglik < result.loglik + 1e-6
 
 
+@pytest.mark.parametrize(
+    ("alpha", "beta", "seed"), [(0.3021938523072502, 0.9907233188579938, 172), (0.21, -0.89, 2003)]
+)
+def test_maxima_between_the_data_are_found(device, alpha, beta, seed):
+    """Next to |beta| = 1 the likelihood has one in many a gap; an ascent alone misses the best."""
+    _, x = sample(alpha, beta, 1000, seed)
+    options = {"parameterization": "S1", "device": device}
+    result = stablegpu.fit(np.stack([x, -x]), **options)
+    grid = stablegpu.fit(x, method="grid", **options)
+    assert grid.loglik < result.loglik[0] + 1e-3
+    assert result.loglik[1] == pytest.approx(result.loglik[0], abs=1e-3)
+    ordered = np.sort(x)
+    middles = 0.5 * (ordered[1:] + ordered[:-1])
+    at = np.searchsorted(ordered, result.loc[0])
+    held = {name: getattr(result, name)[0] for name in PARAMETERS}
+    for loc in middles[max(at - 5, 0) : at + 5]:
+        there = stablegpu.fit(x, fixed=held | {"loc": loc}, **options)
+        assert there.loglik < result.loglik[0] + 1e-6
+
+
+@pytest.mark.parametrize("alpha", [0.35, 1.4])
+def test_one_of_many_is_fitted_as_alone(device, alpha):
+    """Many sets are fitted by a block of threads each, few by teams of blocks."""
+    _, x = sample(alpha, 0.4, 150, 15)
+    alone, many = (stablegpu.fit(rows, device=device) for rows in (x, np.tile(x, (150, 1))))
+    np.testing.assert_allclose(many.alpha, alone.alpha, rtol=1e-7)
+    np.testing.assert_allclose(many.stderr["scale"], alone.stderr["scale"], rtol=1e-5)
+
+
 @pytest.mark.parametrize(("alpha", "beta"), [(1.6, 0.3), (0.7, -0.5), (1.02, 0.2)])
 def test_standard_errors_are_those_of_the_exact_likelihood(alpha, beta):
     _, x = sample(alpha, beta, 2000, 5)

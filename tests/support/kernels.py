@@ -55,13 +55,8 @@ POINTS = (*(array(f8),) * 5, array(boolean), types.UniTuple(array(f8), 6), array
 LBM = {
     "lbm._engine_cuda.zero": Budget((array(u8),), 32, float64=False),
     "lbm._engine_cuda.pick": Budget((array(f4), array(i8), array(f4)), 24, float64=False),
-    "lbm._halo_cuda.pack": Budget(
-        (array(f4, 2), array(i8), array(i8), i8, i8, array(f4, 3)), 40, float64=False
-    ),
-    "lbm._halo_cuda.unpack": Budget(
-        (array(f4, 3), array(i8), array(i8), array(boolean, 3), i8, i8, array(f4, 2)),
-        40,
-        float64=False,
+    "lbm._halo_cuda.carry": Budget(
+        (*(array(f4, 2),) * 2, *(array(i8),) * 3, array(boolean, 3), i8, i8, i8), 40, float64=False
     ),
     **{
         f"lbm._fields_cuda.{name}_{dtype}": Budget(signature, 48, float64=dtype is f8)
@@ -140,20 +135,21 @@ KERNELS = {
     "stablegpu._fit_cuda.maximize_sets": Budget(
         (
             *(array(f8),) * 2,
-            *(array(i8),) * 2,
-            array(f8, 2),
+            array(i8, 2),
             array(f8, 2),
             i8,
             array(f8),
+            i8,
+            array(f8, 4),
             array(f8, 2),
         ),
         168,  # three blocks of 128 threads a multiprocessor
     ),
     "stablegpu._fit_start_cuda.sort_sets": Budget(
-        (*(array(f8),) * 2, *(array(i8),) * 3, *(array(f8),) * 2), 64
+        (*(array(f8),) * 2, *(array(i8, 2),) * 2, *(array(f8),) * 2), 64
     ),
     "stablegpu._fit_start_cuda.start_sets": Budget(
-        (*(array(f8),) * 2, *(array(i8),) * 2, array(f8), array(f8, 2)), 64
+        (*(array(f8),) * 2, array(i8, 2), array(f8), array(f8, 2)), 80
     ),
     "stablegpu._fit_ecf_cuda.add_sets": Budget(
         (array(f8), *(array(i8),) * 2, array(f8, 2), i8, array(f8, 2)), 72

@@ -38,7 +38,8 @@ def _normals() -> dict:
         found[name] = Budget((*_COUNTER, u4, array(f4)), 56, float64=False)
         found[f"rest_{name}"] = Budget((*_COUNTER, u4, u4, array(f4)), 56, float64=False)
     for name in ("ziggurat", "ziggurat_shared"):
-        found |= _both(name, lambda t: (*_COUNTER, array(t), array(t)), 64, 96)
+        found |= _both(name, lambda t: (*_COUNTER, u4, array(t), array(t)), 80, 80)
+    found |= _both("rest_ziggurat", lambda t: (*_COUNTER, u4, u4, array(t), array(t)), 80, 80)
     found |= _both("wallace", lambda t: (*_COUNTER, boolean, boolean, array(t)), 48, 56)
     return {f"rode._normals_cuda.{name}": budget for name, budget in found.items()}
 
@@ -48,22 +49,23 @@ def _paths() -> dict:
         return u4 if t is f4 else u8
 
     def scan(t):
-        return (_path(t), array(t, 2), array(t, 2), array(t), boolean, array(t, 2))
+        return (_path(t), array(t, 2), array(t, 3), array(t), boolean, array(t, 2))
 
     def long(t):
         flags = (array(word(t)), array(word(t)))
-        return (_path(t), array(t), array(t, 2), array(t), *flags, boolean, array(t))
+        return (_path(t), array(t), array(t, 3), array(t), *flags, boolean, array(t))
 
     def bridge(t):
-        return (_path(t), array(t, 2), t, array(t), boolean, array(t))
+        return (_path(t), array(t, 3), t, array(t), boolean, array(t))
 
     found = _both("scan", scan, 64, 96) | _both("scan_noise", scan, 64, 96)
+    found |= _both("short", scan, 40, 48) | _both("short_noise", scan, 40, 48)
     found |= _both("long", long, 64, 80) | _both("long_noise", long, 64, 80)
     found |= _both("bridge", bridge, 64, 80)
-    for name, signature in (("scan", scan), ("long", long), ("bridge", bridge)):
+    for name, signature in (("scan", scan), ("short", scan), ("long", long), ("bridge", bridge)):
         found[f"{name}_fast"] = Budget(signature(f4), 64, float64=False)
     found |= _both("begin", lambda t: (_path(t), t, t, array(t)), 40, 48)
-    found |= _both("clear", lambda t: (array(word(t)), i8, word(t)), 32, 32)
+    found |= _both("clear", lambda t: (array(word(t)), array(word(t)), word(t)), 32, 32)
     swept = _both("sweep", lambda t: (array(t), array(t), t, array(t), array(t)), 40, 40)
     swept |= _both("fix", lambda t: (array(t), array(t), array(t), t), 40, 40)
     return {f"rode._ou_cuda.{name}": budget for name, budget in found.items()} | {
@@ -81,6 +83,9 @@ def _statistics() -> dict:
         )
     found |= _both(
         "rode._reduce_cuda.select_rank", lambda t: (array(t, 2), array(i8), array(t, 2)), 40, 40
+    )
+    found |= _both(
+        "rode._reduce_cuda.count_lost", lambda t: (array(t), array(t, 2), array(i8)), 40, 40
     )
     found |= _both(
         "rode._averages_cuda.finish", lambda t: (array(t), i8, array(t, 2), array(t, 2)), 64, 64

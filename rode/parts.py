@@ -1,0 +1,151 @@
+"""Monte Carlo over several GPUs, processes or ranks: each takes a range of paths."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from concurrent.futures import Executor, ThreadPoolExecutor
+
+import numpy as np
+
+import hetero
+from hetero import philox
+from hetero.devices import Device, resolve
+from rode.montecarlo import Plan, Quantiles, Result, Work, count_of, reductions_of, solve, width_of
+from rode.problems import Problem
+
+
+def solve_in_parts(
+    problem: Problem,
+    method: str,
+    *,
+    paths: int,
+    parts: int | None = None,
+    devices=None,
+    executor: Executor | None = None,
+    rng=None,
+    reduction="moments",
+    **settings,
+) -> Result:
+    """`rode.solve` with the paths shared out in ranges of nearly equal size.
+
+    A path has the same floats in any range, on any of the devices of one kind; `paths` and `peaks`
+    of the result do not depend on the number of parts, `mean` and `variance` only in the last
+    digits.
+
+    Parameters
+    ----------
+    problem, method, settings : as for `rode.solve`
+    paths : of all parts
+    parts : how many; None: one for each device
+    devices : sequence of devices, which take parts in turn; None: every GPU, or the CPU
+    executor : concurrent.futures.Executor, optional
+        Takes the parts: processes, or `mpi4py.futures.MPIPoolExecutor`; the problem's functions
+        must then be importable. None: one thread of this process for each device.
+    rng : as for `rode.solve`, which gives the same paths for an int or a SeedSequence
+    reduction : "paths", "moments", "peaks", or a tuple of them
+        Quantiles of parts do not give quantiles of all.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything runs, as `rode.solve`.
+    """
+    plan = _checked(problem, method, paths, settings)
+    wanted = reductions_of(reduction)
+    if any(isinstance(one, Quantiles) for one in wanted):
+        raise ValueError(
+            "reduction=Quantiles(..) cannot be joined from parts; take 'paths', or rode.solve"
+        )
+    devices = _devices(devices)
+    parts = count_of("parts", len(devices) if parts is None else parts, 1, paths)
+    first = count_of("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
+    if not isinstance(rng, int | np.random.SeedSequence):
+        rng = np.random.SeedSequence([int(word) for word in philox.key(rng)])
+    # As many threads a path as for all of them: sums are rounded alike in every part.
+    width = width_of(plan, settings.pop("threads_per_path", None), devices[0])
+    settings |= {"rng": rng, "reduction": wanted, "threads_per_path": width}
+    tasks = []
+    for number in range(parts):
+        low, high = (paths * k // parts for k in (number, number + 1))
+        place = {"first_path": first + low, "paths": high - low}
+        place["device"] = str(devices[number % len(devices)])
+        tasks.append((_part_of(problem, low, high), method, settings | place))
+    if executor is not None:
+        return joined(list(executor.map(_solve, tasks)))
+    with ThreadPoolExecutor(len(devices)) as threads:
+        return joined(list(threads.map(_solve, tasks)))
+
+
+def joined(results: list[Result]) -> Result:
+    """The result of all paths from those of disjoint ranges, in their order."""
+    first, works = results[0], [r.work for r in results]
+    mean, variance = _moments(results)
+    lost = [r.message for r in results if r.status != "success"]
+    return dataclasses.replace(
+        first,
+        work=Work(
+            sum(w.paths for w in works),
+            first.work.coarse_steps,
+            sum(w.fine_steps for w in works),
+            sum(w.normals for w in works),
+        ),
+        status="diverged" if lost else "success",
+        message="; ".join(lost) if lost else first.message,
+        paths=None if first.paths is None else np.concatenate([r.paths for r in results], axis=2),
+        peaks=None if first.peaks is None else np.concatenate([r.peaks for r in results], axis=1),
+        mean=mean,
+        variance=variance,
+    )
+
+
+def _moments(results):
+    """Mean and variance by Chan, Golub and LeVeque's update, part after part."""
+    if results[0].mean is None:
+        return None, None
+    count, mean, squares = 0, 0.0, 0.0
+    for r in results:
+        more = r.work.paths
+        distance, total = r.mean - mean, count + more
+        inner = 0.0 if more == 1 else r.variance * (more - 1)
+        squares = squares + inner + distance**2 * (count * more / total)
+        mean = mean + distance * (more / total)
+        count = total
+    return mean, squares / (count - 1) if count > 1 else np.full_like(mean, math.nan)
+
+
+def _checked(problem, method, paths, settings) -> Plan:
+    for name in ("t_span", "h"):
+        if name not in settings:
+            raise TypeError(f"solve_in_parts needs {name}=, as rode.solve")
+    usual = {"delta": None, "sampling": "path", "dtype": np.float64, "normals": None}
+    given = usual | {k: v for k, v in settings.items() if k in (*usual, "t_span", "h")}
+    return Plan.checked(problem, method, paths=paths, **given)
+
+
+def _devices(devices) -> list[Device]:
+    if devices is None:
+        gpus = [d for d in hetero.available() if d.kind == "cuda"]
+        return gpus or [resolve("cpu")]
+    if isinstance(devices, str | Device):
+        devices = (devices,)
+    found = [resolve(d) for d in devices]
+    if len({d.kind for d in found}) != 1:
+        raise ValueError(f"devices must be of one kind, got {', '.join(map(str, found)) or 'none'}")
+    return found
+
+
+def _part_of(problem: Problem, low: int, high: int) -> Problem:
+    """The problem with the parameters of these paths."""
+    if problem.sets == 1:
+        return problem
+    return dataclasses.replace(problem, parameters=problem.parameters[:, low:high])
+
+
+def _solve(task) -> Result:
+    problem, method, settings = task
+    return solve(problem, method, **settings)

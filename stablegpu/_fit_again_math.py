@@ -1,0 +1,139 @@
+"""Where an ascent begins, and begins again: other places may have a higher maximum. Both targets.
+
+For small alpha the likelihood has a maximum at many a datum, or between neighbouring data where
+|beta| is next to 1. Data around the place where they lie closest are tried first (a scan); those
+around the optimum and the middles between them at the end. Then there are ascents from the gaps
+beside it and from the best of the other candidates: what another alpha and beta make of a location
+does not show at the present ones.
+
+At alpha = 2 the likelihood does not depend on beta, so the gradient does not tell whether another
+beta leads away from there: both signs are tried.
+"""
+
+import math
+
+import numpy as np
+
+from hetero.jit import inner
+from stablegpu._fit_state_math import (
+    ANOTHER,
+    CANDIDATES,
+    DAMPING,
+    DIFFERENCES,
+    EVALUATE,
+    EVALUATIONS,
+    FIRST,
+    FOUND,
+    FREE,
+    IN_S1,
+    KEPT,
+    KEPT_VALUE,
+    MOST,
+    PHASE,
+    PLACES,
+    POINT,
+    POINT_SIZE,
+    RESTART,
+    SCANNING,
+    SCANS,
+    TO_S0,
+    TO_S1,
+    TRIES,
+    VALUE,
+    X,
+    moves_location,
+    try_point,
+    upper_bound,
+    worth,
+)
+from stablegpu._points_math import tan_half_pi
+
+MOST_SCANS = 8
+MOST_TRIES = 3
+LATEST = 0.7 * MOST  # evaluations after which no more places are looked at
+NEXT_TO_TWO = 1.97
+HERE = PLACES // 2  # the candidate that is the datum after the present location
+BEFORE, AFTER = HERE - 3, HERE + 1  # the middles of the gaps beside that of the location
+ASIDE = 3  # candidates around `HERE` that are as near
+
+
+@inner
+def restart(m):
+    """Begin at X, in the parameterisation that suits its alpha."""
+    alpha, beta = m[X], m[X + 1]
+    to_s1 = m[FREE + 2] > 0.0 and m[IN_S1] == 0.0 and alpha < TO_S1
+    if to_s1 or (moves_location(m) and alpha > TO_S0):
+        shift = beta * tan_half_pi(alpha) * math.exp(m[X + 3])
+        m[X + 2] += -shift if to_s1 else shift
+        m[IN_S1] = 1.0 - m[IN_S1]
+    m[VALUE] = -np.inf
+    m[DAMPING] = 0.0
+    m[PHASE] = FIRST
+    try_point(m)
+    if to_s1:
+        _scan(m)
+
+
+@inner
+def _scan(m):
+    """Try candidates for the location, all at once; the caller, who has the data, names them."""
+    m[PHASE] = SCANNING
+    m[SCANS] += 1.0
+    try_point(m)
+
+
+@inner
+def scanned(m, sums):
+    """A start from the best of the candidates, or from elsewhere."""
+    for k in range(PLACES):
+        m[FOUND + k] = sums[k] if sums[k] < np.inf else -np.inf  # NaN is none
+    best = _best_apart(m, -PLACES)
+    if not m[FOUND + best] > m[VALUE] + worth(m) and m[VALUE] > -np.inf:
+        return ANOTHER
+    m[X + 2] = m[CANDIDATES + best]
+    return RESTART
+
+
+@inner
+def _best_apart(m, least):
+    """The best candidate of a scan among those more than `least` places from the location."""
+    best = 0
+    for k in range(PLACES):
+        if abs(k - HERE) > least and m[FOUND + k] > m[FOUND + best]:
+            best = k
+    return best
+
+
+@inner
+def settled(m):
+    """What follows a search: a look around if it led to something better, or another start."""
+    if m[VALUE] > m[KEPT_VALUE] + worth(m):
+        for k in range(POINT_SIZE):
+            m[KEPT + k] = m[POINT + k]
+        m[TRIES] = 0.0
+        if moves_location(m) and m[SCANS] < MOST_SCANS and m[EVALUATIONS] < LATEST:
+            _scan(m)
+            return EVALUATE
+    return ANOTHER
+
+
+@inner
+def another(m):
+    """The next of the other starts; at last the best point that was found."""
+    for k in range(POINT_SIZE):
+        m[POINT + k] = m[KEPT + k]
+    m[TRIES] += 1.0
+    tries = int(m[TRIES])
+    if tries > MOST_TRIES or m[EVALUATIONS] > LATEST:
+        return DIFFERENCES
+    if moves_location(m):
+        place = AFTER if tries == 1 else BEFORE
+        if tries == MOST_TRIES:
+            place = _best_apart(m, ASIDE)
+        m[X + 2] = m[CANDIDATES + place]
+        return RESTART
+    at_two = m[FREE] > 0.0 and m[FREE + 1] > 0.0 and m[X] >= upper_bound(0)
+    if tries < MOST_TRIES and at_two:
+        m[X], m[X + 1] = NEXT_TO_TWO, 0.9 if tries == 1 else -0.9
+        return RESTART
+    return DIFFERENCES

@@ -1,0 +1,220 @@
+"""Where the nodes of a law lie, what they hold, and power series of sums over them.
+
+A part of `_fit_law_math.py`. V ascends along the nodes of a side. Where g = level V is small a sum
+over nodes is a power series in g, whose coefficients are known by block of nodes.
+"""
+
+import math
+
+import numpy as np
+
+from hetero.jit import inner
+from stablegpu._density_math import T_MAX
+from stablegpu._fit_law_math import (
+    COUNT,
+    ENDS,
+    FADE,
+    FIELDS,
+    FIRST,
+    GAP,
+    HIGHEST,
+    KAPPA,
+    LENGTH,
+    LOG_SCALE,
+    LOWEST,
+    MOST,
+    REST,
+    START,
+    WIDTH,
+    log_v_of,
+)
+from stablegpu._zero_math import between
+
+STEP = 0.33  # in log V: the trapezoidal rule is then good to 1e-11
+ABOVE = 30.0  # g over which e^-g is left out
+BELOW = 0.03  # g under which a power series takes over
+TERMS = 5  # of that series
+BLOCK = 8  # nodes between places where the series may start
+CAPACITY = 1536  # nodes of both sides; where they do not suffice, steps grow
+ROWS = 3  # weights of the series: 1, and the derivatives of log V by alpha and beta
+NODES = (ROWS + 1) * CAPACITY  # numbers: V, weights and both derivatives of all nodes in turn
+BLOCKS = CAPACITY // BLOCK
+RATIO = ROWS * TERMS * BLOCKS  # where ratios of V from block to block begin, after the series
+SERIES = RATIO + BLOCKS
+SLACK = 4.0  # steps by which the nodes may reach too far at an end
+USUAL = 16.0  # t of the ends
+DECAY = 28.0  # e^-28 of an integrand may be left out
+LIGHT_LIMIT = 1e8  # g beyond which its digits are not looked at
+
+
+@inner
+def _level_of(y, side):
+    """log g - log V."""
+    return side[KAPPA] * math.log(y) + side[LOG_SCALE]
+
+
+@inner
+def aim(law, k, nearest, farthest, alpha):
+    """log V at the ends of the nodes of a side, for y from `nearest` to `farthest`, and their
+    distance; that is 0, and there are none, if no such y can be."""
+    side = law[k * FIELDS : (k + 1) * FIELDS]
+    side[WIDTH] = side[COUNT] = 0.0
+    if not farthest >= 0.0 or side[LENGTH] <= 0.0 or nearest > side[HIGHEST]:
+        return
+    nearest = max(nearest, side[LOWEST])
+    farthest = min(max(farthest, nearest), side[HIGHEST])
+    rising = alpha < 1.0
+    thin = side[REST] if rising else side[GAP]
+    off = abs(1.0 - alpha)
+    steepest = max(1.0, alpha) / off
+    most = ABOVE - math.log(max(thin, 1e-300)) if 0.0 < thin < 1.0 else ABOVE
+    if rising:  # weights grow with g as g^m
+        m = (1.0 - alpha) / alpha
+        most += m * (2.0 + 2.0 * math.log1p(m))
+    level, other = _level_of(nearest, side), _level_of(farthest, side)
+    highest, lowest = max(level, other), min(level, other)
+    low, high = math.log(BELOW) - highest, math.log(most) - lowest
+    slope = 1.0 + (alpha if rising else 1.0) / off  # of the integrands' logarithm behind the start
+    if thin < 0.05:
+        steepest = max(steepest, 2.0)
+    if thin == 0.0:  # V has a limit
+        limit = math.log(off) - side[KAPPA] * math.log(alpha)
+        least = min(math.exp(min(highest + limit, 700.0)), LIGHT_LIMIT)
+        low = limit + max(math.log1p(BELOW / least), 1e-14)
+        high = math.log(most + math.exp(min(lowest + limit, 700.0))) - lowest
+        slope = 1.0
+    side[ENDS], side[ENDS + 1] = low, high
+    side[WIDTH], side[FADE], side[MOST] = STEP / steepest, DECAY / slope, most
+
+
+@inner
+def seek(law, job, alpha):
+    """The place in t of end job % 2 of the nodes of side job // 2, in place of its log V.
+
+    It is at most `SLACK` steps outside, or the end of the line. log V is wanted in one place only:
+    compilers would copy it to each, and the instructions of the GPU's kernel have to be fetched.
+    """
+    side = law[job // 2 * FIELDS : (job // 2 + 1) * FIELDS]
+    if side[WIDTH] == 0.0:
+        return
+    end = job % 2
+    target = side[ENDS + end]
+    sign = 1.0 if alpha < 1.0 else -1.0  # of log V's slope
+    low, high, below, above = -T_MAX, T_MAX, -np.inf, np.inf
+    width = reach = 0.0
+    t = -USUAL
+    while high - low > SLACK * side[WIDTH]:
+        value = sign * (log_v_of(t, side, alpha)[0] - target)
+        if value < 0.0:
+            low, below = t, value
+        else:
+            high, above = t, value
+        if below == -np.inf:  # nothing is known of that end
+            t = -T_MAX
+        elif above == np.inf:
+            t = USUAL if t < USUAL else T_MAX
+        else:
+            if width == 0.0:
+                width = high - low
+                reach = 2.0 * width
+            t = between(low, high, below, above, width, reach)
+            reach *= 0.5
+    side[ENDS + end] = low if (sign > 0.0) == (end == 0) else high
+
+
+@inner
+def allot(law, alpha):
+    """Room for the nodes of both sides, in whole blocks; steps grow where there are too many."""
+    total = 0.0
+    sign = 1.0 if alpha < 1.0 else -1.0  # of the steps in t towards larger g
+    for k in range(2):
+        side = law[k * FIELDS : (k + 1) * FIELDS]
+        if side[WIDTH] > 0.0:
+            start = -sign * (max(-sign * side[ENDS], 0.0) + side[FADE])
+            far = min(sign * (side[ENDS + 1] - start), 700.0)
+            side[START] = start
+            side[COUNT] = math.ceil(max(far, 0.0) / side[WIDTH]) + 1.0
+            side[WIDTH] *= sign
+            total += side[COUNT]
+    room = CAPACITY - 2 * BLOCK
+    grown = max(total / room, 1.0)
+    first = 0
+    for k in range(2):
+        side = law[k * FIELDS : (k + 1) * FIELDS]
+        side[FIRST] = first
+        if side[COUNT] > 0.0:
+            side[WIDTH] *= grown
+            blocks = int(side[COUNT] / grown) // BLOCK + 1
+            side[COUNT] = blocks * BLOCK
+            first += blocks
+
+
+@inner
+def fill(law, nodes, lane, lanes, alpha):
+    """V, weights and derivatives of log V at the nodes of both sides, V ascending."""
+    for k in range(2):
+        side = law[k * FIELDS : (k + 1) * FIELDS]
+        first, count = int(side[FIRST]) * BLOCK, int(side[COUNT])
+        for i in range(lane, count, lanes):
+            t = side[START] + i * side[WIDTH]
+            value, a, b, weight = log_v_of(t, side, alpha)
+            j = first + i
+            nodes[j] = math.exp(min(max(value, -700.0), 700.0))
+            nodes[CAPACITY + j] = weight * abs(side[WIDTH])
+            nodes[2 * CAPACITY + j], nodes[3 * CAPACITY + j] = a, b
+
+
+@inner
+def blocks_of(law):
+    """The number of blocks of both sides."""
+    return int(law[FIELDS + FIRST]) + int(law[FIELDS + COUNT]) // BLOCK
+
+
+@inner
+def add_up(law, nodes, series, lane, lanes):
+    """By block: sums of w (V/u)^n a for the nodes in it, u the largest of them, and by how much
+    that of the block before is smaller."""
+    second = int(law[FIELDS + FIRST])
+    for item in range(lane, ROWS * blocks_of(law), lanes):
+        block, row = item // ROWS, item % ROWS
+        start = block * BLOCK
+        inverse = 1.0 / nodes[start + BLOCK - 1]
+        if row == 0:
+            begins = block == 0 or block == second
+            series[RATIO + block] = 0.0 if begins else nodes[start - 1] * inverse
+        s1 = s2 = s3 = s4 = s5 = 0.0
+        for j in range(start, start + BLOCK):
+            ratio = nodes[j] * inverse
+            power = nodes[CAPACITY + j] * ratio
+            power *= nodes[(1 + row) * CAPACITY + j] if row > 0 else 1.0
+            s1 += power
+            power *= ratio
+            s2 += power
+            power *= ratio
+            s3 += power
+            power *= ratio
+            s4 += power
+            s5 += power * ratio
+        at = row * TERMS * BLOCKS + block
+        series[at], series[at + BLOCKS], series[at + 2 * BLOCKS] = s1, s2, s3
+        series[at + 3 * BLOCKS], series[at + 4 * BLOCKS] = s4, s5
+
+
+@inner
+def accumulate(law, series, lane, lanes):
+    """The same for all nodes up to the end of the block, u still the largest of them."""
+    for item in range(lane, 2 * ROWS, lanes):
+        k, row = item // ROWS, item % ROWS
+        first, count = int(law[k * FIELDS + FIRST]), int(law[k * FIELDS + COUNT])
+        s1 = s2 = s3 = s4 = s5 = 0.0
+        for block in range(first, first + count // BLOCK):
+            at = row * TERMS * BLOCKS + block
+            r = series[RATIO + block]
+            square = r * r
+            s1 = s1 * r + series[at]
+            s2 = s2 * square + series[at + BLOCKS]
+            s3 = s3 * (square * r) + series[at + 2 * BLOCKS]
+            s4 = s4 * (square * square) + series[at + 3 * BLOCKS]
+            s5 = s5 * (square * square * r) + series[at + 4 * BLOCKS]
+            series[at], series[at + BLOCKS], series[at + 2 * BLOCKS] = s1, s2, s3
+            series[at + 3 * BLOCKS], series[at + 4 * BLOCKS] = s4, s5

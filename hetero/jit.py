@@ -42,11 +42,21 @@ def caching() -> bool:
     return "site-packages" in Path(__file__).parts
 
 
+def _kept(function) -> bool:
+    """Whether this function's compiled code is kept on disk.
+
+    Not that of a closure over compiled functions: Numba names these anew in every process, so it
+    would never be found again, and files would grow.
+    """
+    cells = (cell.cell_contents for cell in function.__closure__ or ())
+    return caching() and not any(hasattr(value, "py_func") for value in cells)
+
+
 def scalar(function=None, **options):
     """A formula of scalars and tuples, for both targets. Division follows IEEE, as on the GPU."""
     if function is None:
         return lambda f: scalar(f, **options)
-    options.setdefault("cache", caching())
+    options.setdefault("cache", _kept(function))
     return numba.njit(error_model="numpy", **options)(function)
 
 
@@ -60,7 +70,7 @@ def parallel(function=None, **options):
     """A CPU loop over `numba.prange`; the GIL is released."""
     if function is None:
         return lambda f: parallel(f, **options)
-    options.setdefault("cache", caching())
+    options.setdefault("cache", _kept(function))
     return numba.njit(parallel=True, error_model="numpy", nogil=True, **options)(function)
 
 
@@ -68,7 +78,7 @@ def serial(function=None, **options):
     """A CPU loop that does not spread over threads; the GIL is released."""
     if function is None:
         return lambda f: serial(f, **options)
-    options.setdefault("cache", caching())
+    options.setdefault("cache", _kept(function))
     return numba.njit(error_model="numpy", nogil=True, **options)(function)
 
 
@@ -79,7 +89,7 @@ def kernel(function=None, **options):
     if _driver.SIMULATOR:
         options = {k: v for k, v in options.items() if k not in _HARDWARE_ONLY}
     else:
-        options.setdefault("cache", caching())
+        options.setdefault("cache", _kept(function))
     return _driver.cuda.jit(**options)(function)
 
 

@@ -108,15 +108,16 @@ def _empty(device, size):
 # ---- likelihoods -------------------------------------------------------------------------------
 
 
+def laws(count: int) -> list:
+    """Random ones: alpha in (0.2, 2), beta in (-1, 1)."""
+    rng = np.random.default_rng(7)
+    pairs = [(rng.uniform(0.2, 2.0), rng.uniform(-1.0, 1.0)) for _ in range(count)]
+    return [stablegpu.stable(*pair, 0.5, 2.0, parameterization="S0") for pair in pairs]
+
+
 def problems(count: int) -> np.ndarray:
-    """Random samples, a row each: alpha in (0.2, 2), beta in (-1, 1)."""
-    rng, rows = np.random.default_rng(7), np.empty((count, SIZE))
-    for k in range(count):
-        law = stablegpu.stable(
-            rng.uniform(0.2, 2.0), rng.uniform(-1.0, 1.0), 0.5, 2.0, parameterization="S0"
-        )
-        rows[k] = law.rvs(SIZE, random_state=k)
-    return rows
+    """A sample of each of the `laws`, a row each."""
+    return np.array([law.rvs(SIZE, random_state=k) for k, law in enumerate(laws(count))])
 
 
 def against_searches(device, count: int, points: int) -> list[Figure]:

@@ -15,7 +15,7 @@ from numba import prange
 
 from hetero.jit import parallel, serial
 from lbm._rows import CHUNK, ROOM, SCRATCH, bounces, chunks, fused, gather, scatter
-from lbm._ways import ENDS, TABLE, end_of, find_ways, offsets
+from lbm._ways import ENDS, TABLE, end_of, find_ways, offsets, piece_at
 from lbm.lattice import Q
 from lbm.links import SOLID_CLASS
 from lbm.precision import PRECISIONS
@@ -70,11 +70,9 @@ def sweeps(precision: str, operator: type, forced: bool) -> dict:
         row = (z * ny + y) * nx
         k, s = first[z * ny + y], x0
         while s < x1:
-            while ends[k] <= s:
-                k += 1
-            c, n = classes[k], min(ends[k], x1) - s
+            k, c, n = piece_at(s, x1, k, ends, classes)
             if c == SOLID_CLASS:
-                s = ends[k]
+                s += n
                 continue
             more = masks[c, 1]
             n = min(n, CHUNK) if more else n
@@ -106,11 +104,9 @@ def sweeps(precision: str, operator: type, forced: bool) -> dict:
         row = (z * ny + y) * nx
         k, s = first[z * ny + y], x0
         while s < x1:
-            while ends[k] <= s:
-                k += 1
-            c, n = classes[k], min(ends[k], x1) - s
+            k, c, n = piece_at(s, x1, k, ends, classes)
             if c == SOLID_CLASS:
-                s = ends[k]
+                s += n
                 continue
             n = min(n, CHUNK)
             find_ways(table, end_of(s, nx, lanes), masks[c, 2], 0, ways, 0)

@@ -32,6 +32,14 @@ def runs(classes: np.ndarray, head: int, tail: int) -> tuple[np.ndarray, np.ndar
 
 
 @serial(cache=False, forceinline=True)
+def piece_at(s, x1, k, ends, classes):
+    """The run at position s of a row, from run k on; its class, and its cells from s to x1."""
+    while ends[k] <= s:
+        k += 1
+    return k, classes[k], min(ends[k], x1) - s
+
+
+@serial(cache=False, forceinline=True)
 def end_of(s, nx, lanes):
     """The kind of the position s in a row."""
     return s if s < lanes else (lanes if s < nx - lanes else s - nx + 2 * lanes + 1)

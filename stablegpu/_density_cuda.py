@@ -24,7 +24,6 @@ from stablegpu._density_math import (
     U_STEP,
     UNDERFLOW,
     anchor,
-    assemble,
     distances,
     ends,
     height,
@@ -32,16 +31,12 @@ from stablegpu._density_math import (
     integrands,
     is_higher,
     is_steep,
-    is_trivial,
     log_factor,
     log_g_at,
     log_v,
-    oriented,
-    placed,
     steepest,
-    trivial,
-    vanishing,
 )
+from stablegpu._values_math import assemble, is_trivial, oriented, placed, trivial, vanishing
 
 _PASSES = 12  # evaluations of all panels after which every result is taken as it is
 _WAITING = _PASSES + 2

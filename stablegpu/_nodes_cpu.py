@@ -5,7 +5,6 @@ from numba import prange
 
 from hetero.jit import FUSED, SUMS, parallel, scalar
 from stablegpu._density_cpu import write
-from stablegpu._density_math import oriented, placed
 from stablegpu._nodes_math import (
     BLOCK,
     TERMS,
@@ -16,6 +15,7 @@ from stablegpu._nodes_math import (
     octave_of,
     outside,
 )
+from stablegpu._values_math import oriented, placed
 
 
 @scalar(fastmath=SUMS)

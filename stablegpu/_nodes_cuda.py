@@ -6,7 +6,6 @@ from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
 from stablegpu._density_cuda import write
-from stablegpu._density_math import oriented, placed
 from stablegpu._nodes_math import (
     BLOCK,
     TERMS,
@@ -17,6 +16,7 @@ from stablegpu._nodes_math import (
     octave_of,
     outside,
 )
+from stablegpu._values_math import oriented, placed
 
 _THREADS = 256
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from hetero._floats import bits_of, float_of
 from hetero.jit import FUSED, scalar
-from stablegpu._density_math import assemble, values, with_logs
+from stablegpu._values_math import assemble, values, with_logs
 
 BLOCK = 8  # nodes
 BELOW = 0.135  # g under which the power series takes over

@@ -5,9 +5,9 @@ from numba import prange
 
 from hetero.jit import parallel, scalar
 from stablegpu._density_cpu import point, write
-from stablegpu._density_math import is_trivial, oriented, trivial
 from stablegpu._points_math import located_from, place, summed
 from stablegpu._points_near_one import point_near_one
+from stablegpu._values_math import is_trivial, oriented, trivial
 
 _located = located_from(scalar)
 

@@ -12,9 +12,9 @@ from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
 from stablegpu._density_cuda import _memory_of_block, _rule_on_device, point_of_block, write
-from stablegpu._density_math import is_trivial, oriented, trivial
 from stablegpu._points_math import located_from, place, summed
 from stablegpu._points_near_one import point_near_one
+from stablegpu._values_math import is_trivial, oriented, trivial
 
 _THREADS = 256
 _THREADS_NEAR_ONE = 128

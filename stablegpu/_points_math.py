@@ -27,16 +27,9 @@ import numpy as np
 
 from hetero.jit import FUSED, SUMS, scalar
 from stablegpu import _parameters
-from stablegpu._density_math import (
-    T_MAX,
-    assemble,
-    distances,
-    log_factor,
-    log_v,
-    sine,
-    slope_of_log_g,
-)
+from stablegpu._density_math import T_MAX, distances, log_factor, log_v, sine, slope_of_log_g
 from stablegpu._sample_math import lesser, power, select
+from stablegpu._values_math import assemble
 from stablegpu._zeta import zeta_in_parts
 
 NEAREST = 0.0125  # of alpha to 1: nearer, log g is a sharp difference

@@ -11,7 +11,6 @@ import math
 from hetero.jit import scalar
 from stablegpu._density_math import (
     anchor,
-    assemble,
     distances,
     log_factor,
     log_g_at,
@@ -30,6 +29,7 @@ from stablegpu._points_math import (
     spaced,
     steps_for,
 )
+from stablegpu._values_math import assemble
 
 AT_ONE = 1e-6  # of alpha to 1: nearer, there is no rule
 SKEWED = 0.99  # abs(beta) from which g has a limit at one end, nearly

@@ -22,10 +22,24 @@ def difference(ours, theirs):
 def compare(flow, collision, precision, pattern, device, steps):
     ours, theirs = pair(flow, collision, precision=precision, pattern=pattern, device=device)
     assert difference(ours, theirs) < CLOSE[precision]
+    follow(ours, theirs, steps, CLOSE[precision])
+
+
+def follow(ours, theirs, steps, close):
     for _ in range(steps):
         ours.run(1)
         theirs.step()
-        assert difference(ours, theirs) < CLOSE[precision]
+        assert difference(ours, theirs) < close
+
+
+def both_of(shape, pattern, device, options):
+    """The same noise in a simulation and in the oracle."""
+    rho, u = noisy(shape)
+    ours = lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, precision="float64",
+                          pattern=pattern, device=device, **options)  # fmt: skip
+    theirs = Reference(shape, lbm.TRT(0.7), **options)
+    theirs.set(rho, u)
+    return ours, theirs
 
 
 @pytest.mark.parametrize("flow", FLOWS)
@@ -53,16 +67,9 @@ def test_long_rows_among_many_kinds_of_cells(pattern, device):
     solid[:CHUNK] = False
     options = {"boundaries": {"y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.1, 0.0, 0.05)),
                               "body": lbm.Solid(solid)}}  # fmt: skip
-    rho, u = noisy(shape)
-    ours = lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, precision="float64",
-                          pattern=pattern, device=device, **options)  # fmt: skip
+    ours, theirs = both_of(shape, pattern, device, options)
     assert len(ours.problem.links.masks) > 2 * WAYS
-    theirs = Reference(shape, lbm.TRT(0.7), **options)
-    theirs.set(rho, u)
-    for _ in range(2):
-        ours.run(1)
-        theirs.step()
-        assert difference(ours, theirs) < CLOSE["float64"]
+    follow(ours, theirs, 2, CLOSE["float64"])
 
 
 @pytest.mark.simulator
@@ -73,13 +80,6 @@ def test_two_steps_of_a_tiny_flow(pattern, device):
     solid[1, 1, 2] = True
     walls = {"x": lbm.NoSlip(), "y-": lbm.FreeSlip(), "y+": lbm.MovingWall((0.1, 0.0, 0.05)),
              "body": lbm.Solid(solid)}  # fmt: skip
-    rho, u = noisy(shape)
     options = {"boundaries": walls, "force": (1e-4, 0.0, 2e-5)}
-    ours = lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, precision="float64",
-                          pattern=pattern, device=device, **options)  # fmt: skip
-    theirs = Reference(shape, lbm.TRT(0.7), **options)
-    theirs.set(rho, u)
-    for _ in range(2):
-        ours.run(1)
-        theirs.step()
-        assert difference(ours, theirs) < CLOSE["float64"]
+    ours, theirs = both_of(shape, pattern, device, options)
+    follow(ours, theirs, 2, CLOSE["float64"])

@@ -1,0 +1,163 @@
+"""From integrals to the values of a law, for both targets; and where no integral is needed.
+
+y is the distance from zeta on one side of it, z the standardised argument; low and high are the
+probabilities below and above.
+"""
+
+import math
+
+import numpy as np
+
+from hetero.jit import scalar
+
+FAR = 92.0
+FAR_AT_ONE = 1e40  # there the next term is smaller by log(x)/x
+AT_ZETA = 1e-100  # closer to zeta the density and the distribution function do not change
+
+
+@scalar
+def values(y, g_min, density, below, above, side):
+    """pdf, low and high on this side from the three integrals."""
+    decay = math.exp(-g_min) if g_min > 0.0 else 1.0
+    front = side.front if side.alpha == 1.0 else side.front / y
+    pdf = front * density * decay
+    # The sum of two parts may round upwards.
+    if side.rising:
+        return pdf, min((side.rest + below * decay) / math.pi, 1.0), min(above / math.pi, 1.0)
+    return pdf, min((side.rest + above) / math.pi, 1.0), min(below * decay / math.pi, 1.0)
+
+
+@scalar
+def logarithms(y, g_min, density, below, above, low, high, side):
+    """log pdf, log low and log high, also where those underflow."""
+    front = side.front if side.alpha == 1.0 else side.front / y
+    log_pdf = math.log(front) + math.log(density) - g_min
+    log_below = math.log(below / math.pi) - g_min
+    if side.rising:
+        log_low, log_high = math.log(low) if side.rest > 0.0 else log_below, math.log(high)
+    else:
+        log_low, log_high = math.log(low), log_below
+    # The logarithm of nearly one comes from its rest.
+    if low > 0.5:
+        log_low = math.log1p(-min(high, 0.5))
+    if high > 0.5:
+        log_high = math.log1p(-min(low, 0.5))
+    return log_pdf, log_low, log_high
+
+
+@scalar
+def assemble(y, g_min, density, below, above, side):
+    """pdf, low, high and their logarithms on this side from the three integrals."""
+    pdf, low, high = values(y, g_min, density, below, above, side)
+    log_pdf, log_low, log_high = logarithms(y, g_min, density, below, above, low, high, side)
+    return pdf, low, high, log_pdf, log_low, log_high
+
+
+@scalar
+def vanishing(y, log_g, side):
+    """`assemble` in a light tail so far out that nothing but e^-g is left."""
+    g = math.exp(log_g)
+    front = side.front if side.alpha == 1.0 else side.front / y
+    if side.rising:
+        low = side.rest / math.pi
+        log_low = math.log(low) if low > 0.0 else -g
+        return 0.0, low, side.length / math.pi, math.log(front) - g, log_low, math.log1p(-low)
+    return 0.0, 1.0, 0.0, math.log(front) - g, 0.0, -g
+
+
+@scalar
+def with_logs(pdf, low, high):
+    """The values and their logarithms, where nothing underflows."""
+    return pdf, low, high, math.log(pdf), math.log(low), math.log(high)
+
+
+@scalar
+def placed(x, frame, alpha):
+    """y and z of the side that x is on, and whether it is the left one.
+
+    Of y = z - zeta and z one is known to the last digit: that of the frame's parameterisation.
+    """
+    y = (x - frame.loc) / frame.scale
+    z = y
+    if frame.in_s0:
+        y = (y - frame.offset) - frame.offset_low
+    else:
+        z += frame.offset
+    mirrored = frame.flip if alpha == 1.0 else y < 0.0
+    return (-y, -z, True) if mirrored else (y, z, False)
+
+
+@scalar
+def oriented(found, mirrored, scale):
+    """pdf, cdf, sf and their logarithms of x from those of the standard law on one side."""
+    pdf, low, high, log_pdf, log_low, log_high = found
+    pdf, log_pdf = pdf / scale, log_pdf - math.log(scale)
+    if mirrored:
+        return pdf, high, low, log_pdf, log_high, log_low
+    return pdf, low, high, log_pdf, log_low, log_high
+
+
+@scalar
+def is_far(y, side):
+    """Whether the first term of the tail's series is exact: the next is below e^-FAR of it."""
+    if side.alpha == 1.0:
+        if abs(y) < FAR_AT_ONE:
+            return False
+        return side.log_right > -np.inf if y > 0.0 else side.log_left > -np.inf
+    return side.log_right > -np.inf and side.alpha * math.log(y) + side.log_cos > FAR
+
+
+@scalar
+def far(y, side):
+    """`assemble` where the tail is a power law."""
+    log_y = math.log(abs(y))
+    log_tail = (side.log_left if y < 0.0 else side.log_right) - side.alpha * log_y
+    log_pdf = math.log(side.alpha) + log_tail - log_y
+    tail = math.exp(log_tail)
+    if y < 0.0:
+        return math.exp(log_pdf), tail, 1.0, log_pdf, log_tail, -tail
+    return math.exp(log_pdf), 1.0, tail, log_pdf, -tail, log_tail
+
+
+@scalar
+def is_trivial(z, y, side):
+    """Whether no integral is needed: NaN, infinity, zeta itself, no support, Cauchy, far tail.
+
+    y >= 0; for alpha = 1 the argument is z.
+    """
+    if side.alpha == 1.0:
+        return side.beta == 0.0 or not abs(z) < np.inf or is_far(z, side)
+    return y < AT_ZETA or not y < np.inf or side.length <= 0.0 or is_far(y, side)
+
+
+@scalar
+def trivial(z, y, side):
+    """pdf, low and high with their logarithms where `is_trivial`."""
+    if y != y:
+        return with_logs(y, y, y)
+    if abs(y) < np.inf:
+        if side.alpha == 1.0:
+            return cauchy(z) if side.beta == 0.0 else far(z, side)
+        if y < AT_ZETA:
+            low, high = side.rest / math.pi, side.length / math.pi
+            return with_logs(side.peak, min(low, 1.0), min(high, 1.0))
+        if side.length > 0.0:
+            return far(y, side)
+    return with_logs(0.0, 1.0, 0.0) if y > 0.0 else with_logs(0.0, 0.0, 1.0)
+
+
+@scalar
+def cauchy(z):
+    """The law of alpha = 1, beta = 0, with its logarithms."""
+    log_pdf = -math.log(math.pi) - 2.0 * math.log(math.hypot(1.0, z))
+    low, high = math.atan2(1.0, -z) / math.pi, math.atan2(1.0, z) / math.pi
+    log_low = math.log(low) if z < 0.0 else math.log1p(-high)
+    log_high = math.log(high) if z > 0.0 else math.log1p(-low)
+    return (
+        math.exp(log_pdf) if abs(z) > 1e8 else 1.0 / (math.pi * (1.0 + z * z)),
+        low,
+        high,
+        log_pdf,
+        log_low,
+        log_high,
+    )

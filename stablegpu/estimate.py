@@ -100,7 +100,7 @@ def fit(
         found = fit_sets(x, w, ends - counts, ends, known, parameterization, method, work, host)
     if not single:
         return found
-    return _one(found, data, weights, parameterization, device)
+    return _one(found, data, weights, parameterization, tuple(known), device)
 
 
 def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -> FitResults:
@@ -241,7 +241,7 @@ _REMEDIES = {
 }
 
 
-def _one(found: FitResults, data, weights, parameterization: str, device) -> FitResult:
+def _one(found: FitResults, data, weights, parameterization, fixed, device) -> FitResult:
     """The only one of the fits, or an error where its data are bad."""
     status = STATUSES[found.status[0]]
     if status in _REMEDIES:
@@ -256,7 +256,7 @@ def _one(found: FitResults, data, weights, parameterization: str, device) -> Fit
         found.covariance[0],
         int(found.evaluations[0]),
         found.timings,
-        found.free,
+        {name: float(getattr(found, name)[0]) for name in fixed},
         device,
         data if device_of(data) is not None else as_real("data", data),
         weights if weights is None or device_of(weights) else as_real("weights", weights),

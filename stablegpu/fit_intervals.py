@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +50,7 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
 
     Parameters
     ----------
-    result : FitResult of `fit(..., method="ml")` without fixed parameters, its data on the host
+    result : FitResult of `fit(..., method="ml")` its data on the host; `name` was not fixed
     name : {"alpha", "beta", "scale"}
         Held at `points` places; the others are fitted at each, all at once.
     confidence : float in (0, 1)
@@ -66,6 +67,8 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
     from stablegpu.estimate import fit
 
     errors.one_of("name", name, ("alpha", "beta", "scale"))
+    if name in result.fixed:
+        raise ValueError(f"name={name!r} was fixed, so it has no interval: name another parameter")
     confidence = errors.within("confidence", confidence, 0.0, 1.0, closed="neither")
     limit = float(ndtri(0.5 + 0.5 * confidence)) ** 2
     value, error = getattr(result, name), result.stderr[name]
@@ -77,14 +80,23 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
     weights = result.weights
     held = fit(
         np.broadcast_to(result.data, (places.size, result.size)),
-        parameterization="S0",
-        fixed={name: places},
         weights=None if weights is None else np.broadcast_to(weights, (places.size, result.size)),
-        device=result.device,
+        **_like(result, **{name: places}),
     )
     best = float(held.loglik[places == value][0])
     drop = 2.0 * (best - held.loglik)
     return _crossings(places, drop, limit, value), places, drop
+
+
+def _like(result: FitResult, **fixed) -> dict:
+    """Options of fits by the result's method, with its fixed parameters and more of them. The
+    location is that of S0, which is smooth at alpha = 1, unless it was fixed."""
+    return {
+        "method": result.method,
+        "parameterization": result.parameterization if "loc" in result.fixed else "S0",
+        "fixed": result.fixed | fixed,
+        "device": result.device,
+    }
 
 
 def _crossings(places, drop, limit: float, value: float) -> tuple[float, float]:
@@ -105,7 +117,8 @@ def _crossings(places, drop, limit: float, value: float) -> tuple[float, float]:
 
 
 def bootstrap(result: FitResult, replicas: int = 999, confidence: float = 0.95, random_state=None):
-    """Intervals by name from fits of samples that are drawn from the fitted law.
+    """Intervals by name from fits of samples that are drawn from the fitted law, and fitted by the
+    same method with the same parameters fixed; without weights.
 
     Percentiles of the replicas' estimates, turned around the estimate ("basic" intervals) and cut
     off at the ends of the ranges. All replicas are fitted in one call: a GPU needs milliseconds.
@@ -119,7 +132,7 @@ def bootstrap(result: FitResult, replicas: int = 999, confidence: float = 0.95, 
     confidence = errors.within("confidence", confidence, 0.0, 1.0, closed="neither")
     law = result.distribution
     samples = law.rvs((int(replicas), result.size), random_state=random_state)
-    found = fit(samples, parameterization=result.parameterization, device=result.device)
+    found = fit(samples, **_like(result) | {"parameterization": result.parameterization})
     rest = 0.5 * (1.0 - confidence)
     intervals = {}
     for name in PARAMETERS:
@@ -138,7 +151,8 @@ def goodness(result: FitResult, replicas: int = 999, random_state=None) -> dict:
     """How well the law fits: Kolmogorov and Smirnov's, and Anderson and Darling's statistic.
 
     Their distributions depend on the parameters having been estimated: the probabilities of larger
-    values come from samples of the fitted law that are fitted as the data were. All samples are
+    values come from samples of the fitted law that are fitted as the data were, by the same method
+    with the same parameters fixed; weights are not looked at. All samples are
     fitted, and all their laws evaluated, in one call each.
 
     Returns
@@ -149,13 +163,18 @@ def goodness(result: FitResult, replicas: int = 999, random_state=None) -> dict:
     from stablegpu.estimate import fit
 
     data = result.data.copy_to_host() if hasattr(result.data, "copy_to_host") else result.data
-    law = result.distribution.to("S0")
+    law = result.distribution.to(_like(result)["parameterization"])
     samples = law.rvs((int(replicas), result.size), random_state=random_state)
-    fits = fit(samples, parameterization="S0", device=result.device)
-    sound = fits.converged & np.isfinite(fits.alpha)
+    fits = fit(samples, **_like(result))
+    sound = np.isfinite(fits.alpha)
+    if not sound.all():
+        lost = len(fits) - sound.sum()
+        warnings.warn(f"{lost} of {len(fits)} samples have no fit and do not count", stacklevel=2)
     points = np.sort(np.concatenate([np.reshape(data, (1, -1)), samples[sound]]), axis=1)
     laws = [np.append(getattr(law, n), getattr(fits, n)[sound])[:, None] for n in PARAMETERS]
-    seen = evaluate((points, *laws), "S0", ("cdf", "logcdf", "logsf"), device=result.device)
+    seen = evaluate(
+        (points, *laws), fits.parameterization, ("cdf", "logcdf", "logsf"), device=result.device
+    )
     found = {}
     for name, values in zip(("ks", "ad"), statistics(**seen), strict=True):
         larger = (values[1:] >= values[0]).sum()

@@ -44,6 +44,8 @@ class FitResult:
         Of the likelihood with its gradient; a scan of locations counts as one.
     timings : dict
         Seconds of wall clock by stage.
+    fixed : dict
+        Values by name of the parameters that were not fitted.
     """
 
     alpha: float
@@ -58,10 +60,15 @@ class FitResult:
     covariance: Any = field(default=None, repr=False, compare=False)
     evaluations: int = 0
     timings: dict = field(default_factory=dict, repr=False, compare=False)
-    free: int = 4
+    fixed: dict = field(default_factory=dict, repr=False)
     device: str | Device | None = field(default=None, repr=False)
     data: Any = field(default=None, repr=False, compare=False)
     weights: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def free(self) -> int:
+        """Parameters that were fitted."""
+        return len(PARAMETERS) - len(self.fixed)
 
     @property
     def distribution(self) -> Stable:

@@ -38,6 +38,28 @@ def test_the_profile_is_a_parabola_next_to_the_estimate(result, name):
     assert drop[places == getattr(result, name)] == pytest.approx(0.0, abs=1e-3)
 
 
+def test_what_was_fixed_stays_fixed(result):
+    held = stablegpu.fit(result.data, parameterization="S0", fixed={"beta": 0.0}, device="cpu")
+    assert (held.fixed, held.free) == ({"beta": 0.0}, 3)
+    found, fits = fit_intervals.bootstrap(held, 20, random_state=2)
+    assert (fits.beta == 0.0).all()
+    assert found["beta"] == (0.0, 0.0)
+    assert np.ptp(fits.alpha) > 0.0
+    _, places, drop = fit_intervals.profile(held, "alpha", points=5)
+    assert drop[places == held.alpha] == pytest.approx(0.0, abs=1e-3)
+    with pytest.raises(ValueError, match="was fixed"):
+        fit_intervals.profile(held, "beta")
+
+
+def test_a_wrong_fixed_parameter_is_seen():
+    """Simulated samples are fitted with it fixed too: their statistics are those of such fits."""
+    data = stable(1.3, 0.9, parameterization="S0").rvs(600, random_state=1)
+    held = stablegpu.fit(data, parameterization="S0", fixed={"beta": -0.5}, device="cpu")
+    assert fit_intervals.goodness(held, 60, random_state=3)["ad"][1] < 0.05
+    quick = stablegpu.fit(data, method="mcculloch", parameterization="S0", device="cpu")
+    assert fit_intervals.bootstrap(quick, 20, random_state=2)[1].method == "mcculloch"
+
+
 @pytest.mark.statistical
 def test_simulated_intervals_are_near_walds(result):
     found, fits = fit_intervals.bootstrap(result, 200, random_state=2)

@@ -38,56 +38,77 @@ class _Whole(NamedTuple):
     starts: Any
     stops: Any
 
+    def some(self, which) -> _Whole:
+        return self._replace(starts=self.starts[which], stops=self.stops[which])
+
 
 def _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock):
     """Fits of sorted sets from McCulloch's estimates."""
-    from stablegpu._fit_state_math import EVALUATIONS, LOC_IN_S1, RESULT, STATUS, VALUE, X
+    from stablegpu._fit_state_math import EVALUATIONS, RESULT, STATUS, VALUE
 
     bad = np.select(
         [np.isnan(laws[:, 0]), laws[:, 0] == np.inf, laws[:, 0] == -np.inf],
         [STATUSES.index(s) for s in ("constant", "not finite", "too wide")],
         -1,
     )
-    laws = np.where(bad[:, None] >= 0, [1.5, 0.0, 0.0, 1.0], laws)
-    if method == "koutrouvelis":
-        laws = _by_regression(whole, laws, work, host)
-    units = np.ascontiguousarray(laws[:, 2:])
+    sizes = whole.stops - whole.starts
     free = sum(1 << k for k, name in enumerate(PARAMETERS) if name not in known)
-    if method in ("grid", "grid2"):
-        states = _by_grid(sets, laws, units, 4 if method == "grid" else 2, work, host)
-    elif method == "ml":
-        initial, in_s1 = _initial(laws, units, known, parameterization)
-        mode = free | (LOC_IN_S1 if in_s1 else 0)
-        states = _fit_sets.maximized(sets, initial, units, mode, work, host)
-    else:
-        states = np.zeros((len(laws), RESULT))
-        states[:, X], states[:, X + 1] = laws[:, 0], laws[:, 1]
-        states[:, VALUE] = np.nan
+    states, units = np.full((len(laws), RESULT), np.nan), np.ones((len(laws), 2))
+    good = np.flatnonzero(bad < 0)
+    if 0 < good.size < len(laws):
+        sets, whole = _fit_sets.some(sets, good, host), whole.some(good)
+    if good.size:
+        mine = {name: values[good] for name, values in known.items()}
+        states[good], units[good] = _states(
+            sets, whole, laws[good], free, mine, parameterization, method, work, host
+        )
     clock.append(time.perf_counter())
     parameters, slope = parameters_of(states, units, parameterization)
-    covariance = np.full((len(laws), 4, 4), np.nan)
+    covariance, stderr = np.full((len(laws), 4, 4), np.nan), np.full((len(laws), 4), np.nan)
     if method == "ml":
-        covariance = covariances_of(states, slope, free)
-    parameters[bad >= 0] = np.nan
-    covariance[bad >= 0] = np.nan
-    loglik = np.where(bad >= 0, np.nan, states[:, VALUE])
-    status = np.where(bad >= 0, bad, states[:, STATUS].astype(int))
+        covariance, stderr = covariances_of(states, slope, parameters[:, 3], free)
+    parameters[parameters[:, 0] == ALPHA_RANGE[1], 1] = 0.0  # the normal law has no beta
+    for name, values in known.items():
+        parameters[:, PARAMETERS.index(name)] = values
+    for values in (parameters, covariance, stderr):
+        values[bad >= 0] = np.nan
+    status = np.where(bad >= 0, bad, np.nan_to_num(states[:, STATUS])).astype(int)
     clock.append(time.perf_counter())
     stages = ("start", "ascent", "results")
     timings = dict(zip(stages, np.diff(clock).tolist(), strict=True))
     return FitResults(
         *parameters.T,
-        loglik,
+        states[:, VALUE],
         covariance,
+        stderr,
         status,
-        states[:, EVALUATIONS].astype(int),
-        whole.stops - whole.starts,
+        np.nan_to_num(states[:, EVALUATIONS]).astype(int),
+        sizes,
         at_boundary(parameters),
         parameterization,
         method,
-        len(PARAMETERS) - len(known),
+        tuple(known),
         timings,
     )
+
+
+def _states(sets, whole, laws, free, known, parameterization, method, work, host):
+    """States at the estimates of sets that can be fitted, and the units of location and scale."""
+    from stablegpu._fit_state_math import LOC_IN_S1, RESULT, VALUE, X
+
+    if method == "koutrouvelis":
+        laws = _by_regression(whole, laws, work, host)
+    units = np.ascontiguousarray(laws[:, 2:])
+    if method in ("grid", "grid2"):
+        return _by_grid(sets, laws, units, 4 if method == "grid" else 2, work, host), units
+    if method == "ml":
+        initial, in_s1 = _initial(laws, units, known, parameterization)
+        mode = free | (LOC_IN_S1 if in_s1 else 0)
+        return _fit_sets.maximized(sets, initial, units, mode, work, host), units
+    states = np.zeros((len(laws), RESULT))
+    states[:, X], states[:, X + 1] = laws[:, 0], laws[:, 1]
+    states[:, VALUE] = np.nan
+    return states, units
 
 
 def _by_regression(whole: _Whole, laws, work, host):
@@ -140,28 +161,38 @@ def _in_bins(x, w, starts, stops, known, parameterization, method, work, host) -
             sets = _fit_sets.sorted_sets(part, own, np.zeros(1, int), size, work, host)
             laws = _fit_sets.starts_of(sets, work, host)
         else:
-            quantiles = _mcculloch.quantiles(work, part, int(size[0]))
-            laws = np.array([_mcculloch.start(quantiles)])
-            if not np.isfinite(laws).all():  # nothing to fit; the law says why
-                part, own = host.input("nothing", np.arange(5.0)), host.output((0,))
-                sets = _fit_sets.sorted_sets(part, own, *np.array([[0], [5]]), work, host)
-            else:
-                width = 1e-3 * (quantiles[4] - quantiles[2])
-                ends = quantiles[0], quantiles[-1]
-                sets = _fit_sets.binned(part, own, quantiles[3], width, ends, work, host)
+            sets, laws = _gathered(part, own, int(size[0]), work, host)
         clock.append(time.perf_counter())
         found.append(
             _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock)
         )
-    return found[0] if len(found) == 1 else _joined(found)
+    return found[0] if len(found) == 1 else joined(found)
 
 
-def _joined(found: list[FitResults]) -> FitResults:
+def _gathered(x, w, size: int, work, host):
+    """A large set in bins, and McCulloch's estimate."""
+    quantiles = _mcculloch.quantiles(work, x, size)
+    laws, ends = np.array([_mcculloch.start(quantiles)]), (quantiles[0], quantiles[-1])
+    width = 1e-3 * (quantiles[4] - quantiles[2])
+    if w.size and np.isnan(laws).any():  # those of large weight may vary
+        width = 1e-3 * (ends[1] - ends[0])
+    if width > 0.0 and not np.isinf(laws).any():
+        sets = _fit_sets.binned(x, w, quantiles[3], width, ends, work, host)
+        if not w.size:
+            return sets, laws
+        laws = _fit_sets.starts_of(sets, work, host)
+        if np.isfinite(laws).all():
+            return sets, laws
+    return None, laws  # nothing to fit; the law says why
+
+
+def joined(found: list[FitResults]) -> FitResults:
+    """Fits of one kind as those of one call."""
     arrays = (f for f in FitResults.__dataclass_fields__ if f not in _OF_ALL)
     joined = {f: np.concatenate([getattr(r, f) for r in found]) for f in arrays}
     timings = {k: sum(r.timings[k] for r in found) for k in found[0].timings}
-    same = {f: getattr(found[0], f) for f in ("parameterization", "method", "free")}
+    same = {f: getattr(found[0], f) for f in ("parameterization", "method", "fixed")}
     return FitResults(**joined, **same, timings=timings)
 
 
-_OF_ALL = ("parameterization", "method", "free", "timings")
+_OF_ALL = ("parameterization", "method", "fixed", "timings")

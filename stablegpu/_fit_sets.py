@@ -59,6 +59,11 @@ def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace) 
     return Sets(x, w, ends)
 
 
+def some(sets: Sets, which, host: Workspace) -> Sets:
+    """Those of the sets."""
+    return sets._replace(ends=pairs(host, host.result(sets.ends, sets.ends.shape)[which]))
+
+
 def starts_of(sets: Sets, work: Workspace, host: Workspace) -> np.ndarray:
     """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale."""
     laws = _matrix(host, sets.ends.shape[0], 4)
@@ -99,8 +104,26 @@ def binned(data, weights, centre: float, width: float, ends, work: Workspace, ho
     """A large set as at most `LONGEST` weighted points, sorted (a set alone).
 
     A bin has at most n/2048 observations, and a width of 1/2048 of the range of asinh((x -
-    centre)/width).
+    centre)/width). Centre and width are those of the data without weights; with them bins are made
+    anew around the middle of what counts, until they are narrow enough there.
     """
+    points, masses = _points_of_bins(data, weights, centre, width, ends, work, host)
+    while weights.size:
+        share = (np.cumsum(masses) - 0.5 * masses) / masses.sum()
+        lower, centre, upper = np.interp((0.25, 0.5, 0.75), share, points)
+        if not 0.0 < 1e-3 * (upper - lower) < 0.5 * width:
+            break
+        width = 1e-3 * (upper - lower)
+        points, masses = _points_of_bins(data, weights, centre, width, ends, work, host)
+    return Sets(
+        host.input("data", points),
+        host.input("weights", masses),
+        pairs(host, np.array([[0, points.size]])),
+    )
+
+
+def _points_of_bins(data, weights, centre, width, ends, work: Workspace, host: Workspace):
+    """Sorted points that stand for the data, two a bin, and how much each counts."""
     from stablegpu._fit_bins_math import BINS, place
 
     low, high = (place(end, centre, width) for end in ends)
@@ -123,8 +146,4 @@ def binned(data, weights, centre: float, width: float, ends, work: Workspace, ho
     deviation = np.sqrt(np.maximum(square / mass, 0.0))
     points = np.stack([mean - deviation, mean + deviation], axis=1).ravel()
     order = np.argsort(points, kind="stable")
-    return Sets(
-        host.input("data", points[order]),
-        host.input("weights", np.repeat(0.5 * mass, 2)[order]),
-        pairs(host, np.array([[0, points.size]])),
-    )
+    return points[order], np.repeat(0.5 * mass, 2)[order]

@@ -117,7 +117,8 @@ def estimate(q05, q25, q50, q75, q95, surfaces):
 @scalar
 def quantile(x, weights, start, stop, total, p):
     """Quantile of sorted data, linear between those at probabilities (i - 1/2)/n: McCulloch's
-    correction for continuity. With weights, n is their sum and a datum has its weight's share."""
+    correction for continuity. With weights, n is their sum; a datum of weight w is as w equal ones,
+    one of a weight below 1 a part of one."""
     count = stop - start
     if weights.size == 0:
         position = min(max(count * p - 0.5, 0.0), count - 1.0)
@@ -127,13 +128,18 @@ def quantile(x, weights, start, stop, total, p):
     target, reached = p * total, 0.0
     before, last = 0.0, x[start]
     for i in range(start, stop):
-        middle = reached + 0.5 * weights[i]
+        if weights[i] == 0.0:
+            continue
+        half = 0.5 * min(weights[i], 1.0)
+        middle = reached + half  # of the first of the equal ones
         if middle >= target:
-            share = (target - before) / (middle - before) if middle > before else 1.0
-            return last + share * (x[i] - last) if i > start else x[i]
+            share = (target - before) / (middle - before)
+            return last + share * (x[i] - last) if reached > 0.0 else x[i]
         reached += weights[i]
-        before, last = middle, x[i]
-    return x[stop - 1]
+        before, last = reached - half, x[i]
+        if before >= target:
+            return last
+    return last
 
 
 @scalar

@@ -36,8 +36,10 @@ def parameters_of(states, units, parameterization: str):
     return np.stack([alpha, beta, loc, scale], axis=1), slope
 
 
-def covariances_of(states, slope, free: int):
-    """(sets, 4, 4) covariances: NaN at boundaries and where there is no maximum, 0 if fixed."""
+def covariances_of(states, slope, scale, free: int):
+    """(sets, 4, 4) covariances and (sets, 4) standard errors: NaN at boundaries and where there is
+    no maximum, 0 if fixed. Standard errors are not roots of the covariances: squares of scales may
+    leave the range of floats."""
     from stablegpu._fit_state_math import INFORMATION, WIDTHS
 
     information = states[:, INFORMATION : INFORMATION + 16].reshape(-1, 4, 4)
@@ -51,11 +53,14 @@ def covariances_of(states, slope, free: int):
     inner = np.zeros_like(safe)
     inner[fine] = np.linalg.inv(safe[fine])
     inner *= known[:, :, None] & known[:, None, :]
-    with np.errstate(invalid="ignore"):
+    units = np.stack([np.ones_like(scale), np.ones_like(scale), scale, scale], axis=1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        slope = slope / units[:, :, None]
         outer = slope @ inner @ slope.transpose(0, 2, 1)
-    outer[~fine] = np.nan
-    lost = unknown[:, :, None] | unknown[:, None, :]
-    return np.where(lost, np.nan, outer)
+        outer[~fine] = np.where(fixed | fixed[:, None], 0.0, np.nan)
+        outer[unknown[:, :, None] | unknown[:, None, :]] = np.nan
+        errors = units * np.sqrt(np.diagonal(outer, axis1=1, axis2=2))
+        return units[:, :, None] * outer * units[:, None, :], errors
 
 
 def _scaled(matrix):

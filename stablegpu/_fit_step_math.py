@@ -77,10 +77,12 @@ def _solve(m, matrix, damping, moves):
 
 @inner
 def movable(m):
-    """Bits of the parameters that are neither fixed nor held at a bound."""
+    """Bits of the parameters that are neither fixed nor held at a bound; beta is held where alpha
+    was fixed at 2, whose law does not depend on it."""
     moves = 0
     for k in range(size_of(m)):
-        if m[FREE + k] > 0.0 and not _is_active(m, k):
+        idle = k == 1 and m[X] == 2.0
+        if m[FREE + k] > 0.0 and not idle and not _is_active(m, k):
             moves |= 1 << k
     return moves
 

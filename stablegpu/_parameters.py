@@ -121,14 +121,16 @@ def characteristic_function(t, parameters: Parameters):
     law = parameters.converted("S0")
     s = law.scale * t
     size = np.abs(s)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         log = np.log(size)
         if law.alpha == 1.0:
             skew = 2.0 / math.pi * log
         else:
             skew = -tan_half_pi(law.alpha) * np.expm1((law.alpha - 1.0) * log)
         phase = np.where(size > 0.0, law.beta * s * skew, 0.0)
-    return np.exp(-(size**law.alpha) + 1j * (law.loc * t - phase))
+        modulus = np.exp(-(size**law.alpha))
+        angle = np.where(modulus == 0.0, 0.0, law.loc * t - phase)  # infinite far out
+    return modulus * np.exp(1j * angle)
 
 
 class Frame(NamedTuple):

@@ -37,9 +37,9 @@ def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, 
 
 
 @parallel
-def finish_points(loc, scale, x):
+def finish_points(loc, scale, x, out):
     for i in prange(x.size):
-        x[i] = loc + scale * x[i]
+        out[i] = loc + scale * x[i]
 
 
 def begin(p, upper, centre, s, low, high, x, stream=0):
@@ -52,6 +52,6 @@ def step(p, upper, centre, values, s, low, high, x, stream=0):
     return advance_points(p, upper, centre, *values, s, low, high, x)
 
 
-def finish(loc, scale, x, stream=0):
-    """loc + scale x, in place."""
-    finish_points(loc, scale, x)
+def finish(loc, scale, x, out, stream=0):
+    """out = loc + scale x."""
+    finish_points(loc, scale, x, out)

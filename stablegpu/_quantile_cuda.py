@@ -38,9 +38,9 @@ def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, 
 
 
 @kernel
-def finish_points(loc, scale, x):
+def finish_points(loc, scale, x, out):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        x[i] = loc + scale * x[i]
+        out[i] = loc + scale * x[i]
 
 
 def begin(p, upper, centre, s, low, high, x, stream=0):
@@ -57,6 +57,6 @@ def step(p, upper, centre, values, s, low, high, x, stream=0):
     return int(unsettled.copy_to_host(stream=stream)[0])
 
 
-def finish(loc, scale, x, stream=0):
-    """loc + scale x, in place."""
-    finish_points[launch.strided(x.size), launch.THREADS, stream](loc, scale, x)
+def finish(loc, scale, x, out, stream=0):
+    """out = loc + scale x."""
+    finish_points[launch.strided(x.size), launch.THREADS, stream](loc, scale, x, out)

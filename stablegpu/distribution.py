@@ -126,6 +126,8 @@ class Stable:
         `out` is a pair of arrays, as for `pdf`.
         """
         names = ("pdf", "cdf")
+        if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
+            raise TypeError("out must be a pair of arrays, for pdf and cdf")
         found = self._evaluate(x, names, out=dict(zip(names, out or (None, None), strict=True)))
         return found.pdf, found.cdf
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from stablegpu import _fit_sets, _mcculloch
 from stablegpu._fit_many import fit_sets
 from stablegpu._fit_states import ALPHA_RANGE, at_boundary
 from stablegpu._parameters import PARAMETERIZATIONS, Parameters
-from stablegpu.fit_result import PARAMETERS, STATUSES, FitResult, FitResults
+from stablegpu.fit_result import PARAMETERS, REMEDIES, FitResult, FitResults, message
 
 METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
 
@@ -38,8 +40,9 @@ def fit(
     Parameters
     ----------
     data : array_like of float
-        One dimension: a data set of at least 5 finite values. Two dimensions: a data set a row.
-        A list of sequences of different lengths: a data set each. Arrays on a GPU stay there.
+        One dimension: a data set of at least 5 finite values. Two dimensions: a data set a row
+        (of a pandas DataFrame too: `frame.T` fits its columns). A list of sequences of different
+        lengths: a data set each. Arrays on a GPU stay there.
     method : {"ml", "mcculloch", "koutrouvelis", "grid", "grid2"}
         "ml": maximum likelihood, alpha in [0.1, 2]. "mcculloch": five quantiles (McCulloch 1986),
         consistent and fast, alpha in [0.1, 2]. "koutrouvelis": regression on the empirical
@@ -52,7 +55,8 @@ def fit(
     fixed : dict, optional
         Parameters that are known, by name, say {"beta": 0.0}, or one value a data set; with "ml".
     weights : array_like of float >= 0, of the shape of data, optional
-        How often an observation counts; with "ml".
+        How often an observation counts; with "ml". What counts 0 times is left out, NaN too, and
+        at least 5 values of a set must count.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
@@ -88,19 +92,21 @@ def fit(
     errors.one_of("parameterization", parameterization, PARAMETERIZATIONS)
     flat, counts, single = _as_sets("data", data)
     known = _checked_fixed(fixed, parameterization, method, counts.size)
-    own = _as_weights(weights, data, counts, method)
-    place = resolve(device, data, work=int(counts.sum()), break_even=BREAK_EVEN[method])
+    own = _as_weights(weights, counts, method)
+    if own is not None and device_of(flat) is None and device_of(own) is None:
+        flat, own, counts = _that_count(flat.reshape(-1), own.reshape(-1), counts)
+    place = resolve(device, data, weights, work=int(counts.sum()), break_even=BREAK_EVEN[method])
     with place.active(), region("stable fit"):
         work, host = Workspace(place, flat), Workspace(place)
         if single and method == "mcculloch":
             return _mcculloch_fit(flat, parameterization, work, device)
         x = work.input("data", flat)
-        w = host.output((0,)) if own is None else work.input("weights", own)
+        w = host.output((0,)) if own is None else Workspace(place, own).input("weights", own)
         ends = np.cumsum(counts)
         found = fit_sets(x, w, ends - counts, ends, known, parameterization, method, work, host)
     if not single:
         return found
-    return _one(found, data, weights, parameterization, tuple(known), device)
+    return _one(found, flat, own, device)
 
 
 def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -> FitResults:
@@ -110,8 +116,8 @@ def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -
     ----------
     series : array_like of float, one dimension, on the host or on a GPU
     window, step : int
-        Observations of a window, and from the start of one to that of the next. Windows are not
-        copied.
+        Observations of a window, 5 to 8192, and from the start of one to that of the next. Windows
+        are not copied.
     options : `method`, `parameterization`, `fixed` of `fit`
 
     Returns
@@ -128,7 +134,7 @@ def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -
     if not single:
         raise ValueError("series must have one dimension")
     size = int(counts[0])
-    window, step = int(window), int(step)
+    window, step = errors.whole("window", window), errors.whole("step", step)
     if not _LEAST <= window <= min(size, _fit_sets.LONGEST) or step < 1:
         raise ValueError(
             f"window must lie in [{_LEAST}, {min(size, _fit_sets.LONGEST)}] and step be at least "
@@ -152,7 +158,7 @@ def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -
 def _as_sets(name: str, data):
     """Flat data, the sizes of the sets, and whether there is one set only."""
     if device_of(data) is None:
-        if isinstance(data, list | tuple) and data and all(hasattr(v, "__len__") for v in data):
+        if isinstance(data, list | tuple) and data and all(map(_is_sequence, data)):
             parts = [as_real(name, part).reshape(-1) for part in data]
             data = np.concatenate(parts)
             counts, single = np.array([part.size for part in parts]), False
@@ -167,14 +173,28 @@ def _as_sets(name: str, data):
     return data, _enough(name, np.full(rows, columns, np.int64)), single
 
 
-def _enough(name: str, counts):
-    if not counts.size or counts.min() < _LEAST:
-        least = int(counts.min()) if counts.size else 0
-        raise ValueError(f"{name} must hold at least {_LEAST} values in a set, got {least}")
+def _is_sequence(values) -> bool:
+    return hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
+
+
+def _enough(name: str, counts, kind: str = "values"):
+    if not counts.size:
+        raise ValueError(f"{name} must hold at least one data set, got none")
+    if counts.min() < _LEAST:
+        raise ValueError(
+            f"{name} must hold at least {_LEAST} {kind} in a set, got {int(counts.min())}"
+        )
     return counts.astype(np.int64)
 
 
-def _as_weights(weights, data, counts, method: str):
+def _that_count(data, weights, counts):
+    """What has a positive weight, and how many of each set: data, weights, counts."""
+    counted = weights > 0.0
+    counts = np.add.reduceat(counted, np.cumsum(counts) - counts, dtype=np.int64)
+    return data[counted], weights[counted], _enough("data", counts, "values of positive weight")
+
+
+def _as_weights(weights, counts, method: str):
     """Checked weights, flat like the data; None if there are none."""
     if weights is None:
         return None
@@ -189,8 +209,12 @@ def _as_weights(weights, data, counts, method: str):
         raise ValueError("weights must have the shape of data")
     if not ((flat >= 0.0) & np.isfinite(flat)).all():
         raise ValueError("weights must be finite and at least 0")
-    if (np.add.reduceat(flat.reshape(-1), np.cumsum(counts) - counts) <= 0.0).any():
+    with np.errstate(over="ignore"):
+        totals = np.add.reduceat(flat.reshape(-1), np.cumsum(counts) - counts)
+    if (totals <= 0.0).any():
         raise ValueError("weights of a data set must not all be 0")
+    if not np.isfinite(totals).all():
+        raise ValueError("weights of a data set must have a finite sum: divide them first")
     return flat
 
 
@@ -204,6 +228,8 @@ _RANGES = {
 
 def _checked_fixed(fixed, parameterization: str, method: str, sets: int) -> dict:
     """Fixed parameters by name, checked: an array with an element for each data set."""
+    if not isinstance(fixed, Mapping | None):
+        raise TypeError(f"fixed must be a dict of parameters by name, got {fixed!r}")
     given = dict(fixed or {})
     if given and method != "ml":
         raise ValueError(f"fixed needs method='ml', got method={method!r}")
@@ -233,45 +259,18 @@ def _checked_fixed(fixed, parameterization: str, method: str, sets: int) -> dict
 
 # ---- one set -----------------------------------------------------------------------------------
 
-_REMEDIES = {
-    "constant": "data must vary: at least half of the values are equal, so the quartiles give no "
-    "scale",
-    "not finite": "data must be finite: remove NaN and infinite values first",
-    "too wide": "data must span less than the range of float64: rescale them first",
-}
 
-
-def _one(found: FitResults, data, weights, parameterization, fixed, device) -> FitResult:
+def _one(found: FitResults, data, weights, device) -> FitResult:
     """The only one of the fits, or an error where its data are bad."""
-    status = STATUSES[found.status[0]]
-    if status in _REMEDIES:
-        raise ValueError(_REMEDIES[status])
-    return FitResult(
-        *(float(getattr(found, name)[0]) for name in PARAMETERS),
-        parameterization,
-        found.method,
-        int(found.sizes[0]),
-        _message(found.at_boundary[0], status),
-        status,
-        found.covariance[0],
-        int(found.evaluations[0]),
-        found.timings,
-        {name: float(getattr(found, name)[0]) for name in fixed},
-        device,
-        data if device_of(data) is not None else as_real("data", data),
-        weights if weights is None or device_of(weights) else as_real("weights", weights),
-    )
+    result = found[0]
+    if result.status in REMEDIES:
+        raise ValueError(REMEDIES[result.status])
+    return dataclasses.replace(result, device=device, data=_own(data), weights=_own(weights))
 
 
-def _message(at_boundary, status: str = "converged") -> str:
-    """What is worth knowing of a fit."""
-    ends = [name for name, is_at in zip(("alpha", "|beta|"), at_boundary, strict=True) if is_at]
-    said = [f"at the boundary of the estimator's range: {', '.join(ends)}"] if ends else []
-    if status == "exhausted":
-        said.append("the ascent did not converge within its evaluations")
-    if status == "impossible":
-        said.append("the data have no likelihood under the fixed parameters")
-    return "; ".join(said)
+def _own(values):
+    """A copy of what is in host memory: the caller may change it before the result looks at it."""
+    return values if values is None or device_of(values) else values.copy()
 
 
 def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitResult:
@@ -281,7 +280,7 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
     law = _mcculloch.start(_mcculloch.quantiles(work, data, size))
     for status, mark in (("constant", math.nan), ("not finite", math.inf), ("too wide", -math.inf)):
         if law[0] == mark or (mark != mark and law[0] != law[0]):
-            raise ValueError(_REMEDIES[status])
+            raise ValueError(REMEDIES[status])
     alpha, beta = law[:2]
     found = Parameters.checked(*law, "S0").converted(parameterization)
     return FitResult(
@@ -292,8 +291,8 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
         parameterization,
         "mcculloch",
         size,
-        _message(at_boundary(np.array([[alpha, beta]]))[0]),
+        message(at_boundary(np.array([[alpha, beta]]))[0]),
         device=device,
-        data=data,
+        data=_own(data),
         timings={"start": time.perf_counter() - clock},
     )

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero import errors
-from stablegpu.fit_result import PARAMETERS
+from hetero import errors, philox
+from stablegpu._fit_many import joined
+from stablegpu.broadcast import evaluate
+from stablegpu.fit_result import PARAMETERS, needs_data, on_host
 
 if TYPE_CHECKING:
     from stablegpu.fit_result import FitResult, FitResults
@@ -50,10 +52,13 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
 
     Parameters
     ----------
-    result : FitResult of `fit(..., method="ml")` its data on the host; `name` was not fixed
+    result : FitResult of `fit(..., method="ml")`; `name` was not fixed
     name : {"alpha", "beta", "scale"}
-        Held at `points` places; the others are fitted at each, all at once.
+        Held at places around the estimate; the others are fitted at each, all at once.
     confidence : float in (0, 1)
+    points : int >= 2
+        Places within four standard errors, or in the whole range where there is no such error. More
+        follow where the profile has not reached the limit yet, or does in too large a step.
 
     Returns
     -------
@@ -64,28 +69,93 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
     """
     from scipy.special import ndtri
 
-    from stablegpu.estimate import fit
-
     errors.one_of("name", name, ("alpha", "beta", "scale"))
+    needs_data(result)
+    if result.method != "ml":
+        raise ValueError(f"result must be a fit with method='ml', got method={result.method!r}")
     if name in result.fixed:
         raise ValueError(f"name={name!r} was fixed, so it has no interval: name another parameter")
     confidence = errors.within("confidence", confidence, 0.0, 1.0, closed="neither")
-    limit = float(ndtri(0.5 + 0.5 * confidence)) ** 2
+    points, limit = errors.whole("points", points, 2), float(ndtri(0.5 + 0.5 * confidence))
     value, error = getattr(result, name), result.stderr[name]
-    low, high = _ENDS.get(name, (0.2 * value, 5.0 * value))
-    if error == error:
-        reach = 2.0 * math.sqrt(limit) * error
-        low, high = max(low, value - reach), min(high, value + reach)
-    places = np.unique(np.append(np.linspace(low, high, points), value))
-    weights = result.weights
-    held = fit(
-        np.broadcast_to(result.data, (places.size, result.size)),
-        weights=None if weights is None else np.broadcast_to(weights, (places.size, result.size)),
-        **_like(result, **{name: places}),
-    )
-    best = float(held.loglik[places == value][0])
-    drop = 2.0 * (best - held.loglik)
-    return _crossings(places, drop, limit, value), places, drop
+    if name == "scale":
+        centre, error, ends = 0.0, error / value, (-math.inf, math.inf)
+    else:
+        centre, ends = value, _ENDS[name]
+
+    def place_of(at):
+        return value * np.exp(at) if name == "scale" else at
+
+    at = _around(centre, 2.0 * limit * error, ends, points)
+    reached = _held(result, name, place_of(at))
+    for _ in range(_ROUNDS):
+        root = _root(reached, at == centre)
+        more = np.concatenate([_further(*side, limit) for side in _sides(at, root, centre, ends)])
+        if not more.size:
+            break
+        at, order = np.unique(np.append(at, more), return_index=True)
+        reached = np.append(reached, _held(result, name, place_of(more)))[order]
+    root = _root(reached, at == centre)
+    low, high = (_crossing(*side, limit) for side in _sides(at, root, centre, ends))
+    drop = 2.0 * (reached[at == centre] - reached)
+    return (float(place_of(low)), float(place_of(high))), place_of(at), drop
+
+
+_ROUNDS = 6  # of more places for a profile
+_COARSE = 0.5  # a step of the profile's root that is interpolated no longer
+
+
+def _around(centre: float, reach: float, ends, points: int) -> np.ndarray:
+    """The first places of a profile: `centre` among them."""
+    if not 0.0 < reach < math.inf:  # no standard error
+        reach = max(ends) - min(ends) if math.isfinite(ends[1]) else math.log(5.0)
+    low, high = max(ends[0], centre - reach), min(ends[1], centre + reach)
+    return np.unique(np.append(np.linspace(low, high, points), centre))
+
+
+def _held(result: FitResult, name: str, places) -> np.ndarray:
+    """The largest log-likelihoods with a parameter held at places."""
+    from stablegpu.estimate import fit
+
+    shape = places.size, result.size
+    own = None if result.weights is None else np.broadcast_to(on_host(result.weights), shape)
+    data = np.broadcast_to(on_host(result.data), shape)
+    return fit(data, weights=own, **_like(result, **{name: places})).loglik
+
+
+def _root(reached, here) -> np.ndarray:
+    """The root of twice the likelihood's drop: nearly proportional to the distance from the
+    estimate."""
+    drop = np.nan_to_num(2.0 * (reached[here] - reached), nan=math.inf, posinf=math.inf)
+    return np.sqrt(np.maximum(drop, 0.0))
+
+
+def _sides(at, root, centre: float, ends):
+    """Below and above the estimate: places outwards from it, roots there, and the range's end."""
+    below, above = at <= centre, at >= centre
+    return (at[below][::-1], root[below][::-1], ends[0]), (at[above], root[above], ends[1])
+
+
+def _further(at, root, end: float, limit: float) -> np.ndarray:
+    """Places that are wanted yet on a side: beyond the last one, or where the limit is crossed."""
+    beyond = np.flatnonzero(root > limit)
+    if beyond.size:
+        k = beyond[0]
+        wide = root[k] - root[k - 1] > _COARSE
+        return np.linspace(at[k - 1], at[k], 10)[1:-1] if wide else at[:0]
+    low, high = sorted((2.0 * at[-1] - at[0], end))
+    last = high if end < at[0] else low  # the nearer one
+    return np.linspace(at[-1], last, 9)[1:] if last != at[-1] else at[:0]
+
+
+def _crossing(at, root, end: float, limit: float) -> float:
+    """Where the profile reaches the limit on a side."""
+    beyond = np.flatnonzero(root > limit)
+    if not beyond.size:
+        return end
+    k = beyond[0]
+    share = (limit - root[k - 1]) / (root[k] - root[k - 1])
+    return at[k - 1] + share * (at[k] - at[k - 1])
 
 
 def _like(result: FitResult, **fixed) -> dict:
@@ -99,40 +169,33 @@ def _like(result: FitResult, **fixed) -> dict:
     }
 
 
-def _crossings(places, drop, limit: float, value: float) -> tuple[float, float]:
-    """Where the drop of the profile reaches the limit on both sides of the estimate."""
-    ends = []
-    for side in (places <= value, places >= value):
-        at, over = places[side], drop[side] - limit
-        order = np.argsort(np.abs(at - value))
-        at, over = at[order], over[order]
-        beyond = np.flatnonzero(over > 0.0)
-        if not beyond.size:
-            ends.append(float(at[-1]))
-            continue
-        k = beyond[0]
-        share = over[k - 1] / (over[k - 1] - over[k])
-        ends.append(float(at[k - 1] + share * (at[k] - at[k - 1])))
-    return ends[0], ends[1]
+# ---- by simulation -----------------------------------------------------------------------------
+
+_MOST = 1 << 24  # observations that are simulated at once
 
 
 def bootstrap(result: FitResult, replicas: int = 999, confidence: float = 0.95, random_state=None):
     """Intervals by name from fits of samples that are drawn from the fitted law, and fitted by the
-    same method with the same parameters fixed; without weights.
+    same method with the same parameters fixed.
 
     Percentiles of the replicas' estimates, turned around the estimate ("basic" intervals) and cut
     off at the ends of the ranges. All replicas are fitted in one call: a GPU needs milliseconds.
+    (Samples of more than 2^24 observations in all are drawn and fitted in parts.) A sample has as
+    many observations as the data, with weights their sum.
 
     Returns
     -------
     dict of (low, high), and the `FitResults` of the replicas.
-    """
-    from stablegpu.estimate import fit
 
+    Raises
+    ------
+    ValueError : weights that are no whole numbers: how many observations there are is not known
+    """
     confidence = errors.within("confidence", confidence, 0.0, 1.0, closed="neither")
-    law = result.distribution
-    samples = law.rvs((int(replicas), result.size), random_state=random_state)
-    found = fit(samples, **_like(result) | {"parameterization": result.parameterization})
+    size, form = _observations(result).size, result.parameterization
+    fits = [fits for _, fits in _simulated(result, size, replicas, random_state, form)]
+    found = joined(fits) if len(fits) > 1 else fits[0]
+    _sound(found)
     rest = 0.5 * (1.0 - confidence)
     intervals = {}
     for name in PARAMETERS:
@@ -152,34 +215,76 @@ def goodness(result: FitResult, replicas: int = 999, random_state=None) -> dict:
 
     Their distributions depend on the parameters having been estimated: the probabilities of larger
     values come from samples of the fitted law that are fitted as the data were, by the same method
-    with the same parameters fixed; weights are not looked at. All samples are
-    fitted, and all their laws evaluated, in one call each.
+    with the same parameters fixed. All samples are fitted, and all their laws evaluated, in one
+    call each (in parts as in `bootstrap`). A datum counts as often as its weight says.
 
     Returns
     -------
     dict with "ks" and "ad": (statistic, probability of one that is larger).
+
+    Raises
+    ------
+    ValueError : weights that are no whole numbers: how many observations there are is not known
     """
-    from stablegpu.broadcast import evaluate
+    data = np.sort(_observations(result))
+    form = _like(result)["parameterization"]
+    law = result.distribution.to(form)
+
+    def seen(points, *parameters):
+        names = ("cdf", "logcdf", "logsf")
+        return np.stack(
+            statistics(**evaluate((points, *parameters), form, names, device=result.device)),
+            axis=-1,
+        )
+
+    here = seen(data, *(getattr(law, name) for name in PARAMETERS))
+    larger, count = np.ones(2), 1
+    for samples, fits in _simulated(result, data.size, replicas, random_state, form):
+        sound = _sound(fits)
+        laws = (getattr(fits, name)[sound][:, None] for name in PARAMETERS)
+        larger += (seen(np.sort(samples[sound], axis=1), *laws) >= here).sum(axis=0)
+        count += sound.sum()
+    return {
+        name: (float(value), float(k / count))
+        for name, value, k in zip(("ks", "ad"), here, larger, strict=True)
+    }
+
+
+def _observations(result: FitResult) -> np.ndarray:
+    """The data, each as often as its weight says."""
+    needs_data(result)
+    data = on_host(result.data)
+    if result.weights is None:
+        return data
+    times = on_host(result.weights)
+    if (times != np.floor(times)).any():
+        raise ValueError(
+            "weights must be whole numbers for samples to be simulated, as these need a number of "
+            "observations: use result.interval() or profile, or fit with whole weights"
+        )
+    return np.repeat(data, times.astype(np.int64))
+
+
+def _simulated(result: FitResult, size: int, replicas, random_state, parameterization: str):
+    """Samples of the fitted law, a row each, and their fits as the data were: part by part."""
     from stablegpu.estimate import fit
 
-    data = result.data.copy_to_host() if hasattr(result.data, "copy_to_host") else result.data
-    law = result.distribution.to(_like(result)["parameterization"])
-    samples = law.rvs((int(replicas), result.size), random_state=random_state)
-    fits = fit(samples, **_like(result))
+    replicas = errors.whole("replicas", replicas, 1)
+    random = np.random.default_rng(philox.key(random_state, "random_state"))
+    most = max(1, _MOST // size)
+    for first in range(0, replicas, most):
+        shape = min(most, replicas - first), size
+        samples = result.distribution.rvs(shape, random_state=random)
+        yield samples, fit(samples, **_like(result) | {"parameterization": parameterization})
+
+
+def _sound(fits: FitResults) -> np.ndarray:
+    """Which samples have a fit; a warning where some have none."""
     sound = np.isfinite(fits.alpha)
     if not sound.all():
         lost = len(fits) - sound.sum()
-        warnings.warn(f"{lost} of {len(fits)} samples have no fit and do not count", stacklevel=2)
-    points = np.sort(np.concatenate([np.reshape(data, (1, -1)), samples[sound]]), axis=1)
-    laws = [np.append(getattr(law, n), getattr(fits, n)[sound])[:, None] for n in PARAMETERS]
-    seen = evaluate(
-        (points, *laws), fits.parameterization, ("cdf", "logcdf", "logsf"), device=result.device
-    )
-    found = {}
-    for name, values in zip(("ks", "ad"), statistics(**seen), strict=True):
-        larger = (values[1:] >= values[0]).sum()
-        found[name] = float(values[0]), float((larger + 1.0) / values.size)
-    return found
+        warnings.warn(f"{lost} of {len(fits)} samples have no fit and do not count", stacklevel=3)
+    return sound
 
 
 def statistics(cdf, logcdf, logsf) -> tuple[np.ndarray, np.ndarray]:

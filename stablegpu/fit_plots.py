@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stablegpu.fit_result import needs_data, on_host
+
 if TYPE_CHECKING:
     from stablegpu.fit_result import FitResult
 
@@ -15,7 +17,7 @@ _MOST = 2000  # points of the plots of quantiles and probabilities
 
 
 def plot(result: FitResult):
-    """A matplotlib figure with three panels for one fit.
+    """A matplotlib figure with three panels for one fit with its data.
 
     Left: a histogram in steps of asinh((x - median)/scale), so that tails have bins too, and the
     law's density; both axes of a size that shows the tails. Middle: the law's quantiles against the
@@ -28,15 +30,14 @@ def plot(result: FitResult):
     """
     from matplotlib.figure import Figure
 
-    data = result.data
-    data = np.sort(data.copy_to_host() if hasattr(data, "copy_to_host") else np.asarray(data))
+    data, weights, rank = _ranked(result)
     law = result.distribution
-    middle, scale = float(np.median(data)), result.scale
+    middle, scale = float(np.interp(0.5, rank, data)), result.scale
     figure = Figure(figsize=(12.0, 4.0), layout="constrained")
     left, centre, right = figure.subplots(1, 3)
-    _density(left, law, data, middle, scale)
+    _density(left, law, data, weights, middle, scale)
     few = np.unique(np.linspace(0, data.size - 1, min(data.size, _MOST)).astype(int))
-    seen, rank = data[few], (few + 0.5) / data.size
+    seen, rank = data[few], rank[few]
     expected = law.ppf(rank)
     _diagonal(centre, np.arcsinh((expected - middle) / scale), np.arcsinh((seen - middle) / scale))
     centre.set(xlabel="asinh of the law's quantiles", ylabel="asinh of the data's", title="Q-Q")
@@ -45,16 +46,24 @@ def plot(result: FitResult):
     return figure
 
 
-def _density(axes, law, data, middle: float, scale: float) -> None:
+def _ranked(result):
+    """Sorted data, their shares of the whole weight, and the probabilities at their middles."""
+    needs_data(result)
+    data = on_host(result.data)
+    order = np.argsort(data)
+    weights = np.ones(data.size) if result.weights is None else on_host(result.weights)[order]
+    weights = weights / weights.sum()
+    return data[order], weights, np.cumsum(weights) - 0.5 * weights
+
+
+def _density(axes, law, data, weights, middle: float, scale: float) -> None:
     ends = np.arcsinh((data[[0, -1]] - middle) / scale)
     edges = middle + scale * np.sinh(np.linspace(*ends, _BINS + 1))
     edges[-1] = np.nextafter(data[-1], math.inf)
-    counts, _ = np.histogram(data, edges)
+    shares, _ = np.histogram(data, edges, weights=weights)
     u = np.linspace(*ends, 400)
     x = middle + scale * np.sinh(u)
-    axes.stairs(
-        counts / data.size / np.diff(edges), np.linspace(*ends, _BINS + 1), fill=True, alpha=0.4
-    )
+    axes.stairs(shares / np.diff(edges), np.linspace(*ends, _BINS + 1), fill=True, alpha=0.4)
     axes.plot(u, law.pdf(x))
     axes.set(
         yscale="log", xlabel="asinh((x - median)/scale)", ylabel="density of x", title="density"

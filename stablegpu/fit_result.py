@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hetero import Device
+from hetero.arrays import device_of
 from stablegpu._parameters import Parameters
 from stablegpu.distribution import Stable
 
@@ -19,6 +20,35 @@ STATUSES = ("converged", "stuck", "exhausted", "impossible", "constant", "not fi
 """How a fit ended: at a maximum; where rounding allowed no further gain; after too many
 evaluations; with data that fixed parameters do not allow; and with data that cannot be fitted: half
 of them equal, NaN or infinity among them, or a range beyond that of float64."""
+
+REMEDIES = {
+    "constant": "data must vary: at least half of the values are equal, so the quartiles give no "
+    "scale",
+    "not finite": "data must be finite: remove NaN and infinite values first",
+    "too wide": "data must span less than the range of float64: rescale them first",
+}
+"""What is to be done with data that cannot be fitted, by status."""
+
+
+def on_host(array) -> np.ndarray:
+    """An array of any library in host memory."""
+    for move in ("copy_to_host", "get", "cpu"):  # of Numba, CuPy, PyTorch
+        if device_of(array) is not None and hasattr(array, move):
+            array = getattr(array, move)()
+    return np.asarray(array)
+
+
+def needs_data(result) -> None:
+    """Raise a TypeError for what is no fit of one set with its data."""
+    if getattr(result, "data", None) is None:
+        raise TypeError(
+            "result must be a FitResult with its data: fit that data set alone "
+            f"(got {type(result).__name__})"
+        )
+
+
+def _unknown() -> dict[str, float]:
+    return dict.fromkeys(PARAMETERS, math.nan)
 
 
 @dataclass(frozen=True)
@@ -40,12 +70,17 @@ class FitResult:
         Of alpha, beta, loc, scale: the inverse of the observed information. NaN for parameters at a
         boundary, 0 for fixed ones; those of the others hold them fixed. NaN for estimators that
         come without one.
+    stderr : dict
+        Standard errors by name: roots of the covariance's diagonal, also where squares of the scale
+        leave the range of floats.
     evaluations : int
         Of the likelihood with its gradient; a scan of locations counts as one.
     timings : dict
         Seconds of wall clock by stage.
     fixed : dict
         Values by name of the parameters that were not fitted.
+    data, weights : arrays
+        What was fitted: a copy of data in host memory, the array itself on a GPU.
     """
 
     alpha: float
@@ -58,9 +93,10 @@ class FitResult:
     message: str = ""
     status: str = "converged"
     covariance: Any = field(default=None, repr=False, compare=False)
+    stderr: dict = field(default_factory=_unknown, repr=False, compare=False)
     evaluations: int = 0
     timings: dict = field(default_factory=dict, repr=False, compare=False)
-    fixed: dict = field(default_factory=dict, repr=False)
+    fixed: dict = field(default_factory=dict, repr=False, hash=False)
     device: str | Device | None = field(default=None, repr=False)
     data: Any = field(default=None, repr=False, compare=False)
     weights: Any = field(default=None, repr=False, compare=False)
@@ -82,26 +118,17 @@ class FitResult:
     def loglik(self) -> float:
         """Log-likelihood of the data, by the exact density; evaluated at first use."""
         logpdf = self.distribution.logpdf(self.data)
-        if hasattr(logpdf, "copy_to_host"):  # a Numba array has no sum
-            logpdf = logpdf.copy_to_host()
         if self.weights is not None:
-            weights = self.weights
-            if hasattr(weights, "copy_to_host"):
-                weights = weights.copy_to_host()
+            logpdf, weights = on_host(logpdf), on_host(self.weights)
             logpdf = (weights * logpdf)[weights > 0.0]
+        elif not hasattr(logpdf, "sum"):  # a Numba array
+            logpdf = on_host(logpdf)
         return float(logpdf.sum())
 
     @property
     def aic(self) -> float:
         """Akaike's criterion, 2 (number of free parameters) - 2 loglik."""
         return 2.0 * self.free - 2.0 * self.loglik
-
-    @property
-    def stderr(self) -> dict[str, float]:
-        """Standard errors by name; see `covariance`."""
-        if self.covariance is None:
-            return dict.fromkeys(PARAMETERS, math.nan)
-        return dict(zip(PARAMETERS, np.sqrt(np.diag(self.covariance)).tolist(), strict=True))
 
     def interval(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Confidence intervals by name, from the normal law of the estimates (Wald's), cut off at
@@ -117,18 +144,33 @@ class FitResult:
         return plot(self)
 
 
-@dataclass(frozen=True)
+def message(at_boundary, status: str = "converged", fixed=()) -> str:
+    """What is worth knowing of a fit."""
+    ends = zip(("alpha", "beta"), ("alpha", "|beta|"), at_boundary, strict=True)
+    ends = [shown for name, shown, is_at in ends if is_at and name not in fixed]
+    said = [f"at the boundary of the estimator's range: {', '.join(ends)}"] if ends else []
+    if status == "exhausted":
+        said.append("the ascent did not converge within its evaluations")
+    if status == "impossible":
+        said.append("the data have no likelihood under the fixed parameters")
+    if status in REMEDIES:
+        said.append(REMEDIES[status])
+    return "; ".join(said)
+
+
+@dataclass(frozen=True, eq=False)
 class FitResults:
-    """Fits of many data sets; arrays with an element for each.
+    """Fits of many data sets; arrays with an element for each. `fits[k]` is one of them.
 
     Attributes
     ----------
     alpha, beta, loc, scale : float64 arrays; NaN where the data could not be fitted
     loglik : of the optimiser: to 1e-9 of a datum, 1e-4 of one at worst for |alpha - 1| < 0.1
     status : codes, places in `STATUSES`
-    stderr : dict of arrays by name
     covariance : (sets, 4, 4)
+    errors : (sets, 4): standard errors; `stderr` has them by name
     at_boundary : bool (sets, 2): whether alpha, beta ended at an end of their ranges
+    fixed : names of the parameters that were not fitted
     """
 
     alpha: np.ndarray
@@ -137,17 +179,45 @@ class FitResults:
     scale: np.ndarray
     loglik: np.ndarray
     covariance: np.ndarray = field(repr=False)
+    errors: np.ndarray = field(repr=False)
     status: np.ndarray
     evaluations: np.ndarray = field(repr=False)
     sizes: np.ndarray = field(repr=False)
     at_boundary: np.ndarray = field(repr=False)
     parameterization: str
     method: str
-    free: int = 4
-    timings: dict = field(default_factory=dict, repr=False, compare=False)
+    fixed: tuple[str, ...] = ()
+    timings: dict = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.alpha.size
+
+    def __getitem__(self, index: int) -> FitResult:
+        """One of the fits, with the optimiser's log-likelihood, and without the data: what looks at
+        them (`plot`, intervals by profile or simulation, goodness) needs a fit of that set alone.
+        """
+        k = range(len(self))[index]
+        status = STATUSES[self.status[k]]
+        one = FitResult(
+            *(float(getattr(self, name)[k]) for name in PARAMETERS),
+            self.parameterization,
+            self.method,
+            int(self.sizes[k]),
+            message(self.at_boundary[k], status, self.fixed),
+            status,
+            self.covariance[k],
+            dict(zip(PARAMETERS, self.errors[k].tolist(), strict=True)),
+            int(self.evaluations[k]),
+            self.timings,
+            {name: float(getattr(self, name)[k]) for name in self.fixed},
+        )
+        one.__dict__["loglik"] = float(self.loglik[k])
+        return one
+
+    @property
+    def free(self) -> int:
+        """Parameters that were fitted."""
+        return len(PARAMETERS) - len(self.fixed)
 
     @property
     def converged(self) -> np.ndarray:
@@ -160,8 +230,8 @@ class FitResults:
 
     @property
     def stderr(self) -> dict[str, np.ndarray]:
-        variances = np.diagonal(self.covariance, axis1=1, axis2=2)
-        return dict(zip(PARAMETERS, np.sqrt(variances).T, strict=True))
+        """Standard errors by name; see `FitResult`."""
+        return dict(zip(PARAMETERS, self.errors.T, strict=True))
 
     def interval(self, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Confidence intervals by name: arrays of their ends; see `FitResult.interval`."""

@@ -63,13 +63,14 @@ def quantile(
     with place.active(), region("stable quantile"):
         work = Workspace(place, p)
         probabilities = work.input("p", p)
-        x = work.output(shape, out=out)
+        found = work.output(shape, out=out)
         if isinstance(chosen, Interpolation) and math.prod(shape):
-            polynomials.invert_flat(probabilities, upper, parameters, x, work, chosen)
+            polynomials.invert_flat(probabilities, upper, parameters, found, work, chosen)
         elif math.prod(shape):
             steps = twin("stablegpu._quantile", place)
             standard, loc = _standard(parameters)
             centre = _centre(standard)
+            x = work.output(shape) if out is not None else found  # out may be p, which is needed
             state = [work.output(shape) for _ in range(3)]
             values = tuple(work.output(shape) for _ in _VALUES)
             error = work.output(shape)
@@ -79,8 +80,8 @@ def quantile(
                 evaluate_flat(x, standard, kept, work, chosen)
                 if not steps.step(probabilities, upper, centre, values, *state, x, work.stream):
                     break
-            steps.finish(loc, parameters.scale, x, work.stream)
-        return work.result(x, shape, out)
+            steps.finish(loc, parameters.scale, x, found, work.stream)
+        return work.result(found, shape, out)
 
 
 def _chosen(parameters: Parameters, evaluator, size: int):

@@ -71,6 +71,13 @@ def test_points_that_are_no_numbers(x):
         stable(1.5, 0.5).pdf(x)
 
 
+def test_outputs_come_in_pairs():
+    x = np.linspace(-1.0, 1.0, 3)
+    for out in (np.empty(3), (np.empty(3),)):
+        with pytest.raises(TypeError, match="out must be a pair"):
+            stable(1.5, 0.5).pdf_cdf(x, out=out)
+
+
 def test_empty(device):
     law = stable(1.5, 0.5, device=device)
     assert law.pdf([]).shape == (0,)

@@ -1,5 +1,7 @@
 """McCulloch's estimator: exact on exact quantiles, consistent on samples, clear on bad data."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ import stablegpu
 from hetero import Device
 from hetero.jit import twin
 from stablegpu import _mcculloch, stable
+from stablegpu._fit_start_math import quantile
+from stablegpu.fit_result import STATUSES
 
 PROBABILITIES = np.array(_mcculloch.PROBABILITIES)
 
@@ -96,6 +100,7 @@ def test_data_on_the_gpu_stay_there(require_cuda):
     [
         ([1.0, 2.0], ValueError, "at least 5"),
         ([], ValueError, "at least 5"),
+        (np.zeros((0, 9)), ValueError, "at least one data set"),
         ([3.0] * 20, ValueError, "must vary"),
         ([1.0] * 18 + [2.0] * 2, ValueError, "must vary"),
         ([1, 2, 3, np.nan, 5, 6], ValueError, "finite"),
@@ -122,6 +127,62 @@ def test_boundaries_are_said():
 def test_integer_data_with_ties(method):
     rounded = np.round(10 * stable(1.6, 0.3).rvs(5000, random_state=2)).astype(int)
     assert stablegpu.fit(rounded, method=method).alpha == pytest.approx(1.6, abs=0.15)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weighted_quantiles_are_those_of_repeated_data(seed):
+    rng = np.random.default_rng(seed)
+    x, times = np.sort(rng.normal(size=40)), rng.integers(0, 4, 40).astype(float)
+    times[:3] = 0.0
+    repeated, none = np.repeat(x, times.astype(int)), np.empty(0)
+    for p in (0.001, *rng.uniform(size=20), 0.999):
+        weighted = quantile(x, times, 0, 40, times.sum(), p)
+        assert weighted == pytest.approx(quantile(repeated, none, 0, repeated.size, 0.0, p))
+
+
+@pytest.mark.parametrize("method", ["ml", "mcculloch", "koutrouvelis", "grid", "grid2"])
+def test_sets_that_cannot_be_fitted_cost_nothing(device, method):
+    x = stable(1.5, 0.2).rvs(30, random_state=1)
+    rows = np.stack([np.full(30, 3.0), x, np.append(x[1:], np.nan)])
+    mixed, bad = (stablegpu.fit(r, method=method, device=device) for r in (rows, rows[::2]))
+    assert np.isnan(bad.alpha).all()
+    assert np.isnan([list(bad.stderr.values()), list(mixed.stderr.values())][0]).all()
+    assert [STATUSES[s] for s in mixed.status] == ["constant", "converged", "not finite"]
+    assert bad.evaluations.tolist() == [0, 0]
+    alone = stablegpu.fit(x, method=method, device=device)
+    assert mixed.alpha[1] == pytest.approx(alone.alpha, rel=1e-6)
+
+
+def test_one_of_the_fits(device):
+    x = stable(1.5, 0.2).rvs((3, 50), random_state=1)
+    x[1] = 0.0
+    found = stablegpu.fit(x, fixed={"beta": [0.0, 0.1, 0.2]}, device=device)
+    alone = stablegpu.fit(x[2], fixed={"beta": 0.2}, device=device)
+    last = found[-1]
+    assert (last.beta, last.fixed, last.free) == (0.2, {"beta": 0.2}, 3)
+    assert last.alpha == pytest.approx(alone.alpha, rel=1e-7)
+    assert last.loglik == pytest.approx(alone.loglik, abs=1e-6)
+    assert last.stderr == pytest.approx(alone.stderr, rel=1e-3)
+    assert [one.status for one in found] == ["converged", "constant", "converged"]
+    assert "data must vary" in found[1].message
+    with pytest.raises(IndexError):
+        found[3]
+
+
+def test_results_are_values():
+    x = stable(1.5, 0.2).rvs(50, random_state=1)
+    result, again = (stablegpu.fit(x, method="mcculloch", device="cpu") for _ in range(2))
+    assert {result, again} == {again}
+    assert pickle.loads(pickle.dumps(result)) == result
+    before = again.loglik
+    x[:] = 0.0  # a buffer that is used again
+    assert result.loglik == before
+
+
+def test_arrays_without_dimensions_are_observations():
+    x = stable(1.5, 0.2).rvs(50, random_state=1)
+    found = stablegpu.fit([np.array(v) for v in x], method="mcculloch")
+    assert found.alpha == stablegpu.fit(x, method="mcculloch").alpha
 
 
 def test_unknown_method():

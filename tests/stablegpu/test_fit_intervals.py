@@ -38,6 +38,74 @@ def test_the_profile_is_a_parabola_next_to_the_estimate(result, name):
     assert drop[places == getattr(result, name)] == pytest.approx(0.0, abs=1e-3)
 
 
+@pytest.mark.parametrize(("alpha", "size"), [(2.0, 1000), (1.97, 1000), (1.9, 25)])
+def test_the_profile_ends_where_the_likelihood_has_fallen(alpha, size):
+    """Next to alpha = 2 the profile is far from a parabola, and may not reach the limit at all."""
+    x = stable(alpha, 0.0, parameterization="S0").rvs(size, random_state=4)
+    result = stablegpu.fit(x, parameterization="S0", device="cpu")
+    (low, high), places, _ = fit_intervals.profile(result, "alpha", 0.95, points=9)
+    held = stablegpu.fit(
+        np.tile(x, (2, 1)), fixed={"alpha": [low, high]}, parameterization="S0", device="cpu"
+    )
+    drop = 2.0 * (result.loglik - held.loglik)
+    assert drop[0] == pytest.approx(1.959964**2, abs=0.15)
+    assert drop[1] == pytest.approx(1.959964**2, abs=0.15) or (high == 2.0 and drop[1] < 3.85)
+    assert (np.diff(places) > 0.0).all()
+
+
+def test_weights_are_as_many_observations():
+    x = stable(1.5, 0.3, parameterization="S0").rvs(150, random_state=1)
+    times = np.arange(150) % 4
+    weighted = stablegpu.fit(x, weights=times, parameterization="S0", device="cpu")
+    repeated = stablegpu.fit(np.repeat(x, times), parameterization="S0", device="cpu")
+
+    def everything(result):
+        ends, fits = fit_intervals.bootstrap(result, 10, random_state=3)
+        yield from ends.values()
+        yield fit_intervals.profile(result, "scale", points=5)[0]
+        yield from fit_intervals.goodness(result, 20, random_state=3).values()
+        yield fits.sizes
+
+    for found, true in zip(everything(weighted), everything(repeated), strict=True):
+        np.testing.assert_allclose(found, true, rtol=1e-5)
+    for found, true in zip(weighted.plot().axes[1:], repeated.plot().axes[1:], strict=True):
+        (found, true) = (axes.lines[0].get_xydata() for axes in (found, true))
+        middles = true[np.cumsum(times[times > 0][np.argsort(x[times > 0])]) - 1, 1]
+        np.testing.assert_allclose(found[:, 1], middles, atol=0.01)  # about slightly other medians
+    shares = stablegpu.fit(x, weights=times / times.sum(), device="cpu")
+    for function in (fit_intervals.bootstrap, fit_intervals.goodness):
+        with pytest.raises(ValueError, match="weights must be whole numbers"):
+            function(shares)
+
+
+def test_samples_may_come_in_parts(result, monkeypatch):
+    monkeypatch.setattr(fit_intervals, "_MOST", 7 * result.size)
+    _, fits = fit_intervals.bootstrap(result, 20, random_state=2)
+    assert np.unique(fits.alpha).size == 20
+    found = fit_intervals.goodness(result, 19, random_state=2)
+    assert 20.0 * found["ks"][1] == pytest.approx(round(20.0 * found["ks"][1]))
+
+
+def test_what_intervals_need(result):
+    rows = stablegpu.fit([result.data, result.data], device="cpu")
+    for function in (fit_intervals.bootstrap, fit_intervals.goodness):
+        with pytest.raises(TypeError, match="fit that data set alone"):
+            function(rows[0])
+        with pytest.raises(TypeError, match="replicas must be an integer"):
+            function(result, 2.5)
+        with pytest.raises(ValueError, match="replicas must be an integer >= 1"):
+            function(result, 0)
+    with pytest.raises(TypeError, match="fit that data set alone"):
+        fit_intervals.profile(rows, "alpha")
+    with pytest.raises(TypeError, match="fit that data set alone"):
+        rows[1].plot()
+    with pytest.raises(ValueError, match="points must be an integer >= 2"):
+        fit_intervals.profile(result, "alpha", points=1)
+    quick = stablegpu.fit(result.data, method="mcculloch", device="cpu")
+    with pytest.raises(ValueError, match="method='ml'"):
+        fit_intervals.profile(quick, "alpha")
+
+
 def test_what_was_fixed_stays_fixed(result):
     held = stablegpu.fit(result.data, parameterization="S0", fixed={"beta": 0.0}, device="cpu")
     assert (held.fixed, held.free) == ({"beta": 0.0}, 3)

@@ -176,6 +176,9 @@ def test_moved_and_scaled_data_move_and_scale_the_law(device):
     np.testing.assert_allclose(found.beta, found.beta[0] * np.array([1, 1, -1]), rtol=1e-6)
     np.testing.assert_allclose(found.scale / [1, 1e3, 1e-200], found.scale[0], rtol=1e-6)
     np.testing.assert_allclose(found.loc[1], 1e6 + 1e3 * found.loc[0], rtol=1e-9)
+    for name in ("loc", "scale"):  # the square of 1e-200 is 0
+        errors = found.stderr[name] / [1, 1e3, 1e-200]
+        np.testing.assert_allclose(errors, errors[0], rtol=1e-3)
 
 
 def test_weights_count_observations(device):
@@ -186,6 +189,60 @@ def test_weights_count_observations(device):
     assert weighted.alpha == pytest.approx(repeated.alpha, rel=1e-6)
     assert weighted.loglik == pytest.approx(repeated.loglik, rel=1e-9)
     assert weighted.stderr["beta"] == pytest.approx(repeated.stderr["beta"], rel=1e-3)
+
+
+@pytest.mark.parametrize("rest", [0.0, 1e-9])
+def test_weights_of_a_histogram_that_is_wider_than_the_law(device, rest):
+    """Where most of more than 8192 values count next to nothing, bins follow what counts."""
+    _, x = sample(1.6, 0.2, 20_000, 3)
+    edges = np.linspace(-300.0, 1e5, 100_001)
+    counts, _ = np.histogram(x, edges)
+    places = 0.5 * (edges[1:] + edges[:-1])
+    options = {"parameterization": "S0", "device": device}
+    weighted = stablegpu.fit(places, weights=counts + rest, **options)
+    repeated = stablegpu.fit(np.repeat(places, counts), **options)
+    for name in PARAMETERS:
+        off = getattr(weighted, name) - getattr(repeated, name)
+        assert abs(off) < 0.01 * repeated.stderr[name]
+        assert weighted.stderr[name] == pytest.approx(repeated.stderr[name], rel=1e-3)
+
+
+def test_what_counts_nothing_is_left_out(device):
+    _, x = sample(1.5, 0.3, 200, 9)
+    holes = np.insert(x, [0, 100, 200], np.nan)
+    found = stablegpu.fit([holes, x], weights=[~np.isnan(holes), np.ones(200)], device=device)
+    np.testing.assert_allclose(found.alpha, found.alpha[1], rtol=1e-9)
+    assert found.sizes.tolist() == [200, 200]
+    assert found[0].status == "converged"
+
+
+@pytest.mark.parametrize("heavy", [60, 20_000])
+def test_half_of_the_weight_in_one_place_is_no_scale(device, heavy):
+    x, times = np.arange(float(heavy)), np.ones(heavy)
+    times[heavy // 2] = 2.0 * heavy
+    with pytest.raises(ValueError, match="data must vary"):
+        stablegpu.fit(x, weights=times, device=device)
+
+
+def test_alpha_fixed_at_two_is_the_normal_law_whatever_beta(device):
+    _, x = sample(1.5, 0.3, 500, 10)
+    normal = stablegpu.fit(x, fixed={"alpha": 2.0}, device=device)
+    assert (normal.status, normal.message, normal.beta) == ("converged", "", 0.0)
+    assert normal.loc == pytest.approx(x.mean(), rel=1e-6)
+    assert normal.scale == pytest.approx(x.std() / np.sqrt(2.0), rel=1e-6)
+    assert normal.stderr["loc"] == pytest.approx(x.std() / np.sqrt(500), rel=1e-2)
+    assert np.isnan(normal.stderr["beta"])
+    both = stablegpu.fit(np.stack([x, x]), fixed={"alpha": [2.0, 1.5]}, device=device)
+    assert both.scale[0] == pytest.approx(normal.scale, rel=1e-6)
+    assert both.loglik[1] > both.loglik[0] + 10.0
+
+
+def test_fixed_parameters_are_given_back_as_they_are():
+    _, x = sample(1.5, 0.3, 100, 10)
+    values = {"alpha": 1.45, "beta": 0.1, "loc": 1.0 / 3.0, "scale": 2.1}
+    held = stablegpu.fit(x, fixed=values, device="cpu")
+    assert {name: getattr(held, name) for name in PARAMETERS} == values == held.fixed
+    assert held.stderr == dict.fromkeys(PARAMETERS, 0.0)
 
 
 @pytest.mark.parametrize("parameterization", ["S0", "S1"])
@@ -245,8 +302,8 @@ def test_bins_lose_next_to_nothing(device, monkeypatch, alpha):
 def test_boundaries_are_said_and_their_errors_left_out(device):
     x = np.random.default_rng(1).normal(size=500)
     result = stablegpu.fit(np.clip(x, -2.5, 2.5), device=device)
-    assert result.alpha == 2.0
-    assert "alpha" in result.message
+    assert (result.alpha, result.beta) == (2.0, 0.0)
+    assert result.message.endswith(": alpha")
     assert np.isnan(result.stderr["alpha"])
     assert result.stderr["scale"] > 0.0
 
@@ -299,6 +356,8 @@ def test_grids_come_close_and_never_above(device, alpha, beta):
         ({"weights": np.ones(9)}, "shape of data"),
         ({"weights": np.zeros(20)}, "must not all be 0"),
         ({"weights": -np.ones(20)}, "at least 0"),
+        ({"weights": np.full(20, 1e308)}, "finite sum"),
+        ({"weights": np.arange(20) < 4}, "at least 5 values of positive weight in a set, got 4"),
     ],
 )
 def test_bad_options(options, words):
@@ -309,5 +368,10 @@ def test_bad_options(options, words):
 def test_bad_windows():
     with pytest.raises(ValueError, match="window must lie in"):
         stablegpu.fit_windows(np.arange(20.0), 30)
+    for options in ({"window": 10.5}, {"window": 10, "step": 1.5}):
+        with pytest.raises(TypeError, match="must be an integer, got 1"):
+            stablegpu.fit_windows(np.arange(20.0), **options)
+    with pytest.raises(TypeError, match="fixed must be a dict"):
+        stablegpu.fit(np.arange(20.0), fixed=["beta"])
     with pytest.raises(TypeError, match="unknown options: 'widow'"):
         stablegpu.fit_windows(np.arange(20.0), 10, widow=2)

@@ -58,6 +58,13 @@ def test_characteristic_function_inverts_to_the_density(alpha, beta, parameteriz
     assert law.cf(-0.7) == pytest.approx(np.conj(law.cf(0.7)))
 
 
+def test_characteristic_function_far_out():
+    law = stable(1.5, 0.5, 2.0, 1.5)
+    np.testing.assert_array_equal(law.cf([0.0, 1e300, -np.inf, np.inf]), [1.0, 0.0, 0.0, 0.0])
+    assert np.isnan(law.cf(np.nan))
+    assert law.cf(-0.3) == np.conj(law.cf(0.3))
+
+
 def test_names_that_scipy_users_expect():
     ours, theirs = stable(1.7, 0.2), stats.levy_stable(1.7, 0.2)
     for name in ("pdf", "logpdf", "cdf", "sf", "ppf", "isf"):

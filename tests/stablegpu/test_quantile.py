@@ -76,3 +76,12 @@ def test_ends_and_nonsense(device):
     assert isinstance(law.ppf(0.3), float)
     with pytest.raises(TypeError, match="p must"):
         law.ppf("half")
+
+
+@pytest.mark.parametrize("evaluator", ["quadrature", "nodes", "polynomials"])
+def test_quantiles_in_the_place_of_probabilities(device, evaluator):
+    law = stable(1.4, 0.3, 2.0, 3.0, evaluator=evaluator, device=device)
+    p = np.linspace(0.01, 0.99, 50)
+    found = law.ppf(p)
+    assert law.ppf(p, out=p) is p
+    np.testing.assert_array_equal(p, found)

@@ -126,7 +126,7 @@ KERNELS = {
     "stablegpu._quantile_cuda.advance_points": Budget(
         (array(f8), boolean, CENTRE, *(array(f8),) * 9, array(i8)), 96
     ),
-    "stablegpu._quantile_cuda.finish_points": Budget((f8, f8, array(f8)), 32),
+    "stablegpu._quantile_cuda.finish_points": Budget((f8, f8, array(f8), array(f8)), 32),
     **SPECIAL,
     **LBM,
     **kernels_sbth.KERNELS,

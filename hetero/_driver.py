@@ -53,7 +53,7 @@ def problem() -> tuple[str, str] | None:
             "check CUDA_VISIBLE_DEVICES and that nvidia-smi lists a GPU"
         )
     cause = " ".join(str(error).split()).rstrip(".")
-    if "could not be found" in cause or "libcuda" in cause or "not found" in cause:
+    if "be found" in cause or "libcuda" in cause or "not found" in cause:
         cause = "no NVIDIA driver was found (libcuda)"
     return cause, "run on a machine with an NVIDIA GPU and its driver; nvidia-smi must work there"
 

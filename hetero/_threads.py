@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from numbers import Integral
 
 import numba
 
@@ -19,12 +20,12 @@ def set_threads(count: int) -> None:
     Raises ValueError outside 1 .. the number that Numba started with (NUMBA_NUM_THREADS).
     """
     limit = numba.config.NUMBA_NUM_THREADS
-    if not isinstance(count, int) or not 1 <= count <= limit:
+    if not isinstance(count, Integral) or not 1 <= count <= limit:
         raise ValueError(
             f"threads must be an integer in 1..{limit}, got {count!r}; "
             "set NUMBA_NUM_THREADS before the start for more"
         )
-    numba.set_num_threads(count)
+    numba.set_num_threads(int(count))
 
 
 @contextlib.contextmanager

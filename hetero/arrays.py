@@ -50,6 +50,8 @@ def _ordinal(pointer: int) -> int:
 def as_real(name: str, values, dtype=np.float64) -> np.ndarray:
     """`values` in host memory as an array of `dtype` (no copy where none is needed).
 
+    None for `dtype`: float32 where `values` are, else float64.
+
     Raises
     ------
     TypeError
@@ -62,6 +64,9 @@ def as_real(name: str, values, dtype=np.float64) -> np.ndarray:
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be an array of real numbers, got {values!r}") from None
     _require_real(name, array.dtype)
+    if dtype is None:
+        single = array.dtype.newbyteorder("=") == np.float32
+        dtype = np.float32 if single else np.float64
     return array.astype(dtype, copy=False)
 
 

@@ -77,6 +77,7 @@ def _label(device: Device) -> str:
 
 
 def _path() -> Path:
+    """Raises RuntimeError where the user has no home."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "stablegpu" / "limits.json"
 
@@ -86,16 +87,16 @@ def _read() -> dict:
         store = json.loads(_path().read_text())
         fields = set(Limits.__dataclass_fields__)
         return {k: v for k, v in store.items() if set(v) == fields}
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError, RuntimeError):
         return {}
 
 
 def _write(store: dict) -> None:
-    path = _path()
     try:
+        path = _path()
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_text(json.dumps(store, indent=1))
         part.replace(path)
-    except OSError:
+    except (OSError, RuntimeError):
         pass

@@ -7,6 +7,7 @@ import contextvars
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 
 from hetero.errors import DeviceUnavailableError
 
@@ -30,8 +31,9 @@ class Device:
     def __post_init__(self):
         if self.kind not in ("cpu", "cuda"):
             raise ValueError(f"device kind must be 'cpu' or 'cuda', got {self.kind!r}")
-        if not isinstance(self.index, int) or self.index < 0:
+        if not isinstance(self.index, Integral) or isinstance(self.index, bool) or self.index < 0:
             raise ValueError(f"device index must be an integer >= 0, got {self.index!r}")
+        object.__setattr__(self, "index", int(self.index))
         if self.kind == "cpu" and self.index:
             raise ValueError("there is one CPU device: its index is 0")
 
@@ -39,7 +41,7 @@ class Device:
     def parse(cls, spec: str) -> Device:
         """`"cpu"`, `"cuda"` or `"cuda:1"` as a Device."""
         kind, colon, index = str(spec).strip().lower().partition(":")
-        if kind not in ("cpu", "cuda") or (colon and not index.isdigit()):
+        if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()):
             raise ValueError(
                 f"device must be None, 'auto', 'cpu', 'cuda', 'cuda:N' or a Device, got {spec!r}"
             )
@@ -111,12 +113,15 @@ def _usable_gpus() -> int:
 
 
 @contextlib.contextmanager
-def use_device(spec: str | Device) -> Iterator[Device]:
-    """Default device for the calls in the block (and in the tasks and coroutines it starts)."""
+def use_device(spec: str | Device | None) -> Iterator[Device | None]:
+    """Default device for the calls in the block (and in the tasks and coroutines it starts).
+
+    Yields it; None for "auto", with which each call chooses by its size.
+    """
     device = parse(spec)
-    token = _default.set(device)
+    token = _default.set(spec)
     try:
-        yield device or Device("cpu")
+        yield device
     finally:
         _default.reset(token)
 
@@ -152,7 +157,8 @@ def resolve(
             )
         return holder.require()
     if wanted is None and spec is None:
-        wanted = _default.get() or parse(os.environ.get("HETERO_DEVICE"))
+        default = _default.get()
+        wanted = parse(os.environ.get("HETERO_DEVICE") if default is None else default)
     if wanted is not None:
         return wanted.require()
     if break_even is not None and work >= break_even and _usable_gpus():

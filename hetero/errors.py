@@ -20,18 +20,22 @@ def real(name: str, value) -> float:
 
     Raises TypeError for what is no real number, ValueError for NaN and infinity.
     """
-    if isinstance(value, str | bytes | bool) or not isinstance(value, Real):
-        # NumPy and device scalars are welcome, arrays of one element are not.
-        if getattr(value, "ndim", None) != 0 or getattr(value, "dtype", None) is None:
-            raise TypeError(f"{name} must be a real number, got {value!r}")
-        value = value.item()
+    number = _plain(value)
     try:
-        value = float(value)
-    except (TypeError, ValueError, OverflowError):
+        if isinstance(number, bool) or not isinstance(number, Real):
+            raise TypeError
+        value = float(number)
+    except (TypeError, OverflowError):
         raise TypeError(f"{name} must be a real number, got {value!r}") from None
     if not math.isfinite(value):
         raise ValueError(f"{name} must be finite, got {value!r}")
     return value
+
+
+def _plain(value):
+    """A NumPy or device scalar, not an array of one element, as Python's number."""
+    is_scalar = getattr(value, "ndim", None) == 0 and getattr(value, "dtype", None) is not None
+    return value.item() if is_scalar else value
 
 
 def within(name: str, value, low: float, high: float, *, closed: str = "both") -> float:
@@ -49,8 +53,9 @@ def within(name: str, value, low: float, high: float, *, closed: str = "both") -
 def whole(name: str, value, least: int = 0) -> int:
     """`value` as an int of at least `least`."""
     try:
-        number = int(value)
-        if number != value or isinstance(value, bool):
+        plain = _plain(value)
+        number = int(plain)
+        if number != plain or isinstance(plain, bool):
             raise TypeError
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be an integer, got {value!r}") from None
@@ -73,7 +78,7 @@ def shape(name: str, value) -> tuple[int, ...]:
     try:
         sizes = tuple(value) if hasattr(value, "__iter__") else (value,)
         sizes = tuple(int(n) if n == int(n) else n for n in sizes)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be an int or a tuple of ints, got {value!r}") from None
     if not all(isinstance(n, int) and n >= 0 for n in sizes):
         raise ValueError(f"{name} must hold integers >= 0, got {value!r}")

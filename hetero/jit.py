@@ -7,14 +7,17 @@ kernels. Modules that use them are imported at the first call of a routine, neve
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import linecache
 import os
+import warnings
 from pathlib import Path
 from types import ModuleType
 
 import numba
+from numba.core.caching import FunctionCache
 
 from hetero import _driver
 from hetero.devices import Device
@@ -49,15 +52,34 @@ def _kept(function) -> bool:
     would never be found again, and files would grow.
     """
     cells = (cell.cell_contents for cell in function.__closure__ or ())
-    return caching() and not any(hasattr(value, "py_func") for value in cells)
+    if not caching() or any(hasattr(value, "py_func") for value in cells):
+        return False
+    try:
+        FunctionCache(function)  # looks for a folder that can be written to
+    except RuntimeError:
+        _warn_of_no_folder()
+        return False
+    return True
+
+
+@functools.cache
+def _warn_of_no_folder() -> None:
+    warnings.warn(
+        "compiled code cannot be kept: neither the package's folder nor the user's cache can be "
+        "written to, so every process compiles anew. Set NUMBA_CACHE_DIR to a folder for it",
+        stacklevel=4,
+    )
+
+
+def _with_cache(options: dict, function) -> dict:
+    return options if "cache" in options else options | {"cache": _kept(function)}
 
 
 def scalar(function=None, **options):
     """A formula of scalars and tuples, for both targets. Division follows IEEE, as on the GPU."""
     if function is None:
         return lambda f: scalar(f, **options)
-    options.setdefault("cache", _kept(function))
-    return numba.njit(error_model="numpy", **options)(function)
+    return numba.njit(error_model="numpy", **_with_cache(options, function))(function)
 
 
 def inner(function=None, **options):
@@ -70,7 +92,7 @@ def parallel(function=None, **options):
     """A CPU loop over `numba.prange`; the GIL is released."""
     if function is None:
         return lambda f: parallel(f, **options)
-    options.setdefault("cache", _kept(function))
+    options = _with_cache(options, function)
     return numba.njit(parallel=True, error_model="numpy", nogil=True, **options)(function)
 
 
@@ -78,8 +100,7 @@ def serial(function=None, **options):
     """A CPU loop that does not spread over threads; the GIL is released."""
     if function is None:
         return lambda f: serial(f, **options)
-    options.setdefault("cache", _kept(function))
-    return numba.njit(error_model="numpy", nogil=True, **options)(function)
+    return numba.njit(error_model="numpy", nogil=True, **_with_cache(options, function))(function)
 
 
 def kernel(function=None, **options):
@@ -89,7 +110,7 @@ def kernel(function=None, **options):
     if _driver.SIMULATOR:
         options = {k: v for k, v in options.items() if k not in _HARDWARE_ONLY}
     else:
-        options.setdefault("cache", _kept(function))
+        options = _with_cache(options, function)
     return _driver.cuda.jit(**options)(function)
 
 

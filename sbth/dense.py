@@ -7,11 +7,11 @@ import importlib.util
 import numpy as np
 
 from hetero import DeviceUnavailableError, errors, region
-from hetero.arrays import as_real, device_of
+from hetero.arrays import device_of
 from hetero.devices import resolve
 from sbth._blocks import factored, half_image
-from sbth.eigenvalues import eigvals_banded
-from sbth.storage import scale_of
+from sbth.eigenvalues import eigvals_banded, selection
+from sbth.storage import checked_real, scale_of
 
 BANDWIDTH = 64
 """Subdiagonals left by default: what a GPU reduces to tridiagonal form without another step."""
@@ -51,13 +51,7 @@ def full_to_band(a, bandwidth: int = BANDWIDTH, *, device=None) -> np.ndarray:
     Lang and Sun 2000). 4/3 n^3 multiply-adds, all but a share of bandwidth/n of them in products.
     """
     bandwidth = errors.whole("bandwidth", bandwidth, 1)
-    if device_of(a) is None:
-        if np.asarray(a).dtype.kind == "c":
-            raise TypeError("a must be real: complex Hermitian matrices are not supported")
-        kept = np.float32 if getattr(a, "dtype", None) == np.float32 else np.float64
-        a = as_real("a", a, kept)
-    if a.ndim != 2 or a.shape[0] != a.shape[1]:
-        raise ValueError(f"a must be a square matrix, got shape {tuple(a.shape)}")
+    a = _checked(a)
     n = a.shape[0]
     free = BREAK_EVEN if importlib.util.find_spec("cupy") else None  # if nobody asked for a GPU
     device = resolve(device, a, work=n, break_even=free)
@@ -76,6 +70,14 @@ def full_to_band(a, bandwidth: int = BANDWIDTH, *, device=None) -> np.ndarray:
         for k in range(d + 1):
             ab[k, : n - k] = xp.diagonal(a, -k)
         return (ab if xp is np else ab.get()) / a.dtype.type(factor)
+
+
+def _checked(a):
+    if device_of(a) is None:
+        a = checked_real("a", a)
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {tuple(a.shape)}")
+    return a
 
 
 def _cupy(device):
@@ -103,5 +105,7 @@ def eigvalsh(a, *, select="a", select_range=None, device=None) -> np.ndarray:
 
     Parameters, errors and results are those of the two.
     """
+    a = _checked(a)
+    selection(select, select_range, a.shape[0])  # wrong ones are found out before the reduction
     ab = full_to_band(a, device=device)
     return eigvals_banded(ab, select=select, select_range=select_range, device=device)

@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from hetero import errors, region
-from hetero.arrays import Workspace, as_real
+from hetero.arrays import Workspace
 from hetero.devices import resolve
 from hetero.jit import twin
 from sbth.reduction import tridiagonalize
+from sbth.storage import checked_band, checked_real
 
 BREAK_EVEN = 300
 """Order from which one H200 beats two cores, transfers included."""
@@ -43,17 +44,16 @@ def eigvalsh_tridiagonal(d, e, *, select="a", select_range=None, device=None) ->
     Each within some 2 eps of the norm of the matrix (LAPACK's dstebz with abstol = eps norm), and
     independent of the others: k eigenvalues cost k/n of all.
     """
-    single = all(getattr(v, "dtype", None) == np.float32 for v in (d, e))
-    d, e = as_real("d", d), as_real("e", e)
+    d, e = checked_real("d", d), checked_real("e", e)
+    dtype = np.result_type(d, e)
+    d, e = d.astype(float, copy=False), e.astype(float, copy=False)
     if d.ndim != 1 or e.shape != (max(len(d) - 1, 0),):
         raise ValueError(f"d and e must have shapes (n,) and (n - 1,), got {d.shape} and {e.shape}")
-    errors.one_of("select", select, ("a", "i", "v"))
+    low, high = selection(select, select_range, len(d))
     for name, values in (("d", d), ("e", e)):
         if not np.isfinite(values).all():
             where = int(np.argmin(np.isfinite(values)))
             raise ValueError(f"{name} must be finite, got {values[where]} at index {where}")
-    low, high = _range(select, select_range, len(d))
-    dtype = np.float32 if single else np.float64
     device = resolve(device, work=len(d), break_even=BREAK_EVEN)
     if not d.any() and not e.any():  # the empty matrix is one of these
         inside = select != "v" or low < 0.0 <= high
@@ -63,20 +63,22 @@ def eigvalsh_tridiagonal(d, e, *, select="a", select_range=None, device=None) ->
     return values.astype(dtype)
 
 
-def _range(select, select_range, n) -> tuple:
+def selection(select, select_range, n) -> tuple:
     """The checked ends of `select_range`: indices, or values."""
+    errors.one_of("select", select, ("a", "i", "v"))
     if select == "a":
         return 0, n - 1
     try:
-        low, high = select_range
-    except TypeError:
-        raise ValueError(f"select_range must be a pair for select={select!r}") from None
+        low, high = map(float, select_range)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"select_range must be a pair of numbers for select={select!r}, got {select_range!r}"
+        ) from None
     if select == "v":
-        low, high = float(low), float(high)
         if not low < high:
             raise ValueError(f"select_range must be ascending, got ({low}, {high})")
         return low, high
-    if int(low) != low or int(high) != high or not 0 <= low <= high < n:
+    if not (low.is_integer() and high.is_integer() and 0 <= low <= high < n):
         raise ValueError(
             f"select_range must hold indices 0 <= first <= last < {n}, got {select_range!r}"
         )
@@ -137,5 +139,7 @@ def eigvals_banded(ab, *, lower=True, select="a", select_range=None, device=None
 
     Parameters, errors and results are those of the two.
     """
+    ab = checked_band(ab)
+    selection(select, select_range, ab.shape[1])  # wrong ones are found out before the reduction
     d, e = tridiagonalize(ab, lower=lower, device=device)
     return eigvalsh_tridiagonal(d, e, select=select, select_range=select_range, device=device)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stage:
     """Reflections that take a band from `before` subdiagonals to `after`.
 
@@ -38,13 +39,13 @@ class Stage:
             v[:, 0] = 1.0
             block = np.zeros((count * self.before, x.shape[1]), x.dtype)
             block[: n - start] = x[start:]
-            block = block.reshape(count, self.before, -1)
+            block = block.reshape(count, self.before, x.shape[1])
             dots = np.einsum("ki,kic->kc", v, block)
             block -= (tau[:, None] * v)[:, :, None] * dots[:, None, :]
-            x[start:] = block.reshape(-1, x.shape[1])[: n - start]
+            x[start:] = block.reshape(count * self.before, x.shape[1])[: n - start]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reflections:
     """Q of A = Q T Q^T, as a product of reflections.
 
@@ -58,11 +59,20 @@ class Reflections:
     stages: tuple[Stage, ...] = ()
 
     def apply(self, x, *, transposed: bool = False) -> np.ndarray:
-        """Q x, or Q^T x, for x (n,) or (n, columns): 2 n^2 operations a column and stage."""
+        """Q x, or Q^T x, for x (n,) or (n, columns): 2 n^2 operations a column and stage.
+
+        Raises
+        ------
+        TypeError, ValueError
+            `x` holds no numbers, or has not n rows.
+        """
         x = np.asarray(x)
         if x.ndim not in (1, 2) or len(x) != self.order:
             raise ValueError(f"x must have {self.order} rows, got shape {x.shape}")
-        result = np.array(x.reshape(self.order, -1), dtype=np.result_type(x, np.float32))
+        if x.dtype.kind not in "fiubc":
+            raise TypeError(f"x must hold numbers, got dtype {x.dtype}")
+        columns = math.prod(x.shape[1:])
+        result = np.array(x.reshape(self.order, columns), dtype=np.result_type(x, np.float32))
         for stage in self.stages if transposed else self.stages[::-1]:
             stage.apply(result, transposed)
         return result.reshape(x.shape)

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from hetero import errors
+from hetero.arrays import as_real
 
 
 def checked_band(ab) -> np.ndarray:
@@ -19,18 +20,27 @@ def checked_band(ab) -> np.ndarray:
     Raises
     ------
     TypeError
-        Complex numbers, strings, objects.
+        Complex numbers, strings, objects, ragged sequences.
     ValueError
         Not two dimensions, or no rows.
     """
-    ab = np.asarray(ab)
-    if ab.dtype.kind == "c":
-        raise TypeError("ab must be real: complex Hermitian matrices are not supported")
-    if ab.dtype.kind not in "fiub":
-        raise TypeError(f"ab must hold real numbers, got dtype {ab.dtype}")
+    ab = checked_real("ab", ab)
     if ab.ndim != 2 or ab.shape[0] == 0:
         raise ValueError(f"ab must have the shape (bandwidth + 1, n), got {ab.shape}")
-    return ab.astype(np.float32 if ab.dtype == np.float32 else np.float64, copy=False)
+    return ab
+
+
+def checked_real(name: str, values) -> np.ndarray:
+    """`values` in host memory, float32 if they are, else float64.
+
+    Raises
+    ------
+    TypeError
+        Complex numbers, strings, objects, ragged sequences.
+    """
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        raise TypeError(f"{name} must be real: complex Hermitian matrices are not supported")
+    return as_real(name, values, None)
 
 
 def diagonals(ab: np.ndarray, lower: bool) -> list[np.ndarray]:
@@ -60,9 +70,13 @@ def scaling(ab: np.ndarray, lower: bool) -> float:
 
 
 def scale_of(largest: float, dtype) -> float:
-    """A power of two that brings `largest` to where sums of squares are harmless."""
+    """A power of two that brings `largest` to where sums of squares are harmless.
+
+    `low` is eps^-2 times the elements whose squares begin to lose digits: reflections drop those.
+    """
     info = np.finfo(dtype)
-    low, high = math.sqrt(float(info.tiny)) / float(info.eps), math.sqrt(float(info.max)) * 1e-6
+    eps = float(info.eps)
+    low, high = math.sqrt(float(info.tiny) / eps) / eps**2, math.sqrt(float(info.max)) * 1e-6
     if largest == 0.0 or low < largest < high:
         return 1.0
     return 2.0 ** min(-math.frexp(largest)[1], int(info.maxexp) - 2)
@@ -103,10 +117,14 @@ def band_from_sparse(a, *, lower: bool = True) -> np.ndarray:
     To get a small bandwidth first permute it with
     `scipy.sparse.csgraph.reverse_cuthill_mckee(a, symmetric_mode=True)`.
     """
+    if not hasattr(a, "tocoo"):
+        raise TypeError(
+            f"a must be a SciPy sparse matrix, got {type(a).__name__}; band_from_dense takes others"
+        )
     a = a.tocoo()
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {a.shape}")
-    keep = a.row >= a.col
+    keep = (a.row >= a.col) & (a.data != 0)
     k, column, data = (a.row - a.col)[keep], a.col[keep], a.data[keep]
     d = int(np.max(k, initial=0))
     ab = np.zeros((d + 1, a.shape[0]), np.result_type(a.dtype, np.float32))

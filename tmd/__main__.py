@@ -21,6 +21,9 @@ def main(argv: list[str] | None = None) -> int:
     except (ValueError, OSError, hetero.DeviceUnavailableError) as error:
         print(f"python -m tmd: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("python -m tmd: interrupted", file=sys.stderr)
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -62,7 +65,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _question(parser) -> None:
     parser.add_argument("function")
-    parser.add_argument("lo", help='say 1, 0x1.8p+3 or "2**-20"; "--" before negative numbers')
+    help_lo = 'say 1, 0x1.8p+3 or "2**-20"; -0x1p+3 and "-2**-20" after all options and "--"'
+    parser.add_argument("lo", help=help_lo)
     parser.add_argument("hi")
     parser.add_argument("--device")
     parser.add_argument("--quiet", action="store_true", help="no bar")
@@ -71,6 +75,8 @@ def _question(parser) -> None:
 def _search(options) -> int:
     import tmd
 
+    _require_folder("--out", options.out)
+    _require_folder("--certificate", options.certificate)
     result = tmd.search(
         options.function,
         (options.lo, options.hi),
@@ -97,6 +103,12 @@ def _search(options) -> int:
     return 0
 
 
+def _require_folder(option: str, path: Path | None) -> None:
+    """Say before a search of hours that its result cannot be written."""
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise ValueError(f"{option} must be a file in an existing folder, got {str(path)!r}")
+
+
 def _verify(options) -> int:
     import tmd
     from tmd.certificate import read
@@ -110,8 +122,9 @@ def _verify(options) -> int:
 
 def _check(options) -> int:
     import tmd
-    from tmd.check import check
+    from tmd.check import check, libraries
 
+    libraries(options.library)  # a wrong path is found out before the search
     result = tmd.search(
         options.function,
         (options.lo, options.hi),

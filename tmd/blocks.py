@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tmd.formats import Format, Run, exponent, runs, shown
-from tmd.functions import Function
+from tmd.functions import Function, ball, working_precision
 
 LARGEST = 46
 """Binary logarithm of a block's arguments at most: the unit of certificates and checkpoints."""
@@ -21,13 +21,6 @@ class Block:
     run: Run
     ulp: int
     negative: bool
-
-
-def ball(x: Fraction):
-    """x as a ball: exact if it is a binary number that fits into the precision."""
-    from flint import arb, fmpq
-
-    return arb(fmpq(x.numerator, x.denominator))
 
 
 def blocks(function: Function, lo: Fraction, hi: Fraction, fmt: Format, largest=LARGEST):
@@ -86,20 +79,18 @@ def _pieces(function, run, fmt, begin, end):
 
 def _constant(function, run, fmt, begin, end):
     """(ulp, negative) over a part; None where a ball cannot tell and the part can be halved."""
-    from flint import ctx
-
     single = end - begin == 1
     ends = run.argument(begin), run.argument(end - 1)
     for precision in _PRECISIONS if single else _PRECISIONS[1:2]:
-        with ctx.workprec(precision + 2 * abs(exponent(ends[1]))):
-            value = function.value(ball(ends[0]).union(ball(ends[1])))
+        with working_precision(precision + 2 * abs(exponent(ends[1]))):
+            first, last = map(ball, ends)
+            value = function.at(ends[0]) if single else function.value(first.union(last))
             if not value.is_finite() or value.contains(0):
                 continue
             low, high = _exponents(value)
             if function.below_one:
                 low, high = min(low, -1), min(high, -1)
-        exact_power = single and high == low + 1 and function.exact(ends[0])
-        if low == high or exact_power or fmt.ulp(low) == fmt.ulp(high):
+        if low == high or fmt.ulp(low) == fmt.ulp(high):
             return fmt.ulp(high), bool(value < 0)
     if single:
         raise ValueError(f"{function.name} at {shown(ends[0])}: its exponent cannot be found")

@@ -42,12 +42,24 @@ WINDOW = 22  # binary logarithm of the arguments of a window that a check looks 
 
 def row(plan: Plan, found: Found) -> list:
     """A block's line in a certificate."""
+    return [
+        *_sizes(plan),
+        *(*found.counts, int(found.index.size), len(found.undecided), found.hash),
+    ]
+
+
+def _sizes(plan: Plan) -> list:
+    """How a block is searched: the first columns of its line."""
     run, block = plan.block.run, plan.block
     return [
         *(run.sign, run.quantum, run.first, run.count, block.ulp, block.negative),
         *(*plan.shape, plan.degree, plan.algorithm, plan.division),
-        *(*found.counts, int(found.index.size), len(found.undecided), found.hash),
     ]
+
+
+def digest(plans: list[Plan]) -> str:
+    """Of how all blocks are searched."""
+    return _hash([_sizes(p) for p in plans])
 
 
 def make(question: dict, trivial: int, rows: list[list]) -> dict:
@@ -66,7 +78,7 @@ def make(question: dict, trivial: int, rows: list[list]) -> dict:
     return body | {"hash": _hash(body)}
 
 
-def _hash(body: dict) -> str:
+def _hash(body) -> str:
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -76,8 +88,14 @@ def load(certificate) -> dict:
     if not isinstance(certificate, dict):
         try:
             certificate = json.loads(Path(certificate).read_text())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:
             raise CertificateError(f"certificate {certificate!r} cannot be read: {error}") from None
+    return _checked(certificate)
+
+
+def _checked(certificate) -> dict:
+    if not isinstance(certificate, dict):
+        raise CertificateError("certificate: no JSON object")
     body = {k: v for k, v in certificate.items() if k != "hash"}
     if body.get("kind") != KIND or body.get("version") != VERSION:
         raise CertificateError(f"certificate: no {KIND} of version {VERSION}")
@@ -92,7 +110,7 @@ def read(path) -> list[dict]:
     try:
         data = path.read_bytes()
         text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
-        return [load(json.loads(line)) for line in text.splitlines() if line.strip()]
+        return [_checked(json.loads(line)) for line in text.splitlines() if line.strip()]
     except CertificateError:
         raise
     except (OSError, ValueError, lzma.LZMAError) as error:

@@ -11,10 +11,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from tmd.blocks import ball
+from hetero import errors
 from tmd.decide import PRECISIONS, extra
-from tmd.formats import Format, exponent
-from tmd.functions import Function, function
+from tmd.functions import Function, function, working_precision
 
 
 @dataclass(frozen=True)
@@ -34,17 +33,23 @@ class Score:
 
 
 def correct(f: Function, x: float) -> float:
-    """f(x) rounded to the nearest binary64 number, proven by balls."""
-    from flint import ctx
+    """f(x) rounded to the nearest binary64 number, proven by balls.
 
-    fmt, x = Format.checked(53), Fraction(x)
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no finite number, or at which f has no value.
+    """
+    x = Fraction(errors.real("arguments", x))
     for precision in PRECISIONS:
-        with ctx.workprec(precision + extra(x)):
-            value = f.value(ball(x))
-            ends = {_nearest(_fraction(end), fmt) for end in (value.lower(), value.upper())}
+        with working_precision(precision + extra(x)):
+            value = f.at(x)
+            if not value.is_finite():
+                continue
+            ends = {_nearest(_fraction(end)) for end in (value.lower(), value.upper())}
             if len(ends) == 1:
                 return ends.pop()
-    raise ArithmeticError(f"{f.name}({x}) is a breakpoint or too close to one")
+    raise ValueError(f"arguments: {f.name} has no value at {float(x)!r} that balls can find")
 
 
 def _fraction(end) -> Fraction:
@@ -52,18 +57,18 @@ def _fraction(end) -> Fraction:
     return Fraction(int(mantissa)) * Fraction(2) ** int(power)
 
 
-def _nearest(y: Fraction, fmt: Format) -> float:
+def _nearest(y: Fraction) -> float:
     """To nearest, ties to even: Python's conversion does that for finite values."""
     try:
         return float(y)
     except OverflowError:
-        return math.copysign(math.inf, exponent(y) and y)
+        return math.inf if y > 0 else -math.inf
 
 
 def libraries(paths: Iterable[str] = ()) -> dict[str, Callable[[str], Callable | None]]:
     """Names, and functions from a function's name to the function or None."""
     found = {
-        "Python's math": lambda name: getattr(math, name, None),
+        "Python's math": lambda name: _math(getattr(math, name, None)),
         f"NumPy {np.__version__}": lambda name: _numpy(getattr(np, name)),
     }
     for path in paths:
@@ -71,9 +76,24 @@ def libraries(paths: Iterable[str] = ()) -> dict[str, Callable[[str], Callable |
     return found
 
 
+def _math(function):
+    """Python's function, infinite where Python raises instead."""
+
+    def call(x):
+        try:
+            return function(x)
+        except OverflowError:
+            return math.inf
+
+    return function and call
+
+
 def _numpy(ufunc):
-    # An array, so that the vector code runs.
-    return lambda x: float(ufunc(np.full(8, x))[0])
+    @np.errstate(all="ignore")
+    def call(x):
+        return float(ufunc(np.full(8, x))[0])  # an array, so that the vector code runs
+
+    return call
 
 
 def _library(path: str):
@@ -107,12 +127,13 @@ def check(name: str, arguments, paths: Iterable[str] = ()) -> list[Score]:
     Raises
     ------
     ValueError
-        A library that cannot be loaded.
+        A library that cannot be loaded; an argument at which the function has no value.
     """
     f = function(name)
+    found = libraries(paths)
     pairs = [(float(x), correct(f, float(x))) for x in arguments]
     scores = []
-    for library, find in libraries(paths).items():
+    for library, find in found.items():
         call = find(name)
         if call is None:
             continue

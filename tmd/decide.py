@@ -9,14 +9,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from tmd.blocks import Block, ball
+from tmd.blocks import Block
 from tmd.formats import Format, exponent
-from tmd.functions import Function
+from tmd.functions import Function, working_precision
 from tmd.plan import Batch, Plan
 from tmd.taylor import POINT, Scale
 
 _FRACTION = np.uint64((1 << 63) - 1)
 PRECISIONS = (256, 512, 1024, 2048, 4096, 8192)
+
+DECIDED = 1 << 11
+"""Error of a value that was a float64 of 62 bits, by 2^-63 test units."""
 
 
 @dataclass
@@ -65,14 +68,16 @@ def settle(function: Function, plan: Plan, batch: Batch, ticket) -> Found:
     middle = odd if plan.scale.doubled else np.full(odd.shape, plan.scale.half)
     limit = plan.limit >> (POINT - 63)
     size_ = np.abs(value)
-    case = size_ + error < limit
+    case = size_ < limit - error
     unsure = np.flatnonzero(~case & (size_ - error < limit))
     undecided = []
     for i in unsure:
-        verdict = is_case(function, plan, int(index[i]))
-        case[i] = bool(verdict)
+        verdict = decided(function, plan, int(index[i]))
         if verdict is None:
             undecided.append(int(index[i]))
+            continue
+        case[i], middle[i], value[i] = verdict
+        error[i] = DECIDED
     sub = int(batch.used.sum())
     counts = [sub, survivors, pieces, keep.size, unsure.size]
     return Found(index[case], middle[case], value[case], error[case], counts, undecided)
@@ -90,21 +95,13 @@ def joined(parts: list[Found]) -> Found:
 
 def by_balls(function: Function, plan: Plan) -> Found:
     """The cases of a short block, every argument by balls."""
-    from flint import arb, ctx
-
     rows, undecided = [], []
     for i in range(plan.block.run.count):
-        verdict = is_case(function, plan, i)
+        verdict = decided(function, plan, i)
         if verdict is None:
             undecided.append(i)
-        elif verdict:
-            x = plan.block.run.argument(i)
-            with ctx.workprec(512 + extra(x)):
-                y = test_units(function, plan.block, plan.scale, x)
-                nearest = int((y.mid() + arb(0.5)).floor().unique_fmpz())
-                value = round(float((y.mid() - arb(nearest)) * arb(2) ** 63))
-            odd = bool(nearest & 1) if plan.scale.doubled else plan.scale.half
-            rows.append((i, odd, value, 1 << 11))  # a float64 of 62 bits
+        elif verdict[0]:
+            rows.append((i, *verdict[1:], DECIDED))
     columns = list(zip(*rows, strict=True)) or [()] * 4
     types = (np.uint64, bool, np.int64, np.int64)
     arrays = [np.array(c, t) for c, t in zip(columns, types, strict=True)]
@@ -112,23 +109,25 @@ def by_balls(function: Function, plan: Plan) -> Found:
     return Found(*arrays, [0, 0, 0, count, count], undecided)
 
 
-def is_case(function: Function, plan: Plan, index: int) -> bool | None:
-    """Whether an argument is a case, by balls; None if 8192 bits do not tell."""
-    from flint import arb, ctx
+def decided(function: Function, plan: Plan, index: int) -> tuple[bool, bool, int] | None:
+    """By balls: (whether an argument is a case, near a midpoint, its value by 2^-63 test units).
+
+    None if 8192 bits do not tell.
+    """
+    from flint import arb
 
     x = plan.block.run.argument(index)
-    if function.exact(x):
-        return True
     limit = arb(2) ** (int(plan.scale.doubled) - plan.bits)
     for precision in PRECISIONS:
-        with ctx.workprec(precision + extra(x)):
-            distance = _to_integer(test_units(function, plan.block, plan.scale, x))
-            if distance is None:
+        with working_precision(precision + extra(x)):
+            y = test_units(function, plan.block, plan.scale, x)
+            nearest = (y + arb(0.5)).floor().unique_fmpz()
+            if nearest is None:
                 continue
-            if distance < limit:
-                return True
-            if distance >= limit:
-                return False
+            off = y - arb(nearest)
+            if abs(off) < limit or abs(off) >= limit:
+                middle = bool(int(nearest) & 1) if plan.scale.doubled else plan.scale.half
+                return abs(off) < limit, middle, round(float(off.mid() * arb(2) ** 63))
     return None
 
 
@@ -141,16 +140,8 @@ def test_units(function: Function, block: Block, scale: Scale, x: Fraction):
     """The value at x as a ball, in units in which the breakpoints are the integers."""
     from flint import arb
 
-    value = abs(function.value(ball(x))) * arb(2) ** (int(scale.doubled) - block.ulp)
+    value = abs(function.at(x)) * arb(2) ** (int(scale.doubled) - block.ulp)
     return value + arb(0.5) if scale.half else value
-
-
-def _to_integer(y):
-    """The distance of a ball from the nearest integer; None if that is not unique."""
-    from flint import arb
-
-    nearest = (y + arb(0.5)).floor().unique_fmpz()
-    return None if nearest is None else abs(y - arb(nearest))
 
 
 @dataclass(frozen=True)
@@ -167,28 +158,35 @@ class Distance:
 def measure(function: Function, fmt: Format, x: Fraction, middle: bool):
     """(distance from the nearest float or midpoint, identical bits after the round bit).
 
-    Exact values have the distance 0 and None for the bits.
+    A value that is the breakpoint has the distance 0 and None for the bits.
     """
-    from flint import arb, ctx
+    from flint import arb
 
-    if function.exact(x):  # it has few digits: it is the breakpoint
-        return Distance(0.0, 0.0), None
     for precision in PRECISIONS:
-        with ctx.workprec(precision + extra(x)):
-            value = abs(function.value(ball(x)))
+        with working_precision(precision + extra(x)):
+            value = abs(function.at(x))
             ulp = _ulp(fmt, value)
             if ulp is None:
                 continue
             y = value * arb(2) ** -ulp + arb(0.5 if middle else 0.0)
-            distance = _to_integer(y)
-            if distance is None or not distance > 0:
+            nearest = (y + arb(0.5)).floor().unique_fmpz()
+            if nearest is None:
                 continue
-            bits = (-distance.log() / arb.const_log2()).floor().unique_fmpz()
-            if bits is not None:
+            distance = abs(y - arb(nearest))
+            if distance == 0:
+                return Distance(0.0, 0.0), None
+            bits = {_leading_zeros(end) for end in (distance.lower(), distance.upper())}
+            if len(bits) == 1 and distance > 0:
                 lower = math.nextafter(float(distance.lower()), 0.0)
                 upper = math.nextafter(float(distance.upper()), 1.0)
-                return Distance(lower, upper), int(bits) - 1
+                return Distance(lower, upper), bits.pop() - 1
     raise ArithmeticError(f"the distance at {x} is not found with 8192 bits")
+
+
+def _leading_zeros(number) -> int | None:
+    """floor(-log2) of a positive number with a finite mantissa; None for others."""
+    mantissa, power = number.mid().man_exp()
+    return -((int(mantissa) - 1).bit_length() + int(power)) if mantissa > 0 else None
 
 
 def _ulp(fmt, value):

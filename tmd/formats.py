@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
@@ -10,14 +11,16 @@ from numbers import Rational
 from hetero import errors
 
 _IEEE = {24: (-126, 127), 53: (-1022, 1023)}
+_HEXADECIMAL = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Format:
     """Arguments of `arguments` digits, values of `precision` digits.
 
-    binary32 and binary64 have their range of exponents (subnormal values have the ulp of the
-    smallest normal one); other precisions have no limits.
+    24 and 53 digits are those of binary32 and binary64, with their range of exponents and their
+    subnormal numbers (which have the ulp of the smallest normal one); other precisions have no
+    limits.
     """
 
     precision: int
@@ -38,6 +41,15 @@ class Format:
     def range(self) -> tuple[int, int] | None:
         """Smallest and largest exponent, 2^e <= |y| < 2^(e+1), of normal values; None: none."""
         return _IEEE.get(self.precision)
+
+    def quantum(self, exponent: int) -> int | None:
+        """Binary logarithm of the distance of arguments in [2^exponent, 2^(exponent+1)).
+
+        None where there are none.
+        """
+        low, high = _IEEE.get(self.arguments, (exponent, exponent))
+        quantum = max(exponent, low) - self.arguments + 1
+        return quantum if quantum <= exponent <= high else None
 
     def ulp(self, exponent: int) -> int | None:
         """Binary logarithm of the ulp of values in [2^exponent, 2^(exponent+1)).
@@ -78,8 +90,11 @@ def exact(name: str, value) -> Fraction:
         except (ValueError, ZeroDivisionError, OverflowError):
             raise ValueError(f"{name} must be a number, got {value!r}") from None
     if isinstance(value, Rational) and not isinstance(value, bool):
-        return Fraction(value)
-    return Fraction(errors.real(name, value))
+        return Fraction(int(value.numerator), int(value.denominator))
+    try:  # of floats of any length, and Decimals
+        return Fraction(*map(int, value.as_integer_ratio()))
+    except (AttributeError, ValueError, OverflowError):
+        return Fraction(errors.real(name, value))
 
 
 def _parsed(text: str) -> Fraction:
@@ -88,8 +103,18 @@ def _parsed(text: str) -> Fraction:
         sign = -1 if base.startswith("-") else 1
         return sign * Fraction(base.lstrip("-")) ** int(power)
     if "0x" in text.lower():
-        return Fraction(float.fromhex(text))
+        return _hexadecimal(text)
     return Fraction(text)
+
+
+def _hexadecimal(text: str) -> Fraction:
+    """C's notation, of any length."""
+    match = _HEXADECIMAL.fullmatch(text)
+    if match is None:
+        raise ValueError
+    sign, whole, rest, power = match.groups()
+    digits = Fraction(int(f"{sign}{whole}{rest}", 16))
+    return digits * Fraction(2) ** (int(power or 0) - 4 * len(rest))
 
 
 def exponent(x: Fraction) -> int:
@@ -100,7 +125,13 @@ def exponent(x: Fraction) -> int:
 
 
 def runs(lo: Fraction, hi: Fraction, fmt: Format) -> list[Run]:
-    """The arguments in [lo, hi), 0 not among them, in runs of one exponent, the smallest first."""
+    """The arguments in [lo, hi), 0 not among them, in runs of one exponent, the smallest first.
+
+    Raises
+    ------
+    ValueError
+        A domain with 0.
+    """
     if lo < 0 < hi or lo == 0 or hi == 0:
         raise ValueError(
             f"domain must not contain or end at 0, got [{shown(lo)}, {shown(hi)}): search both "
@@ -110,13 +141,15 @@ def runs(lo: Fraction, hi: Fraction, fmt: Format) -> list[Run]:
     near, far = (lo, hi) if sign > 0 else (-hi, -lo)
     found = []
     for e in range(exponent(near), exponent(far) + 1):
-        quantum = e - fmt.arguments + 1
+        quantum = fmt.quantum(e)
+        if quantum is None:
+            continue
         unit = Fraction(2) ** quantum
         ends = near / unit, far / unit
         # [near, far) for positive arguments, (near, far] mirrored for negative ones.
         begin, end = map(math.ceil, ends) if sign > 0 else (math.floor(x) + 1 for x in ends)
-        begin = max(begin, 1 << (fmt.arguments - 1))
-        end = min(end, 1 << fmt.arguments)
+        begin = max(begin, 1 << (e - quantum))
+        end = min(end, 2 << (e - quantum))
         if begin < end:
             found.append(Run(sign, quantum, begin, end - begin))
     return found

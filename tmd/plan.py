@@ -13,9 +13,9 @@ import numpy as np
 
 from tmd import _tests_math as tests
 from tmd._scan_math import Shape
-from tmd.blocks import Block, ball
+from tmd.blocks import Block
 from tmd.formats import shown
-from tmd.functions import Function
+from tmd.functions import Function, ball, working_precision
 from tmd.taylor import POINT, Model, Scale, model
 
 SPLITS = (3, 4, 5)  # binary logarithms of 8, 16, 32
@@ -28,6 +28,9 @@ MOST_BALLS = 1 << 20
 DEGREES = range(3, 25)
 SPARE = 10
 """The model's error stays below the threshold by this many bits where the degree allows it."""
+
+HALF = 1 << 62
+"""Half a test unit, by 2^-63: no distance is larger."""
 
 # Costs in instructions of a thread, as counted for one H200.
 _TEST, _START, _VALUE = 60.0, 2000.0, 20.0
@@ -54,7 +57,7 @@ class Plan:
     @property
     def limit(self) -> int:
         """The distance that makes a case, in units of 2^-128 of the test unit."""
-        return 1 << (POINT + int(self.scale.doubled) - self.bits)
+        return _limit(self.scale, self.bits)
 
 
 class Batch(NamedTuple):
@@ -85,6 +88,7 @@ def plan(function: Function, block: Block, bits: int, scale: Scale, algorithm, d
     """Sizes for a block: the cheapest by a model of the costs."""
     sizes = _derivatives(function, block, scale)
     degree, size = _super(sizes, block.run.count, bits)
+    size = _proven(function, block, bits, scale, degree, size)
     if size < SHORTEST + 5:
         return _one_by_one(block, bits, scale, division)
     best = None
@@ -130,12 +134,10 @@ def _one_by_one(block, bits, scale, division) -> Plan:
 
 def _derivatives(function, block, scale) -> list[float]:
     """log2 |f^(k)/k!| in test units by argument, the largest of three places; k from 0."""
-    from flint import ctx
-
     run, shift = block.run, int(scale.doubled) - block.ulp
     logs = [-1e9] * (DEGREES[-1] + 2)
     for index in (0, run.count // 2, run.count - 1):
-        with ctx.workprec(96 + max(0, run.quantum + 64) * 2):
+        with working_precision(96 + max(0, run.quantum + 64) * 2):
             found = function.coefficients(ball(run.argument(index)), len(logs))
             for k, c in enumerate(found):
                 mantissa, e = c.abs_upper().mid().man_exp()
@@ -158,6 +160,30 @@ def _super(logs, count: int, bits: int) -> tuple[int, int]:
         if best[1] >= max(SHORTEST + 5, wanted - 2):
             break
     return best
+
+
+def _proven(function, block, bits, scale, degree, size: int) -> int:
+    """The largest size up to `size` whose models at both ends err by less than the distance.
+
+    Derivatives at three places are a guess: a short block's super-block reaches far beyond it.
+    """
+    while size >= SHORTEST + 5:
+        ends = {0, (block.run.count - 1) >> size}
+        try:
+            if all(
+                model(function, block, i, size, degree, scale).error <= _limit(scale, bits)
+                for i in ends
+            ):
+                break
+        except ArithmeticError:
+            pass
+        size -= 1
+    return size
+
+
+def _limit(scale: Scale, bits: int) -> int:
+    """The distance that makes a case, in units of 2^-128 of the test unit."""
+    return 1 << (POINT + int(scale.doubled) - bits)
 
 
 def _errors(logs, bits, scale, domain, unit=52) -> float:
@@ -215,11 +241,12 @@ def _thresholds(plan: Plan, model: Model) -> tuple[int, ...]:
         # One unit more for b, rounded down; a is rounded down and counts once per argument.
         offset = -(-(error + (1 << (POINT - unit))) >> (POINT - 63))
         bound = (2 * offset >> (63 - unit)) + (1 << length) + 3
-        found += [min(offset, 1 << 62), min(bound, (1 << unit) - 1)]
+        found += [min(offset, HALF), min(bound, (1 << unit) - 1)]
     error = model.error + truncation(model, shape.size, shape.piece - 5)
     error = (error >> (POINT - 63)) + 3
-    limit = min((twice >> (POINT - 63)) + error, 1 << 61)
-    return (*found, limit, min(error, 1 << 61))
+    # From half a unit on every argument is a candidate, and balls decide them all.
+    limit = min((twice >> (POINT - 63)) + error, HALF)
+    return (*found, limit, min(error, HALF))
 
 
 def chord(model: Model, size: int, length: int) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tmd.formats import Format, exact, exponent, runs
-from tmd.functions import function
+from tmd.functions import function, working_precision
 
 
 def arguments(lo, hi, precision: int = 53):
@@ -21,14 +21,19 @@ def arguments(lo, hi, precision: int = 53):
 
 
 def distances(name: str, x: Fraction, precision: int = 53):
-    """Balls: distance of f(x) in ulps from the nearest float, and from the nearest midpoint."""
-    from flint import arb, ctx, fmpq
+    """Balls: distance of f(x) in ulps from the nearest float, and from the nearest midpoint.
+
+    1 where rounding is trivial: overflow, underflow.
+    """
+    from flint import arb, fmpq
 
     f, fmt = function(name), Format.checked(precision)
-    with ctx.workprec(400 + 2 * max(0, exponent(x))):
+    with working_precision(400 + 2 * max(0, exponent(x))):
         value = abs(f.value(arb(fmpq(x.numerator, x.denominator))))
         low = exponent(Fraction(value.mid().str(60, radius=False)))
-        y = value / arb(2) ** fmt.ulp(low)
+        if (ulp := fmt.ulp(low)) is None:
+            return arb(1), arb(1)  # rounding is trivial
+        y = value / arb(2) ** ulp
         middle = y + arb(0.5)
         return tuple(abs(z - (z + arb(0.5)).floor()) for z in (y, middle))
 

@@ -100,6 +100,9 @@ class Cases(Sequence):
         x = plan.block.run.argument(found.index[i])
         return Case(self._name, self._format, x, KINDS[int(found.middle[i])])
 
+    def __repr__(self) -> str:
+        return f"<{len(self)} cases of {self._name}>"
+
     @property
     def arguments(self) -> np.ndarray:
         """All arguments as float64 (rounded where a format has more digits)."""
@@ -125,7 +128,7 @@ class Cases(Sequence):
             unit = 2.0 ** -(63 + int(plan.scale.doubled))
             size = np.abs(found.value)
             low = np.maximum(size - found.error, 0) * unit * (1 - 2.0**-52)
-            high = (size + found.error) * unit * (1 + 2.0**-52)
+            high = (size.astype(float) + found.error) * unit * (1 + 2.0**-51)
             both = np.stack([low, high], axis=1)
             parts.append(both if plan.block.run.sign > 0 else both[::-1])
         return np.concatenate([*parts, np.empty((0, 2))])
@@ -133,13 +136,15 @@ class Cases(Sequence):
     def hardest(self, count: int = 10) -> list[Case]:
         """The cases with the smallest distances, the hardest first; exact values are left out."""
         low, high = self.distances.T
-        wanted = min(len(self), count + 64)  # with room for exact values
-        if wanted == 0:
-            return []
-        reach = np.partition(high, wanted - 1)[wanted - 1]
-        cases = [self[int(i)] for i in np.flatnonzero(low <= reach)]
-        cases = [c for c in cases if c.identical_bits is not None]
-        return heapq.nsmallest(count, cases, key=lambda c: c.distance.upper)
+        wanted = min(len(self), count)
+        while count > 0:
+            reach = np.partition(high, wanted - 1)[wanted - 1] if wanted else 0.0
+            near = [(self[int(i)], high[i]) for i in np.flatnonzero(low <= reach)]
+            near = [(c, h) for c, h in near if c.identical_bits is not None]
+            if wanted == len(self) or sum(h <= reach for _, h in near) >= count:
+                return heapq.nsmallest(count, (c for c, _ in near), key=lambda c: c.distance.upper)
+            wanted = min(len(self), 2 * wanted)  # exact values were among them
+        return []
 
 
 def _first_argument(plan: Plan) -> Fraction:

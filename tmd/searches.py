@@ -54,7 +54,8 @@ def search(
     ----------
     name : {"exp", "exp2", "log", "log2", "sin", "cos", "tan"}
     domain : (lo, hi)
-        Half-open: lo <= x < hi. Numbers, Fractions, or text such as "0x1.8p+3" and "2**-20".
+        Half-open: lo <= x < hi. Numbers, Fractions, Decimals, or text such as "0x1.8p+3" and
+        "2**-20", each taken as it is, without rounding.
         Without 0, and without zeros and poles of the function.
     bits : int
         The distance 2^-bits, in ulps of the value.
@@ -62,7 +63,8 @@ def search(
         Digits of the values: 53 (binary64), 24 (binary32), or any other from 2 to 64 (without
         limits of the exponent).
     argument_precision : int, optional
-        Digits of the arguments; by default `precision`.
+        Digits of the arguments; by default `precision`. With 53 or 24 the arguments are those
+        of binary64 or binary32, subnormal ones among them.
     rounding : {"all", "nearest", "directed"}
         Breakpoints: floating-point numbers and midpoints, midpoints, floating-point numbers.
     algorithm : {"auto", "clipped", "regular", "alternating", "lefevre", "swap", "exhaustive"}
@@ -72,7 +74,8 @@ def search(
         How the test gets its quotients.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
     executor : concurrent.futures.Executor, optional
-        Takes groups of blocks: processes, or `mpi4py.futures.MPIPoolExecutor`.
+        Takes groups of blocks: processes, or `mpi4py.futures.MPIPoolExecutor`. Processes by
+        `mp_context=multiprocessing.get_context("spawn")`: GNU OpenMP ends a forked one.
     progress : bool
         Draw a bar on the terminal.
     checkpoint : path, optional
@@ -91,7 +94,7 @@ def search(
         it; a domain in which rounding is trivial; bits that make too many cases; arguments that
         lie too far apart.
     CheckpointError
-        A damaged checkpoint, or one of another search. It is left as it is.
+        A damaged checkpoint, or one of another search, algorithm or division. It is left as it is.
     hetero.DeviceUnavailableError
 
     Notes
@@ -99,19 +102,25 @@ def search(
     Complete and correct: every error is bounded (docs/tmd.md), the search keeps candidates at
     twice the distance, and each is decided by its error bound or by Arb's balls.
     """
-    f, question, fmt = _question(name, domain, bits, precision, argument_precision, rounding)
+    f, lo, hi, fmt, question = _question(
+        name, domain, bits, precision, argument_precision, rounding
+    )
+    bits = question["bits"]
     errors.one_of("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
     errors.one_of("division", division, tuple(DIVISIONS))
-    lo, hi = (Fraction(_back(end)) for end in question["domain"])
     parts, trivial = blocks(f, lo, hi, fmt, LARGEST)
     arguments = sum(b.run.count for b in parts)
     _require_finishing(arguments, bits, rounding)
     device = resolve(device, work=arguments, break_even=BREAK_EVEN)
     scale = Scale.of(rounding)
     plans = [plan(f, b, bits, scale, algorithm, division) for b in parts]
-    found = _all(f, plans, question, device, executor, progress, checkpoint)
-    rows = [certificates.row(*pair) for pair in zip(plans, found, strict=True)]
+    kept = None
+    if checkpoint is not None:
+        how = {"algorithm": algorithm, "division": division, "plans": certificates.digest(plans)}
+        kept = Checkpoint(checkpoint, question | how)
+    found = _all(f, plans, device, executor, progress, kept)
     pairs = list(zip(plans, found, strict=True))
+    rows = [certificates.row(*pair) for pair in pairs]
     undecided = [p.block.run.argument(i) for p, found_ in pairs for i in found_.undecided]
     return Result(
         name,
@@ -126,7 +135,7 @@ def search(
 
 
 def _question(name, domain, bits, precision, argument_precision, rounding):
-    """The function, what a certificate says of the question, and the format."""
+    """The function, the domain's ends, the format, and what a certificate says of the question."""
     f = function(name)
     fmt = Format.checked(precision, argument_precision)
     errors.one_of("rounding", rounding, ROUNDINGS)
@@ -147,11 +156,7 @@ def _question(name, domain, bits, precision, argument_precision, rounding):
         "argument_precision": fmt.arguments,
         "rounding": rounding,
     }
-    return f, question, fmt
-
-
-def _back(text: str) -> Fraction:
-    return exact("domain", text)
+    return f, lo, hi, fmt, question
 
 
 def _require_hard(f: Function, lo: Fraction, hi: Fraction, bits: int, fmt: Format) -> None:
@@ -178,9 +183,8 @@ def _require_finishing(arguments: int, bits: int, rounding: str) -> None:
         )
 
 
-def _all(f, plans, question, device, executor, show, checkpoint) -> list[Found]:
+def _all(f, plans, device, executor, show, kept: Checkpoint | None) -> list[Found]:
     """What each block gave, from the checkpoint or computed."""
-    kept = None if checkpoint is None else Checkpoint(checkpoint, question | {"plans": len(plans)})
     done = {} if kept is None else dict(kept.done)
     missing = [i for i in range(len(plans)) if i not in done]
     source = _results(f, plans, missing, device, executor)

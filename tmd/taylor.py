@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tmd.blocks import Block, ball
-from tmd.functions import Function
+from tmd.blocks import Block
+from tmd.functions import Function, ball, working_precision
 
 POINT = 128
 GUARD = 48
@@ -63,25 +63,25 @@ def model(function: Function, block: Block, number: int, size: int, degree: int,
     moved, error = _from_the_start(centre)
     if scale.half:
         moved[0] += 1 << (POINT - 1)
-    if any(abs(c) >> (POINT + 62) for c in moved[1:]):
-        raise OverflowError("a coefficient exceeds 62 bits: the super-block is too long")
+    sums = [
+        sum(math.comb(k, j) * (abs(moved[k]) + 1) for k in range(j, degree + 1)) for j in (1, 2, 3)
+    ]
+    if any(s >> (POINT + 63) for s in sums):
+        raise OverflowError("a slope exceeds 63 bits: the super-block is too long")
     words = np.empty((degree + 1, 3), np.uint64)
     for k, c in enumerate(moved):
         words[k] = ((c >> 128) & _MASK, (c >> 64) & _MASK, c & _MASK)
-    sums = [
-        sum(math.comb(k, j) * (abs(moved[k]) + 1) for k in range(j, degree + 1)) for j in (2, 3)
-    ]
     tail = sum(
         math.comb(k, j) * (abs(moved[k]) + 1)
         for j in range(4, degree + 1)
         for k in range(j, degree + 1)
     )
-    return Model(words, remainder + error + FIXED, (*sums, tail))
+    return Model(words, remainder + error + FIXED, (*sums[1:], tail))
 
 
 def _centre(function, block, number, size, degree, scale):
     """Coefficients about the centre with their radii, by 2^-(128 + GUARD), and the remainder."""
-    from flint import arb, ctx
+    from flint import arb
 
     run = block.run
     half = 1 << (size - 1)
@@ -90,7 +90,7 @@ def _centre(function, block, number, size, degree, scale):
     power = run.quantum + size
     bits = POINT + GUARD
     # Digits before the point, and what the argument's own size takes away.
-    with ctx.workprec(bits + 80 + max(0, run.quantum + 64) * 2):
+    with working_precision(bits + 80 + max(0, run.quantum + 64) * 2):
         x = ball(run.argument(begin - run.first + half))
         found = function.coefficients(x, degree + 1)
         coefficients = []
@@ -102,7 +102,7 @@ def _centre(function, block, number, size, degree, scale):
             mantissa, e = c.mid().man_exp()
             whole = _scaled(int(mantissa), int(e))
             coefficients.append((whole, 2 + math.ceil(float(c.rad().upper()) * (1 + 1e-9))))
-    with ctx.workprec(96 + max(0, run.quantum + 64) * 2):
+    with working_precision(96 + max(0, run.quantum + 64) * 2):
         ends = run.argument(begin - run.first), run.argument(begin - run.first + 2 * half)
         wide = function.coefficients(ball(ends[0]).union(ball(ends[1])), degree + 2)[-1]
         bound = abs(wide) * arb(2) ** (shift + (degree + 1) * (power - 1) + POINT)

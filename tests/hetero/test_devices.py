@@ -14,9 +14,14 @@ def test_devices_are_values():
     assert str(Device("cuda", 1)) == "cuda:1"
     assert str(Device("cpu")) == "cpu"
     assert len({Device("cpu"), Device("cpu", 0)}) == 1
+    assert str(Device("cuda", np.int64(1))) == "cuda:1"
+    with pytest.raises(ValueError, match="device index"):
+        Device("cuda", True)
 
 
-@pytest.mark.parametrize("spec", ["gpu", "cuda:", "cuda:x", "cpu:1", "cuda:-1", ("cuda", 0), 1])
+@pytest.mark.parametrize(
+    "spec", ["gpu", "cuda:", "cuda:x", "cuda:²", "cpu:1", "cuda:-1", ("cuda", 0), 1]
+)
 def test_bad_specifications(spec):
     with pytest.raises((ValueError, TypeError), match=r"device|CPU"):
         resolve(spec)
@@ -32,6 +37,11 @@ def test_order_of_precedence(monkeypatch):
         resolve(None)
     # "auto" asks for the choice by size, whatever the environment says.
     assert resolve("auto") == Device("cpu")
+    with use_device("auto") as chosen:
+        assert chosen is None
+        assert resolve(None) == Device("cpu")
+    with use_device("cuda:7"), use_device("auto"):
+        assert resolve(None) == Device("cpu")
 
 
 def test_auto_takes_a_gpu_only_for_enough_work(monkeypatch):
@@ -49,6 +59,7 @@ def test_explicit_gpu_that_is_missing_raises_with_cause_and_remedy():
         resolve("cuda")
     assert caught.value.cause
     assert caught.value.remedy
+    assert ". " not in caught.value.cause  # one cause; the remedy is ours
     with use_device("cuda"), pytest.raises(DeviceUnavailableError):
         resolve(None)
 
@@ -98,6 +109,8 @@ def test_threads():
     with hetero.use_threads(1):
         assert hetero.threads() == 1
     assert hetero.threads() == before
+    with hetero.use_threads(np.int64(1)):
+        assert hetero.threads() == 1
     for bad in (0, 10**6, 1.5):
         with pytest.raises(ValueError, match="threads"):
             hetero.set_threads(bad)

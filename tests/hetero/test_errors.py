@@ -9,7 +9,7 @@ from hetero import errors
 def test_real():
     assert errors.real("a", np.float32(1.5)) == 1.5
     assert errors.real("a", np.array(2)) == 2.0
-    for bad in ("1", None, 1j, [1.0], np.ones(1), True):
+    for bad in ("1", None, 1j, [1.0], np.ones(1), True, np.True_, np.str_("1"), np.array("1")):
         with pytest.raises(TypeError, match="a must be a real number"):
             errors.real("a", bad)
     for bad in (np.nan, np.inf):
@@ -32,5 +32,17 @@ def test_shape():
     for bad in (-1, (2, -3), 1.5):
         with pytest.raises(ValueError, match="n must hold"):
             errors.shape("n", bad)
-    with pytest.raises(TypeError, match="n must be"):
-        errors.shape("n", object())
+    for bad in (object(), np.inf, (2, np.nan)):
+        with pytest.raises(TypeError, match="n must be"):
+            errors.shape("n", bad)
+
+
+def test_whole():
+    for good in (3, 3.0, np.int8(3), np.float32(3), np.array(3)):
+        assert errors.whole("n", good) == 3
+        assert type(errors.whole("n", good)) is int
+    for bad in (2.5, "3", None, True, np.True_, np.nan, np.inf, np.array([3]), 3 + 0j):
+        with pytest.raises(TypeError, match="n must be an integer"):
+            errors.whole("n", bad)
+    with pytest.raises(ValueError, match="n must be an integer >= 4, got 3"):
+        errors.whole("n", 3, 4)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -51,3 +52,29 @@ def test_a_second_process_writes_nothing(tmp_path):
     assert seen[1] == seen[0]
     assert any("plain" in name for name in seen[0])
     assert not any("loop-" in name for name in seen[0])
+
+
+@pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code")
+def test_without_a_folder_for_it_code_is_not_kept_and_that_is_said_once(monkeypatch):
+    """An installed package in a container: nothing can be written to."""
+    from numba.core.caching import _CacheLocator
+
+    from hetero import jit
+
+    monkeypatch.setenv("HETERO_CACHE", "1")
+    monkeypatch.setattr(_CacheLocator, "ensure_cache_path", _refuse)
+    jit._warn_of_no_folder.cache_clear()
+
+    def twice(x):
+        return x + x
+
+    with pytest.warns(UserWarning, match="Set NUMBA_CACHE_DIR"):
+        one = jit.scalar(twice)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = jit.serial(twice)
+    assert one(2) == other(2) == 4
+
+
+def _refuse(self):
+    raise PermissionError

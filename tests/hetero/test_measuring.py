@@ -110,3 +110,15 @@ def test_progress_passes_items_on(capsys):
     assert list(hetero.progress(range(3), "count")) == [0, 1, 2]
     assert list(hetero.progress(range(3), enabled=False)) == [0, 1, 2]
     assert capsys.readouterr().out == ""
+
+
+def test_a_user_without_a_home_measures_every_time(monkeypatch):
+    """A container's user whom no table lists."""
+
+    def nowhere():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(ceilings.Path, "home", nowhere)
+    ceilings._write({})
+    assert ceilings._read() == {}

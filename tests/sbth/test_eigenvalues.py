@@ -89,6 +89,10 @@ def test_bands_end_to_end(device):
         (([1.0, 2.0], [1.0], "i", (0, 2)), "indices 0 <= first <= last < 2"),
         (([1.0, 2.0], [1.0], "v", (2, 1)), "must be ascending"),
         (([1.0, 2.0], [1.0], "v"), "select_range must be a pair"),
+        (([1.0, 2.0], [1.0], "v", (1.0,)), "select_range must be a pair"),
+        (([1.0, 2.0], [1.0], "i", ("a", 1)), "select_range must be a pair of numbers"),
+        (([1.0, 2.0], [1.0], "i", (0, np.nan)), "select_range must hold indices"),
+        (([1.0, 2.0], [1.0], "i", (0.5, 1)), "select_range must hold indices"),
     ],
 )
 def test_bad_input(arguments, message):
@@ -96,3 +100,25 @@ def test_bad_input(arguments, message):
     options = dict(zip(("select", "select_range"), rest, strict=False))
     with pytest.raises(ValueError, match=message):
         sbth.eigvalsh_tridiagonal(d, e, **options)
+
+
+@pytest.mark.parametrize("solve", [sbth.eigvals_banded, sbth.eigvalsh])
+def test_a_wrong_selection_is_refused_before_the_reduction(solve, monkeypatch):
+    from sbth import dense, eigenvalues
+
+    for module, name in ((eigenvalues, "tridiagonalize"), (dense, "full_to_band")):
+        monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it was reduced"))
+    for options in ({"select": "x"}, {"select": "i", "select_range": (0, 4)}):
+        with pytest.raises(ValueError, match="select"):
+            solve(np.eye(4), **options)
+
+
+def test_the_other_order_of_bytes_is_the_same_precision():
+    d, e = np.ones(3, ">f4"), np.full(2, 0.5, ">f4")
+    found = sbth.eigvalsh_tridiagonal(d, e)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(
+        found, sbth.eigvalsh_tridiagonal(d.astype(np.float32), e.astype(np.float32))
+    )
+    assert sbth.full_to_band(np.eye(3, dtype=">f4"), 1).dtype == np.float32
+    assert sbth.tridiagonalize(np.ones((2, 3), ">f4"))[0].dtype == np.float32

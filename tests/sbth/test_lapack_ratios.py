@@ -59,6 +59,7 @@ TYPES = {
     "random": random,
     "random, large": lambda n, d: random(n, d, LARGE),
     "random, small": lambda n, d: random(n, d, SMALL),
+    "small beside the diagonal": lambda n, d: small_beside_the_diagonal(n, d),
     "powers of a Toeplitz matrix": lambda n, d: toeplitz_power(n, d),
     "Clement": lambda n, d: clement(n, d),
 }
@@ -70,6 +71,13 @@ def toeplitz_power(n, d):
     values = (2.1 - 2.0 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))) ** min(d, 6)
     power = np.linalg.matrix_power(t, min(d, 6))
     return sbth.band_from_dense(np.tril(power), d), np.sort(values)
+
+
+def small_beside_the_diagonal(n, d, size=SMALL * 1e-3, dtype=float):
+    """The squares of what is eliminated have but a few digits."""
+    ab, _ = random(n, d, size)
+    ab[0] /= size
+    return ab.astype(dtype), None
 
 
 def clement(n, d):
@@ -105,6 +113,18 @@ def test_ratios(device, order, kind):
     assert np.max(np.abs(values / unit - other)) / (largest * EPS) < THRESHOLD
     if true is not None:
         assert np.max(np.abs(values - true) / unit) / (largest * n * EPS) < THRESHOLD
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(np.float64, 1e-157), (np.float32, 1e-21)])
+def test_reflections_are_orthogonal_where_squares_underflow(device, order, dtype, size):
+    n, d = order
+    ab, _ = small_beside_the_diagonal(n, d, size, dtype)
+    main, below, q = sbth.tridiagonalize(ab, keep_reflectors=True, device=device)
+    full = q.apply(np.eye(n))
+    eps = np.finfo(dtype).eps
+    assert np.linalg.norm(np.eye(n) - full @ full.T, 1) / (n * eps) < THRESHOLD
+    values = sbth.eigvalsh_tridiagonal(main, below, device=device)
+    np.testing.assert_allclose(values, np.sort(ab[0]), rtol=0, atol=THRESHOLD * n * eps)
 
 
 @pytest.mark.parametrize("kind", ["random", "geometric"])

@@ -144,6 +144,7 @@ def test_input_is_left_alone(device):
         ({"ab": np.ones((2, 3), complex)}, TypeError, "ab must be real"),
         ({"ab": np.ones(3)}, ValueError, "ab must have the shape"),
         ({"ab": [["a"]]}, TypeError, "ab must hold real numbers"),
+        ({"ab": [[1.0, 2.0], [3.0]]}, TypeError, "ab must be an array of real numbers"),
         ({"ab": [[1.0, np.nan], [0.0, 0.0]]}, ValueError, r"nan for element \(1, 1\)"),
         ({"ab": [[1.0, 1.0], [np.inf, 0.0]]}, ValueError, r"inf for element \(1, 0\)"),
         ({"method": "magic"}, ValueError, "method must be one of"),
@@ -187,3 +188,22 @@ def test_conversions():
         np.testing.assert_array_equal(found, ab)
     with pytest.raises(ValueError, match="bandwidth=2 leaves out"):
         sbth.band_from_dense(dense, 2)
+    with pytest.raises(TypeError, match="a must be a SciPy sparse matrix, got ndarray"):
+        sbth.band_from_sparse(dense)
+
+
+def test_zeros_that_a_sparse_matrix_holds_widen_no_band():
+    from scipy import sparse
+
+    a = sparse.coo_array(([1.0, 2.0, 0.0, 3.0], ([0, 2, 5, 2], [0, 1, 0, 1])), shape=(6, 6))
+    ab = sbth.band_from_sparse(a)
+    assert ab.shape == (2, 6)
+    assert ab[1, 1] == 5.0
+
+
+def test_reflections_of_nothing_and_of_no_columns():
+    for n, columns in ((0, 3), (0, 0), (9, 0)):
+        q = sbth.tridiagonalize(band(n, 3), keep_reflectors=True, device="cpu")[2]
+        assert q.apply(np.ones((n, columns))).shape == (n, columns)
+    with pytest.raises(TypeError, match="x must hold numbers"):
+        q.apply(["a"] * 9)

@@ -116,3 +116,13 @@ def _asked(result):
 
     plans = [certificates._plan(result.certificate, b) for b in result.certificate["blocks"]]
     return function("exp"), plans, Device("cpu")
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "null", "7"])
+def test_other_json_is_no_certificate(text, tmp_path):
+    path = tmp_path / "exp.json"
+    path.write_text(text)
+    with pytest.raises(tmd.CertificateError, match="no JSON object"):
+        tmd.verify(path)
+    with pytest.raises(tmd.CertificateError, match="no JSON object"):
+        certificates.read(path)

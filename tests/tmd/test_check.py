@@ -33,3 +33,24 @@ def test_a_wrong_function_is_found(monkeypatch):
     x, got, y = scores[1].wrong[0]
     assert Fraction(got) > Fraction(y)
     assert x == 0.5
+
+
+def test_overflow_underflow_and_ties():
+    exp, exp2 = function("exp"), function("exp2")
+    assert checking.correct(exp, 710.0) == math.inf
+    assert checking.correct(exp, -800.0) == 0.0
+    assert checking.correct(exp2, -1075.0) == 0.0  # halfway to the smallest number: to even
+    assert checking.correct(exp2, -1074.0) == 5e-324
+    for score in checking.check("exp", [710.0, -800.0, 0.0]):
+        assert not score.wrong
+
+
+@pytest.mark.parametrize("x", [-1.0, 0.0])
+def test_no_value(x):
+    with pytest.raises(ValueError, match="arguments: log has no value at"):
+        checking.check("log", [x])
+
+
+def test_arguments_are_finite_numbers():
+    with pytest.raises(ValueError, match="arguments must be finite"):
+        checking.check("exp", [math.nan])

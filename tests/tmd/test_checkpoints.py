@@ -88,3 +88,20 @@ def test_the_checkpoint_of_another_search_is_refused(tmp_path):
     with pytest.raises(tmd.CheckpointError):
         tmd.search(**ASK, checkpoint=path)
     assert path.read_text() == "a shopping list\n"
+
+
+@pytest.mark.parametrize("other", [{"algorithm": "regular"}, {"division": "integer"}])
+def test_blocks_that_were_searched_otherwise_are_refused(tmp_path, other):
+    """Their counts would go into a certificate that says they were searched this way."""
+    path = tmp_path / "exp.checkpoint"
+    tmd.search(**ASK, checkpoint=path)
+    with pytest.raises(tmd.CheckpointError, match=next(iter(other.values()))):
+        tmd.search(**ASK, **other, checkpoint=path)
+
+
+def test_other_sizes_of_another_version_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "exp.checkpoint"
+    tmd.search(**ASK, checkpoint=path)
+    monkeypatch.setattr("tmd.plan.SPLITS", (4,))
+    with pytest.raises(tmd.CheckpointError, match="plans="):
+        tmd.search(**ASK, checkpoint=path)

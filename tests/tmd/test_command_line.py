@@ -52,3 +52,28 @@ def test_study_writes_tables_and_a_picture(tmp_path, capsys):
     assert main(["study", "--quick", "--out", str(tmp_path)]) == 0
     written = {path.name for path in tmp_path.iterdir()}
     assert written >= {"divergence.json", "phases.json", "tests.json", "tmd-divergence.png"}
+
+
+@pytest.mark.parametrize("option", ["--out", "--certificate"])
+def test_where_nothing_can_be_written_is_said_before_the_search(option, tmp_path, capsys):
+    import tmd
+
+    with pytest.MonkeyPatch.context() as m:
+        m.setattr(tmd, "search", lambda *_, **__: pytest.fail("it searched"), raising=False)
+        for path in (tmp_path, tmp_path / "none" / "exp.wc"):
+            assert main([*ASK, option, str(path)]) == 2
+            assert f"{option} must be a file in an existing folder" in capsys.readouterr().err
+        assert main(["check", "exp", "1", "2", "--library", "no-such.so"]) == 2
+        assert "cannot be loaded" in capsys.readouterr().err
+
+
+def test_an_interruption_is_no_traceback(capsys):
+    import tmd
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as m:
+        m.setattr(tmd, "search", interrupted, raising=False)
+        assert main(ASK) == 130
+    assert "interrupted" in capsys.readouterr().err

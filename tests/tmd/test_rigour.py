@@ -10,9 +10,9 @@ from flint import arb, ctx
 
 from tmd import _scan_math as scan
 from tmd import _wide_math as wide
-from tmd.blocks import ball, blocks
+from tmd.blocks import blocks
 from tmd.formats import Format, exact
-from tmd.functions import function
+from tmd.functions import ball, function
 from tmd.plan import batch, chord, plan, truncation
 from tmd.taylor import POINT, Scale, model
 

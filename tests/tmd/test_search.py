@@ -1,5 +1,6 @@
 """The search finds what the oracle finds, for every function, test, device, sign and format."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import tmd
 from tmd import reference
 from tmd.blocks import blocks
-from tmd.formats import Format, exact, exponent
+from tmd.formats import Format, exact, exponent, runs
 from tmd.functions import NAMES, function
 from tmd.plan import plan, possible
 from tmd.taylor import Scale
@@ -160,7 +161,7 @@ def test_what_balls_cannot_decide_is_reported(monkeypatch):
     """Next to a pole balls look at every argument; here they never know."""
     from tmd import decide
 
-    monkeypatch.setattr(decide, "is_case", lambda function, plan, index: None)
+    monkeypatch.setattr(decide, "decided", lambda function, plan, index: None)
     lo, hi = window("0x1.921fb54442d00p+0", 4)
     result = tmd.search("tan", (lo, hi), bits=5)
     assert len(result.cases) == 0
@@ -185,3 +186,154 @@ def test_processes_share_the_blocks():
     assert len(alone.certificate["blocks"]) == 2
     assert shared.certificate == alone.certificate
     assert pairs(shared) == pairs(alone)
+
+
+def test_exact_values_are_measured_as_others_are():
+    """2^k is a float and no midpoint; log2 of a power of two may have more digits than fit."""
+    assert len(tmd.search("exp2", (13, 14), bits=6, precision=8, rounding="nearest").cases) == 0
+    for name, lo, hi, precision in (
+        ("exp2", 1, 9, 8),
+        ("log2", "2**-40", "2**-1", 3),
+        ("log2", 2, "2**70", 2),
+    ):
+        every = sorted(reference.cases(name, lo, hi, 4, precision))
+        for rounding, kinds in (("all", "FM"), ("nearest", "M"), ("directed", "F")):
+            result = tmd.search(name, (lo, hi), bits=4, precision=precision, rounding=rounding)
+            assert pairs(result) == [pair for pair in every if pair[1] in kinds]
+            for case in result.cases:
+                both = reference.distances(name, case.exact_argument, precision)
+                assert both["FM".index(case.kind)].overlaps(arb_between(*case.distance))
+
+
+def arb_between(low, high):
+    from flint import arb
+
+    return arb(low).union(arb(high))
+
+
+def test_the_hardest_are_found_among_many_exact_values(device):
+    result = tmd.search("exp2", (1, 128), bits=24, precision=24, device=device)
+    assert sum(case.identical_bits is None for case in result.cases) == 127
+    assert [case.identical_bits for case in result.cases.hardest(3)] == [23]
+    assert result.hardness == 25
+
+
+SHORT = [
+    ("tan", "67/6400", "67/4000", 20, 8),
+    ("tan", "1.5", "1.5703125", 24, 12),
+    ("log", "2**-30", "2**-29", 20, 9),
+]
+
+
+@pytest.mark.parametrize(("name", "lo", "hi", "precision", "digits"), SHORT)
+@pytest.mark.parametrize("algorithm", ["clipped", "exhaustive"])
+def test_short_domains_whose_super_blocks_reach_far(name, lo, hi, precision, digits, algorithm):
+    """A super-block has 2^13 arguments at least, and a polynomial that is good for fewer."""
+    result = tmd.search(
+        name, (lo, hi), bits=4, precision=precision, argument_precision=digits, algorithm=algorithm
+    )
+    assert pairs(result) == sorted(reference.cases(name, lo, hi, 4, precision, digits))
+
+
+def test_a_model_that_proves_nothing_leaves_all_to_balls(device, monkeypatch):
+    from tmd import plan as plans
+
+    domain = window("1.25", 14)
+    expected = pairs(tmd.search("exp", domain, bits=6, device=device))
+
+    def blurred(*arguments, old=plans.model):
+        made = old(*arguments)
+        words = made.words.copy()
+        words[0, 0] += np.uint64(3)  # every value is off by 3, with another parity
+        return replace(made, words=words, error=made.error + (4 << 128))
+
+    monkeypatch.setattr(plans, "_proven", lambda *arguments: arguments[-1])
+    monkeypatch.setattr(plans, "model", blurred)
+    result = tmd.search("exp", domain, bits=6, device=device)
+    assert pairs(result) == expected
+    (block,) = result.certificate["blocks"]
+    assert dict(zip(result.certificate["columns"], block, strict=True))["balls"] == 1 << 14
+
+
+def floats(lo, hi, dtype):
+    x = dtype(lo)
+    while x < hi:
+        yield x
+        x = np.nextafter(x, dtype(np.inf))
+
+
+@pytest.mark.parametrize(
+    ("precision", "dtype", "lo", "hi"),
+    [
+        (24, np.float32, 1e-45, 2e-42),  # the subnormal numbers from the smallest on
+        (24, np.float32, 1.17548e-38, 1.1757e-38),  # from subnormal to normal
+        (53, np.float64, 5e-324, 3e-321),
+        (53, np.float64, -3e-321, -5e-324),
+        (53, np.float64, 1.7976931348623155e308, 2.0**1023 * (2 - 2.0**-52)),
+    ],
+)
+def test_arguments_are_the_numbers_of_the_format(precision, dtype, lo, hi):
+    fmt, lo, hi = Format.checked(precision), float(dtype(lo)), float(dtype(hi))
+    listed = [run.argument(i) for run in runs(exact("lo", lo), exact("hi", hi), fmt)
+              for i in range(run.count)]  # fmt: skip
+    assert sorted(listed) == [Fraction(float(x)) for x in floats(lo, hi, dtype)]
+
+
+def test_no_arguments_beyond_the_largest_of_the_format():
+    with pytest.raises(ValueError, match="contains no argument"):
+        tmd.search("log", ("2**128", "2**129"), bits=20, precision=24)
+    largest = Fraction(float(np.finfo(np.float32).max))
+    top = tmd.search("log", (largest * Fraction(9, 10), "2**200"), bits=15, precision=24)
+    assert top.cases[-1].exact_argument <= largest
+
+
+def test_subnormal_arguments_of_log(device):
+    domain = ("2**-149", "2**-139")
+    result = tmd.search("log", domain, bits=4, precision=24, device=device)
+    assert pairs(result) == sorted(reference.cases("log", *domain, 4, 24))
+    assert len(result.cases) > 100
+    assert result.cases.arguments.tolist() == [case.argument for case in result.cases]
+
+
+def test_ends_of_the_domain_are_taken_as_they_are():
+    from decimal import Decimal
+
+    ends = "0x1.0000000000000003p+0", "0x1.0000000000001003p+0"
+    result = tmd.search("exp", ends, bits=8, argument_precision=64)
+    assert result.domain == (1 + Fraction(3, 1 << 64), 1 + Fraction(0x1003, 1 << 64))
+    assert exact("lo", "-0x.8P1") == -1
+    assert exact("lo", "0x1p+2000") == 1 << 2000
+    assert exact("lo", Decimal("0.1")) == Fraction(1, 10)
+    assert exact("lo", np.longdouble(1) + np.finfo(np.longdouble).eps) > 1
+    assert type(exact("lo", np.int64(3)).numerator) is int
+
+
+def test_a_whole_number_of_bits_is_an_integer():
+    domain = window(1, 12)
+    assert tmd.search("exp", domain, bits=np.float64(8)).certificate["bits"] == 8
+
+
+def test_threads_do_not_disturb_each_other():
+    """The precision of balls belongs to the process, not to a thread."""
+    import sys
+    from concurrent.futures import ThreadPoolExecutor
+
+    from flint import ctx
+
+    from tmd.taylor import model
+
+    f = function("exp")
+    block = blocks(f, Fraction(1), Fraction(2), Format.checked(53))[0][0]
+    degrees = (3, 6, 9, 12)
+    alone = [model(f, block, 5, 30 + d, d, Scale()) for d in degrees]
+    before, interval = (ctx.prec, ctx.cap), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            made = list(pool.map(lambda d: [model(f, block, 5, 30 + d, d, Scale())
+                                            for _ in range(100)], degrees))  # fmt: skip
+    finally:
+        sys.setswitchinterval(interval)
+    for one, others in zip(alone, made, strict=True):
+        assert all(m.error == one.error and np.array_equal(m.words, one.words) for m in others)
+    assert (ctx.prec, ctx.cap) == before

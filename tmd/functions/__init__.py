@@ -7,9 +7,12 @@ values are exact, and how the function looks next to zero. To add a function, ad
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from hetero import errors
 
@@ -26,8 +29,9 @@ class Function:
     series : (x: arb_series, a polynomial of degree one) -> arb_series
         f of a power series. Its first coefficient is the value, and over a wide ball the others
         enclose f^(k)/k!, which Lagrange's remainder is made of.
-    exact : (x: Fraction) -> bool
-        Whether f(x) has finitely many digits. For every other rational x it is irrational.
+    exact : (x: Fraction) -> int, (int, int) or None
+        f(x) where it has finitely many digits: m, or (m, e) for m 2^e. For every other rational x
+        it is irrational.
     hole : (lo, hi: Fraction) -> str or None
         A point in [lo, hi) at which f is zero, infinite or not defined, in words.
     tiny : (c, n)
@@ -50,16 +54,24 @@ class Function:
         """f^(k)(x)/k! as balls, k < count, at the working precision of flint.ctx."""
         from flint import arb_series, ctx
 
-        kept, ctx.cap = ctx.cap, count
-        try:
-            found = self.series(arb_series([x, 1]))
-            return [found[k] for k in range(count)]
-        finally:
-            ctx.cap = kept
+        with _context:
+            kept, ctx.cap = ctx.cap, count
+            try:
+                found = self.series(arb_series([x, 1]))
+                return [found[k] for k in range(count)]
+            finally:
+                ctx.cap = kept
 
     def value(self, x):
         """f(x) as a ball."""
         return self.coefficients(x, 1)[0]
+
+    def at(self, x: Fraction):
+        """f(x) as a ball, of radius 0 where it has finitely many digits."""
+        from flint import arb
+
+        digits = self.exact(x)
+        return self.value(ball(x)) if digits is None else arb(digits)
 
 
 def function(name: str) -> Function:
@@ -72,6 +84,25 @@ def function(name: str) -> Function:
     """
     errors.one_of("function", name, NAMES)
     return importlib.import_module(f"tmd.functions.{name}").FUNCTION
+
+
+def ball(x: Fraction):
+    """x as a ball: exact if it is a binary number that fits into the precision."""
+    from flint import arb, fmpq
+
+    return arb(fmpq(x.numerator, x.denominator))
+
+
+_context = threading.RLock()
+
+
+@contextlib.contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Compute with balls of so many bits. flint.ctx belongs to all threads: one at a time."""
+    from flint import ctx
+
+    with _context, ctx.workprec(bits):
+        yield
 
 
 def never(lo, hi) -> None:
@@ -95,11 +126,11 @@ def multiple_of_pi(halves: int, words: str) -> Callable:
 
 def _half_turns(x) -> int:
     """floor(x / (pi/2)), by balls of growing precision: no rational but 0 is a multiple of pi."""
-    from flint import arb, ctx, fmpq
+    from flint import arb
 
     for precision in (128, 512, 2048, 8192):
-        with ctx.workprec(precision):
-            turns = (arb(fmpq(x.numerator, x.denominator)) * 2 / arb.pi()).floor()
+        with working_precision(precision):
+            turns = (ball(x) * 2 / arb.pi()).floor()
             if (found := turns.unique_fmpz()) is not None:
                 return int(found)
     raise ValueError(f"the domain's end {x} is too large")

@@ -3,5 +3,9 @@
 from tmd.functions import Function, never
 
 FUNCTION = Function(
-    "exp", series=lambda x: x.exp(), exact=lambda x: x == 0, hole=never, tiny=(1.0, 1)
+    "exp",
+    series=lambda x: x.exp(),
+    exact=lambda x: 1 if x == 0 else None,
+    hole=never,
+    tiny=(1.0, 1),
 )

@@ -14,7 +14,7 @@ def _series(x):
 FUNCTION = Function(
     "exp2",
     series=_series,
-    exact=lambda x: x.denominator == 1,
+    exact=lambda x: (1, int(x)) if x.denominator == 1 else None,
     hole=never,
     tiny=(math.log(2.0), 1),
 )

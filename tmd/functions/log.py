@@ -10,4 +10,6 @@ def hole(lo, hi):
     return "a zero at 1" if lo <= 1 < hi else None
 
 
-FUNCTION = Function("log", series=lambda x: x.log(), exact=lambda x: x == 1, hole=hole)
+FUNCTION = Function(
+    "log", series=lambda x: x.log(), exact=lambda x: 0 if x == 1 else None, hole=hole
+)

@@ -1,5 +1,7 @@
 """log2 x for x > 0. A rational for powers of two only (unique factorisation)."""
 
+from fractions import Fraction
+
 from tmd.functions import Function
 from tmd.functions.log import hole
 
@@ -10,9 +12,10 @@ def _series(x):
     return x.log() / arb.const_log2()
 
 
-def _is_power_of_two(x) -> bool:
-    n = x.numerator * x.denominator  # one of them is 1
-    return min(x.numerator, x.denominator) == 1 and n & (n - 1) == 0
+def _exponent(x) -> int | None:
+    """log2 of a power of two."""
+    e = x.numerator.bit_length() - x.denominator.bit_length()
+    return e if x == Fraction(2) ** e else None
 
 
-FUNCTION = Function("log2", series=_series, exact=_is_power_of_two, hole=hole)
+FUNCTION = Function("log2", series=_series, exact=_exponent, hole=hole)

@@ -56,6 +56,8 @@ def as_real(name: str, values, dtype=np.float64) -> np.ndarray:
     ------
     TypeError
         For strings, objects, complex numbers and ragged sequences.
+    ValueError
+        For arrays of numpy.ma with masked elements: their values mean nothing.
     """
     if hasattr(values, "detach"):  # a PyTorch tensor may carry a gradient
         values = values.detach()
@@ -64,6 +66,8 @@ def as_real(name: str, values, dtype=np.float64) -> np.ndarray:
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be an array of real numbers, got {values!r}") from None
     _require_real(name, array.dtype)
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must not be masked: pass {name}.compressed(), or fill the gaps")
     if dtype is None:
         single = array.dtype.newbyteorder("=") == np.float32
         dtype = np.float32 if single else np.float64

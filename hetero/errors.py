@@ -11,8 +11,10 @@ class DeviceUnavailableError(RuntimeError):
 
     def __init__(self, device: str, cause: str, remedy: str):
         super().__init__(f"device {device!r} is not available: {cause}. Remedy: {remedy}.")
-        self.cause = cause
-        self.remedy = remedy
+        self.device, self.cause, self.remedy = device, cause, remedy
+
+    def __reduce__(self):  # the base class would call with the message alone
+        return type(self), (self.device, self.cause, self.remedy)
 
 
 def real(name: str, value) -> float:

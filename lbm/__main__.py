@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
 import hetero
+from hetero.command_line import guarded
 from hetero.study import add_arguments, run_chosen
+from lbm.errors import UnstableError
+from lbm.patterns import PATTERNS
+from lbm.precision import PRECISIONS
 from lbm.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
-    options = _parser().parse_args(argv)
-    if options.verb == "study":
-        return _study(options)
-    options.device = hetero.resolve(options.device)
-    options.out.mkdir(parents=True, exist_ok=True)
-    return {
-        "cavity": _cavity,
-        "sphere": _sphere,
-        "terrain": _terrain,
-        "vortices": _vortices,
-        "bench": _bench,
-    }[options.verb](options)
+    parser = _parser()
+    options = parser.parse_args(argv)
+    return guarded(parser.prog, lambda: _run(options), MemoryError, UnstableError)
+
+
+def _run(options) -> int:
+    if options.verb != "study":
+        options.device = hetero.resolve(options.device)
+        options.out.mkdir(parents=True, exist_ok=True)
+    return _VERBS[options.verb](options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -44,15 +47,28 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
         sub.add_argument("--out", type=Path, default=Path("out/lbm"), help="folder for files")
         sub.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
-        sub.add_argument("--precision", default="float32", help="float64, float32, float16")
-        sub.add_argument("--pattern", default="esoteric", help="esoteric, aa, ab")
+        sub.add_argument("--precision", default="float32", choices=PRECISIONS)
+        sub.add_argument("--pattern", default="esoteric", choices=PATTERNS)
         if verb in ("cavity", "sphere", "vortices", "bench"):
-            sub.add_argument("--size", type=int, help="cells of the edge or the diameter")
+            help_size = "cells of the edge or the diameter"
+            sub.add_argument("--size", type=_positive(int), metavar="N", help=help_size)
         if verb == "sphere":
-            sub.add_argument("--reynolds", type=float, default=20.0)
+            sub.add_argument("--reynolds", type=_positive(float), metavar="RE", default=20.0)
         if verb == "terrain":
-            sub.add_argument("--steps", type=int, default=4000)
+            sub.add_argument("--steps", type=_positive(int), metavar="N", default=4000)
     return parser
+
+
+def _positive(kind):
+    """A number of the command line that must be positive."""
+
+    def parsed(text: str):
+        value = kind(text)
+        if not 0 < value < math.inf:
+            raise argparse.ArgumentTypeError(f"must be positive, got {text}")
+        return value
+
+    return parsed
 
 
 def _common(options) -> dict:
@@ -134,6 +150,16 @@ def _study(options) -> int:
     if not options.what and options.device == "cpu":
         options.what = ["blocks"]  # shares are those of a CPU beside a GPU
     return run_chosen(options, STUDIES)
+
+
+_VERBS = {
+    "cavity": _cavity,
+    "sphere": _sphere,
+    "terrain": _terrain,
+    "vortices": _vortices,
+    "bench": _bench,
+    "study": _study,
+}
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ class BGK:
     tau: float
 
     def __post_init__(self):
-        within("tau", self.tau, 0.5, float("inf"), closed="neither")
+        tau = within("tau", self.tau, 0.5, float("inf"), closed="neither")
+        object.__setattr__(self, "tau", tau)
 
     @property
     def rates(self) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ one into the same cell, so that walls stand half-way between cells. Any cell may
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,13 +18,18 @@ FASTEST = 0.3
 """Largest speed of a wall or an inlet in cells/step: half the speed of sound is 0.29."""
 
 
+def three(name: str, value) -> tuple[float, float, float]:
+    """`value` as three finite floats."""
+    if isinstance(value, str) or not np.iterable(value):
+        raise TypeError(f"{name} must hold three numbers, got {value!r}")
+    numbers = tuple(real(name, x) for x in value)
+    if len(numbers) != 3:
+        raise ValueError(f"{name} must hold three numbers, got {value!r}")
+    return numbers
+
+
 def _velocity(value) -> tuple[float, float, float]:
-    try:
-        u = tuple(real("velocity", x) for x in value)
-    except TypeError:
-        raise TypeError(f"velocity must hold three numbers, got {value!r}") from None
-    if len(u) != 3:
-        raise ValueError(f"velocity must hold three numbers, got {value!r}")
+    u = three("velocity", value)
     speed = float(np.hypot(np.hypot(u[0], u[1]), u[2]))
     if speed > FASTEST:
         raise ValueError(
@@ -74,14 +80,15 @@ class VelocityInlet(MovingWall):
 class PressureOutlet:
     """A given density, pressure rho/3: anti-bounce-back with the cell's own velocity.
 
-    Ginzburg et al. (2008). Second order for flow across the outlet.
+    Ginzburg et al. (2008). Second order for flow across the outlet. The shear stress in its plane
+    is zero too, so that a sheared flow bends there (see docs/lbm.md).
     """
 
     rho: float = 1.0
     rank: ClassVar[int] = 3
 
     def __post_init__(self):
-        within("rho", self.rho, 0.5, 1.5)
+        object.__setattr__(self, "rho", within("rho", self.rho, 0.5, 1.5))
 
     def row(self) -> tuple[float, ...]:
         return 1.0, self.rho - 1.0, 0.0, 0.0, 0.0
@@ -138,9 +145,11 @@ def split(boundaries) -> tuple[tuple, dict[str, Solid]]:
     Keys are faces ("x-" ... "z+"), axes ("x": both faces) or any other name for a `Solid`. A face
     that is not named is periodic.
     """
+    if not isinstance(boundaries, Mapping | None):
+        raise TypeError(f"boundaries must map faces to conditions, got {boundaries!r}")
     faces: dict[str, object] = {}
     solids: dict[str, Solid] = {}
-    for key, value in dict(boundaries or {}).items():
+    for key, value in (boundaries or {}).items():
         if isinstance(value, Solid):
             if key in FACES or key in ("x", "y", "z"):
                 raise ValueError(f"boundaries[{key!r}] names a face, but holds a Solid")

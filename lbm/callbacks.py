@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetero.errors import within
+from hetero.errors import whole, within
 from hetero.jit import twin
 
 
@@ -22,39 +22,42 @@ class Statistics:
     Notes
     -----
     Welford's update: no cancellation, in the precision of the computation. 32 bytes a cell in
-    float32.
+    float32. A simulation of another shape, precision, device or ratio raises ValueError.
     """
 
     def __init__(self, every: int = 10, start: int = 0):
-        self.every, self.start, self.samples = every, start, 0
-        self._kept: list = []
+        self.every, self.start = whole("every", every, 1), whole("start", start)
+        self.samples = 0
+        self._of = None
+        self._kept: dict = {}
 
     def __call__(self, simulation) -> None:
         if simulation.steps < self.start:
             return
+        precision = simulation.problem.precision.name
+        form = simulation.shape, precision, str(simulation.device), simulation.ratio
+        if self._of not in (None, form):
+            raise ValueError(
+                f"these statistics are of a simulation of shape, precision, device and ratio "
+                f"{self._of}, not {form}: take new ones"
+            )
+        self._of = form
         self.samples += 1
-        slabs = list(simulation._slabs())
-        kept = iter(self._kept or [None] * 3 * len(slabs))
-        fresh = []
-        for z0, z1 in slabs:
+        for z0, z1 in simulation._slabs():
             for y0, engine, data in simulation._domain.slab("fields", simulation.steps, z0, z1):
-                entry = next(kept, None) if self._kept else None
-                if entry is None:
-                    entry = (z0, y0, engine, data.shape, *engine.zeros(2, data))
+                place = z0, y0, data.shape, data.dtype
+                if place not in self._kept:
+                    self._kept[place] = engine, *engine.zeros(2, data)
                 with engine.device.active():
-                    flat = data.reshape(4, -1)
-                    twin("lbm._fields", engine.device).accumulate(flat, *entry[4:], self.samples)
-                fresh.append(entry)
-        self._kept = fresh
-        self._shape = simulation.shape
+                    loops = twin("lbm._fields", engine.device)
+                    loops.accumulate(data.reshape(4, -1), *self._kept[place][1:], self.samples)
 
     def _gathered(self, which: int, scale: float) -> np.ndarray:
         if not self.samples:
             raise ValueError("there are no samples yet: run further, or lower `start`")
-        nx, ny, nz = self._shape
-        first = self._kept[0][4 + which]
-        out = np.empty((4, nz, ny, nx), first.dtype)
-        for z0, y0, engine, shape, *arrays in self._kept:
+        nx, ny, nz = self._of[0]
+        out = np.empty((4, nz, ny, nx), next(iter(self._kept))[-1])
+        for (z0, y0, shape, _), (engine, *arrays) in self._kept.items():
             data = engine.to_host(arrays[which]).reshape(shape)
             out[:, z0 : z0 + shape[1], y0 : y0 + shape[2]] = data * scale
         return out
@@ -94,20 +97,25 @@ class Probe:
     """
 
     def __init__(self, cells, every: int = 1):
-        self.cells = [tuple(map(int, c)) for c in cells]
-        self.every, self.steps, self.values = every, [], []
+        self.cells = [_cell(c) for c in cells]
+        self.every, self.steps, self.values = whole("every", every, 1), [], []
 
     def __call__(self, simulation) -> None:
         rows = []
-        for cell in self.cells:
-            if not all(0 <= c < n for c, n in zip(cell, simulation.shape, strict=True)):
-                raise ValueError(f"the probe {cell} lies outside of {simulation.shape}")
-            x, y, z = cell
+        for x, y, z in self.cells:
+            if not all(c < n for c, n in zip((x, y, z), simulation.shape, strict=True)):
+                raise ValueError(f"the probe {(x, y, z)} lies outside of {simulation.shape}")
             row = simulation._read("fields", 4, z, z + 1)[:, 0, y, x].astype(np.float64)
             row[0] += 1.0
             rows.append(row)
         self.steps.append(simulation.steps)
         self.values.append(np.array(rows))
+
+
+def _cell(cell) -> tuple[int, ...]:
+    if not np.iterable(cell) or len(found := tuple(whole("cells", c) for c in cell)) != 3:
+        raise ValueError(f"cells must hold places (x, y, z), got {cell!r}")
+    return found
 
 
 class SteadyState:
@@ -126,7 +134,8 @@ class SteadyState:
 
     def __init__(self, tolerance: float = 1e-6, every: int = 1000):
         self.tolerance = within("tolerance", tolerance, 0.0, 1.0, closed="neither")
-        self.every, self.change, self.reached, self._last = every, float("inf"), False, None
+        self.every = whole("every", every, 1)
+        self.change, self.reached, self._last = float("inf"), False, None
 
     def __call__(self, simulation) -> bool:
         u = simulation.u
@@ -142,7 +151,7 @@ class Every:
     """Call `function(simulation)` every so many steps."""
 
     def __init__(self, every: int, function):
-        self.every, self._function = every, function
+        self.every, self._function = whole("every", every, 1), function
 
     def __call__(self, simulation):
         return self._function(simulation)

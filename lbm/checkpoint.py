@@ -50,6 +50,7 @@ def _header(simulation) -> dict:
 def save(simulation, path) -> Path:
     """Write the state of `simulation` to `path`, atomically."""
     path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     head = _header(simulation)
     text = json.dumps(head).encode()
     digest = hashlib.blake2b(digest_size=_DIGEST)

@@ -32,6 +32,12 @@ class Problem:
     collision: object
     force: tuple[float, float, float]
 
+    def __post_init__(self):
+        if self.shape[0] % self.precision.lanes:
+            raise ValueError(
+                f"precision={self.precision.name!r} needs an even nx, got {self.shape[0]}"
+            )
+
     @property
     def forced(self) -> bool:
         return any(self.force)

@@ -16,6 +16,9 @@ class UnstableError(RuntimeError):
         super().__init__(message)
         self.step, self.cell = step, cell
 
+    def __reduce__(self):
+        return type(self), (*self.args, self.step, self.cell)
+
 
 class CheckpointError(RuntimeError):
     """A checkpoint is damaged, of another version, or of another problem."""

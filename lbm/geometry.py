@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from hetero.errors import real, within
+from lbm.boundaries import three
+
 
 def centres(shape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Coordinates of the cells' centres, in cells, ready to broadcast."""
@@ -13,12 +16,19 @@ def centres(shape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def sphere(shape, centre, radius: float) -> np.ndarray:
     """Cells whose centre lies within `radius` (cells) of `centre`."""
     x, y, z = centres(shape)
-    cx, cy, cz = centre
+    cx, cy, cz = three("centre", centre)
+    radius = within("radius", radius, 0.0, np.inf)
     return (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < radius**2
 
 
 def cylinder(shape, centre, radius: float, axis: int = 2) -> np.ndarray:
-    """Cells within `radius` of a line along `axis` through `centre` (two numbers)."""
+    """Cells within `radius` of a line along `axis` (0, 1, 2) through `centre` (two numbers)."""
+    if axis not in (0, 1, 2):
+        raise ValueError(f"axis must be 0, 1 or 2, got {axis!r}")
+    if len(centre) != 2:
+        raise ValueError(f"centre must hold two numbers, those across the axis, got {centre!r}")
+    centre = [real("centre", c) for c in centre]
+    radius = within("radius", radius, 0.0, np.inf)
     grid = [g for a, g in enumerate(centres(shape)) if a != axis]
     inside = sum((g - c) ** 2 for g, c in zip(grid, centre, strict=True)) < radius**2
     return np.broadcast_to(inside, shape).copy()

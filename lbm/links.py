@@ -15,6 +15,7 @@ from lbm.lattice import OPPOSITE, C, Q
 
 SOLID_CLASS = 1
 _FIRST = 2
+_MOST_KINDS = 256  # their numbers are bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,11 @@ class _Kinds:
 
     def number(self, row) -> int:
         if row not in self.rows:
+            if len(self.rows) == _MOST_KINDS:
+                raise ValueError(
+                    f"boundaries hold more than {_MOST_KINDS} different velocities and densities: "
+                    "give some walls the same"
+                )
             self.rows.append(row)
         return self.rows.index(row)
 

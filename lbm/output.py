@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from hetero.errors import within
+
 
 def write_vtk(simulation, path, *, spacing: float = 1.0) -> Path:
     """Write `path`.vti: cell data `rho`, `u` (three components) and `fluid`.
@@ -27,6 +29,7 @@ def write_vtk(simulation, path, *, spacing: float = 1.0) -> Path:
         from pyevtk.hl import imageToVTK
     except ImportError:
         raise ImportError("VTK files need pyevtk: pip install 'stablegpu[io]'") from None
+    spacing = within("spacing", spacing, 0.0, np.inf, closed="neither")
     path = Path(path)
     stem = path.with_suffix("") if path.suffix == ".vti" else path
     stem.parent.mkdir(parents=True, exist_ok=True)

@@ -9,10 +9,12 @@ import numpy as np
 
 import hetero
 from hetero import errors
-from hetero.errors import one_of, real
+from hetero.arrays import as_real
+from hetero.errors import one_of, real, whole
 from hetero.jit import twin
 from lbm import boundaries as conditions
 from lbm import links
+from lbm._signals import HeldSignals
 from lbm.engine import Problem
 from lbm.errors import UnstableError
 from lbm.lattice import CS2, C, W
@@ -89,25 +91,22 @@ class Simulation:
         for needed in ("tau", "rates", "relax"):
             if not hasattr(self.collision, needed):
                 raise TypeError(
-                    f"collision must be an operator such as lbm.BGK(tau), {collision!r}"
+                    f"collision must be an operator such as lbm.BGK(tau), got {collision!r}"
                 )
         one_of("pattern", pattern, tuple(PATTERNS))
         form = PRECISIONS[one_of("precision", precision, tuple(PRECISIONS))]
-        if self.shape[0] % form.lanes:
-            raise ValueError(f"precision={precision!r} needs an even nx, got {self.shape[0]}")
         self.faces, self.solids = conditions.split(boundaries)
         self.check, self.steps = _count("check", check), 0
+        rho, u = self._moments(rho, u)
         self.device = hetero.resolve(device, work=float(np.prod(self.shape)), break_even=32**3)
         found = links.find(self.shape, self.faces, self.solids)
-        self.problem = Problem(
-            self.shape, found, PATTERNS[pattern], form, self.collision, _force(force)
-        )
+        force = conditions.three("force", force)
+        self.problem = Problem(self.shape, found, PATTERNS[pattern], form, self.collision, force)
         self.ratio = _ratio(ratio, self.device)
         self._domain = self._place()
         self._fields = None
-        at_rest = np.ndim(rho) == 0 and rho == 1.0 and not np.any(u) and not self.problem.forced
-        if not at_rest:  # memory is zero at first: that is the equilibrium at rest
-            self.set(rho=rho, u=u)
+        if np.any(rho != 1.0) or np.any(u) or self.problem.forced:
+            self.set(rho=rho, u=u)  # memory is zero at first: that is the equilibrium at rest
 
     def _place(self):
         """The domain on its device, or on two."""
@@ -133,7 +132,18 @@ class Simulation:
         """Start from the equilibrium of a density and a velocity, at step 0."""
         T = self.problem.precision.compute
         nx, ny, _ = self.shape
-        rho, u = np.asarray(rho, np.float64), np.asarray(u, np.float64)
+        rho, u = self._moments(rho, u)
+        self.steps, self._fields = 0, None
+        for z0, z1 in self._slabs():
+            data = np.empty((4, z1 - z0, ny, nx), T)
+            data[0] = rho - 1.0 if rho.ndim == 0 else rho.T[z0:z1] - 1.0
+            for k in range(3):
+                data[k + 1] = u[k] if u.ndim == 1 else u[k].T[z0:z1]
+            self._domain.put("fill", 0, z0, data)
+
+    def _moments(self, rho, u) -> tuple[np.ndarray, np.ndarray]:
+        """A density and a velocity in host memory, if they can be set."""
+        rho, u = as_real("rho", rho), as_real("u", u)
         if rho.shape not in ((), self.shape):
             raise ValueError(f"rho must be a number or of shape {self.shape}, got {rho.shape}")
         if u.shape not in ((3,), (3, *self.shape)):
@@ -142,13 +152,7 @@ class Simulation:
             )
         if not (np.isfinite(rho).all() and np.isfinite(u).all() and (rho > 0).all()):
             raise ValueError("rho must be finite and positive, u finite")
-        self.steps, self._fields = 0, None
-        for z0, z1 in self._slabs():
-            data = np.empty((4, z1 - z0, ny, nx), T)
-            data[0] = rho - 1.0 if rho.ndim == 0 else rho.T[z0:z1] - 1.0
-            for k in range(3):
-                data[k + 1] = u[k] if u.ndim == 1 else u[k].T[z0:z1]
-            self._domain.put("fill", 0, z0, data)
+        return rho, u
 
     def _slabs(self, cells: int = SLAB) -> Iterator[tuple[int, int]]:
         nx, ny, nz = self.shape
@@ -170,17 +174,18 @@ class Simulation:
             for z0, z1 in self._slabs():
                 data[:, z0:z1] = self._read("fields", 4, z0, z1)
             data[0] += 1
+            data.flags.writeable = False  # they are asked for again
             self._fields = self.steps, data
         return self._fields[1]
 
     @property
     def rho(self) -> np.ndarray:
-        """Density [x, y, z], a view of a copy in host memory; 1 where no fluid is."""
+        """Density [x, y, z], a read-only copy in host memory; 1 where no fluid is."""
         return self._all()[0].T
 
     @property
     def u(self) -> np.ndarray:
-        """Velocity [c, x, y, z] in cells/step, a view as `rho`; 0 where no fluid is."""
+        """Velocity [c, x, y, z] in cells/step, read-only as `rho`; 0 where no fluid is."""
         return self._all()[1:].transpose(0, 3, 2, 1)
 
     @property
@@ -209,38 +214,40 @@ class Simulation:
         progress : bool
             Draw a bar on the terminal.
 
+        An interrupt (SIGINT, SIGTERM) is handled after the step in which it comes.
+
         Raises
         ------
         UnstableError
             Where the check finds NaN, a density of 0 or a speed near that of sound.
         """
-        callbacks = list(callbacks)
+        timed = [(c, whole("every", getattr(c, "every", 1), 1)) for c in callbacks]
         end = self.steps + _count("steps", steps)
-        periods = [getattr(c, "every", 1) for c in callbacks] + [self.check or end + 1]
-        marks = self._marks(end, periods)
-        for mark in hetero.progress(marks, "steps", enabled=True) if progress else marks:
+        marks = self._marks(end, {self.check or end + 1, *(every for _, every in timed)})
+        for mark in hetero.progress(list(marks), "steps") if progress else marks:
             self._advance(mark - self.steps)
             if self.check and (self.steps % self.check == 0 or self.steps == end):
                 self.require_stable()
-            due = [c for c in callbacks if self.steps % getattr(c, "every", 1) == 0]
+            due = [c for c, every in timed if self.steps % every == 0]
             stops = [bool(c(self)) for c in due]  # every one is called
             if any(stops):
                 break
         self._domain.synchronize()
         return self
 
-    def _marks(self, end: int, periods) -> list[int]:
+    def _marks(self, end: int, periods) -> Iterator[int]:
         """Numbers of steps at which something is due."""
-        marks = {end} if end > self.steps else set()
-        for period in periods:
-            marks |= set(range((self.steps // period + 1) * period, end + 1, period))
-        return sorted(marks)
+        mark = self.steps
+        while mark < end:
+            mark = min(end, *((mark // period + 1) * period for period in periods))
+            yield mark
 
     def _advance(self, steps: int) -> None:
-        with self.device.active():
+        with self.device.active(), HeldSignals() as signals:
             for _ in range(steps):
                 self._domain.step(self.steps)
                 self.steps += 1
+                signals.deliver()
 
     def require_stable(self) -> None:
         """Raise UnstableError if a cell is not finite or too fast."""
@@ -285,7 +292,7 @@ class Simulation:
     def torque_on(self, name: str, centre) -> np.ndarray:
         """Torque about `centre` (cells), as `force_on`."""
         force, at = self._links(name)
-        return np.cross(at - np.asarray(centre, float), force).sum(axis=0)
+        return np.cross(at - np.array(conditions.three("centre", centre)), force).sum(axis=0)
 
     def _links(self, name: str):
         """(force on each link of a body, the point of the wall where it acts)."""
@@ -338,13 +345,6 @@ def _count(name: str, value) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
     return int(value)
-
-
-def _force(force) -> tuple[float, float, float]:
-    values = tuple(real("force", x) for x in force)
-    if len(values) != 3:
-        raise ValueError(f"force must hold three numbers, got {force!r}")
-    return values
 
 
 def _ratio(ratio, device):

@@ -24,8 +24,9 @@ class TRT:
     magic: float = 3.0 / 16.0
 
     def __post_init__(self):
-        within("tau", self.tau, 0.5, float("inf"), closed="neither")
-        within("magic", self.magic, 0.0, float("inf"), closed="neither")
+        for name, least in (("tau", 0.5), ("magic", 0.0)):
+            value = within(name, getattr(self, name), least, float("inf"), closed="neither")
+            object.__setattr__(self, name, value)
 
     @property
     def rates(self) -> tuple[float, ...]:

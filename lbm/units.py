@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hetero.errors import real, within
+from hetero.errors import real, whole, within
 from lbm.boundaries import FASTEST
 
 SLOWEST_TAU, SLOW_TAU = 0.501, 2.0
@@ -53,8 +53,7 @@ class Units:
         """
         length, speed = _positive("length", length), _positive("speed", speed)
         viscosity, density = _positive("viscosity", viscosity), _positive("density", density)
-        if not isinstance(cells, int) or cells < 1:
-            raise ValueError(f"cells must be an integer of at least 1, got {cells!r}")
+        cells = whole("cells", cells, 1)
         within("lattice_speed", lattice_speed, 0.0, FASTEST, closed="right")
         dx = length / cells
         dt = lattice_speed * dx / speed
@@ -68,7 +67,8 @@ class Units:
                 f"(at most {FASTEST}), or a turbulence model"
             )
         if tau > SLOW_TAU:
-            fits = (SLOW_TAU - 0.5) / (tau - 0.5) * lattice_speed
+            # A little less, as three digits may be more than all of them.
+            fits = 0.995 * (SLOW_TAU - 0.5) / (tau - 0.5) * lattice_speed
             raise ValueError(
                 f"tau would be {tau:.3g}, above {SLOW_TAU}: inaccurate at walls. "
                 f"Take lattice_speed={fits:.3g} or fewer cells"
@@ -80,10 +80,12 @@ class Units:
         """Kinematic, m^2/s."""
         return (self.tau - 0.5) / 3.0 * self.dx**2 / self.dt
 
-    def to_lattice(self, *, speed=None, acceleration=None, time=None):
-        """A speed (m/s), acceleration (m/s^2; the force on a cell at density 1) or time (s)."""
+    def to_lattice(self, *, speed=None, acceleration=None, time=None, pressure=None):
+        """A speed (m/s), acceleration (m/s^2; the force on a cell at density 1), time (s), or
+        `pressure` above that of density 1 (Pa; gives rho - 1)."""
         given = [
             (speed, self.dt / self.dx),
+            (pressure, 3.0 * (self.dt / self.dx) ** 2 / self.density),
             (acceleration, self.dt**2 / self.dx),
             (time, 1.0 / self.dt),
         ]

@@ -14,12 +14,16 @@ _FUNCTIONS = {
 }
 _MODULE_OF = {name: module for module, names in _FUNCTIONS.items() for name in names}
 
-__all__ = [*_MODULE_OF]
+_MODULES = ("parts", "scalars")
+
+__all__ = [*_MODULE_OF, *_MODULES]
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str):
+    if name in _MODULES:
+        return importlib.import_module(f"rode.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'rode' has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULE_OF[name]), name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from hetero.command_line import guarded
 from hetero.study import add_arguments, run_chosen
 from rode.study import STUDIES
 
@@ -19,7 +20,8 @@ def main(argv: list[str] | None = None) -> int:
             parser.error("quality takes no WHAT")
         options.what = ["quality"]
     # Long enough to hide what a call on a GPU prepares behind the calls before it.
-    return run_chosen(options, STUDIES, sample=2e-3 if options.quick else 2e-2)
+    sample = 2e-3 if options.quick else 2e-2
+    return guarded(parser.prog, lambda: run_chosen(options, STUDIES, sample=sample))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,18 @@
-"""Blocks of normal numbers in stages, for loops on a CPU."""
+"""Blocks of normal numbers, for loops on a CPU."""
 
 from numba import uint64
 
 from hetero._philox_math import words10
 from hetero.jit import serial
+
+
+@serial(forceinline=True)
+def counter(block):
+    """The counter's lower two words for block number `block` of a fill.
+
+    A launch on a GPU makes 2^31 blocks; the next one's number is in the higher word.
+    """
+    return block + (block >> uint64(31) << uint64(31))
 
 
 def chunk_of(draw, size):

@@ -1,4 +1,5 @@
-"""Memory of GPUs: neighbouring numbers in one access, words between blocks, tables that stay."""
+"""Memory of GPUs: neighbouring numbers in one access, words between blocks, tables that stay,
+parts of arrays that a launch fills."""
 
 from __future__ import annotations
 
@@ -130,3 +131,17 @@ def scratch(name: str, size: int, dtype, stream):
         part = whole[:size]
     arrays[key] = whole, part
     return part
+
+
+def launches(out, size):
+    """Of each launch: its number, its part of `out`, and the pairs of blocks that it can store."""
+    most = size << 31  # a launch counts its blocks in 32 bits, and steps beyond their end
+    for part, begin in enumerate(range(0, out.size, most)):
+        here = out[begin : min(begin + most, out.size)] if out.size > most else out
+        yield part, here, here.size // (2 * size) if aligned(here) else 0
+
+
+def aligned(out) -> bool:
+    """Whether 16 bytes can be written at once."""
+    interface = getattr(out, "__cuda_array_interface__", None)
+    return interface is not None and interface["data"][0] % 16 == 0

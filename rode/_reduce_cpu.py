@@ -1,7 +1,5 @@
 """Statistics over paths on the CPU: rows of numbers, one for each time and output."""
 
-import math
-
 import numpy as np
 from numba import prange
 
@@ -28,7 +26,7 @@ def _moments(rows, mean, squares):
 
 
 def order(rows, ranks, found, stream=0):
-    """Fill found[r, k] with the number of rank `ranks[k]` (from 0) in row r."""
+    """Fill found[r, k] with the number of rank `ranks[k]` (from 0) in row r, NaN last."""
     _order(rows, ranks, found)
 
 
@@ -37,7 +35,7 @@ def _order(rows, ranks, found):
     for r in prange(rows.shape[0]):
         line = np.sort(rows[r])
         for k in range(ranks.size):
-            found[r, k] = line[ranks[k]] if math.isfinite(line[-1]) else np.nan
+            found[r, k] = line[ranks[k]]
 
 
 def lost(o, x, stream=0) -> int:

@@ -92,7 +92,10 @@ select_rank_float32, select_rank_float64 = _select(uint32, 32), _select(uint64, 
 
 
 def order(rows, ranks, found, stream=0):
-    """Fill found[r, k] with the number of rank `ranks[k]` (from 0) in row r."""
+    """Fill found[r, k] with the number of rank `ranks[k]` (from 0) in row r.
+
+    NaN stand at the ends, by their signs.
+    """
     chosen = select_rank_float32 if rows.dtype.itemsize == 4 else select_rank_float64
     chosen[(rows.shape[0], ranks.size), THREADS, stream](rows, ranks, found)
 

@@ -70,20 +70,16 @@ class Solver:
         kept = Kept(self, last + 1)
         if self.saves:
             row = self.outputs * plan.paths * np.dtype(plan.dtype).itemsize
-            rows = max(1, BUFFER // row)
-            if "paths" in self.wanted and len(self.wanted) == 1:
-                rows = last + 1
-            done = 0
+            # The first window holds the start and a step at least.
+            rows = last + 1 if self.wanted == ("paths",) else max(2, BUFFER // row)
             buffer = self.empty((min(rows, last + 1), self.outputs, plan.paths))
-            while done < last or done == 0:
-                count = min(rows - (done == 0), last - done)
-                first = 0 if done == 0 else done + 1
-                used = count + (done == 0)
+            done = 0
+            while done < last:
+                start = done == 0
+                count = min(rows - start, last - done)
                 self.march(done * every, count * every, every, buffer)
-                kept.take(first, buffer[:used])
+                kept.take(0 if start else done + 1, buffer[: count + start])
                 done += count
-                if last == 0:
-                    break
         if not self.saves or last * every < plan.steps:
             done = last * every if self.saves else 0
             self.march(done, plan.steps - done, 0, self.empty((1, 1, 1)))
@@ -141,7 +137,8 @@ class Kept:
         solver, paths = self.solver, self.solver.plan.paths
         place = np.array(self.levels) * (paths - 1)
         low = np.floor(place).astype(np.int64)
-        ranks = np.unique(np.concatenate([low, np.minimum(low + 1, paths - 1)]))
+        ends = [0, paths - 1]  # where a NaN is, if there is one
+        ranks = np.unique(np.concatenate([low, np.minimum(low + 1, paths - 1), ends]))
         found = solver.empty((rows.shape[0], ranks.size))
         on_device = ranks
         if solver.device.kind == "cuda":
@@ -152,9 +149,11 @@ class Kept:
         values = solver.to_host(found).astype(np.float64)
         below = values[:, np.searchsorted(ranks, low)]
         above = values[:, np.searchsorted(ranks, np.minimum(low + 1, paths - 1))]
-        return (below + (place - low) * (above - below)).T.reshape(
-            len(self.levels), -1, solver.outputs
-        )
+        with np.errstate(invalid="ignore"):
+            between = below + (place - low) * (above - below)
+        between = np.where(place == low, below, between)
+        between[np.isnan(values[:, [0, -1]]).any(axis=1)] = np.nan
+        return between.T.reshape(len(self.levels), -1, solver.outputs)
 
     def result(self, t) -> Result:
         solver = self.solver

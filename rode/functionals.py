@@ -51,7 +51,14 @@ class Process:
         return em1, math.sqrt(-0.5 * self.c * self.tau * math.expm1(-2.0 * delta / self.tau))
 
 
-@dataclass(frozen=True)
+def process_of(process: Process | None) -> Process:
+    """A user's `process`; tau = c = 1 if None."""
+    if process is not None and not isinstance(process, Process):
+        raise TypeError(f"process must be a rode.Process(tau, c), got {process!r}")
+    return process or Process()
+
+
+@dataclass(frozen=True, eq=False)
 class Law:
     """A Gaussian vector given the start O_0: mean O_0 + factor n, n standard normal.
 

@@ -110,20 +110,25 @@ def normal(
         work = Workspace(device, out)
         array = work.output(shape, dtype, out)
         if array.size:
-            loops = twin("rode._normals", device)
-            if method == "ziggurat":
-                loops.ziggurat(key, path, STREAM, edges, table == "shared", array, work.stream)
-            elif method.startswith("wallace"):
-                loops.wallace(key, path, STREAM, method == "wallace", array, work.stream)
+            family = method.partition("-")[0]
+            if family == "ziggurat":
+                fill = twin("rode._ziggurat", device).ziggurat
+                fill(key, path, STREAM, edges, table == "shared", array, work.stream)
+            elif family == "wallace":
+                fill = twin("rode._wallace", device).wallace
+                fill(key, path, STREAM, method == "wallace", array, work.stream)
             else:
                 if method == "inverse" and dtype == np.float64:
                     method = "rational"
-                loops.direct(method, key, path, STREAM, array, work.stream)
+                fill = twin("rode._normals", device).direct
+                fill(method, key, path, STREAM, array, work.stream)
         return work.result(array, shape, out)
 
 
 def float_type(dtype, out=None) -> np.dtype:
     """float32 or float64 as asked for, or that of `out`; a ValueError for anything else."""
+    if out is not None and not hasattr(out, "dtype"):
+        raise TypeError(f"out must be an array, got {type(out).__name__}")
     name = dtype if out is None else str(out.dtype).removeprefix("torch.")
     with contextlib.suppress(TypeError):
         name = np.dtype(name).name

@@ -8,11 +8,11 @@ from numbers import Integral
 import numpy as np
 
 from hetero import errors, philox, region
-from hetero.arrays import Workspace, device_of
+from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
 from rode._ou import ROUNDS, path_of, tile
-from rode.functionals import Process
+from rode.functionals import Process, process_of
 from rode.normals import float_type
 
 METHODS = ("bridge", "scan", "sweeps")
@@ -81,9 +81,12 @@ def ornstein_uhlenbeck(
     float32 keeps tau for steps down to 1e-8 tau: drift and noise are added in an order in which
     the noise carries the small drift (see `_functionals_math.advance`).
     """
-    process = process or Process()
+    process = process_of(process)
     delta = errors.within("delta", delta, 0.0, math.inf, closed="neither")
     start = None if start is None else errors.real("start", start)
+    dtype = float_type(dtype, out)
+    if noise is not None and device_of(noise) is None:
+        noise = as_real("noise", noise, dtype)
     if size is None:
         given = out if out is not None else noise
         if given is None:
@@ -91,7 +94,7 @@ def ornstein_uhlenbeck(
         size = tuple(given.shape)
     shape = errors.shape("size", size)
     if len(shape) not in (1, 2) or 0 in shape:
-        raise ValueError(f"size must be a number of steps or (paths, steps), got {size!r}")
+        raise ValueError(f"size must be steps or (paths, steps), at least one, got {size!r}")
     if method is None:
         method = "bridge" if noise is None and len(shape) == 1 else "scan"
     errors.one_of("method", method, METHODS)
@@ -101,9 +104,9 @@ def ornstein_uhlenbeck(
         raise ValueError("method='bridge' draws its noise; take method='scan' for given noise")
     if noise is not None and tuple(noise.shape) != shape:
         raise ValueError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
-    if not isinstance(first_path, Integral) or not 0 <= first_path < 2**32:
-        raise ValueError(f"first_path must be an integer in [0, 2^32), got {first_path!r}")
-    dtype = float_type(dtype, out)
+    last = 2**32 - math.prod(shape[:-1])
+    if not isinstance(first_path, Integral) or not 0 <= first_path <= last:
+        raise ValueError(f"first_path must be an integer in [0, {last}], got {first_path!r}")
     normals = dtype.name if normals is None else normals
     errors.one_of(
         "normals", normals, (dtype.name, "fast") if dtype == np.float32 else (dtype.name,)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from concurrent.futures import Executor, ThreadPoolExecutor
+from numbers import Integral
 
 import numpy as np
 
 import hetero
 from hetero import philox
 from hetero.devices import Device, resolve
-from rode.montecarlo import Plan, Quantiles, Result, Work, count_of, reductions_of, solve, width_of
+from rode._plan import Plan, Work, count_of, width_of
+from rode.montecarlo import Quantiles, Result, reductions_of, solve
 from rode.problems import Problem
 
 
@@ -41,7 +43,9 @@ def solve_in_parts(
     devices : sequence of devices, which take parts in turn; None: every GPU, or the CPU
     executor : concurrent.futures.Executor, optional
         Takes the parts: processes, or `mpi4py.futures.MPIPoolExecutor`; the problem's functions
-        must then be importable. None: one thread of this process for each device.
+        must then be importable, and the processes must not be forks of one that has computed:
+        `ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))`. None: one thread of
+        this process for each device.
     rng : as for `rode.solve`, which gives the same paths for an int or a SeedSequence
     reduction : "paths", "moments", "peaks", or a tuple of them
         Quantiles of parts do not give quantiles of all.
@@ -55,7 +59,10 @@ def solve_in_parts(
     TypeError, ValueError
         Before anything runs, as `rode.solve`.
     """
+    if "device" in settings:
+        raise TypeError("solve_in_parts has devices=, a sequence, in place of device=")
     plan = _checked(problem, method, paths, settings)
+    paths = plan.paths
     wanted = reductions_of(reduction)
     if any(isinstance(one, Quantiles) for one in wanted):
         raise ValueError(
@@ -64,7 +71,7 @@ def solve_in_parts(
     devices = _devices(devices)
     parts = count_of("parts", len(devices) if parts is None else parts, 1, paths)
     first = count_of("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
-    if not isinstance(rng, int | np.random.SeedSequence):
+    if not isinstance(rng, Integral | np.random.SeedSequence):
         rng = np.random.SeedSequence([int(word) for word in philox.key(rng)])
     # As many threads a path as for all of them: sums are rounded alike in every part.
     width = width_of(plan, settings.pop("threads_per_path", None), devices[0])

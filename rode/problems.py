@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hetero import errors
-from rode.functionals import Process
+from hetero.arrays import as_real
+from rode._checks import called, outputs_of, start_of, table_of
+from rode.functionals import Process, process_of
+
+SETS = 1 << 14
+"""Sets of parameters that are looked at one by one, at most."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """x' = H(x) + B O, or x' = G(t, O) + g(t, O) H(x). Made by `additive`, `separable` and others.
 
@@ -52,8 +56,25 @@ class Problem:
     def matrix(self, column: int = 0) -> np.ndarray:
         """A of x' = A x + B O, from the images of the unit vectors."""
         p = tuple(map(float, self.parameters[:, column]))
-        unit = np.eye(self.dimension)
-        return np.column_stack([_call(self.H, tuple(map(float, e)), p) for e in unit])
+        return np.array([called(self.H, e, p) for e in self._units()]).T
+
+    def matrices(self) -> np.ndarray:
+        """A of every set, [set, row, column]; of `SETS` evenly chosen ones if H takes no arrays."""
+        last = self.matrix(self.sets - 1)
+        found = np.empty((self.sets, self.dimension, self.dimension))
+        try:
+            for k, unit in enumerate(self._units()):
+                for i, row in enumerate(called(self.H, unit, tuple(self.parameters))):
+                    found[:, i, k] = row
+            if np.allclose(found[-1], last, rtol=1e-12, atol=0.0):
+                return found
+        except (TypeError, ValueError):  # branches, or functions of the module math
+            pass
+        columns = np.unique(np.linspace(0, self.sets - 1, SETS).astype(int))
+        return np.array([self.matrix(c) for c in columns])
+
+    def _units(self) -> list[tuple[float, ...]]:
+        return [tuple(map(float, e)) for e in np.eye(self.dimension)]
 
 
 def additive(
@@ -147,7 +168,7 @@ def kanai_tajimi(
     """
     from rode import _problems_math as functions
 
-    outputs = tuple(outputs)
+    outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
     names = ("displacement", "velocity", "acceleration")
     if outputs != names:
         if len(outputs) != 1:
@@ -155,7 +176,7 @@ def kanai_tajimi(
         errors.one_of("outputs", outputs[0], names)
     process = Process(tau, c)
     for name, value in (("zeta", zeta), ("omega", omega)):
-        if not np.all(np.asarray(value, float) > 0.0):
+        if not np.all(as_real(name, value) > 0.0):
             raise ValueError(f"{name} must be > 0, got {value!r}")
     return additive(
         functions.ground_drift,
@@ -204,97 +225,25 @@ def growth(start: float = 1.0, *, tau=1.0, c=1.0, start_process=None) -> Problem
     )
 
 
-# ---- checks ------------------------------------------------------------------------------------
-
-
 def _made(
     dimension, H, B, G, g, linear, parameters, start, observe, outputs, process, start_process, name
 ) -> Problem:
     from rode import _problems_math as functions
 
-    if not isinstance(dimension, int) or dimension < 1:
-        raise ValueError(f"dimension must be an integer >= 1, got {dimension!r}")
+    dimension = errors.whole("dimension", dimension, 1)
+    process = process_of(process)
     if start_process is not None:
         start_process = errors.real("start_process", start_process)
-    table = _table(parameters)
+    table = table_of(parameters)
     for label, f in (("H", H), ("B", B), ("G", G), ("g", g), ("observe", observe)):
         if f is not None and not callable(f):
             raise TypeError(f"{label} must be a function, got {f!r}")
-    if not callable(start):
-        values = (0.0,) * dimension if start is None else tuple(start)
-        if len(values) != dimension:
-            raise ValueError(f"start must have {dimension} numbers, got {len(values)}")
-        rows = [np.full(table.shape[1], errors.real("start", v)) for v in values]
-        offset, table = table.shape[0], np.vstack([table, *rows])
-        start = functions.start_from(offset, dimension)
+    start, table = start_of(start, dimension, table)
     made = [None if f is None else functions.compiled(f) for f in (H, B, G, g)]
     observe = functions.identity if observe is None else functions.compiled(observe)
     start = functions.compiled(start)
     problem = Problem(
-        *(dimension, *made, linear, observe, start, table, (), process or Process()),
+        *(dimension, *made, linear, observe, start, table, (), process),
         *(start_process, name),
     )
-    return _probed(problem, outputs)
-
-
-def _table(parameters) -> np.ndarray:
-    """Parameters as a (number, sets) array with at least one row."""
-    columns = [np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in parameters]
-    if any(c.ndim != 1 for c in columns):
-        raise ValueError("parameters must hold numbers or one-dimensional arrays")
-    sets = {c.size for c in columns if c.size != 1}
-    if len(sets) > 1 or 0 in sets:
-        raise ValueError(f"arrays in parameters must have one length, got {sorted(sets)}")
-    if not all(np.isfinite(c).all() for c in columns):
-        raise ValueError("parameters must be finite, got NaN or infinity")
-    size = sets.pop() if sets else 1
-    rows = [np.broadcast_to(c, size) for c in columns] or [np.zeros(size)]
-    return np.ascontiguousarray(np.vstack(rows))
-
-
-def _probed(problem: Problem, outputs) -> Problem:
-    """The problem with names of its outputs, after one call of each function."""
-    p = tuple(map(float, problem.parameters[:, 0]))
-    x = (0.25,) * problem.dimension
-    if problem.start.__qualname__.partition(".")[0] != "start_from":
-        _expect("start", _call(problem.start, 0.5, p), problem.dimension)
-    _expect("H", _call(problem.H, x, p), problem.dimension)
-    if problem.B is not None:
-        _expect("B", _call(problem.B, p), problem.dimension)
-    if problem.G is not None:
-        _expect("G", _call(problem.G, 0.0, 0.5, p), problem.dimension)
-        if not isinstance(_call(problem.g, 0.0, 0.5, p), float | int):
-            raise TypeError("g must return a number")
-    seen = _call(problem.observe, 0.0, x, 0.5, p)
-    if not isinstance(seen, tuple) or not seen:
-        raise TypeError(f"observe must return a tuple of outputs, got {seen!r}")
-    names = tuple(outputs) if outputs else tuple(f"y{i}" for i in range(len(seen)))
-    if len(names) != len(seen):
-        raise ValueError(f"outputs names {len(names)} outputs, observe returns {len(seen)}")
-    if problem.linear:
-        _require_linear(problem, p)
-    return Problem(**{**problem.__dict__, "outputs": names})
-
-
-def _call(function, *arguments):
-    """What a function gives, without compiling it."""
-    return getattr(function, "py_func", function)(*arguments)
-
-
-def _expect(label: str, value, dimension: int) -> None:
-    if not isinstance(value, tuple) or len(value) != dimension:
-        raise TypeError(f"{label} must return a tuple of {dimension} numbers, got {value!r}")
-
-
-def _require_linear(problem: Problem, p) -> None:
-    rng = np.random.default_rng(1)
-    matrix = problem.matrix()
-    for _ in range(4):
-        x = rng.standard_normal(problem.dimension)
-        found, wanted = np.array(_call(problem.H, tuple(map(float, x)), p)), matrix @ x
-        size = np.abs(matrix) @ np.abs(x) + np.abs(found)
-        if not np.all(np.abs(found - wanted) <= 1e-9 * size + math.ulp(0.0)):
-            raise ValueError(
-                f"H is not a matrix times x (H({x}) = {found}, the matrix gives {wanted}); "
-                "set linear=False and use an averaged scheme"
-            )
+    return replace(problem, outputs=outputs_of(problem, outputs))

@@ -8,20 +8,28 @@ import numpy as np
 
 from rode.problems import Problem
 
-_SETS = 256  # of parameters that are looked at
+_FEW = 256  # eigenvalues whose largest steps are computed at a time
+_ROUNDING = 1e-12  # of eigenvalues, relative: those of undamped oscillations count as undamped
 
 
 def largest_step(problem: Problem, scheme: str, K: int) -> float:
     """The supremum of h with |R(h lambda)| < 1 for every eigenvalue lambda with Re lambda < 0.
 
+    All sets of parameters count; those of an H that takes no arrays only up to `problems.SETS`.
     R is the scheme's polynomial: 1 + z (Euler), 1 + z + z^2/2 (Heun), the first K + 1 terms of
     exp(z) (K-RODE-Taylor). For Euler that is min -2 Re lambda/|lambda|^2.
     """
     order = {"euler": 1, "averaged-euler": 1, "averaged-heun": 2}.get(scheme, K)
     coefficients = [1.0 / math.factorial(k) for k in range(order, -1, -1)]
-    columns = np.unique(np.linspace(0, problem.sets - 1, _SETS).astype(int))
-    rates = np.concatenate([np.linalg.eigvals(problem.matrix(c)) for c in columns])
-    return min((_reach(coefficients, z) for z in rates if z.real < 0.0), default=math.inf)
+    rates = np.linalg.eigvals(problem.matrices()).ravel()
+    rates = rates[rates.real < -_ROUNDING * np.abs(rates)]
+    most, beyond = math.inf, rates[:: max(1, rates.size // _FEW)]
+    while beyond.size:
+        most = min(most, *(_reach(coefficients, z) for z in beyond[:_FEW]))
+        growth = np.abs(np.polyval(coefficients, most * rates))
+        rates, growth = rates[growth > 1.0], growth[growth > 1.0]
+        beyond = rates[np.argsort(-growth)]
+    return most
 
 
 def _reach(coefficients, rate: complex) -> float:

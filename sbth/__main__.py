@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from hetero.command_line import guarded
 from hetero.study import add_arguments, run_chosen
 from sbth.study import STUDIES
 
@@ -13,7 +14,8 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m sbth", description=__doc__)
     parser.add_argument("verb", choices=["study"])
     add_arguments(parser, STUDIES)
-    return run_chosen(parser.parse_args(argv), STUDIES)
+    options = parser.parse_args(argv)
+    return guarded(parser.prog, lambda: run_chosen(options, STUDIES))
 
 
 if __name__ == "__main__":

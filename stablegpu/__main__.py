@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from hetero.command_line import guarded
 from hetero.study import add_arguments, run_chosen
 from stablegpu.study import STUDIES
 
@@ -18,7 +19,9 @@ def main(argv: list[str] | None = None) -> int:
 
     from stablegpu.study.report import Study
 
-    return run_chosen(options, STUDIES, Study, processes=options.processes)
+    return guarded(
+        parser.prog, lambda: run_chosen(options, STUDIES, Study, processes=options.processes)
+    )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from hetero.command_line import guarded
 from hetero.study import add_arguments, run_chosen
 from tmd.study import STUDIES
 
@@ -14,16 +15,7 @@ from tmd.study import STUDIES
 def main(argv: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
-    import hetero
-
-    try:
-        return options.run(options)
-    except (ValueError, OSError, hetero.DeviceUnavailableError) as error:
-        print(f"python -m tmd: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("python -m tmd: interrupted", file=sys.stderr)
-        return 130
+    return guarded(parser.prog, lambda: options.run(options))
 
 
 def _parser() -> argparse.ArgumentParser:

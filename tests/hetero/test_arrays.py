@@ -19,6 +19,13 @@ def test_what_is_not_real_is_named(values):
         as_real("x", values)
 
 
+def test_masked_elements_are_refused():
+    gap = np.ma.masked_invalid([1.0, np.nan, 3.0])
+    with pytest.raises(ValueError, match=r"^x must not be masked: pass x.compressed\(\)"):
+        as_real("x", gap)
+    assert as_real("x", np.ma.array([1.0, 2.0])).tolist() == [1.0, 2.0]
+
+
 def test_host_arrays_are_not_copied():
     x = np.ones(3)
     assert as_real("x", x) is x

@@ -1,5 +1,6 @@
 """`python -m hetero` tells what there is and what is missing."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -42,3 +43,19 @@ def test_a_missing_gpu_is_explained():
     found = json.loads(run("--json", "--no-limits").stdout)
     assert found["gpu_problem"]["cause"]
     assert found["gpu_problem"]["remedy"]
+
+
+@pytest.mark.parametrize("package", ["stablegpu", "rode", "lbm", "sbth", "tmd"])
+def test_commands_say_in_one_line_what_is_wrong(package, tmp_path, capsys, monkeypatch):
+    main = importlib.import_module(f"{package}.__main__").main
+    assert main(["study", "--quick", "--device", "banana", "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"python -m {package}: device must be")
+    assert said.count("\n") == 1
+
+    def interrupted(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hetero.study.run", interrupted)
+    assert main(["study", "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == f"python -m {package}: interrupted\n"

@@ -1,5 +1,7 @@
 """Which device a call runs on, and what happens where it cannot."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -114,3 +116,10 @@ def test_threads():
     for bad in (0, 10**6, 1.5):
         with pytest.raises(ValueError, match="threads"):
             hetero.set_threads(bad)
+
+
+def test_an_unavailable_device_reaches_other_processes():
+    error = DeviceUnavailableError("cuda:7", "there is one GPU", "use cuda:0")
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error)
+    assert copy.remedy == "use cuda:0"

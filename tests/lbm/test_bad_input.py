@@ -30,6 +30,10 @@ BALL[3:5, 3:5, 3:5] = True
         ({"boundaries": {"a": lbm.Solid(BALL), "b": lbm.Solid(BALL)}}, ValueError, "overlaps"),
         ({"force": (1.0, 2.0)}, ValueError, "force must hold three"),
         ({"force": (np.nan, 0, 0)}, ValueError, "force must be finite"),
+        ({"force": 0.1}, TypeError, "force must hold three"),
+        ({"boundaries": "walls"}, TypeError, "boundaries must map"),
+        ({"u": (0.0, 0.0)}, ValueError, "u must be three"),
+        ({"u": "fast"}, TypeError, "u must hold real numbers"),
         ({"rho": 0.0}, ValueError, "positive"),
         ({"rho": np.ones((2, 2, 2))}, ValueError, "rho must be"),
         ({"u": np.full((3, 8, 8, 8), np.inf)}, ValueError, "finite"),
@@ -57,6 +61,12 @@ def test_simulation(options, error, words):
         (lambda: lbm.Solid(BALL, lbm.FreeSlip()), ValueError, "FreeSlip"),
         (lambda: lbm.Solid(BALL, lbm.Periodic()), ValueError, "Periodic"),
         (lambda: lbm.SteadyState(0.0), ValueError, "tolerance"),
+        (lambda: lbm.Probe([(1.5, 0, 0)]), TypeError, "cells must be an integer"),
+        (lambda: lbm.Probe((1, 0, 0)), ValueError, "places"),
+        (lambda: lbm.geometry.sphere((4, 4, 4), (2, 2), 1.0), ValueError, "centre"),
+        (lambda: lbm.geometry.sphere((4, 4, 4), (2, 2, 2), -1.0), ValueError, "radius"),
+        (lambda: lbm.geometry.cylinder((4, 4, 4), (2, 2), 1.0, axis=3), ValueError, "axis"),
+        (lambda: lbm.geometry.cylinder((4, 4, 4), (2, 2, 2), 1.0), ValueError, "two numbers"),
         (lambda: lbm.geometry.heights((4, 4, 4), np.zeros((3, 4))), ValueError, "surface"),
         (lambda: lbm.geometry.heights((1, 4, 1), [[np.nan]]), ValueError, "finite"),
     ],
@@ -64,6 +74,25 @@ def test_simulation(options, error, words):
 def test_parts(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+def test_more_conditions_than_their_table_holds():
+    def part(cell):
+        cells = np.zeros((300, 1, 1), bool)
+        cells[cell] = True
+        return lbm.Solid(cells, lbm.MovingWall((cell * 1e-3, 0.01, 0.0)))
+
+    walls = {f"part {k}": part(k) for k in range(254)}
+    lbm.Simulation((300, 1, 1), boundaries=walls, device="cpu")
+    faces = {f: lbm.MovingWall((0.0, 0.02 * k, 0.0)) for k, f in enumerate(("y-", "y+"), 1)}
+    with pytest.raises(ValueError, match="more than 256 different"):
+        lbm.Simulation((300, 1, 1), boundaries=walls | faces, device="cpu")
+
+
+def test_vtk_spacing(tmp_path):
+    s = lbm.Simulation((4, 4, 4), device="cpu")
+    with pytest.raises(ValueError, match="spacing"):
+        s.write_vtk(tmp_path / "flow", spacing=0.0)
 
 
 def test_a_domain_that_does_not_fit(monkeypatch):
@@ -79,8 +108,12 @@ def test_units_refuse_what_would_be_unstable():
     cells = int(str(caught.value).split("at least ")[1].split()[0])
     units = lbm.Units.choose(cells=cells, **air)
     assert units.viscosity == pytest.approx(1.5e-5)
-    with pytest.raises(ValueError, match="above 2"):
-        lbm.Units.choose(length=1.0, speed=1e-3, viscosity=1.0, cells=100)
+    for viscosity in np.geomspace(0.06, 50.0, 40):
+        slow = {"length": 1.0, "speed": 1.0, "viscosity": viscosity, "cells": np.int64(100)}
+        with pytest.raises(ValueError, match="above 2") as caught:
+            lbm.Units.choose(**slow)
+        speed = float(str(caught.value).split("lattice_speed=")[1].split()[0])
+        assert lbm.Units.choose(lattice_speed=speed, **slow).tau == pytest.approx(2.0, rel=0.01)
     with pytest.raises(ValueError, match="lattice_speed"):
         lbm.Units.choose(length=1.0, speed=1.0, viscosity=0.01, cells=64, lattice_speed=0.5)
 
@@ -90,6 +123,7 @@ def test_units_convert_there_and_back():
     assert units.to_lattice(speed=3.0) == pytest.approx(0.1)
     assert units.to_physical(speed=units.to_lattice(speed=1.7)) == pytest.approx(1.7)
     assert units.to_lattice(time=units.to_physical(steps=12)) == pytest.approx(12)
+    assert units.to_lattice(pressure=units.to_physical(pressure=0.02)) == pytest.approx(0.02)
     reynolds = 0.1 * 64 / ((units.tau - 0.5) / 3)
     assert reynolds == pytest.approx(3.0 * 2.0 / 0.05)
     # A force is density length^2 speed^2 in either system.

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from hetero.errors import DeviceUnavailableError
 from lbm.__main__ import main
 from lbm.cases import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
 from lbm.patterns import PATTERNS
@@ -71,6 +70,28 @@ def test_study(device, tmp_path):
     assert len(list(tmp_path.glob("*.png"))) == len(names)
 
 
-def test_shares_need_a_gpu(tmp_path):
-    with pytest.raises(DeviceUnavailableError, match="beside a GPU"):
-        main(["study", "shares", "--quick", "--out", str(tmp_path)])
+def test_shares_need_a_gpu(tmp_path, capsys):
+    assert main(["study", "shares", "--quick", "--out", str(tmp_path)]) == 2
+    assert "beside a GPU" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["cavity", "--size", "0"], "--size: must be positive"),
+        (["sphere", "--reynolds", "0"], "--reynolds: must be positive"),
+        (["sphere", "--reynolds", "nan"], "--reynolds: must be positive"),
+        (["terrain", "--steps", "-1"], "--steps: must be positive"),
+        (["bench", "--precision", "double"], "invalid choice: 'double'"),
+        (["bench", "--device", "gpu"], "device must be"),
+        (["bench", "--precision", "float16", "--size", "5"], "even nx"),
+        (["sphere", "--quick", "--reynolds", "1e9"], "the flow is not finite"),
+    ],
+)
+def test_bad_command_lines(arguments, words, tmp_path, capsys):
+    try:
+        status = main([*arguments, "--out", str(tmp_path)])
+    except SystemExit as end:
+        status = end.code
+    assert status == 2
+    assert words in capsys.readouterr().err

@@ -56,6 +56,18 @@ def test_a_cut_file_is_refused(tmp_path):
         s.restore(file)
 
 
+def test_numbers_of_numpy_are_the_same_problem(tmp_path):
+    operators = lbm.TRT(np.float64(0.7), magic=np.float64(0.25)), lbm.TRT(0.7, magic=0.25)
+    first, second = (lbm.Simulation((4, 4, 4), collision=c, device="cpu") for c in operators)
+    assert second.restore(first.run(3).save(tmp_path / "state")).steps == 3
+
+
+def test_the_folder_of_a_checkpoint_is_made(tmp_path):
+    """A run of hours is not lost because of a folder."""
+    file = flow("cpu").save(tmp_path / "new" / "folder" / "state")
+    assert [p.name for p in file.parent.iterdir()] == ["state"]
+
+
 def test_another_problem_is_refused(tmp_path):
     file = flow("cpu").save(tmp_path / "state")
     other = pair("open channel", lbm.TRT(0.7), precision="float64", device="cpu")[0]

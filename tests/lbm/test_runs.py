@@ -1,5 +1,9 @@
 """Runs: callbacks, statistics, the stop at a steady state, trouble, files."""
 
+import pickle
+import signal
+from threading import current_thread, main_thread
+
 import numpy as np
 import pytest
 
@@ -51,6 +55,62 @@ def test_running_in_pieces_is_running_at_once(device):
     assert np.array_equal(one.populations(), two.populations())
 
 
+@pytest.mark.parametrize("pattern", ["ab", "aa", "esoteric"])
+@pytest.mark.skipif(current_thread() is not main_thread(), reason="signals are the main thread's")
+def test_an_interrupt_waits_for_the_end_of_the_step(pattern, monkeypatch):
+    """Ctrl-C is handled when compiled code returns, between a step and its count."""
+    s = flow("cpu", pattern=pattern)
+    step = s._domain.step
+
+    def interrupted(t):
+        step(t)
+        if t == 6:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(s._domain, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        s.run(20)
+    assert s.steps == 7
+    expected = flow("cpu", pattern=pattern).run(12)
+    assert np.array_equal(s.run(5).populations(), expected.populations())
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_fields_cannot_be_changed_by_mistake():
+    s = flow("cpu").run(2)
+    with pytest.raises(ValueError, match="read-only"):
+        s.u[0] *= 340.0
+
+
+def test_statistics_belong_to_one_kind_of_simulation():
+    found = lbm.Statistics(every=1)
+    flow("cpu").run(2, callbacks=[found])
+    before = found.mean_u
+    with pytest.raises(ValueError, match="take new ones"):
+        lbm.Simulation((16, 16, 16), device="cpu").run(1, callbacks=[found])
+    assert found.samples == 2
+    assert np.array_equal(found.mean_u, before)
+
+
+@pytest.mark.parametrize("every", [0, -1, 1.5, None])
+def test_callbacks_have_whole_periods(every):
+    for make in (
+        lambda: lbm.Every(every, print),
+        lambda: lbm.Statistics(every),
+        lambda: lbm.Probe([(0, 0, 0)], every),
+        lambda: lbm.SteadyState(1e-3, every),
+    ):
+        with pytest.raises((TypeError, ValueError), match="every must be an integer"):
+            make()
+
+    def own(simulation):
+        raise AssertionError("called")
+
+    own.every = every
+    with pytest.raises((TypeError, ValueError), match="every must be an integer"):
+        flow("cpu").run(2, callbacks=[own])
+
+
 def test_a_flow_that_blows_up_is_found(device):
     s = flow(device, collision=lbm.TRT(0.7), check=10)
     u = np.zeros((3, *SHAPE))
@@ -59,6 +119,9 @@ def test_a_flow_that_blows_up_is_found(device):
     with pytest.raises(lbm.UnstableError, match=r"tau|speed") as caught:
         s.run(200)
     assert caught.value.step == s.steps
+    copied = pickle.loads(pickle.dumps(caught.value))  # as a process of a pool does
+    assert vars(copied) == vars(caught.value)
+    assert str(copied) == str(caught.value)
     assert all(0 <= c < n for c, n in zip(caught.value.cell, SHAPE, strict=True))
 
 

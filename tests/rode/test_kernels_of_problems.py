@@ -10,8 +10,8 @@ from compile_cuda import compile_kernel
 from hetero._driver import SIMULATOR
 from rode import _averages_cuda, _march_cuda
 from rode._march import Run
+from rode._plan import Plan
 from rode._run import program_of
-from rode.montecarlo import Plan
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 

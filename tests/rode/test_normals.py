@@ -230,6 +230,27 @@ def test_shapes_seeds_and_paths(device):
     assert rode.normal(0, rng=1, device=device).size == 0
 
 
+def test_devices_count_blocks_alike_beyond_a_launch():
+    from rode._chunks import counter
+    from rode._memory import launches
+
+    class Huge:
+        """Numbers that only have a place."""
+
+        def __init__(self, begin, end):
+            self.begin, self.size = begin, end - begin
+
+        def __getitem__(self, part):
+            return Huge(self.begin + part.start, self.begin + part.stop)
+
+    size = 4
+    for number, here, _ in launches(Huge(0, 3 * 2**33 + 5), size):
+        first = here.begin // size
+        assert int(counter(np.uint64(first))) == number << 32
+        assert int(counter(np.uint64(first + 7))) == (number << 32) + 7
+    assert number == 3
+
+
 def test_generator_goes_on():
     generator = rode.Generator(1, device="cpu")
     first, second = generator.normal(size=10), generator.normal(2.0, 3.0, size=10)
@@ -249,6 +270,7 @@ def test_generator_goes_on():
         {"method": "polar"},
         {"method": "box-muller-fast", "dtype": "float64"},
         {"rng": "x"},
+        {"out": [0.0]},
         {"path": -1},
         {"strips": 100, "method": "ziggurat"},
         {"table": "nowhere"},

@@ -68,6 +68,19 @@ def test_fresh_entropy_is_shared_by_all_parts():
     assert np.unique(found.peaks).size == 4
 
 
+def test_seeds_of_numpy_are_seeds():
+    settings = RUN | {"paths": 5, "reduction": WANTED, "rng": 3}
+    expected = rode.solve(QUAKE, "averaged-euler", device="cpu", **settings)
+    settings |= {"rng": np.int64(3), "paths": np.int16(5)}
+    found = rode.solve_in_parts(QUAKE, "averaged-euler", devices="cpu", parts=2, **settings)
+    assert_same(found, expected)
+
+
+def test_one_device_is_refused_by_name():
+    with pytest.raises(TypeError, match="devices="):
+        rode.solve_in_parts(QUAKE, "averaged-euler", paths=4, device="cpu", **RUN)
+
+
 def test_a_lost_part_is_told():
     def growing(x, p):
         return (x[0] * x[0],)

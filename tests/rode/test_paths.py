@@ -167,6 +167,8 @@ def test_averages_of_lines():
         {"method": "sweeps"},
         {"noise": np.ones(4)},
         {"first_path": -1},
+        {"first_path": 2**32 - 1, "size": (2, 3)},
+        {"process": (1.0, 1.0)},
         {"dtype": "float16"},
         {"dtype": "nonsense"},
         {"normals": "fast"},
@@ -177,6 +179,12 @@ def test_bad_arguments_of_paths(arguments):
         rode.ornstein_uhlenbeck(
             **({"size": 3, "delta": 0.1, "start": 0.0, "device": "cpu"} | arguments)
         )
+
+
+def test_noise_is_any_sequence():
+    settings = {"size": None, "delta": 0.1, "start": 0.0, "device": "cpu"}
+    expected = rode.ornstein_uhlenbeck(noise=np.array([1.0, 2.0]), **settings)
+    np.testing.assert_array_equal(rode.ornstein_uhlenbeck(noise=[1, 2], **settings), expected)
 
 
 def test_bad_arguments_of_averages():

@@ -295,7 +295,11 @@ GOOD = {"t_span": (0, 1), "h": 2.0**-5, "paths": 2, "device": "cpu"}
         ({"paths": 0}, "paths must be an integer"),
         ({"paths": 2.5}, "paths must be an integer"),
         ({"t_span": (0, float("nan"))}, "t_span must be finite"),
-        ({"t_span": (1, 0)}, "does not divide t_span"),
+        ({"t_span": (1, 0)}, "t_span must end after"),
+        ({"t_span": 3.0}, "t_span must hold two"),
+        ({"t_span": (0, 1, 2)}, "t_span must hold two"),
+        ({"t_span": (0, 2.0**33), "h": 1.0, "method": "euler", "problem": rode.growth()}, "below"),
+        ({"method": "8-rode-taylor"}, "sampling='exact'"),
         ({"method": "rk4"}, "method must be one of"),
         ({"method": "0-rode-taylor"}, "method must be one of"),
         ({"sampling": "law"}, "sampling must be one of"),
@@ -339,6 +343,58 @@ def test_bad_problems():
         rode.kanai_tajimi(outputs=("speed",))
     with pytest.raises(TypeError, match="H must be a function"):
         rode.additive(3.0, one, dimension=1)
+    for wrong in ({"parameters": 3.0}, {"start": 1.0}, {"process": (1.0, 1.0)}, {"dimension": 1.5}):
+        with pytest.raises(TypeError, match=f"{next(iter(wrong))} must"):
+            rode.additive(bent, one, **({"dimension": 1} | wrong))
+
+
+def test_problems_and_results_compare_without_an_error():
+    settings = {"t_span": (0, 0.5), "h": 2.0**-4, "paths": np.int32(3), "rng": 1, "device": "cpu"}
+    one, two = (rode.solve(QUAKE, "averaged-euler", **settings) for _ in range(2))
+    assert one == one
+    assert one != two
+    assert QUAKE != rode.kanai_tajimi()
+    assert len({QUAKE, NOISE}) == 2
+    assert rode.kanai_tajimi(outputs="acceleration").outputs == ("acceleration",)
+
+
+def test_windows_of_one_time(monkeypatch):
+    """More paths than the buffer has room for at one time."""
+    settings = {"t_span": (0, 0.5), "h": 2.0**-4, "paths": 50, "rng": 1, "device": "cpu"}
+    wanted = {"reduction": ("moments", "peaks"), "save_every": 2}
+    expected = rode.solve(QUAKE, "averaged-euler", **settings, **wanted)
+    monkeypatch.setattr("rode._run.BUFFER", 8)
+    found = rode.solve(QUAKE, "averaged-euler", **settings, **wanted)
+    np.testing.assert_array_equal(found.mean, expected.mean)
+    np.testing.assert_array_equal(found.peaks, expected.peaks)
+
+
+def test_quantiles_of_paths_that_are_lost(device):
+    """Infinite paths have ranks; where a path is NaN, so are the quantiles."""
+
+    def seen(t, x, o, p):
+        return x[0], x[1], x[1] - x[1]  # 1 .. 4, with one infinite, NaN there
+
+    def nothing(x, p):
+        return x[0] - x[0], x[0] - x[0]
+
+    def nowhere(p):
+        return p[0] - p[0], p[0] - p[0]
+
+    def start(o, p):
+        return p[0], p[0] * p[1] * p[1]
+
+    problem = rode.additive(
+        nothing, nowhere, dimension=2, start=start, observe=seen,
+        parameters=([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1e200]),
+    )  # fmt: skip
+    found = rode.solve(
+        problem, "euler", t_span=(0, 1), h=1.0, paths=4, rng=1, device=device,
+        reduction=rode.Quantiles(0.0, 0.5, 1.0),
+    )  # fmt: skip
+    np.testing.assert_array_equal(found.quantiles[:, 0, 0], [1.0, 2.5, 4.0])
+    np.testing.assert_array_equal(found.quantiles[:, 0, 1], [1.0, 2.5, np.inf])
+    assert np.isnan(found.quantiles[:, 0, 2]).all()
 
 
 def test_bounds_of_stability():
@@ -346,6 +402,37 @@ def test_bounds_of_stability():
     assert largest_step(QUAKE, "averaged-euler", 1) == pytest.approx(2 * zeta / omega, rel=1e-9)
     assert largest_step(QUAKE, "averaged-heun", 2) > 0.1
     assert largest_step(rode.relaxation(), "rode-taylor", 3) == pytest.approx(2.5127453, rel=1e-6)
+
+
+def branching(x, p):
+    rate = p[0] if p[0] > 0.5 else -p[0]
+    return (-rate * x[0],)
+
+
+def plain(x, p):
+    return (-p[0] * x[0],)
+
+
+@pytest.mark.parametrize("H", [plain, branching])
+def test_every_set_of_parameters_must_be_stable(H):
+    rates = np.full(3001, 1.0)
+    rates[1234], rates[77] = 50.0, 40.0
+    problem = rode.additive(H, lambda p: (1.0,), dimension=1, linear=True, parameters=(rates,))
+    assert problem.matrices().shape == (3001, 1, 1)
+    assert largest_step(problem, "averaged-euler", 1) == pytest.approx(2.0 / 50.0)
+    with pytest.raises(ValueError, match=r"needs h <= 0\.04 s"):
+        rode.solve(problem, "averaged-euler", t_span=(0, 1), h=0.0625, paths=3001)
+
+
+def test_oscillations_without_damping_have_no_bound():
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((2, 2)))[0]
+    a, b, c, d = map(float, (turn @ [[0.0, 3.0], [-3.0, 0.0]] @ turn.T + 1e-17).ravel())
+
+    def swing(x, p):
+        return a * x[0] + b * x[1], c * x[0] + d * x[1]
+
+    problem = rode.additive(swing, lambda p: (1.0, 0.0), dimension=2, linear=True)
+    assert largest_step(problem, "averaged-euler", 1) == math.inf
 
 
 def test_a_user_problem_that_diverges_says_so(device):

@@ -37,11 +37,15 @@ def _normals() -> dict:
     for name in ("fast_float32", "inverse_float32"):
         found[name] = Budget((*_COUNTER, u4, array(f4)), 56, float64=False)
         found[f"rest_{name}"] = Budget((*_COUNTER, u4, u4, array(f4)), 56, float64=False)
+    found = {f"_normals_cuda.{name}": budget for name, budget in found.items()}
     for name in ("ziggurat", "ziggurat_shared"):
-        found |= _both(name, lambda t: (*_COUNTER, u4, array(t), array(t)), 80, 80)
-    found |= _both("rest_ziggurat", lambda t: (*_COUNTER, u4, u4, array(t), array(t)), 80, 80)
-    found |= _both("wallace", lambda t: (*_COUNTER, boolean, boolean, array(t)), 48, 56)
-    return {f"rode._normals_cuda.{name}": budget for name, budget in found.items()}
+        place = f"_ziggurat_cuda.{name}"
+        found |= _both(place, lambda t: (*_COUNTER, u4, array(t), array(t)), 80, 80)
+    place = "_ziggurat_cuda.rest_ziggurat"
+    found |= _both(place, lambda t: (*_COUNTER, u4, u4, array(t), array(t)), 80, 80)
+    place = "_wallace_cuda.wallace"
+    found |= _both(place, lambda t: (*_COUNTER, boolean, boolean, array(t)), 48, 56)
+    return {f"rode.{name}": budget for name, budget in found.items()}
 
 
 def _paths() -> dict:

@@ -43,14 +43,13 @@ class Statistics:
             )
         self._of = form
         self.samples += 1
-        for z0, z1 in simulation._slabs():
-            for y0, engine, data in simulation._domain.slab("fields", simulation.steps, z0, z1):
-                place = z0, y0, data.shape, data.dtype
-                if place not in self._kept:
-                    self._kept[place] = engine, *engine.zeros(2, data)
-                with engine.device.active():
-                    loops = twin("lbm._fields", engine.device)
-                    loops.accumulate(data.reshape(4, -1), *self._kept[place][1:], self.samples)
+        for z0, y0, engine, data in simulation._on_devices("fields"):
+            place = z0, y0, data.shape, data.dtype
+            if place not in self._kept:
+                self._kept[place] = engine, *engine.zeros(2, data)
+            with engine.device.active():
+                loops = twin("lbm._fields", engine.device)
+                loops.accumulate(data.reshape(4, -1), *self._kept[place][1:], self.samples)
 
     def _gathered(self, which: int, scale: float) -> np.ndarray:
         if not self.samples:

@@ -34,6 +34,12 @@ class Precision:
         """dtype of a word: of `lanes` populations."""
         return {1: self.storage, 2: {2: np.uint32, 4: np.uint64}.get(self.itemsize)}[self.lanes]
 
+    def decoded(self, stored: np.ndarray) -> np.ndarray:
+        """Stored populations in host memory, as float64."""
+        if self.storage is np.uint16:
+            return stored.view(np.float16).astype(np.float64) * 2.0**-15
+        return stored.astype(np.float64)
+
 
 PRECISIONS = {
     "float64": Precision("float64", np.float64, np.float64),

@@ -11,23 +11,20 @@ import hetero
 from hetero import errors
 from hetero.arrays import as_real
 from hetero.errors import one_of, real, whole
-from hetero.jit import twin
 from lbm import boundaries as conditions
 from lbm import links
 from lbm._signals import HeldSignals
 from lbm.engine import Problem
-from lbm.errors import UnstableError
-from lbm.lattice import CS2, C, W
+from lbm.forces import on_links
+from lbm.lattice import C
 from lbm.parts import place
 from lbm.patterns import PATTERNS
 from lbm.precision import PRECISIONS
+from lbm.stability import require_stable
 from lbm.trt import TRT
 
 SLAB = 1 << 24
 """Cells of fields that are computed at a time: 256 MiB in float32."""
-
-SPEED_LIMIT = 0.8 * float(CS2) ** 0.5
-"""Speed in cells/step above which a run stops: Mach 0.8, where the equilibrium is far off."""
 
 
 class Simulation:
@@ -159,6 +156,12 @@ class Simulation:
         thick = max(1, cells // (nx * ny))
         return ((z, min(z + thick, nz)) for z in range(0, nz, thick))
 
+    def _on_devices(self, what: str) -> Iterator[tuple]:
+        """(z0, y0, engine, data [k, z, y, x] on the engine's device) of all cells, part by part."""
+        for z0, z1 in self._slabs():
+            for y0, engine, data in self._domain.slab(what, self.steps, z0, z1):
+                yield z0, y0, engine, data
+
     def _read(self, what: str, count: int, z0: int, z1: int) -> np.ndarray:
         """[k, z, y, x] of a slab in host memory."""
         nx, ny, _ = self.shape
@@ -196,6 +199,10 @@ class Simulation:
     def populations(self) -> np.ndarray:
         """f_q - w_q before the next collision, [q, x, y, z], for small domains."""
         return self._read("gather", len(C), 0, self.shape[2]).transpose(0, 3, 2, 1)
+
+    def _returned(self, cells: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """What walls returned last, f - w in float64, on links q of `cells` [i, (z, y, x)]."""
+        return self.problem.precision.decoded(self._domain.at(self.steps, cells, q))
 
     def momentum(self) -> np.ndarray:
         """Total momentum of the fluid, summed in float64, with half of the force's impulse."""
@@ -250,34 +257,8 @@ class Simulation:
                 signals.deliver()
 
     def require_stable(self) -> None:
-        """Raise UnstableError if a cell is not finite or too fast."""
-        nx = self.shape[0]
-        for z0, z1 in self._slabs():
-            for y0, engine, data in self._domain.slab("fields", self.steps, z0, z1):
-                with engine.device.active():
-                    flat = data.reshape(4, -1)
-                    square, where = twin("lbm._fields", engine.device).worst(flat)
-                if square > SPEED_LIMIT**2:
-                    z, rest = divmod(where, data.shape[2] * nx)
-                    y, x = divmod(rest, nx)
-                    self._unstable(square, (x, y + y0, z + z0))
-
-    def _unstable(self, square: float, cell) -> None:
-        at = f"step {self.steps}, cell {cell}"
-        if square > 1e29:
-            raise UnstableError(
-                f"the flow is not finite (NaN, infinity or a density below 0) at {at}. Take a "
-                f"larger tau (now {self.collision.tau:.6g}), a lower speed, TRT, or more cells",
-                self.steps,
-                cell,
-            )
-        raise UnstableError(
-            f"the speed is {square**0.5:.3g} cells/step at {at}, above {SPEED_LIMIT:.3g}: the "
-            "method holds well below the speed of sound (0.577). Take a smaller time step: lower "
-            "speeds and force, and a tau nearer to 1/2 to keep the Reynolds number",
-            self.steps,
-            cell,
-        )
+        """Raise UnstableError if a cell is not finite or too fast; see `lbm.stability`."""
+        require_stable(self)
 
     # ---- forces ------------------------------------------------------------------------------
 
@@ -285,31 +266,14 @@ class Simulation:
         """Force of the fluid on the solid `name` in the last step, by momentum exchange.
 
         Three floats in density times cells^4/step^2, the pressure of density 1 left out (it adds
-        nothing on a closed body). Ladd (1994), Mei et al. (2002).
+        nothing on a closed body); see `lbm.forces`.
         """
-        return self._links(name)[0].sum(axis=0)
+        return on_links(self, name)[0].sum(axis=0)
 
     def torque_on(self, name: str, centre) -> np.ndarray:
         """Torque about `centre` (cells), as `force_on`."""
-        force, at = self._links(name)
+        force, at = on_links(self, name)
         return np.cross(at - np.array(conditions.three("centre", centre)), force).sum(axis=0)
-
-    def _links(self, name: str):
-        """(force on each link of a body, the point of the wall where it acts)."""
-        if name not in self.solids:
-            raise ValueError(f"there is no solid {name!r}; there are {sorted(self.solids)}")
-        cells, q = self.problem.links.bodies[name]
-        condition = self.solids[name].condition
-        if isinstance(condition, conditions.PressureOutlet):
-            raise ValueError(f"the solid {name!r} is an outlet: it has no force")
-        c, w = np.array(C, float)[q], np.array(W)[q]
-        stored = self._domain.at(self.steps, cells, q)
-        back = stored.astype(np.float64)
-        if self.problem.precision.storage is np.uint16:
-            back = stored.view(np.float16).astype(np.float64) * 2.0**-15
-        wall = np.array(getattr(condition, "velocity", (0.0, 0.0, 0.0)))
-        sent = back + 6.0 * w * (c @ wall)
-        return (sent + back)[:, None] * c, cells[:, ::-1] + 0.5 + 0.5 * c
 
     # ---- files -------------------------------------------------------------------------------
 

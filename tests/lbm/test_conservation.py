@@ -5,6 +5,7 @@ import pytest
 
 import lbm
 from flows import noisy
+from lbm.precision import PRECISIONS
 
 SHAPE = (16, 12, 10)
 EPS = {"float64": 2.3e-16, "float32": 1.2e-7}
@@ -51,3 +52,12 @@ def test_force_on_a_body_is_what_the_fluid_loses(device):
     far = centre + np.array([10.0, 0.0, 0.0])
     turned = s.torque_on("ball", centre) - s.torque_on("ball", far)
     np.testing.assert_allclose(turned, np.cross(far - centre, s.force_on("ball")), atol=1e-13)
+
+
+def test_stored_populations_are_decoded_without_loss():
+    halves = np.array([1.0, -0.1, 2.0**-24, 65504.0], np.float16)  # the smallest, the largest
+    decoded = PRECISIONS["float16"].decoded(halves.view(np.uint16))
+    assert decoded.dtype == np.float64
+    assert (decoded * 2.0**15 == halves).all()
+    singles = np.array([0.1, 1e-30], np.float32)
+    assert (PRECISIONS["float32"].decoded(singles) == singles.astype(np.float64)).all()

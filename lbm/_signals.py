@@ -23,19 +23,24 @@ class HeldSignals:
         self._came: list[tuple] = []
         self._handlers: dict = {}
         if threading.current_thread() is threading.main_thread():
-            found = {number: signal.getsignal(number) for number in _HELD}
-            self._handlers = {number: h for number, h in found.items() if callable(h)}
-            for number in self._handlers:
-                signal.signal(number, lambda *arguments: self._came.append(arguments))
+            for number in _HELD:
+                if callable(handler := signal.getsignal(number)):
+                    self._handlers[number] = handler
+                    signal.signal(number, lambda *arguments: self._came.append(arguments))
         return self
 
     def __exit__(self, *error) -> None:
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-        self.deliver()
-
-    def deliver(self) -> None:
-        """Let the handlers of what came run now; they may raise."""
+        while self._handlers:
+            signal.signal(*self._handlers.popitem())
         while self._came:
             number, frame = self._came.pop(0)
-            self._handlers[number](number, frame)
+            if callable(handler := signal.getsignal(number)):  # those before may have changed it
+                handler(number, frame)
+            else:
+                signal.raise_signal(number)
+
+    def deliver(self) -> None:
+        """Let the handlers of what came run now; they may raise, and set others."""
+        if self._came:
+            self.__exit__()
+            self.__enter__()

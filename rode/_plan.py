@@ -138,6 +138,8 @@ def _fine_steps(method: str, h: float, delta, exact: bool) -> int | None:
 def _ratio(name: str, step: float, whole: str, length: float) -> int:
     """How many steps make the length; an error that names the nearest step if not an integer."""
     count = length / step
+    if count == math.inf:
+        raise ValueError(f"{name}={step:g} is too small for {whole} of length {length:g}")
     nearest = round(count)
     if nearest < 1 or abs(count - nearest) > 1e-9 * max(1.0, count):
         fits = length / max(nearest, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -61,15 +62,15 @@ class Problem:
     def matrices(self) -> np.ndarray:
         """A of every set, [set, row, column]; of `SETS` evenly chosen ones if H takes no arrays."""
         last = self.matrix(self.sets - 1)
+        if self.sets == 1:
+            return last[None]
         found = np.empty((self.sets, self.dimension, self.dimension))
-        try:
+        with contextlib.suppress(Exception):  # branches, functions of `math` or compiled ones
             for k, unit in enumerate(self._units()):
                 for i, row in enumerate(called(self.H, unit, tuple(self.parameters))):
                     found[:, i, k] = row
             if np.allclose(found[-1], last, rtol=1e-12, atol=0.0):
                 return found
-        except (TypeError, ValueError):  # branches, or functions of the module math
-            pass
         columns = np.unique(np.linspace(0, self.sets - 1, SETS).astype(int))
         return np.array([self.matrix(c) for c in columns])
 

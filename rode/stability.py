@@ -23,12 +23,16 @@ def largest_step(problem: Problem, scheme: str, K: int) -> float:
     coefficients = [1.0 / math.factorial(k) for k in range(order, -1, -1)]
     rates = np.linalg.eigvals(problem.matrices()).ravel()
     rates = rates[rates.real < -_ROUNDING * np.abs(rates)]
-    most, beyond = math.inf, rates[:: max(1, rates.size // _FEW)]
-    while beyond.size:
-        most = min(most, *(_reach(coefficients, z) for z in beyond[:_FEW]))
-        growth = np.abs(np.polyval(coefficients, most * rates))
-        rates, growth = rates[growth > 1.0], growth[growth > 1.0]
-        beyond = rates[np.argsort(-growth)]
+    # Up to schemes.MOST only the polynomial of order 5 falls below 1 again on a ray from 0.
+    parts = np.linspace(0.0, 1.0, 17)[1:] if order == 5 else [1.0]
+    most, stride = math.inf, max(1, rates.size // _FEW)
+    rates = np.concatenate([rates[k::stride] for k in range(stride)])
+    while rates.size:
+        most = min(most, *(_reach(coefficients, z) for z in rates[:_FEW]))
+        rates = rates[_FEW:]
+        growth = [np.abs(np.polyval(coefficients, part * most * rates)) for part in parts]
+        growth = np.max(growth, axis=0)
+        rates = rates[np.argsort(-growth)[: np.count_nonzero(growth > 1.0)]]
     return most
 
 

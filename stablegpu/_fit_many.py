@@ -173,10 +173,11 @@ def _gathered(x, w, size: int, work, host):
     """A large set in bins, and McCulloch's estimate."""
     quantiles = _mcculloch.quantiles(work, x, size)
     laws, ends = np.array([_mcculloch.start(quantiles)]), (quantiles[0], quantiles[-1])
-    width = 1e-3 * (quantiles[4] - quantiles[2])
+    spread = quantiles[4] - quantiles[2]
     if w.size and np.isnan(laws).any():  # those of large weight may vary
-        width = 1e-3 * (ends[1] - ends[0])
-    if width > 0.0 and not np.isinf(laws).any():
+        spread = ends[1] - ends[0]
+    if spread > 0.0 and not np.isinf(laws).any():
+        width = max(1e-3 * spread, np.nextafter(0.0, 1.0))
         sets = _fit_sets.binned(x, w, quantiles[3], width, ends, work, host)
         if not w.size:
             return sets, laws

@@ -57,7 +57,8 @@ def covariances_of(states, slope, scale, free: int):
     with np.errstate(invalid="ignore", over="ignore"):
         slope = slope / units[:, :, None]
         outer = slope @ inner @ slope.transpose(0, 2, 1)
-        outer[~fine] = np.where(fixed | fixed[:, None], 0.0, np.nan)
+        outer[~fine] = np.nan
+        outer[:, fixed | fixed[:, None]] = 0.0
         outer[unknown[:, :, None] | unknown[:, None, :]] = np.nan
         errors = units * np.sqrt(np.diagonal(outer, axis1=1, axis2=2))
         return units[:, :, None] * outer * units[:, None, :], errors

@@ -56,7 +56,7 @@ def fit(
         Parameters that are known, by name, say {"beta": 0.0}, or one value a data set; with "ml".
     weights : array_like of float >= 0, of the shape of data, optional
         How often an observation counts; with "ml". What counts 0 times is left out, NaN too, and
-        at least 5 values of a set must count.
+        at least 5 values of a set must count. (Not looked at where one of both is on a GPU.)
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
@@ -190,6 +190,8 @@ def _enough(name: str, counts, kind: str = "values"):
 def _that_count(data, weights, counts):
     """What has a positive weight, and how many of each set: data, weights, counts."""
     counted = weights > 0.0
+    if counted.all():
+        return data, weights, counts
     counts = np.add.reduceat(counted, np.cumsum(counts) - counts, dtype=np.int64)
     return data[counted], weights[counted], _enough("data", counts, "values of positive weight")
 

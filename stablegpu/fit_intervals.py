@@ -171,7 +171,8 @@ def _like(result: FitResult, **fixed) -> dict:
 
 # ---- by simulation -----------------------------------------------------------------------------
 
-_MOST = 1 << 24  # observations that are simulated at once
+_MOST = 1 << 24  # observations that are simulated at once, or those of one sample
+_MOST_OF_ONE = 1 << 31
 
 
 def bootstrap(result: FitResult, replicas: int = 999, confidence: float = 0.95, random_state=None):
@@ -261,6 +262,11 @@ def _observations(result: FitResult) -> np.ndarray:
         raise ValueError(
             "weights must be whole numbers for samples to be simulated, as these need a number of "
             "observations: use result.interval() or profile, or fit with whole weights"
+        )
+    if times.sum() > _MOST_OF_ONE:
+        raise ValueError(
+            f"weights stand for {times.sum():.3g} observations, too many for samples to be "
+            "simulated: use result.interval() or profile"
         )
     return np.repeat(data, times.astype(np.int64))
 

@@ -50,8 +50,11 @@ def _ranked(result):
     """Sorted data, their shares of the whole weight, and the probabilities at their middles."""
     needs_data(result)
     data = on_host(result.data)
+    if result.weights is None:
+        size = data.size
+        return np.sort(data), np.broadcast_to(1.0 / size, size), (np.arange(size) + 0.5) / size
     order = np.argsort(data)
-    weights = np.ones(data.size) if result.weights is None else on_host(result.weights)[order]
+    weights = on_host(result.weights)[order]
     weights = weights / weights.sum()
     return data[order], weights, np.cumsum(weights) - 0.5 * weights
 

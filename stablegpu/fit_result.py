@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,11 +32,11 @@ REMEDIES = {
 
 
 def on_host(array) -> np.ndarray:
-    """An array of any library in host memory."""
+    """An array of any library in host memory, flat."""
     for move in ("copy_to_host", "get", "cpu"):  # of Numba, CuPy, PyTorch
         if device_of(array) is not None and hasattr(array, move):
             array = getattr(array, move)()
-    return np.asarray(array)
+    return np.asarray(array).reshape(-1)
 
 
 def needs_data(result) -> None:
@@ -152,7 +153,8 @@ def message(at_boundary, status: str = "converged", fixed=()) -> str:
     if status == "exhausted":
         said.append("the ascent did not converge within its evaluations")
     if status == "impossible":
-        said.append("the data have no likelihood under the fixed parameters")
+        why = "under the fixed parameters" if fixed else "in the range of float64: rescale them"
+        said.append(f"the data have no likelihood {why}")
     if status in REMEDIES:
         said.append(REMEDIES[status])
     return "; ".join(said)
@@ -196,7 +198,7 @@ class FitResults:
         """One of the fits, with the optimiser's log-likelihood, and without the data: what looks at
         them (`plot`, intervals by profile or simulation, goodness) needs a fit of that set alone.
         """
-        k = range(len(self))[index]
+        k = range(len(self))[operator.index(index)]
         status = STATUSES[self.status[k]]
         one = FitResult(
             *(float(getattr(self, name)[k]) for name in PARAMETERS),

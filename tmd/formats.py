@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from numbers import Rational
 from hetero import errors
 
 _IEEE = {24: (-126, 127), 53: (-1022, 1023)}
+_LARGEST_POWER = 1 << 20
 _HEXADECIMAL = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?", re.IGNORECASE)
 
 
@@ -91,17 +93,17 @@ def exact(name: str, value) -> Fraction:
             raise ValueError(f"{name} must be a number, got {value!r}") from None
     if isinstance(value, Rational) and not isinstance(value, bool):
         return Fraction(int(value.numerator), int(value.denominator))
-    try:  # of floats of any length, and Decimals
-        return Fraction(*map(int, value.as_integer_ratio()))
-    except (AttributeError, ValueError, OverflowError):
-        return Fraction(errors.real(name, value))
+    with contextlib.suppress(AttributeError, ValueError, OverflowError):
+        if not isinstance(value, bool):  # floats of any length, and Decimals
+            return Fraction(*map(int, value.as_integer_ratio()))
+    return Fraction(errors.real(name, value))
 
 
 def _parsed(text: str) -> Fraction:
     if "**" in text:
         base, power = text.split("**")
         sign = -1 if base.startswith("-") else 1
-        return sign * Fraction(base.lstrip("-")) ** int(power)
+        return sign * Fraction(base.lstrip("-")) ** _power(power)
     if "0x" in text.lower():
         return _hexadecimal(text)
     return Fraction(text)
@@ -114,7 +116,15 @@ def _hexadecimal(text: str) -> Fraction:
         raise ValueError
     sign, whole, rest, power = match.groups()
     digits = Fraction(int(f"{sign}{whole}{rest}", 16))
-    return digits * Fraction(2) ** (int(power or 0) - 4 * len(rest))
+    return digits * Fraction(2) ** (_power(power or "0") - 4 * len(rest))
+
+
+def _power(text: str) -> int:
+    """An exponent whose power fits into memory."""
+    power = int(text)
+    if abs(power) > _LARGEST_POWER:
+        raise OverflowError
+    return power
 
 
 def exponent(x: Fraction) -> int:

@@ -76,6 +76,33 @@ def test_an_interrupt_waits_for_the_end_of_the_step(pattern, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.skipif(current_thread() is not main_thread(), reason="signals are the main thread's")
+def test_a_handler_may_set_another(monkeypatch):
+    """The first Ctrl-C asks to stop, the second stops: also between a step and its count."""
+    s, calls = flow("cpu"), []
+    step, kept = s._domain.step, signal.getsignal(signal.SIGINT)
+
+    def asked(number, frame):
+        calls.append(s.steps)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def interrupted(t):
+        step(t)
+        for _ in range({3: 1, 6: 2}.get(t, 0)):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(s._domain, "step", interrupted)
+    try:
+        signal.signal(signal.SIGINT, asked)
+        with pytest.raises(KeyboardInterrupt):
+            s.run(20)
+        assert calls == [4]
+        assert s.steps == 7
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, kept)
+
+
 def test_fields_cannot_be_changed_by_mistake():
     s = flow("cpu").run(2)
     with pytest.raises(ValueError, match="read-only"):

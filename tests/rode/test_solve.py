@@ -291,6 +291,7 @@ GOOD = {"t_span": (0, 1), "h": 2.0**-5, "paths": 2, "device": "cpu"}
         ({"h": -1.0}, "h must lie in"),
         ({"h": float("nan")}, "h must be finite"),
         ({"delta": 0.01}, "delta=0.01 does not divide h"),
+        ({"h": 1e-320}, "is too small for t_span of length"),
         ({"delta": 1.0}, "delta must lie in"),
         ({"paths": 0}, "paths must be an integer"),
         ({"paths": 2.5}, "paths must be an integer"),
@@ -413,7 +414,17 @@ def plain(x, p):
     return (-p[0] * x[0],)
 
 
-@pytest.mark.parametrize("H", [plain, branching])
+@njit
+def scalar_exp(z):
+    return math.exp(z)
+
+
+def nested(x, p):
+    """With a compiled function of numbers, which does not compile for arrays."""
+    return (-p[0] * scalar_exp(0.0 * p[0]) * x[0],)
+
+
+@pytest.mark.parametrize("H", [plain, branching, nested])
 def test_every_set_of_parameters_must_be_stable(H):
     rates = np.full(3001, 1.0)
     rates[1234], rates[77] = 50.0, 40.0
@@ -422,6 +433,23 @@ def test_every_set_of_parameters_must_be_stable(H):
     assert largest_step(problem, "averaged-euler", 1) == pytest.approx(2.0 / 50.0)
     with pytest.raises(ValueError, match=r"needs h <= 0\.04 s"):
         rode.solve(problem, "averaged-euler", t_span=(0, 1), h=0.0625, paths=3001)
+
+
+def test_an_unstable_band_below_stable_steps_counts():
+    """The polynomial of order 5 has |R| > 1 along the imaginary axis up to 1.86, not beyond."""
+    damping, frequency = np.full(3001, 1.0), np.full(3001, 1.3)
+    damping[1235], frequency[1235] = 1e-4, 1.0
+
+    def swing(x, p):
+        return x[1], -p[1] * p[1] * x[0] - 2.0 * p[0] * p[1] * x[1]
+
+    alone, among = (
+        rode.additive(swing, lambda p: (0.0, 1.0), dimension=2, linear=True, parameters=sets)
+        for sets in ((1e-4, 1.0), (damping, frequency))
+    )
+    most = largest_step(alone, "rode-taylor", 5)
+    assert most < 1.0
+    assert largest_step(among, "rode-taylor", 5) == pytest.approx(most, rel=1e-9)
 
 
 def test_oscillations_without_damping_have_no_bound():

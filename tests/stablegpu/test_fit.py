@@ -167,6 +167,8 @@ def test_one_of_the_fits(device):
     assert "data must vary" in found[1].message
     with pytest.raises(IndexError):
         found[3]
+    with pytest.raises(TypeError, match="'slice' object cannot be interpreted as an integer"):
+        found[:2]
 
 
 def test_results_are_values():

@@ -76,6 +76,10 @@ def test_weights_are_as_many_observations():
     for function in (fit_intervals.bootstrap, fit_intervals.goodness):
         with pytest.raises(ValueError, match="weights must be whole numbers"):
             function(shares)
+    many = stablegpu.fit(x, weights=times * 1e14, device="cpu")
+    for function in (fit_intervals.bootstrap, fit_intervals.goodness):
+        with pytest.raises(ValueError, match="observations, too many for samples"):
+            function(many)
 
 
 def test_samples_may_come_in_parts(result, monkeypatch):

@@ -216,6 +216,12 @@ def test_what_counts_nothing_is_left_out(device):
     assert found[0].status == "converged"
 
 
+def test_many_data_next_to_the_least_float_have_a_law():
+    _, x = sample(1.5, 0.3, 10_000, 9)
+    tiny = stablegpu.fit(x * 1e-322, parameterization="S0", device="cpu")
+    assert tiny.alpha == pytest.approx(stablegpu.fit(x, device="cpu").alpha, abs=0.03)
+
+
 @pytest.mark.parametrize("heavy", [60, 20_000])
 def test_half_of_the_weight_in_one_place_is_no_scale(device, heavy):
     x, times = np.arange(float(heavy)), np.ones(heavy)
@@ -243,6 +249,9 @@ def test_fixed_parameters_are_given_back_as_they_are():
     held = stablegpu.fit(x, fixed=values, device="cpu")
     assert {name: getattr(held, name) for name in PARAMETERS} == values == held.fixed
     assert held.stderr == dict.fromkeys(PARAMETERS, 0.0)
+    cauchy = stablegpu.fit(x, fixed={"alpha": 1.0, "beta": 0.0, "loc": 0.1}, device="cpu")
+    assert cauchy.stderr["loc"] == 0.0  # where S1 jumps
+    assert cauchy.stderr["scale"] > 0.0
 
 
 @pytest.mark.parametrize("parameterization", ["S0", "S1"])

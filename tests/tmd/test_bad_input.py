@@ -10,6 +10,8 @@ BAD = [
     (("exp", (1, 1)), {}, ValueError, "lo < hi"),
     (("exp", 1), {}, TypeError, "domain must be a pair"),
     (("exp", ("one", 2)), {}, ValueError, "domain must be a number, got 'one'"),
+    (("exp", ("0x1p-99999999999", 2)), {}, ValueError, "domain must be a number"),
+    (("exp", (1, True)), {}, TypeError, "domain must be a real number, got True"),
     (("exp", (float("nan"), 2)), {}, ValueError, "finite"),
     (("exp", (-1, 1)), {}, ValueError, "must not contain or end at 0"),
     (("exp", (0, 1)), {}, ValueError, "must not contain or end at 0"),

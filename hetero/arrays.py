@@ -47,6 +47,14 @@ def _ordinal(pointer: int) -> int:
     return int(ordinal)
 
 
+def on_host(array) -> np.ndarray:
+    """An array of any library in host memory, flat."""
+    for move in ("copy_to_host", "get", "cpu"):  # of Numba, CuPy, PyTorch
+        if device_of(array) is not None and hasattr(array, move):
+            array = getattr(array, move)()
+    return np.asarray(array).reshape(-1)
+
+
 def as_real(name: str, values, dtype=np.float64) -> np.ndarray:
     """`values` in host memory as an array of `dtype` (no copy where none is needed).
 

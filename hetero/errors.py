@@ -52,8 +52,8 @@ def within(name: str, value, low: float, high: float, *, closed: str = "both") -
     return value
 
 
-def whole(name: str, value, least: int = 0) -> int:
-    """`value` as an int of at least `least`."""
+def whole(name: str, value, least: int = 0, most: int | None = None) -> int:
+    """`value` as an int of at least `least`, and at most `most`."""
     try:
         plain = _plain(value)
         number = int(plain)
@@ -61,8 +61,9 @@ def whole(name: str, value, least: int = 0) -> int:
             raise TypeError
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be an integer, got {value!r}") from None
-    if number < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    if number < least or (most is not None and number > most):
+        allowed = f">= {least}" if most is None else f"in [{least}, {most}]"
+        raise ValueError(f"{name} must be an integer {allowed}, got {value!r}")
     return number
 
 

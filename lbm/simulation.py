@@ -93,7 +93,7 @@ class Simulation:
         one_of("pattern", pattern, tuple(PATTERNS))
         form = PRECISIONS[one_of("precision", precision, tuple(PRECISIONS))]
         self.faces, self.solids = conditions.split(boundaries)
-        self.check, self.steps = _count("check", check), 0
+        self.check, self.steps = whole("check", check), 0
         rho, u = self._moments(rho, u)
         self.device = hetero.resolve(device, work=float(np.prod(self.shape)), break_even=32**3)
         found = links.find(self.shape, self.faces, self.solids)
@@ -229,7 +229,7 @@ class Simulation:
             Where the check finds NaN, a density of 0 or a speed near that of sound.
         """
         timed = [(c, whole("every", getattr(c, "every", 1), 1)) for c in callbacks]
-        end = self.steps + _count("steps", steps)
+        end = self.steps + whole("steps", steps)
         marks = self._marks(end, {self.check or end + 1, *(every for _, every in timed)})
         for mark in hetero.progress(list(marks), "steps") if progress else marks:
             self._advance(mark - self.steps)
@@ -303,12 +303,6 @@ def _shape(shape) -> tuple[int, int, int]:
     if sizes[0] * sizes[1] * sizes[2] >= 1 << 32:
         raise ValueError(f"a block holds fewer than 2^32 cells, got {shape!r}")
     return sizes
-
-
-def _count(name: str, value) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
-    return int(value)
 
 
 def _ratio(ratio, device):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
@@ -58,7 +57,7 @@ class Plan:
         t0, t1 = span_of(t_span)
         h = errors.within("h", h, 0.0, math.inf, closed="neither")
         steps = _ratio("h", h, "t_span", t1 - t0)
-        paths = count_of("paths", paths, 1, 2**32)
+        paths = errors.whole("paths", paths, 1, 2**32)
         if problem.sets not in (1, paths):
             raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
         if problem.linear and h > (most := largest_step(problem, scheme, K)):
@@ -157,14 +156,6 @@ def span_of(t_span) -> tuple[float, float]:
     if end <= begin:
         raise ValueError(f"t_span must end after it begins, got {t_span!r}")
     return begin, end
-
-
-def count_of(name: str, value, low: int, high: int) -> int:
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        value = int(value)  # NumPy's do not compare with what exceeds their type
-    if type(value) is not int or not low <= value <= high:
-        raise ValueError(f"{name} must be an integer in [{low}, {high}], got {value!r}")
-    return value
 
 
 def width_of(plan: Plan, asked, device) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 
 import numpy as np
 
@@ -49,8 +48,7 @@ def riemann_sums(path, steps: int, delta: float, count: int, *, device=None):
     list of `count` arrays of shape (n,).
     """
     delta = errors.within("delta", delta, 0.0, math.inf, closed="neither")
-    if not isinstance(count, Integral) or not 1 <= count <= MOST:
-        raise ValueError(f"count must be an integer from 1 to {MOST}, got {count!r}")
+    count = errors.whole("count", count, 1, MOST)
 
     def weights(M):
         h = M * delta
@@ -69,15 +67,14 @@ def _weighted(path, steps, device, weights, extra=0):
     if device_of(path) is None:
         path = as_real("path", path, dtype)
     size = math.prod(path.shape)
-    if not isinstance(steps, Integral) or steps < 1:
-        raise ValueError(f"steps must be an integer >= 1, got {steps!r}")
+    steps = errors.whole("steps", steps, 1)
     if len(path.shape) != 1 or size <= extra or (size - extra) % steps:
         raise ValueError(
             f"path must have a multiple of steps = {steps} elements"
             f"{' and one more' if extra else ''}, got shape {tuple(path.shape)}"
         )
     device = resolve(device, path, work=size, break_even=BREAK_EVEN)
-    windows, made = (size - extra) // steps, weights(int(steps))
+    windows, made = (size - extra) // steps, weights(steps)
     with device.active(), region("averages"):
         work = Workspace(device, path)
         x = work.input("path", path, dtype)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import errors, philox, region
 from hetero.devices import resolve
-from rode._plan import Plan, Work, count_of, width_of
+from rode._plan import Plan, Work, width_of
 from rode.problems import Problem
 
 BREAK_EVEN = 2_000_000
@@ -127,8 +127,8 @@ def solve(
     """
     plan = Plan.checked(problem, method, t_span, h, delta, paths, sampling, dtype, normals)
     wanted = reductions_of(reduction)
-    save_every = count_of("save_every", save_every, 1, max(1, plan.steps))
-    first_path = count_of("first_path", first_path, 0, 2**32 - plan.paths)
+    save_every = errors.whole("save_every", save_every, 1, max(1, plan.steps))
+    first_path = errors.whole("first_path", first_path, 0, 2**32 - plan.paths)
     device = resolve(device, work=plan.work().fine_steps, break_even=BREAK_EVEN)
     width = width_of(plan, threads_per_path, device)
     key = philox.key(rng)

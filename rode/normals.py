@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from numbers import Integral
 
 import numpy as np
 
@@ -99,8 +98,7 @@ def normal(
     errors.one_of("method", method, METHODS)
     errors.one_of("table", table, ("shared", "local"))
     shape = tuple(out.shape) if size is None and out is not None else errors.shape("size", size)
-    if not isinstance(path, Integral) or not 0 <= path < 2**32:
-        raise ValueError(f"path must be an integer in [0, 2^32), got {path!r}")
+    path = errors.whole("path", path, 0, 2**32 - 1)
     if method == "box-muller-fast" and dtype != np.float32:
         raise ValueError("method='box-muller-fast' is for dtype=float32; take 'box-muller'")
     edges = _edges(method, strips, table, dtype)

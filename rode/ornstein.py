@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 
 import numpy as np
 
@@ -105,8 +104,7 @@ def ornstein_uhlenbeck(
     if noise is not None and tuple(noise.shape) != shape:
         raise ValueError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
     last = 2**32 - math.prod(shape[:-1])
-    if not isinstance(first_path, Integral) or not 0 <= first_path <= last:
-        raise ValueError(f"first_path must be an integer in [0, {last}], got {first_path!r}")
+    first_path = errors.whole("first_path", first_path, 0, last)
     normals = dtype.name if normals is None else normals
     errors.one_of(
         "normals", normals, (dtype.name, "fast") if dtype == np.float32 else (dtype.name,)

@@ -10,9 +10,9 @@ from numbers import Integral
 import numpy as np
 
 import hetero
-from hetero import philox
+from hetero import errors, philox
 from hetero.devices import Device, resolve
-from rode._plan import Plan, Work, count_of, width_of
+from rode._plan import Plan, Work, width_of
 from rode.montecarlo import Quantiles, Result, reductions_of, solve
 from rode.problems import Problem
 
@@ -69,8 +69,8 @@ def solve_in_parts(
             "reduction=Quantiles(..) cannot be joined from parts; take 'paths', or rode.solve"
         )
     devices = _devices(devices)
-    parts = count_of("parts", len(devices) if parts is None else parts, 1, paths)
-    first = count_of("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
+    parts = errors.whole("parts", len(devices) if parts is None else parts, 1, paths)
+    first = errors.whole("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
     if not isinstance(rng, Integral | np.random.SeedSequence):
         rng = np.random.SeedSequence([int(word) for word in philox.key(rng)])
     # As many threads a path as for all of them: sums are rounded alike in every part.

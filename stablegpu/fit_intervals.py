@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero import errors, philox
+from hetero.arrays import on_host
 from stablegpu._fit_many import joined
 from stablegpu.broadcast import evaluate
-from stablegpu.fit_result import PARAMETERS, needs_data, on_host
+from stablegpu.fit_result import PARAMETERS, needs_data
 
 if TYPE_CHECKING:
     from stablegpu.fit_result import FitResult, FitResults

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stablegpu.fit_result import needs_data, on_host
+from hetero.arrays import on_host
+from stablegpu.fit_result import needs_data
 
 if TYPE_CHECKING:
     from stablegpu.fit_result import FitResult

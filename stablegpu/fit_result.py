@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hetero import Device
-from hetero.arrays import device_of
+from hetero.arrays import on_host
 from stablegpu._parameters import Parameters
 from stablegpu.distribution import Stable
 
@@ -29,14 +29,6 @@ REMEDIES = {
     "too wide": "data must span less than the range of float64: rescale them first",
 }
 """What is to be done with data that cannot be fitted, by status."""
-
-
-def on_host(array) -> np.ndarray:
-    """An array of any library in host memory, flat."""
-    for move in ("copy_to_host", "get", "cpu"):  # of Numba, CuPy, PyTorch
-        if device_of(array) is not None and hasattr(array, move):
-            array = getattr(array, move)()
-    return np.asarray(array).reshape(-1)
 
 
 def needs_data(result) -> None:

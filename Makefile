@@ -11,7 +11,7 @@ tour: $(VENV)/installed-tour
 	$(BIN)/python examples/tour.py
 
 test: $(VENV)/installed-dev
-	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest $(PYTEST_ARGS)
+	NUMBA_THREADING_LAYER_PRIORITY="omp tbb workqueue" OMP_WAIT_POLICY=passive $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 
+from hetero.command_line import command_parser
+
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m hetero", description=__doc__)
+    parser = command_parser("hetero", __doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument("--refresh", action="store_true", help="measure the limits again")
     parser.add_argument("--no-limits", action="store_true", help="do not measure anything")

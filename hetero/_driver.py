@@ -35,11 +35,30 @@ INSTALL = (
 )
 
 
+_forked_after_start = False
+
+
+def _after_fork_in_child() -> None:
+    """Remember that the driver, which does not survive a fork, had been started."""
+    global _forked_after_start
+    if not SIMULATOR and problem.cache_info().currsize and problem() is None:
+        _forked_after_start = True
+        problem.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
 @functools.cache
 def problem() -> tuple[str, str] | None:
     """(cause, remedy) for why no GPU can be used here, or None when one can."""
     if SIMULATOR:
         return None
+    if _forked_after_start:
+        return "this process was forked after its parent had started the GPU's driver", (
+            "start processes by multiprocessing.get_context('spawn') or 'forkserver'"
+        )
     if getattr(cuda, "implementation", None) != "NVIDIA":
         return "the package numba-cuda is not installed in this environment", INSTALL
     try:

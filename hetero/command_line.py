@@ -1,13 +1,22 @@
-"""What the commands of all packages do with errors."""
+"""What the commands of all packages share: their parser, and how they report errors."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 
 from hetero.errors import DeviceUnavailableError
+from hetero.version import VERSION
 
 _FAILED, _INTERRUPTED = 2, 130
+
+
+def command_parser(package: str, description: str) -> argparse.ArgumentParser:
+    """Return the parser of `python -m <package>`, which knows --version."""
+    parser = argparse.ArgumentParser(prog=f"python -m {package}", description=description)
+    parser.add_argument("--version", action="version", version=f"{package} {VERSION}")
+    return parser
 
 
 def guarded(program: str, command: Callable[[], int], *also: type[Exception]) -> int:

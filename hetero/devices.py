@@ -114,11 +114,18 @@ def _usable_gpus() -> int:
 
 @contextlib.contextmanager
 def use_device(spec: str | Device | None) -> Iterator[Device | None]:
-    """Default device for the calls in the block (and in the tasks and coroutines it starts).
+    """Set the default device for the calls in the block (and the tasks and coroutines it starts).
 
-    Yields it; None for "auto", with which each call chooses by its size.
+    Yields the device; None for "auto", with which each call chooses by its size.
+
+    Raises
+    ------
+    DeviceUnavailableError
+        On entry, if the device cannot be used.
     """
     device = parse(spec)
+    if device is not None:
+        device.require()
     token = _default.set(spec)
     try:
         yield device

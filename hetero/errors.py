@@ -17,6 +17,21 @@ class DeviceUnavailableError(RuntimeError):
         return type(self), (self.device, self.cause, self.remedy)
 
 
+class ForkedProcessError(RuntimeError):
+    """A forked process cannot run parallel CPU loops, because its parent had started OpenMP."""
+
+    def __init__(self):
+        super().__init__(
+            "this process was forked after its parent had run a parallel loop, and GNU OpenMP "
+            "cannot run another one here. Remedy: start processes by "
+            "multiprocessing.get_context('spawn') or 'forkserver', or install the extra 'tbb', "
+            "whose threads survive a fork"
+        )
+
+    def __reduce__(self):  # the base class would call with the message
+        return type(self), ()
+
+
 def real(name: str, value) -> float:
     """`value` as a finite float.
 

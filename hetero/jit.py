@@ -21,6 +21,9 @@ from numba.core.caching import FunctionCache
 
 from hetero import _driver
 from hetero.devices import Device
+from hetero.threading_layer import load_tbb, protect_loop
+
+load_tbb()
 
 FUSED = {"contract"}
 """`fastmath=FUSED`: a * b + c may be one instruction on the CPU too, as it always is on the GPU."""
@@ -42,7 +45,7 @@ def caching() -> bool:
     override = os.environ.get("HETERO_CACHE")
     if override is not None:
         return override.strip().lower() in ("1", "true", "yes", "on")
-    return "site-packages" in Path(__file__).parts
+    return not {"site-packages", "dist-packages"}.isdisjoint(Path(__file__).parts)
 
 
 def _kept(function) -> bool:
@@ -89,11 +92,15 @@ def inner(function=None, **options):
 
 
 def parallel(function=None, **options):
-    """A CPU loop over `numba.prange`; the GIL is released."""
+    """A CPU loop over `numba.prange`; the GIL is released.
+
+    Python calls it, other compiled code does not: `protect_loop` says what a call may raise.
+    """
     if function is None:
         return lambda f: parallel(f, **options)
     options = _with_cache(options, function)
-    return numba.njit(parallel=True, error_model="numpy", nogil=True, **options)(function)
+    loop = numba.njit(parallel=True, error_model="numpy", nogil=True, **options)(function)
+    return protect_loop(loop)
 
 
 def serial(function=None, **options):

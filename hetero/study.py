@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser, modules: dict[str, str]) -> N
         return name
 
     help_what = f"of {', '.join(modules)}; all if left out"
-    parser.add_argument("what", nargs="*", metavar="WHAT", type=known, help=help_what)
+    parser.add_argument("what", nargs="*", default=[], metavar="WHAT", type=known, help=help_what)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
     parser.add_argument("--out", type=Path, default=Path("out/study"), help="folder for results")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import hetero
-from hetero.command_line import guarded
+from hetero.command_line import command_parser, guarded
 from hetero.study import add_arguments, run_chosen
 from lbm.errors import UnstableError
 from lbm.patterns import PATTERNS
@@ -30,7 +30,7 @@ def _run(options) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m lbm", description=__doc__)
+    parser = command_parser("lbm", __doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     for verb, text in {
         "cavity": "lid-driven cavity at Re = 1000 against the reference profile",

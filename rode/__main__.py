@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
-from hetero.command_line import guarded
+from hetero.command_line import command_parser, guarded
 from hetero.study import add_arguments, run_chosen
 from rode.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m rode", description=__doc__)
+    parser = command_parser("rode", __doc__)
     parser.add_argument("verb", choices=["study", "quality"])
     add_arguments(parser, STUDIES)
     options = parser.parse_args(argv)

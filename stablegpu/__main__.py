@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
-from hetero.command_line import guarded
+from hetero.command_line import command_parser, guarded
 from hetero.study import add_arguments, run_chosen
 from stablegpu.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m stablegpu", description=__doc__)
+    parser = command_parser("stablegpu", __doc__)
     parser.add_argument("verb", choices=["study"])
     add_arguments(parser, STUDIES)
     parser.add_argument("--processes", type=int, default=1, help="that compute true values")

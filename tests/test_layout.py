@@ -1,6 +1,7 @@
 """The rules of the layout: who imports whom, and what importing costs."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -53,3 +54,14 @@ def test_import_loads_neither_numba_nor_a_driver(package):
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("package", ["hetero", *DOMAINS])
+def test_dir_shows_every_public_name(package):
+    module = importlib.import_module(package)
+    assert sorted(set(module.__all__)) == sorted(module.__all__)
+    assert set(module.__all__) <= set(dir(module))
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nonsense'"):
+        module.nonsense  # noqa: B018

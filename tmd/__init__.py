@@ -4,25 +4,16 @@
 it certifies. Importing the package loads neither Numba nor a driver.
 """
 
-import importlib
-
+from hetero.lazy import lazy_attributes
+from hetero.version import VERSION as __version__
 from tmd.errors import CertificateError, CheckpointError
 
-_LATER = {
-    "Case": "tmd.results",
-    "Result": "tmd.results",
-    "search": "tmd.searches",
-    "verify": "tmd.certificate",
-}
-
-__all__ = ["CertificateError", "CheckpointError", *_LATER]
-
-
-def __getattr__(name: str):
-    if name in _LATER:
-        return getattr(importlib.import_module(_LATER[name]), name)
-    raise AttributeError(f"module 'tmd' has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_attributes(
+    __name__,
+    {
+        "tmd.results": ("Case", "Result"),
+        "tmd.searches": ("search",),
+        "tmd.certificate": ("verify",),
+    },
+)
+__all__ += ["CertificateError", "CheckpointError", "__version__"]

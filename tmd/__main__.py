@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from hetero.command_line import guarded
+from hetero.command_line import command_parser, guarded
 from hetero.study import add_arguments, run_chosen
 from tmd.study import STUDIES
 
@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tmd", description=__doc__)
+    parser = command_parser("tmd", __doc__)
     verbs = parser.add_subparsers(required=True, metavar="search|verify|check|study")
 
     search = verbs.add_parser("search", help="find the hard cases in a domain")

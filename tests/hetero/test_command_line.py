@@ -59,3 +59,21 @@ def test_commands_say_in_one_line_what_is_wrong(package, tmp_path, capsys, monke
     monkeypatch.setattr("hetero.study.run", interrupted)
     assert main(["study", "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 130
     assert capsys.readouterr().err == f"python -m {package}: interrupted\n"
+
+
+@pytest.mark.parametrize("package", ["hetero", "stablegpu", "rode", "lbm", "sbth", "tmd"])
+def test_every_package_and_its_command_know_their_version(package, capsys):
+    from importlib.metadata import version
+
+    assert importlib.import_module(package).__version__ == version("stablegpu")
+    with pytest.raises(SystemExit) as exit_of:
+        importlib.import_module(f"{package}.__main__").main(["--version"])
+    assert exit_of.value.code == 0
+    assert capsys.readouterr().out == f"{package} {version('stablegpu')}\n"
+
+
+@pytest.mark.parametrize("package", ["stablegpu", "rode", "sbth"])
+def test_what_may_be_left_out_is_not_called_required(package, capsys):
+    with pytest.raises(SystemExit):
+        importlib.import_module(f"{package}.__main__").main([])
+    assert "required: verb\n" in capsys.readouterr().err

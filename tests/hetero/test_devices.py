@@ -42,7 +42,7 @@ def test_order_of_precedence(monkeypatch):
     with use_device("auto") as chosen:
         assert chosen is None
         assert resolve(None) == Device("cpu")
-    with use_device("cuda:7"), use_device("auto"):
+    with use_device("cpu"), use_device("auto"):
         assert resolve(None) == Device("cpu")
 
 
@@ -62,8 +62,13 @@ def test_explicit_gpu_that_is_missing_raises_with_cause_and_remedy():
     assert caught.value.cause
     assert caught.value.remedy
     assert ". " not in caught.value.cause  # one cause; the remedy is ours
-    with use_device("cuda"), pytest.raises(DeviceUnavailableError):
-        resolve(None)
+
+
+@no_gpu
+def test_a_default_device_that_is_missing_is_refused_on_entry():
+    with pytest.raises(DeviceUnavailableError), use_device("cuda"):
+        pytest.fail("the block must not be entered")
+    assert resolve(None) == Device("cpu")
 
 
 def test_gpu_number_that_does_not_exist(require_cuda):

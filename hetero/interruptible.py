@@ -1,0 +1,42 @@
+"""Long loops in pieces, between which Python answers signals.
+
+A compiled loop runs to its end before Python sees a Ctrl-C. Host code that may have work for
+seconds hands it to the loop in ranges that take a fraction of a second each.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+TARGET_SECONDS = 0.2
+"""Time that one range should take: short for a person who waits, long beside a call's 10 us."""
+
+MAX_GROWTH = 8
+"""Largest factor between the sizes of two ranges, so that one lucky timing does no harm."""
+
+
+def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, int]]:
+    """Yield (begin, end) pairs that cover range(total) in order.
+
+    The sizes follow the clock: each range is to take `TARGET_SECONDS`.
+
+    Parameters
+    ----------
+    total : int
+    first : int
+        Items in the first range: as many as take less than a second on any machine (the
+        compilation of the loop not counted).
+    multiple : int
+        Every range but the last has a multiple of so many items.
+    """
+    begin, size = 0, max(multiple, first // multiple * multiple)
+    fastest = 0.0  # items per second, of the fastest range so far: the first one may compile
+    while begin < total:
+        end = min(begin + size, total)
+        start = time.perf_counter()
+        yield begin, end
+        fastest = max(fastest, (end - begin) / max(time.perf_counter() - start, 1e-9))
+        begin = end
+        size = min(int(TARGET_SECONDS * fastest), MAX_GROWTH * size)
+        size = max(multiple, size // multiple * multiple)

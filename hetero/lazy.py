@@ -1,0 +1,48 @@
+"""Public names that are imported at their first use, so that `import <package>` costs nothing."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+
+
+def lazy_attributes(
+    package: str,
+    names: Mapping[str, Iterable[str]],
+    modules: Iterable[str] = (),
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` for a package's `__init__`.
+
+    Parameters
+    ----------
+    package : str
+        Its `__name__`.
+    names : mapping of str to str
+        For each module (in full) the public names that it holds.
+    modules : iterable of str
+        Public submodules.
+
+    Notes
+    -----
+    `dir(package)`, and so tab completion, also lists what `__init__` defines itself.
+    """
+    module_of = {name: module for module, held in names.items() for name in held}
+    submodules = frozenset(modules)
+
+    def get_attribute(name: str):
+        if name in submodules:
+            return importlib.import_module(f"{package}.{name}")
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(module_of[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    exported = sorted([*module_of, *submodules])
+
+    def list_names() -> list[str]:
+        here = (n for n in vars(sys.modules[package]) if not n.startswith("_"))
+        return sorted({*exported, *here, "__version__"})
+
+    return get_attribute, list_names, exported

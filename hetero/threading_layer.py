@@ -1,0 +1,129 @@
+"""Numba's threading layers, made safe for forks and for Python threads.
+
+Numba runs parallel loops on one of three layers, in this order of preference: TBB, OpenMP and its
+own "workqueue". Two of them end the process where they are misused:
+
+- GNU OpenMP kills a child that was forked after the first parallel loop. `multiprocessing.Pool`
+  then starts another child for ever, so its user sees a program that hangs.
+- workqueue aborts the process if two Python threads run parallel loops at the same time.
+
+Every parallel loop of these packages passes through `protect_loop`, which turns the first case into
+a `ForkedProcessError` in the child and lets the loops of the second case wait for one another.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import os
+import site
+import sys
+import threading
+import weakref
+from pathlib import Path
+
+from numba import config
+from numba.np.ufunc import parallel as numba_parallel
+
+from hetero.errors import ForkedProcessError
+
+_loops: weakref.WeakSet = weakref.WeakSet()
+_workqueue_lock = threading.RLock()
+_cannot_run_loops = False
+
+
+def protect_loop(dispatcher):
+    """Return a parallel loop that raises a clear error, or waits, where Numba would abort.
+
+    It costs nothing per call, except under the workqueue layer, where it takes a lock.
+    """
+    if _cannot_run_loops:
+        _disable_loop(dispatcher)
+    _loops.add(dispatcher)
+    return _SerializedLoop(dispatcher) if _uses_workqueue() else dispatcher
+
+
+def load_tbb() -> None:
+    """Load the TBB library that `pip install tbb` brings, so that Numba finds it.
+
+    pip puts it into the environment's own lib folder, where the dynamic loader does not look.
+    Does nothing where there is none, on other systems than Linux, and after Numba has made its
+    choice.
+    """
+    if sys.platform != "linux" or numba_parallel._is_initialized:
+        return
+    for prefix in (sys.prefix, site.getuserbase()):
+        library = Path(prefix, "lib", "libtbb.so.12")
+        if library.exists():
+            ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+            return
+
+
+@functools.cache
+def _uses_workqueue() -> bool:
+    """Whether Numba will choose the workqueue layer, or has done so."""
+    if numba_parallel._is_initialized:
+        return numba_parallel.threading_layer() == "workqueue"
+    chosen = str(config.THREADING_LAYER).lower()
+    if chosen in ("tbb", "omp", "safe", "threadsafe"):
+        return False
+    layers = {"workqueue": ["workqueue"], "forksafe": ["tbb", "workqueue"]}.get(
+        chosen, config.THREADING_LAYER_PRIORITY
+    )
+    return next(filter(can_load, layers), "workqueue") == "workqueue"
+
+
+def can_load(layer: str) -> bool:
+    """Whether Numba can load this layer here."""
+    try:
+        if layer == "tbb":
+            numba_parallel._check_tbb_version_compatible()
+        name = {"tbb": "tbbpool", "omp": "omppool"}.get(layer, layer)
+        importlib.import_module(f"numba.np.ufunc.{name}")
+    except ImportError:
+        return False
+    return True
+
+
+class _SerializedLoop:
+    """A parallel loop that one Python thread runs at a time, for the workqueue layer."""
+
+    def __init__(self, dispatcher):
+        self._dispatcher = dispatcher
+        functools.update_wrapper(self, dispatcher)
+
+    def __call__(self, *arguments):
+        with _workqueue_lock:
+            return self._dispatcher(*arguments)
+
+    def __getattr__(self, name: str):
+        return getattr(self._dispatcher, name)
+
+
+def _disable_loop(dispatcher) -> None:
+    """Make every call of this loop raise ForkedProcessError.
+
+    The dispatcher forgets its machine code, so it calls `_compile_for_args`, which is replaced.
+    """
+    dispatcher._reset_overloads()
+    dispatcher._compile_for_args = _raise_forked
+
+
+def _raise_forked(*_arguments, **_keywords):
+    raise ForkedProcessError
+
+
+def _after_fork_in_child() -> None:
+    """Disable the parallel loops if the parent had started GNU OpenMP, and renew the lock."""
+    global _cannot_run_loops, _workqueue_lock
+    _workqueue_lock = threading.RLock()  # another thread of the parent may have held it
+    started = numba_parallel._is_initialized and numba_parallel.threading_layer() == "omp"
+    if started and sys.platform == "linux":
+        _cannot_run_loops = True
+        for dispatcher in list(_loops):
+            _disable_loop(dispatcher)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,156 @@
+"""Forks, Python threads and Ctrl-C: clear errors or correct results, never a hang or an abort."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import pytest
+
+from hetero import _driver
+from hetero.interruptible import MAX_GROWTH, ranges
+from hetero.threading_layer import can_load, load_tbb
+
+pytestmark = pytest.mark.skipif(_driver.SIMULATOR, reason="compiled loops on the CPU")
+
+LOOP = """
+import numpy as np
+from numba import prange
+from hetero.jit import parallel
+
+@parallel
+def double(x, out):
+    for i in prange(x.size):
+        out[i] = 2.0 * x[i]
+
+def check_doubles(count=100_000):
+    x = np.arange(float(count))
+    out = np.empty_like(x)
+    double(x, out)
+    return bool((out == 2 * x).all())
+"""
+
+FORK = """
+import multiprocessing
+from hetero.errors import ForkedProcessError
+from loop import check_doubles
+
+def answer(_):
+    try:
+        return check_doubles()
+    except ForkedProcessError as error:
+        assert "spawn" in str(error) and "tbb" in str(error)
+        return "refused"
+
+if __name__ == "__main__":
+    {before}
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(pool.map_async(answer, range(3)).get(timeout=60))
+    print(check_doubles())
+"""
+
+RAISE_IN_CHILD = """
+import multiprocessing
+from loop import check_doubles
+
+if __name__ == "__main__":
+    check_doubles()
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        try:
+            pool.apply_async(check_doubles).get(timeout=60)
+        except Exception as error:
+            print(type(error).__name__)
+"""
+
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from loop import check_doubles
+
+check_doubles()
+with ThreadPoolExecutor(8) as pool:
+    print(all(pool.map(lambda _: all(check_doubles() for _ in range(20)), range(16))))
+"""
+
+FOREIGN_LAYER = """
+import numba
+from loop import check_doubles
+
+check_doubles()
+print(numba.threading_layer())
+"""
+
+
+@pytest.fixture(params=["omp", "workqueue", "tbb"])
+def layer(request) -> str:
+    """A threading layer of Numba that can be loaded here."""
+    load_tbb()
+    if not can_load(request.param):
+        pytest.skip(f"Numba's {request.param} layer is not installed")
+    return request.param
+
+
+def run_script(folder, text: str, layer: str) -> list[str]:
+    """Run `text` as a program in a process of its own and return the lines that it prints."""
+    (folder / "loop.py").write_text(LOOP)
+    (folder / "program.py").write_text(text)
+    environment = os.environ | {
+        "NUMBA_THREADING_LAYER": layer,
+        "PYTHONPATH": os.pathsep.join(["", *sys.path]).strip(os.pathsep),
+    }
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_a_pool_of_forked_processes_works_or_gets_one_clear_error(tmp_path, layer):
+    results, in_parent = run_script(tmp_path, FORK.format(before="check_doubles()"), layer)
+    refused = layer == "omp" and sys.platform == "linux"  # GNU OpenMP
+    assert results == str(["refused" if refused else True] * 3)
+    assert in_parent == "True"
+
+
+def test_processes_forked_before_the_first_loop_can_run_loops(tmp_path):
+    results, in_parent = run_script(tmp_path, FORK.format(before="pass"), "omp")
+    assert results == str([True] * 3)
+    assert in_parent == "True"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="GNU OpenMP")
+def test_the_error_of_a_forked_process_reaches_its_parent(tmp_path):
+    assert run_script(tmp_path, RAISE_IN_CHILD, "omp") == ["ForkedProcessError"]
+
+
+def test_python_threads_may_run_loops_at_the_same_time(tmp_path, layer):
+    assert run_script(tmp_path, THREADS, layer) == ["True"]
+
+
+def test_the_layer_that_was_asked_for_is_used(tmp_path, layer):
+    assert run_script(tmp_path, FOREIGN_LAYER, layer) == [layer]
+
+
+def test_ranges_cover_everything_once_and_grow_no_faster_than_allowed():
+    pieces = list(ranges(10**7, first=1000, multiple=64))
+    assert pieces[0] == (0, 960)
+    assert [begin for begin, _ in pieces] == [0, *(end for _, end in pieces[:-1])]
+    assert pieces[-1][1] == 10**7
+    sizes = [end - begin for begin, end in pieces]
+    assert all(size % 64 == 0 for size in sizes[:-1])
+    assert all(b <= MAX_GROWTH * a for a, b in itertools.pairwise(sizes))
+    assert list(ranges(0, first=10)) == []
+    assert list(ranges(3, first=10, multiple=4)) == [(0, 3)]
+
+
+def test_slow_ranges_become_shorter(monkeypatch):
+    from hetero import interruptible
+
+    clock = iter(range(1000))
+    monkeypatch.setattr(interruptible.time, "perf_counter", lambda: float(next(clock)))
+    sizes = [end - begin for begin, end in ranges(1000, first=500, multiple=1)]
+    assert sizes[:3] == [500, 100, 100]  # a second for 500: 0.2 s for 100

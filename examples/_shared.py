@@ -46,7 +46,8 @@ class Row:
     def share_text(self) -> str:
         if self.fraction_of_limit is None:
             return "–"
-        return f"{100 * self.fraction_of_limit:.2g} %"
+        percent = 100 * self.fraction_of_limit
+        return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
 
     @property
     def verdict(self) -> str:

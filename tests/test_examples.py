@@ -43,6 +43,15 @@ def test_example_runs(name, tmp_path, compiled):
         assert list(tmp_path.rglob("*.png"))
 
 
+def test_shares_of_a_limit_are_written_without_exponents(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    from _shared import Row
+
+    shares = {0.0012: "0.12 %", 0.0996: "10 %", 0.995: "100 %", 1.234: "123 %", None: "–"}
+    for share, text in shares.items():
+        assert Row("job", "cpu", 1.0, "points/s", share, "", "", True).share_text == text
+
+
 def test_benchmarks_run(tmp_path, compiled):
     target = tmp_path / "record.json"
     run = subprocess.run(

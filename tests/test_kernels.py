@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from compile_cuda import compile_kernel
+from compile_cuda import allowed_spills, compile_kernel
 from hetero._driver import SIMULATOR
 from kernels import KERNELS
 from test_twins import ROOT, modules
@@ -40,7 +40,7 @@ def test_kernel_compiles_within_its_budget(name):
     module, _, attribute = name.rpartition(".")
     budget = KERNELS[name]
     report = compile_kernel(getattr(importlib.import_module(module), attribute), budget.signature)
-    assert report.spills == 0
+    assert report.spills <= allowed_spills()
     assert report.registers <= budget.registers
     if not budget.float64:
         assert report.opcodes(".f64") == 0

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numba import types
 
-from compile_cuda import compile_kernel
+from compile_cuda import allowed_spills, compile_kernel
 from hetero._driver import SIMULATOR
 from lbm import TRT
 from lbm.precision import PRECISIONS
@@ -40,7 +40,7 @@ def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registe
 
     kernel = made("step", pattern, odd, precision, walls, TRT, False)
     report = compile_kernel(kernel, signature(precision))
-    assert report.spills == 0
+    assert report.spills <= allowed_spills()
     assert report.registers <= registers
     if precision != "float64":
         assert report.opcodes(".f64") == 0

@@ -6,7 +6,7 @@ from numba import typeof
 
 import rode
 from budget import array, boolean, f4, f8, i8
-from compile_cuda import compile_kernel
+from compile_cuda import allowed_spills, compile_kernel
 from hetero._driver import SIMULATOR
 from rode import _averages_cuda, _march_cuda
 from rode._march import Run
@@ -42,7 +42,7 @@ def test_solver(problem, method, sampling, dtype, normals, registers):
     paths = (array(t), array(t, 2), array(t, 3), array(t, 2))
     kernel = _march_cuda.compiled(program_of(plan))
     report = compile_kernel(kernel, (typeof(run_of(dtype)), *tables, *paths))
-    assert report.spills == 0
+    assert report.spills <= allowed_spills()
     assert report.registers <= registers
     if dtype == "float32":
         assert report.opcodes(".f64") == 0
@@ -53,7 +53,7 @@ def test_averages(dtype, count):
     t = f4 if dtype == "float32" else f8
     signature = (array(t), i8, i8, i8, i8, t, boolean, array(t, 2))
     report = compile_kernel(_averages_cuda.sums_kernel(dtype, count), signature)
-    assert report.spills == 0
+    assert report.spills <= allowed_spills()
     assert report.registers <= 64
     if dtype == "float32":
         assert report.opcodes(".f64") == 0

@@ -15,7 +15,7 @@ def array(dtype, ndim=1):
 
 @dataclass(frozen=True)
 class Budget:
-    """What a kernel may use. Spills are never allowed."""
+    """What a kernel may use. Spills are not allowed (compile_cuda.allowed_spills)."""
 
     signature: tuple
     registers: int

@@ -9,6 +9,20 @@ from numba import cuda
 from numba.cuda import dispatcher
 
 
+BUDGET_COMPILER = (13, 5)
+"""Version of CUDA's assembler (nvJitLink) for which the budgets of registers were written down."""
+
+SPILLS_OF_OTHER_COMPILERS = 16
+"""Bytes that another version's assembler may spill: CUDA 13.0's spills 8 where 13.5's spills none."""
+
+
+def allowed_spills() -> int:
+    """Bytes that a kernel may spill: none with the assembler that the budgets are for."""
+    from cuda.bindings import nvjitlink
+
+    return 0 if nvjitlink.version() == BUDGET_COMPILER else SPILLS_OF_OTHER_COMPILERS
+
+
 @dataclass(frozen=True)
 class Report:
     """What the assembler says of a kernel."""

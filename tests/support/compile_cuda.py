@@ -8,12 +8,11 @@ from unittest import mock
 from numba import cuda
 from numba.cuda import dispatcher
 
-
 BUDGET_COMPILER = (13, 5)
 """Version of CUDA's assembler (nvJitLink) for which the budgets of registers were written down."""
 
 SPILLS_OF_OTHER_COMPILERS = 16
-"""Bytes that another version's assembler may spill: CUDA 13.0's spills 8 where 13.5's spills none."""
+"""Bytes that another version may spill: CUDA 13.0's spills 8 where 13.5's spills none."""
 
 
 def allowed_spills() -> int:

@@ -15,9 +15,8 @@ def on_links(simulation, name: str) -> tuple[np.ndarray, np.ndarray]:
     condition = simulation.solids[name].condition
     if isinstance(condition, PressureOutlet):
         raise ValueError(f"the solid {name!r} is an outlet: it has no force")
-    cells, q = simulation.problem.links.bodies[name]
+    cells, q, velocity = simulation.problem.links.bodies[name]
     c, w = np.array(C, float)[q], np.array(W)[q]
     back = simulation._returned(cells, q)
-    wall = np.array(getattr(condition, "velocity", (0.0, 0.0, 0.0)))
-    sent = back + 6.0 * w * (c @ wall)
+    sent = back + 6.0 * w * (c * velocity).sum(axis=1)
     return (sent + back)[:, None] * c, cells[:, ::-1] + 0.5 + 0.5 * c

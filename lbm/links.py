@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lbm.boundaries import FreeSlip, NoSlip, Periodic, Solid
+from lbm.boundaries import (
+    FreeSlip,
+    MovingWall,
+    NoSlip,
+    Periodic,
+    PressureOutlet,
+    Solid,
+    VelocityInlet,
+)
 from lbm.lattice import OPPOSITE, C, Q
 
 SOLID_CLASS = 1
@@ -30,14 +38,15 @@ class Links:
     materials : uint8 [class, q, what]: row of `kinds`; the population whose value is sent back,
         q itself but for free slip
     kinds : float64 [kind, 5]: what `_cell_math.reflect` needs
-    bodies : for each named solid the cells beside it [k, (z, y, x)] and their links q [k]
+    bodies : for each named solid the cells beside it [k, (z, y, x)], their links q [k], and the
+        velocity of the wall there [k, 3]
     """
 
     classes: np.ndarray
     masks: np.ndarray
     materials: np.ndarray
     kinds: np.ndarray
-    bodies: dict[str, tuple[np.ndarray, np.ndarray]]
+    bodies: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
 
     @property
     def any(self) -> bool:
@@ -61,14 +70,45 @@ class _Kinds:
             self.rows.append(row)
         return self.rows.index(row)
 
-    def of_faces(self, crossed: list[tuple[int, object]]) -> tuple[int, int]:
-        """(kind, axes of free slip as bits) of a link through one or more faces.
+    def of_link(self, crossed: list[tuple[int, object]]) -> tuple[int, int]:
+        """Return (kind, slip axes as bits) of a link that meets one or more conditions.
 
-        At an edge the condition of lowest rank holds; free slip has the highest.
+        `crossed` holds (axis, condition) pairs. Where the second number is not 0 the link should
+        be mirrored in these axes, and the first one says what holds if that is impossible.
         """
-        condition = min((wall for _, wall in crossed), key=lambda wall: wall.rank)
-        slip = sum(1 << axis for axis, _ in crossed) if isinstance(condition, FreeSlip) else 0
-        return self.number(condition.row()), slip
+        conditions = [wall for _, wall in crossed]
+        slip = sum(1 << axis for axis, wall in crossed if isinstance(wall, FreeSlip))
+        strongest = min(conditions, key=lambda wall: wall.rank)
+        # Fluid slides along slip faces and passes inlets and outlets: nothing turns the tangential
+        # velocity around where these meet, so only the component across the slip faces is mirrored.
+        if slip and all(isinstance(w, FreeSlip) or not is_impermeable(w) for w in conditions):
+            return self.number(strongest.row()), slip
+        # Two impermeable faces: a velocity of one along the other's normal would push mass through
+        # the edge, and across itself a face has none.
+        if len(conditions) > 1 and all(map(is_impermeable, conditions)):
+            return 0, 0
+        return self.number(strongest.row()), 0
+
+    def of_link_behind_face(self, axis: int, face, condition) -> tuple[int, int]:
+        """Return the same for a link through one face, beside a solid that stands at this face.
+
+        The link ends where the solid would go on behind the face. Faces with the condition of the
+        solid in its place would meet in an edge there.
+        """
+        if not (is_impermeable(face) and is_impermeable(condition)):
+            return self.of_link([(axis, face), (-1, condition)])
+        # Each of the two blocks the fluid in one direction, and its velocity counts there: that of
+        # the face is 0 across it.
+        row = list(condition.row())
+        row[2 + axis] = 0.0
+        return self.number(tuple(row)), 0
+
+
+def is_impermeable(condition) -> bool:
+    """Whether no fluid passes a face or a solid with this condition."""
+    if isinstance(condition, VelocityInlet | PressureOutlet):
+        return False
+    return isinstance(condition, NoSlip | MovingWall | FreeSlip)
 
 
 def find(shape: tuple[int, int, int], faces: tuple, solids: dict[str, Solid]) -> Links:
@@ -82,10 +122,11 @@ def find(shape: tuple[int, int, int], faces: tuple, solids: dict[str, Solid]) ->
     z, y, x = np.nonzero(near)
     owner = np.zeros((len(x), Q), np.uint8)  # 1: a face, 2 + number: a solid
     kind, slip = np.zeros((len(x), Q), np.uint8), np.zeros((len(x), Q), np.uint8)
-    solid_kind = np.array([0, *(kinds.number(s.condition.row()) for s in solids.values())])
+    bodies = list(solids.values())
+    solid_kind = np.array([0, *(kinds.number(s.condition.row()) for s in bodies)])
     for q in range(1, Q):
-        _link(q, (x, y, z), shape, faces, material, kinds, solid_kind, owner, kind, slip)
-    partner = _partners(slip)
+        _link(q, (x, y, z), shape, faces, material, bodies, kinds, solid_kind, owner, kind, slip)
+    partner = _mirror_images(slip, owner, kind)
     walls, number, first = _number(owner > 0, kind, partner)
     classes = np.zeros(near.shape, np.min_scalar_type(_FIRST + len(first)))
     if material is not None:
@@ -94,8 +135,8 @@ def find(shape: tuple[int, int, int], faces: tuple, solids: dict[str, Solid]) ->
     table = np.array(kinds.rows)
     masks, materials = _table(owner[first] > 0, kind[first], partner[first], table)
     at = np.stack([z, y, x], axis=1)
-    bodies = {n: _body(at, owner == k + 2) for k, n in enumerate(names)}
-    return Links(classes, masks, materials, table, bodies)
+    links_of = {n: _body(at, owner == k + 2, table, kind) for k, n in enumerate(names)}
+    return Links(classes, masks, materials, table, links_of)
 
 
 def _materials(shape, solids) -> np.ndarray | None:
@@ -130,7 +171,7 @@ def _near(shape, faces, material) -> np.ndarray:
     return near
 
 
-def _link(q, cells, shape, faces, material, kinds, solid_kind, owner, kind, slip) -> None:
+def _link(q, cells, shape, faces, material, solids, kinds, solid_kind, owner, kind, slip):
     """Fill column q of `owner`, `kind` and `slip`: what is at the end of each cell's link q."""
     ends, through = [], []
     for axis in range(3):
@@ -152,17 +193,29 @@ def _link(q, cells, shape, faces, material, kinds, solid_kind, owner, kind, slip
         these = np.ones(len(inside), bool)
         for i, (_, _, crossed) in enumerate(through):
             these &= crossed if choice >> i & 1 else ~crossed
-        if these.any():
-            owner[these, q] = 1
-            crossed = [(axis, wall) for axis, wall, _ in which]
-            kind[these, q], slip[these, q] = kinds.of_faces(crossed)
+        if not these.any():
+            continue
+        owner[these, q] = 1
+        crossed = [(axis, wall) for axis, wall, _ in which]
+        kind[these, q], slip[these, q] = kinds.of_link(crossed)
+        if material is None or len(crossed) > 1:
+            continue
+        axis, face = crossed[0]
+        foot = [cells[a] if a == axis else ends[a] for a in range(3)]
+        hit = np.where(these, material[foot[2], foot[1], foot[0]], 0)
+        for k in np.unique(hit[hit > 0]):
+            behind, condition = hit == k, solids[k - 1].condition
+            kind[behind, q], slip[behind, q] = kinds.of_link_behind_face(axis, face, condition)
+            if isinstance(face, FreeSlip):  # it mirrors the solid, and has no friction of its own
+                owner[behind, q] = k + 1
 
 
-def _partners(slip: np.ndarray) -> np.ndarray:
-    """The population whose value the wall sends back against q: the mirror image where it slips.
+def _mirror_images(slip: np.ndarray, owner: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """Return the population whose value the wall sends back against q; fill in its owner and kind.
 
-    q runs into the face and its mirror image along the face too: the two swap. Where the mirror
-    image meets another wall, at a corner, q bounces back, so that no mass is lost.
+    That is q itself where it bounces, and its mirror image where it meets a slip face. q runs into
+    the face and its mirror image along the face too: the two swap. Where the mirror image meets
+    another wall, at a corner, q bounces back, so that no mass is lost.
     """
     partner = np.broadcast_to(np.arange(Q, dtype=np.uint8), slip.shape).copy()
     for q in range(1, Q):
@@ -170,6 +223,7 @@ def _partners(slip: np.ndarray) -> np.ndarray:
             image = C.index(tuple(c if axes >> a & 1 else -c for a, c in enumerate(C[q])))
             both = (slip[:, q] == axes) & (slip[:, image] == axes)
             partner[both, q] = image
+            owner[both, q], kind[both, q] = 1, 0
     return partner
 
 
@@ -201,6 +255,6 @@ def _table(walls, kind, partner, kinds) -> tuple[np.ndarray, np.ndarray]:
     return masks, materials
 
 
-def _body(at, owned) -> tuple[np.ndarray, np.ndarray]:
+def _body(at, owned, table, kind) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     cell, q = np.nonzero(owned)
-    return at[cell], q
+    return at[cell], q, table[kind[cell, q], 2:]

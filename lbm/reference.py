@@ -14,6 +14,14 @@ from lbm import boundaries as b
 from lbm.lattice import OPPOSITE, C, Q, W
 
 
+def _is_slip(condition) -> bool:
+    return isinstance(condition, b.FreeSlip)
+
+
+def _is_open(condition) -> bool:
+    return isinstance(condition, b.VelocityInlet | b.PressureOutlet)
+
+
 def equilibrium(rho, u):
     """Equation 13.4 with u.u in its last term; rho [x, y, z], u [c, x, y, z]."""
     square = (u**2).sum(axis=0)
@@ -55,14 +63,43 @@ class Reference:
             if not any(end):
                 continue
             at = tuple({-1: slice(0, 1), 0: slice(1, -1), 1: slice(-1, None)}[e] for e in end)
-            if not crossed:  # a copy of the cells at the other side
-                other = {-1: slice(-1, None), 0: slice(None), 1: slice(0, 1)}
-                around[at] = inside[tuple(other[e] for e in end)]
-                continue
             walls = [self.faces[2 * a + (end[a] > 0)] for a in crossed]
-            self.list.append((min(walls, key=lambda w: w.rank), tuple(crossed)))
-            around[at] = len(self.list) - 1
+            if len(crossed) > 1:
+                self.list.append(self._at_edge(walls, crossed))
+                around[at] = len(self.list) - 1
+                continue
+            # Through periodic faces a copy of the cells at the other side; a face goes by those
+            # beside it, as a solid there goes on behind the face.
+            near = {-1: slice(0, 1), 0: slice(None), 1: slice(-1, None)}
+            far = {-1: slice(-1, None), 0: slice(None), 1: slice(0, 1)}
+            beside = inside[tuple((near if a in crossed else far)[e] for a, e in enumerate(end))]
+            around[at] = self._behind(beside, crossed[0], walls[0]) if crossed else beside
         return around
+
+    def _at_edge(self, walls, crossed):
+        """(condition, axes in which it mirrors) of what lies beyond one or more faces."""
+        slip = tuple(a for a, wall in zip(crossed, walls, strict=True) if _is_slip(wall))
+        others = [wall for wall in walls if not _is_slip(wall)]
+        strongest = min(walls, key=lambda wall: wall.rank)
+        if slip and all(map(_is_open, others)):
+            return strongest, slip
+        closed = len(walls) > 1 and not any(map(_is_open, walls))
+        return (b.NoSlip() if closed else strongest), ()
+
+    def _behind(self, beside, axis, face):
+        """Numbers of conditions behind a face; `beside` has those of the cells before it."""
+        numbers = np.empty_like(beside)
+        for k in np.unique(beside):
+            entry = face, ((axis,) if _is_slip(face) else ())
+            if k:
+                solid = self.list[k][0]
+                entry = self._at_edge([face, solid], [axis, None])
+                if isinstance(solid, b.MovingWall) and not _is_open(face) and not _is_open(solid):
+                    along = [0.0 if a == axis else v for a, v in enumerate(solid.velocity)]
+                    entry = b.MovingWall(along), ()
+            self.list.append(entry)
+            numbers[beside == k] = len(self.list) - 1
+        return numbers
 
     def set(self, rho, u):
         """Start from equilibrium; u is the velocity that includes half the force's impulse."""
@@ -105,24 +142,23 @@ class Reference:
             beyond = self.conditions[at]
             for k in np.unique(beyond[(beyond > 0) & self.fluid]):
                 cells = (beyond == k) & self.fluid
-                condition, crossed = self.list[k]
-                back = self._reflected(q, after[q][cells], u[:, cells], condition)
-                if isinstance(condition, b.FreeSlip):
-                    back = self._mirrored(q, after, crossed)[cells]
-                self.f[OPPOSITE[q]][cells] = back
+                condition, slip = self.list[k]
+                self.f[OPPOSITE[q]][cells] = self._reflected(q, after[q], u, condition)[cells]
+                if slip:
+                    self._mirror(q, after, cells, slip)
 
-    def _mirrored(self, q, after, crossed):
-        """The mirror image in the same cell, if it meets the same faces and no other wall."""
-        image = C.index(tuple(c if a in crossed else -c for a, c in enumerate(C[q])))
+    def _mirror(self, q, after, cells, slip):
+        """Send back the mirror image of q in those cells where this is mirrored, too."""
+        image = C.index(tuple(c if a in slip else -c for a, c in enumerate(C[q])))
         at = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[image], self.shape, strict=True))
-        same = [k for k, entry in enumerate(self.list)
-                if entry and isinstance(entry[0], b.FreeSlip) and entry[1] == crossed]  # fmt: skip
-        return np.where(np.isin(self.conditions[at], same), after[image], after[q])
+        same = [k for k, entry in enumerate(self.list) if entry and entry[1] == slip]
+        mirrored = cells & np.isin(self.conditions[at], same)
+        self.f[OPPOSITE[q]][mirrored] = after[image][mirrored]
 
     def _reflected(self, q, f, u, condition):
         c = np.array(C[q], float)
         if isinstance(condition, b.PressureOutlet):
-            cu, square = c @ u, (u**2).sum(axis=0)
+            cu, square = np.tensordot(c, u, 1), (u**2).sum(axis=0)
             return 2 * W[q] * condition.rho * (1 + 4.5 * cu**2 - 1.5 * square) - f
         if isinstance(condition, b.MovingWall):
             return f - 6 * W[q] * (c @ np.array(condition.velocity))

@@ -1,5 +1,7 @@
 """Mass and momentum in periodic boxes and in closed ones."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,31 @@ def test_stored_populations_are_decoded_without_loss():
     assert (decoded * 2.0**15 == halves).all()
     singles = np.array([0.1, 1e-30], np.float32)
     assert (PRECISIONS["float32"].decoded(singles) == singles.astype(np.float64)).all()
+
+
+def test_closed_boxes_keep_mass_whatever_walls_meet(device):
+    """Every pair and triple of impermeable conditions, all different at the two ends of an axis."""
+
+    def wall(kind, axis):
+        u = np.roll((0.0, 0.06, -0.04), axis)  # along the wall
+        return {"still": lbm.NoSlip(), "lid": lbm.MovingWall(u), "slip": lbm.FreeSlip()}[kind]
+
+    shape = (4, 5, 3)
+    rho, u = noisy(shape)
+    ball = np.zeros(shape, bool)
+    ball[1, 4, :2] = True  # beside the faces y+ and z-, along which it moves
+    wrong = []
+    for k, low in enumerate(itertools.product(("still", "lid", "slip"), repeat=3)):
+        for high in itertools.islice(itertools.product(("still", "lid", "slip"), repeat=3), k % 4,
+                                     None, 4):  # fmt: skip
+            walls = {f"{a}-": wall(w, i) for i, (a, w) in enumerate(zip("xyz", low, strict=True))}
+            walls |= {f"{a}+": wall(w, i) for i, (a, w) in enumerate(zip("xyz", high, strict=True))}
+            if k % 2:
+                walls["ball"] = lbm.Solid(ball, lbm.MovingWall((0.02, 0.0, 0.0)))
+            s = lbm.Simulation(shape, collision=lbm.TRT(0.7), boundaries=walls, rho=rho, u=u,
+                               precision="float64", force=(1e-300, 0.0, 0.0), check=0,
+                               device=device)  # fmt: skip
+            mass = s.rho[s.fluid].sum()
+            if abs(s.run(3).rho[s.fluid].sum() - mass) > 1e-12:
+                wrong.append((low, high))
+    assert wrong == []

@@ -1,5 +1,7 @@
 """Channels, ducts and vortices: exact solutions, and orders of convergence by regression."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -94,3 +96,117 @@ def test_inlet_and_outlet_carry_a_uniform_flow(device):
     s = steady((24, 2, 2), device, tolerance=1e-8, boundaries=walls)
     assert np.abs(s.u[0] - 0.05).max() < 1e-4
     assert np.abs(s.rho - 1.0).max() < 1e-4
+
+
+UNIFORM = (0.05, -0.03, 0.04)
+CHOICES = ("periodic", "inlet", "outlet", "slip", "lid")
+
+
+def uniform_flow(kinds):
+    """(velocity, boundaries) of a uniform flow that fits the conditions `kinds` of three axes.
+
+    A condition is that of both faces of an axis, or a pair. The flow is along slip faces and lids.
+    """
+    pairs = [(k, k) if isinstance(k, str) else k for k in kinds]
+    sealed = [bool({"slip", "lid"} & set(pair)) for pair in pairs]
+    u = tuple(0.0 if s else v for s, v in zip(sealed, UNIFORM, strict=True))
+    make = {
+        "periodic": lbm.Periodic(),
+        "inlet": lbm.VelocityInlet(u),
+        "outlet": lbm.PressureOutlet(1.0),
+        "slip": lbm.FreeSlip(),
+        "lid": lbm.MovingWall(u),
+    }
+    faces = [f"{axis}{end}" for axis in "xyz" for end in "-+"]
+    return u, {f: make[k] for f, k in zip(faces, itertools.chain(*pairs), strict=True)}
+
+
+def keeps_uniform_flow(kinds, device, shape=(4, 5, 3), **bodies):
+    u, boundaries = uniform_flow(kinds)
+    s = lbm.Simulation(shape, u=u, boundaries=boundaries | bodies, force=(1e-300, 0.0, 0.0),
+                       device=device, check=0, **FORCED)  # fmt: skip
+    s.run(3)
+    error = np.abs(s.u - np.reshape(u, (3, 1, 1, 1)))[:, s.fluid].max()
+    return max(error, np.abs(s.rho - 1.0).max()) < 1e-14
+
+
+def test_a_uniform_flow_passes_every_pair_and_triple_of_conditions(device):
+    """Uniform flow is exact: at every face, edge and corner where these conditions meet."""
+    wrong = [k for k in itertools.product(CHOICES, repeat=3) if not keeps_uniform_flow(k, device)]
+    assert wrong == []
+
+
+def test_a_uniform_flow_passes_where_the_ends_of_an_axis_differ(device):
+    ends = list(itertools.permutations(("inlet", "outlet", "slip", "lid"), 2))
+    triples = [(e, a, b) for e in ends for a in ("slip", "outlet", "lid") for b in ("slip", *ends)]
+    some = [tuple(np.roll(np.array(t, object), k)) for k, t in enumerate(triples[::3])]
+    assert [k for k in some if not keeps_uniform_flow(k, device)] == []
+
+
+def test_a_uniform_flow_passes_solids_that_move_with_it(device):
+    """In the corners and at the faces of the domain, whatever conditions these have."""
+    shape = (4, 5, 3)
+    body = np.zeros(shape, bool)
+    body[0, 0, 0] = body[3, 4, 2] = body[1, 0, 1] = body[0, 3, 2] = True
+    wrong = []
+    for kinds in itertools.product(CHOICES, repeat=3):
+        u, _ = uniform_flow(kinds)
+        conditions = [lbm.VelocityInlet(u), lbm.PressureOutlet(1.0), lbm.MovingWall(u)]
+        # Walls do not let a flow slide along a slip face into them.
+        for condition in conditions[: 2 if "slip" in kinds else 3]:
+            if not keeps_uniform_flow(kinds, device, shape, body=lbm.Solid(body, condition)):
+                wrong.append((kinds, condition))
+    assert wrong == []
+
+
+def test_a_layer_of_solid_cells_is_a_face(device):
+    """A wall in the domain acts as one at its end, beside faces of any condition."""
+    rng = np.random.default_rng(5)
+    rho, u = 1.0 + 0.01 * rng.standard_normal((4, 4, 3)), 0.02 * rng.standard_normal((3, 4, 4, 3))
+    conditions = (
+        lbm.NoSlip(),
+        lbm.MovingWall((0.0, 0.05, -0.02)),
+        lbm.VelocityInlet((0.04, 0.03, 0.02)),
+        lbm.PressureOutlet(1.01),
+    )
+    sides = (
+        lbm.FreeSlip(),
+        lbm.Periodic(),
+        lbm.NoSlip(),
+        lbm.MovingWall((0.02, 0.0, 0.0)),
+        lbm.VelocityInlet((0.03, -0.01, 0.05)),
+        lbm.PressureOutlet(0.99),
+    )
+    layer = np.zeros((5, 4, 3), bool)
+    layer[0] = True
+    wider = [np.concatenate([a[..., :1, :, :], a], axis=-3) for a in (rho, u)]
+    for condition, y, z in itertools.product(conditions, sides, sides):
+        if type(condition) in (type(y), type(z)) and not isinstance(condition, lbm.NoSlip):
+            continue  # one of two inlets must win at their edge: not always the same
+        walls = {"x+": lbm.PressureOutlet(), "y": y, "z": z}
+        options = {"force": (1e-300, 0.0, 0.0), "device": device, "check": 0} | FORCED
+        face = lbm.Simulation((4, 4, 3), boundaries=walls | {"x-": condition}, rho=rho, u=u,
+                              **options)  # fmt: skip
+        walls |= {"x-": lbm.NoSlip(), "layer": lbm.Solid(layer, condition)}
+        solid = lbm.Simulation((5, 4, 3), boundaries=walls, rho=wider[0], u=wider[1], **options)
+        np.testing.assert_allclose(solid.run(4).u[:, 1:], face.run(4).u, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("side", ["slip", "outlet", "periodic"])
+def test_couette_is_exact_between_other_faces(side, device):
+    """The flow is along the edges: an edge that held it back would bend the profile there."""
+    n, lid = 8, 1e-5  # so slow that what varies with the speed squared cannot be seen
+    sides = {"slip": lbm.FreeSlip(), "outlet": lbm.PressureOutlet(), "periodic": lbm.Periodic()}
+    walls = {"y-": lbm.NoSlip(), "y+": lbm.MovingWall((lid, 0.0, 0.0)), "z": sides[side]}
+    s = steady((2, n, 3), device, boundaries=walls, tolerance=1e-11)
+    exact = lid * (np.arange(n) + 0.5)[None, :, None] / n
+    assert np.abs(s.u[0] - exact).max() < 1e-6 * lid
+    assert np.abs(s.u[1:]).max() < 1e-4 * lid
+
+
+def test_a_stream_between_slip_sides_stays_uniform(device):
+    """From an inlet to an outlet, along each axis."""
+    for turn in range(3):
+        kinds = tuple(np.roll(["open", "slip", "slip"], turn))
+        kinds = tuple(("inlet", "outlet") if k == "open" else k for k in kinds)
+        assert keeps_uniform_flow(kinds, device, (7, 6, 5))

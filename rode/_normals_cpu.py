@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, prange, uint64
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel
 from rode import _normals_math as formulas
 from rode._chunks import chunk_of, counter
@@ -12,18 +13,21 @@ from rode._chunks import chunk_of, counter
 CHUNK = 512
 """Blocks of words that a stage works on at once: they stay in the first-level cache."""
 
+_FIRST = 1 << 21
+"""Numbers of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+
 
 def _direct(draw, size):
     chunk = chunk_of(draw, size)
 
     @parallel
-    def fill_direct(k0, k1, path, stream, sigma, out):
+    def fill_direct(begin, k0, k1, path, stream, sigma, out):
         blocks = (out.size + size - 1) // size
         for c in prange((blocks + CHUNK - 1) // CHUNK):
             first = int64(c) * CHUNK
             count = min(CHUNK, blocks - first)
             four, part = np.empty((4, count), np.uint32), np.empty((size, count), out.dtype)
-            chunk(counter(uint64(first)), k0, k1, path, stream, sigma, four, part)
+            chunk(counter(begin + uint64(first)), k0, k1, path, stream, sigma, four, part)
             whole = min(count, (out.size - first * size) // size)
             for l in range(whole):
                 for j in range(size):
@@ -51,5 +55,7 @@ _DIRECT = {
 
 def direct(method, key, path, stream, out, launch_stream=0, threads=0, per_sm=None):
     """Fill `out` by a method that makes each block of words into numbers."""
-    fill = _DIRECT[method, out.dtype.name]
-    fill(*key, np.uint32(path), np.uint32(stream), out.dtype.type(1.0), out)
+    fill, size = _DIRECT[method, out.dtype.name], 16 // out.dtype.itemsize
+    constants = (*key, np.uint32(path), np.uint32(stream), out.dtype.type(1.0))
+    for a, b in ranges(out.size, first=_FIRST, multiple=size * CHUNK):
+        fill(np.uint64(a // size), *constants, out[a:b])

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 from numba import int64, prange, uint32, uint64
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel, serial
 from rode._blocks_math import BLOCKS
 from rode._chunks import chunk_of
@@ -16,6 +17,9 @@ from rode._starts import stationary
 
 CHUNK = 1 << 16
 """Elements that a thread walks at once."""
+
+FIRST_PIECE = 1 << 20
+"""Elements of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 BLOCKS_AT_ONCE = 512
 """Blocks of noise that are drawn ahead of a walk, by vector instructions."""
@@ -82,9 +86,11 @@ def scan(run, table, start, deviation, noise, normals, out, stream=0):
         starts = stationary((run.k0, run.k1), run.stream, run.path, T(deviation), paths)
     else:
         starts = np.full(paths, start, T)
-    _scan(out.dtype.name, noise is None, normals)(
-        Steps(*run[:6]), starts, out if noise is None else noise, out
-    )
+    loop, steps = _scan(out.dtype.name, noise is None, normals), Steps(*run[:6])
+    source = out if noise is None else noise
+    for a, b in ranges(paths, first=max(1, FIRST_PIECE // out.shape[1])):
+        of_part = steps._replace(path=np.uint32(int(run.path) + a))
+        loop(of_part, starts[a:b], source[a:b], out[a:b])
 
 
 @functools.cache
@@ -92,14 +98,15 @@ def _long_scan(dtype, fused, normals):
     walk, T = _walker(dtype, fused, normals), np.dtype(dtype).type
 
     @parallel
-    def scan_long(run, start, weights, noise, out):
+    def scan_long(run, begin, start, weights, noise, out):
+        """Fill `out`, the path from its element `begin` on; return the value that comes next."""
         n = out.size
         chunks = (n + CHUNK - 1) // CHUNK
         ends = np.empty(chunks, dtype)
         for c in prange(chunks):
             low = int64(c) * CHUNK
             part = out[low : min(low + CHUNK, n)]
-            ends[c] = walk(run, run.path, T(0.0), low, noise, part)
+            ends[c] = walk(run, run.path, T(0.0), begin + low, noise, part)
         values = np.empty(chunks, dtype)
         value = start
         for c in range(chunks):
@@ -110,6 +117,7 @@ def _long_scan(dtype, fused, normals):
             part = out[low : min(low + CHUNK, n)]
             for i in range(part.size):
                 part[i] += weights[i] * values[c]
+        return value
 
     return scan_long
 
@@ -121,9 +129,10 @@ def long_scan(run, table, rate, start, noise, normals, out, stream=0):
     """
     T = out.dtype.type
     weights = np.exp(-rate * np.arange(1, CHUNK + 1)).astype(T)
-    _long_scan(out.dtype.name, noise is None, normals)(
-        Steps(*run[:6]), T(start), weights, out if noise is None else noise, out
-    )
+    loop, steps = _long_scan(out.dtype.name, noise is None, normals), Steps(*run[:6])
+    value, source = T(start), out if noise is None else noise
+    for a, b in ranges(out.size, first=FIRST_PIECE, multiple=CHUNK):
+        value = T(loop(steps, a, value, weights, source, out[a:b]))
 
 
 @functools.cache
@@ -131,9 +140,9 @@ def _bridge(dtype, normals):
     walk, each, whole = _walker(dtype, True, normals), block(dtype), tile(dtype)
 
     @parallel
-    def bridge_tiles(run, powers, bends, table, start, ends, out):
-        for i in prange(ends.size):
-            number = int64(i)
+    def bridge_tiles(run, first, stop, powers, bends, table, start, ends, out):
+        for i in prange(stop - first):
+            number = first + int64(i)
             low = number * whole
             free = np.empty(whole, out.dtype)
             value = start if number == 0 else ends[number - 1]
@@ -152,7 +161,9 @@ def _bridge(dtype, normals):
 def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
     bends = np.array(run.powers), np.array(run.bends)
-    _bridge(out.dtype.name, normals)(Steps(*run[:6]), *bends, table, start, ends, out)
+    loop, steps = _bridge(out.dtype.name, normals), Steps(*run[:6])
+    for a, b in ranges(ends.size, first=FIRST_PIECE // tile(out.dtype)):
+        loop(steps, a, b, *bends, table, start, ends, out)
 
 
 def ends_of(count, dtype, stream=0):

@@ -6,6 +6,7 @@ import numpy as np
 from numba import int64, prange, uint32
 
 from hetero._philox_math import philox10
+from hetero.interruptible import ranges
 from hetero.jit import parallel, serial
 from rode._normals_math import box_muller_float32, box_muller_float64
 from rode._wallace_math import (
@@ -20,6 +21,9 @@ from rode._wallace_math import (
     spread,
     turned,
 )
+
+_FIRST = 1 << 21
+"""Numbers of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 
 def _wallace(dtype):
@@ -44,9 +48,9 @@ def _wallace(dtype):
         return pool * normed(sums[0])
 
     @parallel
-    def fill_wallace(k0, k1, path, stream, corrected, out):
+    def fill_wallace(first, k0, k1, path, stream, corrected, out):
         for p in prange((out.size + PASSES * POOL - 1) // (PASSES * POOL)):
-            number = uint32(p)
+            number = uint32(first + uint32(p))
             pool, old = pool_of(number, k0, k1, path, stream), np.empty(POOL, dtype)
             base = int64(p) * (PASSES * POOL)
             for pass_ in range(PASSES):
@@ -83,4 +87,6 @@ _wallace_float32, _wallace_float64 = _wallace("float32"), _wallace("float64")
 def wallace(key, path, stream, corrected, out, launch_stream=0):
     """Fill `out`, a pool for every PASSES POOL numbers."""
     fill = _wallace_float32 if out.dtype == np.float32 else _wallace_float64
-    fill(*key, np.uint32(path), np.uint32(stream), corrected, out)
+    constants = (*key, np.uint32(path), np.uint32(stream), corrected)
+    for a, b in ranges(out.size, first=_FIRST, multiple=PASSES * POOL):
+        fill(np.uint32(a // (PASSES * POOL)), *constants, out[a:b])

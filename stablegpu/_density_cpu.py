@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel, scalar
 from stablegpu._density_math import (
     DROP,
@@ -33,6 +34,9 @@ from stablegpu._values_math import assemble, is_trivial, oriented, placed, trivi
 
 _SECTIONS = 12  # of the interval in each step of the search for the peak
 _PASSES = 12  # evaluations of all panels after which every result is taken as it is
+
+_FIRST = 1 << 12
+"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 
 @scalar
@@ -225,4 +229,6 @@ def _evaluate_points(
 
 def evaluate(x, frame, right, left, rule, panels, tolerance, forced, outputs, error, stream=0):
     """pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
-    _evaluate_points(x, frame, right, left, rule, panels, tolerance, forced, *outputs, error)
+    constants = (frame, right, left, rule, panels, tolerance, forced)
+    for a, b in ranges(x.size, first=_FIRST):
+        _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs), error[a:b])

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import FUSED, SUMS, parallel, scalar
 from stablegpu._density_cpu import write
 from stablegpu._nodes_math import (
@@ -16,6 +17,9 @@ from stablegpu._nodes_math import (
     outside,
 )
 from stablegpu._values_math import oriented, placed
+
+_FIRST = 1 << 18
+"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 
 @scalar(fastmath=SUMS)
@@ -81,4 +85,6 @@ def _evaluate_points(
 
 def evaluate(x, frame, right, left, right_reach, left_reach, nodes, outputs, stream=0):
     """pdf, cdf, sf and their logarithms at points."""
-    _evaluate_points(x, frame, right, left, right_reach, left_reach, nodes, *outputs)
+    constants = (frame, right, left, right_reach, left_reach, nodes)
+    for a, b in ranges(x.size, first=_FIRST):
+        _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))

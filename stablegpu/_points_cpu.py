@@ -3,6 +3,7 @@
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel, scalar
 from stablegpu._density_cpu import point, write
 from stablegpu._points_math import located_from, place, summed
@@ -10,6 +11,9 @@ from stablegpu._points_near_one import point_near_one
 from stablegpu._values_math import is_trivial, oriented, trivial
 
 _located = located_from(scalar)
+
+_FIRST = 1 << 12
+"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 
 # The outputs as arguments of their own: see _density_cpu.py.
@@ -51,4 +55,8 @@ def _evaluate_points(
 
 def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
     """pdf, cdf, sf and their logarithms; inputs have one element or as many as the outputs."""
-    _evaluate_points(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, *outputs)
+    inputs = (x, alpha, beta, loc, scale, in_s0)
+    size = max(values.size for values in outputs)
+    for a, b in ranges(size, first=_FIRST):
+        parts = (values if values.size == 1 else values[a:b] for values in inputs)
+        _evaluate_points(*parts, rule, panels, tolerance, *(values[a:b] for values in outputs))

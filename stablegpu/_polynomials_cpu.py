@@ -3,6 +3,7 @@
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu._polynomials_math import (
     ROW,
@@ -17,6 +18,10 @@ from stablegpu._polynomials_math import (
 )
 
 _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = map(np.uint64, range(1, ROW))
+
+
+_FIRST = 1 << 21
+"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 
 # The outputs as arguments of their own: see _density_cpu.py.
@@ -50,19 +55,9 @@ def _evaluate_points(
 
 def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, outputs, stream=0):
     """pdf, cdf and sf at (x - loc) power inverse - shift."""
-    _evaluate_points(
-        x,
-        loc,
-        power,
-        inverse,
-        shift,
-        shift_low,
-        right,
-        left,
-        segments.cells,
-        segments.rows,
-        *outputs,
-    )
+    constants = (loc, power, inverse, shift, shift_low, right, left, segments.cells, segments.rows)
+    for a, b in ranges(x.size, first=_FIRST):
+        _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))
 
 
 @parallel
@@ -101,4 +96,6 @@ def _invert_points(p, upper, loc, scale, shift, shift_low, right, left, segments
 
 def invert(p, upper, loc, scale, shift, shift_low, right, left, segments, x, stream=0):
     """x with P(X <= x) = p, or P(X > x) = p if `upper`."""
-    _invert_points(p, upper, loc, scale, shift, shift_low, right, left, segments, x)
+    constants = (upper, loc, scale, shift, shift_low, right, left, segments)
+    for a, b in ranges(p.size, first=_FIRST):
+        _invert_points(p[a:b], *constants, x[a:b])

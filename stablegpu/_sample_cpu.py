@@ -3,10 +3,14 @@
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel, serial
 from stablegpu._sample_math import centred, variables, weron
 
 CHUNK = 1024
+
+_FIRST = 1 << 20
+"""Samples of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 
 @serial
@@ -24,11 +28,12 @@ def _fill_chunk(begin, k0, k1, path, number, right, left, sampler, loc, scale, o
 
 
 @parallel
-def _fill(k0, k1, path, number, right, left, sampler, loc, scale, out):
+def _fill(first, k0, k1, path, number, right, left, sampler, loc, scale, out):
     for chunk in prange((out.size + CHUNK - 1) // CHUNK):
         begin = np.int64(chunk) * CHUNK  # prange counts in uint64
         part = out[begin : min(begin + CHUNK, out.size)]
-        _fill_chunk(np.uint64(begin), k0, k1, path, number, right, left, sampler, loc, scale, part)
+        block = first + np.uint64(begin)
+        _fill_chunk(block, k0, k1, path, number, right, left, sampler, loc, scale, part)
 
 
 def fill(key, path, number, law, loc, scale, out, stream=0):
@@ -38,4 +43,5 @@ def fill(key, path, number, law, loc, scale, out, stream=0):
     if out.size <= CHUNK:  # waking threads costs more
         _fill_chunk(np.uint64(0), *key, *constants, out)
     else:
-        _fill(*key, *constants, out)
+        for a, b in ranges(out.size, first=_FIRST, multiple=CHUNK):
+            _fill(np.uint64(a), *key, *constants, out[a:b])

@@ -5,11 +5,15 @@ import math
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu import _special_math as formulas
 
 _BLOCK = 512
 """Lanes of a sum that a thread carries at once: long enough for vectors, short enough for L1."""
+
+_FIRST = 1 << 21
+"""Elements of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 
 def _elementwise(formula):
@@ -26,12 +30,14 @@ _log_ndtr, _ndtr = _elementwise(formulas.log_ndtr), _elementwise(formulas.ndtr)
 
 def log_ndtr(x, out, stream=0):
     """Fill `out` with the logarithm of the normal distribution function."""
-    _log_ndtr(x, out)
+    for a, b in ranges(out.size, first=_FIRST):
+        _log_ndtr(x[a:b], out[a:b])
 
 
 def ndtr(x, out, stream=0):
     """Fill `out` with the normal distribution function."""
-    _ndtr(x, out)
+    for a, b in ranges(out.size, first=_FIRST):
+        _ndtr(x[a:b], out[a:b])
 
 
 @parallel
@@ -42,7 +48,8 @@ def _expn(x, near, far, form, out):
 
 def expn(x, near, far, form, out, stream=0):
     """Fill `out` with the exponential integral of the order that the table is for."""
-    _expn(x, near, far, form, out)
+    for a, b in ranges(out.size, first=_FIRST):
+        _expn(x[a:b], near, far, form, out[a:b])
 
 
 @parallel

@@ -5,7 +5,7 @@ The only package here that knows what a device is. Importing it loads neither Nu
 
 from hetero._progress import progress
 from hetero.devices import Device, available, resolve, use_device
-from hetero.errors import DeviceUnavailableError, ForkedProcessError
+from hetero.errors import DeviceMemoryError, DeviceUnavailableError, ForkedProcessError
 from hetero.lazy import lazy_attributes
 from hetero.regions import Profile, Region, profile, region
 from hetero.version import VERSION as __version__
@@ -23,6 +23,7 @@ __getattr__, __dir__, __all__ = lazy_attributes(
 )
 __all__ += [
     "Device",
+    "DeviceMemoryError",
     "DeviceUnavailableError",
     "ForkedProcessError",
     "Profile",

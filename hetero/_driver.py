@@ -13,10 +13,14 @@ import weakref
 
 from numba import config, cuda
 
+from hetero.errors import DeviceMemoryError
+
 __all__ = [
     "SIMULATOR",
     "Launcher",
     "cuda",
+    "is_out_of_memory",
+    "memory_error",
     "prepared",
     "problem",
     "raise_shared_limit",
@@ -63,6 +67,7 @@ def problem() -> tuple[str, str] | None:
         return "the package numba-cuda is not installed in this environment", INSTALL
     try:
         if cuda.is_available():
+            _report_exhausted_memory()
             return _toolkit_problem()
     except Exception as error:
         return f"the CUDA driver failed to start ({error})", "check that nvidia-smi works"
@@ -75,6 +80,42 @@ def problem() -> tuple[str, str] | None:
     if "be found" in cause or "libcuda" in cause or "not found" in cause:
         cause = "no NVIDIA driver was found (libcuda)"
     return cause, "run on a machine with an NVIDIA GPU and its driver; nvidia-smi must work there"
+
+
+@functools.cache
+def _report_exhausted_memory() -> None:
+    """Let failed allocations raise DeviceMemoryError, unless the user has a memory manager."""
+    from numba.cuda.cudadrv import driver
+
+    if driver._memory_manager is not None or config.CUDA_MEMORY_MANAGER != "default":
+        return
+
+    class ReportingMemoryManager(driver.NumbaCUDAMemoryManager):
+        """Numba's own memory manager, whose errors say what was needed and what there is."""
+
+        def memalloc(self, size):
+            try:
+                return super().memalloc(size)
+            except driver.CudaAPIError as error:
+                if is_out_of_memory(error):
+                    raise memory_error(size) from None
+                raise
+
+    cuda.set_memory_manager(ReportingMemoryManager)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether Numba's, CuPy's or PyTorch's error says that the GPU's memory is exhausted."""
+    if type(error).__name__ in ("OutOfMemoryError", "OutOfMemoryException"):
+        return True
+    return type(error).__name__ == "CudaAPIError" and "OUT_OF_MEMORY" in str(error)
+
+
+def memory_error(needed: int | None) -> DeviceMemoryError:
+    """The error for an allocation of `needed` bytes that failed on the current GPU."""
+    context = cuda.current_context()
+    free, total = context.get_memory_info()
+    return DeviceMemoryError(f"cuda:{context.device.id}", needed, free, total)
 
 
 def _toolkit_problem() -> tuple[str, str] | None:

@@ -80,17 +80,28 @@ class Device:
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """Make this the current GPU of the thread while the block runs."""
+        """Make this the current GPU of the thread while the block runs.
+
+        Raises
+        ------
+        DeviceMemoryError
+            For any library's error that says that the GPU's memory is exhausted.
+        """
         if self.kind == "cpu":
             yield
             return
         from hetero import regions
-        from hetero._driver import SIMULATOR, cuda
+        from hetero._driver import SIMULATOR, cuda, is_out_of_memory, memory_error
 
         if not SIMULATOR:
             regions.note_gpu()
         with contextlib.nullcontext() if SIMULATOR else cuda.gpus[self.index]:
-            yield
+            try:
+                yield
+            except Exception as error:
+                if is_out_of_memory(error):
+                    raise memory_error(None) from error
+                raise
 
     def synchronize(self) -> None:
         """Wait until all work given to the device is done."""

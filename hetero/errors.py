@@ -17,6 +17,42 @@ class DeviceUnavailableError(RuntimeError):
         return type(self), (self.device, self.cause, self.remedy)
 
 
+class DeviceMemoryError(MemoryError):
+    """A GPU has too little free memory; the message says what was needed and what there is.
+
+    The device can still be used: memory that was allocated before is kept or has been given back.
+
+    Attributes
+    ----------
+    device : str
+    needed : int or None
+        Bytes of the allocation that failed; None if the library that failed does not say.
+    free, total : int
+        Bytes of the device at that time.
+    """
+
+    def __init__(self, device: str, needed: int | None, free: int, total: int):
+        wanted = "more memory than there is" if needed is None else f"{format_bytes(needed)} more"
+        super().__init__(
+            f"{device} needs {wanted}, has {format_bytes(free)} free of {format_bytes(total)}. "
+            "Remedy: pass less data at a time, take float32, free other arrays on the GPU, "
+            "or compute with device='cpu'"
+        )
+        self.device, self.needed, self.free, self.total = device, needed, free, total
+
+    def __reduce__(self):  # the base class would call with the message
+        return type(self), (self.device, self.needed, self.free, self.total)
+
+
+def format_bytes(count: float) -> str:
+    """Return a number of bytes as text, in the largest binary unit that it fills."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.3g} {unit}"
+        count /= 1024
+    return f"{count:.4g} TiB"
+
+
 class ForkedProcessError(RuntimeError):
     """A forked process cannot run parallel CPU loops, because its parent had started OpenMP."""
 

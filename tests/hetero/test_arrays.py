@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero.arrays import as_real, device_of
+from hetero import Device, DeviceMemoryError
+from hetero._driver import SIMULATOR
+from hetero.arrays import Workspace, as_real, device_of
 from stablegpu import stable
 
 LAW = stable(1.5, 0.5)
@@ -190,3 +192,17 @@ def test_random_numbers_fill_device_arrays(require_cuda):
         assert LAW.rvs(out=out, random_state=1) is out
     assert profile.bytes_to_host == 0
     np.testing.assert_allclose(cupy.asnumpy(out), LAW.rvs(1000, random_state=1), rtol=1e-10)
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(SIMULATOR, reason="the simulator allocates host memory")
+def test_a_gpu_without_enough_memory_says_so_and_stays_usable(require_cuda):
+    device = Device("cuda")
+    with device.active():
+        work = Workspace(device)
+        with pytest.raises(DeviceMemoryError, match=r"needs 32 TiB more, has .* free of") as caught:
+            work.output((2**42,))
+        assert caught.value.needed == 2**45
+        assert caught.value.free <= caught.value.total
+        small = work.output((1000,))
+        assert work.result(small, (1000,)).shape == (1000,)

@@ -1,5 +1,7 @@
 """Checks name the argument, the value and the allowed range."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -46,3 +48,12 @@ def test_whole():
             errors.whole("n", bad)
     with pytest.raises(ValueError, match="n must be an integer >= 4, got 3"):
         errors.whole("n", 3, 4)
+
+
+def test_exhausted_memory_says_what_is_needed_and_what_there_is():
+    error = errors.DeviceMemoryError("cuda:0", 3 * 2**40, 5 * 2**30, 80 * 2**30)
+    assert isinstance(error, MemoryError)
+    assert "cuda:0 needs 3 TiB more, has 5 GiB free of 80 GiB. Remedy: " in str(error)
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error)
+    assert "needs more memory than there is" in str(errors.DeviceMemoryError("cuda:1", None, 0, 1))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 
-def dense_from_band(ab, lower: bool = True) -> np.ndarray:
-    """The dense symmetric matrix of LAPACK band storage."""
+def dense_from_band(ab, lower: bool = False) -> np.ndarray:
+    """Expand LAPACK band storage, upper unless `lower`, to the dense symmetric matrix."""
     ab = np.asarray(ab)
     d, n = ab.shape[0] - 1, ab.shape[1]
     a = np.zeros((n, n), ab.dtype)
@@ -34,8 +34,8 @@ def tridiagonal(a: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.diag(a).copy(), np.diag(a, -1).copy()
 
 
-def cosine_matrix(coefficients, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Band storage (lower) and sorted eigenvalues of a matrix of bandwidth len(coefficients) - 1.
+def cosine_matrix(coefficients, n: int, lower: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Band storage and sorted eigenvalues of a matrix of bandwidth len(coefficients) - 1.
 
     A_rs = c_|r-s| - c_(r+s) - c_(2(n+1)-r-s), counted from 1, has the eigenvalues
     c_0 + 2 sum_k c_k cos(k pi j/(n+1)).
@@ -47,7 +47,8 @@ def cosine_matrix(coefficients, n: int) -> tuple[np.ndarray, np.ndarray]:
     for k in range(b + 1):
         s = np.arange(1, n - k + 1)
         r = s + k
-        ab[k, : n - k] = c[k] - c[r + s] - c[2 * (n + 1) - r - s]
+        row = ab[k, : n - k] if lower else ab[b - k, k:]
+        row[:] = c[k] - c[r + s] - c[2 * (n + 1) - r - s]
     angle = np.pi * np.arange(1, n + 1) / (n + 1)
     values = c[0] + 2 * sum(c[k] * np.cos(k * angle) for k in range(1, b + 1))
     return ab, np.sort(values)

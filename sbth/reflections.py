@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hetero.arrays import device_of
+from sbth.storage import deliver, download
+
 
 @dataclass(frozen=True, eq=False)
 class Stage:
@@ -52,27 +55,42 @@ class Reflections:
     Attributes
     ----------
     order : n
-    stages : tuple of Stage, the widest band first
+    stages : tuple of Stage, the widest band first, in host memory
+    dtype : type of the matrix that was reduced, float32 or float64
     """
 
     order: int
     stages: tuple[Stage, ...] = ()
+    dtype: type | np.dtype = np.float64
 
     def apply(self, x, *, transposed: bool = False) -> np.ndarray:
-        """Q x, or Q^T x, for x (n,) or (n, columns): 2 n^2 operations a column and stage.
+        """Compute Q x, or Q^T x, with 2 n^2 operations for each column and stage.
+
+        Parameters
+        ----------
+        x : array_like (n,) or (n, columns)
+            An array on a GPU is copied to the host, where Q is, and its image back to that GPU.
+
+        Returns
+        -------
+        array like x
+            In the more precise of the types of `x` and of the reduced matrix.
 
         Raises
         ------
         TypeError, ValueError
-            `x` holds no numbers, or has not n rows.
+            `x` holds no numbers, has not n rows, or is complex and on a GPU.
         """
+        if device_of(x) is not None:
+            return deliver(self.apply(download("x", x), transposed=transposed), x)
         x = np.asarray(x)
         if x.ndim not in (1, 2) or len(x) != self.order:
             raise ValueError(f"x must have {self.order} rows, got shape {x.shape}")
         if x.dtype.kind not in "fiubc":
             raise TypeError(f"x must hold numbers, got dtype {x.dtype}")
         columns = math.prod(x.shape[1:])
-        result = np.array(x.reshape(self.order, columns), dtype=np.result_type(x, np.float32))
+        dtype = np.result_type(x.dtype, self.dtype)
+        result = np.array(x.reshape(self.order, columns), dtype=dtype)
         for stage in self.stages if transposed else self.stages[::-1]:
             stage.apply(result, transposed)
         return result.reshape(x.shape)

@@ -10,12 +10,17 @@ import math
 
 import numpy as np
 
-from hetero import errors
-from hetero.arrays import as_real
+from hetero import errors, regions
+from hetero.arrays import Workspace, as_real, device_of
+
+_REAL_KINDS = ("float", "bfloat", "int", "uint", "bool")
 
 
-def checked_band(ab) -> np.ndarray:
-    """`ab` as float32 or float64, (d + 1, n), d <= n - 1: rows beyond the matrix are cut off.
+def checked_band(ab, name: str = "ab"):
+    """Validate an array in band storage and return it.
+
+    An array in host memory comes back as a NumPy array of float32 or float64, one on a GPU
+    unchanged.
 
     Raises
     ------
@@ -24,23 +29,107 @@ def checked_band(ab) -> np.ndarray:
     ValueError
         Not two dimensions, or no rows.
     """
-    ab = checked_real("ab", ab)
-    if ab.ndim != 2 or ab.shape[0] == 0:
-        raise ValueError(f"ab must have the shape (bandwidth + 1, n), got {ab.shape}")
+    if device_of(ab) is None:
+        ab = checked_real(name, ab)
+        shape = ab.shape
+    else:
+        shape, _ = describe(name, ab)
+    if len(shape) != 2 or shape[0] == 0:
+        raise ValueError(f"{name} must have the shape (bandwidth + 1, n), got {shape}")
     return ab
 
 
 def checked_real(name: str, values) -> np.ndarray:
-    """`values` in host memory, float32 if they are, else float64.
+    """Copy real numbers to a NumPy array: float32 if they are float32, else float64.
 
     Raises
     ------
     TypeError
         Complex numbers, strings, objects, ragged sequences.
     """
+    if device_of(values) is not None:
+        return download(name, values)
     if getattr(getattr(values, "dtype", None), "kind", "") == "c":
-        raise TypeError(f"{name} must be real: complex Hermitian matrices are not supported")
+        _refuse_complex(name)
     return as_real(name, values, None)
+
+
+def checked_bool(name: str, value) -> bool:
+    """Validate a flag. A text such as "upper" would count as true, so only booleans are taken."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def _refuse_complex(name: str):
+    raise TypeError(f"{name} must be real: complex Hermitian matrices are not supported")
+
+
+def describe(name: str, array) -> tuple[tuple[int, ...], np.dtype]:
+    """Return the shape of an array on a GPU and the type to compute with: float32 or float64.
+
+    Raises
+    ------
+    TypeError
+        The array holds complex numbers, or no numbers at all.
+    """
+    shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
+    if shape is None or dtype is None:
+        interface = getattr(array, "__cuda_array_interface__", None)
+        if interface is None:
+            raise TypeError(f"{name} must have a shape and a dtype, got {type(array).__name__}")
+        shape, dtype = interface["shape"], np.dtype(interface["typestr"])
+    text = str(dtype).removeprefix("torch.")
+    if text.startswith("complex"):
+        _refuse_complex(name)
+    if text.rstrip("0123456789") not in _REAL_KINDS:
+        raise TypeError(f"{name} must hold real numbers, got dtype {text}")
+    return tuple(shape), np.dtype(np.float32 if text == "float32" else np.float64)
+
+
+def download(name: str, array) -> np.ndarray:
+    """Copy an array from a GPU to host memory."""
+    shape, dtype = describe(name, array)
+    device = device_of(array)
+    with device.active():
+        space = Workspace(device, array)
+        return host_workspace(space).result(space.input(name, array, dtype), shape)
+
+
+def host_workspace(space: Workspace) -> Workspace:
+    """Return a workspace on the same device and stream whose results are NumPy arrays."""
+    plain = Workspace(space.device)
+    plain.stream = space.stream
+    return plain
+
+
+def deliver(host: np.ndarray, like):
+    """Copy a NumPy array to the GPU that holds `like`, as an array of the library of `like`.
+
+    Where `like` is in host memory, `host` itself is returned.
+    """
+    device = device_of(like)
+    if device is None:
+        return host
+    from hetero._driver import cuda
+
+    with device.active():
+        space = Workspace(device, like)
+        array = space.output(host.shape, host.dtype)
+        if host.size:
+            flat = np.ascontiguousarray(host).reshape(-1)
+            cuda.as_cuda_array(array, sync=False).copy_to_device(flat, stream=space.stream)
+            regions.moved(to_device=host.nbytes)
+        return space.result(array, host.shape)
+
+
+def require_host(name: str, values, routine: str) -> None:
+    """Refuse arrays on a GPU in routines that only rearrange NumPy arrays."""
+    if (device := device_of(values)) is not None:
+        raise TypeError(
+            f"{name} is on {device}, but {routine} works in host memory: copy it there first "
+            "(CuPy: .get(), PyTorch: .cpu(), Numba: .copy_to_host())"
+        )
 
 
 def diagonals(ab: np.ndarray, lower: bool) -> list[np.ndarray]:
@@ -48,25 +137,6 @@ def diagonals(ab: np.ndarray, lower: bool) -> list[np.ndarray]:
     d, n = ab.shape[0] - 1, ab.shape[1]
     width = min(d, max(n - 1, 0))
     return [ab[k, : n - k] if lower else ab[d - k, k:] for k in range(width + 1)]
-
-
-def scaling(ab: np.ndarray, lower: bool) -> float:
-    """A power of two that `ab` is multiplied with, so that squares neither over- nor underflow.
-
-    Raises
-    ------
-    ValueError
-        NaN or infinity within the band; what lies outside the matrix is not looked at.
-    """
-    largest = 0.0
-    for k, diagonal in enumerate(diagonals(ab, lower)):
-        low = float(np.min(diagonal, initial=0.0))
-        high = float(np.max(diagonal, initial=0.0))
-        if not (math.isfinite(high) and math.isfinite(low)):
-            j = int(np.argmin(np.isfinite(diagonal)))
-            raise ValueError(f"ab holds {diagonal[j]} for element ({j + k}, {j}) of the matrix")
-        largest = max(largest, high, -low)
-    return scale_of(largest, ab.dtype)
 
 
 def scale_of(largest: float, dtype) -> float:
@@ -82,21 +152,31 @@ def scale_of(largest: float, dtype) -> float:
     return 2.0 ** min(-math.frexp(largest)[1], int(info.maxexp) - 2)
 
 
-def band_from_dense(a, bandwidth: int | None = None, *, lower: bool = True) -> np.ndarray:
-    """LAPACK band storage of a dense symmetric matrix, of which one triangle is read.
+def band_from_dense(a, bandwidth: int | None = None, *, lower: bool = False) -> np.ndarray:
+    """Copy one triangle of a dense symmetric matrix to LAPACK band storage.
 
     Parameters
     ----------
     a : array_like (n, n)
     bandwidth : int, optional
         Subdiagonals to keep; by default all up to the last one with a number other than 0.
+    lower : bool
+        Read the lower triangle and return lower storage, rather than the upper ones.
 
     Raises
     ------
+    TypeError
+        `a` holds something other than real numbers, or is on a GPU.
     ValueError
         `a` is not square, or has something outside `bandwidth`.
     """
+    lower = checked_bool("lower", lower)
+    require_host("a", a, "band_from_dense")
     a = np.asarray(a)
+    if a.dtype.kind == "c":
+        _refuse_complex("a")
+    if a.dtype.kind not in "fiub":
+        raise TypeError(f"a must hold real numbers, got dtype {a.dtype}")
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {a.shape}")
     a = a if lower else a.T
@@ -111,17 +191,34 @@ def band_from_dense(a, bandwidth: int | None = None, *, lower: bool = True) -> n
     return ab
 
 
-def band_from_sparse(a, *, lower: bool = True) -> np.ndarray:
-    """LAPACK band storage of a SciPy sparse matrix, of which the lower triangle is read.
+def band_from_sparse(a, *, lower: bool = False) -> np.ndarray:
+    """Copy the lower triangle of a SciPy sparse matrix to LAPACK band storage.
 
     To get a small bandwidth first permute it with
     `scipy.sparse.csgraph.reverse_cuthill_mckee(a, symmetric_mode=True)`.
+
+    Parameters
+    ----------
+    a : SciPy sparse matrix or array (n, n), symmetric
+    lower : bool
+        Return lower storage rather than upper storage.
+
+    Raises
+    ------
+    TypeError
+        `a` is no SciPy sparse matrix, or holds complex numbers.
+    ValueError
+        `a` is not square.
     """
-    if not hasattr(a, "tocoo"):
+    lower = checked_bool("lower", lower)
+    if not hasattr(a, "tocoo") or not isinstance(getattr(a, "dtype", None), np.dtype):
         raise TypeError(
             f"a must be a SciPy sparse matrix, got {type(a).__name__}; band_from_dense takes others"
         )
+    if a.dtype.kind == "c":
+        _refuse_complex("a")
     a = a.tocoo()
+    require_host("a", a.data, "band_from_sparse")
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {a.shape}")
     keep = (a.row >= a.col) & (a.data != 0)
@@ -132,8 +229,16 @@ def band_from_sparse(a, *, lower: bool = True) -> np.ndarray:
     return ab
 
 
-def dense_from_band(ab, *, lower: bool = True) -> np.ndarray:
-    """The dense symmetric matrix of LAPACK band storage."""
+def dense_from_band(ab, *, lower: bool = False) -> np.ndarray:
+    """Expand LAPACK band storage, upper unless `lower`, to the dense symmetric matrix.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `ab` is complex, not two-dimensional, or on a GPU.
+    """
+    lower = checked_bool("lower", lower)
+    require_host("ab", ab, "dense_from_band")
     ab = checked_band(ab)
     n = ab.shape[1]
     a = np.zeros((n, n), ab.dtype)

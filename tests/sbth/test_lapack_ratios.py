@@ -31,7 +31,8 @@ def rotated(values, d, scale=1.0):
     n, rng = len(values), np.random.default_rng(len(values))
     q = np.linalg.qr(rng.standard_normal((n, n)))[0]
     values = values * rng.choice((-1.0, 1.0), n) * scale
-    return sbth.full_to_band((q * values) @ q.T, d, device="cpu"), np.sort(values)
+    full = (q * values) @ q.T
+    return sbth.full_to_band(full, d, lower=True, device="cpu"), np.sort(values)
 
 
 def random(n, d, scale=1.0):
@@ -70,7 +71,7 @@ def toeplitz_power(n, d):
     t = 2.1 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
     values = (2.1 - 2.0 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))) ** min(d, 6)
     power = np.linalg.matrix_power(t, min(d, 6))
-    return sbth.band_from_dense(np.tril(power), d), np.sort(values)
+    return sbth.band_from_dense(np.tril(power), d, lower=True), np.sort(values)
 
 
 def small_beside_the_diagonal(n, d, size=SMALL * 1e-3, dtype=float):
@@ -98,11 +99,11 @@ def order(request, monkeypatch):
 def test_ratios(device, order, kind):
     n, d = order
     ab, true = TYPES[kind](n, d)
-    main, below, q = sbth.tridiagonalize(ab, keep_reflectors=True, device=device)
+    main, below, q = sbth.tridiagonalize(ab, lower=True, keep_reflectors=True, device=device)
     values = sbth.eigvalsh_tridiagonal(main, below, device=device)
     # All in units of the largest element: norms of products would over- or underflow.
     unit = max(np.max(np.abs(ab)), np.finfo(float).tiny)
-    a = reference.dense_from_band(ab / unit)
+    a = reference.dense_from_band(ab / unit, lower=True)
     main, below = main / unit, below / unit
     t = np.diag(main) + np.diag(below, 1) + np.diag(below, -1)
     full, norm = q.apply(np.eye(n)), np.linalg.norm(a, 1) or 1.0
@@ -119,7 +120,7 @@ def test_ratios(device, order, kind):
 def test_reflections_are_orthogonal_where_squares_underflow(device, order, dtype, size):
     n, d = order
     ab, _ = small_beside_the_diagonal(n, d, size, dtype)
-    main, below, q = sbth.tridiagonalize(ab, keep_reflectors=True, device=device)
+    main, below, q = sbth.tridiagonalize(ab, lower=True, keep_reflectors=True, device=device)
     full = q.apply(np.eye(n))
     eps = np.finfo(dtype).eps
     assert np.linalg.norm(np.eye(n) - full @ full.T, 1) / (n * eps) < THRESHOLD
@@ -134,8 +135,8 @@ def test_lower_and_upper_storage_give_the_same_bits(device, order, kind):
     upper = np.zeros_like(ab)
     for k in range(d + 1):
         upper[d - k, k:] = ab[k, : n - k]
-    one = sbth.tridiagonalize(ab, device=device)
-    other = sbth.tridiagonalize(upper, lower=False, device=device)
+    one = sbth.tridiagonalize(ab, lower=True, device=device)
+    other = sbth.tridiagonalize(upper, device=device)
     for x, y in zip(one, other, strict=True):
         np.testing.assert_array_equal(x, y)
 
@@ -150,6 +151,6 @@ def test_laplacian_of_a_rectangle(device, n, d):
     ab[1, d - 1 :: d] = 0.0
     ab[d, : (n - 1) * d] = -1.0
     x, y = (2.0 - 2.0 * np.cos(np.pi * np.arange(1, m + 1) / (m + 1)) for m in (n, d))
-    found = sbth.eigvals_banded(ab, device=device)
+    found = sbth.eigvals_banded(ab, lower=True, device=device)
     true = np.sort(np.add.outer(x, y).ravel())
     assert np.max(np.abs(found - true)) < THRESHOLD * 8.0 * n * d * EPS

@@ -33,6 +33,9 @@ _NARROW = {
 _COLUMNS = {
     "sbth._columns_cuda.unpack_columns": Budget((array(f8), i8, boolean, f8, i8, array(f8, 2)), 48),
     "sbth._columns_cuda.cut_columns": Budget((array(f8, 2), i8, array(f8, 2)), 40),
+    "sbth._columns_cuda.split_columns": Budget((array(f8, 2), f8, array(f8), array(f8)), 48),
+    "sbth._columns_cuda.clear": Budget((array(f8),), 32),
+    "sbth._columns_cuda.survey_band": Budget((array(f8, 2), boolean, i8, array(f8), array(i8)), 48),
 }
 _A = array(f8)
 _STUDY = {

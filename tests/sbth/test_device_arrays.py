@@ -1,0 +1,405 @@
+"""Arrays on a GPU are computed there or refused, and the results are arrays of the same kind."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import hetero
+import sbth
+from hetero.arrays import device_of
+from sbth import reference
+
+N = 60
+BAND = np.random.default_rng(9).standard_normal((4, N))
+FULL = reference.dense_from_band(BAND)
+TRUE = np.linalg.eigvalsh(FULL)
+
+
+def close(found, true, dtype=np.float64):
+    unit = 50 * np.finfo(dtype).eps * np.max(np.abs(TRUE))
+    np.testing.assert_allclose(found, true, rtol=0, atol=unit)
+
+
+# ---- without a GPU: what is refused is refused before a device is looked for -------------------
+
+
+class Elsewhere:
+    """An array on a GPU that cannot be read: all that can be known of it is its description."""
+
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype = shape, dtype
+
+    def __dlpack_device__(self):
+        return 2, 0  # kDLCUDA
+
+    def __dlpack__(self, **_):
+        pytest.fail("it was read")
+
+
+class OnlyInterface:
+    """The least that an array on a GPU has to have."""
+
+    def __init__(self, shape, dtype):
+        self.__cuda_array_interface__ = {
+            "shape": shape,
+            "typestr": np.dtype(dtype).str,
+            "data": (0, False),
+            "version": 3,
+        }
+
+
+SOLVERS = {
+    "tridiagonalize": (4, 9),
+    "eigvals_banded": (4, 9),
+    "full_to_band": (9, 9),
+    "eigvalsh": (9, 9),
+}
+
+
+@pytest.mark.parametrize("kind", [Elsewhere, OnlyInterface])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_complex_device_arrays_are_refused(name, kind):
+    with pytest.raises(TypeError, match="must be real: complex Hermitian matrices"):
+        getattr(sbth, name)(kind(SOLVERS[name], np.dtype(np.complex128)))
+
+
+def test_complex_torch_tensors_are_refused():
+    """PyTorch's types are no NumPy types."""
+    with pytest.raises(TypeError, match="a must be real"):
+        sbth.eigvalsh(Elsewhere((9, 9), "torch.complex64"))
+
+
+def test_complex_diagonals_are_refused():
+    d, e = Elsewhere((9,), np.dtype(complex)), Elsewhere((8,), np.dtype(float))
+    with pytest.raises(TypeError, match="d must be real"):
+        sbth.eigvalsh_tridiagonal(d, e)
+    with pytest.raises(TypeError, match="e must be real"):
+        sbth.eigvalsh_tridiagonal(e, d)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_device_arrays_of_other_shapes_and_types_are_refused(name):
+    solve = getattr(sbth, name)
+    with pytest.raises(ValueError, match="must"):
+        solve(Elsewhere((9,), np.dtype(float)))
+    with pytest.raises(TypeError, match="must hold real numbers"):
+        solve(Elsewhere(SOLVERS[name], np.dtype("M8[D]")))
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_device_arrays_do_not_move_to_the_cpu(name):
+    with pytest.raises(ValueError, match="the array lives on cuda:0"):
+        getattr(sbth, name)(Elsewhere(SOLVERS[name], np.dtype(float)), device="cpu")
+
+
+@pytest.mark.parametrize("name", ["band_from_dense", "dense_from_band"])
+def test_conversions_say_that_they_work_in_host_memory(name):
+    with pytest.raises(TypeError, match=f"is on cuda:0, but {name} works in host memory"):
+        getattr(sbth, name)(Elsewhere((9, 9), np.dtype(float)))
+
+
+# ---- in the simulator: the host's side, with the loops of the CPU ------------------------------
+
+
+class Simulated:
+    """A device array of a library that only the fake below knows."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def on_host(self):
+        return np.asarray(self.array.copy_to_host())
+
+
+@pytest.fixture
+def simulated(require_cuda, monkeypatch):
+    """Make a simulated device array; the kernels that need a real warp are those of the CPU."""
+    from hetero import arrays
+    from hetero._driver import SIMULATOR, cuda
+    from sbth import _reduction_cpu, _sturm_cpu, dense, eigenvalues, reduction
+
+    if not SIMULATOR:
+        pytest.skip("real devices have tests of their own")
+
+    def host(values):
+        values = values.array if isinstance(values, Simulated) else values
+        return getattr(values, "_ary", values)
+
+    library = SimpleNamespace(
+        stream=lambda like: 0,
+        flat=lambda name, x, dtype: cuda.to_device(host(x).astype(dtype).reshape(-1)),
+        empty=lambda size, dtype, like: cuda.device_array(size, dtype),
+        finish=lambda array, shape: Simulated(array.reshape(shape)),
+    )
+
+    def reduce(work, d, method, in_flight, kept, stream=0):
+        _reduction_cpu.reduce(host(work), d, "serial", None, host(kept))
+
+    def bisect(*arguments):
+        _sturm_cpu.bisect(*map(host, arguments))
+
+    def below(*arguments):
+        _sturm_cpu.below(*map(host, arguments))
+
+    stand_ins = {
+        "sbth._reduction": SimpleNamespace(reduce=reduce),
+        "sbth._sturm": SimpleNamespace(bisect=bisect, below=below),
+    }
+
+    class Cupy:
+        def __getattr__(self, name):
+            return getattr(np, name)
+
+        def asarray(self, values):
+            return host(values)
+
+        from_dlpack = asarray
+
+    twin = reduction.twin
+    for module in (reduction, eigenvalues):
+        monkeypatch.setattr(module, "twin", lambda t, d: stand_ins.get(t) or twin(t, d))
+    monkeypatch.setattr(dense, "_cupy", lambda device: Cupy())
+    monkeypatch.setattr(arrays, "_library", lambda array: library)
+    monkeypatch.setattr(cuda, "as_cuda_array", lambda array, sync: array, raising=False)
+    return lambda values: Simulated(cuda.to_device(np.asarray(values)))
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_bands_come_back_to_their_device(simulated, device, rows, lower):
+    band = BAND[:rows]
+    true = scipy.linalg.eigvals_banded(band, lower=lower)
+    ab = simulated(band)
+    for options in ({}, {"device": "cuda"}):
+        found = sbth.eigvals_banded(ab, lower=lower, **options)
+        assert isinstance(found, Simulated)
+        close(found.on_host(), true)
+    d, e, q = sbth.tridiagonalize(ab, lower=lower, keep_reflectors=True)
+    for values, true_values in zip((d, e), sbth.tridiagonalize(band, lower=lower), strict=True):
+        assert isinstance(values, Simulated)
+        np.testing.assert_array_equal(values.on_host(), true_values)
+    found = sbth.eigvalsh_tridiagonal(d, e, "i", (0, 4))
+    assert isinstance(found, Simulated)
+    close(found.on_host(), true[:5])
+    x = np.ones(N)
+    image = q.apply(simulated(x))
+    assert isinstance(image, Simulated)
+    np.testing.assert_array_equal(image.on_host(), q.apply(x))
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("device", ["cuda"])
+def test_full_matrices_come_back_to_their_device(simulated, device):
+    ab = sbth.full_to_band(simulated(FULL), 5)
+    assert isinstance(ab, Simulated)
+    assert ab.shape == (6, N)
+    close(scipy.linalg.eigvals_banded(ab.on_host()), TRUE)
+    found = sbth.eigvalsh(simulated(FULL))
+    assert isinstance(found, Simulated)
+    close(found.on_host(), TRUE)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("dtype", ["i4", "u1", "?", "f2", "f4"])
+def test_other_real_types_are_computed(simulated, device, dtype):
+    a = np.random.default_rng(1).integers(0, 2 if dtype == "?" else 9, (12, 12))
+    a = np.tril(a) + np.tril(a, -1).T
+    true = np.linalg.eigvalsh(a)
+    single = dtype == "f4"
+    for found in (
+        sbth.eigvalsh(simulated(a.astype(dtype))),
+        sbth.eigvals_banded(simulated(sbth.band_from_dense(a).astype(dtype))),
+    ):
+        assert found.dtype == (np.float32 if single else np.float64)
+        np.testing.assert_allclose(found.on_host(), true, atol=1e-4 if single else 1e-12)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("device", ["cuda"])
+def test_what_is_not_finite_is_found_on_the_device(simulated, device):
+    for lower in (False, True):
+        for value in (np.nan, np.inf, -np.inf):
+            ab = np.zeros((4, 9))
+            ab[2 if not lower else 1, 5 if not lower else 4] = value  # element (5, 4)
+            ab[0, 0 if not lower else 8] = 1.0
+            with pytest.raises(ValueError, match=rf"{value} for element \(5, 4\)"):
+                sbth.tridiagonalize(simulated(ab), lower=lower)
+    outside = np.zeros((4, 9))
+    outside[0, :3] = np.nan  # above the matrix
+    assert not sbth.eigvals_banded(simulated(outside)).on_host().any()
+    with pytest.raises(ValueError, match="d must be finite, got nan at index 1"):
+        sbth.eigvalsh_tridiagonal(simulated([0.0, np.nan]), simulated([1.0]))
+    with pytest.raises(ValueError, match="a must be finite"):
+        sbth.full_to_band(simulated([[np.nan]]))
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("device", ["cuda"])
+def test_huge_and_empty_bands(simulated, device):
+    for factor in (1e300, 1e-300):
+        found = sbth.eigvals_banded(simulated(BAND * factor)).on_host()
+        close(found / factor, TRUE)
+    for shape in ((1, 0), (3, 0), (1, 1), (4, 1)):
+        d, e = sbth.tridiagonalize(simulated(np.ones(shape)))
+        assert (d.shape, e.shape) == ((shape[1],), (0,))
+        assert sbth.eigvals_banded(simulated(np.ones(shape))).shape == (shape[1],)
+    assert sbth.eigvalsh(simulated(np.ones((0, 0)))).shape == (0,)
+
+
+# ---- on a GPU ----------------------------------------------------------------------------------
+
+
+def _cupy():
+    cupy = pytest.importorskip("cupy")
+    return cupy.ndarray, cupy.asarray, cupy.asnumpy
+
+
+def _torch():
+    torch = pytest.importorskip("torch")
+    return torch.Tensor, lambda v: torch.tensor(v, device="cuda"), lambda t: t.cpu().numpy()
+
+
+def _numba():
+    from hetero._driver import cuda
+
+    return type(cuda.to_device(np.ones(1))), cuda.to_device, lambda a: a.copy_to_host()
+
+
+def _jax():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    return jax.Array, jax.numpy.asarray, np.asarray
+
+
+LIBRARIES = {"cupy": _cupy, "torch": _torch, "numba": _numba, "jax": _jax}
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request, require_cuda, monkeypatch):
+    """The array type of a library, and functions to and from its device arrays."""
+    from hetero._driver import SIMULATOR
+
+    if SIMULATOR:
+        pytest.skip("the simulator has no device arrays of other libraries")
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    return LIBRARIES[request.param]()
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [1, 2, 4, 90])
+def test_device_bands_on_a_gpu(library, rows, dtype):
+    kind, make, to_host = library
+    band = np.random.default_rng(rows).standard_normal((rows, 200)).astype(dtype)
+    for lower in (False, True):
+        ab = make(band)
+        with hetero.profile() as profile:
+            d, e = sbth.tridiagonalize(ab, lower=lower)
+        assert profile.bytes_to_device == 0
+        true = sbth.tridiagonalize(band, lower=lower, device="cuda")
+        for values, true_values in zip((d, e), true, strict=True):
+            assert isinstance(values, kind)
+            assert device_of(values) == hetero.Device("cuda", 0)
+            np.testing.assert_array_equal(to_host(values), true_values)
+        found = sbth.eigvals_banded(ab, lower=lower)
+        assert isinstance(found, kind)
+        assert to_host(found).dtype == dtype
+        true = scipy.linalg.eigvals_banded(band.astype(float), lower=lower)
+        unit = 200 * np.finfo(dtype).eps * np.max(np.abs(true))
+        np.testing.assert_allclose(to_host(found), true, rtol=0, atol=5 * unit)
+        again = sbth.eigvalsh_tridiagonal(d, e)
+        assert isinstance(again, kind)
+        np.testing.assert_allclose(to_host(again), true, rtol=0, atol=5 * unit)
+
+
+@pytest.mark.cuda
+def test_device_matrices_on_a_gpu(library):
+    pytest.importorskip("cupy")
+    kind, make, to_host = library
+    a = make(FULL)
+    ab = sbth.full_to_band(a, 5)
+    assert isinstance(ab, kind)
+    assert device_of(ab) == hetero.Device("cuda", 0)
+    close(scipy.linalg.eigvals_banded(to_host(ab)), TRUE)
+    lower = sbth.full_to_band(a, 5, lower=True)
+    close(scipy.linalg.eigvals_banded(to_host(lower), lower=True), TRUE)
+    found = sbth.eigvalsh(a)
+    assert isinstance(found, kind)
+    close(to_host(found), TRUE)
+    np.testing.assert_array_equal(to_host(a), FULL)
+
+
+@pytest.mark.cuda
+def test_reflections_of_device_arrays_on_a_gpu(library):
+    kind, make, to_host = library
+    d, e, q = sbth.tridiagonalize(make(BAND), keep_reflectors=True)
+    d, e = to_host(d), to_host(e)
+    image = q.apply(make(np.eye(N)))
+    assert isinstance(image, kind)
+    full = to_host(image)
+    t = np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
+    close(full @ t @ full.T, FULL)
+    single = q.apply(make(np.ones(N, np.float32)))
+    close(to_host(single), full @ np.ones(N))
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u1", "?", "f2"])
+def test_other_types_of_cupy_and_torch_on_a_gpu(require_cuda, dtype):
+    a = np.random.default_rng(1).integers(0, 2 if dtype == "?" else 9, (40, 40))
+    a = np.tril(a) + np.tril(a, -1).T
+    true = np.linalg.eigvalsh(a)
+    for name in ("cupy", "torch"):
+        kind, make, to_host = LIBRARIES[name]()
+        for found in (
+            sbth.eigvalsh(make(a.astype(dtype))),
+            sbth.eigvals_banded(make(sbth.band_from_dense(a).astype(dtype))),
+        ):
+            assert isinstance(found, kind)
+            assert to_host(found).dtype == np.float64
+            np.testing.assert_allclose(to_host(found), true, atol=1e-11)
+
+
+@pytest.mark.cuda
+def test_cupy_views_streams_and_errors_on_a_gpu(require_cuda):
+    cupy = pytest.importorskip("cupy")
+    wide = cupy.asarray(np.repeat(BAND, 2, axis=1))
+    close(cupy.asnumpy(sbth.eigvals_banded(wide[:, ::2])), TRUE)
+    close(cupy.asnumpy(sbth.eigvals_banded(cupy.asfortranarray(cupy.asarray(BAND)))), TRUE)
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        ab = cupy.asarray(BAND) + 0.0
+        found = sbth.eigvals_banded(ab)
+        full = sbth.eigvalsh(cupy.asarray(FULL) + 0.0)
+        stream.synchronize()
+    close(cupy.asnumpy(found), TRUE)
+    close(cupy.asnumpy(full), TRUE)
+    for solve, shape in SOLVERS.items():
+        with pytest.raises(TypeError, match="must be real"):
+            getattr(sbth, solve)(cupy.ones(shape, complex))
+    with pytest.raises(ValueError, match=r"nan for element \(1, 0\)"):
+        sbth.eigvals_banded(cupy.asarray([[0.0, np.nan], [1.0, 1.0]]))
+    for shape in ((1, 0), (3, 0), (1, 1), (4, 1)):
+        d, e = sbth.tridiagonalize(cupy.ones(shape))
+        assert (d.shape, e.shape) == ((shape[1],), (0,))
+        assert sbth.eigvals_banded(cupy.ones(shape)).shape == (shape[1],)
+    large = cupy.full((9, 9), 8e307)
+    with pytest.raises(ValueError, match="a_band is too large"):
+        sbth.eigvals_banded(large)
+    with pytest.raises(TypeError, match="works in host memory"):
+        sbth.band_from_dense(large)
+
+
+@pytest.mark.cuda
+def test_numba_arrays_of_other_types_are_refused_clearly(require_cuda):
+    from hetero._driver import cuda
+
+    with pytest.raises(TypeError, match="must be C-contiguous float64"):
+        sbth.eigvals_banded(cuda.to_device(BAND.astype(np.int64)))

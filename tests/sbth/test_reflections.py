@@ -1,0 +1,107 @@
+"""Q keeps its digits, is not uploaded as zeros, and costs what the documentation says."""
+
+import numpy as np
+import pytest
+
+import hetero
+import sbth
+from sbth import dense, reference
+
+
+def reflections(n, d, dtype, **options):
+    ab = np.random.default_rng(n).standard_normal((d + 1, n)).astype(dtype)
+    return sbth.tridiagonalize(ab, keep_reflectors=True, **options)[2]
+
+
+def test_a_float32_vector_does_not_cost_digits():
+    """x is exact in float32, so the image must be that of the same x in float64."""
+    q = reflections(40, 4, np.float64, device="cpu")
+    x = np.random.default_rng(0).integers(-8, 8, (40, 3))
+    exact = q.apply(x.astype(float))
+    for dtype in (np.float32, np.float16, np.int8):
+        found = q.apply(x.astype(dtype))
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(found, exact)
+    found = q.apply(x.astype(np.complex64))
+    assert found.dtype == np.complex128
+    np.testing.assert_array_equal(found.real, exact)
+
+
+def test_results_have_the_more_precise_of_both_types():
+    q = reflections(40, 4, np.float32, device="cpu")
+    for dtype, expected in (("f4", "f4"), ("f8", "f8"), ("i8", "f8"), ("c8", "c8")):
+        assert q.apply(np.ones(40, dtype)).dtype == np.dtype(expected)
+    nothing = reflections(2, 1, np.float64, device="cpu")  # Q = 1, without a stage
+    assert nothing.apply(np.ones(2, np.float32)).dtype == np.float64
+
+
+@pytest.mark.parametrize("d", [5, 40])
+def test_only_the_band_is_uploaded(device, d, monkeypatch):
+    """The reflections start as zeros, which a GPU can write itself."""
+    from sbth import reduction
+
+    monkeypatch.setattr(reduction, "WIDE", {"cpu": 33, "cuda": 33})
+    n = 120
+    ab = np.random.default_rng(0).standard_normal((d + 1, n))
+    with hetero.profile() as profile:
+        *_, q = sbth.tridiagonalize(ab, keep_reflectors=True, device=device)
+    assert profile.bytes_to_device <= ab.nbytes
+    full = q.apply(np.eye(n))
+    assert np.linalg.norm(full.T @ full - np.eye(n)) < 1e-12
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("device", ["cuda"])
+def test_memory_for_reflections_is_zero(require_cuda, device):
+    """Memory is reused, so it must be cleared."""
+    from hetero._driver import cuda
+    from sbth._columns_cuda import zeros
+
+    for size in (0, 1, 700):
+        cuda.to_device(np.full(max(size, 1), np.nan, np.float32))
+        values = zeros(size, np.dtype(np.float32))
+        assert values.dtype == np.float32
+        assert values.shape == (size,)
+        if size:
+            assert not values.copy_to_host().any()
+
+
+class Counted(np.ndarray):
+    """An array that adds up the multiply-adds of the matrix products it takes part in."""
+
+    operations = 0
+
+    def __matmul__(self, other):
+        a, b = (np.asarray(x) for x in (self, other))
+        Counted.operations += a.shape[0] * b.size
+        return (a @ b).view(Counted)
+
+    def __rmatmul__(self, other):
+        return np.asarray(other).view(Counted) @ self
+
+
+class Counting:
+    """NumPy, with stacks that are counted, too."""
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def hstack(self, arrays):
+        return np.hstack(arrays).view(Counted)
+
+
+def test_full_to_band_needs_as_many_operations_as_documented(monkeypatch):
+    """n^3 multiply-adds: b m^2 of a product and 2 b m^2 of an update for each panel."""
+    n, b = 300, 4
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((n, n))
+    a = (a + a.T).view(Counted)
+    monkeypatch.setattr(Counted, "operations", 0)
+    for start in range(0, n - b - 1, b):
+        dense._reduce_panel(Counting(), a, start, b)
+    true = np.linalg.eigvalsh(np.asarray(reference.dense_from_band(sbth.full_to_band(a, b))))
+    band = np.tril(np.triu(np.asarray(a), -b), b)
+    np.testing.assert_allclose(np.linalg.eigvalsh(band), true, atol=1e-11)
+    assert Counted.operations == pytest.approx(n**3, rel=0.03)
+    assert "n^3 multiply-adds" in sbth.full_to_band.__doc__
+    assert "4/3 n^3" not in sbth.full_to_band.__doc__

@@ -4,6 +4,11 @@ log pdf = L(z; alpha, beta) - log scale with z = (x - loc)/scale in S0 leaves th
 L_alpha and L_beta. Each is a difference quotient of exact values, extrapolated to step 0 from steps
 that halve (Richardson); of the extrapolations the one that agrees best with its neighbours is taken
 (Ridders 1982). loc, scale and S1 follow by the chain rule.
+
+At alpha = 2 and |beta| = 1 a tail is light, and one step inside it is a power law: log pdf rises
+steeply there and then as a logarithm, so one-sided quotients are those of the density over its
+value at the point. Far out these derivatives are as large as the ratio of both tails, and infinite
+where that ratio is beyond the range of floats.
 """
 
 import math
@@ -19,6 +24,7 @@ LEVELS = 9  # steps of each quotient
 QUOTIENTS = 5  # by z; by alpha and beta, to both sides and inward
 VALUES = 2 * LEVELS * QUOTIENTS  # of the density for a point
 BY_Z, BY_ALPHA, BY_ALPHA_INWARD, BY_BETA, BY_BETA_INWARD = range(QUOTIENTS)
+ROUNDING = 4e-16  # absolute error of a difference of two logarithms of order 1
 NEAR_END = 1e-2  # distance from the end of a range under which quotients may be one-sided
 
 
@@ -183,11 +189,21 @@ def _slope(table, start, quotient, plan):
     The values are overwritten.
     """
     start += 2 * LEVELS * quotient
+    _, inward = largest_step(quotient, plan)
+    # At an end of its range a light tail may turn into a power law: there the density is nearly
+    # linear in the parameter and its logarithm is not. Both have the same derivative at the end.
+    linear = inward != 0.0 and table[start] > table[start + 1] > -np.inf
     for level in range(LEVELS):
         at = start + 2 * level
         rise = table[at] - table[at + 1]
+        if linear:
+            rise = math.expm1(rise)
         table[start + level] = rise / width_of(2 * (LEVELS * quotient + level), plan)
-    _, inward = largest_step(quotient, plan)
+    smallest = table[start + LEVELS - 1]
+    if linear and abs(smallest) == np.inf:  # beyond the range of floats
+        return smallest, 0.0
+    # Next to an end two-sided steps are so short that chance agreement is mere rounding.
+    rounding = ROUNDING / abs(width_of(2 * LEVELS * quotient, plan))
     ratio = 4.0 if inward == 0.0 else 2.0  # of errors: even powers of h alone, or all
     factor = ratio
     best, least = np.nan, np.inf
@@ -196,6 +212,7 @@ def _slope(table, start, quotient, plan):
             rough, fine = table[start + level], table[start + level + 1]
             better = fine + (fine - rough) / (factor - 1.0)
             doubt = max(abs(better - fine), abs(better - rough))
+            doubt = max(doubt, math.ldexp(rounding, level + m))
             if doubt < least:
                 best, least = better, doubt
             table[start + level] = better

@@ -46,7 +46,9 @@ def dlogpdf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", device
     Gradient
         Of arrays of the broadcast shape, of the kind of the first argument on a GPU, else NumPy's;
         of floats for scalars. NaN outside the support and for infinite x. One-sided at alpha = 2
-        and beta = -1, 1.
+        and beta = -1, 1. A step inside these ends turns a light tail into a power law, so there
+        the derivative grows with the ratio of the two densities: by alpha at alpha = 2 it is
+        -2.9e8 at x = 10, -6.9e93 at x = 30, and -inf where the ratio exceeds the largest float.
 
     Raises
     ------

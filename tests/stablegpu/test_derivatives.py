@@ -79,6 +79,47 @@ def test_one_sided_at_the_ends():
     assert np.all(np.isfinite(end.alpha))
 
 
+# d log pdf / d alpha at alpha = 2 of the S1 law, by quadrature of the derivative of the Fourier
+# integral in mpmath: (1/pi) int e^-t^2 (-t^2 log(t) cos(xt) + beta pi/2 t^2 sin(xt)) dt over pdf.
+SLOPES_AT_TWO = {
+    (0.3, 0.0): 0.00245338977155126,
+    (6.0, 0.0): -211.216240730315,
+    (10.0, 0.0): -291601372.163453,
+    (30.0, 0.0): -6.92387438751079e93,
+    (10.0, 0.5): -437402077.584568,
+    (2.0, -1.0): -0.796195031486755,
+    (10.0, -1.0): 38.6787765427658,
+    (30.0, -1.0): 607.206992983555,
+    (10.0, 1.0): -583202783.005683,
+}
+
+
+def test_light_tails_grow_a_power_law_below_alpha_two(device):
+    (x, beta), slopes = np.array(list(SLOPES_AT_TWO)).T, np.array(list(SLOPES_AT_TWO.values()))
+    found = stablegpu.dlogpdf(x, 2.0, beta, device=device).alpha
+    error = np.abs(found - slopes) / np.maximum(1.0, np.abs(slopes))
+    assert error.max() < 1e-10
+    assert stable(2.0, 0.0).dlogpdf(60.0).alpha == -np.inf
+
+
+def test_slopes_next_to_the_ends_follow_on_from_those_at_the_ends():
+    """Differences within the distance to the end are rounding; those to the inside are not."""
+    gaps = np.array([1e-9, 1e-12, 4e-16])
+    inside = stablegpu.dlogpdf([6.0, 6.0, 6.0], 2.0 - gaps, 0.0).alpha
+    np.testing.assert_allclose(inside, -211.216240730315, rtol=3e-7)
+    np.testing.assert_allclose(inside[1:], -211.216240730315, rtol=1e-9)
+    # d log pdf / d beta by the same quadrature, of -i t^alpha tan(pi alpha/2) phi(t).
+    slopes = {
+        (1.5, 2.0): -0.7197959368639,
+        (1.5, 5.0): 224.0957836985,
+        (1.5, 9.0): 5.710897826935e20,
+    }
+    for (alpha, x), slope in slopes.items():
+        assert stable(alpha, -1.0).dlogpdf(x).beta == pytest.approx(slope, rel=1e-11)
+    assert stable(1.5, -1.0 + 1e-9).dlogpdf(2.0).beta == pytest.approx(-0.7197959381248, rel=1e-10)
+    assert np.isnan(stable(0.7, -1.0).dlogpdf(2.0).beta)  # outside the support
+
+
 def test_shapes_and_the_frozen_object():
     law = stable(1.4, 0.3, 1.0, 2.0)
     x = np.array([[0.5], [3.0]])

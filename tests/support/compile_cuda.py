@@ -40,6 +40,22 @@ def compile_kernel(kernel, signature, arch="sm_90") -> Report:
     """Registers, spilled bytes, stack and PTX of `kernel` for argument types `signature`."""
     from cuda.core import Linker, LinkerOptions, ObjectCode
 
+    ptx = compile_ptx(kernel, signature, arch)
+    code = ObjectCode.from_ptx(ptx.encode())
+    options = LinkerOptions(arch=arch, ptxas_options=["-v"])
+    linker = Linker(code, options=options)
+    linker.link("cubin")
+    log = linker.get_info_log()
+    return Report(
+        registers=int(re.search(r"Used (\d+) registers", log).group(1)),
+        spills=sum(map(int, re.findall(r"(\d+) bytes spill", log))),
+        stack=int(re.search(r"(\d+) bytes stack frame", log).group(1)),
+        ptx=ptx,
+    )
+
+
+def compile_ptx(kernel, signature, arch="sm_90") -> str:
+    """PTX of `kernel` for argument types `signature`."""
     major, minor = divmod(int(arch.removeprefix("sm_")), 10)
     bounds = kernel.targetoptions.get("launch_bounds")
     # The functions that a kernel calls are compiled for "the current device" (private API of
@@ -53,14 +69,4 @@ def compile_kernel(kernel, signature, arch="sm_90") -> Report:
             launch_bounds=bounds,
             fastmath=kernel.targetoptions.get("fastmath", False),
         )
-    code = ObjectCode.from_ptx(ptx.encode())
-    options = LinkerOptions(arch=arch, ptxas_options=["-v"])
-    linker = Linker(code, options=options)
-    linker.link("cubin")
-    log = linker.get_info_log()
-    return Report(
-        registers=int(re.search(r"Used (\d+) registers", log).group(1)),
-        spills=sum(map(int, re.findall(r"(\d+) bytes spill", log))),
-        stack=int(re.search(r"(\d+) bytes stack frame", log).group(1)),
-        ptx=ptx,
-    )
+    return ptx

@@ -8,7 +8,7 @@ import kernels_tmd
 from budget import Budget, array, boolean, f4, f8, i8, u4, u8
 from stablegpu._expn import table
 from stablegpu._parameters import Parameters, sides
-from stablegpu._quantile_math import Centre
+from stablegpu._quantile_math import Centre, Ends
 from stablegpu.nodes import nodes_of
 from stablegpu.polynomials import segments_of
 from stablegpu.sample import sampler_of
@@ -23,7 +23,7 @@ REACHES, NODES = map(typeof, nodes_of(1.5, 0.5)[1:])
 REACH = REACHES.dtype
 WINGS, SEGMENTS = map(typeof, segments_of(1.5, 0.5, 1e-6)[1:])
 WING = WINGS.dtype
-CENTRE = typeof(Centre(0.5, 0.5, 0.3, 1.5, 0.0, 0.0))
+CENTRE, ENDS = typeof(Centre(*(0.5,) * 9)), typeof(Ends(*(1.0,) * 6))
 PHILOX = (u4, u4, u4, u4, i8)
 
 
@@ -96,7 +96,7 @@ KERNELS = {
     "stablegpu._polynomials_cuda.evaluate_near": POLYNOMIALS,
     "stablegpu._polynomials_cuda.evaluate_far": POLYNOMIALS,
     "stablegpu._polynomials_cuda.invert_points": Budget(
-        (array(f8), boolean, f8, f8, f8, f8, WING, WING, SEGMENTS, array(f8)), 96
+        (array(f8), boolean, *(f8,) * 6, WING, WING, SEGMENTS, array(f8)), 96
     ),
     "stablegpu._points_cuda.evaluate_points": Budget(POINTS, 200),
     "stablegpu._points_cuda.evaluate_near_one": Budget(POINTS, 255),
@@ -126,7 +126,7 @@ KERNELS = {
     "stablegpu._quantile_cuda.advance_points": Budget(
         (array(f8), boolean, CENTRE, *(array(f8),) * 9, array(i8)), 96
     ),
-    "stablegpu._quantile_cuda.finish_points": Budget((f8, f8, array(f8), array(f8)), 32),
+    "stablegpu._quantile_cuda.finish_points": Budget((ENDS, *(array(f8),) * 3), 48),
     **SPECIAL,
     **LBM,
     **kernels_sbth.KERNELS,

@@ -1,0 +1,103 @@
+"""Kernels that are made for a problem, with their argument types, for `tools/guard.py`."""
+
+import itertools
+
+import numba
+import numpy as np
+from numba import typeof, types
+
+import rode
+from budget import array, boolean, f4, f8, i8, u8
+from kernels_tmd import NUMBERS, first, second
+
+
+def lbm_signature(precision) -> tuple:
+    """Argument types of a step of `lbm`."""
+    from lbm.precision import PRECISIONS
+
+    form = PRECISIONS[precision]
+
+    def of(dtype, ndim):
+        return types.Array(numba.from_dtype(np.dtype(dtype)), ndim, "C")
+
+    T = numba.from_dtype(np.dtype(form.compute))
+    places = (of(form.word, 2),) * 2 + (of(form.storage, 2),) * 2
+    walls = of(np.uint8, 1), of(np.uint32, 2), of(np.uint8, 3), of(form.compute, 2)
+    return (*places, *walls, types.UniTuple(T, 2), types.UniTuple(T, 3), *(types.uint32,) * 8)
+
+
+def lbm_kernel(pattern, odd, precision, walls):
+    from lbm import TRT
+    from lbm._kernels import made
+
+    return made("step", pattern, odd, precision, walls, TRT, False), lbm_signature(precision)
+
+
+QUAKE = rode.kanai_tajimi()
+RODE_CASES = [
+    (QUAKE, "averaged-euler", "path", "float32", None, 88),
+    (QUAKE, "averaged-euler", "path", "float32", "fast", 88),
+    (QUAKE, "3-rode-taylor", "path", "float64", "float32", 128),
+    (QUAKE, "4-rode-taylor", "exact", "float64", None, 128),
+    (QUAKE, "3-rode-taylor", "exact", "float32", None, 88),
+    (rode.growth(), "averaged-heun", "path", "float32", None, 80),
+]
+"""problem, method, sampling, dtype, normals and budget of registers."""
+
+
+def rode_kernel(problem, method, sampling, dtype, normals):
+    from rode import _march_cuda
+    from rode._march import Run
+    from rode._plan import Plan
+    from rode._run import program_of
+
+    plan = Plan.checked(
+        *(problem, method, (0.0, 1.0), 2.0**-5, 2.0**-8, 100, sampling, dtype, normals)
+    )
+    t = f4 if dtype == "float32" else f8
+    tables = (array(t, 2), array(t, 2), array(t, 3), array(t, 2))
+    paths = (array(t), array(t, 2), array(t, 3), array(t, 2))
+    T, word = np.dtype(dtype).type, np.uint32(1)
+    numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
+    run = Run(word, word, word, word, 0, 10, 32, 1, 0, True, True, *numbers)
+    return _march_cuda.compiled(program_of(plan)), (typeof(run), *tables, *paths)
+
+
+def rode_averages_kernel(dtype, count):
+    from rode import _averages_cuda
+
+    t = f4 if dtype == "float32" else f8
+    signature = (array(t), i8, i8, i8, i8, t, boolean, array(t, 2))
+    return _averages_cuda.sums_kernel(dtype, count), signature
+
+
+def tmd_kernel(algorithm, division, phase):
+    from tmd._scan_cuda import _kernels
+    from tmd._tests_math import DIVISIONS
+
+    number = NUMBERS.get(DIVISIONS[division][1], u8)
+    kernels, types_of = _kernels(algorithm, division), {"first": first, "second": second}
+    return getattr(kernels, phase), types_of[phase](number)
+
+
+def _table() -> dict:
+    from tmd._tests_math import ALGORITHMS, DIVISIONS
+
+    table = {}
+    for pattern, odds in {"ab": (0,), "aa": (0, 1), "esoteric": (0, 1)}.items():
+        for odd, precision, walls in itertools.product(
+            odds, ("float32", "float64", "float16"), ("none", "faces", "solids")
+        ):
+            case = pattern, odd, precision, walls
+            table["lbm step " + " ".join(map(str, case))] = lambda c=case: lbm_kernel(*c)
+    for number, case in enumerate(RODE_CASES):
+        table[f"rode solver {number} {case[1]}"] = lambda c=case: rode_kernel(*c[:5])
+    for case in (("float32", 2), ("float64", 3)):
+        table[f"rode averages {case}"] = lambda c=case: rode_averages_kernel(*c)
+    for case in itertools.product(ALGORITHMS, DIVISIONS, ("first", "second")):
+        table["tmd " + " ".join(case)] = lambda c=case: tmd_kernel(*c)
+    return table
+
+
+GENERATED = _table()
+"""For each name a function that returns the kernel and its argument types."""

@@ -1,0 +1,146 @@
+"""Shows that a rename or a move changed no kernel and no result.
+
+    python tools/guard.py record     # before: writes tests/data/guard.json
+    python tools/guard.py compare    # after: lists what differs; exit code 1 if anything does
+
+Two things are kept, for the versions of the compilers and the processor that the file names:
+
+- a hash of the PTX of every GPU kernel, compiled for sm_90 (no GPU is needed), without comments,
+  line information and symbol names, so that renaming leaves it as it is;
+- a hash of what public functions return on the CPU, bit for bit, at fixed seeds.
+
+Kernels are compared as a set of hashes: their names may change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import hashlib
+import importlib
+import json
+import os
+import re
+import sys
+import warnings
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported: its sums depend on it
+
+ROOT = Path(__file__).resolve().parents[1]
+FILE = ROOT / "tests" / "data" / "guard.json"
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests")]
+
+
+def normalized(ptx: str) -> str:
+    """Return PTX without what renaming changes: comments, line information and symbol names."""
+    ptx = re.sub(r"//.*", "", ptx)
+    lines = [
+        line.strip()
+        for line in ptx.splitlines()
+        if line.strip() and not re.match(r"\s*\.(loc|file|section|pragma)\b", line)
+    ]
+    numbers: dict[str, str] = {}
+
+    def number_symbol(match: re.Match) -> str:
+        return numbers.setdefault(match.group(), f"symbol{len(numbers)}")
+
+    return re.sub(r"\b\w*(?:_Z|cudapy|_param_)\w*", number_symbol, "\n".join(lines))
+
+
+def fingerprint(data: str | bytes) -> str:
+    data = data.encode() if isinstance(data, str) else data
+    return hashlib.sha256(data).hexdigest()[:20]
+
+
+def kernel_fingerprints() -> dict[str, str]:
+    """Hashes of all kernels that the tests compile, by name."""
+    from compile_cuda import compile_ptx
+    from generated_kernels import GENERATED
+    from kernels import KERNELS
+
+    hashes = {}
+    for name, budget in KERNELS.items():
+        module, _, attribute = name.rpartition(".")
+        kernel = getattr(importlib.import_module(module), attribute)
+        hashes[name] = fingerprint(normalized(compile_ptx(kernel, budget.signature)))
+    for name, make in GENERATED.items():
+        hashes[name] = fingerprint(normalized(compile_ptx(*make())))
+    return hashes
+
+
+def output_fingerprints() -> dict[str, str]:
+    """Hashes of what public functions return on the CPU, by name."""
+    from guarded_outputs import OUTPUTS
+
+    hashes = {}
+    for name, compute in OUTPUTS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            hashes[name] = fingerprint(b"".join(map(as_bytes, compute())))
+    return hashes
+
+
+def as_bytes(value) -> bytes:
+    """Return numbers of any kind as the bytes of an array, with its type and shape."""
+    import numpy as np
+
+    array = np.ascontiguousarray(value)
+    if array.dtype == object:
+        return repr(value).encode()
+    return f"{array.dtype}{array.shape}".encode() + array.tobytes()
+
+
+def circumstances() -> dict:
+    """What the hashes depend on besides the sources."""
+    from hetero.environment import cpu_model, versions
+
+    kept = ("numba", "numba-cuda", "llvmlite", "numpy", "nvidia-nvvm")
+    return {"cpu": cpu_model(), **{k: v for k, v in versions().items() if k in kept}}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("verb", choices=["record", "compare"])
+    parser.add_argument("--only", choices=["kernels", "outputs"], help="half of it")
+    parser.add_argument("--file", type=Path, default=FILE)
+    options = parser.parse_args()
+    now = {"circumstances": circumstances()}
+    if options.only != "outputs":
+        now["kernels"] = kernel_fingerprints()
+    if options.only != "kernels":
+        now["outputs"] = output_fingerprints()
+    if options.verb == "record":
+        old = json.loads(options.file.read_text()) if options.file.exists() else {}
+        options.file.parent.mkdir(parents=True, exist_ok=True)
+        options.file.write_text(json.dumps(old | now, indent=1) + "\n")
+        return 0
+    return compare(json.loads(options.file.read_text()), now)
+
+
+def compare(before: dict, now: dict) -> int:
+    """Print what differs; return the exit code."""
+    if before["circumstances"] != now["circumstances"]:
+        print(f"recorded for {before['circumstances']}, but this is {now['circumstances']}")
+        return 2
+    failures = 0
+    if "kernels" in now:
+        old, new = (collections.Counter(side["kernels"].values()) for side in (before, now))
+        for name in sorted(n for n, h in before["kernels"].items() if h in old - new):
+            print(f"kernel changed or gone: {name}")
+            failures += 1
+        for name in sorted(n for n, h in now["kernels"].items() if h in new - old):
+            print(f"kernel changed or new:  {name}")
+            failures += 1
+    if "outputs" in now:
+        for name in sorted(before["outputs"].keys() | now["outputs"].keys()):
+            if before["outputs"].get(name) != now["outputs"].get(name):
+                print(f"output changed: {name}")
+                failures += 1
+    compared = sum(len(now.get(part, ())) for part in ("kernels", "outputs"))
+    print(f"{compared} compared, {failures} differ")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -106,6 +106,13 @@ class Parameters:
         high = self.offset[0] if self.parameterization == "S0" else 0.0
         return self.loc + self.scale * high
 
+    @property
+    def support(self) -> tuple[float, float]:
+        """Ends of the support, which is a half-line for alpha < 1 and beta = +-1."""
+        half = self.alpha < 1.0
+        low = self.end if half and self.beta == 1.0 else -math.inf
+        return low, self.end if half and self.beta == -1.0 else math.inf
+
 
 def characteristic_function(t, parameters: Parameters):
     """E exp(i t X) at real t, complex128; S0's without cancellation near alpha = 1.

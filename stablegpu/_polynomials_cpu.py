@@ -13,6 +13,7 @@ from stablegpu._polynomials_math import (
     far_quantile,
     place,
     polynomial,
+    restored,
     sought,
     within_segment,
 )
@@ -61,16 +62,19 @@ def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, ou
 
 
 @parallel
-def _invert_points(p, upper, loc, scale, shift, shift_low, right, left, segments, x):
+def _invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x):
     rows = segments.rows
     for i in prange(p.size):
         if not 0.0 < p[i] < 1.0:
-            x[i] = ends(p[i], upper)
+            x[i] = ends(p[i], upper, low, high)
             continue
         at_right, outward, q = sought(p[i], upper, right, left, segments.lows, segments.highs)
         wing = right if at_right else left
+        log_y = 0.0
         if outward and q < wing.high:
-            b = far_quantile(q, wing)
+            b, log_y = far_quantile(q, wing)
+        elif q == (segments.highs if outward else segments.lows)[wing.row]:
+            b = 0.0
         else:
             # The last segment that starts before the quantile.
             row, after = wing.row, wing.row + wing.rows
@@ -90,12 +94,11 @@ def _invert_points(p, upper, loc, scale, shift, shift_low, right, left, segments
             at, bits = cell_of(segments.starts[row], wing)
             _, _, inverse_width = place(bits, segments.cells[at])
             b = segments.starts[row] + (1.0 + t) / inverse_width - wing.floor
-        y = b if at_right else -b
-        x[i] = loc + scale * ((y + shift) + shift_low)
+        x[i] = restored(b, log_y, at_right, loc, scale, shift, shift_low)
 
 
-def invert(p, upper, loc, scale, shift, shift_low, right, left, segments, x, stream=0):
+def invert(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x, stream=0):
     """x with P(X <= x) = p, or P(X > x) = p if `upper`."""
-    constants = (upper, loc, scale, shift, shift_low, right, left, segments)
+    constants = (upper, loc, scale, shift, shift_low, low, high, right, left, segments)
     for a, b in ranges(p.size, first=_FIRST):
         _invert_points(p[a:b], *constants, x[a:b])

@@ -21,6 +21,7 @@ DEGREE = 11  # of pdf
 ROW = DEGREE + 3  # coefficients of t, t^2, ...; low and high at the middle
 POINTS = 15  # Chebyshev points that a polynomial is made from; the middle is one
 NEWTON_STEPS = 4  # after the first, which is linear: a segment spans a factor of e^1.5 or so
+FARTHEST = 600.0  # log y from which on the centre and the shift are nothing beside y
 SPLIT_BITS = 4  # of a cell's entry; the others are the number of its first row
 
 
@@ -114,12 +115,12 @@ def beyond(b, wing):
 
 
 @scalar
-def ends(p, upper):
-    """The quantile of 0, 1, what is outside [0, 1], and NaN."""
+def ends(p, upper, low, high):
+    """The quantile of 0 and 1, the ends of the support; NaN for what is outside [0, 1], and NaN."""
     if p == 0.0:
-        return math.inf if upper else -math.inf
+        return high if upper else low
     if p == 1.0:
-        return -math.inf if upper else math.inf
+        return low if upper else high
     return math.nan
 
 
@@ -135,15 +136,27 @@ def sought(p, upper, right, left, lows, highs):
 
 @scalar
 def far_quantile(q, wing):
-    """b where the series of the tail is q: Newton's method for z = y^-alpha."""
+    """b where the series of the tail is q, by Newton's method for z = y^-alpha, and log y; there b
+    is infinite if it is beyond the range of floats."""
     if wing.tail1 <= 0.0:
-        return wing.end
+        return wing.end, 0.0
     z = q / wing.tail1
     for _ in range(3):
         high = (((wing.tail4 * z + wing.tail3) * z + wing.tail2) * z + wing.tail1) * z
         slope = ((4.0 * wing.tail4 * z + 3.0 * wing.tail3) * z + 2.0 * wing.tail2) * z + wing.tail1
         z -= (high - q) / slope
-    return math.exp(-math.log(z) / wing.alpha) - wing.to_tail
+    log_y = -math.log(z) / wing.alpha
+    return math.exp(log_y) - wing.to_tail, log_y
+
+
+@scalar
+def restored(b, log_y, at_right, loc, scale, shift, shift_low):
+    """The quantile at a distance b from the centre; far out from log y, which has the range that b
+    may lack where the scale is small."""
+    if log_y > FARTHEST:
+        y = math.exp(log_y + math.log(scale))
+        return loc + (y if at_right else -y)
+    return loc + scale * (((b if at_right else -b) + shift) + shift_low)
 
 
 @scalar

@@ -3,7 +3,7 @@
 from numba import prange
 
 from hetero.jit import parallel
-from stablegpu._quantile_math import HIGHEST, LOWEST, advance, place, start
+from stablegpu._quantile_math import HIGHEST, LOWEST, advance, place, restored, start
 
 
 @parallel
@@ -37,9 +37,9 @@ def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, 
 
 
 @parallel
-def finish_points(loc, scale, x, out):
+def finish_points(ends, s, x, out):
     for i in prange(x.size):
-        out[i] = loc + scale * x[i]
+        out[i] = restored(x[i], s[i], ends)
 
 
 def begin(p, upper, centre, s, low, high, x, stream=0):
@@ -52,6 +52,6 @@ def step(p, upper, centre, values, s, low, high, x, stream=0):
     return advance_points(p, upper, centre, *values, s, low, high, x)
 
 
-def finish(loc, scale, x, out, stream=0):
-    """out = loc + scale x."""
-    finish_points(loc, scale, x, out)
+def finish(ends, s, x, out, stream=0):
+    """Quantiles from standardised variables `x` and their logarithms `s`."""
+    finish_points(ends, s, x, out)

@@ -5,7 +5,7 @@ import numpy as np
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
-from stablegpu._quantile_math import HIGHEST, LOWEST, advance, place, start
+from stablegpu._quantile_math import HIGHEST, LOWEST, advance, place, restored, start
 
 
 @kernel
@@ -38,9 +38,9 @@ def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, 
 
 
 @kernel
-def finish_points(loc, scale, x, out):
+def finish_points(ends, s, x, out):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        out[i] = loc + scale * x[i]
+        out[i] = restored(x[i], s[i], ends)
 
 
 def begin(p, upper, centre, s, low, high, x, stream=0):
@@ -57,6 +57,6 @@ def step(p, upper, centre, values, s, low, high, x, stream=0):
     return int(unsettled.copy_to_host(stream=stream)[0])
 
 
-def finish(loc, scale, x, out, stream=0):
-    """out = loc + scale x."""
-    finish_points[launch.strided(x.size), launch.THREADS, stream](loc, scale, x, out)
+def finish(ends, s, x, out, stream=0):
+    """Quantiles from standardised variables `x` and their logarithms `s`."""
+    finish_points[launch.strided(x.size), launch.THREADS, stream](ends, s, x, out)

@@ -7,6 +7,9 @@ close to. Where q is small Newton's method runs on its logarithm against s, in w
 straight; near the centre on the function against a. Every step keeps a bracket, and halves it where
 Newton leaves it or crosses more than half of it in a long step: back and forth, as between the
 middle and the tail of a law with alpha near 2, he would go for ever.
+
+Far out in a heavy tail there is nothing to search for: s follows from the series of the tail, also
+where a = e^s is beyond the range of floats; a small scale may bring the quantile back into it.
 """
 
 import math
@@ -15,6 +18,11 @@ from typing import NamedTuple
 from hetero.jit import scalar
 
 LOWEST, HIGHEST = -690.0, 709.0  # of s
+FARTHEST = 600.0  # s from which on it follows from the series of the tail
+MOST_TERMS, MOST_PASSES = 60, 100  # of that series, and of the iteration for s
+SMALL_ALPHA = (
+    0.1  # up to which Newton's method runs on the function against s, also near the centre
+)
 LONG = 0.1  # of a step in s: there logarithms are curves
 SETTLED = 2e-10  # a Newton step after which the next would be below rounding, also near light ends
 
@@ -28,6 +36,20 @@ class Centre(NamedTuple):
     alpha: float
     log_left: float  # log of the tails' constants: T ~ constant a^-alpha; -inf: light tail
     log_right: float
+    left: float  # angles alpha (pi/2 -+ theta0) of the tails' series
+    right: float
+    log_cos: float  # log of cos(alpha theta0)
+
+
+class Ends(NamedTuple):
+    """What takes the standardised variable to a quantile."""
+
+    loc: float
+    scale: float
+    shift: float  # added first, in two parts
+    shift_low: float
+    low: float  # ends of the support
+    high: float
 
 
 @scalar
@@ -39,17 +61,47 @@ def target(p, upper, centre):
 
 
 @scalar
+def far_in_tail(q, constant, angle, centre):
+    """s at which a heavy tail is q, where s is large: by its series, Bergstrom's,
+
+        T = 1/pi sum_k (-1)^(k+1) Gamma(k alpha)/k! sin(k angle) cos(alpha theta0)^-k e^(-k alpha s)
+
+    whose first term is all that counts unless alpha is small; then it converges everywhere.
+    """
+    alpha = centre.alpha
+    first = (constant - math.log(q)) / alpha
+    s = first
+    for _ in range(MOST_PASSES if alpha < 0.1 and s > FARTHEST else 0):
+        rest, sign = 0.0, -1.0
+        for k in range(2, MOST_TERMS):
+            size = math.lgamma(k * alpha) - math.lgamma(k + 1.0) - k * centre.log_cos - constant
+            term = math.exp(size - (k - 1) * alpha * s) / math.pi
+            rest += sign * term * math.sin(k * angle)
+            sign = -sign
+            if term < 1e-17:
+                break
+        before, s = s, first + math.log1p(rest) / alpha
+        if abs(s - before) <= 1e-16 * s:
+            break
+    return s
+
+
+@scalar
 def start(p, upper, centre):
     """First s: from the tail's power law, or from the density at the centre if that is nearer."""
     right, by_sf, q = target(p, upper, centre)
     at_centre = centre.sf if by_sf else centre.cdf
     constant = centre.log_right if right else centre.log_left
+    if q == at_centre:
+        return LOWEST
     near = HIGHEST
-    if centre.pdf > 0.0 and q != at_centre:
+    if centre.pdf > 0.0:
         near = math.log(abs(at_centre - q) / centre.pdf)
     far = 1.0
     if right == by_sf and q > 0.0 and constant > -math.inf:
-        far = (constant - math.log(q)) / centre.alpha
+        far = far_in_tail(q, constant, centre.right if right else centre.left, centre)
+        if far > FARTHEST:
+            return far
     s = far if q < 0.2 * at_centre else min(near, far)
     return min(max(s, LOWEST), HIGHEST)
 
@@ -67,12 +119,24 @@ def place(s, p, upper, centre):
 
 
 @scalar
+def restored(a, s, ends):
+    """The quantile from the standardised variable and its s."""
+    if s > FARTHEST:
+        return ends.loc + math.copysign(math.exp(s + math.log(ends.scale)), a)
+    if abs(a) == math.inf:
+        return ends.high if a > 0.0 else ends.low
+    return ends.loc + ends.scale * ((a + ends.shift) + ends.shift_low)
+
+
+@scalar
 def advance(s, low, high, p, upper, log_pdf, cdf, sf, log_cdf, log_sf, centre):
     """Next s and its bracket, and how far it moved (0: settled), from the law at the last place."""
     if not 0.0 < p < 1.0:
         return s, low, high, 0.0
     right, by_sf, q = target(p, upper, centre)
     at_centre = centre.sf if by_sf else centre.cdf
+    if s > FARTHEST or q == at_centre:
+        return s, low, high, 0.0
     tail, log_tail = (sf, log_sf) if by_sf else (cdf, log_cdf)
     outward = 1.0 if right == by_sf else -1.0  # where the function falls with s
     a = math.exp(s)
@@ -83,8 +147,11 @@ def advance(s, low, high, p, upper, log_pdf, cdf, sf, log_cdf, log_sf, centre):
         high = s
     if q < 0.2 * at_centre or (outward < 0.0 and q < 0.2):
         following = s + excess / math.exp(log_pdf + s - log_tail)
-    else:
+    elif centre.alpha > SMALL_ALPHA:
         following = math.log(a + outward * (tail - q) / math.exp(log_pdf))
+    else:  # the law spreads over many powers of a
+        slope = math.exp(log_pdf + s)
+        following = s + outward * (tail - q) / slope if slope < math.inf else math.nan
     if abs(following - s) <= SETTLED:
         return following, low, high, 0.0
     inside = low < following < high

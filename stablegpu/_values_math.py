@@ -12,7 +12,8 @@ from hetero.jit import scalar
 
 FAR = 92.0
 FAR_AT_ONE = 1e40  # there the next term is smaller by log(x)/x
-AT_ZETA = 1e-100  # closer to zeta the density and the distribution function do not change
+AT_ZETA = 1e-100  # closer to zeta the density and the distribution function do not change,
+SMALL_ALPHA, AT_ZETA_OF_SMALL = 0.03, 1e-300  # but for small alpha, whose spike is narrower
 
 
 @scalar
@@ -120,6 +121,12 @@ def far(y, side):
 
 
 @scalar
+def is_at_zeta(y, side):
+    """Whether the law is as at zeta."""
+    return y < (AT_ZETA if side.alpha > SMALL_ALPHA else AT_ZETA_OF_SMALL)
+
+
+@scalar
 def is_trivial(z, y, side):
     """Whether no integral is needed: NaN, infinity, zeta itself, no support, Cauchy, far tail.
 
@@ -127,7 +134,7 @@ def is_trivial(z, y, side):
     """
     if side.alpha == 1.0:
         return side.beta == 0.0 or not abs(z) < np.inf or is_far(z, side)
-    return y < AT_ZETA or not y < np.inf or side.length <= 0.0 or is_far(y, side)
+    return is_at_zeta(y, side) or not y < np.inf or side.length <= 0.0 or is_far(y, side)
 
 
 @scalar
@@ -138,7 +145,7 @@ def trivial(z, y, side):
     if abs(y) < np.inf:
         if side.alpha == 1.0:
             return cauchy(z) if side.beta == 0.0 else far(z, side)
-        if y < AT_ZETA:
+        if is_at_zeta(y, side):
             low, high = side.rest / math.pi, side.length / math.pi
             return with_logs(side.peak, min(low, 1.0), min(high, 1.0))
         if side.length > 0.0:

@@ -101,7 +101,8 @@ class Stable:
     def ppf(self, p, *, out=None):
         """Quantile function: x with cdf(x) = p, full relative accuracy in the left tail.
 
-        p outside [0, 1] and NaN give NaN, 0 and 1 the ends; see `stablegpu.quantile.quantile`.
+        p outside [0, 1] and NaN give NaN, 0 and 1 the ends of the support; see
+        `stablegpu.quantile.quantile`.
         """
         from stablegpu.quantile import quantile
 
@@ -195,14 +196,14 @@ class Stable:
 
     def support(self) -> tuple[float, float]:
         """Ends of the support: bounded on one side for alpha < 1 and beta = +-1."""
-        end = self.parameters.end
-        bounded = self.alpha < 1.0
-        low = end if bounded and self.beta == 1.0 else -math.inf
-        return low, end if bounded and self.beta == -1.0 else math.inf
+        return self.parameters.support
 
     def mean(self) -> float:
-        """Expectation; NaN for alpha <= 1, where there is none."""
-        return self.to("S1").loc if self.alpha > 1.0 else math.nan
+        """Expectation: infinite for alpha <= 1 and beta = +-1, where one tail is heavy and the
+        other light; NaN for alpha <= 1 and |beta| < 1, where there is none."""
+        if self.alpha > 1.0:
+            return self.to("S1").loc
+        return math.copysign(math.inf, self.beta) if abs(self.beta) == 1.0 else math.nan
 
     def var(self) -> float:
         """Variance: 2 scale^2 for alpha = 2, else infinite."""

@@ -124,6 +124,8 @@ def _wing(law: Parameters, sign: float, first_cell: int, first_row: int, toleran
     )
     entries = (starts << SPLIT_BITS) | levels
     lows, highs = table[:, -2] + at_start, table[:, -1] - at_start
+    if law.beta == 0.0 or law.alpha == 2.0:  # symmetric: the centre is the median
+        lows[0] = highs[0] = 0.5
     return wing, Segments(entries, table.reshape(-1), np.concatenate(edges), lows, highs)
 
 
@@ -258,6 +260,7 @@ def invert_flat(p, upper: bool, parameters: Parameters, x, work: Workspace, sett
         parameters.loc,
         parameters.scale,
         *_shift(law, parameters),
+        *parameters.support,
         *wings,
         segments,
         x,

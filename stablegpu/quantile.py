@@ -12,7 +12,7 @@ from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
 from stablegpu import polynomials
-from stablegpu._parameters import Parameters
+from stablegpu._parameters import Parameters, sides
 from stablegpu.density import (
     Interpolation,
     checked,
@@ -28,6 +28,7 @@ BREAK_EVEN = {"nodes": 100_000, "quadrature": 20}
 WORTH = 2000
 """Quantiles from which preparing polynomials pays."""
 
+_CENTRED = 0.1  # distance of alpha from 1 within which S0 is used
 _MOST_STEPS = 80
 _VALUES = ("logpdf", "cdf", "sf", "logcdf", "logsf")
 
@@ -40,7 +41,7 @@ def quantile(
     Parameters
     ----------
     p : array_like of float
-        Any shape. 0 and 1 give the ends of the line, what is outside [0, 1] and NaN give NaN.
+        Any shape. 0 and 1 give the ends of the support, what is outside [0, 1] and NaN give NaN.
     out : float64 array, optional
         C-contiguous, the shape and device of `p`.
 
@@ -68,7 +69,7 @@ def quantile(
             polynomials.invert_flat(probabilities, upper, parameters, found, work, chosen)
         elif math.prod(shape):
             steps = twin("stablegpu._quantile", place)
-            standard, loc = _standard(parameters)
+            standard, ends = _standard(parameters)
             centre = _centre(standard)
             x = work.output(shape) if out is not None else found  # out may be p, which is needed
             state = [work.output(shape) for _ in range(3)]
@@ -80,7 +81,7 @@ def quantile(
                 evaluate_flat(x, standard, kept, work, chosen)
                 if not steps.step(probabilities, upper, centre, values, *state, x, work.stream):
                     break
-            steps.finish(loc, parameters.scale, x, found, work.stream)
+            steps.finish(ends, state[0], x, found, work.stream)
         return work.result(found, shape, out)
 
 
@@ -94,12 +95,26 @@ def _chosen(parameters: Parameters, evaluator, size: int):
     return chosen_for(parameters, evaluator, 0, _VALUES)
 
 
-def _standard(parameters: Parameters) -> tuple[Parameters, float]:
-    """The law with loc 0 and scale 1, and the loc that brings it back."""
+def _standard(parameters: Parameters):
+    """The law whose quantiles are searched for, loc 0 and scale 1, and what brings them back.
+
+    Next to alpha = 1 it is that of S0: there S1 moves the law far away, and the quantile of S1 has
+    too few digits left for what the distribution function depends on.
+    """
+    from stablegpu._quantile_math import Ends
+
+    def ends(loc: float, shift: float = 0.0, shift_low: float = 0.0) -> Ends:
+        return Ends(loc, parameters.scale, shift, shift_low, *parameters.support)
+
     if parameters.alpha == 1.0:  # S1 does not scale there
         moved = parameters.converted("S0")
-        return dataclasses.replace(moved, loc=0.0, scale=1.0), moved.loc
-    return dataclasses.replace(parameters, loc=0.0, scale=1.0), parameters.loc
+        return dataclasses.replace(moved, loc=0.0, scale=1.0), ends(moved.loc)
+    standard = dataclasses.replace(parameters, loc=0.0, scale=1.0)
+    if parameters.parameterization == "S0" or abs(parameters.alpha - 1.0) >= _CENTRED:
+        return standard, ends(parameters.loc)
+    high, low = parameters.offset
+    centred = dataclasses.replace(standard, parameterization="S0")
+    return centred, ends(parameters.loc, -high, -low)
 
 
 @functools.lru_cache(maxsize=256)
@@ -108,6 +123,8 @@ def _centre(standard: Parameters):
 
     found = evaluate(0.0, standard, want=("pdf", "cdf", "sf"), device="cpu")
     alpha, beta = standard.alpha, standard.beta
+    symmetric = beta == 0.0 or alpha == 2.0
+    right, left = sides(alpha, beta)
     # P(X > x) ~ Gamma(alpha) sin(pi alpha/2)/pi (1 + beta) x^-alpha.
     constant = math.gamma(alpha) * math.sin(0.5 * math.pi * min(alpha, 2.0 - alpha)) / math.pi
 
@@ -115,10 +132,13 @@ def _centre(standard: Parameters):
         return math.log(constant * skew) if constant * skew > 0.0 else -math.inf
 
     return Centre(
-        float(found.cdf),
-        float(found.sf),
+        0.5 if symmetric else float(found.cdf),
+        0.5 if symmetric else float(found.sf),
         float(found.pdf),
         alpha,
         log_of(1.0 - beta),
         log_of(1.0 + beta),
+        alpha * left.length,
+        alpha * right.length,
+        right.log_cos,
     )

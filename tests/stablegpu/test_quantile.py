@@ -85,3 +85,82 @@ def test_quantiles_in_the_place_of_probabilities(device, evaluator):
     found = law.ppf(p)
     assert law.ppf(p, out=p) is p
     np.testing.assert_array_equal(p, found)
+
+
+def test_quantiles_beyond_the_range_of_floats_are_infinite(device):
+    """And those of the standard law that a small scale brings back are not: in the tail of
+    alpha = 1/2, x = (p sqrt(2 pi))^-2."""
+    p = np.array([1e-163, 1e-150])
+    for evaluator in (None, "polynomials"):
+        law = stable(0.5, 0.0, evaluator=evaluator, device=device)
+        np.testing.assert_allclose(law.ppf(p), [-np.inf, -1e300 / (2.0 * np.pi)], rtol=1e-12)
+        np.testing.assert_allclose(law.isf(p), [np.inf, 1e300 / (2.0 * np.pi)], rtol=1e-12)
+        law = stable(0.5, 0.0, 2.0, 1e-100, evaluator=evaluator, device=device)
+        np.testing.assert_allclose(
+            law.ppf(p), [-1e226 / (2 * np.pi), -1e200 / (2 * np.pi)], rtol=1e-12
+        )
+    assert stable(0.1, 0.0, device=device).ppf(1e-40) == -np.inf
+    # By 80 terms of Bergstrom's series in mpmath: there alpha log x is small.
+    small = stable(0.01, 0.3, scale=1e-300, device=device).ppf(1e-4)
+    assert small == pytest.approx(-1.4180306598988e54, rel=1e-9)
+
+
+@pytest.mark.parametrize("parameterization", ["S0", "S1"])
+@pytest.mark.parametrize("evaluator", [None, "polynomials"])
+def test_the_ends_of_the_support_are_the_outermost_quantiles(device, parameterization, evaluator):
+    """alpha = 1/2 and beta = 1 is Levy's law, on (loc, inf) in S1."""
+    options = {"parameterization": parameterization, "evaluator": evaluator, "device": device}
+    end = 3.0 if parameterization == "S1" else 1.0  # zeta = -1
+    right, left = stable(0.5, 1.0, 3.0, 2.0, **options), stable(0.5, -1.0, -3.0, 2.0, **options)
+    assert right.interval(1.0) == (end, np.inf) == right.support()
+    assert left.interval(1.0) == (-np.inf, -end) == left.support()
+    np.testing.assert_array_equal(right.ppf([0.0, 1.0]), [end, np.inf])
+    np.testing.assert_array_equal(left.isf([0.0, 1.0]), [-end, -np.inf])
+
+
+def test_quantiles_of_s1_next_to_one_keep_the_digits_of_s0(device):
+    """The shift between both is 1.7e8 there: quantiles of S1 change by less than their spacing."""
+    alpha, beta = 1.0000000037695747, 0.9999999999620682
+    s1, s0 = (stable(alpha, beta, parameterization=p, device=device) for p in ("S1", "S0"))
+    p = np.array([1e-9, 0.2, 0.57, 0.9])
+    high, low = s0.parameters.offset
+    found = s1.ppf(p)
+    np.testing.assert_array_max_ulp(found, (s0.ppf(p) - high) - low, maxulp=1)
+    for x, q in zip(found, p, strict=True):
+        assert s1.cdf(np.nextafter(x, -np.inf)) < q < s1.cdf(np.nextafter(x, np.inf))
+
+
+@pytest.mark.parametrize("evaluator", [None, "polynomials"])
+def test_symmetric_laws_have_their_median_at_loc(device, evaluator):
+    for alpha, beta in ((0.5, 0.0), (1.0, 0.0), (1.5, 0.0), (2.0, 0.7)):
+        if evaluator and alpha == 1.0:
+            continue  # takes seconds to prepare
+        law = stable(alpha, beta, 1e-7, 3.0, evaluator=evaluator, device=device)
+        assert law.median() == law.isf(0.5) == 1e-7
+
+
+def test_means_of_one_sided_heavy_tails_are_infinite():
+    assert stable(0.5, 1.0).mean() == np.inf
+    assert stable(1.0, -1.0).mean() == -np.inf
+    assert np.isnan(stable(0.5, 0.9).mean())
+    assert stable(1.5, 1.0, 2.0).mean() == 2.0
+    assert stable(0.5, 1.0).stats("m") == (np.inf,)
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.005, 0.008, 0.02])
+def test_laws_of_small_alpha_spread_over_hundreds_of_powers_of_ten(device, alpha):
+    """Their density changes at distances from zeta of 1e-200 and less, and their quantiles with it;
+    by Levy and Zolotarev, P(0 < X < x) -> exp(-x^-alpha)/2 as alpha -> 0."""
+    law = stable(alpha, 0.0, device=device)
+    p = np.array([0.1, 0.2, 0.3, 0.45, 0.6, 0.7, 0.9])
+    x = law.ppf(p)
+    seen = np.isfinite(x) & (np.abs(x) > 1e-290)
+    np.testing.assert_allclose(law.cdf(x[seen]), p[seen], rtol=1e-13)
+    y = np.array([1e-250, 1e-150, 1e-99, 1e-50, 1.0, 1e50, 1e150])
+    limit = 0.5 * np.exp(-(y**-alpha))
+    assert np.all(np.abs(law.cdf(y) - 0.5 - limit) < 2.0 * alpha)
+    one_sided = stable(alpha, 1.0, device=device)
+    step = 1e-4
+    rise = one_sided.cdf(y * (1.0 + step)) - one_sided.cdf(y * (1.0 - step))
+    seen = rise > 1e-9 * one_sided.cdf(y)
+    np.testing.assert_allclose(one_sided.pdf(y)[seen], (rise / (2 * step * y))[seen], rtol=1e-5)

@@ -121,7 +121,7 @@ KERNELS = {
         (*PHILOX[:4], *LAW_FLOAT64, f8, f8, array(f8)), 64
     ),
     "stablegpu._quantile_cuda.begin_points": Budget(
-        (array(f8), boolean, CENTRE, *(array(f8),) * 4), 64
+        (array(f8), boolean, CENTRE, *(array(f8),) * 4), 72
     ),
     "stablegpu._quantile_cuda.advance_points": Budget(
         (array(f8), boolean, CENTRE, *(array(f8),) * 9, array(i8)), 96

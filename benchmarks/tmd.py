@@ -9,7 +9,7 @@ from pathlib import Path
 import hetero
 import tmd
 from benchmarks.figures import Figure
-from benchmarks.tmd_campaign import keep
+from benchmarks.tmd_campaign import BITS, keep
 from tmd.functions import function
 from tmd.study.phases import windows
 
@@ -54,7 +54,8 @@ def binade(lo: int, bits: int, device, repeats: int) -> Figure:
         begin = time.perf_counter()
         result = tmd.search("exp", (lo, 2 * lo), bits=bits, device=device)
         taken.append(time.perf_counter() - begin)
-    keep(result, Path("out/tmd"), min(taken))
+    if bits == BITS:
+        keep(result, Path("out/tmd"), min(taken))
     peers = {"paper, C2070, half of its 2^53 arguments": PAPER[lo]} if bits == 32 else {}
     return Figure(
         f"exp, all doubles of [{lo}, {2 * lo}), bits = {bits}, all rounding modes",

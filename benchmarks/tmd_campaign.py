@@ -1,8 +1,10 @@
 """`python -m benchmarks.tmd_campaign`: exp over its binades, both signs, with certificates.
 
-Each binade is a file in a folder: certificate, and all cases with at least 44 identical bits. What
-is there is not done again. `--collect` makes the record of a folder, `--resume` a folder of the
-record.
+Each binade is a file in a folder: certificate, and all cases with at least 44 identical bits. A
+binade that is there, searched with the bits of its list, is not done again. `--collect` makes the
+record of a folder, `--resume` a folder of the record. To check the record:
+
+    python -m tmd verify tmd-exp-certificates.jsonl.xz --cases tmd-exp-cases.txt --samples 0
 """
 
 from __future__ import annotations
@@ -17,9 +19,15 @@ import numpy as np
 
 import hetero
 import tmd
-from tmd.certificate import read
+from tmd.certificate import read, verify_cases
 
 IDENTICAL = 44
+BITS = IDENTICAL + 1
+"""Distance of the cases, 2^-BITS ulp: those with IDENTICAL or more identical bits, and no others.
+
+A binade is searched with these bits and no others, so that the hashes in its certificate are those
+of the listed cases.
+"""
 FIRST, LAST = -30, 9
 TOP = 709.782712893384, 745.1332191019412
 """Ends beyond which exp overflows, and exp(-x) rounds to 0."""
@@ -37,16 +45,17 @@ def domain(sign: int, exponent: int) -> tuple[float, float]:
 
 
 def keep(result, folder: Path, seconds: float) -> Path:
-    """Write the certificate of a binade and its hardest cases."""
+    """Write the certificate of a binade and its cases.
+
+    Raises
+    ------
+    ValueError
+        The binade was searched with other bits: its certificate would not be that of its list.
+    """
+    if result.bits != BITS:
+        raise ValueError(f"a binade of the record needs bits={BITS}, got {result.bits}")
     folder.mkdir(parents=True, exist_ok=True)
-    cases = result.cases
-    reach = np.flatnonzero(cases.distances[:, 0] < 2.0 ** -(IDENTICAL + 1))
-    kept = [cases[int(i)] for i in reach]
-    rows = [
-        [c.hex, c.kind, c.identical_bits]
-        for c in kept
-        if c.identical_bits is None or c.identical_bits >= IDENTICAL
-    ]
+    rows = [[c.hex, c.kind, c.identical_bits] for c in result.cases]
     lo, hi = (float(x) for x in result.domain)
     path = folder / name_of(lo, hi)
     record = {"domain": [lo.hex(), hi.hex()], "seconds": seconds, "cases": rows}
@@ -66,17 +75,22 @@ def order() -> list[tuple[int, int]]:
     return [(sign, e) for e in range(FIRST, LAST + 1) for sign in (1, -1)]
 
 
-def run(folder: Path, device, bits: int, budget: float) -> None:
+def is_done(path: Path) -> bool:
+    """Whether a binade is there and was searched with the bits of its list."""
+    return path.exists() and json.loads(path.read_text())["certificate"]["bits"] == BITS
+
+
+def run(folder: Path, device, budget: float) -> None:
     """Search binades until the next would exceed the budget of seconds."""
     begin, last = time.perf_counter(), 0.0
     for sign, e in order():
         name = name_of(*domain(sign, e))
-        if (folder / name).exists():
+        if is_done(folder / name):
             continue
         if time.perf_counter() - begin + 1.7 * last > budget:
             break
         start = time.perf_counter()
-        result = tmd.search("exp", domain(sign, e), bits=bits, device=device)
+        result = tmd.search("exp", domain(sign, e), bits=BITS, device=device)
         last = time.perf_counter() - start
         path = keep(result, folder, last)
         assert path.name == name, (path, name)
@@ -85,8 +99,13 @@ def run(folder: Path, device, bits: int, budget: float) -> None:
 
 
 def collect(folder: Path, target: Path) -> None:
-    """One table, one list of cases and one file of certificates of all binades in a folder."""
-    records = [json.loads(p.read_text()) for p in sorted(folder.glob("exp_*.json"))]
+    """Make one table, one list of cases and one file of certificates of all binades in a folder."""
+    paths = sorted(folder.glob("exp_*.json"))
+    if other := [path.name for path in paths if not is_done(path)]:
+        raise ValueError(
+            f"not searched with bits={BITS}: {', '.join(other)}; run the campaign again"
+        )
+    records = [json.loads(path.read_text()) for path in paths]
     records.sort(key=lambda r: float.fromhex(r["domain"][0]))
     lines = [
         f"# exp: arguments with {IDENTICAL} or more identical bits after the round bit, kind, bits",
@@ -115,6 +134,7 @@ def collect(folder: Path, target: Path) -> None:
     certificates = "\n".join(json.dumps(r["certificate"]) for r in records) + "\n"
     with lzma.open(target / "tmd-exp-certificates.jsonl.xz", "wt") as file:
         file.write(certificates)
+    verify_cases([r["certificate"] for r in records], target / "tmd-exp-cases.txt")
     record = {"campaign": "exp", "identical_bits": IDENTICAL, "binades": table}
     (target / "tmd-exp.json").write_text(json.dumps(record, indent=1) + "\n")
 
@@ -137,7 +157,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tmd_campaign", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out/tmd"))
     parser.add_argument("--device")
-    parser.add_argument("--bits", type=int, default=45)
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
     parser.add_argument("--collect", type=Path, metavar="FOLDER", help="make the record there")
     parser.add_argument("--resume", type=Path, metavar="FOLDER", help="go on from the record there")
@@ -147,7 +166,7 @@ def main() -> None:
     else:
         if options.resume:
             spread(options.resume, options.out)
-        run(options.out, hetero.resolve(options.device), options.bits, options.budget)
+        run(options.out, hetero.resolve(options.device), options.budget)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from hetero import errors
 from hetero.command_line import command_parser, guarded
 from hetero.study import add_arguments, run_chosen
 from tmd.study import STUDIES
@@ -38,7 +39,10 @@ def _parser() -> argparse.ArgumentParser:
     verify = verbs.add_parser("verify", help="check a certificate")
     verify.add_argument("certificate", type=Path, help="JSON file, or .jsonl.xz of many")
     verify.add_argument("--full", action="store_true", help="search every block again")
-    verify.add_argument("--samples", type=int, default=3, help="blocks, and windows in each")
+    verify.add_argument(
+        "--samples", type=int, default=3, help="blocks, and windows in each; 0 with --cases: none"
+    )
+    verify.add_argument("--cases", type=Path, help=".wc file that must hold exactly the cases")
     verify.add_argument("--device")
     verify.set_defaults(run=_verify)
 
@@ -103,13 +107,31 @@ def _require_folder(option: str, path: Path | None) -> None:
 
 def _verify(options) -> int:
     import tmd
-    from tmd.certificate import read
+    from tmd.certificate import read, verify_cases
 
-    for c in read(options.certificate):
-        report = tmd.verify(c, full=options.full, samples=options.samples, device=options.device)
-        done = ", ".join(f"{value} {name}" for name, value in report.items())
-        print(f"{c['function']} on [{', '.join(c['domain'])}): {done}: as certified", flush=True)
+    least = 0 if options.full or options.cases else 1
+    samples = errors.whole("--samples", options.samples, least)
+    certificates = read(options.certificate)
+    if options.cases:
+        count = verify_cases(certificates, options.cases)
+        print(f"{options.cases}: {count} cases, exactly those that are certified", flush=True)
+    if not samples and not options.full:
+        print("no block was searched again: --samples 0")
+        return 0
+    for c in certificates:
+        report = tmd.verify(c, full=options.full, samples=samples, device=options.device)
+        print(f"{c['function']} on [{', '.join(c['domain'])}): {_in_words(report)}", flush=True)
     return 0
+
+
+def _in_words(report: dict) -> str:
+    """Say what was searched again, and whether that was all."""
+    blocks, total = report["blocks"], report["certified_blocks"]
+    sample = "" if blocks == total else " (a sample; --full takes all)"
+    return (
+        f"{blocks} of {total} blocks{sample}, {report['windows']} windows, "
+        f"{report['arguments']} arguments, {report['cases']} cases searched again: as certified"
+    )
 
 
 def _check(options) -> int:

@@ -44,12 +44,43 @@ class Found:
 
     @property
     def hash(self) -> str:
-        """Of the numbers and kinds of all cases."""
+        """Hash of the numbers and kinds of all cases."""
         digest = hashlib.blake2b(digest_size=12)
         digest.update(self.index.astype("<u8").tobytes())
         digest.update(self.middle.astype(np.uint8).tobytes())
         digest.update(np.array(self.undecided, "<u8").tobytes())
         return digest.hexdigest()
+
+
+def contradiction(plan: Plan, counts, cases: int, undecided: int) -> str:
+    """Say what no search by `plan` can have counted; "" if everything fits together.
+
+    `counts` are those of `Found`.
+    """
+    subdomains, survivors, pieces, candidates, balls = counts
+    if plan.algorithm == "balls":
+        expected = 0, 0, 0, plan.block.run.count, plan.block.run.count
+        rules = [(tuple(counts) == expected, "balls look at every argument once")]
+    else:
+        whole = -(-plan.block.run.count >> plan.shape.domain)
+        split = plan.shape.domain - plan.shape.piece
+        rules = [
+            (subdomains == whole, f"{subdomains} sub-domains of {whole}"),
+            (survivors <= subdomains, "more survivors than sub-domains"),
+            (pieces <= survivors << split, "more failing pieces than survivors have"),
+            (candidates <= pieces << plan.shape.piece, "more candidates than arguments"),
+            (balls <= candidates, "more decisions by balls than candidates"),
+        ]
+    if plan.algorithm == "exhaustive":
+        rules[1:3] = [
+            (survivors == 0, "survivors of a test that was not done"),
+            (pieces == whole << split, "not all pieces"),
+        ]
+    rules += [
+        (undecided <= balls, "more undecided arguments than decisions by balls"),
+        (cases + undecided <= candidates, "more cases than candidates"),
+    ]
+    return next((text for holds, text in rules if not holds), "")
 
 
 def settle(function: Function, plan: Plan, batch: Batch, ticket) -> Found:

@@ -165,6 +165,15 @@ def runs(lo: Fraction, hi: Fraction, fmt: Format) -> list[Run]:
     return found
 
 
+def hexadecimal(x: Fraction) -> str:
+    """Write a binary fraction as C does, with as many digits as it has."""
+    with contextlib.suppress(OverflowError):
+        if Fraction(float(x)) == x:
+            return float(x).hex()
+    power = x.denominator.bit_length() - 1
+    return f"{'-' if x < 0 else ''}0x{abs(x.numerator):x}p{-power}"
+
+
 def shown(x: Fraction) -> str:
     """A Fraction as Python's hexadecimal float where it is one."""
     try:

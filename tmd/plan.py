@@ -25,6 +25,12 @@ LARGEST_SUPER = 42
 LEAST = 5  # a piece has 2^5 arguments: phase 3 gives each of 32 lanes one at least
 MOST_PACKET = 9
 MOST_BALLS = 1 << 20
+MOST_BITS = 58
+"""Distances are found to 2^-62; balls refine them, but do not look for them."""
+
+ONE_BY_ONE = Shape(13, 8, 5, 0), 3
+"""Sizes and degree in the plan of a block whose arguments are looked at by balls: not used."""
+
 DEGREES = range(3, 25)
 SPARE = 10
 """The model's error stays below the threshold by this many bits where the degree allows it."""
@@ -129,7 +135,7 @@ def _one_by_one(block, bits, scale, division) -> Plan:
             f"local polynomials, and at most {MOST_BALLS} are looked at one by one: take a "
             "smaller domain"
         )
-    return Plan(block, scale, bits, Shape(13, 8, 5, 0), 3, "balls", division)
+    return Plan(block, scale, bits, *ONE_BY_ONE, "balls", division)
 
 
 def _derivatives(function, block, scale) -> list[float]:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tmd.case_lists import UNDECIDED
 from tmd.decide import Distance, Found, measure
-from tmd.formats import Format
+from tmd.formats import Format, hexadecimal
 from tmd.functions import function
 from tmd.plan import Plan
 
@@ -64,11 +65,7 @@ class Case:
     @property
     def hex(self) -> str:
         """The argument as C writes it."""
-        x = self.argument
-        if isinstance(x, float):
-            return x.hex()
-        power = x.denominator.bit_length() - 1
-        return f"{'-' if x < 0 else ''}0x{abs(x.numerator):x}p{-power}"
+        return hexadecimal(self.exact_argument)
 
     def __repr__(self) -> str:
         bits = self.identical_bits
@@ -185,11 +182,16 @@ class Result:
         return hardest[0].identical_bits + 2 if hardest else self.bits
 
     def lines(self) -> Iterator[str]:
-        """The arguments as lines of a `.wc` file of CORE-MATH, with comments before."""
+        """Yield the arguments as lines of a `.wc` file of CORE-MATH, with comments before.
+
+        `tmd.verify(certificate, cases=path)` checks such a file.
+        """
         lo, hi = self.certificate["domain"]
         yield f"# {self.function}, {len(self.cases)} arguments in [{lo}, {hi}) whose values are"
         yield f"# closer than 2^-{self.bits} ulp to {_breakpoints(self.rounding)}"
         yield f"# of {self.format.precision} digits; certificate {self.certificate['hash']}"
+        for x in self.undecided:
+            yield f"{UNDECIDED}{hexadecimal(x)}"
         for case in self.cases:
             yield case.hex
 

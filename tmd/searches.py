@@ -15,13 +15,9 @@ from tmd.decide import Found
 from tmd.engine import scan
 from tmd.formats import Format, exact, shown
 from tmd.functions import Function, function
-from tmd.plan import Plan, plan
+from tmd.plan import MOST_BITS, Plan, plan
 from tmd.results import Cases, Result
-from tmd.taylor import Scale
-
-ROUNDINGS = ("all", "nearest", "directed")
-MOST_BITS = 58
-"""Distances are found to 2^-62; balls refine them, but do not look for them."""
+from tmd.taylor import ROUNDINGS, Scale
 
 MOST_CASES = 1 << 27
 """Expected cases that a search may have."""
@@ -117,7 +113,7 @@ def search(
     kept = None
     if checkpoint is not None:
         how = {"algorithm": algorithm, "division": division, "plans": certificates.digest(plans)}
-        kept = Checkpoint(checkpoint, question | how)
+        kept = Checkpoint(checkpoint, question | how, plans)
     found = _all(f, plans, device, executor, progress, kept)
     pairs = list(zip(plans, found, strict=True))
     rows = [certificates.row(*pair) for pair in pairs]

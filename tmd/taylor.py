@@ -21,6 +21,9 @@ FIXED = 1 << (POINT - 78)
 _MASK = (1 << 64) - 1
 
 
+ROUNDINGS = ("all", "nearest", "directed")
+
+
 @dataclass(frozen=True)
 class Scale:
     """How values become test units: |f| 2^-ulp 2^doubled + half / 2.

@@ -2,10 +2,13 @@
 
 import json
 import math
+import re
+
+import pytest
 
 import tmd
 from benchmarks import tmd_campaign as campaign
-from tmd.certificate import read
+from tmd.certificate import read, verify_cases
 
 
 def test_binades_meet_and_end_where_values_do():
@@ -31,7 +34,9 @@ def test_records_hold_what_was_found(tmp_path):
     assert [b["arguments"] for b in record["binades"]] == [1 << 36, 1 << 36]
     certificates = read(tmp_path / "record" / "tmd-exp-certificates.jsonl.xz")
     assert [c["hash"] for c in certificates] == [b["certificate"] for b in record["binades"]]
-    assert tmd.verify(certificates[0], samples=0)["blocks"] == 0
+    assert verify_cases(certificates, tmp_path / "record" / "tmd-exp-cases.txt") == sum(
+        c["cases"] for c in certificates
+    )
     listed = (tmp_path / "record" / "tmd-exp-cases.txt").read_text()
     assert sum(not line.startswith("#") for line in listed.splitlines()) == sum(
         b["cases_44"] for b in record["binades"]
@@ -42,3 +47,27 @@ def test_records_hold_what_was_found(tmp_path):
             json.loads((p / path.name).read_text()) for p in (path.parent, tmp_path / "again")
         )
         assert before == after
+
+
+def test_a_binade_is_kept_only_with_the_certificate_of_its_list(tmp_path):
+    """A certificate of 32 bits has the hashes of other cases than those that are listed."""
+    result = tmd.search("exp", (1, "0x1.00000001p0"), bits=32, device="cpu")
+    with pytest.raises(ValueError, match="needs bits=45, got 32"):
+        campaign.keep(result, tmp_path, 1.0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_binade_that_was_searched_with_other_bits_is_searched_again(tmp_path, monkeypatch):
+    domain = 1, "0x1.00000001p0"
+    loose = tmd.search("exp", domain, bits=32, device="cpu")
+    name = campaign.name_of(*map(float, loose.domain))
+    record = {"domain": [x.hex() for x in map(float, loose.domain)], "seconds": 1.0, "cases": []}
+    (tmp_path / name).write_text(json.dumps(record | {"certificate": loose.certificate}))
+    with pytest.raises(ValueError, match=re.escape(f"not searched with bits=45: {name}")):
+        campaign.collect(tmp_path, tmp_path / "record")
+    monkeypatch.setattr(campaign, "order", lambda: [(1, 0)])
+    monkeypatch.setattr(campaign, "domain", lambda sign, e: tuple(map(float, loose.domain)))
+    campaign.run(tmp_path, "cpu", math.inf)
+    assert json.loads((tmp_path / name).read_text())["certificate"]["bits"] == 45
+    monkeypatch.setattr(tmd, "search", lambda *_, **__: pytest.fail("it was done already"))
+    campaign.run(tmp_path, "cpu", math.inf)

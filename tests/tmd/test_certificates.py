@@ -44,6 +44,7 @@ def test_a_good_one_verifies(certificate, full, device):
     report = tmd.verify(certificate, full=full, samples=2, device=device)
     assert report == {
         "blocks": 2,
+        "certified_blocks": 2,
         "windows": 4,
         "arguments": 1 << 35,
         "cases": certificate["cases"],
@@ -66,6 +67,148 @@ def test_a_changed_one_is_damaged(certificate, tmp_path):
         load(path)
     with pytest.raises(tmd.CertificateError, match="no tmd-certificate"):
         load({"kind": "recipe"})
+
+
+def resealed(certificate, **changes):
+    """A certificate with changes of any kind, whose hash fits them."""
+    body = {k: v for k, v in (certificate | changes).items() if k != "hash"}
+    return body | {"hash": certificates._hash(body)}
+
+
+def with_cells(certificate, block=0, **cells):
+    """A certificate with other values in a line, resealed."""
+    lines = [list(line) for line in certificate["blocks"]]
+    for name, value in cells.items():
+        lines[block][COLUMNS.index(name)] = value
+    return resealed(certificate, blocks=lines)
+
+
+RESEALED = {
+    "a wrong total": lambda c: resealed(c, cases=c["cases"] + 1),
+    "no total": lambda c: resealed(c, cases=None),
+    "another number of trivial arguments": lambda c: resealed(c, trivial=1),
+    "another definition": lambda c: resealed(c, definition=c["definition"].replace("2^-b", "2^-a")),
+    "no versions": lambda c: resealed(c, versions={}),
+    "versions in a list": lambda c: resealed(c, versions=list(c["versions"])),
+    "a version that is none": lambda c: resealed(c, versions=c["versions"] | {"numba": "newest"}),
+    "a version that is a number": lambda c: resealed(c, versions=c["versions"] | {"numba": 0.68}),
+    "reversed columns": lambda c: resealed(
+        c, columns=c["columns"][::-1], blocks=[line[::-1] for line in c["blocks"]]
+    ),
+    "an extra key": lambda c: resealed(c, proof="see above"),
+    "an extra column": lambda c: resealed(
+        c, columns=[*c["columns"], "x"], blocks=[[*line, 0] for line in c["blocks"]]
+    ),
+    "a missing key": lambda c: resealed({k: v for k, v in c.items() if k != "versions"}),
+    "another division in a block": lambda c: with_cells(c, division="integer"),
+    "no division": lambda c: with_cells(c, division="magic"),
+    "another algorithm in a block": lambda c: with_cells(c, algorithm="lefevre"),
+    "no algorithm": lambda c: with_cells(c, algorithm="auto"),
+    "balls that look at each argument": lambda c: with_cells(c, algorithm="balls"),
+    "blocks in another order": lambda c: resealed(c, blocks=c["blocks"][::-1]),
+    "fewer sub-domains": lambda c: with_cells(c, subdomains=1),
+    "more survivors than sub-domains": lambda c: with_cells(c, survivors=1 << 60),
+    "more cases than candidates": lambda c: resealed(
+        with_cells(c, cases=1 << 40), cases=c["cases"] + (1 << 40) - c["blocks"][0][-3]
+    ),
+    "a hash of nothing": lambda c: with_cells(c, hash=certificates._NOTHING),
+    "a hash that is none": lambda c: with_cells(c, hash="see above"),
+    "other bits": lambda c: resealed(c, bits=59),
+    "bits that are a number with a point": lambda c: resealed(c, bits=30.0),
+    "another spelling of the domain": lambda c: resealed(c, domain=["1.3858", c["domain"][1]]),
+    "a domain with a hole": lambda c: resealed(c, domain=["-0x1.0000000000000p+0", c["domain"][1]]),
+    "another function": lambda c: resealed(c, function="sinh"),
+    "another version": lambda c: resealed(c, version=2),
+    "a version that is true": lambda c: resealed(c, version=True),
+}
+
+
+@pytest.mark.parametrize("change", RESEALED)
+def test_a_resealed_one_is_refused_before_a_search(certificate, change, monkeypatch):
+    """Its hash fits: what it says is looked at, line by line."""
+    monkeypatch.setattr(certificates, "scan", lambda *_: pytest.fail("it was searched"))
+    with pytest.raises(tmd.CertificateError):
+        tmd.verify(RESEALED[change](certificate))
+
+
+JUNK = (None, True, 0, -1, 7.0, "x", [], {}, [[]], 10**30, "0x1.0000000000000p+900", float("nan"))
+
+
+def same(value, junk):
+    return type(value) is type(junk) and value == junk
+
+
+def test_malformed_ones_raise_certificate_errors_alone(certificate):
+    """Every value is replaced by others; ValueError, KeyError and TypeError would end this test."""
+    keys, line = set(certificate) - {"hash"}, certificate["blocks"][0]
+    unseen = []
+    for junk in JUNK:
+        changed = {
+            k: resealed(certificate, **{k: junk}) for k in keys if not same(certificate[k], junk)
+        }
+        for name, value in zip(COLUMNS, line, strict=True):
+            if not same(value, junk):
+                changed[f"cell {name}"] = with_cells(certificate, **{name: junk})
+        for name, other in changed.items():
+            try:
+                certificates.certified(load(other))
+                unseen.append((name, junk))
+            except tmd.CertificateError:
+                continue
+    # These may be so: a new search tells, as `test_other_counts_are_seen` shows.
+    assert all(entry in (("cell packet", 0), ("cell balls", 0)) for entry in unseen)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"kind": 1, "kind": 2}', "{", "\ud800", '{"kind": NaN}', "1" * 5000]
+)
+def test_malformed_files_raise_certificate_errors_alone(text, tmp_path):
+    path = tmp_path / "exp.json"
+    path.write_text(text, errors="surrogatepass")
+    for reading in (load, certificates.read):
+        with pytest.raises(tmd.CertificateError):
+            reading(path)
+
+
+def test_what_json_cannot_hold_is_no_certificate(certificate):
+    for junk in ({1, 2}, object(), {(1, 2): 3}, b"bytes"):
+        with pytest.raises(tmd.CertificateError):
+            load(certificate | {"versions": junk})
+
+
+def test_torn_compressed_files_are_refused(certificate, tmp_path):
+    import lzma
+
+    data = lzma.compress((json.dumps(certificate) + "\n").encode())
+    path = tmp_path / "exp.jsonl.xz"
+    path.write_bytes(data)
+    assert certificates.read(path) == [certificate]
+    for damaged in (data[:-20], data[:10], b"", data[:50] + b"xx" + data[52:]):
+        path.write_bytes(damaged)
+        if damaged:
+            with pytest.raises(tmd.CertificateError, match="cannot be read"):
+                certificates.read(path)
+
+
+@pytest.mark.parametrize("samples", [0, -1])
+def test_a_check_of_nothing_is_refused(certificate, samples):
+    with pytest.raises(ValueError, match="samples must be an integer >= 1"):
+        tmd.verify(certificate, samples=samples)
+    report = tmd.verify(certificate, samples=0, full=True)
+    assert (report["blocks"], report["windows"]) == (2, 0)
+
+
+def test_a_sample_is_said_to_be_one(certificate, tmp_path, capsys):
+    from tmd.__main__ import main
+
+    path = tmp_path / "exp.json"
+    path.write_text(json.dumps(certificate))
+    assert main(["verify", str(path), "--samples", "1"]) == 0
+    assert "1 of 2 blocks (a sample; --full takes all)" in capsys.readouterr().out
+    assert main(["verify", str(path), "--full", "--samples", "1"]) == 0
+    assert "2 of 2 blocks, 2 windows" in capsys.readouterr().out
+    assert main(["verify", str(path), "--samples", "0"]) == 2
+    assert "--samples must be an integer >= 1" in capsys.readouterr().err
 
 
 def test_a_missing_block_is_seen(certificate):
@@ -114,7 +257,7 @@ def _asked(result):
     from hetero import Device
     from tmd.functions import function
 
-    plans = [certificates._plan(result.certificate, b) for b in result.certificate["blocks"]]
+    plans = certificates.certified(result.certificate).plans
     return function("exp"), plans, Device("cpu")
 
 

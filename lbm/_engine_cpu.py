@@ -110,6 +110,16 @@ class CPUEngine(Engine):
     def at(self, t, places):
         return self.source(t).reshape(-1)[places]
 
+    def copy_state(self, t, into=None):
+        """Return a copy of the populations that step t reads, in the memory of an earlier copy."""
+        into = np.empty_like(self.source(t)) if into is None else into
+        np.copyto(into, self.source(t))
+        return into
+
+    def return_to_state(self, t, state):
+        """Take up the populations that `copy_state` has copied at the same t."""
+        np.copyto(self.source(t), state)
+
     def synchronize(self):
         pass
 

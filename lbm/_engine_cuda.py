@@ -146,6 +146,19 @@ class GPUEngine(Engine):
             pick[blocks(len(places), 256), 256, self.stream](cells, cuda.to_device(places), out)
             return out.copy_to_host()
 
+    def copy_state(self, t, into=None):
+        """Return a copy of the populations that step t reads, in the memory of an earlier copy."""
+        with self.device.active():
+            source = self.source(t)
+            into = cuda.device_array(source.shape, source.dtype) if into is None else into
+            into.copy_to_device(source)
+        return into
+
+    def return_to_state(self, t, state):
+        """Take up the populations that `copy_state` has copied at the same t."""
+        with self.device.active():
+            self.source(t).copy_to_device(state)
+
     def synchronize(self):
         self.device.synchronize()
 

@@ -14,6 +14,9 @@ import numpy as np
 
 from hetero.errors import real, within
 
+DENSITIES = 0.5, 1.5
+"""Densities that a flow may start with and an outlet may have: the method holds near 1."""
+
 FASTEST = 0.3
 """Largest speed of a wall or an inlet in cells/step: half the speed of sound is 0.29."""
 
@@ -57,7 +60,10 @@ class NoSlip:
 
 @dataclass(frozen=True)
 class MovingWall:
-    """A no-slip wall with a velocity (cells/step): Ladd (1994), density 1 at the wall."""
+    """A no-slip wall with a velocity (cells/step): Ladd (1994), density 1 at the wall.
+
+    Faces of the domain move in their own plane. The cells of a solid stay where they are.
+    """
 
     velocity: tuple[float, float, float]
     rank: ClassVar[int] = 1
@@ -88,7 +94,7 @@ class PressureOutlet:
     rank: ClassVar[int] = 3
 
     def __post_init__(self):
-        object.__setattr__(self, "rho", within("rho", self.rho, 0.5, 1.5))
+        object.__setattr__(self, "rho", within("rho", self.rho, *DENSITIES))
 
     def row(self) -> tuple[float, ...]:
         return 1.0, self.rho - 1.0, 0.0, 0.0, 0.0
@@ -168,6 +174,13 @@ def split(boundaries) -> tuple[tuple, dict[str, Solid]]:
                 raise ValueError(f"boundaries gives the face {name!r} twice")
             faces[name] = value
     conditions = tuple(faces.get(f, Periodic()) for f in FACES)
+    for k, (name, condition) in enumerate(zip(FACES, conditions, strict=True)):
+        if type(condition) is MovingWall and condition.velocity[k // 2]:
+            raise ValueError(
+                f"the face {name!r} would move through its own plane, into the domain or out of "
+                f"it, with velocity {condition.velocity}: set its component along {name[0]} to 0, "
+                "or take VelocityInlet for fluid that comes in or goes out there"
+            )
     for axis in range(3):
         low, high = conditions[2 * axis : 2 * axis + 2]
         if isinstance(low, Periodic) != isinstance(high, Periodic):
@@ -176,3 +189,21 @@ def split(boundaries) -> tuple[tuple, dict[str, Solid]]:
                 f"or both be given, got {low} and {high}"
             )
     return conditions, solids
+
+
+def require_outlet(faces: tuple, solids: dict[str, Solid], inflow) -> None:
+    """Refuse inlets that fill or empty a domain without an outlet.
+
+    `inflow()` gives (what walls bring in a step, the same with all amounts positive).
+    """
+    everywhere = [*faces, *(solid.condition for solid in solids.values())]
+    inlets = any(isinstance(condition, VelocityInlet) for condition in everywhere)
+    if not inlets or any(isinstance(condition, PressureOutlet) for condition in everywhere):
+        return
+    net, gross = inflow()
+    if abs(net) > 1e-9 * gross:
+        raise ValueError(
+            f"the inlets {'bring in' if net > 0 else 'take out'} a mass of {abs(net):.3g} a step "
+            "more than goes the other way, and there is no outlet: the density would never stop to "
+            f"{'rise' if net > 0 else 'fall'}. Make one of them lbm.PressureOutlet()"
+        )

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero.errors import whole, within
 from hetero.jit import twin
+from lbm.links import SOLID_CLASS
 
 
 class Statistics:
@@ -67,6 +68,11 @@ class Statistics:
         return self._gathered(0, 1.0)[0].T + 1
 
     @property
+    def mean_drho(self) -> np.ndarray:
+        """Mean of rho - 1 [x, y, z], with all its digits."""
+        return self._gathered(0, 1.0)[0].T
+
+    @property
     def mean_u(self) -> np.ndarray:
         """[c, x, y, z]"""
         return self._gathered(0, 1.0)[1:].transpose(0, 3, 2, 1)
@@ -104,6 +110,8 @@ class Probe:
         for x, y, z in self.cells:
             if not all(c < n for c, n in zip((x, y, z), simulation.shape, strict=True)):
                 raise ValueError(f"the probe {(x, y, z)} lies outside of {simulation.shape}")
+            if simulation.problem.links.classes[z, y, x] == SOLID_CLASS:
+                raise ValueError(f"the probe {(x, y, z)} lies in a solid: nothing flows there")
             row = simulation._read("fields", 4, z, z + 1)[:, 0, y, x].astype(np.float64)
             row[0] += 1.0
             rows.append(row)

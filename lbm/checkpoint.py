@@ -5,19 +5,21 @@ header in JSON, the populations, 32 bytes of BLAKE2b of all that stands before. 
 f_q - w_q as the next step will read them, in slabs of `slab` planes z; a slab is an array
 [q, z, y, x] of little-endian float32 or float64. The order does not depend on the memory pattern
 or the device, so that a run may go on with others; the precision must be the same. The file is
-written beside its target and then renamed: a crash leaves the old one as it was.
+written beside its target and then renamed: a crash leaves the old one as it was, and what a killed
+process leaves (`NAME.*.part`) is removed when the checkpoint is written again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
-from lbm.errors import CheckpointError
+from lbm.atomic_files import replacing
+from lbm.errors import CheckpointError, UnstableError
 from lbm.lattice import Q
 
 MAGIC = b"LBM-D3Q19 1\n"
@@ -48,30 +50,46 @@ def _header(simulation) -> dict:
 
 
 def save(simulation, path) -> Path:
-    """Write the state of `simulation` to `path`, atomically."""
+    """Write the state of `simulation` to `path`, atomically.
+
+    Raises
+    ------
+    UnstableError
+        The state is not finite. A file that was there before stays as it is.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     head = _header(simulation)
     text = json.dumps(head).encode()
     digest = hashlib.blake2b(digest_size=_DIGEST)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            for piece in (MAGIC, len(text).to_bytes(8, "little"), text, *_slabs(simulation, head)):
-                digest.update(piece)
-                file.write(piece)
-            file.write(digest.digest())
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as part, part.open("wb") as file:
+        start = MAGIC, len(text).to_bytes(8, "little"), text
+        for piece in itertools.chain(start, _slabs(simulation, head)):  # a slab at a time
+            digest.update(piece)
+            file.write(piece)
+        file.write(digest.digest())
     return path
 
 
 def _slabs(simulation, head):
     for z0, z1 in _ranges(head):
-        yield np.ascontiguousarray(simulation._read("gather", Q, z0, z1)).data.cast("B")
+        slab = np.ascontiguousarray(simulation._read("gather", Q, z0, z1))
+        if (cell := _first_not_finite(slab, z0)) is not None:
+            raise UnstableError(
+                f"the state of step {simulation.steps} is not finite in cell {cell}: it was not "
+                "saved",
+                simulation.steps,
+                cell,
+            )
+        yield slab.data.cast("B")
+
+
+def _first_not_finite(slab: np.ndarray, z0: int) -> tuple[int, int, int] | None:
+    """Return the cell (x, y, z) of the first population [q, z, y, x] that is NaN or infinite."""
+    finite = np.isfinite(slab)
+    if finite.all():
+        return None
+    _, z, y, x = np.unravel_index(int(finite.argmin()), slab.shape)
+    return int(x), int(y), int(z) + z0
 
 
 def _ranges(head):
@@ -86,34 +104,81 @@ def restore(simulation, path):
     ------
     CheckpointError
         When the file is damaged or belongs to another shape, precision, geometry, collision or
-        force. The simulation is unchanged then.
+        force, or holds a state that is not finite. The simulation is unchanged then.
     """
     path = Path(path)
     data = _verified(path)
-    size = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 8], "little")
     begin = len(MAGIC) + 8
-    head = json.loads(bytes(data[begin : begin + size]))
+    size = int.from_bytes(data[len(MAGIC) : begin], "little")
+    head = _verified_header(path, bytes(data[begin : begin + size]))
     for key, mine in _header(simulation).items():
-        if key not in ("steps", "slab") and head.get(key) != mine:
+        if key not in ("steps", "slab") and head[key] != mine:
             raise CheckpointError(
-                f"{path} was written with {key}={head.get(key)!r}, this simulation has {mine!r}"
+                f"{path} was written with {key}={head[key]!r}, this simulation has {mine!r}"
             )
     nx, ny, nz = head["shape"]
     T = np.dtype(simulation.problem.precision.compute).newbyteorder("<")
     if len(data) - _DIGEST - begin - size != Q * nx * ny * nz * T.itemsize:
         raise CheckpointError(f"{path} is too short or too long for its shape")
-    at = begin + size
-    for z0, z1 in _ranges(head):
-        count = Q * (z1 - z0) * ny * nx
-        slab = np.frombuffer(data, T, count, at).reshape(Q, z1 - z0, ny, nx)
+
+    def slabs():
+        at = begin + size
+        for z0, z1 in _ranges(head):
+            count = Q * (z1 - z0) * ny * nx
+            yield z0, np.frombuffer(data, T, count, at).reshape(Q, z1 - z0, ny, nx)
+            at += count * T.itemsize
+
+    for z0, slab in slabs():  # all of them first: a simulation changes as a whole or not at all
+        if (cell := _first_not_finite(slab, z0)) is not None:
+            raise CheckpointError(f"{path} holds a state that is not finite in cell {cell}")
+    for z0, slab in slabs():
         simulation._domain.put("scatter", head["steps"], z0, slab)
-        at += count * T.itemsize
-    simulation.steps, simulation._fields = head["steps"], None
+    simulation._state_changed(head["steps"])
+    simulation._last_good.forget()
     return simulation
+
+
+def _verified_header(path: Path, text: bytes) -> dict:
+    """Return the header, if each of its fields is of its kind."""
+    try:
+        head = json.loads(text)
+    except ValueError as error:
+        raise CheckpointError(f"{path} has a header that is no JSON: {error}") from None
+    if not isinstance(head, dict):
+        raise CheckpointError(f"{path} has a header that is no JSON object")
+    for key, (is_valid, words) in _FIELDS.items():
+        if key not in head:
+            raise CheckpointError(f"{path} has no {key!r} in its header")
+        if not is_valid(head[key]):
+            raise CheckpointError(f"{path} has {key}={head[key]!r} in its header, not {words}")
+    return head
+
+
+def _is_integer(value, least: int) -> bool:
+    return type(value) is int and least <= value < 1 << 63
+
+
+def _is_three(value, is_valid) -> bool:
+    return isinstance(value, list) and len(value) == 3 and all(map(is_valid, value))
+
+
+_TEXT = (lambda value: isinstance(value, str)), "a string"
+_FIELDS = {
+    "shape": (lambda v: _is_three(v, lambda n: _is_integer(n, 1)), "three positive integers"),
+    "steps": (lambda v: _is_integer(v, 0), "an integer of at least 0"),
+    "slab": (lambda v: _is_integer(v, 1), "an integer of at least 1"),
+    "force": (lambda v: _is_three(v, lambda x: type(x) in (int, float)), "three numbers"),
+    "precision": _TEXT,
+    "walls": _TEXT,
+    "collision": _TEXT,
+}
+"""What a header must hold."""
 
 
 def _verified(path: Path):
     """The file's bytes, if its beginning and its checksum are right."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: give the path of a checkpoint in it")
     if not path.is_file():
         raise FileNotFoundError(f"there is no checkpoint {path}")
     if path.stat().st_size <= len(MAGIC) + 8 + _DIGEST:

@@ -13,6 +13,21 @@ from lbm.patterns import Pattern
 from lbm.precision import Precision
 
 
+def pitch(cells: int, precision: Precision) -> int:
+    """Return the populations from the start of a slot to the next in a block of so many cells.
+
+    256 bytes more than the cells: slots that are a power of two apart would all fall on the
+    same few lines of a CPU's first cache (a third of the speed).
+    """
+    group = 256 // precision.itemsize
+    return (-(-cells // group) + 1) * group
+
+
+def population_bytes(cells: int, pattern: Pattern, precision: Precision) -> int:
+    """Return the memory of the populations of a block of so many cells."""
+    return pattern.copies * Q * precision.itemsize * pitch(cells, precision)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What an engine is made of.
@@ -48,18 +63,13 @@ class Problem:
 
     @property
     def pitch(self) -> int:
-        """Populations from the start of a slot to the next.
-
-        256 bytes more than the cells: slots that are a power of two apart would all fall on the
-        same few lines of a CPU's first cache (a third of the speed).
-        """
-        group = 256 // self.precision.itemsize
-        return (-(-self.cells // group) + 1) * group
+        """Populations from the start of a slot to the next."""
+        return pitch(self.cells, self.precision)
 
     @property
     def bytes(self) -> int:
         """Memory that the block takes on its device: populations and classes."""
-        populations = self.pattern.copies * Q * self.precision.itemsize * self.pitch
+        populations = population_bytes(self.cells, self.pattern, self.precision)
         return populations + self.cells * self.links.classes.itemsize
 
     @functools.cached_property
@@ -133,8 +143,9 @@ class Engine:
     """A block on one device. The twins add what touches memory.
 
     Methods of both: step(t, box), fields(t, box) -> [4, z, y, x], gather(t, box) -> [q, z, y, x],
-    fill(t, box, moments), scatter(t, box, populations), at(t, places), to_host(array), and
-    divide(pieces): so many threads of a block, or tasks of a thread, from now on.
+    fill(t, box, moments), scatter(t, box, populations), at(t, places), to_host(array),
+    copy_state(t, into), return_to_state(t, state), and divide(pieces): so many threads of a block,
+    or tasks of a thread, from now on.
     For split domains: begin(t, edges, inner, halo) steps the rows beside the cut, finish(t, inner)
     the others, unless `begin` has them started; `halo` moves planes in between.
     `t` is the number of steps done before: it decides where populations are.
@@ -156,6 +167,13 @@ class Engine:
     def source(self, t: int):
         """Populations that step t reads."""
         return self.populations[t % len(self.populations)]
+
+    @property
+    def state_bytes(self) -> int:
+        """Memory of one copy of the populations."""
+        return population_bytes(
+            self.problem.cells, self.problem.pattern, self.problem.precision
+        ) // (self.problem.pattern.copies)
 
     def target(self, t: int):
         """Populations that step t writes."""

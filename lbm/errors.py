@@ -8,8 +8,11 @@ class UnstableError(RuntimeError):
 
     Attributes
     ----------
-    step : when it was found
+    step : int
+        The first step after which the flow was no longer good, or that of the check that found it
+        where no earlier state was kept.
     cell : (x, y, z)
+        The worst cell at that step.
     """
 
     def __init__(self, message: str, step: int, cell: tuple[int, int, int]):

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from lbm.boundaries import PressureOutlet
+from lbm.boundaries import FACES, PressureOutlet
 from lbm.lattice import C, W
 
 
 def on_links(simulation, name: str) -> tuple[np.ndarray, np.ndarray]:
     """(force on each link of a body in the last step, the point of the wall where it acts)."""
     if name not in simulation.solids:
-        raise ValueError(f"there is no solid {name!r}; there are {sorted(simulation.solids)}")
+        if name in FACES:
+            raise ValueError(
+                f"{name!r} is a face of the domain, and forces are measured on solids: make the "
+                "wall a layer of cells, boundaries={'wall': lbm.Solid(cells)}"
+            )
+        named = ", ".join(map(repr, sorted(simulation.solids)))
+        raise ValueError(
+            f"there is no solid {name!r}: " + (f"there are {named}" if named else "there is none")
+        )
     condition = simulation.solids[name].condition
     if isinstance(condition, PressureOutlet):
         raise ValueError(f"the solid {name!r} is an outlet: it has no force")

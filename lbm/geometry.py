@@ -15,10 +15,18 @@ def centres(shape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def sphere(shape, centre, radius: float) -> np.ndarray:
     """Cells whose centre lies within `radius` (cells) of `centre`."""
-    x, y, z = centres(shape)
-    cx, cy, cz = three("centre", centre)
+    centre = three("centre", centre)
     radius = within("radius", radius, 0.0, np.inf)
-    return (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < radius**2
+    cells = np.zeros(shape, bool)
+    # Only the cube around the sphere is computed: large domains are mostly outside.
+    cube = tuple(
+        slice(max(0, int(np.clip(c - radius, 0, n))), int(np.clip(c + radius + 1, 0, n)))
+        for c, n in zip(centre, shape, strict=True)
+    )
+    x, y, z = np.ogrid[cube]
+    cx, cy, cz = (c - 0.5 for c in centre)
+    cells[cube] = (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < radius**2
+    return cells
 
 
 def cylinder(shape, centre, radius: float, axis: int = 2) -> np.ndarray:

@@ -19,7 +19,7 @@ from lbm.boundaries import (
     Solid,
     VelocityInlet,
 )
-from lbm.lattice import OPPOSITE, C, Q
+from lbm.lattice import OPPOSITE, C, Q, W
 
 SOLID_CLASS = 1
 _FIRST = 2
@@ -139,6 +139,17 @@ def find(shape: tuple[int, int, int], faces: tuple, solids: dict[str, Solid]) ->
     return Links(classes, masks, materials, table, links_of)
 
 
+def inflow(links: Links) -> tuple[float, float]:
+    """Return (mass that walls bring in a step at density 1, the same with all amounts positive)."""
+    counts = np.zeros(len(links.masks), np.int64)
+    for plane in links.classes:
+        counts += np.bincount(plane.ravel(), minlength=len(counts))
+    velocity = links.kinds[links.materials[:, :, 0], 2:]  # [class, q, component]
+    into_wall = links.masks[:, :1] >> np.arange(Q, dtype=np.uint32) & 1
+    brought = -6.0 * into_wall * np.array(W) * (velocity * np.array(C)).sum(axis=2)
+    return float(counts @ brought.sum(axis=1)), float(counts @ np.abs(brought).sum(axis=1))
+
+
 def _materials(shape, solids) -> np.ndarray | None:
     """[z, y, x]: 0 for fluid, k + 1 for the solid number k; None without solids."""
     if not solids:
@@ -153,6 +164,8 @@ def _materials(shape, solids) -> np.ndarray | None:
         if (material[cells] > 0).any():
             raise ValueError(f"boundaries[{name!r}] overlaps another solid")
         material[cells] = k + 1
+    if material.all():
+        raise ValueError("the solids in boundaries leave no fluid cell in the domain")
     return material
 
 

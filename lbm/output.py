@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from hetero.errors import within
+from lbm.atomic_files import replacing
 
 
 def write_vtk(simulation, path, *, spacing: float = 1.0) -> Path:
-    """Write `path`.vti: cell data `rho`, `u` (three components) and `fluid`.
+    """Write `path`.vti, atomically: cell data `rho`, `drho`, `u` (three components) and `fluid`.
+
+    `drho` is rho - 1 with all digits; a third of it is the pressure above that of density 1.
 
     Parameters
     ----------
@@ -31,12 +34,14 @@ def write_vtk(simulation, path, *, spacing: float = 1.0) -> Path:
         raise ImportError("VTK files need pyevtk: pip install 'stablegpu[io]'") from None
     spacing = within("spacing", spacing, 0.0, np.inf, closed="neither")
     path = Path(path)
-    stem = path.with_suffix("") if path.suffix == ".vti" else path
-    stem.parent.mkdir(parents=True, exist_ok=True)
+    path = path if path.suffix == ".vti" else path.with_name(path.name + ".vti")
     # rho and u are Fortran-ordered views: x runs fastest, as VTK wants it.
     data = {
         "rho": simulation.rho,
+        "drho": simulation.drho,
         "u": tuple(np.asfortranarray(c) for c in simulation.u),
         "fluid": np.asfortranarray(simulation.fluid.astype(np.uint8)),
     }
-    return Path(imageToVTK(str(stem), spacing=(spacing,) * 3, cellData=data))
+    with replacing(path) as part:
+        imageToVTK(str(part.with_suffix("")), spacing=(spacing,) * 3, cellData=data)
+    return path

@@ -9,6 +9,8 @@ Which slots travel follows from the pattern's places (the thesis's section 14.3 
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from hetero.devices import Device
@@ -16,36 +18,18 @@ from hetero.jit import twin
 from lbm.boundaries import Periodic
 from lbm.engine import Engine, Message, Problem, position, wall_places
 from lbm.lattice import OPPOSITE, Q
+from lbm.memory import free_bytes, shortage
 
 
 def make(problem: Problem, device: Device, **memory) -> Engine:
-    """An engine with room for its block, or a MemoryError that says what to change."""
+    """Return an engine with room for its block, or raise a MemoryError that says what to change."""
     device.require()
-    free = _free_bytes(device)
-    if problem.bytes > free:
-        raise MemoryError(
-            f"a domain of {' x '.join(map(str, problem.shape))} cells needs "
-            f"{problem.bytes / 2**30:.3g} GiB with pattern={problem.pattern.name!r} and "
-            f"precision={problem.precision.name!r}, but {device} has {free / 2**30:.3g} GiB free. "
-            "In place ('esoteric', 'aa') takes half of 'ab', precision='float16' half of 'float32'"
-        )
-    return twin("lbm._engine", device).engine(problem, device, **memory)
-
-
-def _free_bytes(device: Device) -> int:
-    if device.kind == "cpu":
-        try:
-            with open("/proc/meminfo") as lines:
-                found = dict(line.split(":") for line in lines)
-            return int(found["MemAvailable"].split()[0]) * 1024
-        except (OSError, KeyError, ValueError):
-            return 1 << 62
-    from hetero._driver import SIMULATOR, cuda
-
-    if SIMULATOR:
-        return 1 << 30
-    with device.active():
-        return int(cuda.current_context().get_memory_info().free)
+    free = free_bytes(device)
+    with contextlib.suppress(MemoryError):  # what it allocated is given back with its frames
+        if problem.bytes <= free:
+            return twin("lbm._engine", device).engine(problem, device, **memory)
+    form = problem.precision.name
+    raise shortage(problem.shape, problem.pattern.name, form, device, problem.bytes, free)
 
 
 def place(problem: Problem, device: Device, faces, cut: int = 0) -> Single | Split:
@@ -85,6 +69,11 @@ class Single:
 
     def synchronize(self) -> None:
         self.engine.synchronize()
+
+    @property
+    def engines(self) -> list[Engine]:
+        """The blocks of the domain."""
+        return [self.engine]
 
 
 class Split:
@@ -193,3 +182,8 @@ class Split:
         self._halo.arrived()
         for engine in self.parts:
             engine.synchronize()
+
+    @property
+    def engines(self) -> list[Engine]:
+        """The blocks of the domain, with their ghost rows."""
+        return self.parts

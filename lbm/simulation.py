@@ -15,16 +15,23 @@ from lbm import boundaries as conditions
 from lbm import links
 from lbm._signals import HeldSignals
 from lbm.engine import Problem
+from lbm.errors import UnstableError
 from lbm.forces import on_links
-from lbm.lattice import C
+from lbm.lattice import CS2, C
+from lbm.memory import SLAB, require_memory
 from lbm.parts import place
 from lbm.patterns import PATTERNS
 from lbm.precision import PRECISIONS
-from lbm.stability import require_stable
+from lbm.stability import (
+    SPEED_LIMIT,
+    LastGoodState,
+    locate_first_bad_step,
+    require_stable,
+)
 from lbm.trt import TRT
 
-SLAB = 1 << 24
-"""Cells of fields that are computed at a time: 256 MiB in float32."""
+SOUND = float(CS2) ** 0.5
+"""Speed of sound in cells/step."""
 
 
 class Simulation:
@@ -51,15 +58,20 @@ class Simulation:
         Share of the rows that the CPU computes beside the GPU. "auto" measures both and takes the
         best, often 0. Only with device="cuda".
     check : int
-        Steps between tests for NaN and too high a speed; 0 for none.
+        Steps between tests for NaN and too high a speed. With 0 nothing is watched: a flow that
+        blows up goes on as NaN, without a word.
+    keep_good_state : bool
+        Keep the last state that passed a check, to find the first bad step and to go back: one copy
+        of the populations more, where at least two would fit.
     device : str or Device, optional
 
     Raises
     ------
     ValueError, TypeError
-        Bad shapes, unstable settings, walls that contradict each other.
+        Bad shapes, unstable settings, walls that contradict each other, inlets that fill a domain
+        without an outlet.
     MemoryError
-        The domain does not fit.
+        The domain does not fit: said before anything is built, with what to change.
 
     Notes
     -----
@@ -81,6 +93,7 @@ class Simulation:
         precision="float32",
         ratio=0.0,
         check=500,
+        keep_good_state=True,
         device=None,
     ):
         self.shape = _shape(shape)
@@ -94,12 +107,16 @@ class Simulation:
         form = PRECISIONS[one_of("precision", precision, tuple(PRECISIONS))]
         self.faces, self.solids = conditions.split(boundaries)
         self.check, self.steps = whole("check", check), 0
-        rho, u = self._moments(rho, u)
+        self._keeps_good_state, self._last_good = bool(keep_good_state), LastGoodState()
         self.device = hetero.resolve(device, work=float(np.prod(self.shape)), break_even=32**3)
+        self.ratio = _ratio(ratio, self.device)
+        require_memory(self.shape, pattern=pattern, precision=precision, ratio=self.ratio,
+                       device=self.device, solids=bool(self.solids))  # fmt: skip
+        rho, u = self._moments(rho, u)
         found = links.find(self.shape, self.faces, self.solids)
+        conditions.require_outlet(self.faces, self.solids, lambda: links.inflow(found))
         force = conditions.three("force", force)
         self.problem = Problem(self.shape, found, PATTERNS[pattern], form, self.collision, force)
-        self.ratio = _ratio(ratio, self.device)
         self._domain = self._place()
         self._fields = None
         if np.any(rho != 1.0) or np.any(u) or self.problem.forced:
@@ -120,7 +137,8 @@ class Simulation:
         p = self.problem
         return (
             f"Simulation({self.shape}, collision={self.collision}, pattern={p.pattern.name!r}, "
-            f"precision={p.precision.name!r}, device='{self.device}', steps={self.steps})"
+            f"precision={p.precision.name!r}, device='{self.device}', steps={self.steps}"
+            f"{'' if self.check else ', check=0: nothing is watched'})"
         )
 
     # ---- state -------------------------------------------------------------------------------
@@ -130,7 +148,9 @@ class Simulation:
         T = self.problem.precision.compute
         nx, ny, _ = self.shape
         rho, u = self._moments(rho, u)
-        self.steps, self._fields = 0, None
+        self._require_moderate(rho, u)
+        self._state_changed(0)
+        self._last_good.forget()
         for z0, z1 in self._slabs():
             data = np.empty((4, z1 - z0, ny, nx), T)
             data[0] = rho - 1.0 if rho.ndim == 0 else rho.T[z0:z1] - 1.0
@@ -150,6 +170,35 @@ class Simulation:
         if not (np.isfinite(rho).all() and np.isfinite(u).all() and (rho > 0).all()):
             raise ValueError("rho must be finite and positive, u finite")
         return rho, u
+
+    def _require_moderate(self, rho: np.ndarray, u: np.ndarray) -> None:
+        """Refuse densities and speeds of fluid cells for which the method does not hold."""
+        low, high = conditions.DENSITIES
+        square = (u**2).sum(axis=0)
+        wrong = ~((rho >= low) & (rho <= high)) | (square > SPEED_LIMIT**2)
+        if not wrong.any():
+            return
+        wrong = np.broadcast_to(wrong, self.shape) & self.fluid
+        if not wrong.any():  # within solids anything goes
+            return
+        cell = tuple(map(int, np.unravel_index(int(wrong.argmax()), self.shape)))
+        density, speed = (
+            float(np.broadcast_to(a, self.shape)[cell]) for a in (rho, np.sqrt(square))
+        )
+        if speed > SPEED_LIMIT:
+            raise ValueError(
+                f"u is {speed:.3g} cells/step in cell {cell}, Mach {speed / SOUND:.2g}: the method "
+                f"holds well below the speed of sound ({SOUND:.3g}), and runs stop at "
+                f"{SPEED_LIMIT:.3g}. Take a smaller time step (lbm.Units does it for you)"
+            )
+        raise ValueError(
+            f"rho is {density:.3g} in cell {cell}, and must lie in [{low}, {high}]: lattice units "
+            "have density 1, from which flows deviate by about their Mach number squared"
+        )
+
+    def _state_changed(self, steps: int) -> None:
+        """Note that the populations are those of another step."""
+        self.steps, self._fields = steps, None
 
     def _slabs(self, cells: int = SLAB) -> Iterator[tuple[int, int]]:
         nx, ny, nz = self.shape
@@ -171,19 +220,36 @@ class Simulation:
         return out
 
     def _all(self) -> np.ndarray:
+        """[drho and u, z, y, x] in host memory."""
         if self._fields is None or self._fields[0] != self.steps:
             nx, ny, nz = self.shape
             data = np.empty((4, nz, ny, nx), self.problem.precision.compute)
             for z0, z1 in self._slabs():
                 data[:, z0:z1] = self._read("fields", 4, z0, z1)
-            data[0] += 1
             data.flags.writeable = False  # they are asked for again
-            self._fields = self.steps, data
+            self._fields = self.steps, data, None
         return self._fields[1]
 
     @property
     def rho(self) -> np.ndarray:
-        """Density [x, y, z], a read-only copy in host memory; 1 where no fluid is."""
+        """Density [x, y, z], a read-only copy in host memory; 1 where no fluid is.
+
+        In float32 it is a multiple of 6e-8: sums and differences want `drho`.
+        """
+        data = self._all()
+        if self._fields[2] is None:
+            rho = data[0] + data.dtype.type(1)
+            rho.flags.writeable = False
+            self._fields = self.steps, data, rho
+        return self._fields[2].T
+
+    @property
+    def drho(self) -> np.ndarray:
+        """Density less 1 [x, y, z], with all the digits of the populations; read-only as `rho`.
+
+        A third of it is the pressure above that of density 1. `drho.sum(dtype=float)` is the mass
+        gained since a start at density 1.
+        """
         return self._all()[0].T
 
     @property
@@ -206,7 +272,11 @@ class Simulation:
 
     def momentum(self) -> np.ndarray:
         """Total momentum of the fluid, summed in float64, with half of the force's impulse."""
-        return (self.rho * self.u).sum(axis=(1, 2, 3), dtype=np.float64)
+        total = np.zeros(3)
+        for z0, z1 in self._slabs():
+            drho, *u = self._read("fields", 4, z0, z1).astype(np.float64, copy=False)
+            total += [((1.0 + drho) * c).sum() for c in u]
+        return total
 
     # ---- running -----------------------------------------------------------------------------
 
@@ -226,21 +296,37 @@ class Simulation:
         Raises
         ------
         UnstableError
-            Where the check finds NaN, a density of 0 or a speed near that of sound.
+            A check finds NaN, a density of 0 or a speed near that of sound. It names the first bad
+            step and its worst cell; the simulation is in the last state that was kept again.
         """
-        timed = [(c, whole("every", getattr(c, "every", 1), 1)) for c in callbacks]
+        timed = [(c, whole("every", getattr(c, "every", 1), 1)) for c in _callables(callbacks)]
         end = self.steps + whole("steps", steps)
         marks = self._marks(end, {self.check or end + 1, *(every for _, every in timed)})
+        if self.check and self._last_good.step < 0 and self.steps < end:
+            self._keep_state()
         for mark in hetero.progress(list(marks), "steps") if progress else marks:
             self._advance(mark - self.steps)
             if self.check and (self.steps % self.check == 0 or self.steps == end):
-                self.require_stable()
+                self._check_state()
             due = [c for c, every in timed if self.steps % every == 0]
             stops = [bool(c(self)) for c in due]  # every one is called
             if any(stops):
                 break
         self._domain.synchronize()
         return self
+
+    def _keep_state(self) -> None:
+        if self._keeps_good_state:
+            self._last_good.keep(self)
+
+    def _check_state(self) -> None:
+        """Require a stable state, and keep it if the last one that was kept is old."""
+        try:
+            require_stable(self)
+        except UnstableError as error:
+            raise locate_first_bad_step(self, self._last_good, error) from None
+        if self.steps - self._last_good.step >= self.check:
+            self._keep_state()
 
     def _marks(self, end: int, periods) -> Iterator[int]:
         """Numbers of steps at which something is due."""
@@ -294,6 +380,19 @@ class Simulation:
         from lbm.output import write_vtk
 
         return write_vtk(self, path, spacing=spacing)
+
+
+def _callables(callbacks) -> list:
+    """The callbacks of a run as a list."""
+    if callable(callbacks) or not isinstance(callbacks, Iterable):
+        raise TypeError(
+            f"callbacks must be a list of callables, got {callbacks!r}: write callbacks=[...]"
+        )
+    found = list(callbacks)
+    for callback in found:
+        if not callable(callback):
+            raise TypeError(f"callbacks must hold callables, got {callback!r}")
+    return found
 
 
 def _shape(shape) -> tuple[int, int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hetero.errors import within
+from lbm.bgk import LARGEST_TAU
 
 
 @dataclass(frozen=True)
@@ -14,18 +15,20 @@ class TRT:
     Parameters
     ----------
     tau : float
-        Relaxation time of the even part in steps, above 1/2: the viscosity is (tau - 1/2)/3.
+        Relaxation time of the even part in steps, above 1/2: the viscosity is (tau - 1/2)/3. At
+        most 100.
     magic : float
-        (tau - 1/2)(tau_odd - 1/2). 3/16 puts flat half-way walls exactly half-way; 1/4 is the most
-        stable.
+        (tau - 1/2)(tau_odd - 1/2). 3/16 puts flat half-way walls exactly half-way. Near tau = 1/2
+        the most stable is 1/4 between walls, and 0.01 to 0.03 with inlets and outlets: see
+        `lbm.stability_map`.
     """
 
     tau: float
     magic: float = 3.0 / 16.0
 
     def __post_init__(self):
-        for name, least in (("tau", 0.5), ("magic", 0.0)):
-            value = within(name, getattr(self, name), least, float("inf"), closed="neither")
+        for name, least, most in (("tau", 0.5, LARGEST_TAU), ("magic", 0.0, LARGEST_TAU**2)):
+            value = within(name, getattr(self, name), least, most, closed="right")
             object.__setattr__(self, name, value)
 
     @property

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from hetero.errors import real, whole, within
 from lbm.boundaries import FASTEST
+from lbm.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS
 
-SLOWEST_TAU, SLOW_TAU = 0.501, 2.0
+SLOW_TAU = 2.0
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,9 @@ class Units:
         ------
         ValueError
             For settings that would be unstable or inaccurate; the message says what to change.
+            What is stable was measured (`lbm.stability_map`), in flows that come up against walls
+            and bodies: smooth ones may be stable beyond, and `Units(dx, dt, density, tau)` takes
+            any tau.
         """
         length, speed = _positive("length", length), _positive("speed", speed)
         viscosity, density = _positive("viscosity", viscosity), _positive("density", density)
@@ -59,12 +64,15 @@ class Units:
         dt = lattice_speed * dx / speed
         tau = 0.5 + 3.0 * viscosity * dt / dx**2
         reynolds = speed * length / viscosity
-        if tau < SLOWEST_TAU:
+        if reynolds / cells > LARGEST:
+            closed, opened = max(BETWEEN_WALLS.values()), max(WITH_OPEN_ENDS.values())
             raise ValueError(
-                f"tau would be {tau:.6f}, below {SLOWEST_TAU}: unstable at Reynolds number "
-                f"{reynolds:.4g} with {cells} cells. Take at least "
-                f"{_cells(reynolds, lattice_speed)} cells, or a larger lattice_speed "
-                f"(at most {FASTEST}), or a turbulence model"
+                f"{cells} cells are too few for Reynolds number {reynolds:.4g}: tau would be "
+                f"{tau:.6f}, and speed/viscosity in lattice units {reynolds / cells:.4g}, above "
+                f"which flows blow up: {closed} between walls, {opened} with inlets or outlets. "
+                f"Take at least {math.ceil(reynolds / closed)} cells between walls, "
+                f"{math.ceil(reynolds / opened)} with inlets or outlets (lattice_speed does not "
+                "matter), or a lower Reynolds number"
             )
         if tau > SLOW_TAU:
             # A little less, as three digits may be more than all of them.
@@ -110,11 +118,6 @@ def _positive(name: str, value) -> float:
     if value <= 0.0:
         raise ValueError(f"{name} must be positive, got {value!r}")
     return value
-
-
-def _cells(reynolds: float, lattice_speed: float) -> int:
-    """Fewest cells that keep tau at SLOWEST_TAU: tau - 1/2 = 3 u N / Re."""
-    return int(reynolds * (SLOWEST_TAU - 0.5) / (3.0 * lattice_speed)) + 1
 
 
 def _one(given):

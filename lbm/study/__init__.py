@@ -3,4 +3,5 @@
 STUDIES = {
     "blocks": "lbm.study.blocks",
     "shares": "lbm.study.shares",
+    "stability": "lbm.study.stability",
 }

@@ -1,10 +1,14 @@
 """What is wrong is refused by name, before anything runs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import hetero
 import lbm
-from lbm import parts
+from lbm import memory
+from lbm.cases import sphere, vortices
 
 BALL = np.zeros((8, 8, 8), bool)
 BALL[3:5, 3:5, 3:5] = True
@@ -38,6 +42,36 @@ BALL[3:5, 3:5, 3:5] = True
         ({"rho": np.ones((2, 2, 2))}, ValueError, "rho must be"),
         ({"u": np.full((3, 8, 8, 8), np.inf)}, ValueError, "finite"),
         ({"check": -1}, ValueError, "check must be"),
+        ({"u": (2.0, 0.0, 0.0)}, ValueError, "Mach 3.5"),
+        ({"rho": 50.0}, ValueError, "rho is 50 in cell"),
+        ({"boundaries": {"a": lbm.Solid(np.ones((8, 8, 8), bool))}}, ValueError, "no fluid cell"),
+        ({"boundaries": {"y": lbm.MovingWall((0.0, 0.1, 0.0))}}, ValueError, "its own plane"),
+        (
+            {"boundaries": {"z+": lbm.MovingWall((0.1, 0.0, 1e-9)), "z-": lbm.NoSlip()}},
+            ValueError,
+            "'z\\+' would move through its own plane",
+        ),
+        (
+            {
+                "boundaries": {
+                    "x-": lbm.VelocityInlet((0.1, 0.0, 0.0)),
+                    "x+": lbm.VelocityInlet((-0.1, 0.0, 0.0)),
+                }
+            },
+            ValueError,
+            "no outlet",
+        ),
+        (
+            {
+                "boundaries": {
+                    "a": lbm.Solid(BALL, lbm.VelocityInlet((0.1, 0.0, 0.0))),
+                    "x-": lbm.NoSlip(),
+                    "x+": lbm.VelocityInlet((0.1, 0.0, 0.0)),
+                }
+            },
+            ValueError,
+            "take out a mass of",
+        ),
         ({"ratio": 0.5}, ValueError, "needs device='cuda'"),
     ],
 )
@@ -52,6 +86,9 @@ def test_simulation(options, error, words):
     [
         (lambda: lbm.BGK(0.5), ValueError, "tau"),
         (lambda: lbm.TRT(0.4), ValueError, "tau"),
+        (lambda: lbm.BGK(1e9), ValueError, "tau"),
+        (lambda: lbm.TRT(1e9), ValueError, "tau"),
+        (lambda: lbm.TRT(0.8, magic=1e9), ValueError, "magic"),
         (lambda: lbm.TRT(0.8, magic=0.0), ValueError, "magic"),
         (lambda: lbm.MovingWall((0.31, 0.0, 0.0)), ValueError, "at most 0.3"),
         (lambda: lbm.MovingWall((0.2, 0.2, 0.2)), ValueError, "at most 0.3"),
@@ -84,7 +121,7 @@ def test_more_conditions_than_their_table_holds():
 
     walls = {f"part {k}": part(k) for k in range(254)}
     lbm.Simulation((300, 1, 1), boundaries=walls, device="cpu")
-    faces = {f: lbm.MovingWall((0.0, 0.02 * k, 0.0)) for k, f in enumerate(("y-", "y+"), 1)}
+    faces = {f: lbm.MovingWall((0.02 * k, 0.0, 0.0)) for k, f in enumerate(("y-", "y+"), 1)}
     with pytest.raises(ValueError, match="more than 256 different"):
         lbm.Simulation((300, 1, 1), boundaries=walls | faces, device="cpu")
 
@@ -96,9 +133,51 @@ def test_vtk_spacing(tmp_path):
 
 
 def test_a_domain_that_does_not_fit(monkeypatch):
-    monkeypatch.setattr(parts, "_free_bytes", lambda device: 1000)
-    with pytest.raises(MemoryError, match=r"GiB free.*float16"):
+    monkeypatch.setattr(memory, "free_bytes", lambda device: 10_000)
+    with pytest.raises(MemoryError, match=r"needs 52.2 KiB on cpu.*9.77 KiB free.*float16"):
         lbm.Simulation((8, 8, 8), device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("kind", "ratio"), [("cpu", 0.0), ("cuda", 0.0), ("cuda", 0.3), ("cuda", "auto")]
+)
+def test_memory_is_compared_before_anything_is_built(kind, ratio, monkeypatch):
+    """With need, have and remedy, on the device that is too small."""
+
+    def fail(*arguments, **options):
+        raise AssertionError("something was built")
+
+    monkeypatch.setattr("lbm.links.find", fail)
+    monkeypatch.setattr("lbm.geometry.sphere", fail)
+    monkeypatch.setattr("lbm.parts.make", fail)
+    device = hetero.Device(kind)
+    monkeypatch.setattr("hetero.resolve", lambda *_, **__: device)
+    monkeypatch.setattr(memory, "free_bytes", lambda device: 40 << 30)
+    for build in (
+        lambda: lbm.Simulation((2000, 2000, 1000), device=kind, ratio=ratio),
+        lambda: sphere(100, reynolds=100.0, device=kind, ratio=ratio),
+        lambda: vortices(2000, nz=1000, device=kind, ratio=ratio),
+    ):
+        with pytest.raises(MemoryError, match=r"needs [0-9.]+ GiB on .*free. Remedy: take at most"):
+            build()
+
+
+def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("400000\n")
+    (tmp_path / "memory.stat").write_text("anon 300000\ninactive_file 50000\n")
+    monkeypatch.setattr(memory, "Path", lambda p: tmp_path if "cgroup" in p else Path(p))
+    assert memory.free_bytes(hetero.Device("cpu")) == 650_000
+
+
+def test_what_does_not_fit_is_what_its_arrays_take():
+    for pattern, precision in [("ab", "float64"), ("esoteric", "float32"), ("aa", "float16")]:
+        shape = (34, 21, 12)
+        s = lbm.Simulation(shape, pattern=pattern, precision=precision, device="cpu")
+        arrays = sum(a.nbytes for a in s._domain.engine.populations)
+        fields = 4 * np.prod(shape) * np.dtype(s.problem.precision.compute).itemsize
+        expected = arrays + np.prod(shape) + fields
+        assert memory.required_bytes(shape, pattern, precision) == expected
 
 
 def test_units_refuse_what_would_be_unstable():
@@ -130,3 +209,39 @@ def test_units_convert_there_and_back():
     assert units.to_physical(force=1.0 * 64**2 * 0.1**2) == pytest.approx(1000.0 * 4.0 * 9.0)
     with pytest.raises(TypeError, match="exactly one"):
         units.to_physical(speed=1.0, steps=3)
+
+
+def test_what_is_in_solids_does_not_matter():
+    """A potential flow is as fast as you like inside its body."""
+    u = np.zeros((3, 8, 8, 8))
+    u[0][BALL] = 100.0
+    s = lbm.Simulation((8, 8, 8), u=u, boundaries={"a": lbm.Solid(BALL)}, device="cpu")
+    with pytest.raises(ValueError, match=r"Mach 3\.5:"):
+        s.set(u=(2.0, 0.0, 0.0))
+
+
+def test_inlets_may_balance_each_other():
+    """What comes in at one end goes out at the other, or through a closed body's other side."""
+    through = lbm.VelocityInlet((0.05, 0.0, 0.0))
+    walls = {"x": through, "y": lbm.NoSlip(), "z": lbm.FreeSlip(), "a": lbm.Solid(BALL, through)}
+    lbm.Simulation((8, 8, 8), boundaries=walls, device="cpu")
+
+
+def test_uses_that_are_wrong(tmp_path):
+    s = lbm.Simulation((8, 8, 8), boundaries={"a": lbm.Solid(BALL)}, device="cpu", check=0)
+    with pytest.raises(ValueError, match="'y-' is a face"):
+        s.force_on("y-")
+    with pytest.raises(ValueError, match="there are 'a'"):
+        s.force_on("b")
+    with pytest.raises(TypeError, match=r"callbacks=\[...\]"):
+        s.run(1, callbacks=print)
+    with pytest.raises(TypeError, match="must hold callables, got 3"):
+        s.run(1, callbacks=[3])
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        s.save(tmp_path)
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        s.restore(tmp_path)
+    with pytest.raises(ValueError, match="lies in a solid"):
+        lbm.Probe([(3, 3, 3)])(s)
+    assert s.steps == 0
+    assert "nothing is watched" in repr(s)

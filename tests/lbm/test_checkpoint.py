@@ -1,5 +1,11 @@
 """Checkpoints: bit for bit, whole or not at all."""
 
+import fcntl
+import hashlib
+import json
+import resource
+import signal
+
 import numpy as np
 import pytest
 
@@ -85,3 +91,101 @@ def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
         s.save(file)
     assert file.read_bytes() == old
     assert [p.name for p in tmp_path.iterdir()] == ["state"]
+
+
+def resealed(file, change):
+    """Change the header of a checkpoint, and its checksum with it."""
+    data = file.read_bytes()
+    start = data.index(b"\n") + 9
+    size = int.from_bytes(data[start - 8 : start], "little")
+    text = change(json.loads(data[start : start + size]))
+    text = text if isinstance(text, bytes) else json.dumps(text).encode()
+    body = data[: start - 8] + len(text).to_bytes(8, "little") + text + data[start + size : -32]
+    file.write_bytes(body + hashlib.blake2b(body, digest_size=32).digest())
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("slab", v) for v in (-1, 0, 1.5, "2", None, True)),
+        *(("steps", v) for v in (-3, 2.0, "7", None, False, 10**30)),
+        *(("shape", v) for v in (12, [12, 9], [12, 9, "7"], [12, -9, -7], None, [12, 9, 7.0])),
+        *(("force", v) for v in (0, [1e-4, 0.0], "none", [None] * 3)),
+        *(("precision", v) for v in (None, 64)),
+        *(("walls", v) for v in (None, [])),
+        *(("collision", v) for v in (None, {})),
+    ],
+)
+def test_a_resealed_header_is_refused(key, value, tmp_path):
+    s = flow("cpu")
+    file = s.save(tmp_path / "state")
+    resealed(file, lambda head: head | {key: value})
+    with pytest.raises(lbm.CheckpointError, match=key):
+        s.restore(file)
+    resealed(file, lambda head: {k: v for k, v in head.items() if k != key})
+    with pytest.raises(lbm.CheckpointError, match=key):
+        s.restore(file)
+    assert s.steps == 0
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"\xff\xfe", b"{}"])
+def test_a_header_that_is_none_is_refused(text, tmp_path):
+    s = flow("cpu")
+    file = s.save(tmp_path / "state")
+    resealed(file, lambda head: text)
+    with pytest.raises(lbm.CheckpointError, match="header"):
+        s.restore(file)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_state_that_is_not_finite_is_neither_saved_nor_restored(bad, tmp_path):
+    s = flow("cpu")
+    file = s.save(tmp_path / "state")
+    before = file.read_bytes()
+    s._domain.engine.populations[0][0, 1 + 12 * (2 + 9 * 3)] = bad
+    with pytest.raises(lbm.UnstableError, match="not saved") as caught:
+        s.save(file)
+    assert caught.value.cell == (1, 2, 3)
+    assert file.read_bytes() == before
+    values = np.frombuffer(before, np.uint8).copy()
+    values[-40:-32] = np.frombuffer(np.float64(bad).tobytes(), np.uint8)
+    file.write_bytes(values.tobytes())
+    resealed(file, lambda head: head)
+    other = flow("cpu").run(1)
+    state = other.populations()
+    with pytest.raises(lbm.CheckpointError, match="not finite"):
+        other.restore(file)
+    assert np.array_equal(other.populations(), state)
+
+
+def test_what_killed_processes_leave_is_removed(tmp_path):
+    s = flow("cpu")
+    for name in ("state.123.part", "state.123-abcd.part", "flow.vti.7-ab.part.vti"):
+        (tmp_path / name).write_bytes(b"half of a state")
+    for name in ("other.123.part", "state.part", "state.123.parts"):
+        (tmp_path / name).write_bytes(b"not theirs")
+    with (tmp_path / "state.9-ff.part").open("wb") as alive:  # its writer lives
+        fcntl.flock(alive, fcntl.LOCK_EX)
+        s.save(tmp_path / "state")
+        s.write_vtk(tmp_path / "flow")
+    left = sorted(p.name for p in tmp_path.iterdir())
+    assert left == sorted(["state", "flow.vti", "other.123.part", "state.part", "state.123.parts",
+                           "state.9-ff.part"])  # fmt: skip
+
+
+@pytest.mark.parametrize("write", ["save", "write_vtk"])
+def test_a_full_disk_leaves_the_old_file(write, tmp_path):
+    s = flow("cpu")
+    path = tmp_path / "flow.vti"
+    getattr(s, write)(path)
+    before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+        with pytest.raises(OSError, match="File too large"):
+            getattr(s.run(1), write)(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["flow.vti"]

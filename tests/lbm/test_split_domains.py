@@ -9,6 +9,7 @@ from flows import FLOWS, SHAPE, noisy, pair
 from lbm.balance import Model
 from lbm.parts import Split
 from lbm.patterns import PATTERNS
+from lbm.stability import LastGoodState
 
 
 def split(simulation, cut, devices):
@@ -67,3 +68,25 @@ def test_the_model_prefers_a_gpu_alone_unless_the_cpu_pays():
     rows = fair.best(512)
     assert 110 < rows < 140  # a quarter, less what the edges cost
     assert fair.step(rows, 512) < 0.8 * fair.step(0, 512)
+
+
+@pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])
+@pytest.mark.parametrize("cut", [0, 2])
+def test_a_kept_state_is_taken_up_bit_for_bit(pattern, cut, device):
+    rho, u = noisy((4, 5, 3))
+    walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}
+    s = lbm.Simulation((4, 5, 3), collision=lbm.TRT(0.7), boundaries=walls, rho=rho, u=u, check=0,
+                       precision="float64", pattern=pattern, device=device)  # fmt: skip
+    if cut:
+        s._domain = Split(s.problem, cut, (hetero.Device("cpu"), s.device), s.faces)
+        s.set(rho=rho, u=u)
+    kept = LastGoodState()
+    for steps in (1, 2):  # the second time in the memory of the first
+        kept.keep(s.run(steps))
+        assert kept.step == s.steps
+        before = s.populations()
+        after = s.run(3).populations()
+        kept.take_up(s)
+        assert np.array_equal(s.populations(), before)
+        assert np.array_equal(s.run(3).populations(), after)
+        kept.take_up(s)

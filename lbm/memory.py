@@ -1,0 +1,128 @@
+"""Memory: what a domain needs and what a device has, compared before anything is built."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import hetero
+from hetero.devices import Device
+from hetero.errors import format_bytes
+from lbm.engine import population_bytes
+from lbm.patterns import PATTERNS
+from lbm.precision import PRECISIONS
+
+SLAB = 1 << 24
+"""Cells of fields that are computed at a time: 256 MiB in float32."""
+
+
+def required_bytes(shape, pattern: str = "esoteric", precision: str = "float32") -> int:
+    """Return the least memory of a domain on its device: populations, classes, a slab of fields."""
+    cells, form = math.prod(shape), PRECISIONS[precision]
+    fields = 4 * form.compute().itemsize * min(cells, SLAB)
+    return population_bytes(cells, PATTERNS[pattern], form) + cells + fields
+
+
+def require_memory(
+    shape, *, pattern="esoteric", precision="float32", ratio=0.0, device=None, solids=False, **_
+) -> None:
+    """Raise MemoryError if a domain cannot fit, judged by its shape and the size of its numbers.
+
+    `Simulation` calls this before it looks at the geometry, which takes a while for large domains.
+    Whoever builds large arrays for a domain should call it before. Parameters are those of
+    `Simulation`; `solids` says whether there are any, as finding their walls takes more memory.
+    """
+    cpu = Device("cpu")
+    device = hetero.resolve(device, work=float(math.prod(shape)), break_even=32**3)
+    geometry = (5 if solids else 2) * math.prod(shape)
+    if ratio == "auto":  # the shares are chosen later: both devices together must do
+        need = required_bytes(shape, pattern, precision) + geometry
+        _compare(shape, pattern, precision, device, need, free_bytes(device) + free_bytes(cpu))
+        return
+    rows = round(ratio * shape[1]) or (1 if ratio else 0)
+    need = {cpu: geometry, device: 0} | ({device: geometry} if device == cpu else {})
+    for place, count in ((cpu, rows), (device, shape[1] - rows)):
+        if count:
+            need[place] += required_bytes((shape[0], count, shape[2]), pattern, precision)
+    for place in need:
+        _compare(shape, pattern, precision, place, need[place], free_bytes(place))
+
+
+def _compare(shape, pattern, precision, device, need: int, free: int) -> None:
+    if need > free:
+        raise shortage(shape, pattern, precision, device, need, free)
+
+
+def shortage(shape, pattern, precision, device: Device, need: int, free: int) -> MemoryError:
+    """Return the error of a domain that does not fit: what it needs, what there is, what to do."""
+    remedies = [f"take at most {free / need * math.prod(shape):.2g} cells"]
+    if pattern == "ab":
+        less = required_bytes(shape, "esoteric", precision)
+        remedies.append(f"pattern='esoteric' (in place) needs {format_bytes(less)}")
+    for lower in {"float64": ("float32", "float16"), "float32": ("float16",)}.get(precision, ()):
+        less = required_bytes(shape, pattern, lower)
+        remedies.append(f"precision={lower!r} needs {format_bytes(less)}")
+    if device.kind == "cuda":
+        remedies.append(f"device='cpu' has {format_bytes(free_bytes(Device('cpu')))}")
+    return MemoryError(
+        f"a domain of {' x '.join(map(str, shape))} cells with pattern={pattern!r} and "
+        f"precision={precision!r} needs {format_bytes(need)} on {device}, which has "
+        f"{format_bytes(free)} free. Remedy: {'; '.join(remedies)}"
+    )
+
+
+def free_bytes(device: Device) -> int:
+    """Return the memory that this process can still get on a device, in bytes."""
+    if device.kind == "cpu":
+        return min(_available_bytes(), _bytes_to_group_limit(), _bytes_to_process_limit())
+    from hetero._driver import SIMULATOR, cuda
+
+    if SIMULATOR:
+        return 1 << 30
+    with device.active():
+        context = cuda.current_context()
+        context.deallocations.clear()  # arrays that nobody uses any more count as free
+        return int(context.get_memory_info().free)
+
+
+_UNKNOWN = 1 << 62
+
+
+def _available_bytes() -> int:
+    """Return what the system says is available."""
+    try:
+        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return _UNKNOWN
+
+
+def _bytes_to_group_limit() -> int:
+    """Return what a container's limit leaves, files that can be dropped from memory included."""
+    for folder, limit, used in (
+        ("/sys/fs/cgroup", "memory.max", "memory.current"),
+        ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
+        try:
+            most = int((Path(folder) / limit).read_text())  # "max" without a limit
+            now = int((Path(folder) / used).read_text())
+            statistics = (Path(folder) / "memory.stat").read_text().split()
+            files = dict(zip(statistics[::2], map(int, statistics[1::2]), strict=True))
+            return most - now + files.get("inactive_file", 0)
+        except (OSError, ValueError):
+            continue
+    return _UNKNOWN
+
+
+def _bytes_to_process_limit() -> int:
+    """Return what `ulimit -v` leaves."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return (
+            _UNKNOWN if limit == resource.RLIM_INFINITY else limit - pages * resource.getpagesize()
+        )
+    except (ImportError, OSError, ValueError):
+        return _UNKNOWN

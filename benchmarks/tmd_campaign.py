@@ -76,7 +76,7 @@ def order() -> list[tuple[int, int]]:
 
 
 def is_done(path: Path) -> bool:
-    """Whether a binade is there and was searched with the bits of its list."""
+    """Return whether a binade is there and was searched with the bits of its list."""
     return path.exists() and json.loads(path.read_text())["certificate"]["bits"] == BITS
 
 

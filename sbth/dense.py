@@ -131,6 +131,8 @@ def _adopted(xp, a):
     if device_of(a) is not None:
         if hasattr(a, "detach"):  # a PyTorch tensor may carry a gradient
             a = a.detach()
+            if str(a.dtype) == "torch.bfloat16":  # CuPy does not know this type
+                a = a.float()
         if not hasattr(a, "__cuda_array_interface__"):
             return xp.from_dlpack(a)
     return xp.asarray(a)

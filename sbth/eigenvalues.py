@@ -281,13 +281,13 @@ def eigvals_banded(
 
 def band_eigenvalues(name: str, ab, lower: bool, search: Search, device, factor: float = 1.0):
     """Compute eigenvalues, in host memory, of a checked band that was multiplied by `factor`."""
-    wanted = device
-    device, options = choose_method(ab, (None, None, False), wanted)
+    requested = device
+    device, options = choose_method(ab, (None, None, False), requested)
     with device.active(), region("band to tridiagonal"):
         space = Workspace(device, ab)
         matrix = reduce_band(ab, lower, options, space, name)
         d, e = matrix.diagonals(scaled=True)
     if device_of(ab) is None:
-        device = resolve(wanted, work=len(d), break_even=BREAK_EVEN)
+        device = resolve(requested, work=len(d), break_even=BREAK_EVEN)
     values = bisect(d, e, search, device, factor * matrix.factor)
     return representable(name, values, matrix.dtype)

@@ -31,14 +31,14 @@ class ListedCase:
 
     Attributes
     ----------
-    place : where it stands, for messages
+    source : file and line, for messages
     argument : Fraction
     kind : "F", "M" or None where the list does not say
     bits : identical bits as text, or None where the list does not say
     undecided : whether it is listed as undecided rather than as a case
     """
 
-    place: str
+    source: str
     argument: Fraction
     kind: str | None = None
     bits: str | None = None
@@ -70,31 +70,31 @@ def read_cases(path) -> CaseList:
         raise CertificateError(f"list {str(path)!r} cannot be read: {error}") from None
     cases, names = [], []
     for number, line in enumerate(lines, 1):
-        place = f"line {number} of {path}"
+        source = f"line {number} of {path}"
         if line.startswith(UNDECIDED):
-            cases.append(_parse(place, line.removeprefix(UNDECIDED), undecided=True))
+            cases.append(_parse(source, line.removeprefix(UNDECIDED), undecided=True))
             continue
         text, _, comment = line.partition("#")
         names += _CERTIFICATE.findall(comment)
         if text.strip():
-            cases.append(_parse(place, text))
+            cases.append(_parse(source, text))
     return CaseList(cases, tuple(names))
 
 
-def _parse(place: str, text: str, undecided: bool = False) -> ListedCase:
+def _parse(source: str, text: str, undecided: bool = False) -> ListedCase:
     argument, *columns = text.split()
     kind, bits = [*columns, None, None][:2]
     try:
         x = exact("argument", argument)
     except ValueError:
-        raise CertificateError(f"{place} holds no number: {argument!r}") from None
+        raise CertificateError(f"{source} holds no number: {argument!r}") from None
     right_bits = bits is None or bits == EXACT or bits.isdecimal()
     if len(columns) > 2 or kind not in (*KINDS, None) or not right_bits:
-        raise CertificateError(f"{place} must be an argument, F or M, and bits: {text.strip()!r}")
-    return ListedCase(place, x, kind, bits, undecided)
+        raise CertificateError(f"{source} must be an argument, F or M, and bits: {text.strip()!r}")
+    return ListedCase(source, x, kind, bits, undecided)
 
 
-def listed(cases) -> CaseList:
+def load_cases(cases) -> CaseList:
     """Take a path, or an iterable of `tmd.Case` or of numbers, as a list of cases."""
     if isinstance(cases, CaseList):
         return cases
@@ -102,12 +102,12 @@ def listed(cases) -> CaseList:
         return read_cases(cases)
     if not isinstance(cases, Iterable):
         raise TypeError(f"cases must be a path or an iterable of cases, got {cases!r}")
-    found = []
+    loaded = []
     for number, case in enumerate(cases):
         x = getattr(case, "exact_argument", None)
         x = exact("cases", case) if x is None else x
-        found.append(ListedCase(f"case {number}", x, getattr(case, "kind", None)))
-    return CaseList(found)
+        loaded.append(ListedCase(f"case {number}", x, getattr(case, "kind", None)))
+    return CaseList(loaded)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def check_cases(certified: Sequence[CertifiedBlocks], cases: CaseList) -> int:
         i = bisect.bisect_right(lows, case.argument) - 1
         if i < 0 or not case.argument < certified[i].domain[1]:
             raise CertificateError(
-                f"{case.place}: {_show(case)} is outside of the certified domain"
+                f"{case.source}: {_show(case)} is outside of the certified domain"
             )
         parts[i].append(case)
     for blocks, part in zip(certified, parts, strict=True):
@@ -201,21 +201,21 @@ def _check_domain(blocks: CertifiedBlocks, cases: list[ListedCase]) -> None:
     starts = [abs(p.block.run.argument(0)) for p in blocks.plans]
     members: list[dict[int, tuple]] = [{} for _ in blocks.plans]
     for case in cases:
-        found = blocks.locate(case.argument, starts)
-        if found is None:
-            raise CertificateError(f"{case.place}: {_show(case)} is no argument of the search")
-        block, number = found
+        location = blocks.locate(case.argument, starts)
+        if location is None:
+            raise CertificateError(f"{case.source}: {_show(case)} is no argument of the search")
+        block, number = location
         if number in members[block]:
-            raise CertificateError(f"{case.place}: {_show(case)} is listed twice")
+            raise CertificateError(f"{case.source}: {_show(case)} is listed twice")
         members[block][number] = case.undecided, _kind(blocks, block, number, case)
     for number, (plan, inside) in enumerate(zip(blocks.plans, members, strict=True)):
-        found = _as_found(inside)
+        listed = _block_cases(inside)
         count, digest = blocks.counts[number], blocks.hashes[number]
-        if (found.index.size, found.hash) != (count, digest):
+        if (listed.index.size, listed.hash) != (count, digest):
             first = shown(plan.block.run.argument(0))
             raise CertificateError(
-                f"the list holds {found.index.size} cases of block {number} (from {first}), "
-                f"certified are {count}" + (", and others" if found.index.size == count else "")
+                f"the list holds {listed.index.size} cases of block {number} (from {first}), "
+                f"certified are {count}" + (", and others" if listed.index.size == count else "")
             )
 
 
@@ -225,25 +225,25 @@ def _kind(blocks: CertifiedBlocks, block: int, number: int, case: ListedCase) ->
     verdict = decided(blocks.function, plan, number)
     if case.undecided != (verdict is None):
         word = "is" if case.undecided else "cannot be"
-        raise CertificateError(f"{case.place}: {_show(case)} {word} decided")
+        raise CertificateError(f"{case.source}: {_show(case)} {word} decided")
     if verdict is None:
         return None
     near, middle, _ = verdict
     if not near:
         raise CertificateError(
-            f"{case.place}: {_show(case)} is no case: its value is 2^-{plan.bits} ulp or more from "
-            "all breakpoints"
+            f"{case.source}: {_show(case)} is no case: its value is 2^-{plan.bits} ulp or more "
+            "from all breakpoints"
         )
     if case.kind not in (None, KINDS[middle]):
-        raise CertificateError(f"{case.place}: {_show(case)} is of kind {KINDS[middle]}")
+        raise CertificateError(f"{case.source}: {_show(case)} is of kind {KINDS[middle]}")
     if case.bits is not None:
         _, bits = measure(blocks.function, blocks.format, case.argument, middle)
         if case.bits != (EXACT if bits is None else str(bits)):
-            raise CertificateError(f"{case.place}: {_show(case)} has {bits} identical bits")
+            raise CertificateError(f"{case.source}: {_show(case)} has {bits} identical bits")
     return middle
 
 
-def _as_found(members: dict[int, tuple]) -> Found:
+def _block_cases(members: dict[int, tuple]) -> Found:
     """Turn numbers and kinds of a block into what a search finds there, for its hash."""
     numbers = sorted(n for n, (undecided, _) in members.items() if not undecided)
     middle = np.array([members[n][1] for n in numbers], bool)

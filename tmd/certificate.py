@@ -19,7 +19,7 @@ from hetero.environment import versions
 from tmd._scan_math import Shape
 from tmd._tests_math import ALGORITHMS, DIVISIONS
 from tmd.blocks import Block, blocks
-from tmd.case_lists import CertifiedBlocks, check_cases, listed
+from tmd.case_lists import CertifiedBlocks, check_cases, load_cases
 from tmd.decide import Found, contradiction
 from tmd.engine import scan
 from tmd.errors import CertificateError
@@ -117,7 +117,7 @@ def _parse(text: str):
 
 
 def _checked(certificate) -> dict:
-    """Check the hash and the form of a certificate; what its blocks say is left to `certified`."""
+    """Check the hash and the form of a certificate; `check_blocks` checks what its blocks say."""
     if not isinstance(certificate, dict):
         raise CertificateError("certificate: no JSON object")
     body = {k: v for k, v in certificate.items() if k != "hash"}
@@ -155,7 +155,7 @@ def _is_count(value) -> bool:
 
 
 def _is_domain(value) -> bool:
-    """Whether a domain is two numbers, written as `shown` writes them."""
+    """Return whether a domain is two numbers, written as `shown` writes them."""
     try:
         written = [shown(exact("domain", end)) for end in value]
     except (TypeError, ValueError):
@@ -164,7 +164,7 @@ def _is_domain(value) -> bool:
 
 
 def _are_versions(value) -> bool:
-    """Whether these may be versions; that they are true, nothing can tell."""
+    """Return whether these may be versions. Nothing can tell whether they are true."""
     return (
         isinstance(value, dict)
         and {"python", "numba", "numpy"} <= set(value)
@@ -212,8 +212,8 @@ def read(path) -> list[dict]:
         raise CertificateError(f"certificates {str(path)!r} cannot be read: {error}") from None
 
 
-def certified(certificate: dict) -> CertifiedBlocks:
-    """Return the blocks of a loaded certificate.
+def check_blocks(certificate: dict) -> CertifiedBlocks:
+    """Check the blocks of a loaded certificate and return them.
 
     Raises
     ------
@@ -248,9 +248,9 @@ def certified(certificate: dict) -> CertifiedBlocks:
 def _plan(certificate: dict, number: int, block: Block, line: list) -> Plan:
     """Return the plan that a line names, for the block that was proven to stand there."""
     run = block.run
-    place = [run.sign, run.quantum, run.first, run.count, block.ulp, block.negative]
-    # Types, too: 1, 1.0 and true are equal in Python.
-    if [(type(v), v) for v in line[: len(place)]] != [(type(v), v) for v in place]:
+    position = [run.sign, run.quantum, run.first, run.count, block.ulp, block.negative]
+    # The types are compared as well, because 1, 1.0 and true are equal in Python.
+    if [(type(v), v) for v in line[: len(position)]] != [(type(v), v) for v in position]:
         raise CertificateError("certificate: its blocks are not those of its domain")
     c = dict(zip(COLUMNS, line, strict=True))
     sizes = [c[k] for k in ("size", "domain", "piece", "packet", "degree")]
@@ -331,11 +331,11 @@ def verify(
     """
     certificate = load(certificate)
     samples = errors.whole("samples", samples, 1 if cases is None and not full else 0)
-    tiles = certified(certificate)
+    tiles = check_blocks(certificate)
     f, plans = tiles.function, tiles.plans
     report = {"blocks": 0, "certified_blocks": len(plans), "windows": 0, "arguments": 0, "cases": 0}
     if cases is not None:
-        report["listed"] = check_cases([tiles], listed(cases))
+        report["listed"] = check_cases([tiles], load_cases(cases))
     rng = random.Random(seed)
     chosen = (
         range(len(plans))
@@ -368,7 +368,7 @@ def verify_cases(certificates: list[dict], cases) -> int:
     CertificateError
         The list is not that of the certificates, or one of these is wrong.
     """
-    return check_cases([certified(load(c)) for c in certificates], listed(cases))
+    return check_cases([check_blocks(load(c)) for c in certificates], load_cases(cases))
 
 
 def _check_window(f: Function, p: Plan, found: Found, rng, device) -> None:

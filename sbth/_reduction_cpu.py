@@ -3,6 +3,7 @@
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import SUMS, parallel, scalar, serial
 from sbth._order_math import extents, in_step, last_task, steps, sweeps
 from sbth._reduction_math import reflection
@@ -110,23 +111,26 @@ def _run(work, s, k, n, d, v, tau, scratch, kept):
     return task(work, c0, m, rows, v, tau, scratch[0], scratch[1])
 
 
+_FIRST = 1 << 24
+"""Elements that the first piece of a long loop reads (`hetero.interruptible`): 0.1 s at most."""
+
+
 @serial
-def _serial(work, d, kept):
+def _serial(work, d, begin, stop, kept):
+    """Sweeps number `begin` to `stop`, one after the other."""
     n = work.shape[0]
     v, scratch = np.zeros(2 * d, work.dtype), np.zeros((2, 2 * d), work.dtype)
     tau = v[0]
-    for s in range(sweeps(n)):
+    for s in range(begin, stop):
         for k in range(last_task(s, n, d) + 1):
             tau = _run(work, s, k, n, d, v, tau, scratch, kept)
 
 
 @parallel
-def _wavefronts(work, d, slots, kept):
-    n = work.shape[0]
-    reflections = np.zeros((slots, 2 * d), work.dtype)
-    scratch = np.zeros((slots, 2, 2 * d), work.dtype)
-    taus = np.zeros(slots, work.dtype)
-    for t in range(steps(n, d)):
+def _wavefronts(work, d, begin, stop, reflections, scratch, taus, kept):
+    """Wavefronts number `begin` to `stop`; the sweeps in flight keep theirs in the slots."""
+    n, slots = work.shape[0], taus.size
+    for t in range(begin, stop):
         first, stop = in_step(t, n, d)
         for index in prange(stop - first):
             s = first + np.int64(index)
@@ -140,7 +144,13 @@ def reduce(work, d, method, in_flight, kept, stream=0):
 
     `kept` takes the reflections (sbth.reflections has the layout), or is empty.
     """
+    n = len(work)
     if method == "serial":
-        _serial(work, d, kept)
-    else:
-        _wavefronts(work, d, len(work) // (2 * d) + 2, kept)
+        for i, j in ranges(sweeps(n), first=max(1, _FIRST // (n * d))):
+            _serial(work, d, i, j, kept)
+        return
+    slots = n // (2 * d) + 2
+    reflections = np.zeros((slots, 2 * d), work.dtype)
+    scratch, taus = np.zeros((slots, 2, 2 * d), work.dtype), np.zeros(slots, work.dtype)
+    for i, j in ranges(steps(n, d), first=max(1, _FIRST // (2 * n * d))):
+        _wavefronts(work, d, i, j, reflections, scratch, taus, kept)

@@ -3,10 +3,14 @@
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel, scalar
 from sbth._sturm_math import PASSES, is_narrow, pivot_from, point, start
 
 _LANES = 48  # points at once: enough for the vector units to divide without a pause
+
+_FIRST = 1 << 26
+"""Pivots in the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 
 @scalar
@@ -38,14 +42,15 @@ def _below(d, e2, tiny, x, counts):
 
 
 @parallel
-def _bisect(d, e2, tiny, least, low, high, shared, first, values):
+def _bisect(d, e2, tiny, least, low, high, shared, first, offset, values):
+    """Eigenvalues number first + offset and on; `shared` counts for all from `first` on."""
     for group in prange((values.size + _LANES - 1) // _LANES):
         begin = np.int64(group) * _LANES
         size = min(_LANES, values.size - begin)
         x, q, counts = np.empty(size), np.empty(size), np.empty(size, np.int64)
         a, b = np.empty(size), np.empty(size)
         for k in range(size):
-            a[k], b[k] = start(shared, low, high, first + begin + k)
+            a[k], b[k] = start(shared, low, high, first + offset + begin + k)
         for _ in range(PASSES):
             done = True
             for k in range(size):
@@ -55,7 +60,7 @@ def _bisect(d, e2, tiny, least, low, high, shared, first, values):
                 break
             _counts(d, e2, tiny, x, q, counts)
             for k in range(size):
-                if counts[k] > first + begin + k:
+                if counts[k] > first + offset + begin + k:
                     b[k] = x[k]
                 else:
                     a[k] = x[k]
@@ -68,10 +73,13 @@ def bisect(d, e2, tiny, least, low, high, first, values, stream=0):
     parts = values.size + 1
     x = np.array([point(low, high, i, parts) for i in range(1, parts)])
     shared = np.empty(x.size, np.int64)
-    _below(d, e2, tiny, x, shared)
-    _bisect(d, e2, tiny, least, low, high, shared, first, values)
+    below(d, e2, tiny, x, shared)
+    most = max(_LANES, _FIRST // (PASSES * d.size))
+    for i, j in ranges(values.size, first=most, multiple=_LANES):
+        _bisect(d, e2, tiny, least, low, high, shared, first, i, values[i:j])
 
 
 def below(d, e2, tiny, x, counts, stream=0):
     """How many eigenvalues are below each x."""
-    _below(d, e2, tiny, x, counts)
+    for i, j in ranges(x.size, first=max(_LANES, _FIRST // d.size), multiple=_LANES):
+        _below(d, e2, tiny, x[i:j], counts[i:j])

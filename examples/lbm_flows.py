@@ -62,29 +62,42 @@ def rated(simulation) -> tuple[float, float, str]:
 def cavity_row(device, quick: bool) -> tuple[Row, CavityResult]:
     """The thesis's case at Re = 1000."""
     n, allowed = (16, 0.5) if quick else (96, 0.02) if device.kind == "cuda" else (48, 0.05)
+    why = "not yet steady" if quick else "order 2: 3.1 % at 48^3, 0.75 % at 96^3"
     found = solve_cavity(n, turns=2.0 if quick else 60.0, device=device)
-    check = f"largest error of u on the centre line {found.error:.2%} of U, allowed {allowed:.0%}"
+    check = (
+        f"largest error of u on the centre line {found.error:.2%} of U, "
+        f"allowed {100 * allowed:g}%: {why}"
+    )
     job = f"cavity {n}^3, Re = 1000, {found.simulation.steps:,} steps"
     glups, share, limit = rated(found.simulation)
     row = Row(job, str(device), glups, "GLUPS", share, limit, check, found.error < allowed)
     return row, found
 
 
+DRAG_TOLERANCE = 0.1
+"""Largest difference of the drag from Schiller and Naumann's correlation, relative to it. Half of it
+is the correlation's, which lies 5 % below the drag that Dennis and Walker computed at Re = 20 (2.73).
+The other half is for cells of a sixth of the diameter and for sides at five diameters from the axis
+(docs/lbm.md)."""
+
+
 def sphere_row(device, quick: bool) -> Row:
     """Drag at Re = 100 on a GPU; at 20 on the CPU, where fewer cells must do."""
-    diameter, allowed = (4, 1.0) if quick else (16, 0.05) if device.kind == "cuda" else (6, 0.3)
-    reynolds = 100.0 if device.kind == "cuda" and not quick else 20.0
-    box = {"width": 5.0, "length": 8.0} if device.kind == "cpu" else {}
+    on_gpu = device.kind == "cuda" and not quick
+    diameter, allowed = (4, 0.2) if quick else (16 if on_gpu else 6, DRAG_TOLERANCE)
+    reynolds = 100.0 if on_gpu else 20.0
+    box = {"width": 14.0, "length": 18.0} if on_gpu else {"width": 10.0, "length": 14.0}
+    if quick:
+        box = {"width": 5.0, "length": 8.0}
     found = solve_sphere(
-        diameter,
-        reynolds=reynolds,
-        tolerance=1e-3,
-        longest=3.0 if quick else 45.0,
-        device=device,
-        **box,
+        diameter, reynolds=reynolds, tolerance=1e-3, longest=45.0, device=device, **box
     )
     glups, share, limit = rated(found.simulation)
-    check = f"drag {found.drag:.3f}, Schiller-Naumann {found.correlation:.3f} ({found.error:+.1%})"
+    why = "4 cells, narrow box" if quick else "half correlation, half cells and box"
+    check = (
+        f"drag {found.drag:.3f}, Schiller-Naumann {found.correlation:.3f} ({found.error:+.1%}), "
+        f"allowed {allowed:.0%}: {why}"
+    )
     job = f"sphere of {diameter} cells, Re = {reynolds:g}, in {found.simulation.shape}"
     passed = bool(abs(found.error) < allowed)
     return Row(job, str(device), glups, "GLUPS", share, limit, check, passed)
@@ -98,8 +111,9 @@ def vortices_row(device, quick: bool) -> Row:
     error = np.abs(s.u - exact(s.steps)).max() / np.abs(exact(s.steps)).max()
     job = f"Taylor-Green vortices {s.shape}, {s.steps} steps"
     glups, share, limit = rated(s)
-    check = f"largest error {error:.2%} of the fastest, allowed 5 %"
-    return Row(job, str(device), glups, "GLUPS", share, limit, check, bool(error < 0.05))
+    allowed = 0.05 if quick else 0.005
+    check = f"largest error {error:.2%} of the fastest, allowed {100 * allowed:g}%: order 2"
+    return Row(job, str(device), glups, "GLUPS", share, limit, check, bool(error < allowed))
 
 
 def draw_cavity(found: CavityResult, path: Path) -> Figure:

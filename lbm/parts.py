@@ -10,6 +10,7 @@ Which slots travel follows from the pattern's places (the thesis's section 14.3 
 from __future__ import annotations
 
 import contextlib
+import gc
 
 import numpy as np
 
@@ -28,6 +29,7 @@ def make(problem: Problem, device: Device, **memory) -> Engine:
     with contextlib.suppress(MemoryError):  # what it allocated is given back with its frames
         if problem.bytes <= free:
             return twin("lbm._engine", device).engine(problem, device, **memory)
+    gc.collect()
     form = problem.precision.name
     raise shortage(problem.shape, problem.pattern.name, form, device, problem.bytes, free)
 

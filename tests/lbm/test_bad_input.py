@@ -245,3 +245,23 @@ def test_uses_that_are_wrong(tmp_path):
         lbm.Probe([(3, 3, 3)])(s)
     assert s.steps == 0
     assert "nothing is watched" in repr(s)
+
+
+@pytest.mark.cuda
+def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
+    """Also where the forecast was too good: the driver refuses, and all is given back."""
+    gpu = hetero.Device("cuda")
+    lbm.Simulation((8, 8, 8), device=gpu)
+    before = memory.free_bytes(gpu)
+    shape = (1024, 1024, before // (76 << 20) * 6 // 5)
+    with pytest.raises(MemoryError, match=r"needs .* on cuda:0, which has .* free\. Remedy: "):
+        lbm.Simulation(shape, device=gpu)
+    monkeypatch.setattr(memory, "_compare", lambda *arguments: None)
+    monkeypatch.setattr("lbm.parts.free_bytes", lambda device: 1 << 50)
+    fits = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
+    with pytest.raises(MemoryError, match="Remedy: "):
+        lbm.Simulation(fits, pattern="ab", device=gpu)
+    monkeypatch.undo()
+    assert memory.free_bytes(gpu) > before - (64 << 20)
+    s = lbm.Simulation((16, 16, 16), u=(0.05, 0.0, 0.0), device=gpu).run(3)
+    assert np.abs(s.u[0] - 0.05).max() < 1e-6

@@ -1,6 +1,7 @@
 """The known flows, small, and the command line."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -176,3 +177,15 @@ def test_bad_command_lines(arguments, words, tmp_path, capsys):
         status = end.code
     assert status == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("row", ["sphere_row", "vortices_row", "cavity_row"])
+def test_the_tour_says_what_it_allows_and_why(row, device, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    import lbm_flows
+
+    monkeypatch.setattr(lbm_flows, "rated", lambda simulation: (1.0, 0.5, "a limit"))
+    found = getattr(lbm_flows, row)(Device.parse(device), quick=True)
+    found = found[0] if isinstance(found, tuple) else found
+    assert found.passed
+    assert re.search(r"allowed \d+%: \w+", found.check)

@@ -75,10 +75,12 @@ def cavity_row(device, quick: bool) -> tuple[Row, CavityResult]:
 
 
 DRAG_TOLERANCE = 0.1
-"""Largest difference of the drag from Schiller and Naumann's correlation, relative to it. Half of it
-is the correlation's, which lies 5 % below the drag that Dennis and Walker computed at Re = 20 (2.73).
-The other half is for cells of a sixth of the diameter and for sides at five diameters from the axis
-(docs/lbm.md)."""
+"""Largest difference of the drag from Schiller and Naumann's correlation, relative to it.
+
+Half of it is the correlation's, which lies 5 % below the drag that Dennis and Walker computed at
+Re = 20 (2.73). The other half is for cells of a sixth of the diameter and for sides at five
+diameters from the axis (docs/lbm.md).
+"""
 
 
 def sphere_row(device, quick: bool) -> Row:

@@ -204,6 +204,6 @@ def require_outlet(faces: tuple, solids: dict[str, Solid], inflow) -> None:
     if abs(net) > 1e-9 * gross:
         raise ValueError(
             f"the inlets {'bring in' if net > 0 else 'take out'} a mass of {abs(net):.3g} a step "
-            "more than goes the other way, and there is no outlet: the density would never stop to "
-            f"{'rise' if net > 0 else 'fall'}. Make one of them lbm.PressureOutlet()"
+            "more than goes the other way, and there is no outlet: the density would keep "
+            f"{'rising' if net > 0 else 'falling'}. Make one of them lbm.PressureOutlet()"
         )

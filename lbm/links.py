@@ -214,10 +214,11 @@ def _link(q, cells, shape, faces, material, solids, kinds, solid_kind, owner, ki
         if material is None or len(crossed) > 1:
             continue
         axis, face = crossed[0]
-        foot = [cells[a] if a == axis else ends[a] for a in range(3)]
-        hit = np.where(these, material[foot[2], foot[1], foot[0]], 0)
+        near = np.flatnonzero(these)
+        foot = [(cells[a] if a == axis else ends[a])[near] for a in range(3)]
+        hit = material[foot[2], foot[1], foot[0]]
         for k in np.unique(hit[hit > 0]):
-            behind, condition = hit == k, solids[k - 1].condition
+            behind, condition = near[hit == k], solids[k - 1].condition
             kind[behind, q], slip[behind, q] = kinds.of_link_behind_face(axis, face, condition)
             if isinstance(face, FreeSlip):  # it mirrors the solid, and has no friction of its own
                 owner[behind, q] = k + 1

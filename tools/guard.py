@@ -53,28 +53,34 @@ def fingerprint(data: str | bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:20]
 
 
-def kernel_fingerprints() -> dict[str, str]:
-    """Hashes of all kernels that the tests compile, by name."""
+def kernel_fingerprints(match: str = "") -> dict[str, str]:
+    """Hashes of the kernels that the tests compile, by name."""
     from compile_cuda import compile_ptx
     from generated_kernels import GENERATED
     from kernels import KERNELS
 
     hashes = {}
     for name, budget in KERNELS.items():
+        if match not in name:
+            continue
         module, _, attribute = name.rpartition(".")
         kernel = getattr(importlib.import_module(module), attribute)
         hashes[name] = fingerprint(normalized(compile_ptx(kernel, budget.signature)))
     for name, make in GENERATED.items():
+        if match not in name:
+            continue
         hashes[name] = fingerprint(normalized(compile_ptx(*make())))
     return hashes
 
 
-def output_fingerprints() -> dict[str, str]:
+def output_fingerprints(match: str = "") -> dict[str, str]:
     """Hashes of what public functions return on the CPU, by name."""
     from guarded_outputs import OUTPUTS
 
     hashes = {}
     for name, compute in OUTPUTS.items():
+        if match not in name:
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             hashes[name] = fingerprint(b"".join(map(as_bytes, compute())))
@@ -103,19 +109,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("verb", choices=["record", "compare"])
     parser.add_argument("--only", choices=["kernels", "outputs"], help="half of it")
+    parser.add_argument("--match", default="", help="names that hold this text")
     parser.add_argument("--file", type=Path, default=FILE)
     options = parser.parse_args()
     now = {"circumstances": circumstances()}
     if options.only != "outputs":
-        now["kernels"] = kernel_fingerprints()
+        now["kernels"] = kernel_fingerprints(options.match)
     if options.only != "kernels":
-        now["outputs"] = output_fingerprints()
+        now["outputs"] = output_fingerprints(options.match)
     if options.verb == "record":
         old = json.loads(options.file.read_text()) if options.file.exists() else {}
         options.file.parent.mkdir(parents=True, exist_ok=True)
         options.file.write_text(json.dumps(old | now, indent=1) + "\n")
         return 0
-    return compare(json.loads(options.file.read_text()), now)
+    before = json.loads(options.file.read_text())
+    for part in ("kernels", "outputs"):
+        before[part] = {n: h for n, h in before.get(part, {}).items() if options.match in n}
+    return compare(before, now)
 
 
 def compare(before: dict, now: dict) -> int:

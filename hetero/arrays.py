@@ -281,13 +281,19 @@ class _Numba:
 
 
 class _Jax(_Numba):
-    """JAX arrays cannot be written to: the kernel fills a Numba array that JAX then takes over."""
+    """JAX arrays cannot be written to: the kernel fills a Numba array, which JAX then copies.
+
+    It has to be a copy: JAX does not keep the owner of memory that it takes over alive.
+    """
 
     @staticmethod
     def finish(array, shape):
         from jax import numpy as jnp
 
-        return jnp.asarray(array).reshape(shape)
+        from hetero._driver import cuda
+
+        cuda.synchronize()  # JAX reads on a stream of its own
+        return jnp.array(jnp.asarray(array).reshape(shape), copy=True).block_until_ready()
 
 
 def _interface(array) -> dict:

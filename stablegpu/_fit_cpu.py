@@ -6,6 +6,7 @@ from numba import prange
 from hetero.jit import parallel, serial
 from stablegpu._fit_likelihood_math import (
     LAW,
+    LEAST_ALPHA,
     SCALE,
     UNITS,
     allot,
@@ -81,7 +82,9 @@ def _maximize(x, weights, ends, begins, free, table, states):
         series, profile = np.zeros(SERIES), np.zeros(ROWS * PROFILE)
         m, sums = np.zeros(STATE), np.zeros(SUMS)
         loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
-        begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], free)
+        begin(
+            m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], begins[s, LEAST_ALPHA], free
+        )
         while m[PHASE] < DONE:
             _evaluate(m, data, own, loc, scale, table, law, nodes, series, profile, sums)
             advance(m, sums)

@@ -15,6 +15,7 @@ from hetero.jit import kernel
 from stablegpu._fit_likelihood_math import (
     ARRIVED,
     LAW,
+    LEAST_ALPHA,
     SCALE,
     UNITS,
     allot,
@@ -111,7 +112,15 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
         cuda.syncthreads()
         if lane == 0:
             sums[_ROUND] = 0.0
-            begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], free)
+            begin(
+                m,
+                begins[s, 0],
+                begins[s, 1],
+                begins[s, 2],
+                begins[s, 3],
+                begins[s, LEAST_ALPHA],
+                free,
+            )
         cuda.syncthreads()
         while m[PHASE] < DONE:
             if lane == 0:

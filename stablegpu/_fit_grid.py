@@ -65,7 +65,9 @@ def likelihoods(sets, grids, units, work, host):
     ends = host.result(sets.ends, (count, 2)).repeat(size, axis=0)
     repeated = sets._replace(ends=_fit_sets.pairs(host, ends))
     units = np.repeat(units, size, axis=0)
-    states = _fit_sets.maximized(repeated, grids.reshape(-1, 4), units, 0, work, host)
+    states = _fit_sets.maximized(
+        repeated, grids.reshape(-1, 4), units, ALPHA_RANGE[0], 0, work, host
+    )
     return states.reshape(count, size, -1)
 
 

@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.jit import twin
-from stablegpu import _fit_sets, _mcculloch
+from stablegpu import _fit_profile, _fit_sets, _mcculloch
 from stablegpu._fit_states import ALPHA_RANGE, at_boundary, covariances_of, parameters_of
 from stablegpu.fit_result import PARAMETERS, STATUSES, FitResults
+
+OVER_SPIKE = 4.0 / 3.0
+"""Least alpha over that from which on the likelihood is bounded: at the bound itself a spike is as
+likely as any scale."""
 
 _PART = 1 << 16  # observations whose characteristic function one block of threads adds up
 
@@ -46,12 +50,19 @@ def _from_starts(sets, whole, laws, known, parameterization, method, work, host,
     """Fits of sorted sets from McCulloch's estimates."""
     from stablegpu._fit_state_math import EVALUATIONS, RESULT, STATUS, VALUE
 
+    ties, sizes = sets.ties[:, 0], whole.stops - whole.starts
     bad = np.select(
-        [np.isnan(laws[:, 0]), laws[:, 0] == np.inf, laws[:, 0] == -np.inf],
-        [STATUSES.index(s) for s in ("constant", "not finite", "too wide")],
+        [
+            laws[:, 0] == np.inf,
+            laws[:, 0] == -np.inf,
+            np.isnan(laws[:, 0]) | (ties >= 0.5 * sets.ties[:, 1]),
+        ],
+        [STATUSES.index(s) for s in ("not finite", "too wide", "constant")],
         -1,
     )
-    sizes = whole.stops - whole.starts
+    lowest = np.full(len(laws), ALPHA_RANGE[0])
+    if method == "ml" and "alpha" not in known:
+        lowest = lowest_alphas(sets.ties)
     free = sum(1 << k for k, name in enumerate(PARAMETERS) if name not in known)
     states, units = np.full((len(laws), RESULT), np.nan), np.ones((len(laws), 2))
     good = np.flatnonzero(bad < 0)
@@ -60,7 +71,7 @@ def _from_starts(sets, whole, laws, known, parameterization, method, work, host,
     if good.size:
         mine = {name: values[good] for name, values in known.items()}
         states[good], units[good] = _states(
-            sets, whole, laws[good], free, mine, parameterization, method, work, host
+            sets, whole, laws[good], lowest[good], free, mine, parameterization, method, work, host
         )
     clock.append(time.perf_counter())
     parameters, slope = parameters_of(states, units, parameterization)
@@ -84,7 +95,9 @@ def _from_starts(sets, whole, laws, known, parameterization, method, work, host,
         status,
         np.nan_to_num(states[:, EVALUATIONS]).astype(int),
         sizes,
-        at_boundary(parameters),
+        at_boundary(parameters, states, lowest),
+        ties,
+        lowest,
         parameterization,
         method,
         tuple(known),
@@ -92,7 +105,7 @@ def _from_starts(sets, whole, laws, known, parameterization, method, work, host,
     )
 
 
-def _states(sets, whole, laws, free, known, parameterization, method, work, host):
+def _states(sets, whole, laws, lowest, free, known, parameterization, method, work, host):
     """States at the estimates of sets that can be fitted, and the units of location and scale."""
     from stablegpu._fit_state_math import LOC_IN_S1, RESULT, VALUE, X
 
@@ -104,11 +117,67 @@ def _states(sets, whole, laws, free, known, parameterization, method, work, host
     if method == "ml":
         initial, in_s1 = _initial(laws, units, known, parameterization)
         mode = free | (LOC_IN_S1 if in_s1 else 0)
-        return _fit_sets.maximized(sets, initial, units, mode, work, host), units
+        states = _fit_sets.maximized(sets, initial, units, lowest, mode, work, host)
+        if "loc" not in known and "scale" not in known:
+            _climb_other_peaks(states, sets, units, lowest, free, known, work, host)
+        return states, units
     states = np.zeros((len(laws), RESULT))
     states[:, X], states[:, X + 1] = laws[:, 0], laws[:, 1]
     states[:, VALUE] = np.nan
     return states, units
+
+
+def _climb_other_peaks(states, sets, units, lowest, free, known, work, host) -> None:
+    """Ascents from peaks of a rough profile that the first ones have not reached; the better of
+    the final states is kept."""
+    from stablegpu._fit_profile_math import ALPHA, BETA, LOC, SCALE
+    from stablegpu._fit_state_math import EVALUATIONS, LOC_IN_S1, TO_S0, TO_S1, VALUE
+
+    starts = _fit_sets.starts_by_profile(sets, _fit_profile.choices(lowest, known), work, host)
+    reached, _ = parameters_of(states, units, "S0")
+    sizes = sets.ties[:, 1]
+    which, peak = _fit_profile.worth_while(starts, sizes, reached, states[:, VALUE])
+    if not which.size:
+        return
+    begins = starts[which, peak]
+    alpha = known["alpha"][which] if "alpha" in known else np.minimum(begins[:, ALPHA], 1.95)
+    beta = known["beta"][which] if "beta" in known else begins[:, BETA]
+    shift = begins[:, BETA] * begins[:, SCALE] * np.tan(0.5 * np.pi * begins[:, ALPHA])
+    # A location in S1 is the first to be tried; in place of one in S0 a small alpha first tries the
+    # data that lie closest.
+    in_s1 = (alpha < TO_S0) | ("alpha" not in known)
+    in_s0 = ~in_s1 | ((alpha < TO_S1) & (sizes[which] >= _fit_profile.MANY))
+    for mode, chosen in ((free | LOC_IN_S1, in_s1), (free, in_s0)):
+        some = which[chosen]
+        if not some.size:
+            continue
+        loc = begins[chosen, LOC] - (shift[chosen] if mode & LOC_IN_S1 else 0.0)
+        initial = np.stack(
+            [
+                alpha[chosen],
+                beta[chosen],
+                (loc - units[some, 0]) / units[some, 1],
+                np.log(begins[chosen, SCALE] / units[some, 1]),
+            ],
+            axis=1,
+        )
+        again = _fit_sets.maximized(
+            _fit_sets.some(sets, some, host), initial, units[some], lowest[some], mode, work, host
+        )
+        for s, state in zip(some, again, strict=True):
+            evaluations = states[s, EVALUATIONS] + state[EVALUATIONS]
+            if state[VALUE] > states[s, VALUE] or not np.isfinite(states[s, VALUE]):
+                states[s] = state
+            states[s, EVALUATIONS] = evaluations
+
+
+def lowest_alphas(ties) -> np.ndarray:
+    """The least alpha of each set: k equal ones of n data are on a spike of the density whose
+    likelihood has no bound for alpha below k/(n - k), as the scale goes to 0."""
+    share = ties[:, 0] / ties[:, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.nan_to_num(OVER_SPIKE * share / (1.0 - share), nan=np.inf)
+    return np.clip(least, *ALPHA_RANGE)
 
 
 def _by_regression(whole: _Whole, laws, work, host):
@@ -161,7 +230,7 @@ def _in_bins(x, w, starts, stops, known, parameterization, method, work, host) -
             sets = _fit_sets.sorted_sets(part, own, np.zeros(1, int), size, work, host)
             laws = _fit_sets.starts_of(sets, work, host)
         else:
-            sets, laws = _gathered(part, own, int(size[0]), work, host)
+            sets, laws = gathered(part, own, int(size[0]), work, host)
         clock.append(time.perf_counter())
         found.append(
             _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock)
@@ -169,22 +238,22 @@ def _in_bins(x, w, starts, stops, known, parameterization, method, work, host) -
     return found[0] if len(found) == 1 else joined(found)
 
 
-def _gathered(x, w, size: int, work, host):
+def gathered(x, w, size: int, work, host):
     """A large set in bins, and McCulloch's estimate."""
-    quantiles = _mcculloch.quantiles(work, x, size)
+    quantiles, ties = _mcculloch.quantiles(work, x, size)
     laws, ends = np.array([_mcculloch.start(quantiles)]), (quantiles[0], quantiles[-1])
     spread = quantiles[4] - quantiles[2]
     if w.size and np.isnan(laws).any():  # those of large weight may vary
         spread = ends[1] - ends[0]
     if spread > 0.0 and not np.isinf(laws).any():
         width = max(1e-3 * spread, np.nextafter(0.0, 1.0))
-        sets = _fit_sets.binned(x, w, quantiles[3], width, ends, work, host)
+        sets = _fit_sets.binned(x, w, quantiles[3], width, ends, ties, work, host)
         if not w.size:
             return sets, laws
         laws = _fit_sets.starts_of(sets, work, host)
         if np.isfinite(laws).all():
             return sets, laws
-    return None, laws  # nothing to fit; the law says why
+    return _fit_sets.Sets(None, None, None, ties), laws  # nothing to fit; the law says why
 
 
 def joined(found: list[FitResults]) -> FitResults:

@@ -34,6 +34,7 @@ from stablegpu._fit_state_math import (
     INFORMATION,
     KEPT_VALUE,
     LAST,
+    LOWEST_ALPHA,
     MATRIX,
     MOST,
     PHASE,
@@ -67,17 +68,17 @@ DIFFERENCE = 0.02  # conditional standard errors: the information is then good t
 
 
 @inner
-def begin(m, alpha, beta, loc, log_scale, free):
-    """Start from a point in S0; `free` has a bit for every parameter that may move, and another,
-    `LOC_IN_S1`, where `loc` is fixed in S1."""
+def begin(m, alpha, beta, loc, log_scale, lowest_alpha, free):
+    """Start from a point in S0; alpha stays above `lowest_alpha`. `free` has a bit for every
+    parameter that may move, and another, `LOC_IN_S1`, where `loc` is fixed in S1."""
     for k in range(STATE):
         m[k] = 0.0
-    m[SIZE], m[KEPT_VALUE] = 4.0, -np.inf
+    m[SIZE], m[KEPT_VALUE], m[LOWEST_ALPHA] = 4.0, -np.inf, lowest_alpha
     m[X], m[X + 1], m[X + 2], m[X + 3] = alpha, beta, loc, log_scale
     for k in range(size_of(m)):
         m[FREE + k] = float((free >> k) & 1)
-        if k < 2 and m[FREE + k] > 0.0:
-            m[X + k] = min(max(m[X + k], lower_bound(k)), upper_bound(k))
+        if m[FREE + k] > 0.0:
+            m[X + k] = min(max(m[X + k], lower_bound(m, k)), upper_bound(k))
     m[IN_S1] = float((free >> 4) & 1)
     restart(m)
 
@@ -111,9 +112,9 @@ def _propose(m, gain):
         return SETTLED
     for k in range(size_of(m)):
         m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
-    for k in range(2):
+    for k in range(size_of(m)):
         if m[FREE + k] > 0.0:
-            m[TRIAL + k] = min(max(m[TRIAL + k], lower_bound(k)), upper_bound(k))
+            m[TRIAL + k] = min(max(m[TRIAL + k], lower_bound(m, k)), upper_bound(k))
     return EVALUATE
 
 
@@ -128,7 +129,7 @@ def _inform(m):
         width = 0.0
         if (moves >> k) & 1:
             width = DIFFERENCE / math.sqrt(max(m[MATRIX + 5 * k], 1e-300))
-            below, above = m[X + k] - lower_bound(k), upper_bound(k) - m[X + k]
+            below, above = m[X + k] - lower_bound(m, k), upper_bound(k) - m[X + k]
             width = min(width, 0.1 * largest_step(k), 0.5 * max(below, above))
             width = width if above >= below else -width
         m[WIDTHS + k] = width

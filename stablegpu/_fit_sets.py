@@ -11,7 +11,7 @@ import numpy as np
 from hetero import launch
 from hetero.arrays import Workspace
 from hetero.jit import twin
-from stablegpu import _mcculloch
+from stablegpu import _fit_profile, _mcculloch
 
 LONGEST = 8192
 """Observations of a set that are looked at one by one; more are gathered in bins."""
@@ -23,19 +23,21 @@ class Sets(NamedTuple):
     x: Any
     weights: Any  # of the same places; empty: all 1
     ends: Any
+    ties: np.ndarray  # on the host, a row a set: the largest weight of equal data, and of all data
 
 
 class _Constants(NamedTuple):
     surfaces: Any
     table: Any
+    profile: Any
 
 
 @functools.cache
 def _constants() -> _Constants:
-    """Tables of McCulloch's estimator and of laws next to alpha = 1."""
+    """Tables of McCulloch's estimator, of laws next to alpha = 1, and of other starts."""
     with files("stablegpu").joinpath("near_one.npz").open("rb") as file, np.load(file) as parts:
         table = np.concatenate([parts[n].ravel() for n in ("log_a", "middle", "outer")])
-    return _Constants(_mcculloch.surfaces(), table)
+    return _Constants(_mcculloch.surfaces(), table, _fit_profile.table())
 
 
 def constants(work: Workspace) -> _Constants:
@@ -53,35 +55,43 @@ def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace) 
     sources = ends = pairs(host, np.stack([starts, stops], axis=1))
     if (places != starts).any():  # they overlap, or there are gaps
         ends = pairs(host, np.stack([places, places + counts], axis=1))
+    ties = _matrix(host, len(counts), 2)
     twin("stablegpu._fit_start", work.device).sort(
-        data, weights, sources, ends, int(counts.max()), x, w, work.stream
+        data, weights, sources, ends, int(counts.max()), x, w, ties, work.stream
     )
-    return Sets(x, w, ends)
+    return Sets(x, w, ends, host.result(ties, ties.shape))
 
 
 def some(sets: Sets, which, host: Workspace) -> Sets:
     """Those of the sets."""
-    return sets._replace(ends=pairs(host, host.result(sets.ends, sets.ends.shape)[which]))
+    ends = host.result(sets.ends, sets.ends.shape)[which]
+    return sets._replace(ends=pairs(host, ends), ties=sets.ties[which])
 
 
 def starts_of(sets: Sets, work: Workspace, host: Workspace) -> np.ndarray:
     """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale."""
     laws = _matrix(host, sets.ends.shape[0], 4)
     loops = twin("stablegpu._fit_start", work.device)
-    loops.start(*sets, constants(work).surfaces, laws, work.stream)
+    loops.start(sets.x, sets.weights, sets.ends, constants(work).surfaces, laws, work.stream)
     return host.result(laws, laws.shape)
 
 
-def maximized(sets: Sets, initial, units, free: int, work: Workspace, host: Workspace):
-    """Final states of the optimiser, a row for every set; see `_fit_cpu.maximize`."""
+def maximized(sets: Sets, initial, units, lowest, free: int, work: Workspace, host: Workspace):
+    """Final states of the optimiser, a row for every set; see `_fit_cpu.maximize`.
+
+    `lowest` is the least alpha of each set.
+    """
     from stablegpu._fit_likelihood_math import BEGINNING
     from stablegpu._fit_state_math import RESULT
 
     count = sets.ends.shape[0]
-    begins = np.concatenate([initial, units, np.zeros((count, 1))], axis=1)
+    lowest = np.broadcast_to(lowest, (count,))
+    begins = np.concatenate([initial, units, lowest[:, None], np.zeros((count, 1))], axis=1)
     states = _matrix(host, count, RESULT)
     twin("stablegpu._fit", work.device).maximize(
-        *sets,
+        sets.x,
+        sets.weights,
+        sets.ends,
         host.input("begins", begins).reshape(count, BEGINNING),
         free,
         constants(work).table,
@@ -100,7 +110,27 @@ def pairs(host: Workspace, ends):
     return host.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 
-def binned(data, weights, centre: float, width: float, ends, work: Workspace, host: Workspace):
+def starts_by_profile(sets: Sets, choices, work: Workspace, host: Workspace) -> np.ndarray:
+    """Peaks of every set's profile, an array (sets, STARTS, START); see `_fit_profile_math.py`."""
+    from stablegpu._fit_profile_math import START, STARTS
+
+    shape = (sets.ends.shape[0], STARTS, START)
+    starts = host.output(shape).reshape(shape)
+    twin("stablegpu._fit_profile", work.device).find_starts(
+        sets.x,
+        sets.weights,
+        sets.ends,
+        host.input("choices", choices, np.int64).reshape(-1, 3),
+        constants(work).profile,
+        starts,
+        work.stream,
+    )
+    return host.result(starts, shape)
+
+
+def binned(
+    data, weights, centre: float, width: float, ends, ties, work: Workspace, host: Workspace
+):
     """A large set as at most `LONGEST` weighted points, sorted (a set alone).
 
     A bin has at most n/2048 observations, and a width of 1/2048 of the range of asinh((x -
@@ -119,7 +149,14 @@ def binned(data, weights, centre: float, width: float, ends, work: Workspace, ho
         host.input("data", points),
         host.input("weights", masses),
         pairs(host, np.array([[0, points.size]])),
+        _ties_of(points, masses) if weights.size else ties,
     )
+
+
+def _ties_of(points, masses) -> np.ndarray:
+    """The largest weight of data in one place, and that of all: as many as lie in one bin."""
+    count = 2.0 * masses[1:][points[1:] == points[:-1]]
+    return np.array([[max(count.max(initial=0.0), masses.max()), masses.sum()]])
 
 
 def _points_of_bins(data, weights, centre, width, ends, work: Workspace, host: Workspace):

@@ -4,7 +4,7 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel, serial
-from stablegpu._fit_start_math import start_of
+from stablegpu._fit_start_math import start_of, weight_of_equals
 
 
 @serial
@@ -40,7 +40,7 @@ def _sort(x, w):
 
 
 @parallel
-def _sort_sets(data, weights, sources, ends, x, w):
+def _sort_sets(data, weights, sources, ends, x, w, ties):
     for index in prange(ends.shape[0]):
         s = np.int64(index)
         start, first, last = sources[s, 0], ends[s, 0], ends[s, 1]
@@ -49,8 +49,13 @@ def _sort_sets(data, weights, sources, ends, x, w):
             x[i] = value if value == value else np.inf  # NaN is as bad, and cannot be sorted
             if weights.size:
                 w[i] = weights[start + i - first]
-        own = w[first:last] if weights.size else w
-        _sort(x[first:last], own)
+        own, mine = x[first:last], w[first:last] if weights.size else w
+        _sort(own, mine)
+        ties[s, 0] = ties[s, 1] = 0.0
+        for i in range(own.size):
+            equal = weight_of_equals(own, mine, mine.size > 0, i, own.size)
+            ties[s, 0] = max(ties[s, 0], equal)
+            ties[s, 1] += equal
 
 
 @parallel
@@ -62,9 +67,12 @@ def _start_sets(x, w, ends, surfaces, laws):
         )
 
 
-def sort(data, weights, sources, ends, longest, x, w, stream=0):
-    """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w."""
-    _sort_sets(data, weights, sources, ends, x, w)
+def sort(data, weights, sources, ends, longest, x, w, ties, stream=0):
+    """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w.
+
+    To ties[s]: the largest weight of equal data, and that of all data.
+    """
+    _sort_sets(data, weights, sources, ends, x, w, ties)
 
 
 def start(x, w, ends, surfaces, laws, stream=0):

@@ -6,16 +6,17 @@ from numba import float64
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
-from stablegpu._fit_start_math import start_of
+from stablegpu._fit_start_math import start_of, weight_of_equals
 
 _THREADS = 256
 _THREADS_OF_STARTS = 64
 
 
 @kernel
-def sort_sets(data, weights, sources, ends, x, w):
+def sort_sets(data, weights, sources, ends, x, w, ties):
     """Batcher's bitonic network: no branch depends on the data but the exchange."""
     memory = cuda.shared.array(0, float64)
+    most = cuda.shared.array(2, float64)
     lane, weighted = cuda.threadIdx.x, weights.size > 0
     for s in range(cuda.blockIdx.x, ends.shape[0], cuda.gridDim.x):
         start, first, count = sources[s, 0], ends[s, 0], ends[s, 1] - ends[s, 0]
@@ -44,10 +45,22 @@ def sort_sets(data, weights, sources, ends, x, w):
                 cuda.syncthreads()
                 step //= 2
             length *= 2
+        if lane == 0:
+            most[0] = most[1] = 0.0
+        cuda.syncthreads()
+        equal = total = 0.0
         for i in range(lane, count, cuda.blockDim.x):
             x[first + i] = memory[i]
             if weighted:
                 w[first + i] = memory[size + i]
+            here = weight_of_equals(memory, memory[size:], weighted, i, count)
+            equal = max(equal, here)
+            total += here
+        cuda.atomic.max(most, 0, equal)
+        cuda.atomic.add(most, 1, total)
+        cuda.syncthreads()
+        if lane == 0:
+            ties[s, 0], ties[s, 1] = most[0], most[1]
         cuda.syncthreads()
 
 
@@ -59,9 +72,12 @@ def start_sets(x, w, ends, surfaces, laws):
         )
 
 
-def sort(data, weights, sources, ends, longest, x, w, stream=0):
-    """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w."""
-    arguments = (data, weights, sources, ends, x, w)
+def sort(data, weights, sources, ends, longest, x, w, ties, stream=0):
+    """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w.
+
+    To ties[s]: the largest weight of equal data, and that of all data.
+    """
+    arguments = (data, weights, sources, ends, x, w, ties)
     size = 8 * (1 << (longest - 1).bit_length()) * (2 if weights.size else 1)
     launch.with_shared_memory(
         sort_sets, arguments, size, _THREADS, _THREADS * ends.shape[0], stream

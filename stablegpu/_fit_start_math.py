@@ -155,6 +155,19 @@ def estimate_within(low, q05, q25, q50, q75, q95, high, surfaces):
 
 
 @scalar
+def weight_of_equals(x, weights, weighted, i, stop):
+    """How much the sorted data x[i:stop] count that equal the first of them; 0 if datum i - 1 does,
+    too."""
+    if i > 0 and x[i - 1] == x[i]:
+        return 0.0
+    value, total = x[i], 0.0
+    while i < stop and x[i] == value:
+        total += weights[i] if weighted else 1.0
+        i += 1
+    return total
+
+
+@scalar
 def start_of(x, weights, start, stop, surfaces):
     """McCulloch's estimate for sorted data, as `estimate_within`."""
     total = 0.0

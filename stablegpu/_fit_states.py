@@ -71,8 +71,13 @@ def _scaled(matrix):
     return matrix / (size[:, :, None] * size[:, None, :])
 
 
-def at_boundary(parameters) -> np.ndarray:
-    """(sets, 2): whether alpha is 0.1 or 2, and beta is -1 or 1."""
+def at_boundary(parameters, states=None, lowest=ALPHA_RANGE[0]) -> np.ndarray:
+    """(sets, 3): whether alpha is `lowest` or 2, beta is -1 or 1, and the scale the least one."""
+    from stablegpu._fit_state_math import SMALLEST_LOG_SCALE, X
+
     alpha, beta = parameters[:, 0], parameters[:, 1]
-    low = alpha <= ALPHA_RANGE[0] * (1.0 + _SNAP)
-    return np.stack([low | (alpha == ALPHA_RANGE[1]), np.abs(beta) == 1.0], axis=1)
+    ends = (alpha <= lowest * (1.0 + _SNAP)) | (alpha == ALPHA_RANGE[1])
+    least = np.zeros(len(alpha), bool)
+    if states is not None:
+        least = states[:, X + 3] <= SMALLEST_LOG_SCALE + _SNAP
+    return np.stack([ends, np.abs(beta) == 1.0, least], axis=1)

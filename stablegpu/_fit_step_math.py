@@ -2,7 +2,8 @@
 
 Quasi-Newton steps with Levenberg's damping. The first matrix is the sum of the outer products of
 the scores (Berndt, Hall, Hall, Hausman 1974), which estimates the information; BFGS corrects it.
-alpha and beta have bounds: a step that crosses one ends there, and the others are solved for again.
+alpha, beta and the scale have bounds: a step that crosses one ends there, and the others are solved
+for again.
 """
 
 import math
@@ -33,7 +34,7 @@ def largest_step(k):
 def _is_active(m, k):
     """Whether a parameter is at a bound and the gradient points outwards."""
     x, slope = m[X + k], m[GRADIENT + k]
-    return (x <= lower_bound(k) and slope < 0.0) or (x >= upper_bound(k) and slope > 0.0)
+    return (x <= lower_bound(m, k) and slope < 0.0) or (x >= upper_bound(k) and slope > 0.0)
 
 
 @inner
@@ -97,11 +98,11 @@ def step_inside(m, matrix, damping):
         if not _solve(m, matrix, damping, moves):
             return -1.0
         crossed = False
-        for k in range(2):
+        for k in range(size_of(m)):
             if (moves >> k) & 1:
                 target = m[X + k] + m[DIRECTION + k]
-                if not lower_bound(k) <= target <= upper_bound(k):
-                    bound = lower_bound(k) if target < lower_bound(k) else upper_bound(k)
+                if not lower_bound(m, k) <= target <= upper_bound(k):
+                    bound = lower_bound(m, k) if target < lower_bound(m, k) else upper_bound(k)
                     m[DIRECTION + k] = bound - m[X + k]
                     moves ^= 1 << k
                     crossed = True

@@ -16,6 +16,8 @@ import numpy as np
 from hetero.arrays import Workspace
 from hetero.jit import twin
 
+_COUNTED = 12  # order statistics that are looked at for equal data
+
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -71,17 +73,24 @@ def start(quantiles):
     return estimate_within(low, *five, high, surfaces())
 
 
-def quantiles(work: Workspace, data, size: int) -> list[float]:
-    """Minimum, the five quantiles of McCulloch, maximum.
+def quantiles(work: Workspace, data, size: int) -> tuple[list[float], np.ndarray]:
+    """Minimum, the five quantiles of McCulloch, maximum; and a row for `Sets.ties`.
 
     Between order statistics at probabilities (i - 1/2)/n, linearly: his correction for continuity.
+    Equal data are counted where they are more than a thirteenth of all: then one of `_COUNTED`
+    order statistics, as far apart, is among them.
     """
     position = np.clip(size * np.array(PROBABILITIES) - 0.5, 0.0, size - 1.0)
     below = position.astype(np.int64)
     ranks = np.concatenate(([0], below, np.minimum(below + 1, size - 1), [size - 1]))
-    select = twin("stablegpu._order", work.device).select
-    values = select(work.input("data", data), ranks, work.stream)
+    spread = (np.arange(1, _COUNTED + 1) * size) // (_COUNTED + 1)
+    order, data = twin("stablegpu._order", work.device), work.input("data", data)
+    values = order.select(data, np.concatenate((ranks, spread)), work.stream)
+    values, candidates = values[: ranks.size], values[ranks.size :]
     lower, upper = values[1:6], values[6:11]
     with np.errstate(invalid="ignore"):  # infinite data: refused by the caller
         middle = lower + (position - below) * (upper - lower)
-    return [float(values[0]), *map(float, middle), float(values[-1])]
+    ties = order.count(data, np.unique(candidates), work.stream).max()
+    ties = max(ties, 1) if ties * (_COUNTED + 1) > size else 1
+    found = [float(values[0]), *map(float, middle), float(values[11])]
+    return found, np.array([[float(ties), float(size)]])

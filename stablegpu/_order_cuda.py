@@ -12,7 +12,8 @@ from hetero._driver import cuda
 from hetero.jit import kernel, scalar
 
 _DIGITS = 256
-_COUNTERS = 12 * _DIGITS  # for at most twelve distinct prefixes in a pass
+_MOST = 12  # distinct prefixes in a pass, or values that are counted
+_COUNTERS = _MOST * _DIGITS
 _SIGN = np.uint64(1 << 63)
 _ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -50,6 +51,9 @@ def select(data, ranks, stream=0):
 
     NaN of positive sign ranks above +inf, of negative sign below -inf.
     """
+    if len(ranks) > _MOST:
+        parts = ranks[:_MOST], ranks[_MOST:]
+        return np.concatenate([select(data, part, stream) for part in parts])
     bits = data.view(np.uint64)
     grid = launch.strided(bits.size, per_sm=8)
     found = np.zeros(len(ranks), np.uint64)  # the bytes so far of every rank
@@ -67,3 +71,27 @@ def select(data, ranks, stream=0):
             left[k] -= reached[row][digit - 1] if digit else 0
             found[k] = (found[k] << np.uint64(8)) | np.uint64(digit)
     return (found ^ np.where(found >= _SIGN, _SIGN, _ONES)).view(np.float64)
+
+
+@kernel
+def count_equals(data, values, counts):
+    """Each thread counts in registers: atomic additions of many equal values would queue up."""
+    local = cuda.local.array(_MOST, int32)
+    for k in range(values.size):
+        local[k] = 0
+    for i in range(cuda.grid(1), data.size, cuda.gridsize(1)):
+        for k in range(values.size):
+            if data[i] == values[k]:
+                local[k] += 1
+    for k in range(values.size):
+        if local[k] != 0:
+            cuda.atomic.add(counts, k, local[k])
+
+
+def count(data, values, stream=0):
+    """How many elements of a flat float64 array equal each of `values`, twelve at most."""
+    counts = cuda.to_device(np.zeros(len(values), np.int64), stream=stream)
+    count_equals[launch.strided(data.size), launch.THREADS, stream](
+        data, cuda.to_device(np.asarray(values, np.float64), stream=stream), counts
+    )
+    return counts.copy_to_host(stream=stream)

@@ -98,7 +98,7 @@ def fit(
     place = resolve(device, data, weights, work=int(counts.sum()), break_even=BREAK_EVEN[method])
     with place.active(), region("stable fit"):
         work, host = Workspace(place, flat), Workspace(place)
-        if single and method == "mcculloch":
+        if single and method == "mcculloch" and counts[0] > _fit_sets.LONGEST:
             return _mcculloch_fit(flat, parameterization, work, device)
         x = work.input("data", flat)
         w = host.output((0,)) if own is None else Workspace(place, own).input("weights", own)
@@ -279,7 +279,10 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
     """From order statistics that are selected, not sorted: for samples of any size."""
     size = math.prod(data.shape)
     clock = time.perf_counter()
-    law = _mcculloch.start(_mcculloch.quantiles(work, data, size))
+    quantiles, ties = _mcculloch.quantiles(work, data, size)
+    law = _mcculloch.start(quantiles)
+    if 2.0 * ties[0, 0] >= size and np.isfinite(law[0]):
+        law = (math.nan,) * 4
     for status, mark in (("constant", math.nan), ("not finite", math.inf), ("too wide", -math.inf)):
         if law[0] == mark or (mark != mark and law[0] != law[0]):
             raise ValueError(REMEDIES[status])
@@ -295,6 +298,7 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
         size,
         message(at_boundary(np.array([[alpha, beta]]))[0]),
         device=device,
+        ties=float(ties[0, 0]),
         data=_own(data),
         timings={"start": time.perf_counter() - clock},
     )

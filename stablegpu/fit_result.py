@@ -72,6 +72,12 @@ class FitResult:
         Seconds of wall clock by stage.
     fixed : dict
         Values by name of the parameters that were not fitted.
+    ties : float
+        The largest number of equal observations (sum of their weights); 1 if none are equal. Of
+        more than 8192 observations equal ones are counted if they are more than a thirteenth.
+    smallest_alpha : float
+        The least alpha that maximum likelihood considered: 0.1, or 4/3 of k/(n - k) where k = ties
+        of n observations are equal and that is more. Below k/(n - k) the likelihood has no bound.
     data, weights : arrays
         What was fitted: a copy of data in host memory, the array itself on a GPU.
     """
@@ -91,6 +97,8 @@ class FitResult:
     timings: dict = field(default_factory=dict, repr=False, compare=False)
     fixed: dict = field(default_factory=dict, repr=False, hash=False)
     device: str | Device | None = field(default=None, repr=False)
+    ties: float = 1.0
+    smallest_alpha: float = field(default=0.1, repr=False)
     data: Any = field(default=None, repr=False, compare=False)
     weights: Any = field(default=None, repr=False, compare=False)
 
@@ -137,11 +145,18 @@ class FitResult:
         return plot(self)
 
 
-def message(at_boundary, status: str = "converged", fixed=()) -> str:
+def message(at_boundary, status="converged", fixed=(), ties=1.0, smallest_alpha=0.1) -> str:
     """What is worth knowing of a fit."""
-    ends = zip(("alpha", "beta"), ("alpha", "|beta|"), at_boundary, strict=True)
+    shown = ("alpha", "|beta|", "scale")
+    ends = zip(("alpha", "beta", "scale"), shown, at_boundary, strict=True)
     ends = [shown for name, shown, is_at in ends if is_at and name not in fixed]
     said = [f"at the boundary of the estimator's range: {', '.join(ends)}"] if ends else []
+    if smallest_alpha > 0.1 and status not in REMEDIES:
+        why = f"{ties:g} observations are equal" if ties > 1.0 else "there are few observations"
+        said.append(
+            f"{why}, so the likelihood has no bound for small alpha: alpha below "
+            f"{smallest_alpha:.3g} was left out"
+        )
     if status == "exhausted":
         said.append("the ascent did not converge within its evaluations")
     if status == "impossible":
@@ -163,7 +178,8 @@ class FitResults:
     status : codes, places in `STATUSES`
     covariance : (sets, 4, 4)
     errors : (sets, 4): standard errors; `stderr` has them by name
-    at_boundary : bool (sets, 2): whether alpha, beta ended at an end of their ranges
+    at_boundary : bool (sets, 3): whether alpha, beta, scale ended at an end of their ranges
+    ties : largest number of equal observations; smallest_alpha : see `FitResult`
     fixed : names of the parameters that were not fitted
     """
 
@@ -178,6 +194,8 @@ class FitResults:
     evaluations: np.ndarray = field(repr=False)
     sizes: np.ndarray = field(repr=False)
     at_boundary: np.ndarray = field(repr=False)
+    ties: np.ndarray = field(repr=False)
+    smallest_alpha: np.ndarray = field(repr=False)
     parameterization: str
     method: str
     fixed: tuple[str, ...] = ()
@@ -197,13 +215,15 @@ class FitResults:
             self.parameterization,
             self.method,
             int(self.sizes[k]),
-            message(self.at_boundary[k], status, self.fixed),
+            message(self.at_boundary[k], status, self.fixed, self.ties[k], self.smallest_alpha[k]),
             status,
             self.covariance[k],
             dict(zip(PARAMETERS, self.errors[k].tolist(), strict=True)),
             int(self.evaluations[k]),
             self.timings,
             {name: float(getattr(self, name)[k]) for name in self.fixed},
+            ties=float(self.ties[k]),
+            smallest_alpha=float(self.smallest_alpha[k]),
         )
         one.__dict__["loglik"] = float(self.loglik[k])
         return one

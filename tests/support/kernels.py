@@ -146,7 +146,10 @@ KERNELS = {
         168,  # three blocks of 128 threads a multiprocessor
     ),
     "stablegpu._fit_start_cuda.sort_sets": Budget(
-        (*(array(f8),) * 2, *(array(i8, 2),) * 2, *(array(f8),) * 2), 64
+        (*(array(f8),) * 2, *(array(i8, 2),) * 2, *(array(f8),) * 2, array(f8, 2)), 64
+    ),
+    "stablegpu._fit_profile_cuda.find_peaks_of_sets": Budget(
+        (*(array(f8),) * 2, *(array(i8, 2),) * 2, array(f8), array(f8, 3)), 88
     ),
     "stablegpu._fit_start_cuda.start_sets": Budget(
         (*(array(f8),) * 2, array(i8, 2), array(f8), array(f8, 2)), 80
@@ -161,5 +164,6 @@ KERNELS = {
     "stablegpu._fit_bins_cuda.accumulate_bins": Budget(
         (array(f8), array(f8), *(f8,) * 4, array(f8)), 56
     ),
+    "stablegpu._order_cuda.count_equals": Budget((*(array(f8),) * 2, array(i8)), 64),
     "stablegpu._order_cuda.count_digits": Budget((array(u8), array(u8), i8, array(i8, 2)), 40),
 }

@@ -1,0 +1,78 @@
+"""Second starts of maximum likelihood: where a profile of the likelihood has peaks elsewhere."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import numpy as np
+
+MARGIN, MARGIN_OF_FEW = 0.03, 8.0
+"""How far below the likelihood that was reached, and below the highest peak, another peak may be
+for an ascent to start there: so much for each observation, and so much in all. The profile is
+rough, by 0.02 to 0.05 for an observation."""
+
+MANY = 15
+"""Observations from which on a peak near a law that was reached is its own: of fewer any may have
+a maximum beside it."""
+
+NEARBY = 2.0
+"""Scales between two locations that belong to one peak."""
+
+
+def table() -> np.ndarray:
+    """Tables of log pdf and places of laws, flat; see `_fit_profile_math.py`."""
+    from stablegpu import _fit_profile_math as of
+
+    with files("stablegpu").joinpath("profile.npz").open("rb") as file, np.load(file) as parts:
+        values, places = parts["values"].astype(np.float64), parts["places"]
+    powers = 2.0 ** np.arange(of.LOWEST, of.HIGHEST)
+    knots = np.stack([powers, 1.5 * powers], axis=1).ravel()
+    slopes = np.zeros_like(values)
+    slopes[..., :-1] = np.diff(values) / np.diff(knots)
+    alphas, betas = np.repeat(of.ALPHAS, len(of.BETAS)), np.tile(of.BETAS, len(of.ALPHAS))
+    betas[alphas == 2.0] = 0.0
+    pairs = np.stack([values, slopes], axis=-1).reshape(of.LAWS, -1)
+    return np.concatenate([alphas[:, None], betas[:, None], places, pairs], axis=1).ravel()
+
+
+def choices(lowest, known: dict) -> np.ndarray:
+    """What each set may start from: the first and last alpha of the table, and beta or -1 for all.
+
+    Known parameters leave the nearest of the table.
+    """
+    from stablegpu._fit_profile_math import ALPHAS, BETAS
+
+    found = np.zeros((len(lowest), 3), np.int64)
+    found[:, 0], found[:, 1] = np.searchsorted(ALPHAS, lowest), len(ALPHAS) - 1
+    if "alpha" in known:
+        found[:, :2] = _nearest(np.log(ALPHAS), np.log(known["alpha"]))[:, None]
+    found[:, 2] = _nearest(np.array(BETAS), known["beta"]) if "beta" in known else -1
+    return found
+
+
+def _nearest(places, values):
+    return np.abs(places - values[:, None]).argmin(axis=1)
+
+
+def worth_while(starts, sizes, laws, logliks) -> tuple[np.ndarray, np.ndarray]:
+    """The sets and the numbers of the starts from which another ascent is due.
+
+    `laws` are those that ascents have reached, in S0, and `logliks` their log-likelihoods: a peak
+    that belongs to one of them is not climbed again, nor one that is much lower.
+    """
+    from stablegpu._fit_profile_math import ALPHA, ALPHAS, LOC, LOGLIK, SCALE
+
+    loglik, alpha = starts[..., LOGLIK], starts[..., ALPHA]
+    with np.errstate(invalid="ignore"):
+        highest = np.fmax(loglik[:, 0], logliks / sizes)
+        high = loglik > (highest - MARGIN - MARGIN_OF_FEW / sizes)[:, None]
+        row = np.searchsorted(ALPHAS, alpha)
+        below = np.array(ALPHAS)[np.maximum(row - 1, 0)]
+        above = np.array(ALPHAS)[np.minimum(row + 1, len(ALPHAS) - 1)]
+        reached, _, loc, scale = (column[:, None] for column in laws.T)
+        same = (reached >= below) | (row <= 1)
+        same &= (reached <= above) | (row >= len(ALPHAS) - 2)
+        width = np.maximum(starts[..., SCALE], scale)
+        same &= np.abs(starts[..., LOC] - loc) < NEARBY * width
+        same &= sizes[:, None] >= MANY
+    return np.nonzero(high & np.isfinite(loglik) & ~same)

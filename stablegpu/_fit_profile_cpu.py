@@ -1,0 +1,48 @@
+"""Other starts of an ascent on the CPU: an iteration of the parallel loop looks at a data set."""
+
+import numpy as np
+from numba import prange
+
+from hetero.jit import parallel
+from stablegpu._fit_profile_math import (
+    CANDIDATES,
+    POINTS,
+    SPOT,
+    SPOTS,
+    find_peaks,
+    find_spot,
+    gather,
+    score,
+)
+
+
+@parallel
+def _find_peaks_of_sets(x, weights, ends, choices, table, starts):
+    for index in prange(ends.shape[0]):
+        s = np.int64(index)
+        sample, spots = np.zeros(POINTS), np.zeros(SPOTS * SPOT)
+        scores = np.zeros(CANDIDATES)
+        size = gather(x, weights, ends[s, 0], ends[s, 1], sample, 0, 1)
+        for spot in range(SPOTS):
+            find_spot(spot, sample, size, spots)
+        for candidate in range(CANDIDATES):
+            scores[candidate] = score(
+                candidate,
+                sample,
+                size,
+                spots,
+                table,
+                choices[s, 0],
+                choices[s, 1],
+                choices[s, 2],
+            )
+        find_peaks(scores, spots, table, starts[s])
+
+
+def find_starts(x, weights, ends, choices, table, starts, stream=0):
+    """Peaks of the profile of every set, the highest first, to starts[s]; see `find_peaks`.
+
+    Set s is x[ends[s, 0]:ends[s, 1]], sorted. choices[s]: the first and the last number of alpha,
+    and the number of beta or -1.
+    """
+    _find_peaks_of_sets(x, weights, ends, choices, table, starts)

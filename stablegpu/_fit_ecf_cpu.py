@@ -5,8 +5,12 @@ import math
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu._fit_ecf_math import POINTS, SCRATCH, SUMS, point, regress
+
+_FIRST = 1 << 21
+"""Observations of the first piece of a long loop (`hetero.interruptible`): 0.3 s at most."""
 
 
 @parallel
@@ -43,5 +47,7 @@ def _regress(starts, stops, parts, sums, laws):
 def improve(x, starts, stops, parts, sums, laws, stream=0):
     """A pass of the regression for sets x[starts[s]:stops[s]]: new laws from the last ones, rows
     of alpha, beta, S0 location and scale. A set's sums are taken in `parts` parts."""
-    _add(x, starts, stops, laws, parts, sums)
+    largest = int(np.max(stops - starts))
+    for a, b in ranges(starts.size, first=max(1, _FIRST // largest)):
+        _add(x, starts[a:b], stops[a:b], laws[a:b], parts, sums[a * parts : b * parts])
     _regress(starts, stops, parts, sums, laws)

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu._fit_profile_math import (
     CANDIDATES,
@@ -14,6 +15,9 @@ from stablegpu._fit_profile_math import (
     gather,
     score,
 )
+
+_FIRST = 256
+"""Data sets of the first piece of a long loop (`hetero.interruptible`): each takes up to 1 ms."""
 
 
 @parallel
@@ -45,4 +49,5 @@ def find_starts(x, weights, ends, choices, table, starts, stream=0):
     Set s is x[ends[s, 0]:ends[s, 1]], sorted. choices[s]: the first and the last number of alpha,
     and the number of beta or -1.
     """
-    _find_peaks_of_sets(x, weights, ends, choices, table, starts)
+    for a, b in ranges(len(ends), first=_FIRST):
+        _find_peaks_of_sets(x, weights, ends[a:b], choices[a:b], table, starts[a:b])

@@ -3,8 +3,12 @@
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel, serial
 from stablegpu._fit_start_math import start_of, weight_of_equals
+
+_FIRST = 256
+"""Data sets of the first piece of a long loop (`hetero.interruptible`): each takes up to 1 ms."""
 
 
 @serial
@@ -72,9 +76,11 @@ def sort(data, weights, sources, ends, longest, x, w, ties, stream=0):
 
     To ties[s]: the largest weight of equal data, and that of all data.
     """
-    _sort_sets(data, weights, sources, ends, x, w, ties)
+    for a, b in ranges(len(ends), first=_FIRST):
+        _sort_sets(data, weights, sources[a:b], ends[a:b], x, w, ties[a:b])
 
 
 def start(x, w, ends, surfaces, laws, stream=0):
     """alpha, beta, S0 location and scale of sorted sets x[ends[s, 0]:ends[s, 1]], a row each."""
-    _start_sets(x, w, ends, surfaces, laws)
+    for a, b in ranges(len(ends), first=_FIRST):
+        _start_sets(x, w, ends[a:b], surfaces, laws[a:b])

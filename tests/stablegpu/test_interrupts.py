@@ -26,6 +26,16 @@ def use_small_pieces(monkeypatch):
         monkeypatch.setattr(f"stablegpu._{topic}_cpu.ranges", small_ranges)
 
 
+def use_pieces_of_one_set(monkeypatch):
+    """Cut the loops over data sets into pieces of one."""
+
+    def single(total, *, first, multiple=1):
+        return ((i, i + 1) for i in range(total))
+
+    for topic in ("fit", "fit_start", "fit_profile", "fit_ecf"):
+        monkeypatch.setattr(f"stablegpu._{topic}_cpu.ranges", single)
+
+
 @pytest.mark.parametrize(
     "evaluate",
     [
@@ -44,6 +54,19 @@ def test_pieces_change_no_value(evaluate, monkeypatch):
     whole = evaluate()
     use_small_pieces(monkeypatch)
     np.testing.assert_array_equal(evaluate(), whole)
+
+
+@pytest.mark.parametrize("method", ["ml", "koutrouvelis"])
+def test_pieces_change_no_fit(method, monkeypatch):
+    sets = stable(1.6, 0.3).rvs((5, 200), random_state=1)
+
+    def estimates():
+        fits = stablegpu.fit(sets, method=method, device="cpu")
+        return np.stack([fits.alpha, fits.beta, fits.loc, fits.scale])
+
+    whole = estimates()
+    use_pieces_of_one_set(monkeypatch)
+    np.testing.assert_array_equal(estimates(), whole)
 
 
 def test_ctrl_c_arrives_in_the_middle_of_a_long_draw(monkeypatch):

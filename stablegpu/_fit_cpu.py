@@ -3,6 +3,7 @@
 import numpy as np
 from numba import prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel, serial
 from stablegpu._fit_likelihood_math import (
     LAW,
@@ -21,7 +22,7 @@ from stablegpu._fit_likelihood_math import (
 )
 from stablegpu._fit_near_one_math import PROFILE, ROWS
 from stablegpu._fit_nodes_math import NODES, SERIES
-from stablegpu._fit_optimum_math import advance, begin
+from stablegpu._fit_optimum_math import advance, begin, reach_of
 from stablegpu._fit_state_math import (
     CANDIDATES,
     DONE,
@@ -33,6 +34,9 @@ from stablegpu._fit_state_math import (
     SUMS,
     TRIAL,
 )
+
+_FIRST = 32
+"""Data sets of the first piece of a long loop (`hetero.interruptible`): a fit takes up to 30 ms."""
 
 
 @serial
@@ -82,9 +86,8 @@ def _maximize(x, weights, ends, begins, free, table, states):
         series, profile = np.zeros(SERIES), np.zeros(ROWS * PROFILE)
         m, sums = np.zeros(STATE), np.zeros(SUMS)
         loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
-        begin(
-            m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], begins[s, LEAST_ALPHA], free
-        )
+        least, reach = begins[s, LEAST_ALPHA], reach_of(data[0], data[-1], data.size) / scale
+        begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
         while m[PHASE] < DONE:
             _evaluate(m, data, own, loc, scale, table, law, nodes, series, profile, sums)
             advance(m, sums)
@@ -97,4 +100,5 @@ def maximize(x, weights, ends, begins, free, table, states, stream=0):
     Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit_likelihood_math.py`; `free`:
     bits of what may move.
     """
-    _maximize(x, weights, ends, begins, free, table, states)
+    for a, b in ranges(len(ends), first=_FIRST):
+        _maximize(x, weights, ends[a:b], begins[a:b], free, table, states[a:b])

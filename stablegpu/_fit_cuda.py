@@ -29,7 +29,7 @@ from stablegpu._fit_likelihood_math import (
     sum_up,
 )
 from stablegpu._fit_nodes_math import NODES, SERIES
-from stablegpu._fit_optimum_math import advance, begin
+from stablegpu._fit_optimum_math import advance, begin, reach_of
 from stablegpu._fit_state_math import (
     CANDIDATES,
     DONE,
@@ -112,15 +112,9 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
         cuda.syncthreads()
         if lane == 0:
             sums[_ROUND] = 0.0
-            begin(
-                m,
-                begins[s, 0],
-                begins[s, 1],
-                begins[s, 2],
-                begins[s, 3],
-                begins[s, LEAST_ALPHA],
-                free,
-            )
+            least = begins[s, LEAST_ALPHA]
+            reach = reach_of(x[first], x[last - 1], last - first) / begins[s, UNITS + 1]
+            begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
         cuda.syncthreads()
         while m[PHASE] < DONE:
             if lane == 0:

@@ -68,9 +68,20 @@ DIFFERENCE = 0.02  # conditional standard errors: the information is then good t
 
 
 @inner
-def begin(m, alpha, beta, loc, log_scale, lowest_alpha, free):
+def reach_of(lowest, highest, count):
+    """A scale that is less than that of the normal law that fits best."""
+    return 0.5 * (highest - lowest) / math.sqrt(count)
+
+
+@inner
+def begin(m, alpha, beta, loc, log_scale, lowest_alpha, free, reach):
     """Start from a point in S0; alpha stays above `lowest_alpha`. `free` has a bit for every
-    parameter that may move, and another, `LOC_IN_S1`, where `loc` is fixed in S1."""
+    parameter that may move, and another, `LOC_IN_S1`, where `loc` is that of S1.
+
+    `reach`, `reach_of` the data over the unit, is where the scale of a normal law starts at least:
+    far below, one outlier is so unlikely that nothing else counts, and its products of scores tell
+    nothing of the curvature.
+    """
     for k in range(STATE):
         m[k] = 0.0
     m[SIZE], m[KEPT_VALUE], m[LOWEST_ALPHA] = 4.0, -np.inf, lowest_alpha
@@ -79,6 +90,8 @@ def begin(m, alpha, beta, loc, log_scale, lowest_alpha, free):
         m[FREE + k] = float((free >> k) & 1)
         if m[FREE + k] > 0.0:
             m[X + k] = min(max(m[X + k], lower_bound(m, k)), upper_bound(k))
+    if alpha == 2.0 and m[FREE] == 0.0 and m[FREE + 3] > 0.0:
+        m[X + 3] = max(m[X + 3], math.log(reach))
     m[IN_S1] = float((free >> 4) & 1)
     restart(m)
 
@@ -130,7 +143,7 @@ def _inform(m):
         if (moves >> k) & 1:
             width = DIFFERENCE / math.sqrt(max(m[MATRIX + 5 * k], 1e-300))
             below, above = m[X + k] - lower_bound(m, k), upper_bound(k) - m[X + k]
-            width = min(width, 0.1 * largest_step(k), 0.5 * max(below, above))
+            width = min(width, 0.1 * largest_step(m, k), 0.5 * max(below, above))
             width = width if above >= below else -width
         m[WIDTHS + k] = width
     for k in range(16):

@@ -26,8 +26,12 @@ from stablegpu._fit_state_math import (
 
 
 @inner
-def largest_step(k):
-    return 0.3 if k == 0 else (0.6 if k == 1 else (1.5 if k == 2 else 0.7))
+def largest_step(m, k):
+    """The largest step of a parameter; that of the location is 1.5 units, or 1.5 scales if the
+    scale is larger than the unit."""
+    if k == 2:
+        return 1.5 * math.exp(max(m[X + 3], 0.0))
+    return 0.3 if k == 0 else (0.6 if k == 1 else 0.7)
 
 
 @inner
@@ -111,8 +115,8 @@ def step_inside(m, matrix, damping):
     shrink = 1.0
     for k in range(size_of(m)):
         size = abs(m[DIRECTION + k])
-        if size * shrink > largest_step(k):
-            shrink = largest_step(k) / size
+        if size * shrink > largest_step(m, k):
+            shrink = largest_step(m, k) / size
     gain = 0.0
     for i in range(size_of(m)):
         m[DIRECTION + i] *= shrink

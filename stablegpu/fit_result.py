@@ -76,8 +76,9 @@ class FitResult:
         The largest number of equal observations (sum of their weights); 1 if none are equal. Of
         more than 8192 observations equal ones are counted if they are more than a thirteenth.
     smallest_alpha : float
-        The least alpha that maximum likelihood considered: 0.1, or 4/3 of k/(n - k) where k = ties
-        of n observations are equal and that is more. Below k/(n - k) the likelihood has no bound.
+        The least alpha that maximum likelihood considered: 0.1, or 2k/(n - k) where k = ties of n
+        observations are equal and that is more; 4/3 of 1/(n - 1) where none are. Below k/(n - k)
+        the likelihood has no bound.
     data, weights : arrays
         What was fitted: a copy of data in host memory, the array itself on a GPU.
     """

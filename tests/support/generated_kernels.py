@@ -8,7 +8,7 @@ from numba import typeof, types
 
 import rode
 from budget import array, boolean, f4, f8, i8, u8
-from kernels_tmd import NUMBERS, first, second
+from kernels_tmd import NUMBERS, phase_1_signature, phase_2_signature
 
 
 def lbm_signature(precision) -> tuple:
@@ -72,12 +72,14 @@ def rode_averages_kernel(dtype, count):
 
 
 def tmd_kernel(algorithm, division, phase):
-    from tmd._scan_cuda import _kernels
+    from tmd._scan_cuda import kernels_for
     from tmd._tests_math import DIVISIONS
 
     number = NUMBERS.get(DIVISIONS[division][1], u8)
-    kernels, types_of = _kernels(algorithm, division), {"first": first, "second": second}
-    return getattr(kernels, phase), types_of[phase](number)
+    kernels = kernels_for(algorithm, division)
+    if phase == 1:
+        return kernels.test_subdomains, phase_1_signature(number)
+    return kernels.test_pieces, phase_2_signature(number)
 
 
 def _table() -> dict:
@@ -94,8 +96,8 @@ def _table() -> dict:
         table[f"rode solver {number} {case[1]}"] = lambda c=case: rode_kernel(*c[:5])
     for case in (("float32", 2), ("float64", 3)):
         table[f"rode averages {case}"] = lambda c=case: rode_averages_kernel(*c)
-    for case in itertools.product(ALGORITHMS, DIVISIONS, ("first", "second")):
-        table["tmd " + " ".join(case)] = lambda c=case: tmd_kernel(*c)
+    for case in itertools.product(ALGORITHMS, DIVISIONS, (1, 2)):
+        table[f"tmd {case[0]} {case[1]} phase {case[2]}"] = lambda c=case: tmd_kernel(*c)
     return table
 
 

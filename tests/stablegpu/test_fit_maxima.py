@@ -1,0 +1,136 @@
+"""Fits end at the highest maximum, and not in the spikes that equal data make of the likelihood."""
+
+import numpy as np
+import pytest
+
+import stablegpu
+from stablegpu import stable
+from stablegpu.fit_result import STATUSES
+
+METHODS = ["ml", "mcculloch", "koutrouvelis", "grid", "grid2"]
+
+
+def clusters(first, second, size=100):
+    """Two of width 0.01 in a distance of 10."""
+    parts = np.random.default_rng(first), np.random.default_rng(second)
+    return np.r_[parts[0].normal(0.0, 0.01, size), parts[1].normal(10.0, 0.01, size)]
+
+
+def exact(fits, rows):
+    """Log-likelihoods by the density."""
+    laws = zip(fits.alpha, fits.beta, fits.loc, fits.scale, strict=True)
+    return np.array([stable(*law).logpdf(x).sum() for law, x in zip(laws, rows, strict=True)])
+
+
+def zeros_and_draws(zeros, others, seed=1):
+    return np.r_[np.zeros(zeros), stable(1.5, 0.0).rvs(others, random_state=seed)]
+
+
+@pytest.mark.parametrize("seeds", [(0, 1), (5, 6)])
+def test_clusters_are_not_taken_for_a_normal_law(device, seeds):
+    x = clusters(*seeds)
+    best = stablegpu.fit(x, device=device)
+    alphas = np.array([0.15, 0.2, 0.3, 0.5, 0.8, 1.2, 1.6, 2.0])
+    rows = np.tile(x, (8, 1))
+    held = stablegpu.fit(rows, fixed={"alpha": alphas}, device=device)
+    assert best.loglik > exact(held, rows).max() - 1e-6
+    assert best.loglik > held.loglik[-1] + 260.0
+    mirrored = stablegpu.fit(3.0 - 1e3 * x, device=device)
+    assert mirrored.loglik == pytest.approx(best.loglik - 200.0 * np.log(1e3), abs=1e-3)
+
+
+def test_large_samples_in_clusters(device):
+    best = stablegpu.fit(clusters(0, 1, 10_000), device=device)
+    assert best.alpha < 0.4
+    assert best.loglik > -35_100.0  # alpha = 2: -60,700
+
+
+def test_few_draws_of_a_heavy_tail_are_nowhere_more_likely(device):
+    rows = np.array([np.random.default_rng(k).pareto(0.5, 10) for k in range(0, 51, 3)])
+    best = stablegpu.fit(rows, device=device)
+    np.testing.assert_allclose(best.smallest_alpha, 4.0 / 27.0)
+    np.testing.assert_allclose(exact(best, rows), best.loglik, atol=1e-4)
+    alphas = np.array([0.15, 0.2, 0.3, 0.5, 0.8, 1.2, 1.6, 2.0])
+    many = np.repeat(rows, 8, axis=0)
+    held = stablegpu.fit(many, fixed={"alpha": np.tile(alphas, len(rows))}, device=device)
+    gains = exact(held, many).reshape(-1, 8) - best.loglik[:, None]
+    assert gains.max() < 1e-3
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5])
+def test_samples_of_a_law_are_climbed_once(device, beta):
+    """The profile of 1000 draws has one peak: second ascents would take twice the time."""
+    for alpha in (0.5, 1.0, 1.6):
+        x = stable(alpha, beta, parameterization="S0").rvs((20, 1000), random_state=2)
+        fits = stablegpu.fit(x, device=device)
+        assert fits.evaluations.max() < 60
+        assert np.median(fits.evaluations) < (45 if alpha == 0.5 else 14)
+
+
+@pytest.mark.parametrize("zeros", [10, 20, 30, 40, 45])
+def test_equal_data_do_not_pull_a_fit_into_a_spike(device, zeros):
+    x = zeros_and_draws(zeros, 100 - zeros)
+    result = stablegpu.fit(x, device=device)
+    assert result.ties == zeros
+    assert result.smallest_alpha == pytest.approx(2.0 * zeros / (100 - zeros))
+    assert result.smallest_alpha <= result.alpha <= 2.0
+    assert result.scale > 0.05 * np.subtract(*np.quantile(x, [0.9, 0.1]))
+    assert f"{zeros} observations are equal" in result.message
+    true = stable(max(1.5, result.smallest_alpha), 0.0)
+    assert result.loglik > true.logpdf(x).sum()
+
+
+def test_nearly_equal_data_end_at_the_smallest_scale(device):
+    x = np.r_[1e-14 * np.arange(40), zeros_and_draws(0, 60)]
+    result = stablegpu.fit(x, device=device)
+    start = stablegpu.fit(x, method="mcculloch", device=device)
+    assert result.ties == 1.0
+    assert result.scale == pytest.approx(1e-8 * start.scale, rel=1e-6)
+    assert "scale" in result.message
+    assert np.isnan(result.stderr["scale"])
+
+
+@pytest.mark.parametrize("size", [100, 20_000])
+def test_ties_are_counted(device, size):
+    x = np.random.default_rng(3).permutation(zeros_and_draws(size * 3 // 10, size * 7 // 10))
+    for method in METHODS[:2]:
+        assert stablegpu.fit(x, method=method, device=device).ties == size * 3 // 10
+    assert stablegpu.fit(x[x != 0.0], device=device).ties == 1
+    found = stablegpu.fit([x[:50], x[x != 0.0][:50], np.r_[x[x != 0.0][:48], 7, 7]], device=device)
+    np.testing.assert_array_equal(found.ties, [(x[:50] == 0.0).sum(), 1, 2])
+    assert found[2].ties == 2
+
+
+def test_weights_count_as_ties(device):
+    x = stable(1.5, 0.0).rvs(50, random_state=1)
+    times = np.ones(50)
+    times[7] = 20.0
+    weighted = stablegpu.fit(x, weights=times, device=device)
+    repeated = stablegpu.fit(np.repeat(x, times.astype(int)), device=device)
+    assert weighted.ties == repeated.ties == 20.0
+    assert weighted.alpha == pytest.approx(repeated.alpha, rel=1e-6)
+    assert weighted.loglik == pytest.approx(repeated.loglik, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [20, 20_000])
+@pytest.mark.parametrize("method", METHODS)
+def test_half_equal_data_are_refused(device, size, method):
+    x = zeros_and_draws(size // 2, size // 2)
+    with pytest.raises(ValueError, match="at least half of the values are equal"):
+        stablegpu.fit(x, method=method, device=device)
+
+
+def test_half_equal_sets_say_so_among_others(device):
+    half, fewer = zeros_and_draws(10, 10), zeros_and_draws(9, 11)
+    found = stablegpu.fit([half, fewer], device=device)
+    assert [STATUSES[s] for s in found.status] == ["constant", "converged"]
+    assert np.isnan(found.alpha[0])
+
+
+def test_outliers_do_not_stop_the_normal_fit(device):
+    """With one so far away that at first nothing else counts the fit stood still."""
+    x = np.random.default_rng(0).pareto(0.5, 10)
+    normal = stablegpu.fit(x, fixed={"alpha": 2.0}, device=device)
+    assert normal.loc == pytest.approx(x.mean(), rel=1e-6)
+    assert normal.scale == pytest.approx(x.std() / np.sqrt(2.0), rel=1e-6)
+    assert normal.status == "converged"

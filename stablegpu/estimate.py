@@ -44,8 +44,9 @@ def fit(
         (of a pandas DataFrame too: `frame.T` fits its columns). A list of sequences of different
         lengths: a data set each. Arrays on a GPU stay there.
     method : {"ml", "mcculloch", "koutrouvelis", "grid", "grid2"}
-        "ml": maximum likelihood, alpha in [0.1, 2], less where many data are equal. "mcculloch": five quantiles (McCulloch 1986),
-        consistent and fast, alpha in [0.1, 2]. "koutrouvelis": regression on the empirical
+        "ml": maximum likelihood, alpha in [0.1, 2], or from a larger bound on where many data are
+        equal (see Notes). "mcculloch": five quantiles (McCulloch 1986), consistent and fast, alpha
+        in [0.1, 2]. "koutrouvelis": regression on the empirical
         characteristic function (Koutrouvelis 1980), weighted; nearly as good as "ml" for
         alpha >= 1, without standard errors. "grid" and "grid2": the papers' search for the
         maximum, by a contracting grid in four dimensions, or in alpha and beta with location and
@@ -77,9 +78,9 @@ def fit(
     (`_fit_near_one_math.py`); standard errors from the observed information. On a GPU a block of
     threads fits a data set from start to end, or a team of blocks where there are few sets. A rough
     profile of the likelihood over alpha tells where else an ascent should start
-    (`_fit_profile_math.py`). For small alpha the likelihood has a maximum near many a datum; ascents
-    from several of those around the densest place look for the best. More than 8192 observations
-    are gathered in 4096 bins with two points each.
+    (`_fit_profile_math.py`). For small alpha the likelihood has a maximum near many a datum;
+    ascents from several of those around the densest place look for the best. More than 8192
+    observations are gathered in 4096 bins with two points each.
 
     Where k of n observations are equal, the likelihood has no bound for alpha < k/(n - k). Alpha is
     at least 0.1, 4/3 of 1/(n - 1), and 2k/(n - k) if k > 1; the scale is at least 1e-8 of that of

@@ -1,8 +1,9 @@
-"""`python -m benchmarks.tmd_campaign`: exp over its binades, both signs, with certificates.
+"""`python -m benchmarks.tmd_campaign`: all binades of exp, of both signs, with certificates.
 
-Each binade is a file in a folder: certificate, and all cases with at least 44 identical bits. A
-binade that is there, searched with the bits of its list, is not done again. `--collect` makes the
-record of a folder, `--resume` a folder of the record. To check the record:
+Each binade is a file in a folder, with its certificate and all cases with at least 44 identical
+bits. A binade with such a file is not searched again, unless it was searched with other bits.
+`--collect` turns a folder into the record, `--resume` the record into a folder. To verify the
+record:
 
     python -m tmd verify tmd-exp-certificates.jsonl.xz --cases tmd-exp-cases.txt --samples 0
 """
@@ -19,22 +20,24 @@ import numpy as np
 
 import hetero
 import tmd
-from tmd.certificate import read, verify_cases
+from tmd.certificate import read_certificates, verify_cases
 
 IDENTICAL = 44
 BITS = IDENTICAL + 1
-"""Distance of the cases, 2^-BITS ulp: those with IDENTICAL or more identical bits, and no others.
+"""Cases are closer than 2^-BITS ulp, so that they have at least IDENTICAL identical bits.
 
-A binade is searched with these bits and no others, so that the hashes in its certificate are those
-of the listed cases.
+A binade is searched with exactly these bits, so that the hashes in its certificate belong to the
+listed cases.
 """
 FIRST, LAST = -30, 9
+"""Exponents of the first and the last binade."""
+
 TOP = 709.782712893384, 745.1332191019412
-"""Ends beyond which exp overflows, and exp(-x) rounds to 0."""
+"""Arguments beyond which exp(x) overflows, and exp(-x) rounds to 0."""
 
 
 def domain(sign: int, exponent: int) -> tuple[float, float]:
-    """A binade, cut where exp has no values any more."""
+    """Return a binade, cut where exp overflows or vanishes."""
     low, high = 2.0**exponent, 2.0 ** (exponent + 1)
     top = TOP[0 if sign > 0 else 1]
     if low < top < high:
@@ -44,47 +47,47 @@ def domain(sign: int, exponent: int) -> tuple[float, float]:
     return float(np.nextafter(-high, 0)), float(np.nextafter(-low, 0))  # (-high, -low]
 
 
-def keep(result, folder: Path, seconds: float) -> Path:
-    """Write the certificate of a binade and its cases.
+def write_binade(result: tmd.Result, folder: Path, seconds: float) -> Path:
+    """Write the certificate of a binade and its cases to a file in `folder`.
 
     Raises
     ------
     ValueError
-        The binade was searched with other bits: its certificate would not be that of its list.
+        The binade was searched with other bits, so that its certificate would not match the list.
     """
     if result.bits != BITS:
         raise ValueError(f"a binade of the record needs bits={BITS}, got {result.bits}")
     folder.mkdir(parents=True, exist_ok=True)
     rows = [[c.hex, c.kind, c.identical_bits] for c in result.cases]
     lo, hi = (float(x) for x in result.domain)
-    path = folder / name_of(lo, hi)
+    path = folder / file_name(lo, hi)
     record = {"domain": [lo.hex(), hi.hex()], "seconds": seconds, "cases": rows}
     record |= {"certificate": result.certificate}
     path.write_text(json.dumps(record) + "\n")
     return path
 
 
-def name_of(lo: float, hi: float) -> str:
-    """A binade's file: its sign and exponent."""
+def file_name(lo: float, hi: float) -> str:
+    """Return the name of a binade's file, which consists of its sign and exponent."""
     exponent = int(np.floor(np.log2(abs(lo + hi) / 2)))
     return f"exp_{'p' if lo > 0 else 'm'}{exponent:+04d}.json"
 
 
-def order() -> list[tuple[int, int]]:
-    """Signs and exponents, the cheap ones first."""
+def list_binades() -> list[tuple[int, int]]:
+    """Return signs and exponents of all binades, the cheap ones first."""
     return [(sign, e) for e in range(FIRST, LAST + 1) for sign in (1, -1)]
 
 
 def is_done(path: Path) -> bool:
-    """Return whether a binade is there and was searched with the bits of its list."""
+    """Return whether the file of a binade exists and was searched with the right bits."""
     return path.exists() and json.loads(path.read_text())["certificate"]["bits"] == BITS
 
 
-def run(folder: Path, device, budget: float) -> None:
-    """Search binades until the next would exceed the budget of seconds."""
+def run(folder: Path, device: hetero.Device, budget: float) -> None:
+    """Search binades until the next one would probably exceed the budget of seconds."""
     begin, last = time.perf_counter(), 0.0
-    for sign, e in order():
-        name = name_of(*domain(sign, e))
+    for sign, e in list_binades():
+        name = file_name(*domain(sign, e))
         if is_done(folder / name):
             continue
         if time.perf_counter() - begin + 1.7 * last > budget:
@@ -92,14 +95,14 @@ def run(folder: Path, device, budget: float) -> None:
         start = time.perf_counter()
         result = tmd.search("exp", domain(sign, e), bits=BITS, device=device)
         last = time.perf_counter() - start
-        path = keep(result, folder, last)
+        path = write_binade(result, folder, last)
         assert path.name == name, (path, name)
         hardest = result.cases.hardest(1)
         print(f"{name} {last:.2f} s, {len(result.cases)} cases, {hardest}", flush=True)
 
 
 def collect(folder: Path, target: Path) -> None:
-    """Make one table, one list of cases and one file of certificates of all binades in a folder."""
+    """Write the record of all binades in a folder: a table, the cases and the certificates."""
     paths = sorted(folder.glob("exp_*.json"))
     if other := [path.name for path in paths if not is_done(path)]:
         raise ValueError(
@@ -139,33 +142,36 @@ def collect(folder: Path, target: Path) -> None:
     (target / "tmd-exp.json").write_text(json.dumps(record, indent=1) + "\n")
 
 
-def spread(source: Path, folder: Path) -> None:
-    """The inverse of `collect`: the files of the binades that a record holds."""
+def unpack(source: Path, folder: Path) -> None:
+    """Write the files of the binades in a record: the inverse of `collect`."""
     folder.mkdir(parents=True, exist_ok=True)
     table = json.loads((source / "tmd-exp.json").read_text())["binades"]
     lists = (source / "tmd-exp-cases.txt").read_text().split("# [")[1:]
-    certificates = read(source / "tmd-exp-certificates.jsonl.xz")
+    certificates = read_certificates(source / "tmd-exp-certificates.jsonl.xz")
     for binade, listed, certificate in zip(table, lists, certificates, strict=True):
         rows = [line.split() for line in listed.splitlines()[1:]]
         cases = [[x, kind, None if n == "exact" else int(n)] for x, kind, n in rows]
         record = {"domain": binade["domain"], "seconds": binade["seconds"], "cases": cases}
-        name = name_of(*map(float.fromhex, binade["domain"]))
+        name = file_name(*map(float.fromhex, binade["domain"]))
         (folder / name).write_text(json.dumps(record | {"certificate": certificate}) + "\n")
 
 
 def main() -> None:
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tmd_campaign", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out/tmd"))
     parser.add_argument("--device")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
-    parser.add_argument("--collect", type=Path, metavar="FOLDER", help="make the record there")
-    parser.add_argument("--resume", type=Path, metavar="FOLDER", help="go on from the record there")
+    parser.add_argument("--collect", type=Path, metavar="FOLDER", help="write the record there")
+    parser.add_argument(
+        "--resume", type=Path, metavar="FOLDER", help="continue from the record there"
+    )
     options = parser.parse_args()
     if options.collect:
         collect(options.out, options.collect)
     else:
         if options.resume:
-            spread(options.resume, options.out)
+            unpack(options.resume, options.out)
         run(options.out, hetero.resolve(options.device), options.budget)
 
 

@@ -1,4 +1,4 @@
-"""tmd: sub-domains a second of the Boolean tests, and their ratios."""
+"""tmd: sub-domains per second of the Boolean tests, and their ratios."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 import hetero
 from benchmarks.figures import Figure
 from hetero.jit import twin
-from tmd.functions import function
-from tmd.plan import batch
-from tmd.study.phases import windows, with_lengths
+from tmd.functions import load_function
+from tmd.plan import make_batch
+from tmd.study.phases import random_windows, with_subdomain_size
 
-PLAIN = 14.3
-"""G sub-domains/s of a plain kernel on one H200: regular, random coefficients."""
+MINIMAL_KERNEL = 14.3
+"""G sub-domains/s of a minimal kernel with the regular test and random coefficients, on an H200."""
 
 TESTS = (
     *(("lefevre", "reciprocal"), ("swap", "reciprocal"), ("alternating", "reciprocal")),
@@ -22,27 +22,29 @@ TESTS = (
 
 
 def run(device: hetero.Device, quick: bool) -> list[Figure]:
-    """Sub-domains of 2^15 arguments of [1, 2), phase 1 alone."""
-    loops, f = twin("tmd._scan", device), function("exp")
+    """Measure phase 1 alone, for sub-domains of 2^15 arguments in [1, 2)."""
+    loops, f = twin("tmd._scan", device), load_function("exp")
     gpu = device.kind == "cuda"
-    (p,) = windows(f, 1, 2, 1, 24 if quick else 42 if gpu else 35, 32)
+    (p,) = random_windows(f, 1, 2, 1, 24 if quick else 42 if gpu else 35, 32)
     rates, figures = {}, []
     with device.active():
         for test, division in TESTS[3:5] if quick else TESTS:
-            p = with_lengths(replace(p, algorithm=test, division=division), 15, 3)
-            made = batch(f, p, 0, p.supers)
+            p = with_subdomain_size(replace(p, algorithm=test, division=division), 15, 3)
+            batch = make_batch(f, p, 0, p.super_blocks)
             timing = hetero.benchmark(
-                lambda m=made, p=p: loops.survivors(m, p.shape, p.algorithm, p.division),
+                lambda batch=batch, p=p: loops.count_failing_subdomains(
+                    batch, p.shape, p.algorithm, p.division
+                ),
                 repeats=5,
                 device=device,
             )
-            rates[test, division] = timing.rate(float(made.used.sum())) / 1e9
+            rates[test, division] = timing.rate(float(batch.subdomain_counts.sum())) / 1e9
             figures.append(
                 Figure(
                     f"phase 1, {test}, {division}, sub-domains of 2^15 arguments",
                     rates[test, division],
                     "G sub-domains/s",
-                    peers={"plain kernel, H200": PLAIN} if gpu else {},
+                    peers={"minimal kernel, H200": MINIMAL_KERNEL} if gpu else {},
                     timing=timing.as_dict(),
                 )
             )

@@ -1,10 +1,11 @@
-"""The hard-to-round cases of exp on [1, 1 + 2^-13), in the paper's definition and literally.
+"""Find the hard-to-round cases of exp on [1, 1 + 2^-13), by two definitions.
 
     python examples/tmd_exp.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
-Fortin, Gouicem and Graillat found 243 arguments among 2^40. The script finds them again, and the
-241 + 254 among the 2^39 doubles there, checks the certificate, and draws the distances: as evenly
-spread as the values' digits are random. `--quick` takes 2^33 doubles.
+Fortin, Gouicem and Graillat (2016) found 243 cases among 2^40 arguments of 54 bits. The script
+finds them again, as well as the 241 + 254 cases among the 2^39 doubles there; it verifies the
+certificate and draws the distances, which are distributed as if the digits were random.
+`--quick` searches 2^33 doubles.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ import tmd
 from _shared import Figure, Row, parse_arguments
 
 PAPER, FLOATS, MIDPOINTS = 243, 241, 254
+"""Published number of cases, and numbers of cases near floats and midpoints among doubles."""
+
 COLOURS = {"F": "#1668b0", "M": "#d1602b"}
 
 
@@ -37,19 +40,20 @@ class Setting:
 
     @property
     def domain(self) -> tuple[int, Fraction]:
+        """The domain (lo, hi)."""
         return 1, 1 + Fraction(1 << self.width, 1 << 52)
 
 
 FULL, QUICK = Setting(39, 32), Setting(33, 26)
 
 
-def literal(setting: Setting, device) -> tmd.Result:
-    """Doubles whose values are closer than 2^-bits ulp to a float or a midpoint."""
+def search_doubles(setting: Setting, device: hetero.Device | str | None) -> tmd.Result:
+    """Find the doubles whose values are closer than 2^-bits ulp to a float or a midpoint."""
     return tmd.search("exp", setting.domain, bits=setting.bits, device=device)
 
 
-def papers(setting: Setting, device) -> tmd.Result:
-    """54-bit arguments whose values are closer than 2^-(bits + 1) ulp to a float."""
+def search_like_the_paper(setting: Setting, device: hetero.Device | str | None) -> tmd.Result:
+    """Find the 54-bit arguments whose values are closer than 2^-(bits + 1) ulp to a float."""
     return tmd.search(
         "exp",
         setting.domain,
@@ -60,43 +64,47 @@ def papers(setting: Setting, device) -> tmd.Result:
     )
 
 
-def counts(result: tmd.Result) -> tuple[int, int]:
-    """Cases near floats and near midpoints."""
+def count_kinds(result: tmd.Result) -> tuple[int, int]:
+    """Return the numbers of cases near floats and near midpoints."""
     middle = int(result.cases.middle.sum())
     return len(result.cases) - middle, middle
 
 
-def report(found: tmd.Result, paper: tmd.Result) -> Table:
+def make_table(result: tmd.Result, paper: tmd.Result) -> Table:
+    """Return a table of the hardest cases."""
+    floats, midpoints = count_kinds(result)
     table = Table(
         "argument", "near a", "identical bits", "distance, ulp", title_justify="left",
-        title=f"exp: {counts(found)} cases near floats and midpoints, {len(paper.cases)} in the "
-        "paper's definition; the hardest:",
+        title=f"exp: {floats} cases near floats and {midpoints} near midpoints, "
+        f"{len(paper.cases)} by the published definition. The hardest are:",
     )  # fmt: skip
-    for case in found.cases.hardest(8):
+    for case in result.cases.hardest(8):
         kind = {"F": "float", "M": "midpoint"}[case.kind]
         table.add_row(case.hex, kind, str(case.identical_bits), f"{case.distance.upper:.6g}")
     return table
 
 
-def draw(found: tmd.Result, path: Path) -> Path:
-    """Distances over the arguments, and how many are below a bound."""
+def draw(result: tmd.Result, path: Path) -> Path:
+    """Draw the distances over the arguments, and their distribution; return the path."""
     figure = matplotlib.figure.Figure(figsize=(12, 4.6), dpi=150, layout="constrained")
-    places, share = figure.subplots(1, 2, width_ratios=(3, 2))
-    x = found.cases.arguments - 1.0
-    distance = found.cases.distances.mean(axis=1)
-    scale = 2.0**found.bits
+    scatter, steps = figure.subplots(1, 2, width_ratios=(3, 2))
+    x = result.cases.arguments - 1.0
+    distance = result.cases.distances.mean(axis=1)
+    scale = 2.0**result.bits
     for kind, middle in (("F", False), ("M", True)):
-        chosen = found.cases.middle == middle
+        of_kind = result.cases.middle == middle
         label = "near a midpoint" if middle else "near a float"
         style = {"color": COLOURS[kind], "label": label}
-        places.semilogy(x[chosen], distance[chosen], ".", markersize=4, base=2, **style)
-        ordered = np.sort(distance[chosen]) * scale
-        share.step(ordered, np.arange(1, ordered.size + 1), where="post", **style)
-    expected = found.certificate["blocks"][0][3] * 2.0 ** (1 - found.bits)
-    share.plot([0, 1], [0, expected], color="black", linewidth=1, label="random digits")
-    places.set(xlabel="x - 1", ylabel="distance from the breakpoint (ulp)")
-    share.set(xlabel=f"distance, in 2^-{found.bits} ulp", ylabel="cases up to there")
-    for axes in (places, share):
+        scatter.semilogy(x[of_kind], distance[of_kind], ".", markersize=4, base=2, **style)
+        ordered = np.sort(distance[of_kind]) * scale
+        steps.step(ordered, np.arange(1, ordered.size + 1), where="post", **style)
+    certificate = result.certificate
+    count = certificate["blocks"][0][certificate["columns"].index("count")]
+    expected = count * 2.0 ** (1 - result.bits)  # of each kind, if the digits were random
+    steps.plot([0, 1], [0, expected], color="black", linewidth=1, label="random digits")
+    scatter.set(xlabel="x - 1", ylabel="distance from the breakpoint (ulp)")
+    steps.set(xlabel=f"distance, in 2^-{result.bits} ulp", ylabel="number of closer cases")
+    for axes in (scatter, steps):
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)
@@ -104,25 +112,29 @@ def draw(found: tmd.Result, path: Path) -> Path:
 
 
 def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
-    """The figure of this domain, drawn once, with values from `device`."""
+    """Draw the figure of this domain, with values from `device`."""
     setting = QUICK if quick else FULL
     caption = (
-        f"Arguments of exp among the 2^{setting.width} doubles from 1 on whose values are closer "
-        f"than 2^-{setting.bits} ulp to a floating-point number or to a midpoint: all of them, as "
-        "the certificate proves. Their distances are spread like those of random digits."
+        f"All arguments of exp, among the 2^{setting.width} doubles from 1 on, whose values are "
+        f"closer than 2^-{setting.bits} ulp to a floating-point number or to a midpoint. A "
+        "certificate proves that none is missing. The distances are distributed as if the digits "
+        "of the values were random."
     )
-    path = draw(literal(setting, device), out / "tmd_exp.png")
+    path = draw(search_doubles(setting, device), out / "tmd_exp.png")
     return [Figure("Where exp is hard to round", caption, path)]
 
 
 def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
-    """Both searches on `device`, checked by the published counts, or by looking at everything."""
+    """Run both searches on `device` and check them, by the published counts or exhaustively."""
     setting = QUICK if quick else FULL
-    literal(Setting(setting.width - 6, setting.bits), device)  # compiles
+    search_doubles(Setting(setting.width - 6, setting.bits), device)  # compiles
     begin = time.perf_counter()
-    found = literal(setting, device)
+    result = search_doubles(setting, device)
     seconds = time.perf_counter() - begin
-    verdict = _by_everything(device) if quick else _by_counts(found, papers(setting, device))
+    if quick:
+        check, passed = _check_exhaustively(device)
+    else:
+        check, passed = _check_counts(result, search_like_the_paper(setting, device))
     return [
         Row(
             job=f"hard cases of exp among 2^{setting.width} doubles",
@@ -131,41 +143,48 @@ def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
             unit="Garguments/s",
             fraction_of_limit=None,
             limit="",
-            check=verdict[0],
-            passed=verdict[1],
+            check=check,
+            passed=passed,
         )
     ]
 
 
-def _by_counts(found, paper) -> tuple[str, bool]:
-    seen = (*counts(found), len(paper.cases))
-    text = f"{seen[0]} + {seen[1]} cases, {seen[2]} in the paper's definition"
-    return f"{text}; published: {PAPER}", seen == (FLOATS, MIDPOINTS, PAPER)
-
-
-def _by_everything(device) -> tuple[str, bool]:
-    """A small domain, every argument looked at."""
-    domain = Setting(24, 16).domain
-    fast, slow = (
-        tmd.search("exp", domain, bits=16, algorithm=a, device=device)
-        for a in ("clipped", "exhaustive")
+def _check_counts(result: tmd.Result, paper: tmd.Result) -> tuple[str, bool]:
+    """Compare the numbers of cases with the known ones; return a text and whether they agree."""
+    floats, midpoints = count_kinds(result)
+    text = (
+        f"{floats} + {midpoints} cases, {len(paper.cases)} by the published definition "
+        f"(published: {PAPER})"
     )
-    same = np.array_equal(fast.cases.arguments, slow.cases.arguments)
-    return f"{len(fast.cases)} cases of 2^24 doubles, as by looking at each", same
+    return text, (floats, midpoints, len(paper.cases)) == (FLOATS, MIDPOINTS, PAPER)
+
+
+def _check_exhaustively(device: hetero.Device) -> tuple[str, bool]:
+    """Compare with an exhaustive search of a small domain; return a text and whether they agree."""
+    domain = Setting(24, 16).domain
+    clipped, exhaustive = (
+        tmd.search("exp", domain, bits=16, algorithm=algorithm, device=device)
+        for algorithm in ("clipped", "exhaustive")
+    )
+    agree = np.array_equal(clipped.cases.arguments, exhaustive.cases.arguments)
+    return f"{len(clipped.cases)} cases in 2^24 doubles, as by an exhaustive search", agree
 
 
 def main() -> int:
+    """Run the example and return the exit code."""
     options = parse_arguments(__doc__.splitlines()[0], "out/tmd_exp")
     device = None if options.device == "auto" else options.device
     setting = QUICK if options.quick else FULL
-    found, paper = literal(setting, device), papers(setting, device)
-    console = Console(width=None if sys.stdout.isatty() else 120)  # a log has no width of its own
-    console.print(report(found, paper))
-    checked = tmd.verify(found.certificate, device=device)
-    console.print(f"Certificate {found.certificate['hash']}: {checked}")
-    console.print(f"Figure: {draw(found, options.out / 'tmd_exp.png')}")
-    if not options.quick and not _by_counts(found, paper)[1]:
-        console.print("The counts are not the published ones.")
+    result, paper = search_doubles(setting, device), search_like_the_paper(setting, device)
+    console = Console(
+        width=None if sys.stdout.isatty() else 120
+    )  # the width of a log file is unknown
+    console.print(make_table(result, paper))
+    verified = tmd.verify(result.certificate, device=device)
+    console.print(f"Certificate {result.certificate['hash']} verified: {verified}")
+    console.print(f"Figure: {draw(result, options.out / 'tmd_exp.png')}")
+    if not options.quick and not _check_counts(result, paper)[1]:
+        console.print("The numbers of cases differ from the published ones.")
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""`python -m tmd search|verify|check|study`: hard-to-round cases, and who fails them."""
+"""`python -m tmd search|verify|check|study`: find hard-to-round cases, check libraries on them."""
 
 from __future__ import annotations
 
@@ -14,61 +14,76 @@ from tmd.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = _parser()
+    """Run the command line and return the exit code."""
+    parser = _make_parser()
     options = parser.parse_args(argv)
     return guarded(parser.prog, lambda: options.run(options))
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
+    """Return the parser; `run` of its results is the function for the subcommand."""
     parser = command_parser("tmd", __doc__)
-    verbs = parser.add_subparsers(required=True, metavar="search|verify|check|study")
+    subcommands = parser.add_subparsers(required=True, metavar="search|verify|check|study")
 
-    search = verbs.add_parser("search", help="find the hard cases in a domain")
-    _question(search)
+    search = subcommands.add_parser("search", help="find all hard cases in a domain")
+    _add_question(search)
     search.add_argument("--bits", type=int, default=45, help="distance 2^-BITS ulp (default 45)")
     search.add_argument("--precision", type=int, default=53)
     search.add_argument("--argument-precision", type=int)
     search.add_argument("--rounding", default="all", choices=["all", "nearest", "directed"])
     search.add_argument("--algorithm", default="auto")
     search.add_argument("--division", default="reciprocal")
-    search.add_argument("--checkpoint", type=Path, help="file of done blocks, to go on from")
+    search.add_argument(
+        "--checkpoint", type=Path, help="file of finished blocks, to continue a search"
+    )
     search.add_argument("--out", type=Path, help=".wc file of arguments (default: standard output)")
-    search.add_argument("--certificate", type=Path, help="JSON file")
+    search.add_argument("--certificate", type=Path, help="JSON file to write the certificate to")
     search.set_defaults(run=_search)
 
-    verify = verbs.add_parser("verify", help="check a certificate")
-    verify.add_argument("certificate", type=Path, help="JSON file, or .jsonl.xz of many")
+    verify = subcommands.add_parser("verify", help="verify a certificate")
+    verify.add_argument("certificate", type=Path, help="JSON file, or .jsonl.xz file with several")
     verify.add_argument("--full", action="store_true", help="search every block again")
     verify.add_argument(
-        "--samples", type=int, default=3, help="blocks, and windows in each; 0 with --cases: none"
+        "--samples",
+        type=int,
+        default=3,
+        help="number of blocks to search again, and of windows in each (default 3; 0 for none)",
     )
     verify.add_argument("--cases", type=Path, help=".wc file that must hold exactly the cases")
     verify.add_argument("--device")
     verify.set_defaults(run=_verify)
 
-    check = verbs.add_parser("check", help="hard cases that libraries round wrongly")
-    _question(check)
+    check = subcommands.add_parser(
+        "check", help="count the hard cases that libraries round wrongly"
+    )
+    _add_question(check)
     check.add_argument("--bits", type=int, default=40)
-    check.add_argument("--count", type=int, default=1000, help="hardest cases that are tried")
+    check.add_argument(
+        "--count", type=int, default=1000, help="number of hardest cases to try (default 1000)"
+    )
     check.add_argument("--library", action="append", default=[], help="path of a C library")
     check.set_defaults(run=_check)
 
-    study = verbs.add_parser("study", help="the paper's tables and figures on this machine")
+    study = subcommands.add_parser("study", help="repeat the paper's tables and figures here")
     add_arguments(study, STUDIES)
     study.set_defaults(run=_study)
     return parser
 
 
-def _question(parser) -> None:
+def _add_question(parser: argparse.ArgumentParser) -> None:
+    """Add the function, the domain and the options that `search` and `check` share."""
     parser.add_argument("function")
-    help_lo = 'say 1, 0x1.8p+3 or "2**-20"; -0x1p+3 and "-2**-20" after all options and "--"'
+    help_lo = (
+        'for instance 1, 0x1.8p+3 or "2**-20"; write -0x1p+3 and "-2**-20" after all options '
+        'and "--"'
+    )
     parser.add_argument("lo", help=help_lo)
     parser.add_argument("hi")
     parser.add_argument("--device")
-    parser.add_argument("--quiet", action="store_true", help="no bar")
+    parser.add_argument("--quiet", action="store_true", help="do not show a progress bar")
 
 
-def _search(options) -> int:
+def _search(options: argparse.Namespace) -> int:
     import tmd
 
     _require_folder("--out", options.out)
@@ -82,9 +97,9 @@ def _search(options) -> int:
         rounding=options.rounding,
         algorithm=options.algorithm,
         division=options.division,
-        device=options.device,
         checkpoint=options.checkpoint,
         progress=not options.quiet,
+        device=options.device,
     )
     if options.certificate:
         options.certificate.write_text(json.dumps(result.certificate) + "\n")
@@ -100,18 +115,18 @@ def _search(options) -> int:
 
 
 def _require_folder(option: str, path: Path | None) -> None:
-    """Say before a search of hours that its result cannot be written."""
+    """Raise ValueError, before a search of hours, if its result could not be written."""
     if path is not None and (path.is_dir() or not path.parent.is_dir()):
         raise ValueError(f"{option} must be a file in an existing folder, got {str(path)!r}")
 
 
-def _verify(options) -> int:
+def _verify(options: argparse.Namespace) -> int:
     import tmd
-    from tmd.certificate import read, verify_cases
+    from tmd.certificate import read_certificates, verify_cases
 
-    least = 0 if options.full or options.cases else 1
-    samples = errors.whole("--samples", options.samples, least)
-    certificates = read(options.certificate)
+    minimum = 0 if options.full or options.cases else 1
+    samples = errors.whole("--samples", options.samples, minimum)
+    certificates = read_certificates(options.certificate)
     if options.cases:
         count = verify_cases(certificates, options.cases)
         print(f"{options.cases}: {count} cases, exactly those that are certified", flush=True)
@@ -120,41 +135,41 @@ def _verify(options) -> int:
         return 0
     for c in certificates:
         report = tmd.verify(c, full=options.full, samples=samples, device=options.device)
-        print(f"{c['function']} on [{', '.join(c['domain'])}): {_in_words(report)}", flush=True)
+        print(f"{c['function']} on [{', '.join(c['domain'])}): {_summarize(report)}", flush=True)
     return 0
 
 
-def _in_words(report: dict) -> str:
-    """Say what was searched again, and whether that was all."""
+def _summarize(report: dict) -> str:
+    """Describe what was searched again, and whether that was everything."""
     blocks, total = report["blocks"], report["certified_blocks"]
     sample = "" if blocks == total else " (a sample; --full takes all)"
     return (
-        f"{blocks} of {total} blocks{sample}, {report['windows']} windows, "
-        f"{report['arguments']} arguments, {report['cases']} cases searched again: as certified"
+        f"verified {blocks} of {total} blocks{sample}, {report['windows']} windows, "
+        f"{report['arguments']} arguments, {report['cases']} cases"
     )
 
 
-def _check(options) -> int:
+def _check(options: argparse.Namespace) -> int:
     import tmd
-    from tmd.check import check, libraries
+    from tmd.check import check_libraries, load_libraries
 
-    libraries(options.library)  # a wrong path is found out before the search
+    load_libraries(options.library)  # reports a wrong path before the search
     result = tmd.search(
         options.function,
         (options.lo, options.hi),
         bits=options.bits,
-        device=options.device,
         progress=not options.quiet,
+        device=options.device,
     )
     arguments = [c.argument for c in result.cases.hardest(options.count)]
-    for score in check(options.function, arguments, options.library):
+    for score in check_libraries(options.function, arguments, options.library):
         print(f"{score.library}: {len(score.wrong)} of {score.tried} wrong")
-        for x, got, y in score.wrong[:20]:
-            print(f"  {options.function}({x.hex()}) = {got.hex()}, correct is {y.hex()}")
+        for x, returned, y in score.wrong[:20]:
+            print(f"  {options.function}({x.hex()}) = {returned.hex()}, correct is {y.hex()}")
     return 0
 
 
-def _study(options) -> int:
+def _study(options: argparse.Namespace) -> int:
     return run_chosen(options, STUDIES)
 
 

@@ -8,8 +8,12 @@ from hetero._floats import fma, rough_reciprocal
 from hetero.jit import scalar
 
 _double = ir.DoubleType()
-_UP = 1.0 + 2.0**-28  # more than the error of the reciprocal after its step
 
+_UP = 1.0 + 2.0**-28
+"""Factor that makes a reciprocal too large, by more than its error after Newton's step."""
+
+# Adding 2^52 + 2^51 rounded down leaves floor(x r) in the low bits. The remainder may then be
+# negative, which means that the quotient was one too large.
 _PTX = """{
 .reg .pred p;
 .reg .f64 k, n;
@@ -26,7 +30,10 @@ mov.f64 $0, k;
 
 @intrinsic
 def floor(typing, x):
-    """floor(x) as float64: `math.floor` gives an integer, which vectors of AVX2 lack."""
+    """Return floor(x) as float64.
+
+    `math.floor` returns an integer instead, and AVX2 cannot convert vectors of float64 to int64.
+    """
 
     def emit(context, builder, signature, values):
         function = builder.module.declare_intrinsic("llvm.floor", [_double])
@@ -36,8 +43,8 @@ def floor(typing, x):
 
 
 @intrinsic
-def _floor_and_rest(typing, x, y, r):
-    """(floor(x/y), rest) where floor(x r) is that quotient or one more."""
+def _floor_and_remainder(typing, x, y, r):
+    """Return (floor(x / y), remainder), if floor(x r) is this quotient or one more."""
 
     def emit(context, builder, signature, values):
         x, y, r = values
@@ -48,11 +55,11 @@ def _floor_and_rest(typing, x, y, r):
         else:
             function = builder.module.declare_intrinsic("llvm.floor", [_double])
             k = builder.call(function, [builder.fmul(x, r)])
-            rest = builder.fsub(x, builder.fmul(k, y))  # both exact
-            over = builder.fcmp_ordered("<", rest, _double(0.0))
+            remainder = builder.fsub(x, builder.fmul(k, y))  # both operations are exact
+            too_large = builder.fcmp_ordered("<", remainder, _double(0.0))
             parts = [
-                builder.select(over, builder.fsub(k, _double(1.0)), k),
-                builder.select(over, builder.fadd(rest, y), rest),
+                builder.select(too_large, builder.fsub(k, _double(1.0)), k),
+                builder.select(too_large, builder.fadd(remainder, y), remainder),
             ]
         return context.make_tuple(builder, signature.return_type, parts)
 
@@ -60,11 +67,12 @@ def _floor_and_rest(typing, x, y, r):
 
 
 @scalar
-def short_divide(x, y):
-    """floor(x / y) and the rest if the quotient is below 2^23; else a quotient of 2^23 or more.
+def divide_by_reciprocal(x, y):
+    """Return floor(x / y) and the remainder if the quotient is below 2^23.
 
-    x >= 0 and y > 0 are integers of at most 52 bits.
+    Otherwise the quotient returned is at least 2^23, and the remainder has no meaning. x >= 0 and
+    y > 0 are integers of at most 52 bits, in float64.
     """
     r = rough_reciprocal(y)
-    r = fma(r, fma(-y, r, _UP), r)  # above 1/y, by 2^-27 of it at most
-    return _floor_and_rest(x, y, r)
+    r = fma(r, fma(-y, r, _UP), r)  # above 1/y by a relative 2^-27 at most
+    return _floor_and_remainder(x, y, r)

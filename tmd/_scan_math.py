@@ -1,8 +1,9 @@
-"""From the polynomial of a super-block to lines and values, in exact fixed point; both targets.
+"""Lines and values of a super-block from its polynomial, in exact fixed point, for both targets.
 
-A super-block has 2^size arguments and the polynomial C_0 + C_1 w + ... of w = x / 2^size, for its
-argument number x, in integers of 64 bits before and 128 bits after the point. Lines and values are
-kept modulo 2 with 127 bits after the point: the first bit is the parity, the rest the distance.
+A super-block has 2^size arguments and the polynomial C_0 + C_1 w + ... in w = x / 2^size, where x
+is the number of an argument. The coefficients are integers with 64 bits before and 128 bits after
+the point. Lines and values are kept modulo 2 with 127 bits after the point, in pairs of words: the
+first bit is the parity of the integer part, the others are the fraction.
 """
 
 from typing import NamedTuple
@@ -13,33 +14,47 @@ from numba import types
 from numba.extending import intrinsic
 
 from hetero.jit import scalar
-from tmd._wide_math import horner, minus, plus, shifted, short_horner, times
+from tmd._wide_math import add, horner, horner_u32, multiply, shift_right, subtract
 
 LANES = 32
-"""Sub-domains of a packet that are taken side by side: a warp."""
+"""Number of sub-domains of a packet that are processed side by side: a warp."""
 
 
 class Shape(NamedTuple):
-    """Binary logarithms of the sizes, in arguments, and what the loops count.
+    """Sizes of a search, as binary logarithms.
 
     Attributes
     ----------
-    size : of a super-block
-    domain, piece : of the sub-domains of phase 1 and of phase 2
-    packet : of the number of sub-domains that a thread takes, one after the other
+    super_block, subdomain, piece : int
+        Arguments of a super-block, of a sub-domain of phase 1 and of a piece of phase 2.
+    packet : int
+        Sub-domains that a thread processes one after the other.
     """
 
-    size: int
-    domain: int
+    super_block: int
+    subdomain: int
     piece: int
     packet: int
 
 
+class SuperBlocks(NamedTuple):
+    """Arrays of a batch that phase 1 reads: those of the same names in `plan.Batch`."""
+
+    table: np.ndarray
+    subdomain_counts: np.ndarray
+    offsets: np.ndarray
+    bounds: np.ndarray
+
+
 @scalar
-def taylor(table, block, x, size):
-    """The first four Taylor coefficients at argument x of a super-block, in units of 2^size."""
-    none = (np.uint64(0), np.uint64(0), np.uint64(0))
-    t0, t1, t2, t3 = none, none, none, none
+def taylor_coefficients(table, block, x, size):
+    """Return the first four Taylor coefficients at argument x of super-block `block`.
+
+    They are triples, for steps in units of 2^size arguments. `table` is that of `plan.Batch`;
+    block, x and size are uint64.
+    """
+    zero = (np.uint64(0), np.uint64(0), np.uint64(0))
+    t0, t1, t2, t3 = zero, zero, zero, zero
     for i in range(table.shape[1]):
         k = table.shape[1] - 1 - i
         c = (table[block, k, 0], table[block, k, 1], table[block, k, 2])
@@ -51,77 +66,84 @@ def taylor(table, block, x, size):
 
 
 @scalar
-def short_taylor(table, block, i, size):
-    """`taylor` at argument 2^k i of a super-block of 2^(k + size), for i < 2^32."""
-    none = (np.uint64(0), np.uint64(0), np.uint64(0))
-    t0, t1, t2, t3 = none, none, none, none
+def taylor_coefficients_u32(table, block, i, size):
+    """Return `taylor_coefficients` at argument 2^k i < 2^(k + size) of a super-block, i < 2^32.
+
+    The super-block has 2^(k + size) arguments.
+    """
+    zero = (np.uint64(0), np.uint64(0), np.uint64(0))
+    t0, t1, t2, t3 = zero, zero, zero, zero
     for n in range(table.shape[1]):
         k = table.shape[1] - 1 - n
         c = (table[block, k, 0], table[block, k, 1], table[block, k, 2])
-        t3 = short_horner(t3, i, size, t2)
-        t2 = short_horner(t2, i, size, t1)
-        t1 = short_horner(t1, i, size, t0)
-        t0 = short_horner(t0, i, size, c)
+        t3 = horner_u32(t3, i, size, t2)
+        t2 = horner_u32(t2, i, size, t1)
+        t1 = horner_u32(t1, i, size, t0)
+        t0 = horner_u32(t0, i, size, c)
     return t0, t1, t2, t3
 
 
 @scalar
-def _three_times(a):
-    return plus(a, plus(a, a))
+def _triple(a):
+    return add(a, add(a, a))
 
 
 @scalar
-def values(t, step):
-    """Differences of the polynomial at steps of 2^-step of the super-block: value, 1st to 3rd."""
+def value_differences(t, step):
+    """Return the value of the polynomial and its first three differences, as pairs.
+
+    They are those for steps of 2^(size - step) arguments; t are Taylor coefficients.
+    """
     t0, t1, t2, t3 = t
     one, e = np.uint64(1), np.uint64(step)
-    b2, b3 = shifted(t2, e + e + one), shifted(t3, e + e + e + one)
-    third = _three_times(plus(b3, b3))
-    first = plus(shifted(t1, e + one), plus(b2, b3))
-    return shifted(t0, one), first, plus(plus(b2, b2), third), third
+    b2, b3 = shift_right(t2, e + e + one), shift_right(t3, e + e + e + one)
+    third = _triple(add(b3, b3))
+    first = add(shift_right(t1, e + one), add(b2, b3))
+    return shift_right(t0, one), first, add(add(b2, b2), third), third
 
 
 @scalar
-def lines(t, step, size, domain):
-    """Differences of lines b - a x through sub-domains of 2^domain arguments, at such steps.
+def line_differences(t, step, size, subdomain):
+    """Return differences of the lines b - a x through successive sub-domains, as pairs.
 
-    Returns b with three differences and a with two. The line is parallel to the chord, half a
-    sagitta from it.
+    These are b with three differences and a with two, for steps of 2^(size - step) arguments; a
+    sub-domain has 2^subdomain arguments and t are Taylor coefficients. Each line is parallel to
+    the chord of the quadratic and half a sagitta away from it.
     """
     _, t1, t2, t3 = t
     one, e, s = np.uint64(1), np.uint64(step), np.uint64(size)
-    inner = s - np.uint64(domain)
-    b, first, second, third = values(t, step)
-    sagitta = inner + inner + np.uint64(4)  # c2 N^2 / 8, and the parity's bit
-    b = minus(b, shifted(t2, sagitta))
-    first = minus(first, _three_times(shifted(t3, sagitta + e)))
-    a = plus(shifted(t1, s + one), shifted(t2, s + inner + one))
-    a1 = shifted(t2, s + e + one)
-    a1 = plus(plus(a1, a1), _three_times(shifted(t3, s + inner + e + one)))
-    a2 = _three_times(shifted(t3, s + e + e + one))
-    none = (np.uint64(0), np.uint64(0))
+    inner = s - np.uint64(subdomain)
+    b, first, second, third = value_differences(t, step)
+    sagitta = inner + inner + np.uint64(4)  # c2 N^2 / 8, and one bit for the parity
+    b = subtract(b, shift_right(t2, sagitta))
+    first = subtract(first, _triple(shift_right(t3, sagitta + e)))
+    a = add(shift_right(t1, s + one), shift_right(t2, s + inner + one))
+    a1 = shift_right(t2, s + e + one)
+    a1 = add(add(a1, a1), _triple(shift_right(t3, s + inner + e + one)))
+    a2 = _triple(shift_right(t3, s + e + e + one))
+    zero = (np.uint64(0), np.uint64(0))
     return (
         b,
         first,
         second,
         third,
-        minus(none, a),
-        minus(none, plus(a1, a2)),
-        minus(none, plus(a2, a2)),
+        subtract(zero, a),
+        subtract(zero, add(a1, a2)),
+        subtract(zero, add(a2, a2)),
     )
 
 
 @scalar
-def after(j, b, b1, b2, b3):
-    """The value after j <= 32 steps of its differences."""
+def value_after_steps(j, b, b1, b2, b3):
+    """Return the value that j <= 32 steps of its differences lead to."""
     two = j * (j - np.uint64(1)) // np.uint64(2) if j > np.uint64(1) else np.uint64(0)
     three = two * (j - np.uint64(2)) // np.uint64(3) if j > np.uint64(2) else np.uint64(0)
-    return plus(plus(b, times(b1, j)), plus(times(b2, two), times(b3, three)))
+    return add(add(b, multiply(b1, j)), add(multiply(b2, two), multiply(b3, three)))
 
 
 @intrinsic
-def as_float(typing, word):
-    """The 52 bits after the parity's, as a float64 integer."""
+def fraction_as_float(typing, word):
+    """Return the 52 bits after the parity bit as an integer in float64."""
 
     def emit(context, builder, signature, values):
         bits = builder.lshr(builder.shl(values[0], ir.IntType(64)(1)), ir.IntType(64)(12))
@@ -132,13 +154,13 @@ def as_float(typing, word):
 
 
 @scalar
-def as_word(word):
-    """The 63 bits after the parity's."""
+def fraction_as_word(word):
+    """Return the 63 bits after the parity bit."""
     return word & np.uint64(0x7FFFFFFFFFFFFFFF)
 
 
 @scalar
-def near(word, limit):
-    """Whether a value lies within `limit`, in units of 2^-63, of an integer."""
+def is_near_integer(word, limit):
+    """Return whether a value lies within `limit`, in units of 2^-63, of an integer."""
     mask = np.uint64(0x7FFFFFFFFFFFFFFF)
     return ((word + limit) & mask) <= limit + limit

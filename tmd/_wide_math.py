@@ -1,6 +1,6 @@
-"""Integers of two and three words, for both targets: tuples of uint64, the highest word first.
+"""Integers of 128 and 192 bits for both targets: tuples of uint64, the highest word first.
 
-LLVM knows integers of any width and makes chains of additions with carry of them.
+LLVM has integers of any width and lowers them to chains of additions with carry.
 """
 
 import itertools
@@ -17,80 +17,85 @@ _u = types.uint64
 _PAIR, _TRIPLE = types.UniTuple(_u, 2), types.UniTuple(_u, 3)
 
 
-def _join(builder, words, kind):
-    """One integer of some words."""
-    whole = builder.zext(words[-1], kind)
+def _join_words(builder, words, kind):
+    """Return the integer of type `kind` whose words are given, the highest first."""
+    integer = builder.zext(words[-1], kind)
     for i, word in enumerate(reversed(words[:-1]), 1):
-        whole = builder.or_(whole, builder.shl(builder.zext(word, kind), kind(64 * i)))
-    return whole
+        integer = builder.or_(integer, builder.shl(builder.zext(word, kind), kind(64 * i)))
+    return integer
 
 
-def _split(context, builder, signature, whole):
-    """The words of an integer."""
-    kind, count = whole.type, signature.return_type.count
+def _split_words(context, builder, signature, integer):
+    """Return the words of an integer as the tuple that `signature` returns."""
+    kind, count = integer.type, signature.return_type.count
     words = [
-        builder.trunc(builder.lshr(whole, kind(64 * i)) if i else whole, _word)
+        builder.trunc(builder.lshr(integer, kind(64 * i)) if i else integer, _word)
         for i in reversed(range(count))
     ]
     return context.make_tuple(builder, signature.return_type, words)
 
 
-def _of_pairs(operation: str):
-    """An instruction on two pairs, modulo 2^128."""
+def _make_pair_operation(instruction: str):
+    """Make an intrinsic that applies an instruction of LLVM to two pairs, modulo 2^128."""
 
     @intrinsic
-    def of_pairs(typing, a, b):
+    def combine(typing, a, b):
         def emit(context, builder, signature, values):
             a, b = (
-                _join(builder, [builder.extract_value(v, i) for i in (0, 1)], _pair) for v in values
+                _join_words(builder, [builder.extract_value(v, i) for i in (0, 1)], _pair)
+                for v in values
             )
-            return _split(context, builder, signature, getattr(builder, operation)(a, b))
+            return _split_words(context, builder, signature, getattr(builder, instruction)(a, b))
 
         return _PAIR(_PAIR, _PAIR), emit
 
-    return of_pairs
+    return combine
 
 
-plus, minus = _of_pairs("add"), _of_pairs("sub")
+add, subtract = _make_pair_operation("add"), _make_pair_operation("sub")
 
 
 @intrinsic
-def times(typing, a, k):
-    """a k of a pair and a word, modulo 2^128; k < 2^32."""
+def multiply(typing, a, k):
+    """Return a k modulo 2^128 for a pair a and a word k < 2^32."""
 
     def emit(context, builder, signature, values):
         pair = [builder.extract_value(values[0], i) for i in (1, 0)]
-        words = _products(builder, _halves(builder, pair), values[1])[:4]
-        return context.make_tuple(builder, signature.return_type, _whole(builder, words)[::-1])
+        halves = _multiply_halves(builder, _split_halves(builder, pair), values[1])[:4]
+        words = _combine_halves(builder, halves)[::-1]
+        return context.make_tuple(builder, signature.return_type, words)
 
     return _PAIR(_PAIR, _u), emit
 
 
-def _halves(builder, words) -> list:
-    """32-bit halves of words, the lowest first, as words."""
+def _split_halves(builder, words) -> list:
+    """Return the 32-bit halves of words, the lowest first, each in a word of its own."""
     return [
-        part
+        half
         for word in words
-        for part in (
+        for half in (
             builder.and_(word, _word(0xFFFFFFFF)),
             builder.lshr(word, _word(32)),
         )
     ]
 
 
-def _products(builder, halves, k) -> list:
-    """Halves of a product with k < 2^32: one wide multiplication of a GPU for each."""
-    carry, found = _word(0), []
+def _multiply_halves(builder, halves, k) -> list:
+    """Return the halves of a product with k < 2^32, the lowest first.
+
+    Each half costs the GPU one wide multiplication.
+    """
+    carry, products = _word(0), []
     k = builder.and_(k, _word(0xFFFFFFFF))
     for half in halves:
         total = builder.add(builder.mul(half, k), carry)
-        found.append(builder.and_(total, _word(0xFFFFFFFF)))
+        products.append(builder.and_(total, _word(0xFFFFFFFF)))
         carry = builder.lshr(total, _word(32))
-    return [*found, carry]
+    return [*products, carry]
 
 
-def _whole(builder, halves) -> list:
-    """Words of their halves, the lowest first."""
+def _combine_halves(builder, halves) -> list:
+    """Return the words that consist of the given halves; both have the lowest first."""
     return [
         builder.or_(low, builder.shl(high, _word(32)))
         for low, high in zip(halves[::2], halves[1::2], strict=True)
@@ -99,7 +104,10 @@ def _whole(builder, halves) -> list:
 
 @intrinsic
 def horner(typing, t, x, shift, c):
-    """floor(t x / 2^shift) + c, modulo 2^192, for signed t and c; x < 2^63 and 0 < shift < 64."""
+    """Return floor(t x / 2^shift) + c modulo 2^192, a step of Horner's scheme.
+
+    t and c are signed triples, x < 2^63 and 0 < shift < 64.
+    """
 
     def emit(context, builder, signature, values):
         t, x, shift, c = values
@@ -112,51 +120,51 @@ def horner(typing, t, x, shift, c):
         third = builder.add(third, builder.lshr(second, _pair(64)))
         words = [builder.trunc(builder.lshr(third, _pair(64)), _word)]
         words += [builder.trunc(p, _word) for p in (third, second, first)]
-        return _shifted_sum(context, builder, signature, words, shift, up, c)
+        return _shift_and_add(context, builder, signature, words, shift, up, c)
 
     return _TRIPLE(_TRIPLE, _u, _u, _TRIPLE), emit
 
 
-def _shifted_sum(context, builder, signature, words, shift, up, c):
-    """Four words, the highest first, shifted right, and three added."""
+def _shift_and_add(context, builder, signature, words, shift, up, c):
+    """Shift four words, the highest first, right by shift = 64 - up, and add the triple c."""
     words = [
         builder.or_(builder.shl(a, up), builder.lshr(b, shift))
         for a, b in itertools.pairwise(words)
     ]
     c = [builder.extract_value(c, i) for i in range(3)]
-    total = builder.add(_join(builder, words, _triple), _join(builder, c, _triple))
-    return _split(context, builder, signature, total)
+    total = builder.add(_join_words(builder, words, _triple), _join_words(builder, c, _triple))
+    return _split_words(context, builder, signature, total)
 
 
 @intrinsic
-def short_horner(typing, t, x, shift, c):
-    """`horner` for x < 2^32: a fifth of its instructions on a GPU."""
+def horner_u32(typing, t, x, shift, c):
+    """Return the same as `horner` for x < 2^32, with a fifth of its instructions on a GPU."""
 
     def emit(context, builder, signature, values):
         t, x, shift, c = values
         words = [builder.extract_value(t, i) for i in (2, 1, 0)]
-        products = _products(builder, _halves(builder, words), x)
-        # Two's complement: a negative t counts 2^192 too much.
+        products = _multiply_halves(builder, _split_halves(builder, words), x)
+        # In two's complement a negative t counts 2^192 too much.
         excess = builder.and_(builder.ashr(words[2], _word(63)), x)
-        low = _whole(builder, products[:6])
+        low = _combine_halves(builder, products[:6])
         high = builder.sub(products[6], excess)
         up = builder.sub(_word(64), shift)
-        return _shifted_sum(context, builder, signature, [high, *low[::-1]], shift, up, c)
+        return _shift_and_add(context, builder, signature, [high, *low[::-1]], shift, up, c)
 
     return _TRIPLE(_TRIPLE, _u, _u, _TRIPLE), emit
 
 
 @scalar
-def shifted(t, shift):
-    """floor(t / 2^shift) modulo 2^128 of a signed triple, as a pair; shift > 0."""
+def shift_right(t, shift):
+    """Return floor(t / 2^shift) modulo 2^128 as a pair, for a signed triple t and shift > 0."""
     w2, w1, w0 = t
     sign = np.uint64(np.int64(w2) >> np.int64(63))
-    left = np.uint64(shift)
+    remaining = np.uint64(shift)
     for _ in range(3):
-        if left >= np.uint64(64):
+        if remaining >= np.uint64(64):
             w2, w1, w0 = sign, w2, w1
-            left -= np.uint64(64)
-    if left == np.uint64(0):
+            remaining -= np.uint64(64)
+    if remaining == np.uint64(0):
         return w1, w0
-    up = np.uint64(64) - left
-    return (w2 << up) | (w1 >> left), (w1 << up) | (w0 >> left)
+    up = np.uint64(64) - remaining
+    return (w2 << up) | (w1 >> remaining), (w1 << up) | (w0 >> remaining)

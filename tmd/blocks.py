@@ -1,107 +1,130 @@
-"""A domain cut into blocks: arguments of one exponent whose values have one ulp."""
+"""Division of a domain into blocks: arguments of one exponent whose values have one ulp."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tmd.formats import Format, Run, exponent, runs, shown
+from tmd.formats import Format, Run, argument_runs, exponent, format_fraction
 from tmd.functions import Function, ball, working_precision
 
-LARGEST = 46
-"""Binary logarithm of a block's arguments at most: the unit of certificates and checkpoints."""
+MAX_BLOCK_BITS = 46
+"""log2 of the largest number of arguments in a block, the unit of certificates and checkpoints."""
 
 _PRECISIONS = (64, 128, 256, 1024, 4096, 16384)
+"""Precisions, in bits, tried for balls of single arguments; longer parts use only the second."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Arguments and the ulp 2^ulp of their values. `negative`: the values are below 0."""
+    """Arguments whose values all have the ulp 2^ulp and one sign (`negative`: below 0)."""
 
     run: Run
     ulp: int
     negative: bool
 
 
-def blocks(function: Function, lo: Fraction, hi: Fraction, fmt: Format, largest=LARGEST):
-    """The blocks of the domain [lo, hi), by growing magnitude, and how many arguments are trivial.
+def split_into_blocks(
+    function: Function, lo: Fraction, hi: Fraction, fmt: Format, largest: int = MAX_BLOCK_BITS
+) -> tuple[list[Block], int]:
+    """Split the domain [lo, hi) into blocks of at most 2^largest arguments.
+
+    Returns
+    -------
+    blocks : list of Block
+        By growing magnitude of the arguments.
+    trivial : int
+        Number of arguments in no block, because rounding is trivial there.
 
     Raises
     ------
     ValueError
-        An empty domain, 0 in it, a zero or a pole of the function.
+        The domain is empty, or contains 0, a zero or a pole of the function.
     """
+    interval = f"[{format_fraction(lo)}, {format_fraction(hi)})"
     if not lo < hi:
-        raise ValueError(f"domain must be (lo, hi) with lo < hi, got {shown(lo)}, {shown(hi)}")
-    if lo * hi > 0 and (hole := function.hole(lo, hi)) is not None:
+        raise ValueError(f"domain must be (lo, hi) with lo < hi, got {interval[1:-1]}")
+    if lo * hi > 0 and (singularity := function.singularity(lo, hi)) is not None:
         raise ValueError(
-            f"domain [{shown(lo)}, {shown(hi)}) must not contain holes of {function.name}: it has "
-            f"{hole}; search the parts beside it"
+            f"domain {interval} contains a point where relative distances are not defined: "
+            f"{function.name} has {singularity}; split the domain there"
         )
-    found, trivial = [], 0
-    for run in runs(lo, hi, fmt):
-        pieces = _merged(_pieces(function, run, fmt, 0, run.count))
-        for begin, end, (ulp, negative) in pieces:
+    blocks, trivial = [], 0
+    for run in argument_runs(lo, hi, fmt):
+        parts = _merge_equal_neighbours(_split_run(function, run, fmt, 0, run.count))
+        for begin, end, (ulp, negative) in parts:
             if ulp is None:
                 trivial += end - begin
                 continue
-            # Cut at multiples of `largest` from the beginning of the exponent's run.
+            # Cut at multiples of 2^largest, counted from the beginning of the exponent's run.
             while begin < end:
                 origin = run.first & ((1 << largest) - 1)
                 stop = min(end, (((begin + origin) >> largest) + 1 << largest) - origin)
-                found.append(Block(run.part(begin, stop), ulp, negative))
+                blocks.append(Block(run.slice(begin, stop), ulp, negative))
                 begin = stop
-    if not found and not trivial:
-        raise ValueError(f"domain [{shown(lo)}, {shown(hi)}) contains no argument")
-    return found, trivial
+    if not blocks and not trivial:
+        raise ValueError(f"domain {interval} contains no argument")
+    return blocks, trivial
 
 
-def _merged(pieces):
-    kept = []
-    for begin, end, what in pieces:
-        if kept and kept[-1][2] == what:
-            kept[-1] = kept[-1][0], end, what
+def _merge_equal_neighbours(parts: Iterable[tuple]) -> list[tuple]:
+    """Merge neighbouring parts (begin, end, ulp and sign) that have the same ulp and sign."""
+    merged = []
+    for begin, end, ulp_and_sign in parts:
+        if merged and merged[-1][2] == ulp_and_sign:
+            merged[-1] = merged[-1][0], end, ulp_and_sign
         else:
-            kept.append((begin, end, what))
-    return kept
+            merged.append((begin, end, ulp_and_sign))
+    return merged
 
 
-def _pieces(function, run, fmt, begin, end):
-    """Parts of a run in which ulp and sign of the values are proven constant."""
-    what = _constant(function, run, fmt, begin, end)
-    if what is not None:
-        yield begin, end, what
+def _split_run(
+    function: Function, run: Run, fmt: Format, begin: int, end: int
+) -> Iterator[tuple[int, int, tuple[int | None, bool]]]:
+    """Yield parts of a run in which ulp and sign of the values are proven constant."""
+    ulp_and_sign = _constant_ulp_and_sign(function, run, fmt, begin, end)
+    if ulp_and_sign is not None:
+        yield begin, end, ulp_and_sign
         return
     middle = (begin + end) // 2
-    yield from _pieces(function, run, fmt, begin, middle)
-    yield from _pieces(function, run, fmt, middle, end)
+    yield from _split_run(function, run, fmt, begin, middle)
+    yield from _split_run(function, run, fmt, middle, end)
 
 
-def _constant(function, run, fmt, begin, end):
-    """(ulp, negative) over a part; None where a ball cannot tell and the part can be halved."""
+def _constant_ulp_and_sign(
+    function: Function, run: Run, fmt: Format, begin: int, end: int
+) -> tuple[int | None, bool] | None:
+    """Return (ulp, negative) if balls prove both constant over a part, else None.
+
+    A part of one argument is always decided; the caller halves longer ones.
+    """
     single = end - begin == 1
     ends = run.argument(begin), run.argument(end - 1)
     for precision in _PRECISIONS if single else _PRECISIONS[1:2]:
         with working_precision(precision + 2 * abs(exponent(ends[1]))):
             first, last = map(ball, ends)
-            value = function.at(ends[0]) if single else function.value(first.union(last))
+            value = function.evaluate(ends[0]) if single else function.enclosure(first.union(last))
             if not value.is_finite() or value.contains(0):
                 continue
-            low, high = _exponents(value)
+            low, high = _end_exponents(value)
             if function.below_one:
                 low, high = min(low, -1), min(high, -1)
         if low == high or fmt.ulp(low) == fmt.ulp(high):
             return fmt.ulp(high), bool(value < 0)
     if single:
-        raise ValueError(f"{function.name} at {shown(ends[0])}: its exponent cannot be found")
+        raise ValueError(
+            f"domain: the exponent of {function.name}({format_fraction(ends[0])}) cannot be "
+            f"determined with {_PRECISIONS[-1]} bits"
+        )
     return None
 
 
-def _exponents(value) -> tuple[int, int]:
-    """Exponents of the ends of a ball without 0."""
-    size = abs(value)
-    found = []
-    for end in (size.lower(), size.upper()):
+def _end_exponents(value) -> tuple[int, int]:
+    """Return the exponents of the ends of a ball that does not contain 0."""
+    magnitude = abs(value)
+    exponents = []
+    for end in (magnitude.lower(), magnitude.upper()):
         mantissa, power = end.mid().man_exp()
-        found.append(int(mantissa).bit_length() + int(power) - 1)
-    return found[0], found[1]
+        exponents.append(int(mantissa).bit_length() + int(power) - 1)
+    return exponents[0], exponents[1]

@@ -1,4 +1,4 @@
-"""Lists of cases in files, and the check that a list holds exactly what certificates certify."""
+"""Lists of cases, and the check that a list has exactly the cases that certificates certify."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from pathlib import Path
 
 import numpy as np
 
-from tmd.decide import Found, decided, measure
+from tmd.decide import BlockCases, decide_by_balls, measure_distance
 from tmd.errors import CertificateError
-from tmd.formats import Format, exact, shown
+from tmd.formats import Format, format_fraction, to_fraction
 from tmd.functions import Function
 from tmd.plan import Plan
 
 KINDS = ("F", "M")
 EXACT = "exact"
+"""Stands for the identical bits of a value that is the breakpoint itself."""
+
 _CERTIFICATE = re.compile(r"certificate ([0-9a-f]{32})\b")
-UNDECIDED = "# undecided "
-"""Beginning of a line with an argument that balls could not decide. It is a comment to others."""
+UNDECIDED_PREFIX = "# undecided "
+"""Begins a line with an argument that balls could not decide; other readers see a comment."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,15 @@ class ListedCase:
 
     Attributes
     ----------
-    source : file and line, for messages
+    source : str
+        File and line, for messages.
     argument : Fraction
-    kind : "F", "M" or None where the list does not say
-    bits : identical bits as text, or None where the list does not say
-    undecided : whether it is listed as undecided rather than as a case
+    kind : "F", "M" or None
+        None if the list does not say.
+    bits : str or None
+        Identical bits as text; None if the list does not say.
+    undecided : bool
+        Whether it is listed as undecided rather than as a case.
     """
 
     source: str
@@ -44,25 +50,30 @@ class ListedCase:
     bits: str | None = None
     undecided: bool = False
 
+    @property
+    def text(self) -> str:
+        """The argument as messages show it."""
+        return format_fraction(self.argument)
+
 
 @dataclass(frozen=True)
 class CaseList:
-    """Cases, and the hashes of the certificates that the comments of the list name."""
+    """Cases, and the hashes of the certificates that comments in the list mention."""
 
     cases: list[ListedCase]
     certificates: tuple[str, ...] = ()
 
 
-def read_cases(path) -> CaseList:
-    """Read a list of cases: a `.wc` file, or the record of the campaign.
+def read_cases(path: str | Path) -> CaseList:
+    """Read a list of cases from a `.wc` file or a record of the campaign.
 
-    Each line holds an argument, and in the record its kind and its identical bits; `#` begins a
-    comment.
+    Each line holds an argument, followed in records by its kind and its identical bits; `#` begins
+    a comment.
 
     Raises
     ------
     CertificateError
-        The file cannot be read, or a line is no case.
+        The file cannot be read, or a line does not have this form.
     """
     try:
         lines = Path(path).read_text().splitlines()
@@ -71,31 +82,32 @@ def read_cases(path) -> CaseList:
     cases, names = [], []
     for number, line in enumerate(lines, 1):
         source = f"line {number} of {path}"
-        if line.startswith(UNDECIDED):
-            cases.append(_parse(source, line.removeprefix(UNDECIDED), undecided=True))
+        if line.startswith(UNDECIDED_PREFIX):
+            cases.append(_parse_line(source, line.removeprefix(UNDECIDED_PREFIX), undecided=True))
             continue
         text, _, comment = line.partition("#")
         names += _CERTIFICATE.findall(comment)
         if text.strip():
-            cases.append(_parse(source, text))
+            cases.append(_parse_line(source, text))
     return CaseList(cases, tuple(names))
 
 
-def _parse(source: str, text: str, undecided: bool = False) -> ListedCase:
+def _parse_line(source: str, text: str, undecided: bool = False) -> ListedCase:
+    """Parse a line without its comment: argument, kind and identical bits."""
     argument, *columns = text.split()
     kind, bits = [*columns, None, None][:2]
     try:
-        x = exact("argument", argument)
+        x = to_fraction("argument", argument)
     except ValueError:
-        raise CertificateError(f"{source} holds no number: {argument!r}") from None
-    right_bits = bits is None or bits == EXACT or bits.isdecimal()
-    if len(columns) > 2 or kind not in (*KINDS, None) or not right_bits:
+        raise CertificateError(f"{source} does not begin with a number: {argument!r}") from None
+    valid_bits = bits is None or bits == EXACT or bits.isdecimal()
+    if len(columns) > 2 or kind not in (*KINDS, None) or not valid_bits:
         raise CertificateError(f"{source} must be an argument, F or M, and bits: {text.strip()!r}")
     return ListedCase(source, x, kind, bits, undecided)
 
 
-def load_cases(cases) -> CaseList:
-    """Take a path, or an iterable of `tmd.Case` or of numbers, as a list of cases."""
+def load_cases(cases: CaseList | str | Path | Iterable) -> CaseList:
+    """Return a list of cases from a path, or from an iterable of `tmd.Case` or of numbers."""
     if isinstance(cases, CaseList):
         return cases
     if isinstance(cases, str | Path):
@@ -105,7 +117,7 @@ def load_cases(cases) -> CaseList:
     loaded = []
     for number, case in enumerate(cases):
         x = getattr(case, "exact_argument", None)
-        x = exact("cases", case) if x is None else x
+        x = to_fraction("cases", case) if x is None else x
         loaded.append(ListedCase(f"case {number}", x, getattr(case, "kind", None)))
     return CaseList(loaded)
 
@@ -119,9 +131,11 @@ class CertifiedBlocks:
     function : Function
     domain : (lo, hi)
     format : Format
-    plans : of the blocks
-    counts, hashes : number of cases, and hash, of each block
-    name : hash of the certificate
+    plans : sequence of Plan
+    counts, hashes : sequences
+        Number of cases and hash of each block.
+    name : str
+        Hash of the certificate.
     """
 
     function: Function
@@ -133,7 +147,10 @@ class CertifiedBlocks:
     name: str
 
     def locate(self, x: Fraction, starts: list[Fraction]) -> tuple[int, int] | None:
-        """Find the block of an argument and its number there; None if it has no block."""
+        """Return the block of an argument and its number there; None if no block contains it.
+
+        `starts` are the magnitudes of the first arguments of the blocks.
+        """
         block = bisect.bisect_right(starts, abs(x)) - 1
         if block < 0:
             return None
@@ -145,55 +162,51 @@ class CertifiedBlocks:
 
 
 def check_cases(certified: Sequence[CertifiedBlocks], cases: CaseList) -> int:
-    """Check that a list holds all certified cases and no others; return how many.
+    """Check that a list has all certified cases and no others; return their number.
 
-    Each listed argument is decided by balls, so the list needs no kinds: with these, the hash of
-    each block tells whether anything is missing.
+    Each listed argument is decided by balls, so the list needs no kinds. The hash of each block
+    then shows whether any case is missing.
 
     Raises
     ------
     CertificateError
-        The list belongs to another certificate; an argument is no case, is listed twice or lies
-        outside the certified domains; a block has other cases than are listed.
+        The list belongs to another certificate; an argument is not a case, is listed twice or lies
+        outside the certified domains; or the cases of a block differ from those listed.
     """
-    known = {c.name for c in certified}
-    if other := [name for name in cases.certificates if name not in known]:
+    names = {c.name for c in certified}
+    if other := [name for name in cases.certificates if name not in names]:
         raise CertificateError(
-            f"the list names the certificate {other[0]}, which is not the one to check against"
+            f"the list belongs to the certificate {other[0]}, which is not the given one"
         )
-    certified = _ordered(certified)
+    certified = _sort_by_domain(certified)
     lows = [c.domain[0] for c in certified]
     parts: list[list[ListedCase]] = [[] for _ in certified]
     for case in cases.cases:
         i = bisect.bisect_right(lows, case.argument) - 1
         if i < 0 or not case.argument < certified[i].domain[1]:
-            raise CertificateError(
-                f"{case.source}: {_show(case)} is outside of the certified domain"
-            )
+            raise CertificateError(f"{case.source}: {case.text} is outside the certified domain")
         parts[i].append(case)
     for blocks, part in zip(certified, parts, strict=True):
         _check_domain(blocks, part)
     return len(cases.cases)
 
 
-def _ordered(certified: Sequence[CertifiedBlocks]) -> list[CertifiedBlocks]:
-    """Sort certificates by domain; they must be of one function, and their domains disjoint."""
+def _sort_by_domain(certified: Sequence[CertifiedBlocks]) -> list[CertifiedBlocks]:
+    """Sort certificates by domain; they must belong to one function and disjoint domains."""
     ordered = sorted(certified, key=lambda c: c.domain)
     for one, other in itertools.pairwise(ordered):
         if one.function.name != other.function.name or one.domain[1] > other.domain[0]:
             raise CertificateError(
-                "a list can be checked against several certificates only if these are of one "
-                f"function and of separate domains; {_interval(one)} and {_interval(other)} are not"
+                "a list can be checked against several certificates only if they belong to one "
+                "function and to disjoint domains, which does not hold for "
+                f"{_describe(one)} and {_describe(other)}"
             )
     return ordered
 
 
-def _interval(blocks: CertifiedBlocks) -> str:
-    return f"{blocks.function.name} on [{', '.join(map(shown, blocks.domain))})"
-
-
-def _show(case: ListedCase) -> str:
-    return shown(case.argument)
+def _describe(blocks: CertifiedBlocks) -> str:
+    """Return function and domain for a message."""
+    return f"{blocks.function.name} on [{', '.join(map(format_fraction, blocks.domain))})"
 
 
 def _check_domain(blocks: CertifiedBlocks, cases: list[ListedCase]) -> None:
@@ -203,50 +216,57 @@ def _check_domain(blocks: CertifiedBlocks, cases: list[ListedCase]) -> None:
     for case in cases:
         location = blocks.locate(case.argument, starts)
         if location is None:
-            raise CertificateError(f"{case.source}: {_show(case)} is no argument of the search")
+            raise CertificateError(f"{case.source}: {case.text} is not an argument of the search")
         block, number = location
         if number in members[block]:
-            raise CertificateError(f"{case.source}: {_show(case)} is listed twice")
-        members[block][number] = case.undecided, _kind(blocks, block, number, case)
+            raise CertificateError(f"{case.source}: {case.text} is listed twice")
+        members[block][number] = case.undecided, _decide_kind(blocks, block, number, case)
     for number, (plan, inside) in enumerate(zip(blocks.plans, members, strict=True)):
-        listed = _block_cases(inside)
+        listed = _to_block_cases(inside)
         count, digest = blocks.counts[number], blocks.hashes[number]
         if (listed.index.size, listed.hash) != (count, digest):
-            first = shown(plan.block.run.argument(0))
+            first = format_fraction(plan.block.run.argument(0))
             raise CertificateError(
-                f"the list holds {listed.index.size} cases of block {number} (from {first}), "
-                f"certified are {count}" + (", and others" if listed.index.size == count else "")
+                f"the list has {listed.index.size} cases of block {number} (from {first}), but "
+                + (
+                    "others are certified"
+                    if listed.index.size == count
+                    else f"{count} are certified"
+                )
             )
 
 
-def _kind(blocks: CertifiedBlocks, block: int, number: int, case: ListedCase) -> bool | None:
-    """Decide a listed case: whether it is near a midpoint, None if balls cannot decide it."""
+def _decide_kind(blocks: CertifiedBlocks, block: int, number: int, case: ListedCase) -> bool | None:
+    """Return whether a listed case is near a midpoint, or None if balls cannot decide it."""
     plan = blocks.plans[block]
-    verdict = decided(blocks.function, plan, number)
+    verdict = decide_by_balls(blocks.function, plan, number)
     if case.undecided != (verdict is None):
-        word = "is" if case.undecided else "cannot be"
-        raise CertificateError(f"{case.source}: {_show(case)} {word} decided")
+        verb = "can be" if case.undecided else "cannot be"
+        raise CertificateError(f"{case.source}: {case.text} {verb} decided")
     if verdict is None:
         return None
-    near, middle, _ = verdict
-    if not near:
+    is_case, middle, _ = verdict
+    if not is_case:
         raise CertificateError(
-            f"{case.source}: {_show(case)} is no case: its value is 2^-{plan.bits} ulp or more "
+            f"{case.source}: {case.text} is not a case: its value is at least 2^-{plan.bits} ulp "
             "from all breakpoints"
         )
     if case.kind not in (None, KINDS[middle]):
-        raise CertificateError(f"{case.source}: {_show(case)} is of kind {KINDS[middle]}")
+        raise CertificateError(f"{case.source}: {case.text} is of kind {KINDS[middle]}")
     if case.bits is not None:
-        _, bits = measure(blocks.function, blocks.format, case.argument, middle)
+        _, bits = measure_distance(blocks.function, blocks.format, case.argument, middle)
         if case.bits != (EXACT if bits is None else str(bits)):
-            raise CertificateError(f"{case.source}: {_show(case)} has {bits} identical bits")
+            raise CertificateError(f"{case.source}: {case.text} has {bits} identical bits")
     return middle
 
 
-def _block_cases(members: dict[int, tuple]) -> Found:
-    """Turn numbers and kinds of a block into what a search finds there, for its hash."""
+def _to_block_cases(members: dict[int, tuple]) -> BlockCases:
+    """Return the listed cases of a block in the form in which a search finds them, for the hash.
+
+    `members` maps the numbers of arguments to (undecided, middle).
+    """
     numbers = sorted(n for n, (undecided, _) in members.items() if not undecided)
     middle = np.array([members[n][1] for n in numbers], bool)
-    index, nothing = np.array(numbers, np.uint64), np.zeros(len(numbers), np.int64)
+    index, zeros = np.array(numbers, np.uint64), np.zeros(len(numbers), np.int64)
     undecided = sorted(n for n, (is_undecided, _) in members.items() if is_undecided)
-    return Found(index, middle, nothing, nothing, undecided=undecided)
+    return BlockCases(index, middle, zeros, zeros, undecided=undecided)

@@ -1,4 +1,7 @@
-"""Certificates: what was searched, how, and what every block gave; and their check."""
+"""Certificates and their verification.
+
+A certificate records what was searched and how, and the results of every block.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,25 @@ import json
 import lzma
 import random
 import re
+from collections.abc import Iterable
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 from hetero import errors
-from hetero.devices import resolve
+from hetero.devices import Device, resolve
 from hetero.environment import versions
 from tmd._scan_math import Shape
 from tmd._tests_math import ALGORITHMS, DIVISIONS
-from tmd.blocks import Block, blocks
+from tmd.blocks import Block, split_into_blocks
 from tmd.case_lists import CertifiedBlocks, check_cases, load_cases
-from tmd.decide import Found, contradiction
-from tmd.engine import scan
+from tmd.decide import BlockCases, find_contradiction
+from tmd.engine import search_blocks
 from tmd.errors import CertificateError
-from tmd.formats import Format, exact, shown
-from tmd.functions import NAMES, Function, function
-from tmd.plan import MOST_BALLS, MOST_BITS, ONE_BY_ONE, Plan, plan, possible
+from tmd.formats import Format, format_fraction, to_fraction
+from tmd.functions import NAMES, Function, load_function
+from tmd.plan import MAX_BALL_ARGUMENTS, MAX_BITS, ONE_BY_ONE, Plan, is_valid_shape, make_plan
 from tmd.taylor import ROUNDINGS, Scale
 
 KIND, VERSION = "tmd-certificate", 1
@@ -40,21 +43,22 @@ COLUMNS = (
     *("size", "domain", "piece", "packet", "degree", "algorithm", "division"),
     *("subdomains", "survivors", "pieces", "candidates", "balls", "cases", "undecided", "hash"),
 )
-_COUNTS = slice(COLUMNS.index("subdomains"), COLUMNS.index("cases"))
+_COUNT_COLUMNS = slice(COLUMNS.index("subdomains"), COLUMNS.index("cases"))
 _VERSION = re.compile(r"[0-9]+(\.[0-9a-z]+)*[-+._0-9A-Za-z]*")
-WINDOW = 22  # binary logarithm of the arguments of a window that a check looks at one by one
+WINDOW_BITS = 22
+"""log2 of the number of arguments in a window, which a verification checks one by one."""
 
 
-def row(plan: Plan, found: Found) -> list:
-    """A block's line in a certificate."""
+def block_record(plan: Plan, cases: BlockCases) -> list:
+    """Return the record of a block in a certificate: the values of `COLUMNS`."""
     return [
-        *_sizes(plan),
-        *(*found.counts, int(found.index.size), len(found.undecided), found.hash),
+        *_plan_columns(plan),
+        *(*cases.counts, int(cases.index.size), len(cases.undecided), cases.hash),
     ]
 
 
-def _sizes(plan: Plan) -> list:
-    """How a block is searched: the first columns of its line."""
+def _plan_columns(plan: Plan) -> list:
+    """Return the first columns of a block's record, which say how it is searched."""
     run, block = plan.block.run, plan.block
     return [
         *(run.sign, run.quantum, run.first, run.count, block.ulp, block.negative),
@@ -62,90 +66,96 @@ def _sizes(plan: Plan) -> list:
     ]
 
 
-def digest(plans: list[Plan]) -> str:
-    """Of how all blocks are searched."""
-    return _hash([_sizes(p) for p in plans])
+def hash_plans(plans: list[Plan]) -> str:
+    """Return a hash of how all blocks are searched."""
+    return _hash_json([_plan_columns(p) for p in plans])
 
 
-def make(question: dict, trivial: int, rows: list[list]) -> dict:
-    """A certificate of all blocks."""
+def make_certificate(question: dict, trivial: int, records: list[list]) -> dict:
+    """Assemble the certificate of a search from the records of its blocks.
+
+    `question` holds the arguments of the search; `trivial` is the number of arguments at which
+    rounding is trivial.
+    """
     body = {
         "kind": KIND,
         "version": VERSION,
         "definition": DEFINITION,
         **question,
         "trivial": trivial,
-        "cases": sum(r[COLUMNS.index("cases")] for r in rows),
+        "cases": sum(record[COLUMNS.index("cases")] for record in records),
         "versions": versions(),
         "columns": list(COLUMNS),
-        "blocks": rows,
+        "blocks": records,
     }
-    return body | {"hash": _hash(body)}
+    return body | {"hash": _hash_json(body)}
 
 
-def _hash(body) -> str:
+def _hash_json(body) -> str:
+    """Return a hash of a JSON value, whatever the order of its keys."""
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def load(certificate) -> dict:
+def load_certificate(certificate: dict | str | Path) -> dict:
     """Read a certificate from a dict or a JSON file and check its hash and its form.
 
     Raises
     ------
     CertificateError
-        Whatever is wrong with it.
+        It cannot be read, is damaged or is malformed.
     """
     if not isinstance(certificate, dict):
         try:
             certificate = _parse(Path(certificate).read_text())
         except (OSError, ValueError, TypeError, RecursionError) as error:
             raise CertificateError(f"certificate {certificate!r} cannot be read: {error}") from None
-    return _checked(certificate)
+    return _check_form(certificate)
 
 
 def _parse(text: str):
-    """Parse JSON in which no key may appear twice: one of both would not be looked at."""
+    """Parse JSON; raise ValueError if a key appears twice, since one value would be ignored."""
 
-    def unique(pairs):
+    def to_dict(pairs):
         keys = [key for key, _ in pairs]
         if len(set(keys)) < len(keys):
             raise ValueError(f"a key appears twice among {sorted(keys)}")
         return dict(pairs)
 
-    return json.loads(text, object_pairs_hook=unique)
+    return json.loads(text, object_pairs_hook=to_dict)
 
 
-def _checked(certificate) -> dict:
+def _check_form(certificate) -> dict:
     """Check the hash and the form of a certificate; `check_blocks` checks what its blocks say."""
     if not isinstance(certificate, dict):
-        raise CertificateError("certificate: no JSON object")
+        raise CertificateError("certificate must be a JSON object")
     body = {k: v for k, v in certificate.items() if k != "hash"}
     if (
         body.get("kind") != KIND
         or type(body.get("version")) is not int
         or body["version"] != VERSION
     ):
-        raise CertificateError(f"certificate: no {KIND} of version {VERSION}")
+        raise CertificateError(f"certificate must be a {KIND} of version {VERSION}")
     try:
-        fits = certificate.get("hash") == _hash(body)
+        matches = certificate.get("hash") == _hash_json(body)
         certificate = json.loads(json.dumps(certificate))  # tuples become lists, as in a file
     except (TypeError, ValueError, RecursionError) as error:
-        raise CertificateError(f"certificate holds what JSON cannot hold: {error}") from None
-    if not fits:
-        raise CertificateError("certificate is damaged: its hash does not fit its content")
-    keys = {"kind", "version", "hash", *_FORMS}
+        raise CertificateError(f"certificate cannot be written as JSON: {error}") from None
+    if not matches:
+        raise CertificateError("certificate is damaged: its hash does not match its content")
+    keys = {"kind", "version", "hash", *_VALIDATORS}
     for key in sorted(keys ^ set(certificate)):
-        word = "must not have" if key in certificate else "has not"
-        raise CertificateError(f"certificate {word} the key {key!r}")
-    for key, valid in _FORMS.items():
+        verb = "must not have" if key in certificate else "lacks"
+        raise CertificateError(f"certificate {verb} the key {key!r}")
+    for key, valid in _VALIDATORS.items():
         if not valid(certificate[key]):
-            raise CertificateError(f"certificate: {key} cannot be {_brief(certificate[key])}")
+            value = _abbreviate(certificate[key])
+            raise CertificateError(f"certificate has an invalid {key}: {value}")
     return certificate
 
 
-def _brief(value) -> str:
-    """Show a value in a message, or its beginning."""
+def _abbreviate(value) -> str:
+    """Return the repr of a value for a message, cut to 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}..."
 
@@ -155,16 +165,16 @@ def _is_count(value) -> bool:
 
 
 def _is_domain(value) -> bool:
-    """Return whether a domain is two numbers, written as `shown` writes them."""
+    """Return whether a domain is two numbers, written as `format_fraction` writes them."""
     try:
-        written = [shown(exact("domain", end)) for end in value]
+        written = [format_fraction(to_fraction("domain", end)) for end in value]
     except (TypeError, ValueError):
         return False
     return type(value) is list and len(value) == 2 and written == value
 
 
 def _are_versions(value) -> bool:
-    """Return whether these may be versions. Nothing can tell whether they are true."""
+    """Return whether a value has the form of versions; whether they are true cannot be checked."""
     return (
         isinstance(value, dict)
         and {"python", "numba", "numpy"} <= set(value)
@@ -176,17 +186,17 @@ def _is_precision(value) -> bool:
     return type(value) is int and 2 <= value <= 64
 
 
-def _are_rows(value) -> bool:
+def _are_records(value) -> bool:
     return isinstance(value, list) and all(
-        isinstance(line, list) and len(line) == len(COLUMNS) for line in value
+        isinstance(record, list) and len(record) == len(COLUMNS) for record in value
     )
 
 
-_FORMS = {
+_VALIDATORS = {
     "definition": lambda value: value == DEFINITION,
     "function": lambda value: value in NAMES,
     "domain": _is_domain,
-    "bits": lambda value: type(value) is int and 4 <= value <= MOST_BITS,
+    "bits": lambda value: type(value) is int and 4 <= value <= MAX_BITS,
     "precision": _is_precision,
     "argument_precision": _is_precision,
     "rounding": lambda value: value in ROUNDINGS,
@@ -194,18 +204,18 @@ _FORMS = {
     "cases": _is_count,
     "versions": _are_versions,
     "columns": lambda value: value == list(COLUMNS),
-    "blocks": _are_rows,
+    "blocks": _are_records,
 }
-"""What the value of each key may be."""
+"""Predicate for the value of each key."""
 
 
-def read(path) -> list[dict]:
-    """The certificates in a file: one in JSON, or one a line, also compressed (`.xz`)."""
+def read_certificates(path: str | Path) -> list[dict]:
+    """Read a file of certificates, one per line in JSON, which may be compressed (`.xz`)."""
     path = Path(path)
     try:
         data = path.read_bytes()
         text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
-        return [_checked(_parse(line)) for line in text.splitlines() if line.strip()]
+        return [_check_form(_parse(line)) for line in text.splitlines() if line.strip()]
     except CertificateError:
         raise
     except (OSError, EOFError, ValueError, RecursionError, lzma.LZMAError) as error:
@@ -218,67 +228,71 @@ def check_blocks(certificate: dict) -> CertifiedBlocks:
     Raises
     ------
     CertificateError
-        The blocks do not tile the domain; a line names sizes that no search has, or counts that no
-        search can have found; lines contradict each other or the total.
+        The blocks do not tile the domain; a record has sizes that no search uses or counts that no
+        search can have; records contradict each other or the total.
     """
     try:
-        f = function(certificate["function"])
-        lo, hi = (exact("domain", end) for end in certificate["domain"])
-        fmt = Format.checked(certificate["precision"], certificate["argument_precision"])
-        proven, trivial = blocks(f, lo, hi, fmt)
+        f = load_function(certificate["function"])
+        lo, hi = (to_fraction("domain", end) for end in certificate["domain"])
+        fmt = Format.create(certificate["precision"], certificate["argument_precision"])
+        proven, trivial = split_into_blocks(f, lo, hi, fmt)
     except (ValueError, TypeError, ArithmeticError) as error:
         raise CertificateError(f"certificate: its domain cannot be searched: {error}") from None
-    lines = certificate["blocks"]
-    if len(lines) != len(proven) or trivial != certificate["trivial"]:
-        raise CertificateError("certificate: its blocks are not those of its domain")
+    records = certificate["blocks"]
+    if len(records) != len(proven) or trivial != certificate["trivial"]:
+        raise CertificateError("certificate: its blocks do not tile its domain")
     plans = [
-        _plan(certificate, number, block, line)
-        for number, (block, line) in enumerate(zip(proven, lines, strict=True))
+        _certified_plan(certificate, number, block, record)
+        for number, (block, record) in enumerate(zip(proven, records, strict=True))
     ]
     _check_uniform(plans)
-    counts = [line[COLUMNS.index("cases")] for line in lines]
+    counts = [record[COLUMNS.index("cases")] for record in records]
     if sum(counts) != certificate["cases"]:
         raise CertificateError(
-            f"certificate: its blocks have {sum(counts)} cases, its total is {certificate['cases']}"
+            f"certificate: its blocks have {sum(counts)} cases, but its total is "
+            f"{certificate['cases']}"
         )
-    hashes = [line[-1] for line in lines]
+    hashes = [record[-1] for record in records]
     return CertifiedBlocks(f, (lo, hi), fmt, plans, counts, hashes, certificate["hash"])
 
 
-def _plan(certificate: dict, number: int, block: Block, line: list) -> Plan:
-    """Return the plan that a line names, for the block that was proven to stand there."""
+def _certified_plan(certificate: dict, number: int, block: Block, record: list) -> Plan:
+    """Return the plan that a record describes.
+
+    `block` is number `number` of the blocks into which the domain has just been split.
+    """
     run = block.run
     position = [run.sign, run.quantum, run.first, run.count, block.ulp, block.negative]
     # The types are compared as well, because 1, 1.0 and true are equal in Python.
-    if [(type(v), v) for v in line[: len(position)]] != [(type(v), v) for v in position]:
-        raise CertificateError("certificate: its blocks are not those of its domain")
-    c = dict(zip(COLUMNS, line, strict=True))
+    if [(type(v), v) for v in record[: len(position)]] != [(type(v), v) for v in position]:
+        raise CertificateError("certificate: its blocks do not tile its domain")
+    c = dict(zip(COLUMNS, record, strict=True))
     sizes = [c[k] for k in ("size", "domain", "piece", "packet", "degree")]
-    numbers = [*sizes, *line[_COUNTS], c["cases"], c["undecided"]]
+    numbers = [*sizes, *record[_COUNT_COLUMNS], c["cases"], c["undecided"]]
     if not all(map(_is_count, numbers)) or not re.fullmatch("[0-9a-f]{24}", str(c["hash"])):
-        raise CertificateError(f"certificate: block {number} has other than counts and a hash")
-    if c["algorithm"] not in (*ALGORITHMS, "exhaustive", "balls") or c["division"] not in (
-        *DIVISIONS,
-    ):
-        raise CertificateError(f"certificate: block {number} was searched in no known way")
+        raise CertificateError(f"certificate: block {number} has an invalid count or hash")
+    # In tuples, because the values may be of any type, also unhashable ones.
+    algorithms, divisions = (*ALGORITHMS, "exhaustive", "balls"), (*DIVISIONS,)
+    if c["algorithm"] not in algorithms or c["division"] not in divisions:
+        raise CertificateError(f"certificate: block {number} has an unknown algorithm or division")
     shape, degree = Shape(*sizes[:4]), c["degree"]
-    one_by_one = c["algorithm"] == "balls"
-    if one_by_one != ((shape, degree) == ONE_BY_ONE and run.count <= MOST_BALLS) or not (
-        one_by_one or possible(shape, degree)
+    by_balls = c["algorithm"] == "balls"
+    if by_balls != ((shape, degree) == ONE_BY_ONE and run.count <= MAX_BALL_ARGUMENTS) or not (
+        by_balls or is_valid_shape(shape, degree)
     ):
-        raise CertificateError(f"certificate: a search has no sizes like {shape}")
-    scale = Scale.of(certificate["rounding"])
+        raise CertificateError(f"certificate: block {number} has sizes that no search uses")
+    scale = Scale.for_rounding(certificate["rounding"])
     p = Plan(block, scale, certificate["bits"], shape, degree, c["algorithm"], c["division"])
-    problem = contradiction(p, line[_COUNTS], c["cases"], c["undecided"])
-    nothing = not c["cases"] and not c["undecided"]
-    if not problem and nothing != (c["hash"] == _NOTHING):
-        problem = "a hash that does not fit the number of cases"
+    problem = find_contradiction(p, record[_COUNT_COLUMNS], c["cases"], c["undecided"])
+    is_empty = not c["cases"] and not c["undecided"]
+    if not problem and is_empty != (c["hash"] == _EMPTY_HASH):
+        problem = "a hash that does not match its number of cases"
     if problem:
         raise CertificateError(f"certificate: block {number} has {problem}")
     return p
 
 
-_NOTHING = Found(np.empty(0, np.uint64), np.empty(0, bool), np.empty(0), np.empty(0)).hash
+_EMPTY_HASH = BlockCases(np.empty(0, np.uint64), np.empty(0, bool), np.empty(0), np.empty(0)).hash
 """Hash of a block without cases."""
 
 
@@ -287,55 +301,64 @@ def _check_uniform(plans: list[Plan]) -> None:
     divisions = {p.division for p in plans}
     algorithms = {p.algorithm for p in plans} - {"balls"}
     if len(divisions) > 1 or (len(algorithms) > 1 and algorithms != {"clipped", "exhaustive"}):
-        used = ", ".join(sorted(divisions | algorithms))
-        raise CertificateError(f"certificate: one search does not use all of {used}")
+        names = ", ".join(sorted(divisions | algorithms))
+        raise CertificateError(f"certificate: no single search uses all of {names}")
 
 
 def verify(
-    certificate, *, cases=None, full: bool = False, samples: int = 3, seed: int = 0, device=None
+    certificate: dict | str | Path,
+    *,
+    cases: str | Path | Iterable | None = None,
+    full: bool = False,
+    samples: int = 3,
+    seed: int = 0,
+    device: str | Device | None = None,
 ) -> dict:
-    """Check a certificate: its form, that its blocks tile the domain, its cases, blocks done again.
+    """Verify a certificate: check its form, compare its cases, and repeat the search of blocks.
 
     Parameters
     ----------
-    certificate : dict, or path of a JSON file; of many see `read`
+    certificate : dict, or path of a JSON file
+        `read_certificates` reads files that hold several.
     cases : path, or iterable of Case or of numbers, optional
-        A list to compare with the certificate, both ways: each listed argument is a case, and no
-        case is missing. `Result.write` and `Result.cases` give such lists.
+        A list to compare with the certificate in both directions: each listed argument must be a
+        case, and no case may be missing. `Result.write` and `Result.cases` provide such lists.
     full : bool
-        Do every block again. Else `samples` of them, taken at random.
+        Search every block again, instead of `samples` blocks that are chosen at random.
     samples : int
-        Also of windows of 2^22 arguments in each of these blocks that are looked at one by one:
-        a path that shares neither lines nor Boolean tests with the search. At least 1, or 0 to
-        check no more than the list or, with `full`, no windows.
+        Number of blocks to search again, and of windows of 2^22 arguments in each of them that are
+        checked one by one, which involves neither lines nor Boolean tests. At least 1, but 0 is
+        accepted with `cases`, to check the list alone, and with `full`, to check no windows.
     seed : int
+        Seed of the random choice of blocks and windows.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
     -------
     dict
-        "blocks" searched again, out of "certified_blocks"; "windows" checked, "arguments" searched
-        again, "cases" found again; "listed" cases, if `cases` is given.
+        Numbers of "blocks" searched again, out of "certified_blocks"; of "windows" checked; of
+        "arguments" searched again and "cases" found there; and of "listed" cases if there is a
+        list.
 
     Raises
     ------
     CertificateError
-        Damage of any kind, blocks that do not tile the domain, other counts or cases than
-        certified, a list that is not that of the certificate.
+        The certificate is damaged, its blocks do not tile the domain, a new search gives other
+        counts or cases, or the list does not match the certificate.
 
     Notes
     -----
-    A certificate is not signed. What is checked is that its statements are true, not who made it:
-    of the versions in it only the form can be checked, and of two kinds of division that give the
-    same counts both are accepted.
+    A certificate is not signed. `verify` checks that its statements are true, not who made it. The
+    form of the version numbers is all that can be checked of them, and a division that gives the
+    same counts as the one used cannot be distinguished from it.
     """
-    certificate = load(certificate)
+    certificate = load_certificate(certificate)
     samples = errors.whole("samples", samples, 1 if cases is None and not full else 0)
-    tiles = check_blocks(certificate)
-    f, plans = tiles.function, tiles.plans
+    certified = check_blocks(certificate)
+    f, plans = certified.function, certified.plans
     report = {"blocks": 0, "certified_blocks": len(plans), "windows": 0, "arguments": 0, "cases": 0}
     if cases is not None:
-        report["listed"] = check_cases([tiles], load_cases(cases))
+        report["listed"] = check_cases([certified], load_cases(cases))
     rng = random.Random(seed)
     chosen = (
         range(len(plans))
@@ -343,46 +366,52 @@ def verify(
         else sorted(rng.sample(range(len(plans)), min(samples, len(plans))))
     )
     device = resolve(device)
-    for number, (p, found) in zip(chosen, scan(f, [plans[i] for i in chosen], device), strict=True):
-        if row(p, found) != certificate["blocks"][number]:
+    searched = search_blocks(f, [plans[i] for i in chosen], device)
+    results = COLUMNS.index("subdomains")
+    for number, (p, block_cases) in zip(chosen, searched, strict=True):
+        record, certified_record = block_record(p, block_cases), certificate["blocks"][number]
+        if record != certified_record:
             raise CertificateError(
-                f"block {number} (from {shown(p.block.run.argument(0))}) gave "
-                f"{row(p, found)[13:]}, certified is {certificate['blocks'][number][13:]}"
+                f"block {number} (from {format_fraction(p.block.run.argument(0))}) gave "
+                f"{record[results:]}, but the certificate says {certified_record[results:]}"
             )
         for _ in range(samples):
-            _check_window(f, p, found, rng, device)
+            _check_window(f, p, block_cases, rng, device)
             report["windows"] += 1
         report["blocks"] += 1
         report["arguments"] += p.block.run.count
-        report["cases"] += int(found.index.size)
+        report["cases"] += int(block_cases.index.size)
     return report
 
 
-def verify_cases(certificates: list[dict], cases) -> int:
+def verify_cases(certificates: list[dict], cases: str | Path | Iterable) -> int:
     """Compare a list of cases with several certificates of one function, without a new search.
 
-    Returns how many cases there are.
+    Returns the number of cases.
 
     Raises
     ------
     CertificateError
-        The list is not that of the certificates, or one of these is wrong.
+        The list does not match the certificates, or a certificate is wrong.
     """
-    return check_cases([check_blocks(load(c)) for c in certificates], load_cases(cases))
+    return check_cases([check_blocks(load_certificate(c)) for c in certificates], load_cases(cases))
 
 
-def _check_window(f: Function, p: Plan, found: Found, rng, device) -> None:
-    """Every argument of a random window, against the cases of its block."""
-    width = min(1 << WINDOW, p.block.run.count)
+def _check_window(
+    f: Function, p: Plan, block_cases: BlockCases, rng: random.Random, device: Device
+) -> None:
+    """Check every argument of a random window and compare with the cases of its block."""
+    width = min(1 << WINDOW_BITS, p.block.run.count)
     begin = rng.randrange(p.block.run.count - width + 1)
-    block = replace(p.block, run=p.block.run.part(begin, begin + width))
-    window = plan(f, block, p.bits, p.scale, "exhaustive", p.division)
-    ((_, seen),) = scan(f, [window], device)
-    inside = (found.index >= begin) & (found.index < begin + width)
-    same = np.array_equal(found.index[inside] - np.uint64(begin), seen.index)
-    if not same or not np.array_equal(found.middle[inside], seen.middle):
-        where = shown(Fraction(p.block.run.argument(begin)))
+    block = replace(p.block, run=p.block.run.slice(begin, begin + width))
+    window = make_plan(f, block, p.bits, p.scale, "exhaustive", p.division)
+    ((_, window_cases),) = search_blocks(f, [window], device)
+    index, middle = block_cases.index, block_cases.middle
+    inside = (index >= begin) & (index < begin + width)
+    same_arguments = np.array_equal(index[inside] - np.uint64(begin), window_cases.index)
+    if not same_arguments or not np.array_equal(middle[inside], window_cases.middle):
+        start = format_fraction(p.block.run.argument(begin))
         raise CertificateError(
-            f"the window of {width} arguments from {where} has {seen.index.size} cases, "
-            f"its block {int(inside.sum())} there"
+            f"the window of {width} arguments from {start} has {window_cases.index.size} cases, "
+            f"but the search of its block gave {int(inside.sum())} there"
         )

@@ -1,4 +1,4 @@
-"""Which hard cases the mathematical functions of this machine round wrongly."""
+"""Check of the mathematical functions of this machine on hard cases."""
 
 from __future__ import annotations
 
@@ -12,74 +12,79 @@ from fractions import Fraction
 import numpy as np
 
 from hetero import errors
-from tmd.decide import PRECISIONS, extra
-from tmd.functions import Function, function, working_precision
+from tmd.decide import BALL_PRECISIONS, extra_precision
+from tmd.functions import Function, load_function, working_precision
 
 
 @dataclass(frozen=True)
-class Score:
-    """What a library does with some arguments.
+class LibraryScore:
+    """Results of one library on some arguments.
 
     Attributes
     ----------
     library : str
     tried : int
-    wrong : list of (argument, got, correct)
+        Number of arguments.
+    wrong : list of (argument, returned value, correct value)
     """
 
     library: str
     tried: int
-    wrong: list
+    wrong: list[tuple[float, float, float]]
 
 
-def correct(f: Function, x: float) -> float:
-    """f(x) rounded to the nearest binary64 number, proven by balls.
+def round_correctly(f: Function, x: float) -> float:
+    """Return f(x) rounded to the nearest binary64 number, as proven by balls.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no finite number, or at which f has no value.
+        The argument is not a finite real number, or f has no value there.
     """
     x = Fraction(errors.real("arguments", x))
-    for precision in PRECISIONS:
-        with working_precision(precision + extra(x)):
-            value = f.at(x)
+    for precision in BALL_PRECISIONS:
+        with working_precision(precision + extra_precision(x)):
+            value = f.evaluate(x)
             if not value.is_finite():
                 continue
-            ends = {_nearest(_fraction(end)) for end in (value.lower(), value.upper())}
+            ends = {_round_to_nearest(_to_fraction(end)) for end in (value.lower(), value.upper())}
             if len(ends) == 1:
                 return ends.pop()
-    raise ValueError(f"arguments: {f.name} has no value at {float(x)!r} that balls can find")
+    raise ValueError(f"arguments: {f.name} has no value at {float(x)!r} that balls can determine")
 
 
-def _fraction(end) -> Fraction:
+def _to_fraction(end) -> Fraction:
+    """Return the midpoint of a ball as a Fraction."""
     mantissa, power = end.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(power)
 
 
-def _nearest(y: Fraction) -> float:
-    """To nearest, ties to even: Python's conversion does that for finite values."""
+def _round_to_nearest(y: Fraction) -> float:
+    """Round to nearest, ties to even, and to infinity in case of overflow."""
     try:
         return float(y)
     except OverflowError:
         return math.inf if y > 0 else -math.inf
 
 
-def libraries(paths: Iterable[str] = ()) -> dict[str, Callable[[str], Callable | None]]:
-    """Names, and functions from a function's name to the function or None."""
-    found = {
-        "Python's math": lambda name: _math(getattr(math, name, None)),
-        f"NumPy {np.__version__}": lambda name: _numpy(getattr(np, name)),
+def load_libraries(paths: Iterable[str] = ()) -> dict[str, Callable[[str], Callable | None]]:
+    """Return the libraries by name: Python's math, NumPy, and the C libraries at `paths`.
+
+    Each is a callable that returns the function with a given name, or None if it has none.
+    """
+    libraries = {
+        "Python's math": lambda name: _wrap_math(getattr(math, name, None)),
+        f"NumPy {np.__version__}": lambda name: _wrap_ufunc(getattr(np, name)),
     }
     for path in paths:
-        found[str(path)] = _library(str(path))
-    return found
+        libraries[str(path)] = _load_c_library(str(path))
+    return libraries
 
 
-def _math(function):
-    """Python's function, infinite where Python raises instead."""
+def _wrap_math(function: Callable | None) -> Callable | None:
+    """Let a function of `math` return infinity where it raises OverflowError."""
 
-    def call(x):
+    def call(x: float) -> float:
         try:
             return function(x)
         except OverflowError:
@@ -88,22 +93,24 @@ def _math(function):
     return function and call
 
 
-def _numpy(ufunc):
+def _wrap_ufunc(ufunc: Callable) -> Callable:
+    """Let a ufunc take one number, but run its vector code."""
+
     @np.errstate(all="ignore")
-    def call(x):
-        return float(ufunc(np.full(8, x))[0])  # an array, so that the vector code runs
+    def call(x: float) -> float:
+        return float(ufunc(np.full(8, x))[0])
 
     return call
 
 
-def _library(path: str):
-    """A C library with functions double f(double)."""
+def _load_c_library(path: str) -> Callable[[str], Callable | None]:
+    """Load a C library with functions double f(double)."""
     try:
         handle = ctypes.CDLL(path)
     except OSError as error:
         raise ValueError(f"library {path!r} cannot be loaded: {error}") from None
 
-    def find(name):
+    def find_function(name: str) -> Callable | None:
         try:
             f = getattr(handle, name)
         except AttributeError:
@@ -111,32 +118,36 @@ def _library(path: str):
         f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double]
         return f
 
-    return find
+    return find_function
 
 
-def check(name: str, arguments, paths: Iterable[str] = ()) -> list[Score]:
-    """Round-to-nearest results of Python's `math`, NumPy and C libraries on some arguments.
+def check_libraries(
+    name: str, arguments: Iterable[float], paths: Iterable[str] = ()
+) -> list[LibraryScore]:
+    """Compare Python's `math`, NumPy and C libraries with correct rounding to nearest.
 
     Parameters
     ----------
-    name : a function of `tmd.functions.NAMES`
+    name : str
+        A function in `tmd.functions.NAMES`.
     arguments : iterable of float
-        Say `[c.argument for c in result.cases.hardest(1000)]`.
-    paths : of C libraries with `double name(double)`, such as "libm.so.6"
+        For instance `[c.argument for c in result.cases.hardest(1000)]`.
+    paths : iterable of str
+        Paths of C libraries with `double name(double)`, such as "libm.so.6".
 
     Raises
     ------
     ValueError
-        A library that cannot be loaded; an argument at which the function has no value.
+        A library cannot be loaded, or the function has no value at an argument.
     """
-    f = function(name)
-    found = libraries(paths)
-    pairs = [(float(x), correct(f, float(x))) for x in arguments]
+    f = load_function(name)
+    libraries = load_libraries(paths)
+    pairs = [(float(x), round_correctly(f, float(x))) for x in arguments]
     scores = []
-    for library, find in found.items():
-        call = find(name)
+    for library, find_function in libraries.items():
+        call = find_function(name)
         if call is None:
             continue
-        wrong = [(x, got, y) for x, y in pairs if (got := call(x)) != y]
-        scores.append(Score(library, len(pairs), wrong))
+        wrong = [(x, returned, y) for x, y in pairs if (returned := call(x)) != y]
+        scores.append(LibraryScore(library, len(pairs), wrong))
     return scores

@@ -1,9 +1,9 @@
-"""Checkpoints: the blocks that are done, in a text file that only grows.
+"""Checkpoints: the finished blocks of a search, in a text file that only grows.
 
-The first line names the search. Each further line is a block: a checksum and JSON, in which arrays
-are base85 of their compressed bytes, with the hash of the block's cases that the certificate will
-hold. A line is written at once and flushed to the disk; the beginning of a line at the end, as an
-interruption may leave it, is a block that was not done.
+The first line identifies the search. Each further line holds a block: a checksum, and a JSON object
+with the hash of the block's cases, in which arrays are base85 of their compressed bytes. A line is
+written at once and flushed to the disk. An incomplete last line, as an interruption may leave it,
+is dropped, and its block is searched again.
 """
 
 from __future__ import annotations
@@ -18,140 +18,154 @@ from pathlib import Path
 
 import numpy as np
 
-from tmd.decide import Found, contradiction
+from tmd.decide import BlockCases, find_contradiction
 from tmd.errors import CheckpointError
 from tmd.plan import Plan
-from tmd.taylor import POINT
+from tmd.taylor import FRACTION_BITS
 
-_HEAD = "tmd-checkpoint 2"
+_FORMAT = "tmd-checkpoint 2"
 _ARRAYS = (("index", "<u8"), ("middle", "?"), ("value", "<i8"), ("error", "<i8"))
 
 
-def _packed(array, dtype) -> str:
+def _encode_array(array, dtype: str) -> str:
     return base64.b85encode(zlib.compress(np.ascontiguousarray(array, dtype).tobytes(), 1)).decode()
 
 
-def _array(text: str, dtype) -> np.ndarray:
+def _decode_array(text: str, dtype: str) -> np.ndarray:
     flat = np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype)
     return flat.astype(np.dtype(dtype).newbyteorder("="))
 
 
-def _line(record: dict) -> str:
+def _format_line(record: dict) -> str:
     text = json.dumps(record, separators=(",", ":"))
-    return f"{_sum(text)} {text}\n"
+    return f"{_checksum(text)} {text}\n"
 
 
-def _sum(text: str) -> str:
+def _checksum(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 class Checkpoint:
-    """The done blocks of one search, in a file.
+    """The finished blocks of one search, in a file.
 
     Parameters
     ----------
     path : path-like
+        The file is created if it does not exist.
     search : dict
-        What names the search: a file of another one is refused.
-    plans : the plans of all its blocks
+        Identifies the search. The file of another search is refused.
+    plans : sequence of Plan
+        The plans of all blocks of the search.
 
     Attributes
     ----------
-    done : dict of block numbers to Found
+    blocks : dict of int to BlockCases
+        The cases of each finished block, by the block's number.
+
+    Raises
+    ------
+    CheckpointError
+        The file is damaged, or belongs to another search.
     """
 
-    def __init__(self, path, search: dict, plans: Sequence[Plan]):
+    def __init__(self, path: str | Path, search: dict, plans: Sequence[Plan]):
         self.path = Path(path)
-        self.done: dict[int, Found] = {}
-        head = _line({"format": _HEAD, "search": search})
+        self.blocks: dict[int, BlockCases] = {}
+        head = _format_line({"format": _FORMAT, "search": search})
         if not self.path.exists():
             self.path.write_text(head)
             return
         text = self.path.read_text(errors="replace")
-        whole, _, torn = text.rpartition("\n")
-        lines = whole.split("\n") if whole else []
+        complete, _, torn = text.rpartition("\n")
+        lines = complete.split("\n") if complete else []
         if not lines:
             if not head.startswith(text):
-                raise CheckpointError(f"{self.path} is no checkpoint of tmd")
+                raise CheckpointError(f"{self.path} is not a checkpoint of tmd")
             self.path.write_text(head)
             return
-        self._check_head(self._record(1, lines[0]), search)
+        self._check_head(self._parse_line(1, lines[0]), search)
         for number, line in enumerate(lines[1:], 2):
-            record = self._record(number, line)
+            record = self._parse_line(number, line)
             try:
-                block, found = _found(record, plans)
-                if block in self.done:
-                    raise ValueError(f"block {block} stands in another line, too")
+                block, cases = _parse_block(record, plans)
+                if block in self.blocks:
+                    raise ValueError(f"block {block} is also in another line")
             except (ValueError, TypeError, KeyError, zlib.error) as error:
                 raise self._damage(number, str(error)) from None
-            self.done[block] = found
+            self.blocks[block] = cases
         if torn:
             with self.path.open("r+") as file:
-                file.truncate(len(whole.encode()) + 1)
+                file.truncate(len(complete.encode()) + 1)
 
-    def _record(self, number: int, line: str) -> dict:
+    def _parse_line(self, number: int, line: str) -> dict:
+        """Return the JSON object of line `number`, after a check of its checksum."""
         checksum, _, text = line.partition(" ")
-        if _sum(text) != checksum:
-            raise self._damage(number, "its checksum does not fit")
+        if _checksum(text) != checksum:
+            raise self._damage(number, "its checksum does not match")
         try:
             record = json.loads(text)
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
-            raise self._damage(number, "it holds no JSON object")
+            raise self._damage(number, "it does not hold a JSON object")
         return record
 
     def _damage(self, number: int, problem: str) -> CheckpointError:
+        """Return the error for a damaged line."""
         return CheckpointError(
-            f"{self.path} is damaged in line {number}: {problem}. Remove that line to do its block "
-            "again, or name another file"
+            f"{self.path} is damaged in line {number}: {problem}. Remove that line to search its "
+            "block again, or use another file"
         )
 
     def _check_head(self, record: dict, search: dict) -> None:
-        if record.get("format") != _HEAD or not isinstance(record.get("search"), dict):
-            raise CheckpointError(f"{self.path} is no checkpoint of tmd, version 2")
-        for key, mine in search.items():
-            theirs = record["search"].get(key)
-            if theirs != json.loads(json.dumps(mine)):
+        """Check that the first line belongs to `search`."""
+        if record.get("format") != _FORMAT or not isinstance(record.get("search"), dict):
+            raise CheckpointError(f"{self.path} is not a checkpoint of tmd, version 2")
+        for key, value in search.items():
+            recorded = record["search"].get(key)
+            if recorded != json.loads(json.dumps(value)):
                 raise CheckpointError(
-                    f"{self.path} belongs to a search with {key}={theirs!r}, this one has {mine!r}"
+                    f"{self.path} belongs to a search with {key}={recorded!r}, but this one has "
+                    f"{value!r}"
                 )
 
-    def add(self, number: int, found: Found) -> None:
-        """Keep a block that is done."""
-        record = {"block": number, "counts": found.counts, "undecided": found.undecided}
-        record |= {"hash": found.hash}
-        record |= {name: _packed(getattr(found, name), dtype) for name, dtype in _ARRAYS}
+    def add(self, number: int, cases: BlockCases) -> None:
+        """Append the cases of block `number`."""
+        record = {"block": number, "counts": cases.counts, "undecided": cases.undecided}
+        record |= {"hash": cases.hash}
+        record |= {name: _encode_array(getattr(cases, name), dtype) for name, dtype in _ARRAYS}
         with self.path.open("a") as file:
-            file.write(_line(record))
+            file.write(_format_line(record))
             file.flush()
             os.fsync(file.fileno())
 
 
-def _found(record: dict, plans: Sequence[Plan]) -> tuple[int, Found]:
-    """Read the number and the cases of a block.
+def _parse_block(record: dict, plans: Sequence[Plan]) -> tuple[int, BlockCases]:
+    """Return the number and the cases of a block.
 
-    Damage is a ValueError, TypeError or KeyError.
+    Raises ValueError, TypeError, KeyError or zlib.error if the record is damaged.
     """
     block, counts, undecided = (record[key] for key in ("block", "counts", "undecided"))
     if type(block) is not int or not 0 <= block < len(plans):
-        raise ValueError(f"block {block!r} is none of the {len(plans)} blocks of the search")
+        raise ValueError(f"block {block!r} is not among the {len(plans)} blocks of the search")
     plan = plans[block]
     if len(counts) != 5 or not all(type(n) is int and n >= 0 for n in (*counts, *undecided)):
-        raise ValueError("its counts are not five numbers")
-    arrays = [_array(record[name], dtype) for name, dtype in _ARRAYS]
+        raise ValueError("its counts are not five nonnegative integers")
+    arrays = [_decode_array(record[name], dtype) for name, dtype in _ARRAYS]
     index, _, value, error = arrays
     if len({len(a) for a in arrays}) > 1:
         raise ValueError("its arrays have different lengths")
     for numbers in (index, np.array(undecided, object)):
         ascending = bool((numbers[1:] > numbers[:-1]).all())
         if not ascending or (numbers.size and numbers[-1] >= plan.block.run.count):
-            raise ValueError("its arguments are not ascending within the block")
-    if (error < 0).any() or (np.abs(value) - error > plan.limit >> (POINT - 63)).any():
-        raise ValueError("its cases are farther from breakpoints than cases are")
-    found = Found(*arrays, list(counts), list(undecided))
-    if record["hash"] != found.hash:
-        raise ValueError("its hash does not fit its cases")
-    if problem := contradiction(plan, counts, index.size, len(undecided)):
+            raise ValueError("its arguments are not in ascending order within the block")
+    if (error < 0).any() or (
+        np.abs(value) - error > plan.case_distance >> (FRACTION_BITS - 63)
+    ).any():
+        raise ValueError("its cases are too far from breakpoints to be cases")
+    cases = BlockCases(*arrays, list(counts), list(undecided))
+    if record["hash"] != cases.hash:
+        raise ValueError("its hash does not match its cases")
+    if problem := find_contradiction(plan, counts, index.size, len(undecided)):
         raise ValueError(f"its block has {problem}")
-    return block, found
+    return block, cases

@@ -1,4 +1,4 @@
-"""Formats of floating-point numbers, and domains cut into runs of arguments of one exponent."""
+"""Floating-point formats, and the division of a domain into runs of arguments with one exponent."""
 
 from __future__ import annotations
 
@@ -11,55 +11,63 @@ from numbers import Rational
 
 from hetero import errors
 
-_IEEE = {24: (-126, 127), 53: (-1022, 1023)}
-_LARGEST_POWER = 1 << 20
-_HEXADECIMAL = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?", re.IGNORECASE)
+_IEEE_EXPONENTS = {24: (-126, 127), 53: (-1022, 1023)}
+"""Precision: smallest and largest exponent of the normal numbers of binary32 and binary64."""
+
+_MAX_EXPONENT = 1 << 20
+"""Largest exponent that is read from text: numbers with larger ones would fill the memory."""
+
+_HEXADECIMAL_PATTERN = re.compile(
+    r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
 class Format:
-    """Arguments of `arguments` digits, values of `precision` digits.
+    """Formats of the values (`precision` digits) and of the arguments (`argument_precision`).
 
-    24 and 53 digits are those of binary32 and binary64, with their range of exponents and their
-    subnormal numbers (which have the ulp of the smallest normal one); other precisions have no
-    limits.
+    The digits are binary. 24 and 53 digits stand for binary32 and binary64, with their exponent
+    ranges and their subnormal numbers, which have the ulp of the smallest normal number. Other
+    precisions have an unlimited exponent.
     """
 
     precision: int
-    arguments: int
+    argument_precision: int
 
     @classmethod
-    def checked(cls, precision, arguments=None) -> Format:
-        """Raises TypeError, ValueError for what is no integer from 2 to 64."""
+    def create(cls, precision, argument_precision=None) -> Format:
+        """Return the format; raise TypeError or ValueError unless both are integers in [2, 64]."""
         precision = errors.whole("precision", precision, 2)
-        arguments = precision if arguments is None else arguments
-        arguments = errors.whole("argument_precision", arguments, 2)
-        for name, value in (("precision", precision), ("argument_precision", arguments)):
+        if argument_precision is None:
+            argument_precision = precision
+        argument_precision = errors.whole("argument_precision", argument_precision, 2)
+        for name, value in (("precision", precision), ("argument_precision", argument_precision)):
             if value > 64:
                 raise ValueError(f"{name} must lie in [2, 64], got {value}")
-        return cls(precision, arguments)
+        return cls(precision, argument_precision)
 
     @property
-    def range(self) -> tuple[int, int] | None:
-        """Smallest and largest exponent, 2^e <= |y| < 2^(e+1), of normal values; None: none."""
-        return _IEEE.get(self.precision)
+    def exponent_range(self) -> tuple[int, int] | None:
+        """Smallest and largest exponent e of normal values, 2^e <= |y| < 2^(e+1), if limited."""
+        return _IEEE_EXPONENTS.get(self.precision)
 
     def quantum(self, exponent: int) -> int | None:
-        """Binary logarithm of the distance of arguments in [2^exponent, 2^(exponent+1)).
+        """Return log2 of the spacing of the arguments in [2^exponent, 2^(exponent+1)).
 
-        None where there are none.
+        None if the format has no arguments there.
         """
-        low, high = _IEEE.get(self.arguments, (exponent, exponent))
-        quantum = max(exponent, low) - self.arguments + 1
+        low, high = _IEEE_EXPONENTS.get(self.argument_precision, (exponent, exponent))
+        quantum = max(exponent, low) - self.argument_precision + 1
         return quantum if quantum <= exponent <= high else None
 
     def ulp(self, exponent: int) -> int | None:
-        """Binary logarithm of the ulp of values in [2^exponent, 2^(exponent+1)).
+        """Return log2 of the ulp of the values in [2^exponent, 2^(exponent+1)).
 
-        None where rounding is trivial: overflow, or less than half of half the smallest number.
+        None where rounding is trivial: the values overflow, or lie below a quarter of the smallest
+        number.
         """
-        if self.range is not None:
-            low, high = self.range
+        if self.exponent_range is not None:
+            low, high = self.exponent_range
             if exponent > high or exponent < low - self.precision - 1:
                 return None
             exponent = max(exponent, low)
@@ -76,19 +84,22 @@ class Run:
     count: int
 
     def argument(self, index: int) -> Fraction:
-        """Argument number `index`, by growing magnitude."""
+        """Return argument number `index`, counted by growing magnitude."""
         return Fraction(self.sign * (self.first + int(index))) * Fraction(2) ** self.quantum
 
-    def part(self, begin: int, end: int) -> Run:
-        """The arguments with the numbers begin, ..., end - 1."""
+    def slice(self, begin: int, end: int) -> Run:
+        """Return the run of the arguments with the numbers begin, ..., end - 1."""
         return Run(self.sign, self.quantum, self.first + begin, end - begin)
 
 
-def exact(name: str, value) -> Fraction:
-    """`value` (a number, or text such as "0x1.8p+3", "1/3", "2**-20") as a Fraction."""
+def to_fraction(name: str, value) -> Fraction:
+    """Convert a number, or text such as "0x1.8p+3", "1/3" or "2**-20", to a Fraction exactly.
+
+    Messages of errors call the value `name`.
+    """
     if isinstance(value, str):
         try:
-            return _parsed(value.strip())
+            return _parse_number(value.strip())
         except (ValueError, ZeroDivisionError, OverflowError):
             raise ValueError(f"{name} must be a number, got {value!r}") from None
     if isinstance(value, Rational) and not isinstance(value, bool):
@@ -99,57 +110,58 @@ def exact(name: str, value) -> Fraction:
     return Fraction(errors.real(name, value))
 
 
-def _parsed(text: str) -> Fraction:
+def _parse_number(text: str) -> Fraction:
     if "**" in text:
         base, power = text.split("**")
         sign = -1 if base.startswith("-") else 1
-        return sign * Fraction(base.lstrip("-")) ** _power(power)
+        return sign * Fraction(base.lstrip("-")) ** _parse_exponent(power)
     if "0x" in text.lower():
-        return _hexadecimal(text)
+        return _parse_hexadecimal(text)
     return Fraction(text)
 
 
-def _hexadecimal(text: str) -> Fraction:
-    """C's notation, of any length."""
-    match = _HEXADECIMAL.fullmatch(text)
+def _parse_hexadecimal(text: str) -> Fraction:
+    """Parse C's hexadecimal notation, with any number of digits."""
+    match = _HEXADECIMAL_PATTERN.fullmatch(text)
     if match is None:
         raise ValueError
-    sign, whole, rest, power = match.groups()
-    digits = Fraction(int(f"{sign}{whole}{rest}", 16))
-    return digits * Fraction(2) ** (_power(power or "0") - 4 * len(rest))
+    sign, integer_digits, fraction_digits, power = match.groups()
+    digits = Fraction(int(f"{sign}{integer_digits}{fraction_digits}", 16))
+    return digits * Fraction(2) ** (_parse_exponent(power or "0") - 4 * len(fraction_digits))
 
 
-def _power(text: str) -> int:
-    """An exponent whose power fits into memory."""
+def _parse_exponent(text: str) -> int:
+    """Parse an exponent; raise OverflowError if the power would not fit into memory."""
     power = int(text)
-    if abs(power) > _LARGEST_POWER:
+    if abs(power) > _MAX_EXPONENT:
         raise OverflowError
     return power
 
 
 def exponent(x: Fraction) -> int:
-    """e with 2^e <= |x| < 2^(e+1)."""
+    """Return the e with 2^e <= |x| < 2^(e+1)."""
     x = abs(x)
     e = x.numerator.bit_length() - x.denominator.bit_length()
     return e if x >= Fraction(2) ** e else e - 1
 
 
-def runs(lo: Fraction, hi: Fraction, fmt: Format) -> list[Run]:
-    """The arguments in [lo, hi), 0 not among them, in runs of one exponent, the smallest first.
+def argument_runs(lo: Fraction, hi: Fraction, fmt: Format) -> list[Run]:
+    """Return the arguments in [lo, hi) in runs of one exponent, by growing magnitude.
 
     Raises
     ------
     ValueError
-        A domain with 0.
+        The domain contains 0 or ends there.
     """
     if lo < 0 < hi or lo == 0 or hi == 0:
         raise ValueError(
-            f"domain must not contain or end at 0, got [{shown(lo)}, {shown(hi)}): search both "
-            "signs apart, from the smallest argument that matters"
+            f"domain must not contain or end at 0, got [{format_fraction(lo)}, "
+            f"{format_fraction(hi)}): search positive and negative arguments separately, each "
+            "from the smallest magnitude that matters"
         )
     sign = 1 if lo > 0 else -1
     near, far = (lo, hi) if sign > 0 else (-hi, -lo)
-    found = []
+    runs = []
     for e in range(exponent(near), exponent(far) + 1):
         quantum = fmt.quantum(e)
         if quantum is None:
@@ -161,12 +173,12 @@ def runs(lo: Fraction, hi: Fraction, fmt: Format) -> list[Run]:
         begin = max(begin, 1 << (e - quantum))
         end = min(end, 2 << (e - quantum))
         if begin < end:
-            found.append(Run(sign, quantum, begin, end - begin))
-    return found
+            runs.append(Run(sign, quantum, begin, end - begin))
+    return runs
 
 
-def hexadecimal(x: Fraction) -> str:
-    """Write a binary fraction as C does, with as many digits as it has."""
+def format_hexadecimal(x: Fraction) -> str:
+    """Write a binary fraction in C's hexadecimal notation, with all of its digits."""
     with contextlib.suppress(OverflowError):
         if Fraction(float(x)) == x:
             return float(x).hex()
@@ -174,8 +186,8 @@ def hexadecimal(x: Fraction) -> str:
     return f"{'-' if x < 0 else ''}0x{abs(x.numerator):x}p{-power}"
 
 
-def shown(x: Fraction) -> str:
-    """A Fraction as Python's hexadecimal float where it is one."""
+def format_fraction(x: Fraction) -> str:
+    """Write x as a hexadecimal float if it is a float64, else as a fraction."""
     try:
         if Fraction(float(x)) == x:
             return float(x).hex()

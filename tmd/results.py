@@ -1,4 +1,4 @@
-"""What a search returns."""
+"""Results of a search: `Case`, `Cases` and `Result`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tmd.case_lists import UNDECIDED
-from tmd.decide import Distance, Found, measure
-from tmd.formats import Format, hexadecimal
-from tmd.functions import function
+from tmd.case_lists import KINDS, UNDECIDED_PREFIX
+from tmd.decide import BlockCases, Distance, measure_distance
+from tmd.formats import Format, format_hexadecimal
+from tmd.functions import load_function
 from tmd.plan import Plan
-
-KINDS = ("F", "M")
 
 
 @dataclass(frozen=True)
@@ -28,12 +26,18 @@ class Case:
 
     Attributes
     ----------
-    argument : float, or Fraction where no float64 has its value
+    function : str
+    format : Format
+    exact_argument : Fraction
+    argument : float or Fraction
+        A Fraction if no float64 has its value.
     kind : "F" (close to a floating-point number) or "M" (close to a midpoint of two)
     distance : Distance
-        (lower, upper) in ulps of the value, by balls: a proven interval. Made at first use.
+        The proven interval (lower, upper), in ulps of the value. Computed by balls at first use.
     identical_bits : int or None
-        Equal bits after the round bit; None where the value is the breakpoint itself.
+        Number of identical bits after the round bit; None if the value is the breakpoint itself.
+    hex : str
+        The argument in C's hexadecimal notation.
     """
 
     function: str
@@ -43,6 +47,7 @@ class Case:
 
     @property
     def argument(self) -> float | Fraction:
+        """The argument as a float if its value permits."""
         try:
             number = float(self.exact_argument)
         except OverflowError:
@@ -50,22 +55,26 @@ class Case:
         return number if number == self.exact_argument else self.exact_argument
 
     @cached_property
-    def _measured(self):
+    def _measurement(self) -> tuple[Distance, int | None]:
         middle = self.kind == "M"
-        return measure(function(self.function), self.format, self.exact_argument, middle)
+        return measure_distance(
+            load_function(self.function), self.format, self.exact_argument, middle
+        )
 
     @property
     def distance(self) -> Distance:
-        return self._measured[0]
+        """Distance from the breakpoint, in ulps of the value."""
+        return self._measurement[0]
 
     @property
     def identical_bits(self) -> int | None:
-        return self._measured[1]
+        """Number of identical bits after the round bit; None for an exact value."""
+        return self._measurement[1]
 
     @property
     def hex(self) -> str:
-        """The argument as C writes it."""
-        return hexadecimal(self.exact_argument)
+        """The argument in C's hexadecimal notation."""
+        return format_hexadecimal(self.exact_argument)
 
     def __repr__(self) -> str:
         bits = self.identical_bits
@@ -73,12 +82,12 @@ class Case:
 
 
 class Cases(Sequence):
-    """The cases of a search by growing argument; made when they are looked at."""
+    """The cases of a search, by growing argument. Each is created when it is accessed."""
 
-    def __init__(self, name: str, fmt: Format, found: list[tuple[Plan, Found]]):
+    def __init__(self, name: str, fmt: Format, blocks: list[tuple[Plan, BlockCases]]):
         self._name, self._format = name, fmt
-        self._found = sorted(found, key=lambda f: _first_argument(f[0]))
-        self._ends = list(itertools.accumulate(f.index.size for _, f in self._found))
+        self._blocks = sorted(blocks, key=lambda pair: _smallest_argument(pair[0]))
+        self._ends = list(itertools.accumulate(cases.index.size for _, cases in self._blocks))
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
@@ -91,76 +100,81 @@ class Cases(Sequence):
         return self._case(block, i - (self._ends[block - 1] if block else 0))
 
     def _case(self, block: int, i: int) -> Case:
-        plan, found = self._found[block]
+        """Return case number i of a block, counted by growing argument."""
+        plan, cases = self._blocks[block]
         if plan.block.run.sign < 0:
-            i = found.index.size - 1 - i
-        x = plan.block.run.argument(found.index[i])
-        return Case(self._name, self._format, x, KINDS[int(found.middle[i])])
+            i = cases.index.size - 1 - i
+        x = plan.block.run.argument(cases.index[i])
+        return Case(self._name, self._format, x, KINDS[int(cases.middle[i])])
 
     def __repr__(self) -> str:
         return f"<{len(self)} cases of {self._name}>"
 
     @property
     def arguments(self) -> np.ndarray:
-        """All arguments as float64 (rounded where a format has more digits)."""
+        """Arguments of all cases as float64, rounded if the format has more digits."""
         parts = []
-        for plan, found in self._found:
+        for plan, cases in self._blocks:
             run = plan.block.run
-            whole = np.uint64(run.first) + found.index
-            x = run.sign * np.ldexp(whole.astype(np.float64), run.quantum)
+            mantissa = np.uint64(run.first) + cases.index
+            x = run.sign * np.ldexp(mantissa.astype(np.float64), run.quantum)
             parts.append(x if run.sign > 0 else x[::-1])
         return np.concatenate([*parts, np.empty(0)])
 
     @property
     def middle(self) -> np.ndarray:
-        """Whether each is close to a midpoint."""
-        parts = [f.middle if p.block.run.sign > 0 else f.middle[::-1] for p, f in self._found]
+        """Mask of the cases that are close to a midpoint."""
+        parts = [c.middle if p.block.run.sign > 0 else c.middle[::-1] for p, c in self._blocks]
         return np.concatenate([*parts, np.empty(0, bool)])
 
     @property
     def distances(self) -> np.ndarray:
-        """(n, 2): bounds of the distances in ulps, from the Taylor models alone."""
+        """Bounds of the distances in ulps, from the Taylor models alone: an array (n, 2)."""
         parts = []
-        for plan, found in self._found:
+        for plan, cases in self._blocks:
             unit = 2.0 ** -(63 + int(plan.scale.doubled))
-            size = np.abs(found.value)
-            low = np.maximum(size - found.error, 0) * unit * (1 - 2.0**-52)
-            high = (size.astype(float) + found.error) * unit * (1 + 2.0**-51)
+            distance = np.abs(cases.value)
+            low = np.maximum(distance - cases.error, 0) * unit * (1 - 2.0**-52)
+            high = (distance.astype(float) + cases.error) * unit * (1 + 2.0**-51)
             both = np.stack([low, high], axis=1)
             parts.append(both if plan.block.run.sign > 0 else both[::-1])
         return np.concatenate([*parts, np.empty((0, 2))])
 
     def hardest(self, count: int = 10) -> list[Case]:
-        """The cases with the smallest distances, the hardest first; exact values are left out."""
+        """Return the cases with the smallest distances, the hardest first, without exact values."""
         low, high = self.distances.T
-        wanted = min(len(self), count)
+        considered = min(len(self), count)
         while count > 0:
-            reach = np.partition(high, wanted - 1)[wanted - 1] if wanted else 0.0
-            near = [(self[int(i)], high[i]) for i in np.flatnonzero(low <= reach)]
-            near = [(c, h) for c, h in near if c.identical_bits is not None]
-            if wanted == len(self) or sum(h <= reach for _, h in near) >= count:
-                return heapq.nsmallest(count, (c for c, _ in near), key=lambda c: c.distance.upper)
-            wanted = min(len(self), 2 * wanted)  # exact values were among them
+            bound = np.partition(high, considered - 1)[considered - 1] if considered else 0.0
+            candidates = [(self[int(i)], high[i]) for i in np.flatnonzero(low <= bound)]
+            candidates = [(c, h) for c, h in candidates if c.identical_bits is not None]
+            if considered == len(self) or sum(h <= bound for _, h in candidates) >= count:
+                cases = (c for c, _ in candidates)
+                return heapq.nsmallest(count, cases, key=lambda c: c.distance.upper)
+            # Exact values were among them: consider more.
+            considered = min(len(self), 2 * considered)
         return []
 
 
-def _first_argument(plan: Plan) -> Fraction:
+def _smallest_argument(plan: Plan) -> Fraction:
+    """Return the smallest argument of a plan's block; block numbers count by magnitude."""
     run = plan.block.run
     return run.argument(0) if run.sign > 0 else run.argument(run.count - 1)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What `tmd.search` found.
+    """Result of `tmd.search`.
 
     Attributes
     ----------
-    function, domain, bits, rounding, format : the question
+    function, domain, bits, rounding, format
+        The arguments of the search.
     cases : sequence of Case, by growing argument
     undecided : list of Fraction
-        Arguments that balls of 8192 bits cannot tell from cases. Reported, never dropped.
+        Arguments that balls of 8192 bits cannot distinguish from cases.
     certificate : dict
-        For `tmd.verify`; `json.dump` writes it.
+        For `tmd.verify`. It can be written with `json.dump`.
     """
 
     function: str
@@ -169,34 +183,34 @@ class Result:
     rounding: str
     format: Format
     cases: Cases
-    undecided: list
+    undecided: list[Fraction]
     certificate: dict
 
     @property
     def hardness(self) -> int:
-        """The least m for which every value that is no breakpoint is 2^-m ulp or more from all.
+        """Smallest m such that all values are at least 2^-m ulp away from every breakpoint.
 
-        `bits` if there is no case; exact values do not count.
+        Values that are breakpoints are disregarded. It is `bits` if there is no other case.
         """
         hardest = self.cases.hardest(1)
         return hardest[0].identical_bits + 2 if hardest else self.bits
 
     def lines(self) -> Iterator[str]:
-        """Yield the arguments as lines of a `.wc` file of CORE-MATH, with comments before.
+        """Yield the arguments as lines of a CORE-MATH `.wc` file, after some comments.
 
         `tmd.verify(certificate, cases=path)` checks such a file.
         """
         lo, hi = self.certificate["domain"]
-        yield f"# {self.function}, {len(self.cases)} arguments in [{lo}, {hi}) whose values are"
-        yield f"# closer than 2^-{self.bits} ulp to {_breakpoints(self.rounding)}"
+        yield f"# {self.function}: {len(self.cases)} arguments in [{lo}, {hi}) whose values are"
+        yield f"# closer than 2^-{self.bits} ulp to {_describe_breakpoints(self.rounding)}"
         yield f"# of {self.format.precision} digits; certificate {self.certificate['hash']}"
         for x in self.undecided:
-            yield f"{UNDECIDED}{hexadecimal(x)}"
+            yield f"{UNDECIDED_PREFIX}{format_hexadecimal(x)}"
         for case in self.cases:
             yield case.hex
 
-    def write(self, path) -> Path:
-        """Write `lines` to a file."""
+    def write(self, path: str | Path) -> Path:
+        """Write `lines` to a file and return its path."""
         path = Path(path)
         path.write_text("\n".join(self.lines()) + "\n")
         return path
@@ -206,6 +220,7 @@ class Result:
         return f"Result({self.function} on [{lo}, {hi}): {len(self.cases)} cases, bits={self.bits})"
 
 
-def _breakpoints(rounding: str) -> str:
+def _describe_breakpoints(rounding: str) -> str:
+    """Return the breakpoints of a rounding in words."""
     floats, middles = "floating-point numbers", "midpoints"
     return {"all": f"{floats} or {middles}", "directed": floats, "nearest": middles}[rounding]

@@ -1,81 +1,90 @@
-"""The search for hard-to-round cases: the public function."""
+"""The public function that searches for hard-to-round cases."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hetero import errors, progress
 from hetero.devices import Device, resolve
 from tmd import certificate as certificates
 from tmd._tests_math import ALGORITHMS, DIVISIONS
-from tmd.blocks import LARGEST, blocks
+from tmd.blocks import MAX_BLOCK_BITS, split_into_blocks
 from tmd.checkpoint import Checkpoint
-from tmd.decide import Found
-from tmd.engine import scan
-from tmd.formats import Format, exact, shown
-from tmd.functions import Function, function
-from tmd.plan import MOST_BITS, Plan, plan
+from tmd.decide import BlockCases
+from tmd.engine import search_blocks
+from tmd.formats import Format, format_fraction, to_fraction
+from tmd.functions import Function, load_function
+from tmd.plan import MAX_BITS, Plan, make_plan
 from tmd.results import Cases, Result
 from tmd.taylor import ROUNDINGS, Scale
 
-MOST_CASES = 1 << 27
-"""Expected cases that a search may have."""
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+MAX_CASES = 1 << 27
+"""Largest number of cases that a search may be expected to have, so that they fit into memory."""
 
 BREAK_EVEN = 1 << 34
-"""Arguments from which one H200 beats the CPU, the compilation of neither counted."""
+"""Number of arguments from which on an H200 is faster than the CPU, without any compilation."""
 
-TASKS = 8
-"""Blocks that a worker of an executor takes at once."""
+BLOCKS_PER_TASK = 8
+"""Number of blocks in a task for a worker of an executor (not tuned)."""
 
 
 def search(
-    name,
-    domain,
+    name: str,
+    domain: tuple,
     *,
-    bits=32,
-    precision=53,
-    argument_precision=None,
-    rounding="all",
-    algorithm="auto",
-    division="reciprocal",
-    device=None,
-    executor=None,
-    progress=False,
-    checkpoint=None,
+    bits: int = 32,
+    precision: int = 53,
+    argument_precision: int | None = None,
+    rounding: str = "all",
+    algorithm: str = "auto",
+    division: str = "reciprocal",
+    executor: Executor | None = None,
+    progress: bool = False,
+    checkpoint: str | Path | None = None,
+    device: str | Device | None = None,
 ) -> Result:
-    """All arguments whose values lie closer than 2^-bits ulp to a rounding breakpoint.
+    """Find all arguments whose values lie closer than 2^-bits ulp to a rounding breakpoint.
 
     Parameters
     ----------
     name : {"exp", "exp2", "log", "log2", "sin", "cos", "tan"}
     domain : (lo, hi)
-        Half-open: lo <= x < hi. Numbers, Fractions, Decimals, or text such as "0x1.8p+3" and
-        "2**-20", each taken as it is, without rounding.
-        Without 0, and without zeros and poles of the function.
+        The half-open interval lo <= x < hi. It must not contain 0, nor a zero or a pole of the
+        function. Its ends are numbers, Fractions, Decimals, or text such as "0x1.8p+3" and
+        "2**-20"; they are used exactly, without rounding.
     bits : int
-        The distance 2^-bits, in ulps of the value.
+        The distance 2^-bits is in ulps of the value.
     precision : int
-        Digits of the values: 53 (binary64), 24 (binary32), or any other from 2 to 64 (without
-        limits of the exponent).
+        Binary digits of the values: 53 (binary64), 24 (binary32), or any other number from 2 to 64,
+        for which the exponent is unlimited.
     argument_precision : int, optional
-        Digits of the arguments; by default `precision`. With 53 or 24 the arguments are those
-        of binary64 or binary32, subnormal ones among them.
+        Binary digits of the arguments; by default `precision`. With 53 or 24 the arguments are all
+        numbers of binary64 or binary32, including subnormal ones.
     rounding : {"all", "nearest", "directed"}
-        Breakpoints: floating-point numbers and midpoints, midpoints, floating-point numbers.
+        The breakpoints: floating-point numbers and midpoints, midpoints alone, or floating-point
+        numbers alone.
     algorithm : {"auto", "clipped", "regular", "alternating", "lefevre", "swap", "exhaustive"}
-        The Boolean test (paper, Algorithms 4, 2, 1, 3; "clipped" is Algorithm 4 with its last
-        quotient cut), or a look at every argument by differences. All find the same cases.
+        The Boolean test: "lefevre", "alternating", "swap" and "regular" are Algorithms 1 to 4 of
+        (Fortin, Gouicem and Graillat 2016), "clipped" is Algorithm 4 with its last quotient cut;
+        "exhaustive" computes every value by differences instead. All find the same cases.
     division : {"reciprocal", "float64", "integer", "hybrid", "subtractive"}
-        How the test gets its quotients.
-    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+        How the test computes its quotients.
     executor : concurrent.futures.Executor, optional
-        Takes groups of blocks: processes, or `mpi4py.futures.MPIPoolExecutor`. Processes by
-        `mp_context=multiprocessing.get_context("spawn")`: GNU OpenMP ends a forked one.
+        Searches groups of blocks in parallel, in processes or by `mpi4py.futures.MPIPoolExecutor`.
+        Processes must be started with `mp_context=multiprocessing.get_context("spawn")`, because
+        GNU OpenMP terminates forked ones.
     progress : bool
-        Draw a bar on the terminal.
+        Whether to show a progress bar on the terminal.
     checkpoint : path, optional
-        File in which done blocks are kept. If it exists the search goes on from there.
+        File that stores the finished blocks. If it exists, the search continues from there.
+    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
     -------
@@ -86,38 +95,43 @@ def search(
     Raises
     ------
     ValueError
-        An unknown name or option; an empty or reversed domain, or one with 0, a zero or a pole in
-        it; a domain in which rounding is trivial; bits that make too many cases; arguments that
-        lie too far apart.
+        A name or an option is unknown; the domain is empty, reversed, or contains 0, a zero or a
+        pole; rounding is trivial in the domain; there would be too many cases; or the arguments
+        are too far apart for local polynomials.
     CheckpointError
-        A damaged checkpoint, or one of another search, algorithm or division. It is left as it is.
+        The checkpoint is damaged, or belongs to another search, algorithm or division. The file is
+        left unchanged.
     hetero.DeviceUnavailableError
 
     Notes
     -----
-    Complete and correct: every error is bounded (docs/tmd.md), the search keeps candidates at
-    twice the distance, and each is decided by its error bound or by Arb's balls.
+    The result is complete and correct: every error is bounded (docs/tmd.md), the search retains
+    candidates up to twice the distance, and each is decided by its error bound or by Arb's balls.
     """
-    f, lo, hi, fmt, question = _question(
+    f, lo, hi, fmt, question = _validate_question(
         name, domain, bits, precision, argument_precision, rounding
     )
     bits = question["bits"]
     errors.one_of("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
     errors.one_of("division", division, tuple(DIVISIONS))
-    parts, trivial = blocks(f, lo, hi, fmt, LARGEST)
-    arguments = sum(b.run.count for b in parts)
-    _require_finishing(arguments, bits, rounding)
+    blocks, trivial = split_into_blocks(f, lo, hi, fmt, MAX_BLOCK_BITS)
+    arguments = sum(b.run.count for b in blocks)
+    _require_few_cases(arguments, bits, rounding)
     device = resolve(device, work=arguments, break_even=BREAK_EVEN)
-    scale = Scale.of(rounding)
-    plans = [plan(f, b, bits, scale, algorithm, division) for b in parts]
-    kept = None
+    scale = Scale.for_rounding(rounding)
+    plans = [make_plan(f, b, bits, scale, algorithm, division) for b in blocks]
+    store = None
     if checkpoint is not None:
-        how = {"algorithm": algorithm, "division": division, "plans": certificates.digest(plans)}
-        kept = Checkpoint(checkpoint, question | how, plans)
-    found = _all(f, plans, device, executor, progress, kept)
-    pairs = list(zip(plans, found, strict=True))
-    rows = [certificates.row(*pair) for pair in pairs]
-    undecided = [p.block.run.argument(i) for p, found_ in pairs for i in found_.undecided]
+        method = {
+            "algorithm": algorithm,
+            "division": division,
+            "plans": certificates.hash_plans(plans),
+        }
+        store = Checkpoint(checkpoint, question | method, plans)
+    block_cases = _search_all(f, plans, executor, progress, store, device)
+    pairs = list(zip(plans, block_cases, strict=True))
+    records = [certificates.block_record(*pair) for pair in pairs]
+    undecided = [p.block.run.argument(i) for p, cases in pairs for i in cases.undecided]
     return Result(
         name,
         (lo, hi),
@@ -126,85 +140,100 @@ def search(
         fmt,
         Cases(name, fmt, pairs),
         sorted(undecided),
-        certificates.make(question, trivial, rows),
+        certificates.make_certificate(question, trivial, records),
     )
 
 
-def _question(name, domain, bits, precision, argument_precision, rounding):
-    """The function, the domain's ends, the format, and what a certificate says of the question."""
-    f = function(name)
-    fmt = Format.checked(precision, argument_precision)
+def _validate_question(
+    name: str, domain: tuple, bits, precision, argument_precision, rounding: str
+) -> tuple[Function, Fraction, Fraction, Format, dict]:
+    """Return the function, the ends of the domain, the format, and the certificate's first keys."""
+    f = load_function(name)
+    fmt = Format.create(precision, argument_precision)
     errors.one_of("rounding", rounding, ROUNDINGS)
     bits = errors.whole("bits", bits, 4)
-    if bits > MOST_BITS:
-        raise ValueError(f"bits must lie in [4, {MOST_BITS}], got {bits}")
+    if bits > MAX_BITS:
+        raise ValueError(f"bits must lie in [4, {MAX_BITS}], got {bits}")
     try:
         lo, hi = domain
     except (TypeError, ValueError):
         raise TypeError(f"domain must be a pair (lo, hi), got {domain!r}") from None
-    lo, hi = exact("domain", lo), exact("domain", hi)
-    _require_hard(f, lo, hi, bits, fmt)
+    lo, hi = to_fraction("domain", lo), to_fraction("domain", hi)
+    _require_nontrivial(f, lo, hi, bits, fmt)
     question = {
         "function": name,
-        "domain": [shown(lo), shown(hi)],
+        "domain": [format_fraction(lo), format_fraction(hi)],
         "bits": bits,
         "precision": fmt.precision,
-        "argument_precision": fmt.arguments,
+        "argument_precision": fmt.argument_precision,
         "rounding": rounding,
     }
     return f, lo, hi, fmt, question
 
 
-def _require_hard(f: Function, lo: Fraction, hi: Fraction, bits: int, fmt: Format) -> None:
-    """No part of the domain is so close to 0 that rounding is trivial there."""
-    c, n = f.tiny
+def _require_nontrivial(f: Function, lo: Fraction, hi: Fraction, bits: int, fmt: Format) -> None:
+    """Raise ValueError if a part of the domain is so close to 0 that rounding is trivial there."""
+    c, n = f.trivial_near_zero
     if n == 0 or lo == 0 or hi == 0 or not lo < hi:
         return
     nearest = min(abs(lo), abs(hi)) if lo * hi > 0 else Fraction(0)
-    least = (2.0 ** -(bits + fmt.precision - 1) / c) ** (1 / n)
-    if nearest and nearest < Fraction(least):
+    smallest = (2.0 ** -(bits + fmt.precision - 1) / c) ** (1 / n)
+    if nearest and nearest < Fraction(smallest):
         raise ValueError(
-            f"domain: next to 0 rounding {f.name} is trivial; search from 2**"
-            f"{math.ceil(math.log2(least))} on, got {shown(lo)}, {shown(hi)}"
+            f"domain: rounding {f.name} is trivial near 0; search arguments of magnitude 2**"
+            f"{math.ceil(math.log2(smallest))} and more, got {format_fraction(lo)}, "
+            f"{format_fraction(hi)}"
         )
 
 
-def _require_finishing(arguments: int, bits: int, rounding: str) -> None:
-    expected = arguments * 2.0 ** ((2 if rounding == "all" else 1) - bits)
-    if expected * 2 > MOST_CASES:
-        enough = math.ceil(math.log2(2 * arguments / MOST_CASES)) + (2 if rounding == "all" else 1)
+def _require_few_cases(arguments: int, bits: int, rounding: str) -> None:
+    """Raise ValueError if more cases are to be expected than fit into memory."""
+    log2_breakpoints = 2 if rounding == "all" else 1
+    expected = 2 * arguments * 2.0 ** (log2_breakpoints - bits)
+    if expected > MAX_CASES:
+        sufficient = math.ceil(math.log2(2 * arguments / MAX_CASES)) + log2_breakpoints
         raise ValueError(
-            f"bits={bits} would give about {2 * expected:.2g} cases among {arguments:.2g} "
-            f"arguments, too many to keep: use bits >= {enough} or a smaller domain"
+            f"bits={bits} would give about {expected:.2g} cases among {arguments:.2g} "
+            f"arguments, too many to store: use bits >= {sufficient} or a smaller domain"
         )
 
 
-def _all(f, plans, device, executor, show, kept: Checkpoint | None) -> list[Found]:
-    """What each block gave, from the checkpoint or computed."""
-    done = {} if kept is None else dict(kept.done)
-    missing = [i for i in range(len(plans)) if i not in done]
-    source = _results(f, plans, missing, device, executor)
-    for _ in progress(range(len(missing)), f.name, enabled=show):
-        number, found = next(source)
-        done[number] = found
-        if kept is not None:
-            kept.add(number, found)
-    return [done[i] for i in range(len(plans))]
+def _search_all(
+    f: Function,
+    plans: list[Plan],
+    executor: Executor | None,
+    show_progress: bool,
+    store: Checkpoint | None,
+    device: Device,
+) -> list[BlockCases]:
+    """Return the cases of each block, from the checkpoint or by a search."""
+    finished = {} if store is None else dict(store.blocks)
+    missing = [i for i in range(len(plans)) if i not in finished]
+    results = _search_missing(f, plans, missing, executor, device)
+    for _ in progress(range(len(missing)), f.name, enabled=show_progress):
+        number, cases = next(results)
+        finished[number] = cases
+        if store is not None:
+            store.add(number, cases)
+    return [finished[i] for i in range(len(plans))]
 
 
-def _results(f, plans, missing, device, executor):
-    """Numbers and findings of the missing blocks, as they come."""
+def _search_missing(
+    f: Function, plans: list[Plan], missing: list[int], executor: Executor | None, device: Device
+) -> Iterator[tuple[int, BlockCases]]:
+    """Yield number and cases of each missing block, as soon as they are known."""
     if executor is None:
-        for number, (_, found) in zip(missing, scan(f, [plans[i] for i in missing], device)):  # noqa: B905
-            yield number, found
+        searched = search_blocks(f, [plans[i] for i in missing], device)
+        for number, (_, cases) in zip(missing, searched):  # noqa: B905
+            yield number, cases
         return
     from concurrent.futures import as_completed
 
     tasks = {}
-    for begin in range(0, len(missing), TASKS):
-        numbers = missing[begin : begin + TASKS]
-        part = [plans[i] for i in numbers]
-        tasks[executor.submit(task, f.name, part, str(device))] = numbers
+    for begin in range(0, len(missing), BLOCKS_PER_TASK):
+        numbers = missing[begin : begin + BLOCKS_PER_TASK]
+        group = [plans[i] for i in numbers]
+        tasks[executor.submit(search_group, f.name, group, str(device))] = numbers
     try:
         for future in as_completed(tasks):
             yield from zip(tasks[future], future.result(), strict=True)
@@ -213,6 +242,7 @@ def _results(f, plans, missing, device, executor):
             future.cancel()
 
 
-def task(name: str, plans: list[Plan], device: str) -> list[Found]:
-    """What a worker does."""
-    return [found for _, found in scan(function(name), plans, Device.parse(device).require())]
+def search_group(name: str, plans: list[Plan], device: str) -> list[BlockCases]:
+    """Search a group of blocks in a worker of an executor."""
+    f = load_function(name)
+    return [cases for _, cases in search_blocks(f, plans, Device.parse(device).require())]

@@ -1,6 +1,7 @@
-"""Taylor models of super-blocks: integer coefficients and proven bounds of every error.
+"""Taylor models of super-blocks: integer coefficients, and proven bounds of all errors.
 
-Unit of all sums and errors here: 2^-128 of the unit of the values (a half ulp, or an ulp).
+All sums and errors here are integers in units of 2^-128 test units. The test unit is the unit in
+which the rounding breakpoints are the integers: half an ulp of the value, or an ulp.
 """
 
 from __future__ import annotations
@@ -13,46 +14,52 @@ import numpy as np
 from tmd.blocks import Block
 from tmd.functions import Function, ball, working_precision
 
-POINT = 128
-GUARD = 48
-FIXED = 1 << (POINT - 78)
-"""Rounding of the fixed-point arithmetic of both targets: the bound is proven in docs/tmd.md."""
+FRACTION_BITS = 128
+"""Bits after the point of the coefficients."""
 
-_MASK = (1 << 64) - 1
+GUARD_BITS = 48
+"""Further bits that the coefficients have while the expansion point is moved."""
 
+FIXED_POINT_ERROR = 1 << (FRACTION_BITS - 78)
+"""Bound of the rounding errors of both targets' fixed-point arithmetic, proven in docs/tmd.md."""
+
+_WORD_MASK = (1 << 64) - 1
 
 ROUNDINGS = ("all", "nearest", "directed")
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How values become test units: |f| 2^-ulp 2^doubled + half / 2.
+    """The map from values to test units: |f| 2^-ulp 2^doubled + half / 2.
 
-    `doubled`: floats and midpoints are the integers. Else only floats, or (`half`) only midpoints.
+    With `doubled` the integers are floats and midpoints in turn. Else they are the floats, or with
+    `half` the midpoints.
     """
 
     doubled: bool = True
     half: bool = False
 
     @classmethod
-    def of(cls, rounding: str) -> Scale:
+    def for_rounding(cls, rounding: str) -> Scale:
+        """Return the scale of one of `ROUNDINGS`."""
         return cls(rounding == "all", rounding == "nearest")
 
 
 @dataclass(frozen=True)
 class Model:
-    """The polynomial of a super-block.
+    """The polynomial of a super-block, in w = x / 2^size for its argument number x.
 
     Attributes
     ----------
     words : uint64 (degree + 1, 3)
-        Coefficients, highest word first, of w = x / 2^size.
+        Coefficients in two's complement, highest word first, by growing power of w.
     error : int
-        Of the polynomial with these coefficients against the function: Lagrange's remainder,
-        radii of the coefficients' balls, their rounding, the arithmetic of the kernels.
+        Bound of the distance between the polynomial as the kernels evaluate it and the function:
+        Lagrange's remainder, the radii of the coefficients' balls, the rounding of the
+        coefficients, and the arithmetic of the kernels.
     bounds : (int, int, int)
-        Of the polynomial's 2nd to 4th Taylor coefficients (the last: of all from the 4th on)
-        anywhere in the super-block, in units of 2^size arguments.
+        Bounds of the 2nd and 3rd Taylor coefficient of the polynomial, and of the sum of all from
+        the 4th on, anywhere in the super-block; steps are in units of 2^size arguments.
     """
 
     words: np.ndarray
@@ -60,30 +67,45 @@ class Model:
     bounds: tuple[int, int, int]
 
 
-def model(function: Function, block: Block, number: int, size: int, degree: int, scale) -> Model:
-    """The model of super-block `number` of a block, 2^size arguments."""
-    centre, remainder = _centre(function, block, number, size, degree, scale)
-    moved, error = _from_the_start(centre)
+def make_model(
+    function: Function, block: Block, number: int, size: int, degree: int, scale: Scale
+) -> Model:
+    """Compute the Taylor model of super-block `number` of a block, with 2^size arguments.
+
+    Raises
+    ------
+    ArithmeticError
+        The super-block is too long: a coefficient is unbounded, or a slope exceeds 63 bits.
+    """
+    centred, remainder = _expand_about_centre(function, block, number, size, degree, scale)
+    coefficients, error = _expand_about_start(centred)
     if scale.half:
-        moved[0] += 1 << (POINT - 1)
+        coefficients[0] += 1 << (FRACTION_BITS - 1)
     sums = [
-        sum(math.comb(k, j) * (abs(moved[k]) + 1) for k in range(j, degree + 1)) for j in (1, 2, 3)
+        sum(math.comb(k, j) * (abs(coefficients[k]) + 1) for k in range(j, degree + 1))
+        for j in (1, 2, 3)
     ]
-    if any(s >> (POINT + 63) for s in sums):
+    if any(s >> (FRACTION_BITS + 63) for s in sums):
         raise OverflowError("a slope exceeds 63 bits: the super-block is too long")
     words = np.empty((degree + 1, 3), np.uint64)
-    for k, c in enumerate(moved):
-        words[k] = ((c >> 128) & _MASK, (c >> 64) & _MASK, c & _MASK)
+    for k, c in enumerate(coefficients):
+        words[k] = ((c >> 128) & _WORD_MASK, (c >> 64) & _WORD_MASK, c & _WORD_MASK)
     tail = sum(
-        math.comb(k, j) * (abs(moved[k]) + 1)
+        math.comb(k, j) * (abs(coefficients[k]) + 1)
         for j in range(4, degree + 1)
         for k in range(j, degree + 1)
     )
-    return Model(words, remainder + error + FIXED, (*sums[1:], tail))
+    return Model(words, remainder + error + FIXED_POINT_ERROR, (*sums[1:], tail))
 
 
-def _centre(function, block, number, size, degree, scale):
-    """Coefficients about the centre with their radii, by 2^-(128 + GUARD), and the remainder."""
+def _expand_about_centre(
+    function: Function, block: Block, number: int, size: int, degree: int, scale: Scale
+) -> tuple[list[tuple[int, int]], int]:
+    """Return the Taylor coefficients about the centre of a super-block, and the remainder.
+
+    A coefficient is a pair (value, radius) in units of 2^-(128 + GUARD_BITS); the remainder is a
+    bound in units of 2^-128.
+    """
     from flint import arb
 
     run = block.run
@@ -91,51 +113,55 @@ def _centre(function, block, number, size, degree, scale):
     begin = run.first + (number << size)
     shift = int(scale.doubled) - block.ulp
     power = run.quantum + size
-    bits = POINT + GUARD
-    # Digits before the point, and what the argument's own size takes away.
+    bits = FRACTION_BITS + GUARD_BITS
+    # 80 bits before the point, and those that the argument reduction of large arguments costs.
     with working_precision(bits + 80 + max(0, run.quantum + 64) * 2):
         x = ball(run.argument(begin - run.first + half))
-        found = function.coefficients(x, degree + 1)
         coefficients = []
-        for k, c in enumerate(found):
+        for k, c in enumerate(function.coefficients(x, degree + 1)):
             sign = (-1 if block.negative else 1) * (run.sign**k)
             c = c * sign * arb(2) ** (shift + k * power + bits)
             if not c.is_finite():
                 raise ArithmeticError("a coefficient has no bound: the super-block is too long")
             mantissa, e = c.mid().man_exp()
-            whole = _scaled(int(mantissa), int(e))
-            coefficients.append((whole, 2 + math.ceil(float(c.rad().upper()) * (1 + 1e-9))))
+            radius = 2 + math.ceil(float(c.rad().upper()) * (1 + 1e-9))
+            coefficients.append((_shift(int(mantissa), int(e)), radius))
     with working_precision(96 + max(0, run.quantum + 64) * 2):
         ends = run.argument(begin - run.first), run.argument(begin - run.first + 2 * half)
-        wide = function.coefficients(ball(ends[0]).union(ball(ends[1])), degree + 2)[-1]
-        bound = abs(wide) * arb(2) ** (shift + (degree + 1) * (power - 1) + POINT)
+        enclosure = function.coefficients(ball(ends[0]).union(ball(ends[1])), degree + 2)[-1]
+        bound = abs(enclosure) * arb(2) ** (shift + (degree + 1) * (power - 1) + FRACTION_BITS)
         if not bound.is_finite():
             raise ArithmeticError("a remainder has no bound: the super-block is too long")
-        remainder = _above(bound)
+        remainder = _upper_bound(bound)
     return coefficients, remainder
 
 
-def _scaled(mantissa: int, power: int) -> int:
+def _shift(mantissa: int, power: int) -> int:
+    """Return floor(mantissa 2^power)."""
     return mantissa << power if power >= 0 else mantissa >> -power
 
 
-def _above(bound) -> int:
-    """An integer not below a ball."""
-    mantissa, power = bound.upper().mid().man_exp()
-    return _scaled(int(mantissa), int(power)) + 2
+def _upper_bound(value) -> int:
+    """Return an integer that is not below any number in a ball."""
+    mantissa, power = value.upper().mid().man_exp()
+    return _shift(int(mantissa), int(power)) + 2
 
 
-def _from_the_start(centre) -> tuple[list[int], int]:
-    """Coefficients of w = v + 1/2, rounded to 2^-128, and a bound of the sum of all errors."""
-    degree = len(centre) - 1
-    radius = sum(r for _, r in centre)  # at |v| <= 1/2, with room
-    moved = [c for c, _ in centre]
-    lost = 0
+def _expand_about_start(centred: list[tuple[int, int]]) -> tuple[list[int], int]:
+    """Move the expansion point from the centre to the start of a super-block.
+
+    Returns the coefficients in w = v + 1/2, rounded to 2^-128, and a bound of the sum of all
+    errors so far.
+    """
+    degree = len(centred) - 1
+    radius = sum(r for _, r in centred)  # generous, as |v| <= 1/2
+    coefficients = [c for c, _ in centred]
+    roundings = 0
     for j in range(degree):
         # Synthetic division by v + 1/2; every shift loses less than one unit.
         for k in range(degree - 1, j - 1, -1):
-            moved[k] -= moved[k + 1] >> 1
-            lost += 1
-    # A unit lost on the way changes the value by 1.5^degree < 2^15 units at most.
-    error = (radius + (lost << 15) >> GUARD) + degree + 2
-    return [c >> GUARD for c in moved], error
+            coefficients[k] -= coefficients[k + 1] >> 1
+            roundings += 1
+    # A unit that is lost on the way changes the value by at most 1.5^degree < 2^15 units.
+    error = (radius + (roundings << 15) >> GUARD_BITS) + degree + 2
+    return [c >> GUARD_BITS for c in coefficients], error

@@ -28,9 +28,9 @@ def lbm_signature(precision) -> tuple:
 
 def lbm_kernel(pattern, odd, precision, walls):
     from lbm import TRT
-    from lbm._kernels import made
+    from lbm._kernels import make_kernel
 
-    return made("step", pattern, odd, precision, walls, TRT, False), lbm_signature(precision)
+    return make_kernel("step", pattern, odd, precision, walls, TRT, False), lbm_signature(precision)
 
 
 QUAKE = rode.kanai_tajimi()
@@ -56,10 +56,10 @@ def rode_kernel(problem, method, sampling, dtype, normals):
     )
     t = f4 if dtype == "float32" else f8
     tables = (array(t, 2), array(t, 2), array(t, 3), array(t, 2))
-    paths = (array(t), array(t, 2), array(t, 3), array(t, 2))
+    paths = (array(t), array(t, 2), array(t, 3), array(t, 2), array(types.uint8))
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
-    run = Run(word, word, word, word, 0, 10, 32, 1, 0, True, True, *numbers)
+    run = Run(word, word, word, word, 0, 10, 32, 1, 0, -1, 0, True, True, *numbers)
     return _march_cuda.compiled(program_of(plan)), (typeof(run), *tables, *paths)
 
 

@@ -1,35 +1,42 @@
-"""Kernels of tmd. Phases 1 and 2 are made for each test: tests/tmd/test_kernel_budgets.py."""
+"""Kernels of tmd.
 
-from numba import typeof
+Those of phases 1 and 2 are made for each Boolean test: tests/tmd/test_kernel_budgets.py has them.
+"""
+
+from numba import types, typeof
 
 from budget import Budget, array, boolean, f8, i8, u8
-from tmd._scan_math import Shape
+from tmd._scan_cuda import Candidates, Pieces
+from tmd._scan_math import Shape, SuperBlocks
 
 SHAPE = typeof(Shape(40, 16, 12, 9))
 
 KERNELS = {
-    "tmd._scan_cuda.third": Budget(
+    "tmd._scan_cuda.list_candidates": Budget(
         (
-            *(array(u8, 3), array(u8), boolean, u8, u8, array(u8), array(u8), SHAPE),
-            *(array(i8), array(u8), array(u8)),
+            array(u8, 3),
+            types.NamedTuple((array(u8), boolean, u8, u8), Pieces),
+            array(u8),
+            array(u8),
+            SHAPE,
+            types.NamedTuple((array(i8), array(u8), array(u8)), Candidates),
         ),
         128,
         float64=False,
     ),
 }
 
-
-def first(number):
-    """Argument types of phase 1 with a test on floats or on words."""
-    thresholds = array(u8), array(number)
-    return (array(u8, 3), array(u8), *thresholds, SHAPE, number, u8, array(u8), array(i8))
-
-
-def second(number):
-    """Argument types of phase 2."""
-    thresholds = array(u8), array(number)
-    return (array(u8, 3), array(u8), *thresholds, SHAPE, number, array(u8), array(i8))
-
-
 NUMBERS = {float: f8}
-"""What a test's numbers are for Numba; words are u8."""
+"""Numba's type of a test's numbers; for words it is u8."""
+
+
+def phase_1_signature(number) -> tuple:
+    """Return the argument types of phase 1 for a test on numbers of this type."""
+    super_blocks = (array(u8, 3), array(u8), array(u8), array(number))
+    return (types.NamedTuple(super_blocks, SuperBlocks), SHAPE, number, u8, array(u8), array(i8))
+
+
+def phase_2_signature(number) -> tuple:
+    """Return the argument types of phase 2 for a test on numbers of this type."""
+    inputs = (array(u8, 3), array(u8), array(u8), array(number))
+    return (*inputs, SHAPE, number, array(u8), array(i8))

@@ -1,4 +1,4 @@
-"""No test says no where an argument comes close; false alarms are as rare as promised."""
+"""Boolean tests never miss a close argument, and their false alarms are rare."""
 
 import itertools
 
@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from hetero.jit import scalar
-from tmd._tests_math import ALGORITHMS, DIVISIONS, UNIT_BITS, made
+from tmd._tests_math import ALGORITHMS, DIVISIONS, UNIT_BITS, compile_test
 
 SIZE = 40_000
 
 
 def problems(bits: int, seed: int = 0):
-    """Slopes of every kind: any, next to fractions, short, tiny, next to 1; offsets; lengths."""
+    """Return slopes of many kinds (any, near fractions, short, tiny, near 1), offsets, lengths."""
     rng = np.random.default_rng(seed)
     one = 1 << bits
     kind = rng.integers(0, 6, SIZE)
@@ -21,10 +21,10 @@ def problems(bits: int, seed: int = 0):
     den = rng.integers(1, 64, SIZE)
     num = rng.integers(0, 64, SIZE) % den
     shift = rng.integers(0, bits - 1, SIZE)
-    off = rng.integers(-3, 4, SIZE)
+    deviation = rng.integers(-3, 4, SIZE)
     near = [
         (int(n) * (one // int(d)) + int(o) * (1 << int(s))) % one
-        for n, d, o, s in zip(num, den, off, shift, strict=True)
+        for n, d, o, s in zip(num, den, deviation, shift, strict=True)
     ]
     tiny = rng.integers(0, 1 << 20, SIZE).astype(np.uint64)
     a = np.where(kind == 0, np.array(near, np.uint64), a)
@@ -39,8 +39,8 @@ def problems(bits: int, seed: int = 0):
 
 
 @numba.njit
-def truth(a, b, count, bound, mask):
-    """Whether an x < count has b - a x mod 1 <= bound: all of them looked at."""
+def brute_force(a, b, count, bound, mask):
+    """Return whether an x < count has b - a x mod 1 <= bound, by trying them all."""
     out = np.empty(a.size, np.bool_)
     for i in range(a.size):
         y = least = b[i]
@@ -51,7 +51,9 @@ def truth(a, b, count, bound, mask):
     return out
 
 
-def answers(test, dtype, a, b, count, bound):
+def run_test(test, dtype, a, b, count, bound):
+    """Return the answers of a Boolean test to all problems."""
+
     @numba.njit
     def loop(a, b, count, bound, out):
         for i in range(a.size):
@@ -62,7 +64,7 @@ def answers(test, dtype, a, b, count, bound):
     return out
 
 
-# Every test once by floats and once by integers, every division once; the rest is slow.
+# Every test runs once with floats and once with integers, and every division once.
 QUICK = {(a, d) for a in ALGORITHMS for d in ("reciprocal", "integer")}
 QUICK |= {("clipped", d) for d in DIVISIONS}
 
@@ -79,17 +81,17 @@ def test_no_miss_and_few_false_alarms(algorithm, division):
     bits = UNIT_BITS[number]
     dtype = np.float64 if number is float else np.uint64
     a, b, count, bound = problems(bits)
-    true = truth(a, b, count, bound, np.uint64((1 << bits) - 1))
-    found = answers(made(algorithm, division), dtype, a, b, count, bound)
+    true = brute_force(a, b, count, bound, np.uint64((1 << bits) - 1))
+    possible = run_test(compile_test(algorithm, division), dtype, a, b, count, bound)
     assert 0.1 < true.mean() < 0.3
-    assert not (true & ~found).any()
-    false = (found & ~true).sum() / (~true).sum()
+    assert not (true & ~possible).any()
+    false = (possible & ~true).sum() / (~true).sum()
     assert false < (0.03 if algorithm in ("clipped", "lefevre", "swap") else 0.7)
 
 
 @pytest.mark.parametrize("division", ["reciprocal", "float64"])
 def test_float_quotients_are_exact(division):
-    """Next to multiples of the divisor, where a rounded quotient would be one too large."""
+    """Near multiples of the divisor a rounded quotient would be one too large."""
     rng = np.random.default_rng(3)
     y = np.floor(2.0 ** rng.uniform(0, 52, SIZE))
     k = np.floor(2.0 ** rng.uniform(0, 22, SIZE))

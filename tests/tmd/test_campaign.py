@@ -1,4 +1,4 @@
-"""The campaign's files: binades that meet, records that hold what was found."""
+"""The files of the campaign: adjoining binades, and records with all cases."""
 
 import json
 import math
@@ -8,10 +8,10 @@ import pytest
 
 import tmd
 from benchmarks import tmd_campaign as campaign
-from tmd.certificate import read, verify_cases
+from tmd.certificate import read_certificates, verify_cases
 
 
-def test_binades_meet_and_end_where_values_do():
+def test_binades_adjoin_and_end_with_the_values():
     for e in range(campaign.FIRST, campaign.LAST):
         assert campaign.domain(1, e)[1] == campaign.domain(1, e + 1)[0]
         # (-high, -low]: the next binade ends before -high.
@@ -21,10 +21,10 @@ def test_binades_meet_and_end_where_values_do():
     assert math.nextafter(campaign.domain(-1, 9)[0], -math.inf) < -745.13
 
 
-def test_records_hold_what_was_found(tmp_path):
+def test_records_hold_the_results_of_the_searches(tmp_path):
     for lo, hi in ((1, "0x1.0001p0"), ("-0x1.f001p-3", "-0x1.fp-3")):
         result = tmd.search("exp", (lo, hi), bits=45, device="cpu")
-        campaign.keep(result, tmp_path / "binades", 1.0)
+        campaign.write_binade(result, tmp_path / "binades", 1.0)
     assert {p.name for p in (tmp_path / "binades").iterdir()} == {
         "exp_p+000.json",
         "exp_m-003.json",
@@ -32,7 +32,7 @@ def test_records_hold_what_was_found(tmp_path):
     campaign.collect(tmp_path / "binades", tmp_path / "record")
     record = json.loads((tmp_path / "record" / "tmd-exp.json").read_text())
     assert [b["arguments"] for b in record["binades"]] == [1 << 36, 1 << 36]
-    certificates = read(tmp_path / "record" / "tmd-exp-certificates.jsonl.xz")
+    certificates = read_certificates(tmp_path / "record" / "tmd-exp-certificates.jsonl.xz")
     assert [c["hash"] for c in certificates] == [b["certificate"] for b in record["binades"]]
     assert verify_cases(certificates, tmp_path / "record" / "tmd-exp-cases.txt") == sum(
         c["cases"] for c in certificates
@@ -41,7 +41,7 @@ def test_records_hold_what_was_found(tmp_path):
     assert sum(not line.startswith("#") for line in listed.splitlines()) == sum(
         b["cases_44"] for b in record["binades"]
     )
-    campaign.spread(tmp_path / "record", tmp_path / "again")
+    campaign.unpack(tmp_path / "record", tmp_path / "again")
     for path in (tmp_path / "binades").iterdir():
         before, after = (
             json.loads((p / path.name).read_text()) for p in (path.parent, tmp_path / "again")
@@ -49,25 +49,25 @@ def test_records_hold_what_was_found(tmp_path):
         assert before == after
 
 
-def test_a_binade_is_kept_only_with_the_certificate_of_its_list(tmp_path):
-    """A certificate of 32 bits has the hashes of other cases than those that are listed."""
+def test_a_binade_is_written_only_with_the_certificate_of_its_list(tmp_path):
+    """The hashes in a certificate of 32 bits belong to other cases than those listed."""
     result = tmd.search("exp", (1, "0x1.00000001p0"), bits=32, device="cpu")
     with pytest.raises(ValueError, match="needs bits=45, got 32"):
-        campaign.keep(result, tmp_path, 1.0)
+        campaign.write_binade(result, tmp_path, 1.0)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_binade_that_was_searched_with_other_bits_is_searched_again(tmp_path, monkeypatch):
+def test_a_binade_is_searched_again_if_its_bits_differ(tmp_path, monkeypatch):
     domain = 1, "0x1.00000001p0"
     loose = tmd.search("exp", domain, bits=32, device="cpu")
-    name = campaign.name_of(*map(float, loose.domain))
+    name = campaign.file_name(*map(float, loose.domain))
     record = {"domain": [x.hex() for x in map(float, loose.domain)], "seconds": 1.0, "cases": []}
     (tmp_path / name).write_text(json.dumps(record | {"certificate": loose.certificate}))
     with pytest.raises(ValueError, match=re.escape(f"not searched with bits=45: {name}")):
         campaign.collect(tmp_path, tmp_path / "record")
-    monkeypatch.setattr(campaign, "order", lambda: [(1, 0)])
+    monkeypatch.setattr(campaign, "list_binades", lambda: [(1, 0)])
     monkeypatch.setattr(campaign, "domain", lambda sign, e: tuple(map(float, loose.domain)))
     campaign.run(tmp_path, "cpu", math.inf)
     assert json.loads((tmp_path / name).read_text())["certificate"]["bits"] == 45
-    monkeypatch.setattr(tmd, "search", lambda *_, **__: pytest.fail("it was done already"))
+    monkeypatch.setattr(tmd, "search", lambda *_, **__: pytest.fail("it was searched again"))
     campaign.run(tmp_path, "cpu", math.inf)

@@ -1,4 +1,4 @@
-"""A list and its certificate belong together: nothing can be added, removed or changed."""
+"""Every addition, removal or change in a list contradicts its certificate."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import pytest
 import tmd
 from tmd.__main__ import main
 from tmd.case_lists import read_cases
-from tmd.certificate import read, verify_cases
+from tmd.certificate import read_certificates, verify_cases
 
 RECORDS = Path(__file__).parents[2] / "benchmarks/records"
 DOMAIN = "0x1.62e4p+0", "0x1.62e48p+0"  # e^x crosses 4 there: two blocks
@@ -22,20 +22,23 @@ def result():
 
 @pytest.fixture
 def lines(result, tmp_path):
+    """The lines of the list of the search."""
     return result.write(tmp_path / "exp.wc").read_text().splitlines()
 
 
-def arguments(lines):
+def argument_lines(lines):
+    """Return the indices of the lines that are not comments."""
     return [i for i, line in enumerate(lines) if not line.startswith("#")]
 
 
 def check(result, lines, tmp_path):
+    """Compare a list with the certificate of a search; return the number of cases."""
     path = tmp_path / "changed.wc"
     path.write_text("\n".join(lines) + "\n")
     return verify_cases([result.certificate], path)
 
 
-def test_the_list_of_a_search_is_that_of_its_certificate(result, lines, tmp_path):
+def test_the_list_of_a_search_matches_its_certificate(result, lines, tmp_path):
     assert check(result, lines, tmp_path) == len(result.cases) > 40
     report = tmd.verify(result.certificate, cases=tmp_path / "exp.wc", samples=0)
     assert report == {
@@ -48,31 +51,31 @@ def test_the_list_of_a_search_is_that_of_its_certificate(result, lines, tmp_path
 
 @pytest.mark.parametrize("which", [0, 17, -1])
 def test_a_deleted_line_is_noticed(result, lines, tmp_path, which):
-    del lines[arguments(lines)[which]]
-    with pytest.raises(tmd.CertificateError, match=r"the list holds \d+ cases of block [01]"):
+    del lines[argument_lines(lines)[which]]
+    with pytest.raises(tmd.CertificateError, match=r"the list has \d+ cases of block [01]"):
         check(result, lines, tmp_path)
 
 
 def test_an_empty_list_is_noticed(result, lines, tmp_path):
-    with pytest.raises(tmd.CertificateError, match="the list holds 0 cases of block 0"):
+    with pytest.raises(tmd.CertificateError, match="the list has 0 cases of block 0"):
         check(result, [line for line in lines if line.startswith("#")], tmp_path)
 
 
 def test_added_and_changed_arguments_are_noticed(result, lines, tmp_path):
-    at = arguments(lines)[5]
-    x = float.fromhex(lines[at])
-    for text, words in (
-        ((x + 2.0**-52).hex(), "is no case: its value is 2^-30 ulp or more from"),
-        ("0x1.8p+0", "is outside of the certified domain"),
-        ("0x1.62e40000000008p+0", "is no argument of the search"),
-        (lines[at + 1], "is listed twice"),
-        ("-" + lines[at], "is outside of the certified domain"),
-        ("exp", "holds no number"),
-        (f"{lines[at]} X", "must be an argument, F or M, and bits"),
-        (f"{lines[at]} F 31 32", "must be an argument, F or M, and bits"),
+    i = argument_lines(lines)[5]
+    x = float.fromhex(lines[i])
+    for text, message in (
+        ((x + 2.0**-52).hex(), "is not a case: its value is at least 2^-30 ulp from"),
+        ("0x1.8p+0", "is outside the certified domain"),
+        ("0x1.62e40000000008p+0", "is not an argument of the search"),
+        (lines[i + 1], "is listed twice"),
+        ("-" + lines[i], "is outside the certified domain"),
+        ("exp", "does not begin with a number"),
+        (f"{lines[i]} X", "must be an argument, F or M, and bits"),
+        (f"{lines[i]} F 31 32", "must be an argument, F or M, and bits"),
     ):
-        for changed in ([*lines[:at], text, *lines[at + 1 :]], [*lines, text]):
-            with pytest.raises(tmd.CertificateError, match=re.escape(words)) as error:
+        for changed in ([*lines[:i], text, *lines[i + 1 :]], [*lines, text]):
+            with pytest.raises(tmd.CertificateError, match=re.escape(message)) as error:
                 check(result, changed, tmp_path)
             assert "changed.wc" in str(error.value)
 
@@ -96,43 +99,45 @@ def test_kinds_and_bits_of_a_list_are_checked(result, lines, tmp_path):
 
 def test_the_list_of_another_certificate_is_refused(lines, tmp_path):
     other = tmd.search("exp", DOMAIN, bits=31)
-    with pytest.raises(tmd.CertificateError, match="the list names the certificate"):
+    with pytest.raises(tmd.CertificateError, match="the list belongs to the certificate"):
         check(other, lines, tmp_path)
     unnamed = [line.split("; certificate")[0] for line in lines]
-    with pytest.raises(tmd.CertificateError, match="is no case"):
+    with pytest.raises(tmd.CertificateError, match="is not a case"):
         check(other, unnamed, tmp_path)
 
 
 def test_undecided_arguments_are_listed_and_checked(result, lines, tmp_path, monkeypatch):
-    """None is known, so a case is taken for one: balls seem not to decide it."""
+    """No undecided argument is known, so balls are made to fail at a case."""
     from dataclasses import replace
 
     from tmd import case_lists, certificate, decide
 
     x = result.cases[2].exact_argument
 
-    def blind(function, plan, index, honest=decide.decided):
-        found = None if plan.block.run.argument(index) == x else honest(function, plan, index)
-        return found
+    def decide_all_but_x(function, plan, index, decide_by_balls=decide.decide_by_balls):
+        if plan.block.run.argument(index) == x:
+            return None
+        return decide_by_balls(function, plan, index)
 
-    monkeypatch.setattr(case_lists, "decided", blind)
+    monkeypatch.setattr(case_lists, "decide_by_balls", decide_all_but_x)
     with pytest.raises(tmd.CertificateError, match="cannot be decided"):
         check(result, lines, tmp_path)
-    (plan, found), *others = result.cases._found
-    number = list(found.index).index(int(x / 2**plan.block.run.quantum) - plan.block.run.first)
-    keep = [i for i in range(found.index.size) if i != number]
-    arrays = {k: getattr(found, k)[keep] for k in ("index", "middle", "value", "error")}
-    counts = [*found.counts[:4], found.counts[4] + 1]
-    found = replace(found, **arrays, counts=counts, undecided=[int(found.index[number])])
-    pairs = [(plan, found), *others]
+    (plan, cases), *others = result.cases._blocks
+    number = list(cases.index).index(int(x / 2**plan.block.run.quantum) - plan.block.run.first)
+    decided = [i for i in range(cases.index.size) if i != number]
+    arrays = {k: getattr(cases, k)[decided] for k in ("index", "middle", "value", "error")}
+    counts = [*cases.counts[:4], cases.counts[4] + 1]
+    cases = replace(cases, **arrays, counts=counts, undecided=[int(cases.index[number])])
+    pairs = [(plan, cases), *others]
     question = {k: result.certificate[k] for k in ("function", "domain", "bits", "precision")}
     question |= {k: result.certificate[k] for k in ("argument_precision", "rounding")}
-    made = certificate.make(question, 0, [certificate.row(*pair) for pair in pairs])
+    records = [certificate.block_record(*pair) for pair in pairs]
+    changed_certificate = certificate.make_certificate(question, 0, records)
     changed = replace(
         result,
         cases=type(result.cases)("exp", result.format, pairs),
         undecided=[x],
-        certificate=made,
+        certificate=changed_certificate,
     )
     written = list(changed.lines())
     assert f"# undecided {result.cases[2].hex}" in written
@@ -149,7 +154,7 @@ def test_long_arguments_keep_all_digits(tmp_path):
     assert tmd.verify(result.certificate, cases=path, samples=0)["listed"] == len(result.cases) > 0
 
 
-def test_other_files_are_no_lists(tmp_path):
+def test_other_files_are_refused(tmp_path):
     with pytest.raises(tmd.CertificateError, match="cannot be read"):
         read_cases(tmp_path / "none.wc")
     (tmp_path / "binary.wc").write_bytes(b"\xff\xfe\x00")
@@ -157,20 +162,20 @@ def test_other_files_are_no_lists(tmp_path):
         read_cases(tmp_path / "binary.wc")
 
 
-def test_the_command_checks_both_ways(result, lines, tmp_path, capsys):
+def test_the_command_compares_in_both_directions(result, lines, tmp_path, capsys):
     certificate = tmp_path / "exp.json"
     certificate.write_text(json.dumps(result.certificate))
-    ask = ["verify", str(certificate), "--cases", str(tmp_path / "exp.wc")]
-    assert main([*ask, "--samples", "1"]) == 0
+    command = ["verify", str(certificate), "--cases", str(tmp_path / "exp.wc")]
+    assert main([*command, "--samples", "1"]) == 0
     out = capsys.readouterr().out
     assert f"{len(result.cases)} cases, exactly those that are certified" in out
     assert "1 of 2 blocks (a sample; --full takes all), 1 windows" in out
-    assert main([*ask, "--samples", "0"]) == 0
+    assert main([*command, "--samples", "0"]) == 0
     assert "no block was searched again" in capsys.readouterr().out
     lines.pop()
     (tmp_path / "exp.wc").write_text("\n".join(lines) + "\n")
-    assert main([*ask, "--samples", "0"]) == 2
-    assert "the list holds" in capsys.readouterr().err
+    assert main([*command, "--samples", "0"]) == 2
+    assert "the list has" in capsys.readouterr().err
 
 
 # ---- the record of the campaign ----------------------------------------------------------------
@@ -178,15 +183,16 @@ def test_the_command_checks_both_ways(result, lines, tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def record():
-    return read(RECORDS / "tmd-exp-certificates.jsonl.xz")
+    return read_certificates(RECORDS / "tmd-exp-certificates.jsonl.xz")
 
 
 def test_every_binade_is_certified_at_the_bits_of_its_list(record):
-    """44 identical bits are a distance below 2^-45."""
+    """Cases with 44 identical bits have a distance below 2^-45."""
     assert {tuple(c["domain"]): c["bits"] for c in record if c["bits"] != 45} == {}
 
 
-def within(certificate, lines):
+def lines_in_domain(certificate, lines):
+    """Return the lines whose arguments are in the domain of a certificate."""
     lo, hi = map(float.fromhex, certificate["domain"])
     return [line for line in lines if line[0] != "#" and lo <= float.fromhex(line.split()[0]) < hi]
 
@@ -194,12 +200,12 @@ def within(certificate, lines):
 @pytest.mark.parametrize("low", ["0x1.0000000000000p+0", "-0x1.fffffffffffffp-3"])
 def test_a_binade_of_the_record_has_exactly_its_certified_cases(record, low, tmp_path):
     (certificate,) = [c for c in record if c["domain"][0] == low]
-    lines = within(certificate, (RECORDS / "tmd-exp-cases.txt").read_text().splitlines())
+    lines = lines_in_domain(certificate, (RECORDS / "tmd-exp-cases.txt").read_text().splitlines())
     path = tmp_path / "part.txt"
     path.write_text("\n".join(lines))
     assert verify_cases([certificate], path) == certificate["cases"] == len(lines)
     path.write_text("\n".join(lines[:-1]))
-    with pytest.raises(tmd.CertificateError, match="the list holds"):
+    with pytest.raises(tmd.CertificateError, match="the list has"):
         verify_cases([certificate], path)
 
 

@@ -1,4 +1,4 @@
-"""`python -m tmd`: what it prints and writes, and how it refuses."""
+"""`python -m tmd`: its output, its files and its error messages."""
 
 import json
 
@@ -6,12 +6,12 @@ import pytest
 
 from tmd.__main__ import main
 
-ASK = ["search", "exp", "1.5", "0x1.8000004p+0", "--bits", "20", "--quiet"]
+SEARCH = ["search", "exp", "1.5", "0x1.8000004p+0", "--bits", "20", "--quiet"]
 
 
 def test_search_writes_lines_and_a_certificate_that_verifies(tmp_path, capsys):
     wc, certificate = tmp_path / "exp.wc", tmp_path / "exp.json"
-    assert main([*ASK, "--out", str(wc), "--certificate", str(certificate)]) == 0
+    assert main([*SEARCH, "--out", str(wc), "--certificate", str(certificate)]) == 0
     lines = wc.read_text().splitlines()
     arguments = [float.fromhex(line) for line in lines if not line.startswith("#")]
     assert arguments == sorted(arguments)
@@ -26,7 +26,7 @@ def test_check_tries_python_numpy_and_a_library(capsys):
     import ctypes.util
 
     if (path := ctypes.util.find_library("m")) is None:
-        pytest.skip("no C library with mathematical functions was found")
+        pytest.skip("this system has no C library with mathematical functions")
     options = ["--bits", "20", "--count", "50", "--quiet", "--library", path]
     assert main(["check", "exp", "1.5", "0x1.8000004p+0", *options]) == 0
     out = capsys.readouterr().out
@@ -34,7 +34,7 @@ def test_check_tries_python_numpy_and_a_library(capsys):
     assert path in out
 
 
-def test_errors_are_said_without_a_traceback(capsys, tmp_path):
+def test_errors_are_reported_without_a_traceback(capsys, tmp_path):
     assert main(["search", "log", "1", "2"]) == 2
     assert "a zero at 1" in capsys.readouterr().err
     assert main(["verify", str(tmp_path / "none.json")]) == 2
@@ -48,32 +48,32 @@ def test_errors_are_said_without_a_traceback(capsys, tmp_path):
 
 
 @pytest.mark.slow
-def test_study_writes_tables_and_a_picture(tmp_path, capsys):
+def test_study_writes_tables_and_a_figure(tmp_path, capsys):
     assert main(["study", "--quick", "--out", str(tmp_path)]) == 0
     written = {path.name for path in tmp_path.iterdir()}
     assert written >= {"divergence.json", "phases.json", "tests.json", "tmd-divergence.png"}
 
 
 @pytest.mark.parametrize("option", ["--out", "--certificate"])
-def test_where_nothing_can_be_written_is_said_before_the_search(option, tmp_path, capsys):
+def test_outputs_that_cannot_be_written_are_refused_before_the_search(option, tmp_path, capsys):
     import tmd
 
     with pytest.MonkeyPatch.context() as m:
         m.setattr(tmd, "search", lambda *_, **__: pytest.fail("it searched"), raising=False)
         for path in (tmp_path, tmp_path / "none" / "exp.wc"):
-            assert main([*ASK, option, str(path)]) == 2
+            assert main([*SEARCH, option, str(path)]) == 2
             assert f"{option} must be a file in an existing folder" in capsys.readouterr().err
         assert main(["check", "exp", "1", "2", "--library", "no-such.so"]) == 2
         assert "cannot be loaded" in capsys.readouterr().err
 
 
-def test_an_interruption_is_no_traceback(capsys):
+def test_an_interruption_prints_no_traceback(capsys):
     import tmd
 
-    def interrupted(*_, **__):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as m:
-        m.setattr(tmd, "search", interrupted, raising=False)
-        assert main(ASK) == 130
+        m.setattr(tmd, "search", interrupt, raising=False)
+        assert main(SEARCH) == 130
     assert "interrupted" in capsys.readouterr().err

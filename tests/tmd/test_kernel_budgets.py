@@ -1,11 +1,11 @@
-"""Kernels of phases 1 and 2, compiled for sm_90 for each test: registers, no spills."""
+"""Kernels of phases 1 and 2 for each Boolean test, compiled for sm_90: registers, no spills."""
 
 import pytest
 
 from budget import u8
 from compile_cuda import allowed_spills, compile_kernel
 from hetero._driver import SIMULATOR
-from kernels_tmd import NUMBERS, first, second
+from kernels_tmd import NUMBERS, phase_1_signature, phase_2_signature
 from tmd._tests_math import ALGORITHMS, DIVISIONS
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
@@ -22,20 +22,24 @@ QUICK = [("clipped", "reciprocal"), ("lefevre", "reciprocal"), ("regular", "inte
     ],
 )
 def test_kernels_compile_within_their_budget(algorithm, division):
-    from tmd._scan_cuda import _kernels
+    from tmd._scan_cuda import kernels_for
 
     number = NUMBERS.get(DIVISIONS[division][1], u8)
-    made = _kernels(algorithm, division)
-    for kernel, signature in ((made.first, first(number)), (made.second, second(number))):
+    kernels = kernels_for(algorithm, division)
+    for kernel, signature in (
+        (kernels.test_subdomains, phase_1_signature(number)),
+        (kernels.test_pieces, phase_2_signature(number)),
+    ):
         report = compile_kernel(kernel, signature)
         assert report.spills <= allowed_spills()
         assert report.registers <= 104  # five blocks of 128 threads
 
 
 def test_the_loop_over_subdomains_divides_by_reciprocals_alone():
-    from tmd._scan_cuda import _kernels
+    from tmd._scan_cuda import kernels_for
 
-    report = compile_kernel(_kernels("clipped", "reciprocal").first, first(NUMBERS[float]))
+    kernel = kernels_for("clipped", "reciprocal").test_subdomains
+    report = compile_kernel(kernel, phase_1_signature(NUMBERS[float]))
     assert report.opcodes("div.rn.f64") == 0
     assert "rcp.approx.ftz.f64" in report.ptx
     assert "__internal" not in report.ptx

@@ -1,4 +1,4 @@
-"""Published facts: the paper's counts, and known hard cases of the exponential function."""
+"""Published results: the counts of Fortin, Gouicem and Graillat (2016), and known hard cases."""
 
 from pathlib import Path
 
@@ -50,31 +50,31 @@ PUBLISHED = {
     "0x1.8060cfaa6351ap+7": ("F", 48),
     "0x1.865f4e986cc0ap+7": ("F", 48),
 }
-"""Argument: kind and identical bits after the round bit."""
+"""Argument of exp: kind, and identical bits after the round bit."""
 START, STOP = 1.0, 1.0 + 2.0**-13
 
 
-def test_the_papers_243_cases(device):
-    """54-bit arguments, distance 2^-33 from a float: a window of 2^-32 in all."""
-    found = tmd.search(
+def test_the_published_243_cases(device):
+    """They have 54-bit arguments and are closer than 2^-33 ulp to a float."""
+    result = tmd.search(
         "exp", (START, STOP), bits=33, argument_precision=54, rounding="directed", device=device
     )
-    assert len(found.cases) == 243
+    assert len(result.cases) == 243
 
 
-def test_the_literal_reading_gives_241_and_254(device):
-    found = tmd.search("exp", (START, STOP), bits=32, device=device)
-    middle = int(found.cases.middle.sum())
-    assert (len(found.cases) - middle, middle) == (241, 254)
+def test_53_bit_arguments_give_241_and_254_cases(device):
+    result = tmd.search("exp", (START, STOP), bits=32, device=device)
+    middle = int(result.cases.middle.sum())
+    assert (len(result.cases) - middle, middle) == (241, 254)
 
 
 @pytest.mark.parametrize("text", PUBLISHED)
-def test_published_cases_are_recalled(text, device):
-    """A window of 2^28 arguments around each, with bits = 45."""
+def test_published_cases_are_found(text, device):
+    """Each is found in a window of 2^28 arguments around it, with bits = 45."""
     x = float.fromhex(text)
     half = 2.0**27 * abs(x) * 2.0**-53
-    found = tmd.search("exp", (x - half, x + half), bits=45, device=device)
-    (case,) = [c for c in found.cases if c.argument == x]
+    result = tmd.search("exp", (x - half, x + half), bits=45, device=device)
+    (case,) = [c for c in result.cases if c.argument == x]
     assert (case.kind, case.identical_bits) == PUBLISHED[text]
 
 
@@ -104,11 +104,11 @@ KNOWN = """
 0x1.622c5afbc0484p+8 0x1.8cfadd48a83a2p+8 0x1.d6479eba7c971p+8 0x1.2c1e030b5decdp+9
 0x1.4f6c9bbf79eb2p+9
 """
-"""Arguments that correctly rounded libraries treat apart or test with (CORE-MATH's and others)."""
+"""Arguments that correctly rounded libraries (CORE-MATH and others) treat specially or test."""
 
 
-def test_the_record_holds_what_library_makers_know():
+def test_the_record_has_the_cases_known_to_library_authors():
     listed = (RECORDS / "tmd-exp-cases.txt").read_text().splitlines()
-    found = {float.fromhex(line.split()[0]) for line in listed if not line.startswith("#")}
+    recorded = {float.fromhex(line.split()[0]) for line in listed if not line.startswith("#")}
     assert len(KNOWN.split()) > 80
-    assert {float.fromhex(x) for x in KNOWN.split()} <= found
+    assert {float.fromhex(x) for x in KNOWN.split()} <= recorded

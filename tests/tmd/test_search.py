@@ -1,4 +1,4 @@
-"""The search finds what the oracle finds, for every function, test, device, sign and format."""
+"""The search agrees with the reference for every function, test, device, sign and format."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -8,24 +8,25 @@ import pytest
 
 import tmd
 from tmd import reference
-from tmd.blocks import blocks
-from tmd.formats import Format, exact, exponent, runs
-from tmd.functions import NAMES, function
-from tmd.plan import plan, possible
+from tmd.blocks import split_into_blocks
+from tmd.formats import Format, argument_runs, exponent, to_fraction
+from tmd.functions import NAMES, load_function
+from tmd.plan import is_valid_shape, make_plan
 from tmd.taylor import Scale
 
 
 def window(lo, width, digits=53):
-    """[lo, hi) with 2^width arguments."""
-    lo = exact("lo", lo)
+    """Return a domain (lo, hi) with 2^width arguments."""
+    lo = to_fraction("lo", lo)
     return lo, lo + (1 << width) * Fraction(2) ** (exponent(lo) - digits + 1)
 
 
 def pairs(result):
+    """Return argument and kind of all cases."""
     return [(c.exact_argument, c.kind) for c in result.cases]
 
 
-ORACLE = [
+REFERENCE_DOMAINS = [
     ("exp", 1, 13, {}),
     ("exp", "-0x1.7fffp+0", 13, {}),
     ("exp", "-0x1.62e42fefa3a00p-1", 12, {}),  # the exponent of the value changes
@@ -42,8 +43,8 @@ ORACLE = [
 ]
 
 
-@pytest.mark.parametrize(("name", "lo", "width", "options"), ORACLE)
-def test_every_case_of_the_oracle_is_found_and_no_other(name, lo, width, options, device):
+@pytest.mark.parametrize(("name", "lo", "width", "options"), REFERENCE_DOMAINS)
+def test_cases_are_those_of_the_reference(name, lo, width, options, device):
     digits = options.get("argument_precision", options.get("precision", 53))
     domain = window(lo, width, digits)
     expected = sorted(reference.cases(name, *domain, 5, options.get("precision", 53),
@@ -67,14 +68,16 @@ def test_one_kind_of_breakpoints(rounding, device):
     ("width", "bits"), [(24, 16), pytest.param(30, 22, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("name", NAMES)
-def test_all_ways_agree(name, width, bits, device):
-    """Look at every argument, and every Boolean test: the same set."""
+def test_all_algorithms_agree(name, width, bits, device):
+    """An exhaustive search and the Boolean tests give the same cases."""
     domain = window("0x1.2345678p+1" if name != "cos" else "0x1.2345678p-1", width)
-    ways = ["exhaustive", "clipped", "regular", "lefevre"]
-    found = [tmd.search(name, domain, bits=bits, algorithm=way, device=device) for way in ways]
-    assert 500 < len(found[0].cases) < 1500  # 1024 on the average
-    for other in found[1:]:
-        assert pairs(other) == pairs(found[0])
+    exhaustive, *others = [
+        tmd.search(name, domain, bits=bits, algorithm=algorithm, device=device)
+        for algorithm in ("exhaustive", "clipped", "regular", "lefevre")
+    ]
+    assert 500 < len(exhaustive.cases) < 1500  # 1024 on average
+    for other in others:
+        assert pairs(other) == pairs(exhaustive)
 
 
 @pytest.mark.parametrize(
@@ -94,12 +97,13 @@ def test_other_tests_and_divisions_agree(algorithm, division, device):
 @pytest.mark.cuda
 @pytest.mark.parametrize("algorithm", ["clipped", "lefevre", "exhaustive"])
 def test_both_devices_count_the_same(algorithm, require_cuda):
-    """Not only the cases: what fails each phase is the same, for it is integer arithmetic."""
+    """Not only the cases but the counts of all phases agree, since all is integer arithmetic."""
     for name, lo, width, bits in (("exp", 1, 32, 30), ("sin", 2, 30, 22), ("exp", 200, 28, 22)):
         if algorithm == "exhaustive":
             width, bits = 26, 20
-        ask = {"bits": bits, "algorithm": algorithm}
-        cpu, gpu = (tmd.search(name, window(lo, width), device=d, **ask) for d in ("cpu", "cuda"))
+        options = {"bits": bits, "algorithm": algorithm}
+        domain = window(lo, width)
+        cpu, gpu = (tmd.search(name, domain, device=d, **options) for d in ("cpu", "cuda"))
         assert cpu.certificate["blocks"] == gpu.certificate["blocks"]
 
 
@@ -111,28 +115,29 @@ def test_both_devices_count_the_same(algorithm, require_cuda):
         pytest.param(("-104", "-0x1p-12"), marks=pytest.mark.slow),  # from underflow
     ],
 )
-def test_binary32_by_looking_at_every_argument(domain, device):
-    ask = {"bits": 12 if domain[0] == "0x1.5p+6" else 20, "precision": 24, "device": device}
-    every = tmd.search("exp", domain, algorithm="exhaustive", **ask)
-    assert pairs(tmd.search("exp", domain, algorithm="clipped", **ask)) == pairs(every)
-    assert len(every.cases) > 10
+def test_binary32_agrees_with_an_exhaustive_search(domain, device):
+    options = {"bits": 12 if domain[0] == "0x1.5p+6" else 20, "precision": 24, "device": device}
+    exhaustive = tmd.search("exp", domain, algorithm="exhaustive", **options)
+    clipped = tmd.search("exp", domain, algorithm="clipped", **options)
+    assert pairs(clipped) == pairs(exhaustive)
+    assert len(exhaustive.cases) > 10
 
 
-def test_plans_have_sizes_that_kernels_can_take():
-    """Also where arguments lie far apart or the domain is short."""
+def test_plans_have_valid_sizes():
+    """It also holds where arguments are far apart or the domain is short."""
     for name, lo, width, precision in (
         *(("exp", 1, 45, 53), ("exp", 600, 40, 53), ("exp", "2**-30", 50, 53)),
         *(("exp", 64, 16, 24), ("exp", 80, 19, 24), ("tan", "1.5", 12, 24), ("log", 2, 3, 53)),
     ):
-        f = function(name)
-        parts, _ = blocks(f, *window(lo, width, precision), Format.checked(precision))
-        for part in parts:
+        f = load_function(name)
+        blocks, _ = split_into_blocks(f, *window(lo, width, precision), Format.create(precision))
+        for block in blocks:
             for bits in (8, 32, 50):
-                p = plan(f, part, bits, Scale(), "clipped", "reciprocal")
-                assert possible(p.shape, p.degree), p
+                p = make_plan(f, block, bits, Scale(), "clipped", "reciprocal")
+                assert is_valid_shape(p.shape, p.degree), p
 
 
-def test_arrays_and_cases_say_the_same():
+def test_arrays_and_cases_agree():
     result = tmd.search("exp", window("-1.5", 14), bits=8)
     cases = list(result.cases)
     assert [c.argument for c in cases] == sorted(c.argument for c in cases)
@@ -154,14 +159,14 @@ def test_exact_values_are_cases_at_distance_zero():
     assert len(four) == 1
     assert tuple(four[0].distance) == (0.0, 0.0)
     assert four[0].identical_bits is None
-    assert result.hardness < 60  # it does not count
+    assert result.hardness < 60  # it is disregarded
 
 
-def test_what_balls_cannot_decide_is_reported(monkeypatch):
-    """Next to a pole balls look at every argument; here they never know."""
+def test_undecided_arguments_are_reported(monkeypatch):
+    """Near a pole balls decide every argument; in this test they never succeed."""
     from tmd import decide
 
-    monkeypatch.setattr(decide, "decided", lambda function, plan, index: None)
+    monkeypatch.setattr(decide, "decide_by_balls", lambda load_function, make_plan, index: None)
     lo, hi = window("0x1.921fb54442d00p+0", 4)
     result = tmd.search("tan", (lo, hi), bits=5)
     assert len(result.cases) == 0
@@ -176,36 +181,37 @@ def test_overflow_is_trivial_and_counted():
     assert all(c.argument <= top for c in result.cases)
 
 
-def test_processes_share_the_blocks():
+def test_an_executor_shares_the_blocks():
     from concurrent.futures import ThreadPoolExecutor
 
     domain = "0x1.62e4p+0", "0x1.62e5p+0"  # e^x crosses 4 there: two blocks
-    alone = tmd.search("exp", domain, bits=30)
+    serial = tmd.search("exp", domain, bits=30)
     with ThreadPoolExecutor(1) as pool:
         shared = tmd.search("exp", domain, bits=30, executor=pool)
-    assert len(alone.certificate["blocks"]) == 2
-    assert shared.certificate == alone.certificate
-    assert pairs(shared) == pairs(alone)
+    assert len(serial.certificate["blocks"]) == 2
+    assert shared.certificate == serial.certificate
+    assert pairs(shared) == pairs(serial)
 
 
-def test_exact_values_are_measured_as_others_are():
-    """2^k is a float and no midpoint; log2 of a power of two may have more digits than fit."""
+def test_exact_values_have_correct_kinds_and_distances():
+    """2^k is a float but no midpoint; log2 of a power of two may have more digits than fit."""
     assert len(tmd.search("exp2", (13, 14), bits=6, precision=8, rounding="nearest").cases) == 0
     for name, lo, hi, precision in (
         ("exp2", 1, 9, 8),
         ("log2", "2**-40", "2**-1", 3),
         ("log2", 2, "2**70", 2),
     ):
-        every = sorted(reference.cases(name, lo, hi, 4, precision))
+        expected = sorted(reference.cases(name, lo, hi, 4, precision))
         for rounding, kinds in (("all", "FM"), ("nearest", "M"), ("directed", "F")):
             result = tmd.search(name, (lo, hi), bits=4, precision=precision, rounding=rounding)
-            assert pairs(result) == [pair for pair in every if pair[1] in kinds]
+            assert pairs(result) == [pair for pair in expected if pair[1] in kinds]
             for case in result.cases:
-                both = reference.distances(name, case.exact_argument, precision)
-                assert both["FM".index(case.kind)].overlaps(arb_between(*case.distance))
+                distances = reference.distances(name, case.exact_argument, precision)
+                assert distances["FM".index(case.kind)].overlaps(arb_between(*case.distance))
 
 
 def arb_between(low, high):
+    """Return a ball that contains both numbers."""
     from flint import arb
 
     return arb(low).union(arb(high))
@@ -228,27 +234,27 @@ SHORT = [
 @pytest.mark.parametrize(("name", "lo", "hi", "precision", "digits"), SHORT)
 @pytest.mark.parametrize("algorithm", ["clipped", "exhaustive"])
 def test_short_domains_whose_super_blocks_reach_far(name, lo, hi, precision, digits, algorithm):
-    """A super-block has 2^13 arguments at least, and a polynomial that is good for fewer."""
+    """A super-block has at least 2^13 arguments, and its polynomial is accurate for fewer."""
     result = tmd.search(
         name, (lo, hi), bits=4, precision=precision, argument_precision=digits, algorithm=algorithm
     )
     assert pairs(result) == sorted(reference.cases(name, lo, hi, 4, precision, digits))
 
 
-def test_a_model_that_proves_nothing_leaves_all_to_balls(device, monkeypatch):
+def test_balls_decide_everything_if_a_model_proves_nothing(device, monkeypatch):
     from tmd import plan as plans
 
     domain = window("1.25", 14)
     expected = pairs(tmd.search("exp", domain, bits=6, device=device))
 
-    def blurred(*arguments, old=plans.model):
-        made = old(*arguments)
-        words = made.words.copy()
+    def make_blurred_model(*arguments, make_model=plans.make_model):
+        model = make_model(*arguments)
+        words = model.words.copy()
         words[0, 0] += np.uint64(3)  # every value is off by 3, with another parity
-        return replace(made, words=words, error=made.error + (4 << 128))
+        return replace(model, words=words, error=model.error + (4 << 128))
 
-    monkeypatch.setattr(plans, "_proven", lambda *arguments: arguments[-1])
-    monkeypatch.setattr(plans, "model", blurred)
+    monkeypatch.setattr(plans, "_shrink_until_proven", lambda *arguments: arguments[-1])
+    monkeypatch.setattr(plans, "make_model", make_blurred_model)
     result = tmd.search("exp", domain, bits=6, device=device)
     assert pairs(result) == expected
     (block,) = result.certificate["blocks"]
@@ -256,6 +262,7 @@ def test_a_model_that_proves_nothing_leaves_all_to_balls(device, monkeypatch):
 
 
 def floats(lo, hi, dtype):
+    """Yield all numbers of a dtype in [lo, hi)."""
     x = dtype(lo)
     while x < hi:
         yield x
@@ -273,10 +280,10 @@ def floats(lo, hi, dtype):
     ],
 )
 def test_arguments_are_the_numbers_of_the_format(precision, dtype, lo, hi):
-    fmt, lo, hi = Format.checked(precision), float(dtype(lo)), float(dtype(hi))
-    listed = [run.argument(i) for run in runs(exact("lo", lo), exact("hi", hi), fmt)
-              for i in range(run.count)]  # fmt: skip
-    assert sorted(listed) == [Fraction(float(x)) for x in floats(lo, hi, dtype)]
+    fmt, lo, hi = Format.create(precision), float(dtype(lo)), float(dtype(hi))
+    runs = argument_runs(to_fraction("lo", lo), to_fraction("hi", hi), fmt)
+    arguments = [run.argument(i) for run in runs for i in range(run.count)]
+    assert sorted(arguments) == [Fraction(float(x)) for x in floats(lo, hi, dtype)]
 
 
 def test_no_arguments_beyond_the_largest_of_the_format():
@@ -301,14 +308,14 @@ def test_ends_of_the_domain_are_taken_as_they_are():
     ends = "0x1.0000000000000003p+0", "0x1.0000000000001003p+0"
     result = tmd.search("exp", ends, bits=8, argument_precision=64)
     assert result.domain == (1 + Fraction(3, 1 << 64), 1 + Fraction(0x1003, 1 << 64))
-    assert exact("lo", "-0x.8P1") == -1
-    assert exact("lo", "0x1p+2000") == 1 << 2000
-    assert exact("lo", Decimal("0.1")) == Fraction(1, 10)
-    assert exact("lo", np.longdouble(1) + np.finfo(np.longdouble).eps) > 1
-    assert type(exact("lo", np.int64(3)).numerator) is int
+    assert to_fraction("lo", "-0x.8P1") == -1
+    assert to_fraction("lo", "0x1p+2000") == 1 << 2000
+    assert to_fraction("lo", Decimal("0.1")) == Fraction(1, 10)
+    assert to_fraction("lo", np.longdouble(1) + np.finfo(np.longdouble).eps) > 1
+    assert type(to_fraction("lo", np.int64(3)).numerator) is int
 
 
-def test_a_whole_number_of_bits_is_an_integer():
+def test_integral_floats_are_accepted_as_bits():
     domain = window(1, 12)
     assert tmd.search("exp", domain, bits=np.float64(8)).certificate["bits"] == 8
 
@@ -320,20 +327,20 @@ def test_threads_do_not_disturb_each_other():
 
     from flint import ctx
 
-    from tmd.taylor import model
+    from tmd.taylor import make_model
 
-    f = function("exp")
-    block = blocks(f, Fraction(1), Fraction(2), Format.checked(53))[0][0]
+    f = load_function("exp")
+    block = split_into_blocks(f, Fraction(1), Fraction(2), Format.create(53))[0][0]
     degrees = (3, 6, 9, 12)
-    alone = [model(f, block, 5, 30 + d, d, Scale()) for d in degrees]
+    serial = [make_model(f, block, 5, 30 + d, d, Scale()) for d in degrees]
     before, interval = (ctx.prec, ctx.cap), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(4) as pool:
-            made = list(pool.map(lambda d: [model(f, block, 5, 30 + d, d, Scale())
+            parallel = list(pool.map(lambda d: [make_model(f, block, 5, 30 + d, d, Scale())
                                             for _ in range(100)], degrees))  # fmt: skip
     finally:
         sys.setswitchinterval(interval)
-    for one, others in zip(alone, made, strict=True):
+    for one, others in zip(serial, parallel, strict=True):
         assert all(m.error == one.error and np.array_equal(m.words, one.words) for m in others)
     assert (ctx.prec, ctx.cap) == before

@@ -1,8 +1,8 @@
-"""The functions that can be searched: one small file each, with what the rigour rests on.
+"""The functions that can be searched: one small file each, with the facts that proofs rely on.
 
-A file gives the values and the Taylor coefficients as Arb balls, the domain, the arguments whose
-values are exact, and how the function looks next to zero. To add a function, add a file with a
-`FUNCTION` and its name to `NAMES`.
+A file gives the function's values and Taylor coefficients as Arb balls, its zeros, poles and
+domain, the arguments with exact values, and its behaviour near 0. To add a function, add a file
+with a `FUNCTION`, and its name to `NAMES`.
 """
 
 from __future__ import annotations
@@ -21,116 +21,120 @@ NAMES = ("exp", "exp2", "log", "log2", "sin", "cos", "tan")
 
 @dataclass(frozen=True)
 class Function:
-    """What a search needs to know of a function f.
+    """A function f, described for a search.
 
     Attributes
     ----------
-    name : as in C's math.h
-    series : (x: arb_series, a polynomial of degree one) -> arb_series
-        f of a power series. Its first coefficient is the value, and over a wide ball the others
-        enclose f^(k)/k!, which Lagrange's remainder is made of.
-    exact : (x: Fraction) -> int, (int, int) or None
-        f(x) where it has finitely many digits: m, or (m, e) for m 2^e. For every other rational x
-        it is irrational.
-    hole : (lo, hi: Fraction) -> str or None
-        A point in [lo, hi) at which f is zero, infinite or not defined, in words.
-    tiny : (c, n)
-        |f(x) - r(x)| = c |x|^n (1 + o(1)) relative to |f|, x -> 0, for the trivial rounding r:
-        1 or x. (0, 0): there is none.
+    name : str
+        The name in C's math.h.
+    series : callable (x: arb_series, a polynomial of degree one) -> arb_series
+        Composes f with a power series. The first coefficient of the result is the value. Over a
+        wide ball the others enclose f^(k)/k!, from which Lagrange's remainder is computed.
+    exact : callable (x: Fraction) -> int, (int, int) or None
+        f(x) if it has finitely many binary digits: m, or (m, e) for m 2^e. For every other rational
+        x the value is irrational.
+    singularity : callable (lo, hi: Fraction) -> str or None
+        Describes a point in [lo, hi) at which f is zero, infinite or undefined.
+    trivial_near_zero : (c, n)
+        |f(x) - r(x)| = c |x|^n (1 + o(1)) relative to |f| for x -> 0, where r is the trivial
+        rounding, 1 or x. (0, 0) if f has no trivial rounding near 0.
     symmetry : "odd", "even" or ""
     below_one : bool
-        Whether |f(x)| < 1 for every rational x but 0, though balls may reach beyond.
+        Whether |f(x)| < 1 for every rational x but 0. Balls may reach beyond 1 all the same.
     """
 
     name: str
     series: Callable
     exact: Callable
-    hole: Callable
-    tiny: tuple[float, int] = (0.0, 0)
+    singularity: Callable
+    trivial_near_zero: tuple[float, int] = (0.0, 0)
     symmetry: str = ""
     below_one: bool = False
 
     def coefficients(self, x, count: int) -> list:
-        """f^(k)(x)/k! as balls, k < count, at the working precision of flint.ctx."""
+        """Return f^(k)(x)/k! for k < count as balls, at the working precision of flint.ctx."""
         from flint import arb_series, ctx
 
-        with _context:
-            kept, ctx.cap = ctx.cap, count
+        with _CONTEXT_LOCK:
+            previous_cap, ctx.cap = ctx.cap, count
             try:
-                found = self.series(arb_series([x, 1]))
-                return [found[k] for k in range(count)]
+                series = self.series(arb_series([x, 1]))
+                return [series[k] for k in range(count)]
             finally:
-                ctx.cap = kept
+                ctx.cap = previous_cap
 
-    def value(self, x):
-        """f(x) as a ball."""
+    def enclosure(self, x):
+        """Return a ball that contains f(x) for every x in the ball `x`."""
         return self.coefficients(x, 1)[0]
 
-    def at(self, x: Fraction):
-        """f(x) as a ball, of radius 0 where it has finitely many digits."""
+    def evaluate(self, x: Fraction):
+        """Return f(x) as a ball, with radius 0 if f(x) has finitely many binary digits."""
         from flint import arb
 
         digits = self.exact(x)
-        return self.value(ball(x)) if digits is None else arb(digits)
+        return self.enclosure(ball(x)) if digits is None else arb(digits)
 
 
-def function(name: str) -> Function:
-    """The function called `name`.
-
-    Raises
-    ------
-    ValueError
-        An unknown name.
-    """
+def load_function(name: str) -> Function:
+    """Return the function called `name`; raise ValueError if there is no such function."""
     errors.one_of("function", name, NAMES)
     return importlib.import_module(f"tmd.functions.{name}").FUNCTION
 
 
 def ball(x: Fraction):
-    """x as a ball: exact if it is a binary number that fits into the precision."""
+    """Return x as a ball, with radius 0 if x is a binary number within the working precision."""
     from flint import arb, fmpq
 
     return arb(fmpq(x.numerator, x.denominator))
 
 
-_context = threading.RLock()
+_CONTEXT_LOCK = threading.RLock()
 
 
 @contextlib.contextmanager
 def working_precision(bits: int) -> Iterator[None]:
-    """Compute with balls of so many bits. flint.ctx belongs to all threads: one at a time."""
+    """Compute with balls of `bits` bits.
+
+    flint.ctx belongs to all threads, so only one thread at a time runs in this context.
+    """
     from flint import ctx
 
-    with _context, ctx.workprec(bits):
+    with _CONTEXT_LOCK, ctx.workprec(bits):
         yield
 
 
-def never(lo, hi) -> None:
-    """No hole anywhere."""
+def no_singularity(lo: Fraction, hi: Fraction) -> None:
+    """Return None: the function has no zeros and no poles and is defined everywhere."""
 
 
-def multiple_of_pi(halves: int, words: str) -> Callable:
-    """A hole at every multiple of pi/2 that is odd (halves = 1), even (0) or any (2)."""
+def singularity_at_half_pi_multiples(parity: int, description: str) -> Callable:
+    """Make a `Function.singularity` for points at multiples of pi/2.
 
-    def hole(lo, hi):
-        first, last = _half_turns(lo), _half_turns(hi)
+    `parity` selects the odd multiples (1), the even ones (0) or all of them (2).
+    """
+
+    def find_singularity(lo: Fraction, hi: Fraction) -> str | None:
+        first, last = _count_quarter_turns(lo), _count_quarter_turns(hi)
         for k in range(first + 1, min(last, first + 2) + 1):
-            if halves == 2 or (k - halves) % 2 == 0:
-                return f"{words} at {k} pi/2"
-        if lo <= 0 < hi and halves != 1:
-            return f"{words} at 0"
+            if parity == 2 or (k - parity) % 2 == 0:
+                return f"{description} at {k} pi/2"
+        if lo <= 0 < hi and parity != 1:
+            return f"{description} at 0"
         return None
 
-    return hole
+    return find_singularity
 
 
-def _half_turns(x) -> int:
-    """floor(x / (pi/2)), by balls of growing precision: no rational but 0 is a multiple of pi."""
+def _count_quarter_turns(x: Fraction) -> int:
+    """Return floor(x / (pi/2)), with as many bits as that takes.
+
+    Some precision always suffices, because no rational number but 0 is a multiple of pi.
+    """
     from flint import arb
 
     for precision in (128, 512, 2048, 8192):
         with working_precision(precision):
             turns = (ball(x) * 2 / arb.pi()).floor()
-            if (found := turns.unique_fmpz()) is not None:
-                return int(found)
-    raise ValueError(f"the domain's end {x} is too large")
+            if (count := turns.unique_fmpz()) is not None:
+                return int(count)
+    raise ValueError(f"domain: its end {x} is too large to find the nearest multiple of pi/2")

@@ -1,11 +1,11 @@
-"""e^x. Irrational for every rational x but 0 (Lindemann)."""
+"""e^x. It is irrational for every rational x but 0 (Lindemann)."""
 
-from tmd.functions import Function, never
+from tmd.functions import Function, no_singularity
 
 FUNCTION = Function(
     "exp",
     series=lambda x: x.exp(),
     exact=lambda x: 1 if x == 0 else None,
-    hole=never,
-    tiny=(1.0, 1),
+    singularity=no_singularity,
+    trivial_near_zero=(1.0, 1),
 )

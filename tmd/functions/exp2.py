@@ -1,8 +1,8 @@
-"""2^x. A rational for integers x only: else a root of a power of two."""
+"""2^x. It is rational for integers x only; else it is a root of a power of two."""
 
 import math
 
-from tmd.functions import Function, never
+from tmd.functions import Function, no_singularity
 
 
 def _series(x):
@@ -15,6 +15,6 @@ FUNCTION = Function(
     "exp2",
     series=_series,
     exact=lambda x: (1, int(x)) if x.denominator == 1 else None,
-    hole=never,
-    tiny=(math.log(2.0), 1),
+    singularity=no_singularity,
+    trivial_near_zero=(math.log(2.0), 1),
 )

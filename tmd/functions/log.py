@@ -1,15 +1,20 @@
-"""ln x for x > 0. Irrational for every rational x but 1 (Lindemann)."""
+"""ln x for x > 0. It is irrational for every rational x but 1 (Lindemann)."""
+
+from fractions import Fraction
 
 from tmd.functions import Function
 
 
-def hole(lo, hi):
-    """Of every logarithm: x <= 0, and the zero at 1."""
+def find_singularity(lo: Fraction, hi: Fraction) -> str | None:
+    """Describe the singularity of any logarithm in [lo, hi): x <= 0, or its zero at 1."""
     if lo <= 0:
         return "no value at 0 and below"
     return "a zero at 1" if lo <= 1 < hi else None
 
 
 FUNCTION = Function(
-    "log", series=lambda x: x.log(), exact=lambda x: 0 if x == 1 else None, hole=hole
+    "log",
+    series=lambda x: x.log(),
+    exact=lambda x: 0 if x == 1 else None,
+    singularity=find_singularity,
 )

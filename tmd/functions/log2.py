@@ -1,9 +1,9 @@
-"""log2 x for x > 0. A rational for powers of two only (unique factorisation)."""
+"""log2 x for x > 0. It is rational for powers of two only (unique factorization)."""
 
 from fractions import Fraction
 
 from tmd.functions import Function
-from tmd.functions.log import hole
+from tmd.functions.log import find_singularity
 
 
 def _series(x):
@@ -12,10 +12,10 @@ def _series(x):
     return x.log() / arb.const_log2()
 
 
-def _exponent(x) -> int | None:
-    """log2 of a power of two."""
+def _exponent_of_power(x: Fraction) -> int | None:
+    """Return log2 x if x is a power of two."""
     e = x.numerator.bit_length() - x.denominator.bit_length()
     return e if x == Fraction(2) ** e else None
 
 
-FUNCTION = Function("log2", series=_series, exact=_exponent, hole=hole)
+FUNCTION = Function("log2", series=_series, exact=_exponent_of_power, singularity=find_singularity)

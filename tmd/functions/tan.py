@@ -1,12 +1,12 @@
-"""tan x, x in radians. Irrational for every rational x but 0 (Lindemann)."""
+"""tan x for x in radians. It is irrational for every rational x but 0 (Lindemann)."""
 
-from tmd.functions import Function, multiple_of_pi
+from tmd.functions import Function, singularity_at_half_pi_multiples
 
 FUNCTION = Function(
     "tan",
     series=lambda x: x.tan(),
     exact=lambda x: 0 if x == 0 else None,
-    hole=multiple_of_pi(2, "a zero or a pole"),
-    tiny=(1 / 3, 2),
+    singularity=singularity_at_half_pi_multiples(2, "a zero or a pole"),
+    trivial_near_zero=(1 / 3, 2),
     symmetry="odd",
 )

@@ -1,4 +1,4 @@
-"""The paper's experiments on this machine: `python -m tmd study [WHAT ...]`."""
+"""The experiments of Fortin, Gouicem and Graillat (2016): `python -m tmd study [WHAT ...]`."""
 
 STUDIES = {
     "divergence": "tmd.study.divergence",

@@ -1,20 +1,27 @@
-"""How evenly the loops of the Boolean tests run side by side (paper, section 4.3, table 3, fig. 6).
+"""Balance of the Boolean tests' loops within a warp.
 
-Rounds of the main loop for the sub-domains of [1, 1 + 2^-13) of exp, 54-bit arguments, N = 2^15;
-threads of a warp take neighbouring sub-domains. NMDM of a warp: 1 - mean / max.
+Counts the rounds of the main loop for the sub-domains of [1, 1 + 2^-13) of exp, with 54-bit
+arguments and N = 2^15; the threads of a warp have neighbouring sub-domains. NMDM, the normalized
+mean deviation to the maximum, is 1 - mean / max over a warp (Fortin, Gouicem and Graillat 2016,
+section 4.3, table 3 and figure 6).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
 
 import numba
 import numpy as np
 
 from hetero.jit import parallel
+from hetero.study import Study
 from tmd import _tests_math as tests
-from tmd._scan_math import Shape, as_float, lines, taylor
+from tmd._scan_math import Shape, fraction_as_float, line_differences, taylor_coefficients
 from tmd.formats import Format
-from tmd.plan import Plan, batch
-from tmd.study.domains import PAPER, plan_of
+from tmd.functions import Function
+from tmd.plan import Plan, make_batch
+from tmd.study.domains import PAPER, plan_first_block
 
 CASES = {
     "Lefevre, Algorithm 1": ("lefevre", "float64"),
@@ -25,60 +32,62 @@ CASES = {
 }
 
 
-def _loop(test):
+def _make_loop(test: Callable) -> Callable:
+    """Make a loop that stores rounds and result of a test for each sub-domain."""
+
     @parallel(cache=False)
-    def count(table, offset, bound, size, domain, n, rounds, failed):
+    def count(table, offset, bound, shape, rounds, failed):
+        size, subdomain = shape.super_block, shape.subdomain
         for i in numba.prange(rounds.size):
-            x = np.uint64(i) << np.uint64(domain)
-            t = taylor(table, 0, x, np.uint64(size))
-            b, _, _, _, a, _, _ = lines(t, size - domain, size, domain)
-            fails, k = test(as_float(a[0]), as_float(b[0] + offset), n, bound)
+            x = np.uint64(i) << np.uint64(subdomain)
+            t = taylor_coefficients(table, 0, x, np.uint64(size))
+            b, _, _, _, a, _, _ = line_differences(t, size - subdomain, size, subdomain)
+            b0 = fraction_as_float(b[0] + offset)
+            fails, k = test(fraction_as_float(a[0]), b0, float(1 << subdomain), bound)
             rounds[i], failed[i] = k, fails
 
     return count
 
 
-def rounds(algorithm: str, division: str, plan: Plan, f, domain: int, subdomains: int):
-    """Rounds of the loop, and whether the test fails, for the first sub-domains of a block."""
-    size = plan.shape.size
-    made = batch(f, Plan(**{**vars(plan), "shape": Shape(size, domain, domain - 3, 0)}), 0, 1)
-    counts, failed = np.empty(subdomains, np.int64), np.empty(subdomains, np.bool_)
-    _loop(tests.made(algorithm, division))(
-        made.table,
-        made.offsets[0],
-        made.bounds[0],
-        size,
-        domain,
-        float(1 << domain),
-        counts,
-        failed,
-    )
-    return counts, failed
+def count_rounds(
+    algorithm: str, division: str, plan: Plan, f: Function, subdomain: int, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rounds of the loop, and whether the test fails, for the first sub-domains.
+
+    There are `count` of them, of 2^subdomain arguments each.
+    """
+    shape = Shape(plan.shape.super_block, subdomain, subdomain - 3, 0)
+    batch = make_batch(f, replace(plan, shape=shape), 0, 1)
+    rounds, failed = np.empty(count, np.int64), np.empty(count, np.bool_)
+    loop = _make_loop(tests.compile_test(algorithm, division))
+    loop(batch.table, batch.offsets[0], batch.bounds[0], shape, rounds, failed)
+    return rounds, failed
 
 
-def nmdm(counts: np.ndarray) -> np.ndarray:
-    """Normalised mean deviation to the maximum of each warp."""
-    warps = counts[: counts.size // 32 * 32].reshape(-1, 32)
+def nmdm(rounds: np.ndarray) -> np.ndarray:
+    """Return the normalized mean deviation to the maximum of each warp."""
+    warps = rounds[: rounds.size // 32 * 32].reshape(-1, 32)
     return 1.0 - warps.mean(axis=1) / warps.max(axis=1)
 
 
-def run(study) -> dict:
-    f, plan = plan_of("exp", *PAPER, Format.checked(53, 54), 33, "directed")
+def run(study: Study) -> dict:
+    """Count the rounds of all tests; write a table and histograms."""
+    f, plan = plan_first_block("exp", *PAPER, Format.create(53, 54), 33, "directed")
     subdomains = 1 << (12 if study.quick else 20)
     rows, figure = [], study.figure()
     axes = figure.subplots(1, len(CASES), sharey=True)
     for ax, (name, (algorithm, division)) in zip(axes, CASES.items(), strict=True):
-        counts, failed = rounds(algorithm, division, plan, f, 15, subdomains)
-        spread = nmdm(counts)
+        rounds, failed = count_rounds(algorithm, division, plan, f, 15, subdomains)
+        deviation = nmdm(rounds)
         rows.append(
-            (name, int(counts.min()), int(counts.max()), float(counts.mean()),
-             100 * float(spread.mean()), 100 * float(failed.mean()))
+            (name, int(rounds.min()), int(rounds.max()), float(rounds.mean()),
+             100 * float(deviation.mean()), 100 * float(failed.mean()))
         )  # fmt: skip
-        ax.hist(100 * spread, bins=40, range=(0, 80))
+        ax.hist(100 * deviation, bins=40, range=(0, 80))
         ax.set_title(name.replace(", ", "\n"), fontsize=8)
         ax.set_xlabel("NMDM, %")
     axes[0].set_ylabel("warps")
     study.save(figure, "tmd-divergence.png")
-    heads = ("test", "least", "most", "mean rounds", "mean NMDM %", "fails %")
+    heads = ("test", "minimum", "maximum", "mean rounds", "mean NMDM %", "fails %")
     study.table(f"Rounds of the main loop, {subdomains} sub-domains of 2^15 arguments", heads, rows)
     return {"subdomains": subdomains, "rows": rows}

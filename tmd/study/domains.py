@@ -1,21 +1,23 @@
-"""Domains of the studies."""
+"""Domains that several studies use."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from tmd.blocks import blocks
+from tmd.blocks import split_into_blocks
 from tmd.formats import Format
-from tmd.functions import function
-from tmd.plan import plan
+from tmd.functions import Function, load_function
+from tmd.plan import Plan, make_plan
 from tmd.taylor import Scale
 
 PAPER = (Fraction(1), 1 + Fraction(1, 2**13))
-"""[1, 1 + 2^-13): the paper's example, searched with arguments of 54 digits."""
+"""[1, 1 + 2^-13): the example of Fortin, Gouicem and Graillat (2016), with 54-bit arguments."""
 
 
-def plan_of(name, lo, hi, fmt: Format, bits, rounding, algorithm="clipped", division="reciprocal"):
-    """The function and the plan of a domain that is one block."""
-    f = function(name)
-    parts, _ = blocks(f, lo, hi, fmt)
-    return f, plan(f, parts[0], bits, Scale.of(rounding), algorithm, division)
+def plan_first_block(
+    name: str, lo: Fraction, hi: Fraction, fmt: Format, bits: int, rounding: str
+) -> tuple[Function, Plan]:
+    """Return the function, and the plan of the first block of a domain for the clipped test."""
+    f = load_function(name)
+    blocks, _ = split_into_blocks(f, lo, hi, fmt)
+    return f, make_plan(f, blocks[0], bits, Scale.for_rounding(rounding), "clipped", "reciprocal")

@@ -1,85 +1,89 @@
-"""Arguments that reach each phase (paper, tables 2, 6 and 7)."""
+"""Arguments that reach each phase (Fortin, Gouicem and Graillat 2016, tables 2, 6 and 7)."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
+from hetero.devices import Device
+from hetero.study import Study
 from tmd._scan_math import Shape
-from tmd.blocks import blocks
-from tmd.engine import scan
+from tmd.blocks import split_into_blocks
+from tmd.engine import search_blocks
 from tmd.formats import Format
-from tmd.functions import function
-from tmd.plan import plan
-from tmd.study.domains import PAPER
+from tmd.functions import Function, load_function
+from tmd.plan import Plan, make_plan
+from tmd.study.domains import PAPER, plan_first_block
 from tmd.taylor import Scale
 
 TESTS = ("lefevre", "regular", "clipped")
 BINADES = ((1, 2), (128, 256))
 
 
-def counted(f, plans, device) -> tuple[float, float, int]:
-    """Arguments in phases 2 and 3, and cases."""
+def count_arguments(f: Function, plans: Iterable[Plan], device: Device) -> tuple[float, float, int]:
+    """Search blocks; return the numbers of arguments in phases 2 and 3, and of cases."""
     second = third = cases = 0
-    for p, found in scan(f, plans, device):
-        second += found.counts[1] << p.shape.domain
-        third += found.counts[2] << p.shape.piece
-        cases += found.index.size
+    for p, block_cases in search_blocks(f, plans, device):
+        second += block_cases.counts[1] << p.shape.subdomain
+        third += block_cases.counts[2] << p.shape.piece
+        cases += block_cases.index.size
     return float(second), float(third), int(cases)
 
 
-def with_lengths(p, domain: int, split: int):
-    """A plan with sub-domains of 2^domain arguments, pieces of 2^(domain - split)."""
-    shape = Shape(p.shape.size, domain, domain - split, min(9, p.shape.size - domain - 5))
-    return replace(p, shape=shape)
+def with_subdomain_size(p: Plan, subdomain: int, split: int) -> Plan:
+    """Return a plan with sub-domains of 2^subdomain arguments, split into 2^split pieces."""
+    packet = min(9, p.shape.super_block - subdomain - 5)
+    return replace(p, shape=Shape(p.shape.super_block, subdomain, subdomain - split, packet))
 
 
-def windows(f, lo, hi, count: int, width: int, bits: int, seed: int = 1) -> list:
-    """Blocks of 2^width arguments at random places of a binade."""
-    parts, _ = blocks(f, Fraction(lo), Fraction(hi), Format.checked(53))
+def random_windows(
+    f: Function, lo: int, hi: int, count: int, width: int, bits: int, seed: int = 1
+) -> list[Plan]:
+    """Return plans for `count` random windows of 2^width arguments in [lo, hi)."""
+    blocks, _ = split_into_blocks(f, Fraction(lo), Fraction(hi), Format.create(53))
     rng = random.Random(seed)
-    found = []
+    plans = []
     for _ in range(count):
-        b = rng.choices(parts, [p.run.count for p in parts])[0]
+        b = rng.choices(blocks, [p.run.count for p in blocks])[0]
         n = min(1 << width, b.run.count)
         begin = rng.randrange(b.run.count - n + 1)
-        piece = replace(b, run=b.run.part(begin, begin + n))
-        found.append(plan(f, piece, bits, Scale(), "clipped", "reciprocal"))
-    return found
+        window = replace(b, run=b.run.slice(begin, begin + n))
+        plans.append(make_plan(f, window, bits, Scale(), "clipped", "reciprocal"))
+    return plans
 
 
-def run(study) -> dict:
-    f = function("exp")
-    gpu = study.device.kind == "cuda"
-    width = 24 if study.quick else (40 if gpu else 34)
+def run(study: Study) -> dict:
+    """Count the arguments of each phase, on the paper's example and on random windows."""
+    f = load_function("exp")
+    width = 24 if study.quick else (40 if study.device.kind == "cuda" else 34)
     lo, hi = PAPER
     if study.quick:
         hi = 1 + (hi - 1) / 2**12
-    parts, _ = blocks(f, lo, hi, Format.checked(53, 54))
-    base = with_lengths(plan(f, parts[0], 33, Scale.of("directed"), "clipped", "reciprocal"), 15, 3)
+    _, base = plan_first_block("exp", lo, hi, Format.create(53, 54), 33, "directed")
+    base = with_subdomain_size(base, 15, 3)
     rows = []
     for test in TESTS:
-        second, third, cases = counted(f, [replace(base, algorithm=test)], study.device)
+        second, third, cases = count_arguments(f, [replace(base, algorithm=test)], study.device)
         rows.append((test, float(base.block.run.count), second, third, cases))
     heads = ("test", "phase 1", "phase 2", "phase 3", "cases")
-    study.table("Table 2: exp, 54-bit arguments from 1 on, N = 2^15, split by 8", heads, rows)
+    study.table("Table 2: exp, 54-bit arguments from 1 on, N = 2^15, 8 pieces", heads, rows)
     scaled = []
     for lo, hi in BINADES:
-        plans = windows(f, lo, hi, 4, width, 32)
+        plans = random_windows(f, lo, hi, 4, width, 32)
         total = sum(p.block.run.count for p in plans)
-        own = plans[0].shape.domain
-        for domain in sorted({15, own}):
-            forced = [with_lengths(p, domain, 3 if lo == 1 else 4) for p in plans]
+        for subdomain in sorted({15, plans[0].shape.subdomain}):
+            split = 3 if lo == 1 else 4
+            resized = [with_subdomain_size(p, subdomain, split) for p in plans]
             for test in TESTS:
-                made = [replace(p, algorithm=test) for p in forced]
-                second, third, cases = counted(f, made, study.device)
-                share = 2.0**52 / total
-                scaled.append((f"[{lo}, {hi})", domain, test, second * share, third * share,
-                               cases * share))  # fmt: skip
+                tested = [replace(p, algorithm=test) for p in resized]
+                counts = count_arguments(f, tested, study.device)
+                scale = 2.0**52 / total
+                scaled.append((f"[{lo}, {hi})", subdomain, test, *(n * scale for n in counts)))
     heads = ("binade", "log2 N", "test", "phase 2", "phase 3", "cases")
     study.table(
-        f"Tables 6 and 7: arguments of a binade, scaled from 4 random parts of 2^{width}",
+        f"Tables 6 and 7: arguments of a binade, scaled from 4 random windows of 2^{width}",
         heads,
         scaled,
     )

@@ -1,39 +1,45 @@
-"""Seconds for binades by every test and division (paper, tables 4 to 7), from random parts."""
+"""Time to search a binade by every test and division, scaled up from random windows.
+
+It corresponds to tables 4 to 7 of Fortin, Gouicem and Graillat (2016).
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hetero.bench import benchmark
+from hetero.devices import Device
 from hetero.jit import twin
+from hetero.study import Study
 from tmd._tests_math import ALGORITHMS, DIVISIONS
-from tmd.functions import function
-from tmd.plan import batch
-from tmd.study.phases import BINADES, windows
+from tmd.functions import Function, load_function
+from tmd.plan import Plan, make_batch
+from tmd.study.phases import BINADES, random_windows
 
 PAPER = {("lefevre", 1): 2446.78, ("regular", 1): 711.8, ("lefevre", 128): 51530.44,
          ("regular", 128): 61581.87}  # fmt: skip
-"""The paper's seconds for the search on a C2070, for 2^53 arguments (table 5)."""
+"""Seconds of the paper's searches of 2^53 arguments on a C2070 (table 5)."""
 
 WIDTHS = {
     "quick": {1: (26,), 128: (26,)},
     "cpu": {1: (34, 37), 128: (31, 34)},
     "cuda": {1: (41, 44), 128: (38, 40)},
 }
-"""log2 of the arguments of a part, by the binade; the longer one where the shorter is too quick."""
+"""log2 of the arguments of a window, by binade; the longer one if the shorter is too fast."""
 
-QUICK = 0.01
-"""Seconds below which the start of kernels counts."""
+SHORTEST_TIME = 0.01
+"""Seconds below which the time to launch the kernels would count."""
 
 
-def seconds(f, p, device) -> float:
-    """Of all three phases of a part, decisions not counted."""
+def measure_seconds(f: Function, p: Plan, device: Device) -> float:
+    """Return the median time of the three phases of a block, without the decisions."""
     loops = twin("tmd._scan", device)
-    made = batch(f, p, 0, p.supers)
+    batch = make_batch(f, p, 0, p.super_blocks)
     with device.active():
         timing = benchmark(
-            lambda: loops.finish(loops.start(made, p.shape, p.algorithm, p.division)),
+            lambda: loops.finish_batch(loops.start_batch(batch, p.shape, p.algorithm, p.division)),
             repeats=5,
             min_time=0.0,
             device=device,
@@ -41,38 +47,43 @@ def seconds(f, p, device) -> float:
     return timing.median
 
 
-def binade(f, parts, test: str, division: str, device) -> tuple[int, float]:
-    """log2 of the part that was timed, and the seconds of a binade by its rate."""
-    for p in parts:
-        taken = seconds(f, replace(p, algorithm=test, division=division), device)
-        if taken > QUICK:
+def time_binade(
+    f: Function, plans: Sequence[Plan], test: str, division: str, device: Device
+) -> tuple[int, float]:
+    """Return log2 of the arguments of the window that was timed, and the seconds of a binade."""
+    for p in plans:
+        seconds = measure_seconds(f, replace(p, algorithm=test, division=division), device)
+        if seconds > SHORTEST_TIME:
             break
     count = p.block.run.count
-    return count.bit_length() - 1, taken * 2.0**52 / count
+    return count.bit_length() - 1, seconds * 2.0**52 / count
 
 
-def models(f, p) -> tuple[int, float]:
-    """The same of the Taylor models."""
+def time_models(f: Function, p: Plan) -> tuple[int, float]:
+    """Return the same as `time_binade`, for the computation of the Taylor models."""
     begin = time.perf_counter()
-    batch(f, p, 0, p.supers)
+    make_batch(f, p, 0, p.super_blocks)
     count = p.block.run.count
     return count.bit_length() - 1, (time.perf_counter() - begin) * 2.0**52 / count
 
 
-def run(study) -> dict:
-    f = function("exp")
+def run(study: Study) -> dict:
+    """Time every test with every division in two binades of exp."""
+    f = load_function("exp")
     tests = ("clipped", "regular", "lefevre") if study.quick else tuple(ALGORITHMS)
     divisions = ("reciprocal", "integer") if study.quick else tuple(DIVISIONS)
     rows = []
     for lo, hi in BINADES:
         widths = WIDTHS["quick" if study.quick else study.device.kind][lo]
-        parts = [windows(f, lo, hi, 1, width, 32)[0] for width in widths]
-        rows.append((f"[{lo}, {hi})", "Taylor models", "", *models(f, parts[-1]), None))
+        plans = [random_windows(f, lo, hi, 1, width, 32)[0] for width in widths]
+        rows.append((f"[{lo}, {hi})", "Taylor models", "", *time_models(f, plans[-1]), None))
         for test in tests:
             for division in divisions:
-                peer = PAPER.get((test, lo)) if division == "reciprocal" else None
-                found = binade(f, parts, test, division, study.device)
-                rows.append((f"[{lo}, {hi})", test, division, *found, peer and peer / 2))
-    heads = ("binade", "test", "division", "log2 of the part", "s a binade", "paper, C2070")
-    study.table(f"Search of a binade on {study.device.name}, scaled from random parts", heads, rows)
+                published = PAPER.get((test, lo)) if division == "reciprocal" else None
+                timing = time_binade(f, plans, test, division, study.device)
+                half = published and published / 2  # the paper's binade has twice the arguments
+                rows.append((f"[{lo}, {hi})", test, division, *timing, half))
+    heads = ("binade", "test", "division", "log2 of the window", "s per binade", "paper, C2070")
+    title = f"Search of a binade on {study.device.name}, scaled from random windows"
+    study.table(title, heads, rows)
     return {"rows": rows}

@@ -91,7 +91,7 @@ def _maximize(x, weights, ends, begins, free, table, states):
         while m[PHASE] < DONE:
             _evaluate(m, data, own, loc, scale, table, law, nodes, series, profile, sums)
             advance(m, sums)
-        states[s] = m[:RESULT]
+        states[s, :RESULT] = m[:RESULT]
 
 
 def maximize(x, weights, ends, begins, free, table, states, stream=0):

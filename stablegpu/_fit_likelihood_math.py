@@ -32,9 +32,10 @@ ALPHA, LOC, SCALE, SHIFT, SHIFT_A, SHIFT_B, NEAR, BETA = range(2 * FIELDS, 2 * F
 LAW = 2 * FIELDS + 8  # numbers of a law
 
 # Where the ascent of a set begins: alpha, beta, and location and log of the scale in the units
-# that follow, location and scale of S0; the least alpha; a number that `_fit_cuda.py` counts with.
-UNITS, LEAST_ALPHA, ARRIVED = 4, 6, 7
-BEGINNING = 8
+# that follow, location and scale of S0; the least alpha; a number that `_fit_cuda.py` counts with;
+# what `_fit_profile_math.py` may choose from.
+UNITS, LEAST_ALPHA, ARRIVED, CHOICES = 4, 6, 7, 8
+BEGINNING = 11
 
 
 @inner

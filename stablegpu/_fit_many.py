@@ -29,11 +29,11 @@ def fit_sets(x, w, starts, stops, known, parameterization, method, work, host) -
     counts = stops - starts
     if counts.max() > _fit_sets.LONGEST:
         return _in_bins(x, w, starts, stops, known, parameterization, method, work, host)
-    sets = _fit_sets.sorted_sets(x, w, starts, stops, work, host)
-    laws = _fit_sets.starts_of(sets, work, host)
-    clock.append(time.perf_counter())
     whole = _Whole(x, starts, stops)
-    return _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock)
+    sets, table = _fit_sets.sorted_sets(x, w, starts, stops, work, host)
+    laws, ties = _fit_sets.starts_of(sets, table, work, host)
+    clock.append(time.perf_counter())
+    return _from_starts(sets, whole, laws, ties, known, parameterization, method, work, host, clock)
 
 
 class _Whole(NamedTuple):
@@ -47,23 +47,24 @@ class _Whole(NamedTuple):
         return self._replace(starts=self.starts[which], stops=self.stops[which])
 
 
-def _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock):
-    """Fits of sorted sets from McCulloch's estimates."""
+def _from_starts(sets, whole, laws, ties, known, parameterization, method, work, host, clock):
+    """Fits of sorted sets from McCulloch's estimates; ties: a row of the weight of equal data and
+    that of all for each set."""
     from stablegpu._fit_state_math import EVALUATIONS, RESULT, STATUS, VALUE
 
-    ties, sizes = sets.ties[:, 0], whole.stops - whole.starts
+    sizes = whole.stops - whole.starts
     bad = np.select(
         [
             laws[:, 0] == np.inf,
             laws[:, 0] == -np.inf,
-            np.isnan(laws[:, 0]) | (ties >= 0.5 * sets.ties[:, 1]),
+            np.isnan(laws[:, 0]) | (ties[:, 0] >= 0.5 * ties[:, 1]),
         ],
         [STATUSES.index(s) for s in ("not finite", "too wide", "constant")],
         -1,
     )
     lowest = np.full(len(laws), ALPHA_RANGE[0])
     if method == "ml" and "alpha" not in known:
-        lowest = lowest_alphas(sets.ties)
+        lowest = lowest_alphas(ties)
     free = sum(1 << k for k, name in enumerate(PARAMETERS) if name not in known)
     states, units = np.full((len(laws), RESULT), np.nan), np.ones((len(laws), 2))
     good = np.flatnonzero(bad < 0)
@@ -72,7 +73,8 @@ def _from_starts(sets, whole, laws, known, parameterization, method, work, host,
     if good.size:
         mine = {name: values[good] for name, values in known.items()}
         states[good], units[good] = _states(
-            sets, whole, laws[good], lowest[good], free, mine, parameterization, method, work, host
+            *(sets, whole, laws[good], ties[good, 1], lowest[good], free, mine),
+            *(parameterization, method, work, host),
         )
     clock.append(time.perf_counter())
     parameters, slope = parameters_of(states, units, parameterization)
@@ -97,7 +99,7 @@ def _from_starts(sets, whole, laws, known, parameterization, method, work, host,
         np.nan_to_num(states[:, EVALUATIONS]).astype(int),
         sizes,
         at_boundary(parameters, states, lowest),
-        ties,
+        ties[:, 0],
         lowest,
         parameterization,
         method,
@@ -106,7 +108,7 @@ def _from_starts(sets, whole, laws, known, parameterization, method, work, host,
     )
 
 
-def _states(sets, whole, laws, lowest, free, known, parameterization, method, work, host):
+def _states(sets, whole, laws, weights, lowest, free, known, parameterization, method, work, host):
     """States at the estimates of sets that can be fitted, and the units of location and scale."""
     from stablegpu._fit_state_math import LOC_IN_S1, RESULT, VALUE, X
 
@@ -118,9 +120,12 @@ def _states(sets, whole, laws, lowest, free, known, parameterization, method, wo
     if method == "ml":
         initial, in_s1 = _initial(laws, units, known, parameterization)
         mode = free | (LOC_IN_S1 if in_s1 else 0)
-        states = _fit_sets.maximized(sets, initial, units, lowest, mode, work, host)
-        if "loc" not in known and "scale" not in known:
-            _climb_other_peaks(states, sets, units, lowest, free, known, work, host)
+        if "loc" in known or "scale" in known:
+            return _fit_sets.maximized(sets, initial, units, lowest, mode, work, host), units
+        choices = _fit_profile.choices(lowest, known)
+        found = _fit_sets.maximized(sets, initial, units, lowest, mode, work, host, choices)
+        states, peaks = found[:, :RESULT], found[:, RESULT:]
+        _climb_other_peaks(states, peaks, sets, weights, units, lowest, free, known, work, host)
         return states, units
     states = np.zeros((len(laws), RESULT))
     states[:, X], states[:, X + 1] = laws[:, 0], laws[:, 1]
@@ -128,26 +133,24 @@ def _states(sets, whole, laws, lowest, free, known, parameterization, method, wo
     return states, units
 
 
-def _climb_other_peaks(states, sets, units, lowest, free, known, work, host) -> None:
+def _climb_other_peaks(
+    states, peaks, sets, weights, units, lowest, free, known, work, host
+) -> None:
     """Ascents from peaks of a rough profile that the first ones have not reached; the better of
     the final states is kept."""
     from stablegpu._fit_profile_math import ALPHA, BETA, LOC, SCALE
     from stablegpu._fit_state_math import EVALUATIONS, LOC_IN_S1, TO_S0, TO_S1, VALUE
 
-    starts = _fit_sets.starts_by_profile(sets, _fit_profile.choices(lowest, known), work, host)
-    reached, _ = parameters_of(states, units, "S0")
-    sizes = sets.ties[:, 1]
-    which, peak = _fit_profile.worth_while(starts, sizes, reached, states[:, VALUE])
+    which, begins = _fit_profile.worth_while(peaks, weights, states, units)
     if not which.size:
         return
-    begins = starts[which, peak]
     alpha = known["alpha"][which] if "alpha" in known else np.minimum(begins[:, ALPHA], 1.95)
     beta = known["beta"][which] if "beta" in known else begins[:, BETA]
     shift = begins[:, BETA] * begins[:, SCALE] * np.tan(0.5 * np.pi * begins[:, ALPHA])
     # A location in S1 is the first to be tried; in place of one in S0 a small alpha first tries the
     # data that lie closest.
     in_s1 = (alpha < TO_S0) | ("alpha" not in known)
-    in_s0 = ~in_s1 | ((alpha < TO_S1) & (sizes[which] >= _fit_profile.MANY))
+    in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= _fit_profile.MANY))
     for mode, chosen in ((free | LOC_IN_S1, in_s1), (free, in_s0)):
         some = which[chosen]
         if not some.size:
@@ -229,33 +232,39 @@ def _in_bins(x, w, starts, stops, known, parameterization, method, work, host) -
         part, own, size = x[start:stop], w[start:stop] if w.size else w, np.array([stop - start])
         whole = _Whole(part, np.zeros(1, int), size)
         if size[0] <= _fit_sets.LONGEST:
-            sets = _fit_sets.sorted_sets(part, own, np.zeros(1, int), size, work, host)
-            laws = _fit_sets.starts_of(sets, work, host)
+            sets, table = _fit_sets.sorted_sets(part, own, np.zeros(1, int), size, work, host)
+            laws, ties = _fit_sets.starts_of(sets, table, work, host)
         else:
-            sets, laws = gathered(part, own, int(size[0]), work, host)
+            sets, laws, ties = _gathered(part, own, int(size[0]), work, host)
         clock.append(time.perf_counter())
         found.append(
-            _from_starts(sets, whole, laws, known, parameterization, method, work, host, clock)
+            _from_starts(
+                sets, whole, laws, ties, known, parameterization, method, work, host, clock
+            )
         )
     return found[0] if len(found) == 1 else joined(found)
 
 
-def gathered(x, w, size: int, work, host):
-    """A large set in bins, and McCulloch's estimate."""
-    quantiles, ties = _mcculloch.quantiles(work, x, size)
+def _gathered(x, w, size: int, work, host):
+    """A large set in bins, McCulloch's estimate, and the weights of equal data and of all."""
+    from stablegpu._fit_start_math import LAW
+
+    quantiles, equal = _mcculloch.quantiles(work, x, size)
     laws, ends = np.array([_mcculloch.start(quantiles)]), (quantiles[0], quantiles[-1])
+    ties = np.array([[equal, float(size)]])
     spread = quantiles[4] - quantiles[2]
     if w.size and np.isnan(laws).any():  # those of large weight may vary
         spread = ends[1] - ends[0]
     if spread > 0.0 and not np.isinf(laws).any():
         width = max(1e-3 * spread, np.nextafter(0.0, 1.0))
-        sets = _fit_sets.binned(x, w, quantiles[3], width, ends, ties, work, host)
+        sets, ties = _fit_sets.binned(x, w, quantiles[3], width, ends, work, host)
         if not w.size:
-            return sets, laws
-        laws = _fit_sets.starts_of(sets, work, host)
+            return sets, laws, ties
+        table = host.input("laws", np.zeros((1, LAW))).reshape(1, LAW)
+        laws, _ = _fit_sets.starts_of(sets, table, work, host)
         if np.isfinite(laws).all():
-            return sets, laws
-    return _fit_sets.Sets(None, None, None, ties), laws  # nothing to fit; the law says why
+            return sets, laws, ties
+    return None, laws, ties  # nothing to fit; the law says why
 
 
 def joined(found: list[FitResults]) -> FitResults:

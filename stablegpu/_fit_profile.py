@@ -54,25 +54,31 @@ def _nearest(places, values):
     return np.abs(places - values[:, None]).argmin(axis=1)
 
 
-def worth_while(starts, sizes, laws, logliks) -> tuple[np.ndarray, np.ndarray]:
-    """The sets and the numbers of the starts from which another ascent is due.
+def worth_while(peaks, sizes, states, units):
+    """The sets from which another ascent is due, and where it starts (rows of `START` numbers).
 
-    `laws` are those that ascents have reached, in S0, and `logliks` their log-likelihoods: a peak
-    that belongs to one of them is not climbed again, nor one that is much lower.
+    `peaks` are those of the profiles, `states` the final ones of the ascents so far: a peak that
+    belongs to a law that was reached is not climbed again, nor one that is much lower.
     """
-    from stablegpu._fit_profile_math import ALPHA, ALPHAS, LOC, LOGLIK, SCALE
+    from stablegpu._fit_profile_math import ALPHA, ALPHAS, LOC, LOGLIK, SCALE, START
+    from stablegpu._fit_state_math import IN_S1, VALUE, X
 
-    loglik, alpha = starts[..., LOGLIK], starts[..., ALPHA]
+    peaks = peaks.reshape(len(peaks), -1, START)
     with np.errstate(invalid="ignore"):
-        highest = np.fmax(loglik[:, 0], logliks / sizes)
-        high = loglik > (highest - MARGIN - MARGIN_OF_FEW / sizes)[:, None]
-        row = np.searchsorted(ALPHAS, alpha)
-        below = np.array(ALPHAS)[np.maximum(row - 1, 0)]
-        above = np.array(ALPHAS)[np.minimum(row + 1, len(ALPHAS) - 1)]
-        reached, _, loc, scale = (column[:, None] for column in laws.T)
-        same = (reached >= below) | (row <= 1)
-        same &= (reached <= above) | (row >= len(ALPHAS) - 2)
-        width = np.maximum(starts[..., SCALE], scale)
-        same &= np.abs(starts[..., LOC] - loc) < NEARBY * width
-        same &= sizes[:, None] >= MANY
-    return np.nonzero(high & np.isfinite(loglik) & ~same)
+        highest = np.fmax(peaks[:, 0, LOGLIK], states[:, VALUE] / sizes)
+        least = np.maximum(highest - MARGIN - MARGIN_OF_FEW / sizes, -np.finfo(float).max)
+        which, number = np.nonzero(peaks[..., LOGLIK] > least[:, None])
+        starts, reached = peaks[which, number], states[which, X : X + 4]
+        alphas = np.array(ALPHAS)
+        row = np.searchsorted(alphas, starts[:, ALPHA])
+        same = (reached[:, 0] >= alphas[np.maximum(row - 1, 0)]) | (row <= 1)
+        same &= (reached[:, 0] <= alphas[np.minimum(row + 1, alphas.size - 1)]) | (
+            row >= alphas.size - 2
+        )
+        scale = units[which, 1] * np.exp(reached[:, 3])
+        loc = units[which, 0] + units[which, 1] * reached[:, 2]
+        shift = reached[:, 1] * scale * np.tan(0.5 * np.pi * reached[:, 0])
+        loc += np.where(states[which, IN_S1] > 0.0, shift, 0.0)
+        same &= np.abs(starts[:, LOC] - loc) < NEARBY * np.maximum(starts[:, SCALE], scale)
+        same &= sizes[which] >= MANY
+    return which[~same], starts[~same]

@@ -5,6 +5,7 @@ from numba import prange
 
 from hetero.interruptible import ranges
 from hetero.jit import parallel
+from stablegpu._fit_likelihood_math import CHOICES
 from stablegpu._fit_profile_math import (
     CANDIDATES,
     POINTS,
@@ -15,13 +16,14 @@ from stablegpu._fit_profile_math import (
     gather,
     score,
 )
+from stablegpu._fit_state_math import RESULT
 
 _FIRST = 256
 """Data sets of the first piece of a long loop (`hetero.interruptible`): each takes up to 1 ms."""
 
 
 @parallel
-def _find_peaks_of_sets(x, weights, ends, choices, table, starts):
+def _find_peaks_of_sets(x, weights, ends, begins, table, states):
     for index in prange(ends.shape[0]):
         s = np.int64(index)
         sample, spots = np.zeros(POINTS), np.zeros(SPOTS * SPOT)
@@ -36,18 +38,18 @@ def _find_peaks_of_sets(x, weights, ends, choices, table, starts):
                 size,
                 spots,
                 table,
-                choices[s, 0],
-                choices[s, 1],
-                choices[s, 2],
+                int(begins[s, CHOICES]),
+                int(begins[s, CHOICES + 1]),
+                int(begins[s, CHOICES + 2]),
             )
-        find_peaks(scores, spots, table, starts[s])
+        find_peaks(scores, spots, table, states[s, RESULT:])
 
 
-def find_starts(x, weights, ends, choices, table, starts, stream=0):
-    """Peaks of the profile of every set, the highest first, to starts[s]; see `find_peaks`.
+def find_starts(x, weights, ends, begins, table, states, stream=0):
+    """Find the peaks of every set's profile, to states[s, RESULT:]; see `find_peaks`.
 
-    Set s is x[ends[s, 0]:ends[s, 1]], sorted. choices[s]: the first and the last number of alpha,
-    and the number of beta or -1.
+    Set s is x[ends[s, 0]:ends[s, 1]], sorted. begins[s, CHOICES:]: the first and the last number of
+    alpha, and the number of beta or -1.
     """
     for a, b in ranges(len(ends), first=_FIRST):
-        _find_peaks_of_sets(x, weights, ends[a:b], choices[a:b], table, starts[a:b])
+        _find_peaks_of_sets(x, weights, ends[a:b], begins[a:b], table, states[a:b])

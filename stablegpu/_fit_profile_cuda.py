@@ -5,6 +5,7 @@ from numba import float64
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
+from stablegpu._fit_likelihood_math import CHOICES
 from stablegpu._fit_profile_math import (
     CANDIDATES,
     POINTS,
@@ -15,13 +16,14 @@ from stablegpu._fit_profile_math import (
     gather,
     score,
 )
+from stablegpu._fit_state_math import RESULT
 
 _THREADS = 128
 _SPOTS = SPOTS * SPOT
 
 
 @kernel
-def find_peaks_of_sets(x, weights, ends, choices, table, starts):
+def find_peaks_of_sets(x, weights, ends, begins, table, states):
     sample = cuda.shared.array(POINTS, float64)
     spots = cuda.shared.array(_SPOTS, float64)
     scores = cuda.shared.array(CANDIDATES, float64)
@@ -39,21 +41,21 @@ def find_peaks_of_sets(x, weights, ends, choices, table, starts):
                 size,
                 spots,
                 table,
-                choices[s, 0],
-                choices[s, 1],
-                choices[s, 2],
+                int(begins[s, CHOICES]),
+                int(begins[s, CHOICES + 1]),
+                int(begins[s, CHOICES + 2]),
             )
         cuda.syncthreads()
         if lane == 0:
-            find_peaks(scores, spots, table, starts[s])
+            find_peaks(scores, spots, table, states[s, RESULT:])
         cuda.syncthreads()
 
 
-def find_starts(x, weights, ends, choices, table, starts, stream=0):
-    """Peaks of the profile of every set, the highest first, to starts[s]; see `find_peaks`.
+def find_starts(x, weights, ends, begins, table, states, stream=0):
+    """Find the peaks of every set's profile, to states[s, RESULT:]; see `find_peaks`.
 
-    Set s is x[ends[s, 0]:ends[s, 1]], sorted. choices[s]: the first and the last number of alpha,
-    and the number of beta or -1.
+    Set s is x[ends[s, 0]:ends[s, 1]], sorted. begins[s, CHOICES:]: the first and the last number of
+    alpha, and the number of beta or -1.
     """
     grid = launch.blocks(_THREADS * ends.shape[0], _THREADS)
-    find_peaks_of_sets[grid, _THREADS, stream](x, weights, ends, choices, table, starts)
+    find_peaks_of_sets[grid, _THREADS, stream](x, weights, ends, begins, table, states)

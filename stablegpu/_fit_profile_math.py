@@ -38,6 +38,7 @@ LAW = VALUES + 4 * KNOTS
 
 LOGLIK, ALPHA, BETA, LOC, SCALE = range(5)
 START = 5  # numbers of a start: log-likelihood an observation, then a law of S0
+PEAKS = STARTS * START
 
 _FIRST_KNOT = (1023 + LOWEST) << 1  # exponent and first bit of the significand
 _PER_KNOT = 0.5 * math.log(2.0)
@@ -140,10 +141,10 @@ def score(candidate, sample, size, spots, table, first_row, last_row, kind):
 
 @inner
 def find_peaks(scores, spots, table, starts):
-    """The peaks of the profile, the highest first: `STARTS` rows of a log-likelihood and a law of
+    """The peaks of the profile, the highest first: `STARTS` times a log-likelihood and a law of
     S0; -inf where there are no more."""
     for n in range(STARTS):
-        starts[n, LOGLIK] = -np.inf
+        starts[START * n + LOGLIK] = -np.inf
     before, here, best = -np.inf, -np.inf, 0
     for step in range(len(BETAS) * (len(ALPHAS) + 1)):
         kind, row = step // (len(ALPHAS) + 1), step % (len(ALPHAS) + 1)
@@ -154,15 +155,15 @@ def find_peaks(scores, spots, table, starts):
                 after, best_after = scores[k], k
         # The least alpha is one in any case: next to it are the sharpest spikes.
         peak = here > before and (here >= after or before == -np.inf)
-        if peak and here > starts[STARTS - 1, LOGLIK]:
-            n = STARTS - 1
-            while n > 0 and here > starts[n - 1, LOGLIK]:
+        n = (STARTS - 1) * START
+        if peak and here > starts[n + LOGLIK]:
+            while n > 0 and here > starts[n - START + LOGLIK]:
                 for j in range(START):
-                    starts[n, j] = starts[n - 1, j]
-                n -= 1
+                    starts[n + j] = starts[n - START + j]
+                n -= START
             law, loc, scale = laid(best, spots, table)
             alpha, beta = table[law * LAW], table[law * LAW + OF_BETA]
-            starts[n, LOGLIK], starts[n, ALPHA], starts[n, BETA] = here, alpha, beta
-            starts[n, LOC] = loc + beta * tan_half_pi(alpha) * scale
-            starts[n, SCALE] = scale
+            starts[n + LOGLIK], starts[n + ALPHA], starts[n + BETA] = here, alpha, beta
+            starts[n + LOC] = loc + beta * tan_half_pi(alpha) * scale
+            starts[n + SCALE] = scale
         before, here, best = here, after, best_after

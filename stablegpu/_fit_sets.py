@@ -17,13 +17,17 @@ LONGEST = 8192
 """Observations of a set that are looked at one by one; more are gathered in bins."""
 
 
+COUNTED = 1.0 / 20.0
+"""Share of a large set from which on equal data are counted: fewer do not matter (`lowest_alphas`
+in `_fit_many.py`)."""
+
+
 class Sets(NamedTuple):
     """Sorted data sets: set s is x[ends[s, 0]:ends[s, 1]], all on the device."""
 
     x: Any
     weights: Any  # of the same places; empty: all 1
     ends: Any
-    ties: np.ndarray  # on the host, a row a set: the largest weight of equal data, and of all data
 
 
 class _Constants(NamedTuple):
@@ -46,8 +50,13 @@ def constants(work: Workspace) -> _Constants:
     return tables if work.device.kind == "cpu" else launch.on_device(tables)
 
 
-def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace) -> Sets:
-    """Sets data[starts[s]:stops[s]] of flat data on the device; both bounds are on the host."""
+def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace):
+    """Sets data[starts[s]:stops[s]] of flat data on the device; both bounds are on the host.
+
+    And a table on the device for `starts_of`, in which equal data are counted.
+    """
+    from stablegpu._fit_start_math import LAW
+
     counts = stops - starts
     places = np.concatenate(([0], np.cumsum(counts)[:-1]))
     x = host.output((int(counts.sum()),))
@@ -55,50 +64,58 @@ def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace) 
     sources = ends = pairs(host, np.stack([starts, stops], axis=1))
     if (places != starts).any():  # they overlap, or there are gaps
         ends = pairs(host, np.stack([places, places + counts], axis=1))
-    ties = _matrix(host, len(counts), 2)
+    laws = _matrix(host, len(counts), LAW)
     twin("stablegpu._fit_start", work.device).sort(
-        data, weights, sources, ends, int(counts.max()), x, w, ties, work.stream
+        data, weights, sources, ends, int(counts.max()), x, w, laws, work.stream
     )
-    return Sets(x, w, ends, host.result(ties, ties.shape))
+    return Sets(x, w, ends), laws
 
 
 def some(sets: Sets, which, host: Workspace) -> Sets:
     """Those of the sets."""
     ends = host.result(sets.ends, sets.ends.shape)[which]
-    return sets._replace(ends=pairs(host, ends), ties=sets.ties[which])
+    return sets._replace(ends=pairs(host, ends))
 
 
-def starts_of(sets: Sets, work: Workspace, host: Workspace) -> np.ndarray:
-    """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale."""
-    laws = _matrix(host, sets.ends.shape[0], 4)
+def starts_of(sets: Sets, laws, work: Workspace, host: Workspace):
+    """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale; and the
+    largest weight of equal data and that of all."""
     loops = twin("stablegpu._fit_start", work.device)
-    loops.start(sets.x, sets.weights, sets.ends, constants(work).surfaces, laws, work.stream)
-    return host.result(laws, laws.shape)
+    loops.start(*sets, constants(work).surfaces, laws, work.stream)
+    found = host.result(laws, laws.shape)
+    return np.ascontiguousarray(found[:, :4]), found[:, 4:]
 
 
-def maximized(sets: Sets, initial, units, lowest, free: int, work: Workspace, host: Workspace):
+def maximized(
+    sets: Sets, initial, units, lowest, free: int, work: Workspace, host: Workspace, choices=None
+):
     """Final states of the optimiser, a row for every set; see `_fit_cpu.maximize`.
 
-    `lowest` is the least alpha of each set.
+    `lowest` is the least alpha of each set. With `choices` the states are followed by the peaks of
+    the set's profile (`_fit_profile_math.py`), found in the same go: a transfer costs a fit alone
+    as much as an evaluation.
     """
-    from stablegpu._fit_likelihood_math import BEGINNING
+    from stablegpu._fit_likelihood_math import BEGINNING, CHOICES, LEAST_ALPHA, UNITS
+    from stablegpu._fit_profile_math import PEAKS
     from stablegpu._fit_state_math import RESULT
 
     count = sets.ends.shape[0]
-    lowest = np.broadcast_to(lowest, (count,))
-    begins = np.concatenate([initial, units, lowest[:, None], np.zeros((count, 1))], axis=1)
-    states = _matrix(host, count, RESULT)
+    begins = np.zeros((count, BEGINNING))
+    begins[:, :UNITS], begins[:, UNITS:LEAST_ALPHA] = initial, units
+    begins[:, LEAST_ALPHA] = lowest
+    columns = RESULT
+    if choices is not None:
+        begins[:, CHOICES:] = choices
+        columns += PEAKS
+    begins = host.input("begins", begins).reshape(count, BEGINNING)
+    states, tables = _matrix(host, count, columns), constants(work)
+    if choices is not None:
+        profile = twin("stablegpu._fit_profile", work.device)
+        profile.find_starts(*sets, begins, tables.profile, states, work.stream)
     twin("stablegpu._fit", work.device).maximize(
-        sets.x,
-        sets.weights,
-        sets.ends,
-        host.input("begins", begins).reshape(count, BEGINNING),
-        free,
-        constants(work).table,
-        states,
-        work.stream,
+        *sets, begins, free, tables.table, states, work.stream
     )
-    return host.result(states, (count, RESULT))
+    return host.result(states, (count, columns))
 
 
 def _matrix(host: Workspace, rows: int, columns: int):
@@ -110,57 +127,49 @@ def pairs(host: Workspace, ends):
     return host.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 
-def starts_by_profile(sets: Sets, choices, work: Workspace, host: Workspace) -> np.ndarray:
-    """Peaks of every set's profile, an array (sets, STARTS, START); see `_fit_profile_math.py`."""
-    from stablegpu._fit_profile_math import START, STARTS
-
-    shape = (sets.ends.shape[0], STARTS, START)
-    starts = host.output(shape).reshape(shape)
-    twin("stablegpu._fit_profile", work.device).find_starts(
-        sets.x,
-        sets.weights,
-        sets.ends,
-        host.input("choices", choices, np.int64).reshape(-1, 3),
-        constants(work).profile,
-        starts,
-        work.stream,
-    )
-    return host.result(starts, shape)
-
-
-def binned(
-    data, weights, centre: float, width: float, ends, ties, work: Workspace, host: Workspace
-):
-    """A large set as at most `LONGEST` weighted points, sorted (a set alone).
+def binned(data, weights, centre: float, width: float, ends, work: Workspace, host: Workspace):
+    """A large set as at most `LONGEST` weighted points, sorted (a set alone); and the largest
+    weight of equal data, and of all, a row.
 
     A bin has at most n/2048 observations, and a width of 1/2048 of the range of asinh((x -
     centre)/width). Centre and width are those of the data without weights; with them bins are made
     anew around the middle of what counts, until they are narrow enough there.
     """
-    points, masses = _points_of_bins(data, weights, centre, width, ends, work, host)
+    points, masses, fullest = _points_of_bins(data, weights, centre, width, ends, work, host)
     while weights.size:
         share = (np.cumsum(masses) - 0.5 * masses) / masses.sum()
         lower, centre, upper = np.interp((0.25, 0.5, 0.75), share, points)
         if not 0.0 < 1e-3 * (upper - lower) < 0.5 * width:
             break
         width = 1e-3 * (upper - lower)
-        points, masses = _points_of_bins(data, weights, centre, width, ends, work, host)
-    return Sets(
+        points, masses, fullest = _points_of_bins(data, weights, centre, width, ends, work, host)
+    sets = Sets(
         host.input("data", points),
         host.input("weights", masses),
         pairs(host, np.array([[0, points.size]])),
-        _ties_of(points, masses) if weights.size else ties,
     )
+    return sets, np.array([_ties_of(data, weights, fullest, work)])
 
 
-def _ties_of(points, masses) -> np.ndarray:
-    """The largest weight of data in one place, and that of all: as many as lie in one bin."""
-    count = 2.0 * masses[1:][points[1:] == points[:-1]]
-    return np.array([[max(count.max(initial=0.0), masses.max()), masses.sum()]])
+def _ties_of(data, weights, fullest, work: Workspace) -> tuple[float, float]:
+    """The largest weight of equal data, and that of all data.
+
+    Equal data are in one bin, and a bin that is so full has little else. Weights are counted by
+    bin, data one by one: as many as equal the one in the middle of the bin.
+    """
+    before, within, total = fullest
+    if within <= COUNTED * total:
+        return 1.0, total
+    if weights.size:
+        return within, total
+    order = twin("stablegpu._order", work.device)
+    value = order.select(data, np.array([int(before + 0.5 * within)]), work.stream)
+    return float(max(order.count(data, value, work.stream)[0], 1)), total
 
 
 def _points_of_bins(data, weights, centre, width, ends, work: Workspace, host: Workspace):
-    """Sorted points that stand for the data, two a bin, and how much each counts."""
+    """Sorted points that stand for the data, two a bin, and how much each counts; and of the
+    fullest bin the weights before it and in it, and the total."""
     from stablegpu._fit_bins_math import BINS, place
 
     low, high = (place(end, centre, width) for end in ends)
@@ -170,6 +179,8 @@ def _points_of_bins(data, weights, centre, width, ends, work: Workspace, host: W
         data, weights, centre, width, low, per_unit, table, work.stream
     )
     count, first, second = host.result(table, (3, BINS))
+    most = int(count.argmax())
+    fullest = float(count[:most].sum()), float(count[most]), float(count.sum())
     middle = centre + width * np.sinh(low + (np.arange(BINS) + 0.5) / per_unit)
     full = count > 0.0
     count, first, second, middle = count[full], first[full], second[full], middle[full]
@@ -183,4 +194,4 @@ def _points_of_bins(data, weights, centre, width, ends, work: Workspace, host: W
     deviation = np.sqrt(np.maximum(square / mass, 0.0))
     points = np.stack([mean - deviation, mean + deviation], axis=1).ravel()
     order = np.argsort(points, kind="stable")
-    return points[order], np.repeat(0.5 * mass, 2)[order]
+    return points[order], np.repeat(0.5 * mass, 2)[order], fullest

@@ -5,7 +5,7 @@ from numba import prange
 
 from hetero.interruptible import ranges
 from hetero.jit import parallel, serial
-from stablegpu._fit_start_math import start_of, weight_of_equals
+from stablegpu._fit_start_math import TIES, TOTAL, start_of, weight_of_equals
 
 _FIRST = 256
 """Data sets of the first piece of a long loop (`hetero.interruptible`): each takes up to 1 ms."""
@@ -44,7 +44,7 @@ def _sort(x, w):
 
 
 @parallel
-def _sort_sets(data, weights, sources, ends, x, w, ties):
+def _sort_sets(data, weights, sources, ends, x, w, laws):
     for index in prange(ends.shape[0]):
         s = np.int64(index)
         start, first, last = sources[s, 0], ends[s, 0], ends[s, 1]
@@ -55,11 +55,11 @@ def _sort_sets(data, weights, sources, ends, x, w, ties):
                 w[i] = weights[start + i - first]
         own, mine = x[first:last], w[first:last] if weights.size else w
         _sort(own, mine)
-        ties[s, 0] = ties[s, 1] = 0.0
+        laws[s, TIES] = laws[s, TOTAL] = 0.0
         for i in range(own.size):
-            equal = weight_of_equals(own, mine, mine.size > 0, i, own.size)
-            ties[s, 0] = max(ties[s, 0], equal)
-            ties[s, 1] += equal
+            equal = weight_of_equals(own, mine, 0, mine.size > 0, i, own.size)
+            laws[s, TIES] = max(laws[s, TIES], equal)
+            laws[s, TOTAL] += equal
 
 
 @parallel
@@ -71,13 +71,13 @@ def _start_sets(x, w, ends, surfaces, laws):
         )
 
 
-def sort(data, weights, sources, ends, longest, x, w, ties, stream=0):
+def sort(data, weights, sources, ends, longest, x, w, laws, stream=0):
     """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w.
 
-    To ties[s]: the largest weight of equal data, and that of all data.
+    To laws[s, TIES] and laws[s, TOTAL]: the largest weight of equal data, and that of all data.
     """
     for a, b in ranges(len(ends), first=_FIRST):
-        _sort_sets(data, weights, sources[a:b], ends[a:b], x, w, ties[a:b])
+        _sort_sets(data, weights, sources[a:b], ends[a:b], x, w, laws[a:b])
 
 
 def start(x, w, ends, surfaces, laws, stream=0):

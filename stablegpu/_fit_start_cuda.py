@@ -6,14 +6,14 @@ from numba import float64
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
-from stablegpu._fit_start_math import start_of, weight_of_equals
+from stablegpu._fit_start_math import TIES, TOTAL, start_of, weight_of_equals
 
 _THREADS = 256
 _THREADS_OF_STARTS = 64
 
 
-@kernel
-def sort_sets(data, weights, sources, ends, x, w, ties):
+@kernel(launch_bounds=(_THREADS, 4))
+def sort_sets(data, weights, sources, ends, x, w, laws):
     """Batcher's bitonic network: no branch depends on the data but the exchange."""
     memory = cuda.shared.array(0, float64)
     most = cuda.shared.array(2, float64)
@@ -45,22 +45,23 @@ def sort_sets(data, weights, sources, ends, x, w, ties):
                 cuda.syncthreads()
                 step //= 2
             length *= 2
-        if lane == 0:
-            most[0] = most[1] = 0.0
-        cuda.syncthreads()
-        equal = total = 0.0
         for i in range(lane, count, cuda.blockDim.x):
             x[first + i] = memory[i]
             if weighted:
                 w[first + i] = memory[size + i]
-            here = weight_of_equals(memory, memory[size:], weighted, i, count)
-            equal = max(equal, here)
-            total += here
-        cuda.atomic.max(most, 0, equal)
-        cuda.atomic.add(most, 1, total)
+        if lane == 0:
+            most[0] = 0.0 if weighted else 1.0
+            most[1] = 0.0 if weighted else count
+        cuda.syncthreads()
+        for i in range(lane, count, cuda.blockDim.x):
+            equal = weight_of_equals(memory, memory, size, weighted, i, count)
+            if weighted:
+                cuda.atomic.add(most, 1, equal)
+            if equal > 1.0 or weighted:
+                cuda.atomic.max(most, 0, equal)
         cuda.syncthreads()
         if lane == 0:
-            ties[s, 0], ties[s, 1] = most[0], most[1]
+            laws[s, TIES], laws[s, TOTAL] = most[0], most[1]
         cuda.syncthreads()
 
 
@@ -72,12 +73,12 @@ def start_sets(x, w, ends, surfaces, laws):
         )
 
 
-def sort(data, weights, sources, ends, longest, x, w, ties, stream=0):
+def sort(data, weights, sources, ends, longest, x, w, laws, stream=0):
     """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w.
 
-    To ties[s]: the largest weight of equal data, and that of all data.
+    To laws[s, TIES] and laws[s, TOTAL]: the largest weight of equal data, and that of all data.
     """
-    arguments = (data, weights, sources, ends, x, w, ties)
+    arguments = (data, weights, sources, ends, x, w, laws)
     size = 8 * (1 << (longest - 1).bit_length()) * (2 if weights.size else 1)
     launch.with_shared_memory(
         sort_sets, arguments, size, _THREADS, _THREADS * ends.shape[0], stream

@@ -14,6 +14,7 @@ from stablegpu._zero_math import between
 ALPHAS, ANGLES = 381, 193  # places of the surfaces: alpha in [0.1, 2], beta in [0, 1]
 LOWEST, HIGHEST = 0.1, 2.0
 TOLERANCE = 1e-7  # of alpha and the angle
+TIES, TOTAL, LAW = 4, 5, 6  # after the law: largest weight of equal data, and of all
 P05, P25, P50, P75, P95 = 0.05, 0.25, 0.5, 0.75, 0.95
 
 
@@ -155,14 +156,14 @@ def estimate_within(low, q05, q25, q50, q75, q95, high, surfaces):
 
 
 @scalar
-def weight_of_equals(x, weights, weighted, i, stop):
+def weight_of_equals(x, weights, offset, weighted, i, stop):
     """How much the sorted data x[i:stop] count that equal the first of them; 0 if datum i - 1 does,
-    too."""
+    too. Their weights are at weights[offset + i]."""
     if i > 0 and x[i - 1] == x[i]:
         return 0.0
     value, total = x[i], 0.0
     while i < stop and x[i] == value:
-        total += weights[i] if weighted else 1.0
+        total += weights[offset + i] if weighted else 1.0
         i += 1
     return total
 

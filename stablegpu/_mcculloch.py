@@ -16,8 +16,6 @@ import numpy as np
 from hetero.arrays import Workspace
 from hetero.jit import twin
 
-_COUNTED = 12  # order statistics that are looked at for equal data
-
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -73,24 +71,21 @@ def start(quantiles):
     return estimate_within(low, *five, high, surfaces())
 
 
-def quantiles(work: Workspace, data, size: int) -> tuple[list[float], np.ndarray]:
-    """Minimum, the five quantiles of McCulloch, maximum; and a row for `Sets.ties`.
+def quantiles(work: Workspace, data, size: int) -> tuple[list[float], float]:
+    """Minimum, the five quantiles of McCulloch, maximum; and the largest number of equal data.
 
     Between order statistics at probabilities (i - 1/2)/n, linearly: his correction for continuity.
-    Equal data are counted where they are more than a thirteenth of all: then one of `_COUNTED`
-    order statistics, as far apart, is among them.
+    Equal data are counted where two neighbours that are looked at for a quantile are among them:
+    so it is if they are more than a quarter.
     """
     position = np.clip(size * np.array(PROBABILITIES) - 0.5, 0.0, size - 1.0)
     below = position.astype(np.int64)
     ranks = np.concatenate(([0], below, np.minimum(below + 1, size - 1), [size - 1]))
-    spread = (np.arange(1, _COUNTED + 1) * size) // (_COUNTED + 1)
     order, data = twin("stablegpu._order", work.device), work.input("data", data)
-    values = order.select(data, np.concatenate((ranks, spread)), work.stream)
-    values, candidates = values[: ranks.size], values[ranks.size :]
+    values = order.select(data, ranks, work.stream)
     lower, upper = values[1:6], values[6:11]
     with np.errstate(invalid="ignore"):  # infinite data: refused by the caller
         middle = lower + (position - below) * (upper - lower)
-    ties = order.count(data, np.unique(candidates), work.stream).max()
-    ties = max(ties, 1) if ties * (_COUNTED + 1) > size else 1
-    found = [float(values[0]), *map(float, middle), float(values[11])]
-    return found, np.array([[float(ties), float(size)]])
+    equal = np.unique(lower[lower == upper])
+    ties = float(order.count(data, equal, work.stream).max()) if equal.size else 1.0
+    return [float(values[0]), *map(float, middle), float(values[-1])], ties

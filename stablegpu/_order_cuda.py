@@ -51,9 +51,6 @@ def select(data, ranks, stream=0):
 
     NaN of positive sign ranks above +inf, of negative sign below -inf.
     """
-    if len(ranks) > _MOST:
-        parts = ranks[:_MOST], ranks[_MOST:]
-        return np.concatenate([select(data, part, stream) for part in parts])
     bits = data.view(np.uint64)
     grid = launch.strided(bits.size, per_sm=8)
     found = np.zeros(len(ranks), np.uint64)  # the bytes so far of every rank

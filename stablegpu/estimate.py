@@ -286,7 +286,7 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
     clock = time.perf_counter()
     quantiles, ties = _mcculloch.quantiles(work, data, size)
     law = _mcculloch.start(quantiles)
-    if 2.0 * ties[0, 0] >= size and np.isfinite(law[0]):
+    if 2.0 * ties >= size and np.isfinite(law[0]):
         law = (math.nan,) * 4
     for status, mark in (("constant", math.nan), ("not finite", math.inf), ("too wide", -math.inf)):
         if law[0] == mark or (mark != mark and law[0] != law[0]):
@@ -303,7 +303,7 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
         size,
         message(at_boundary(np.array([[alpha, beta]]))[0]),
         device=device,
-        ties=float(ties[0, 0]),
+        ties=ties,
         data=_own(data),
         timings={"start": time.perf_counter() - clock},
     )

@@ -74,7 +74,8 @@ class FitResult:
         Values by name of the parameters that were not fitted.
     ties : float
         The largest number of equal observations (sum of their weights); 1 if none are equal. Of
-        more than 8192 observations equal ones are counted if they are more than a thirteenth.
+        more than 8192 observations equal ones are counted if they are more than a twentieth (with
+        "mcculloch" a quarter).
     smallest_alpha : float
         The least alpha that maximum likelihood considered: 0.1, or 2k/(n - k) where k = ties of n
         observations are equal and that is more; 4/3 of 1/(n - 1) where none are. Below k/(n - k)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import hetero
+from hetero import memory
 from hetero.devices import Device
 from hetero.errors import format_bytes
+from hetero.memory import free_bytes
 from lbm.engine import population_bytes
 from lbm.patterns import PATTERNS
 from lbm.precision import PRECISIONS
@@ -64,65 +65,6 @@ def shortage(shape, pattern, precision, device: Device, need: int, free: int) ->
         remedies.append(f"precision={lower!r} needs {format_bytes(less)}")
     if device.kind == "cuda":
         remedies.append(f"device='cpu' has {format_bytes(free_bytes(Device('cpu')))}")
-    return MemoryError(
-        f"a domain of {' x '.join(map(str, shape))} cells with pattern={pattern!r} and "
-        f"precision={precision!r} needs {format_bytes(need)} on {device}, which has "
-        f"{format_bytes(free)} free. Remedy: {'; '.join(remedies)}"
-    )
-
-
-def free_bytes(device: Device) -> int:
-    """Return the memory that this process can still get on a device, in bytes."""
-    if device.kind == "cpu":
-        return min(_available_bytes(), _bytes_to_group_limit(), _bytes_to_process_limit())
-    from hetero._driver import SIMULATOR, cuda
-
-    if SIMULATOR:
-        return 1 << 30
-    with device.active():
-        context = cuda.current_context()
-        context.deallocations.clear()  # arrays that nobody uses any more count as free
-        return int(context.get_memory_info().free)
-
-
-_UNKNOWN = 1 << 62
-
-
-def _available_bytes() -> int:
-    """Return what the system says is available."""
-    try:
-        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return _UNKNOWN
-
-
-def _bytes_to_group_limit() -> int:
-    """Return what a container's limit leaves, files that can be dropped from memory included."""
-    for folder, limit, used in (
-        ("/sys/fs/cgroup", "memory.max", "memory.current"),
-        ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
-    ):
-        try:
-            most = int((Path(folder) / limit).read_text())  # "max" without a limit
-            now = int((Path(folder) / used).read_text())
-            statistics = (Path(folder) / "memory.stat").read_text().split()
-            files = dict(zip(statistics[::2], map(int, statistics[1::2]), strict=True))
-            return most - now + files.get("inactive_file", 0)
-        except (OSError, ValueError):
-            continue
-    return _UNKNOWN
-
-
-def _bytes_to_process_limit() -> int:
-    """Return what `ulimit -v` leaves."""
-    try:
-        import resource
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        return (
-            _UNKNOWN if limit == resource.RLIM_INFINITY else limit - pages * resource.getpagesize()
-        )
-    except (ImportError, OSError, ValueError):
-        return _UNKNOWN
+    size = " x ".join(map(str, shape))
+    domain = f"a domain of {size} cells with pattern={pattern!r} and precision={precision!r}"
+    return memory.shortage(domain, device, need, free, remedies)

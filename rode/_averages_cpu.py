@@ -3,7 +3,12 @@
 import numpy as np
 from numba import prange
 
+import hetero
+from hetero.interruptible import ranges
 from hetero.jit import SUMS, parallel, serial
+
+FIRST_ELEMENTS = 1 << 24
+"""Elements that are added up at first: less than a second's work."""
 
 PART = 4096
 """Elements that are added up at once; the parts follow in their order."""
@@ -30,9 +35,10 @@ def _part(x, first, steps, d):
 
 
 @parallel
-def _sums(path, steps, out):
-    for w in prange(out.shape[1]):
-        window = path[np.int64(w) * steps : (np.int64(w) + 1) * steps]
+def _sums(path, steps, begin, end, out):
+    for i in prange(end - begin):
+        w = begin + np.int64(i)
+        window = path[w * steps : (w + 1) * steps]
         for d in range(out.shape[0]):
             total = 0.0
             for low in range(0, steps, PART):
@@ -42,13 +48,20 @@ def _sums(path, steps, out):
 
 def sums(path, steps, out, stream=0, threads=0):
     """out[d, w] = sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
-    _sums(path, steps, out)
+    for begin, end in _window_ranges(out, steps):
+        _sums(path, steps, begin, end, out)
+
+
+def _window_ranges(out, steps):
+    """Yield ranges of windows, between which signals are answered."""
+    return ranges(out.shape[1], first=FIRST_ELEMENTS // steps, multiple=hetero.threads())
 
 
 @parallel
-def _finish(path, steps, weights, out):
-    for w in prange(out.shape[1]):
-        at = np.int64(w) * steps
+def _finish(path, steps, weights, begin, end, out):
+    for i in prange(end - begin):
+        w = begin + np.int64(i)
+        at = w * steps
         for d in range(out.shape[0]):
             scale, first, last = weights[d]
             value = out[d, w] + first * path[at]
@@ -60,4 +73,5 @@ def _finish(path, steps, weights, out):
 def finish(path, steps, weights, out, stream=0):
     """out[d, w] = scale (out[d, w] + first path[w M] + last path[(w + 1) M]); the row d of weights
     has these three numbers."""
-    _finish(path, steps, weights, out)
+    for begin, end in _window_ranges(out, steps):
+        _finish(path, steps, weights, begin, end, out)

@@ -8,53 +8,89 @@ a group without branches. A group's numbers stay in the caches; nothing else is 
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import math
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import int64, uint32
+from llvmlite import ir
+from numba import int64, types, uint32
+from numba.extending import intrinsic
 
 import hetero
 from hetero._philox_math import philox10
 from hetero.jit import serial
 from rode._functionals_math import advance
+from rode._march import STEP_WORK
 from rode._march_math import (
     averager,
     beginner,
     block_of,
     forms_of,
     mapping,
-    reader,
     sampler,
     taker,
 )
+from rode._stopping import results_of
 from rode._vectors import cast
 
 GROUP = 512
 """Most paths side by side: enough to pay for what a loop prepares."""
 
 
-def march(program, run, tables, o, x, saved, peaks, stream=0):
+SHORT_WORK = 1 << 24
+"""Fine steps that take less than 0.1 s: the calling thread takes a share of them, as it need not be
+free to answer signals."""
+
+
+def march(program, run, tables, arrays, stop, stream=0):
     """Advance every path by `run.count` coarse steps; see the CUDA twin.
 
     Threads take groups of paths. They are Python's, which the loops let run side by side: a
-    parallel loop of Numba's takes longer to compile than all the rest.
+    parallel loop of Numba's takes longer to compile than all the rest. The calling thread only
+    waits, so that it can answer Ctrl-C: then it sets `stop`, at which every loop looks after each
+    block of noise.
     """
-    share = -(-o.size // hetero.threads())
+    paths = arrays.o.size
+    share = -(-paths // hetero.threads())
     size = min(GROUP, max(32, 32 * -(-share // 32)))
     group, (rows, law, _, parameters) = compiled(program), tables
+    starts, lock = iter(range(0, paths, size)), threading.Lock()
 
-    def advance_group(low):
-        high = min(low + size, o.size)
-        group(run, low, high, rows, law, parameters, o, x, saved, peaks)
+    def advance_groups():
+        while not stop[0]:
+            with lock:
+                low = next(starts, paths)
+            if low == paths:
+                return
+            group(run, low, min(low + size, paths), rows, law, parameters, *arrays, stop)
 
-    starts = range(0, o.size, size)
-    if len(starts) == 1 or hetero.threads() == 1:
-        for low in starts:
-            advance_group(low)
+    workers = min(hetero.threads(), -(-paths // size))
+    if paths * run.count * (run.steps + STEP_WORK) < SHORT_WORK:
+        with contextlib.nullcontext() if workers == 1 else ThreadPoolExecutor(workers - 1) as pool:
+            futures = [pool.submit(advance_groups) for _ in range(workers - 1)]
+            advance_groups()
+        for future in futures:
+            future.result()
         return
-    with ThreadPoolExecutor(hetero.threads()) as pool:
-        list(pool.map(advance_group, starts))
+    # Compiling is Python's work, so it is done where Ctrl-C ends it.
+    group(run._replace(count=0), 0, 0, rows, law, parameters, *arrays, stop)
+    with ThreadPoolExecutor(workers) as pool:
+        results_of([pool.submit(advance_groups) for _ in range(workers)], stop)
+
+
+@intrinsic
+def is_set(typing, flag):
+    """Whether flag[0] is not 0, read from memory each time: another thread may set it."""
+
+    def emit(context, builder, signature, arguments):
+        data = context.make_array(flag)(context, builder, arguments[0]).data
+        value = builder.load_atomic(data, "monotonic", 1)
+        return builder.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
+
+    return types.boolean(flag), emit
 
 
 @functools.cache
@@ -68,11 +104,11 @@ def _marcher(program, advance_group):
     """The loop over coarse steps for a group of paths, around `advance_group` of each kind."""
     number_of = np.float32 if program.dtype == "float32" else np.float64
     begin, note = beginner(program), _notary(program)
-    read, keep = reader(program), _keeper(program.dimension)
+    keep = _keeper(program.dimension)
     dimension, count, degree = program.dimension, program.parameters, program.degree
 
     @serial
-    def group(run, low, high, rows, law, parameters, paths_o, paths_x, saved, peaks):
+    def group(run, low, high, rows, law, parameters, paths_o, paths_x, saved, peaks, failed, stop):
         lanes = high - low
         first = uint32(run.path + uint32(low))
         o, x = np.empty(lanes, number_of), np.empty((dimension, lanes), number_of)
@@ -80,25 +116,26 @@ def _marcher(program, advance_group):
         sums, four = np.empty((degree + 1, lanes), number_of), np.empty((4, lanes), np.uint32)
         for l in range(lanes):
             i = int64(low + l)
-            own = read(parameters, i, run.h)
             for k in range(count):
-                p[k, l] = own[k]
-            o[l], state = begin(run, uint32(first + uint32(l)), i, paths_o, paths_x, own)
+                p[k, l] = parameters[k, i if parameters.shape[1] > 1 else int64(0)]
+            o[l], state = begin(run, uint32(first + uint32(l)), i, paths_o, paths_x, parameters)
             keep(state, x, l)
-        row, until = int64(-1), run.every
+        row, until = run.row, run.until
         if run.done == 0:
-            row = int64(0) if run.every > 0 else int64(-1)
-            note(run, row, True, run.t, low, o, x, p, saved, peaks)
+            note(run, row, True, run.t, low, o, x, p, saved, peaks, failed)
         for n in range(run.count):
+            if is_set(stop):
+                return
             T = type(run.h)
             t = run.t + T(run.done + n) * run.h
             old[:] = o
-            advance_group(run, n, t, first, rows, law, old, o, x, p, sums, four)
+            advance_group(run, n, t, first, rows, law, old, o, x, p, sums, four, stop)
             until -= 1
             due = until == 0
             if due:
                 row, until = row + 1, run.every
-            note(run, row if due else int64(-1), False, t + run.h, low, o, x, p, saved, peaks)
+            due_row = row if due else int64(-1)
+            note(run, due_row, False, t + run.h, low, o, x, p, saved, peaks, failed)
         for l in range(lanes):
             paths_o[low + l] = o[l]
             for k in range(dimension):
@@ -124,16 +161,22 @@ def _notary(program):
     read_x, read_p = taker(program.dimension), taker(program.parameters)
 
     @serial
-    def note(run, row, first, t, low, o, x, p, saved, peaks):
+    def note(run, row, first, t, low, o, x, p, saved, peaks, failed):
         if row < 0 and not run.peaks:
             return
         for l in range(o.size):
             y = cast(observe(t, read_x(x, l, t), o[l], read_p(p, l, t)), t)
             for k in range(len(y)):
-                if run.peaks and (first or not (abs(y[k]) <= peaks[k, low + l])):
-                    peaks[k, low + l] = abs(y[k])
+                size = abs(y[k])
+                if run.peaks and (first or not (size <= peaks[k, low + l])):
+                    if first or not math.isnan(peaks[k, low + l]):
+                        peaks[k, low + l] = size
+                    if not math.isfinite(size):
+                        failed[low + l] = 1
                 if row >= 0:
                     saved[row, k, low + l] = y[k]
+                    if not math.isfinite(size):
+                        failed[low + l] = 1
 
     return note
 
@@ -196,11 +239,13 @@ def _sums(program):
                 sums[0, l] += o[l]
 
     @serial
-    def advance_sums(run, n, t, first, rows, law, old, o, x, p, sums, four):
+    def advance_sums(run, n, t, first, rows, law, old, o, x, p, sums, four, stop):
         sums[:] = 0
         noise = np.empty((size, o.size), o.dtype)
         blocks = (run.steps + size - 1) // size
         for b in range(blocks):
+            if is_set(stop):
+                return
             _fill(run, uint32(b), uint32(run.done + n), first, four)
             draw_all(run.sigma, four, noise)
             if (b + 1) * size <= run.steps:
@@ -217,7 +262,7 @@ def _law(program):
     sample, keep = sampler(program), _keeper(program.degree + 1)
 
     @serial
-    def advance_law(run, n, t, first, rows, law, old, o, x, p, sums, four):
+    def advance_law(run, n, t, first, rows, law, old, o, x, p, sums, four, stop):
         for l in range(o.size):
             state = sample(law, old[l], n, uint32(first + uint32(l)), run)
             o[l] = state[0]
@@ -233,8 +278,10 @@ def _fields(program):
     keep = _keeper(program.dimension)
 
     @serial
-    def advance_fields(run, n, t, first, rows, law, old, o, x, p, sums, four):
+    def advance_fields(run, n, t, first, rows, law, old, o, x, p, sums, four, stop):
         for l in range(o.size):
+            if is_set(stop):
+                return
             own = read_p(p, l, run.h)
             path = uint32(first + uint32(l))
             o[l], single, double = means(run, n, path, old[l], own)

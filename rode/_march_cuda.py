@@ -16,12 +16,13 @@ from numba import int64, uint32
 from hetero import launch
 from hetero._driver import cuda
 from hetero._philox_math import philox10
+from hetero.interruptible import ranges
 from hetero.jit import kernel
 from rode._functionals_math import advance
+from rode._march import STEP_WORK, part_of
 from rode._march_math import (
     averager,
     beginner,
-    begun,
     block_of,
     counted,
     forms_of,
@@ -37,20 +38,39 @@ THREADS = 128
 _ALL = 0xFFFFFFFF
 
 
-def march(program, run, tables, o, x, saved, peaks, stream=0):
+def march(program, run, tables, arrays, stop, stream=0):
     """Advance every path by `run.count` coarse steps.
+
+    A launch takes a fraction of a second, so that Python can answer signals between two of them.
+    The state carries over, and no bit depends on the launches.
 
     Parameters
     ----------
     program : Program
     run : Run
     tables : Tables
-    o : (paths,) array, the process; x : (dimension, paths) array; both in and out
-    saved : (times, outputs, paths) array, out
-    peaks : (outputs, paths) array, largest |output|, in and out
+    arrays : Arrays
+    stop : flag of `_stopping`
+        If it is set, the call returns after the launch that is running.
     """
-    grid = launch.blocks(o.size * run.width, THREADS)
-    compiled(program)[grid, THREADS, stream](run, *tables, o, x, saved, peaks)
+    paths = arrays.o.size
+    grid, kernel = launch.blocks(paths * run.width, THREADS), compiled(program)
+    for begin, end in ranges(run.count, first=first_launch(run, paths, launch.multiprocessors())):
+        if stop[0]:
+            return
+        part = part_of(run, begin, end - begin)
+        kernel[grid, THREADS, stream](part, *tables, *arrays)
+        if end - begin < run.count:  # the time that this one took decides on the next
+            cuda.synchronize()
+
+
+def first_launch(run, paths: int, multiprocessors: int) -> int:
+    """Return how many coarse steps any GPU takes in less than half a second.
+
+    One thread takes some 0.1 us for a fine step, a multiprocessor at least 2e8 of them a second.
+    """
+    work = run.steps + STEP_WORK
+    return max(1, min((multiprocessors << 25) // (paths * work), (run.width << 20) // work))
 
 
 @functools.cache
@@ -58,26 +78,26 @@ def compiled(program):
     """The kernel of a program."""
     kinds = {"sums": _of_sums, "law": _of_law, "fields": _of_fields}
     coarse = kinds[program.kind](program)
-    read, begin, note = reader(program), beginner(program), notary(program)
+    read, begin, note = reader(program.parameters), beginner(program), notary(program)
 
     @kernel
-    def march_paths(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks):
+    def march_paths(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks, failed):
         thread = cuda.grid(1)
         number, lane = int64(thread // run.width), uint32(thread % run.width)
         writes = number < paths_o.size and lane == 0
         number = min(number, int64(paths_o.size - 1))  # spare threads shuffle with the others
         path = uint32(run.path + uint32(number))
         p = read(parameters, number, run.h)
-        o, x = begin(run, path, number, paths_o, paths_x, p)
-        row, until = begun(run)
+        o, x = begin(run, path, number, paths_o, paths_x, parameters)
+        row, until = run.row, run.until
         if writes and run.done == 0:
-            note(run, row, True, run.t, number, x, o, p, saved, peaks)
+            note(run, row, True, run.t, number, x, o, p, saved, peaks, failed)
         for n in range(run.count):
             o, x = coarse(run, rows, law, transfers, n, path, lane, o, x, p)
             row, until, due = counted(run, row, until)
             if writes:
                 t = run.t + type(run.h)(run.done + n + 1) * run.h
-                note(run, due, False, t, number, x, o, p, saved, peaks)
+                note(run, due, False, t, number, x, o, p, saved, peaks, failed)
         if writes:
             leave(o, x, number, paths_o, paths_x)
 

@@ -2,6 +2,8 @@
 
 # ruff: noqa: RUF005 - Numba joins tuples by +.
 
+import math
+
 import numpy as np
 from numba import int64, uint32
 
@@ -74,9 +76,9 @@ def sampler(program):
     return sample
 
 
-def reader(program):
-    """read(parameters, number, like): the parameters of a path as a tuple."""
-    take = taker(program.parameters)
+def reader(count):
+    """read(parameters, number, like): the first `count` parameters of a path as a tuple."""
+    take = taker(count)
 
     @scalar(forceinline=True)
     def read(parameters, number, like):
@@ -105,17 +107,18 @@ def taker(count):
 
 
 def beginner(program):
-    """begin(run, path, number, paths_o, paths_x, p): O and x, at the start or as left before."""
+    """begin(run, path, number, paths_o, paths_x, parameters): O and x, at the start or as left."""
     draw, initial, load = block_of(program).draw, program.start, loader(program)
+    read = reader(program.table_rows)
 
     @scalar
-    def begin(run, path, number, paths_o, paths_x, p):
+    def begin(run, path, number, paths_o, paths_x, parameters):
         if run.done > 0:
             return paths_o[number], load(paths_x, number, run.h)
         o = run.start
         if run.stationary:
             o = draw(*philox10(uint32(0), START, path, run.stream, run.k0, run.k1), run.start)[0]
-        return o, cast(initial(o, p), run.h)
+        return o, cast(initial(o, read(parameters, number, run.h)), run.h)
 
     return begin
 
@@ -163,30 +166,31 @@ def averager(program):
 
 
 def notary(program):
-    """note(run, row, first, t, number, x, o, p, saved, peaks): keep what a coarse step gives.
+    """note(run, row, first, t, number, x, o, p, saved, peaks, failed): keep the outputs of a step.
 
-    The outputs go to `saved` if `row` >= 0; `first` starts the peaks anew.
+    The outputs go to `saved` if `row` >= 0; `first` starts the peaks anew. Peaks are NaN from the
+    first NaN on.
     """
     observe = program.observe
 
     @scalar
-    def note(run, row, first, t, number, x, o, p, saved, peaks):
+    def note(run, row, first, t, number, x, o, p, saved, peaks, failed):
         if row < 0 and not run.peaks:
             return
         y = cast(observe(t, x, o, p), run.h)
         for i in range(len(y)):
-            if run.peaks and (first or not (abs(y[i]) <= peaks[i, number])):
-                peaks[i, number] = abs(y[i])
+            size = abs(y[i])
+            if run.peaks and (first or not (size <= peaks[i, number])):
+                if first or not math.isnan(peaks[i, number]):
+                    peaks[i, number] = size
+                if not math.isfinite(size):
+                    failed[number] = 1
             if row >= 0:
                 saved[row, i, number] = y[i]
+                if not math.isfinite(size):
+                    failed[number] = 1
 
     return note
-
-
-@scalar
-def begun(run):
-    """(row, until) of a call: the row that was last saved, and steps to the next."""
-    return int64(0) if run.done == 0 and run.every > 0 else int64(-1), run.every
 
 
 @scalar

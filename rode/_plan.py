@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero import errors
 from rode import schemes
+from rode._checks import try_functions
 from rode.functionals import integrals_law, sums_law, transfer
 from rode.normals import float_type
 from rode.problems import Problem
@@ -55,6 +56,7 @@ class Plan:
         kinds = {"float64": ("float64", "float32"), "float32": ("float32", "fast")}[dtype]
         errors.one_of("normals", normals, kinds)
         t0, t1 = span_of(t_span)
+        try_functions(problem, (t0,))
         h = errors.within("h", h, 0.0, math.inf, closed="neither")
         steps = _ratio("h", h, "t_span", t1 - t0)
         paths = errors.whole("paths", paths, 1, 2**32)

@@ -94,7 +94,7 @@ def relax(x, p):
 
 @scalar
 def unit(p):
-    return (type(p[0])(1.0),)
+    return (1.0,)
 
 
 @scalar

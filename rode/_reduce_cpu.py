@@ -3,12 +3,18 @@
 import numpy as np
 from numba import prange
 
+import hetero
+from hetero.interruptible import ranges
 from hetero.jit import parallel
+
+FIRST_NUMBERS = 1 << 21
+"""Numbers that are sorted at first: less than a second's work."""
 
 
 def moments(rows, mean, squares, stream=0):
     """Fill `mean` and `squares`, the sum of squared distances from it, for each row of `rows`."""
-    _moments(rows, mean, squares)
+    for begin, end in _row_ranges(rows):
+        _moments(rows[begin:end], mean[begin:end], squares[begin:end])
 
 
 @parallel
@@ -27,7 +33,13 @@ def _moments(rows, mean, squares):
 
 def order(rows, ranks, found, stream=0):
     """Fill found[r, k] with the number of rank `ranks[k]` (from 0) in row r, NaN last."""
-    _order(rows, ranks, found)
+    for begin, end in _row_ranges(rows):
+        _order(rows[begin:end], ranks, found[begin:end])
+
+
+def _row_ranges(rows):
+    """Yield ranges of rows, between which signals are answered."""
+    return ranges(rows.shape[0], first=FIRST_NUMBERS // rows.shape[1], multiple=hetero.threads())
 
 
 @parallel
@@ -38,6 +50,12 @@ def _order(rows, ranks, found):
             found[r, k] = line[ranks[k]]
 
 
-def lost(o, x, stream=0) -> int:
-    """How many paths are infinite or NaN: o of shape (paths,), x of (dimension, paths)."""
-    return int(np.count_nonzero(~(np.isfinite(o) & np.isfinite(x).all(axis=0))))
+def lost(o, x, failed, stream=0) -> tuple[int, int]:
+    """Return the number of paths that are infinite or NaN, and of others with such outputs.
+
+    o has the shape (paths,), x (dimension, paths), failed (paths,): see `rode._march.Arrays`.
+    """
+    finite = np.isfinite(o)
+    for row in x:
+        finite &= np.isfinite(row)
+    return finite.size - int(np.count_nonzero(finite)), int(np.count_nonzero(finite & failed))

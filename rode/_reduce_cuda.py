@@ -101,24 +101,32 @@ def order(rows, ranks, found, stream=0):
 
 
 @kernel
-def count_lost(o, x, found):
-    count = int64(0)
+def count_lost(o, x, failed, found):
+    """Count in found[0] the paths that are not finite, in found[1] others that have `failed`."""
+    count, others = int64(0), int64(0)
     for i in range(cuda.grid(1), o.size, cuda.gridsize(1)):
         finite = math.isfinite(o[i])
         for k in range(x.shape[0]):
             finite = finite and math.isfinite(x[k, i])
         count += int64(not finite)
+        others += int64(finite and failed[i] != 0)
     if count > 0:
         cuda.atomic.add(found, 0, count)
+    if others > 0:
+        cuda.atomic.add(found, 1, others)
 
 
 count_lost_float32, count_lost_float64 = kernel(count_lost.py_func), kernel(count_lost.py_func)
 del count_lost
 
 
-def lost(o, x, stream=0) -> int:
-    """How many paths are infinite or NaN: o of shape (paths,), x of (dimension, paths)."""
+def lost(o, x, failed, stream=0) -> tuple[int, int]:
+    """Return the number of paths that are infinite or NaN, and of others with such outputs.
+
+    o has the shape (paths,), x (dimension, paths), failed (paths,): see `rode._march.Arrays`.
+    """
     chosen = count_lost_float32 if o.dtype.itemsize == 4 else count_lost_float64
-    found = cuda.to_device(np.zeros(1, np.int64), stream=stream)
-    chosen[launch.strided(o.size), launch.THREADS, stream](o, x, found)
-    return int(found.copy_to_host(stream=stream)[0])
+    found = cuda.to_device(np.zeros(2, np.int64), stream=stream)
+    chosen[launch.strided(o.size), launch.THREADS, stream](o, x, failed, found)
+    states, others = found.copy_to_host(stream=stream)
+    return int(states), int(others)

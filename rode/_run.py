@@ -6,8 +6,10 @@ import numpy as np
 
 from hetero.jit import twin
 from rode import schemes
-from rode._march import Program, Run, Tables
-from rode.montecarlo import BUFFER, STREAM, Quantiles, Result
+from rode._forecast import rows_of_window
+from rode._march import Arrays, Program, Run, Tables
+from rode._stopping import StoppedError, current_flag
+from rode.montecarlo import STREAM, Quantiles, Result
 
 
 class Solver:
@@ -20,15 +22,18 @@ class Solver:
         self.outputs = len(plan.problem.outputs)
         self.T = np.dtype(plan.dtype).type
         self.saves = any(one != "peaks" for one in wanted)
-        self.tables = Tables(*map(self.to_device, self.matrices()))
+        self.tables = Tables(
+            *(self.to_device(np.ascontiguousarray(a, plan.dtype)) for a in self.matrices())
+        )
         self.o = self.empty((plan.paths,))
         self.x = self.empty((plan.problem.dimension, plan.paths))
-        self.peaks = self.empty((self.outputs, plan.paths))
+        self.peaks = self.empty((self.outputs, plan.paths if "peaks" in wanted else 1))
+        self.failed = self.to_device(np.zeros(plan.paths, np.uint8))
+        self.stop = current_flag()
 
     # ---- memory ----
 
     def to_device(self, array):
-        array = np.ascontiguousarray(array, dtype=self.plan.dtype)
         if self.device.kind == "cpu":
             return array
         from hetero._driver import cuda
@@ -50,7 +55,7 @@ class Solver:
         """rows, law, transfers, parameters: see `Tables`."""
         plan = self.plan
         if plan.kind == "fields":
-            return np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 1)), plan.problem.parameters
+            return np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 1)), plan.problem.table
         fine = None if plan.exact and plan.fine is None else plan.fine
         rows = schemes.forms(plan.scheme, plan.K, plan.h, fine)
         law = np.zeros((1, 1))
@@ -60,7 +65,7 @@ class Solver:
             found, size = plan.law(), plan.degree + 2
             law = np.zeros((size, 1 + law_blocks(self.program) * block_of(self.program).size))
             law[:, 0], law[:, 1 : 1 + size] = found.mean, found.factor
-        return rows, law, plan.transfers(self.width), plan.problem.parameters
+        return rows, law, plan.transfers(self.width), plan.problem.table
 
     # ---- the run ----
 
@@ -69,16 +74,19 @@ class Solver:
         last = plan.steps // every
         kept = Kept(self, last + 1)
         if self.saves:
-            row = self.outputs * plan.paths * np.dtype(plan.dtype).itemsize
-            # The first window holds the start and a step at least.
-            rows = last + 1 if self.wanted == ("paths",) else max(2, BUFFER // row)
-            buffer = self.empty((min(rows, last + 1), self.outputs, plan.paths))
+            rows = rows_of_window(plan, self.wanted, last + 1, self.device)
+            # On a CPU the paths are written where they stay.
+            stays = kept.paths is not None and self.device.kind == "cpu"
+            buffer = None if stays else self.empty((rows, self.outputs, plan.paths))
             done = 0
             while done < last:
                 start = done == 0
                 count = min(rows - start, last - done)
-                self.march(done * every, count * every, every, buffer)
-                kept.take(0 if start else done + 1, buffer[: count + start])
+                first = 0 if start else done + 1
+                size = count + start
+                window = kept.paths[first : first + size] if stays else buffer[:size]
+                self.march(done * every, count * every, every, window)
+                kept.take(first, window)
                 done += count
         if not self.saves or last * every < plan.steps:
             done = last * every if self.saves else 0
@@ -93,12 +101,14 @@ class Solver:
         start = process.deviation if fixed is None else fixed
         run = Run(
             *(*self.key, np.uint32(STREAM), np.uint32(self.first_path)),
-            *(done, count, fine, self.width, every, "peaks" in self.wanted, fixed is None),
+            *(done, count, fine, self.width, every, 0 if every and not done else -1, every),
+            *("peaks" in self.wanted, fixed is None),
             *map(T, (plan.t0, plan.h, em1, sigma, start)),
         )
-        twin("rode._march", self.device).march(
-            self.program, run, self.tables, self.o, self.x, saved, self.peaks
-        )
+        arrays = Arrays(self.o, self.x, saved, self.peaks, self.failed)
+        twin("rode._march", self.device).march(self.program, run, self.tables, arrays, self.stop)
+        if self.stop[0]:
+            raise StoppedError("another part of this work failed or was interrupted")
 
 
 class Kept:
@@ -109,7 +119,9 @@ class Kept:
         shape = (times, solver.outputs)
         wanted = solver.wanted
         self.levels = [q for one in wanted if isinstance(one, Quantiles) for q in one.probabilities]
-        self.paths = [] if "paths" in wanted else None
+        self.paths = None
+        if "paths" in wanted:
+            self.paths = np.empty((*shape, solver.plan.paths), solver.plan.dtype)
         self.mean, self.variance = (
             (np.empty(shape), np.empty(shape)) if "moments" in wanted else (None, None)
         )
@@ -121,8 +133,8 @@ class Kept:
         reduce = twin("rode._reduce", solver.device)
         here = slice(first, first + window.shape[0])
         count = window.shape[0] * window.shape[1]
-        if self.paths is not None:
-            self.paths.append(np.array(solver.to_host(window)))
+        if self.paths is not None and solver.device.kind == "cuda":
+            window.copy_to_host(self.paths[here])
         rows = window.reshape((count, paths))
         if self.mean is not None:
             mean, squares = (solver.empty((count,), np.float64) for _ in range(2))
@@ -157,21 +169,28 @@ class Kept:
 
     def result(self, t) -> Result:
         solver = self.solver
-        lost = twin("rode._reduce", solver.device).lost(solver.o, solver.x)
+        lost = twin("rode._reduce", solver.device).lost(solver.o, solver.x, solver.failed)
         return Result(
             t=t if solver.saves else t[:0],
             outputs=solver.plan.problem.outputs,
             work=solver.plan.work(),
-            status="diverged" if lost else "success",
-            message=f"{lost} of {solver.plan.paths} paths are infinite or NaN at the end"
-            if lost
-            else "all paths are finite",
-            paths=None if self.paths is None else np.concatenate(self.paths),
+            status="diverged" if any(lost) else "success",
+            message=_message(solver.plan.paths, *lost),
+            paths=self.paths,
             mean=self.mean,
             variance=self.variance,
             quantiles=self.quantiles,
             peaks=solver.to_host(solver.peaks) if "peaks" in solver.wanted else None,
         )
+
+
+def _message(paths: int, at_the_end: int, in_outputs: int) -> str:
+    parts = []
+    if at_the_end:
+        parts.append(f"{at_the_end} of {paths} paths are infinite or NaN at the end")
+    if in_outputs:
+        parts.append(f"outputs of {in_outputs} of {paths} paths are infinite or NaN at some time")
+    return ", ".join(parts) or "all paths are finite"
 
 
 _programs: dict = {}
@@ -195,5 +214,6 @@ def program_of(plan) -> Program:
         _programs[key] = Program(
             *(plan.kind, step, problem.observe, problem.start, fields, plan.dtype, plan.normals),
             *(plan.degree, problem.dimension, problem.parameters.shape[0]),
+            problem.parameters.shape[0] + len(problem.start_numbers),
         )
     return _programs[key]

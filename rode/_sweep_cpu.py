@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, prange
 
+from hetero.interruptible import ranges
 from hetero.jit import parallel
+
+FIRST_BLOCKS = 1 << 14
+"""Blocks that are swept at first: less than a second's work."""
 
 SWEEP = 1024
 """Elements that are swept together."""
@@ -48,9 +52,13 @@ def sweeps(powers, weights, sigma, start, noise, out, stream=0):
     """
     T = out.dtype.type
     totals = np.empty(-(-out.size // SWEEP), out.dtype)
-    _sweep(noise, powers[0], T(sigma), totals, out)
+    for begin, end in ranges(totals.size, first=FIRST_BLOCKS):
+        part = slice(begin * SWEEP, end * SWEEP)
+        _sweep(noise[part], powers[0], T(sigma), totals[begin:end], out[part])
     values = totals
     if totals.size > 1:
         values = np.empty_like(totals)
         sweeps(powers[1:], weights[1:], 1.0, start, totals, values)
-    _fix(out, values, weights[0], T(start))
+    for begin, end in ranges(totals.size, first=FIRST_BLOCKS):
+        before = values[begin - 1] if begin else T(start)
+        _fix(out[begin * SWEEP : end * SWEEP], values[begin:end], weights[0], before)

@@ -47,10 +47,12 @@ class Result:
     paths : (times, outputs, paths) array
     mean, variance : (times, outputs) arrays; the variance divides by the number of paths less one
     quantiles : (probabilities, times, outputs) array
-    peaks : (outputs, paths) array: the largest absolute value over the coarse steps of each path
+    peaks : (outputs, paths) array: the largest absolute value over the coarse steps of each path;
+        NaN if one of them is, as in `numpy.max`
     work : Work
-    status : "success", or "diverged" where a path became infinite or NaN
-    message : in words
+    status : "success", or "diverged" if a path or one of its outputs became infinite or NaN
+        Outputs count at the saved times, for peaks at every coarse step.
+    message : how many paths, and when
     """
 
     t: np.ndarray
@@ -123,7 +125,14 @@ def solve(
     ------
     TypeError, ValueError
         Before anything runs: h that is not stable or does not divide the span, delta that does not
-        divide h, no paths, a Taylor scheme for a problem that is not linear, NaN.
+        divide h, no paths, a Taylor scheme for a problem that is not linear, NaN; a function that
+        fails where the first path starts.
+    MemoryError
+        Before anything runs: what the run needs, what is free, and what needs less.
+
+    Notes
+    -----
+    Ctrl-C ends a run within a second.
     """
     plan = Plan.checked(problem, method, t_span, h, delta, paths, sampling, dtype, normals)
     wanted = reductions_of(reduction)
@@ -133,8 +142,10 @@ def solve(
     width = width_of(plan, threads_per_path, device)
     key = philox.key(rng)
     with device.active(), region("rode solve"):
+        from rode._forecast import require_memory
         from rode._run import Solver
 
+        require_memory(plan, wanted, save_every, device)
         return Solver(plan, wanted, save_every, first_path, width, key, device).run()
 
 

@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from hetero import errors, philox, region
-from hetero.arrays import Workspace
-from hetero.devices import resolve
+from hetero import errors, memory, philox, region
+from hetero.arrays import Workspace, device_of
+from hetero.devices import Device, resolve
 from hetero.jit import twin
 from hetero.launch import USUAL_SHARED_MEMORY
 
@@ -105,6 +105,7 @@ def normal(
     key = philox.key(rng)
     device = resolve(device, out, work=math.prod(shape), break_even=BREAK_EVEN)
     with device.active(), region("normals"):
+        memory.require_array("normal numbers", shape, dtype, places_of(device, out))
         work = Workspace(device, out)
         array = work.output(shape, dtype, out)
         if array.size:
@@ -121,6 +122,17 @@ def normal(
                 fill = twin("rode._normals", device).direct
                 fill(method, key, path, STREAM, array, work.stream)
         return work.result(array, shape, out)
+
+
+def places_of(device: Device, out, like=None) -> list[Device]:
+    """Return the devices on which a result takes new memory.
+
+    `like` is the input whose library the result follows. What a GPU draws for the host takes
+    memory on both.
+    """
+    on_gpu = device.kind == "cuda" and device_of(out) is None
+    on_host = out is None and device_of(like) is None
+    return [device] * on_gpu + [Device("cpu")] * on_host
 
 
 def float_type(dtype, out=None) -> np.dtype:

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from hetero import errors, philox, region
+from hetero import errors, memory, philox, region
 from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
 from rode._ou import ROUNDS, path_of, tile
 from rode.functionals import Process, process_of
-from rode.normals import float_type
+from rode.normals import float_type, places_of
 
 METHODS = ("bridge", "scan", "sweeps")
 
@@ -113,6 +113,7 @@ def ornstein_uhlenbeck(
     device = resolve(device, out, noise, work=math.prod(shape), break_even=BREAK_EVEN)
     with device.active(), region("Ornstein-Uhlenbeck"):
         like = next((a for a in (out, noise) if device_of(a) is not None), None)
+        memory.require_array("steps", shape, dtype, places_of(device, out, like))
         work = Workspace(device, like)
         array = work.output(shape, dtype, out)
         source = None if noise is None else work.input("noise", noise, dtype)

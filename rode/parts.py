@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -12,7 +13,9 @@ import numpy as np
 import hetero
 from hetero import errors, philox
 from hetero.devices import Device, resolve
+from rode._forecast import require_memory_of_result
 from rode._plan import Plan, Work, width_of
+from rode._stopping import new_flag, results_of, use_flag
 from rode.montecarlo import Quantiles, Result, reductions_of, solve
 from rode.problems import Problem
 
@@ -56,7 +59,7 @@ def solve_in_parts(
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError, ValueError, MemoryError
         Before anything runs, as `rode.solve`.
     """
     if "device" in settings:
@@ -73,6 +76,8 @@ def solve_in_parts(
     first = errors.whole("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
     if not isinstance(rng, Integral | np.random.SeedSequence):
         rng = np.random.SeedSequence([int(word) for word in philox.key(rng)])
+    every = errors.whole("save_every", settings.get("save_every", 1), 1, max(1, plan.steps))
+    require_memory_of_result(plan, wanted, every)
     # As many threads a path as for all of them: sums are rounded alike in every part.
     width = width_of(plan, settings.pop("threads_per_path", None), devices[0])
     settings |= {"rng": rng, "reduction": wanted, "threads_per_path": width}
@@ -83,13 +88,31 @@ def solve_in_parts(
         place["device"] = str(devices[number % len(devices)])
         tasks.append((_part_of(problem, low, high), method, settings | place))
     if executor is not None:
-        return joined(list(executor.map(_solve, tasks)))
+        return _join(list(executor.map(_solve, tasks)))
+    flag = new_flag()
     with ThreadPoolExecutor(len(devices)) as threads:
-        return joined(list(threads.map(_solve, tasks)))
+        results = results_of([threads.submit(_solve, task, flag) for task in tasks], flag)
+    return _join(results)
 
 
 def joined(results: list[Result]) -> Result:
     """The result of all paths from those of disjoint ranges, in their order."""
+    return _join(list(results))
+
+
+def _join(results: list[Result]) -> Result:
+    """Join results and drop their paths one by one, so that only a part is in memory twice."""
+    if len(results) == 1:
+        return results.pop()
+    paths = None
+    if results[0].paths is not None:
+        ends = np.cumsum([r.paths.shape[2] for r in results])
+        paths = np.empty((*results[0].paths.shape[:2], ends[-1]), results[0].paths.dtype)
+        for number, end in enumerate(ends):
+            part = results[number].paths
+            paths[:, :, end - part.shape[2] : end] = part
+            results[number] = dataclasses.replace(results[number], paths=None)
+            del part
     first, works = results[0], [r.work for r in results]
     mean, variance = _moments(results)
     lost = [r.message for r in results if r.status != "success"]
@@ -103,7 +126,7 @@ def joined(results: list[Result]) -> Result:
         ),
         status="diverged" if lost else "success",
         message="; ".join(lost) if lost else first.message,
-        paths=None if first.paths is None else np.concatenate([r.paths for r in results], axis=2),
+        paths=paths,
         peaks=None if first.peaks is None else np.concatenate([r.peaks for r in results], axis=1),
         mean=mean,
         variance=variance,
@@ -153,6 +176,8 @@ def _part_of(problem: Problem, low: int, high: int) -> Problem:
     return dataclasses.replace(problem, parameters=problem.parameters[:, low:high])
 
 
-def _solve(task) -> Result:
+def _solve(task, flag=None) -> Result:
+    """Solve one part; in a thread of this process it stops when `flag` is set."""
     problem, method, settings = task
-    return solve(problem, method, **settings)
+    with contextlib.nullcontext() if flag is None else use_flag(flag):
+        return solve(problem, method, **settings)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import errors
 from hetero.arrays import as_real
-from rode._checks import called, outputs_of, start_of, table_of
+from rode._checks import called, outputs_of, start_of, table_of, tried
 from rode.functionals import Process, process_of
 
 SETS = 1 << 14
@@ -29,10 +29,12 @@ class Problem:
     linear : whether H is a matrix times x (needed by K-RODE-Taylor schemes)
     observe : (t, x, O, p) -> the outputs
     start : (O, p) -> x at the beginning
-    parameters : (number, sets) array: one set, or one a path
+    parameters : (numbers, sets) array: one set, or one a path
     outputs : names
     process : O
     start_process : O at the beginning; None draws it from the stationary law
+    start_numbers : x at the beginning, where numbers were given for it
+        Then `start` reads them behind the parameters, see `table`.
     """
 
     dimension: int
@@ -48,16 +50,27 @@ class Problem:
     process: Process
     start_process: float | None
     name: str = "problem"
+    start_numbers: tuple[float, ...] = ()
 
     @property
     def sets(self) -> int:
         """Sets of parameters: 1, or the number of paths."""
         return self.parameters.shape[1]
 
+    @property
+    def table(self) -> np.ndarray:
+        """What loops read, (rows, sets): the parameters, then the numbers to start from."""
+        if not self.start_numbers:
+            return self.parameters if self.parameters.size else np.zeros((1, self.sets))
+        numbers = np.broadcast_to(
+            np.array(self.start_numbers)[:, None], (self.dimension, self.sets)
+        )
+        return np.vstack([self.parameters, numbers])
+
     def matrix(self, column: int = 0) -> np.ndarray:
         """A of x' = A x + B O, from the images of the unit vectors."""
         p = tuple(map(float, self.parameters[:, column]))
-        return np.array([called(self.H, e, p) for e in self._units()]).T
+        return np.array([tried(self, "H", x=e, p=p) for e in self._units()]).T
 
     def matrices(self) -> np.ndarray:
         """A of every set, [set, row, column]; of `SETS` evenly chosen ones if H takes no arrays."""
@@ -239,12 +252,12 @@ def _made(
     for label, f in (("H", H), ("B", B), ("G", G), ("g", g), ("observe", observe)):
         if f is not None and not callable(f):
             raise TypeError(f"{label} must be a function, got {f!r}")
-    start, table = start_of(start, dimension, table)
+    start, numbers = start_of(start, dimension, table.shape[0])
     made = [None if f is None else functions.compiled(f) for f in (H, B, G, g)]
     observe = functions.identity if observe is None else functions.compiled(observe)
     start = functions.compiled(start)
     problem = Problem(
         *(dimension, *made, linear, observe, start, table, (), process),
-        *(start_process, name),
+        *(start_process, name, numbers),
     )
     return replace(problem, outputs=outputs_of(problem, outputs))

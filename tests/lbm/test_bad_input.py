@@ -1,6 +1,5 @@
 """What is wrong is refused by name, before anything runs."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -160,14 +159,6 @@ def test_memory_is_compared_before_anything_is_built(kind, ratio, monkeypatch):
     ):
         with pytest.raises(MemoryError, match=r"needs [0-9.]+ GiB on .*free. Remedy: take at most"):
             build()
-
-
-def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
-    (tmp_path / "memory.max").write_text("1000000\n")
-    (tmp_path / "memory.current").write_text("400000\n")
-    (tmp_path / "memory.stat").write_text("anon 300000\ninactive_file 50000\n")
-    monkeypatch.setattr(memory, "Path", lambda p: tmp_path if "cgroup" in p else Path(p))
-    assert memory.free_bytes(hetero.Device("cpu")) == 650_000
 
 
 def test_what_does_not_fit_is_what_its_arrays_take():

@@ -1,9 +1,15 @@
-"""Long fills run in pieces, between which Ctrl-C is answered; the pieces change no number."""
+"""Long loops run in pieces, or look at a flag, so that Ctrl-C is answered; no number changes."""
+
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
 
-from rode import normal, ornstein_uhlenbeck
+import rode
+from rode import _march_cpu, _march_cuda, normal, ornstein_uhlenbeck
+from rode._march import Run, part_of
 from rode.normals import METHODS
 
 
@@ -52,3 +58,133 @@ def test_pieces_change_no_path_of_given_noise(monkeypatch):
     use_small_pieces(monkeypatch, ["rode._ou_cpu"], 7)
     again = ornstein_uhlenbeck(None, 0.01, noise=noise, start=0.5, device="cpu")
     np.testing.assert_array_equal(again, whole)
+
+
+def test_pieces_change_no_mean(monkeypatch):
+    path = normal(100_000, rng=1, device="cpu")
+    whole = rode.average(path, 10, device="cpu"), rode.riemann_sums(path[:99_991], 10, 0.1, 2)
+    use_small_pieces(monkeypatch, ["rode._averages_cpu"], 7)
+    again = rode.average(path, 10, device="cpu"), rode.riemann_sums(path[:99_991], 10, 0.1, 2)
+    np.testing.assert_array_equal(again[0], whole[0])
+    np.testing.assert_array_equal(again[1], whole[1])
+
+
+def test_pieces_change_no_sweep(monkeypatch):
+    noise = normal(1_100_000, rng=1, device="cpu")
+
+    def sweep():
+        return ornstein_uhlenbeck(None, 0.01, noise=noise, start=0.5, method="sweeps", device="cpu")
+
+    whole = sweep()
+    use_small_pieces(monkeypatch, ["rode._sweep_cpu"], 7)
+    np.testing.assert_array_equal(sweep(), whole)
+
+
+# ---- the solver --------------------------------------------------------------------------------
+
+QUAKE = rode.kanai_tajimi(outputs="acceleration", start_process=0.3)
+EVERYTHING = ("paths", "moments", "peaks", rode.Quantiles(0.5))
+
+
+def solve(device, **changes):
+    settings = {"t_span": (0, 1), "h": 2.0**-5, "delta": 2.0**-7, "paths": 50, "rng": 2}
+    settings |= {"reduction": EVERYTHING, "save_every": 3, "device": device}
+    return rode.solve(QUAKE, "averaged-euler", **(settings | changes))
+
+
+def assert_same(result, expected):
+    for name in ("t", "paths", "mean", "variance", "peaks", "quantiles"):
+        np.testing.assert_array_equal(getattr(result, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_launches_change_no_bit(device, steps, monkeypatch):
+    expected = solve(device)
+    if device == "cpu":  # which takes all steps in one call: cut as the GPU's twin does
+        march = _march_cpu.march
+
+        def march_in_parts(program, run, *others):
+            for begin in range(0, run.count, steps):
+                march(program, part_of(run, begin, min(steps, run.count - begin)), *others)
+
+        monkeypatch.setattr(_march_cpu, "march", march_in_parts)
+    else:
+        use_small_pieces(monkeypatch, ["rode._march_cuda"], steps)
+    assert_same(solve(device), expected)
+
+
+def test_windows_of_rows_change_no_statistic(monkeypatch):
+    expected = solve("cpu")
+    use_small_pieces(monkeypatch, ["rode._reduce_cpu"], 2)
+    assert_same(solve("cpu"), expected)
+
+
+def interrupted(call) -> float:
+    """Press Ctrl-C 0.2 s after the begin of a call; return the seconds until it was answered."""
+    pressed = []
+
+    def press():
+        pressed.append(time.perf_counter())
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.2, press)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        return time.perf_counter() - pressed[0]
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+
+
+LONG = {
+    "fine steps": {"delta": 2.0**-35, "reduction": "peaks"},
+    "coarse steps": {"t_span": (0, 2**24), "save_every": 2**20},
+    "exact": {"t_span": (0, 2**24), "sampling": "exact", "reduction": "peaks"},
+    "saved steps": {"t_span": (0, 2**22), "save_every": 64, "reduction": "moments"},
+}
+"""Runs of minutes or hours."""
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_ctrl_c_ends_a_run(name):
+    """Ten seconds are for busy machines; without an answer the call takes minutes."""
+    long = LONG[name]
+    expected = solve("cpu")
+    solve("cpu", **long | {"t_span": (0, 1), "save_every": 3, "delta": 2.0**-7})  # compiles
+    assert interrupted(lambda: solve("cpu", **long)) < 10.0
+    assert_same(solve("cpu"), expected)
+
+
+def test_ctrl_c_ends_averages_of_fields():
+    settings = {"t_span": (0, 1), "h": 2.0**-5, "paths": 50, "rng": 1, "device": "cpu"}
+    rode.solve(rode.growth(), "averaged-heun", **settings)
+    settings["delta"] = 2.0**-27
+    assert interrupted(lambda: rode.solve(rode.growth(), "averaged-heun", **settings)) < 10.0
+
+
+def test_ctrl_c_ends_all_parts():
+    settings = {"t_span": (0, 2**24), "h": 2.0**-5, "delta": 2.0**-7, "paths": 50, "rng": 2}
+    solve("cpu")
+
+    def call():
+        rode.solve_in_parts(
+            QUAKE, "averaged-euler", parts=2, devices=("cpu", "cpu"), reduction="peaks", **settings
+        )
+
+    assert interrupted(call) < 10.0
+    assert threading.active_count() == 1
+
+
+def test_first_launches_are_short():
+    """In fine steps: of one thread, and of a small GPU's 40 multiprocessors in all."""
+    T = np.float64
+    for fine, width, paths in ((1, 1, 1 << 20), (1 << 10, 4, 100), (1 << 24, 32, 7), (5, 1, 1)):
+        word = np.uint32(1)
+        run = Run(word, word, word, word, 0, 10, fine, width, 0, -1, 0, True, True, *(T(1),) * 5)
+        steps = _march_cuda.first_launch(run, paths, 40)
+        assert steps == 1 or steps * fine / width <= 1 << 20
+        assert steps == 1 or steps * fine * paths <= 40 << 25
+        assert steps >= 1

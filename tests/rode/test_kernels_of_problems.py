@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numba import typeof
+from numba import uint8 as u1
 
 import rode
 from budget import array, boolean, f4, f8, i8
@@ -29,7 +30,7 @@ CASES = [
 def run_of(dtype) -> Run:
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
-    return Run(word, word, word, word, 0, 10, 32, 1, 0, True, True, *numbers)
+    return Run(word, word, word, word, 0, 10, 32, 1, 0, -1, 0, True, True, *numbers)
 
 
 @pytest.mark.parametrize(("problem", "method", "sampling", "dtype", "normals", "registers"), CASES)
@@ -39,7 +40,7 @@ def test_solver(problem, method, sampling, dtype, normals, registers):
     )
     t = f4 if dtype == "float32" else f8
     tables = (array(t, 2), array(t, 2), array(t, 3), array(t, 2))
-    paths = (array(t), array(t, 2), array(t, 3), array(t, 2))
+    paths = (array(t), array(t, 2), array(t, 3), array(t, 2), array(u1))
     kernel = _march_cuda.compiled(program_of(plan))
     report = compile_kernel(kernel, (typeof(run_of(dtype)), *tables, *paths))
     assert report.spills <= allowed_spills()

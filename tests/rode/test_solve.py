@@ -75,7 +75,7 @@ def test_ranks_windows_and_reductions_agree(device, monkeypatch):
     every = rode.solve(NOISE, "averaged-heun", paths=600, **settings).paths
     part = rode.solve(NOISE, "averaged-heun", paths=100, first_path=500, **settings).paths
     np.testing.assert_array_equal(part, every[:, :, 500:])
-    monkeypatch.setattr("rode._run.BUFFER", 3 * 600 * 8 * 7)  # seven times in a window
+    monkeypatch.setattr("rode._forecast.BUFFER", 3 * 600 * 8 * 7)  # seven times in a window
     wanted = ("moments", "peaks", rode.Quantiles(0.0, 0.3, 0.95, 1.0))
     found = rode.solve(
         NOISE, "averaged-heun", paths=600, reduction=wanted, save_every=2, **settings
@@ -282,7 +282,7 @@ def test_windows_of_one_time(monkeypatch):
     settings = {"t_span": (0, 0.5), "h": 2.0**-4, "paths": 50, "rng": 1, "device": "cpu"}
     wanted = {"reduction": ("moments", "peaks"), "save_every": 2}
     expected = rode.solve(QUAKE, "averaged-euler", **settings, **wanted)
-    monkeypatch.setattr("rode._run.BUFFER", 8)
+    monkeypatch.setattr("rode._forecast.BUFFER", 8)
     found = rode.solve(QUAKE, "averaged-euler", **settings, **wanted)
     np.testing.assert_array_equal(found.mean, expected.mean)
     np.testing.assert_array_equal(found.peaks, expected.peaks)

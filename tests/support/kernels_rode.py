@@ -1,7 +1,7 @@
 """Argument types and budgets of rode's kernels; those of the solver are made for each problem."""
 
 import numpy as np
-from numba import typeof
+from numba import typeof, uint8
 
 from budget import Budget, array, boolean, f4, f8, i8, u4, u8
 from rode._ou import path_of
@@ -88,8 +88,9 @@ def _statistics() -> dict:
     found |= _both(
         "rode._reduce_cuda.select_rank", lambda t: (array(t, 2), array(i8), array(t, 2)), 40, 40
     )
+    states = array(uint8), array(i8)
     found |= _both(
-        "rode._reduce_cuda.count_lost", lambda t: (array(t), array(t, 2), array(i8)), 40, 40
+        "rode._reduce_cuda.count_lost", lambda t: (array(t), array(t, 2), *states), 40, 40
     )
     found |= _both(
         "rode._averages_cuda.finish", lambda t: (array(t), i8, array(t, 2), array(t, 2)), 64, 64

@@ -1,0 +1,61 @@
+"""Flags that ask long runs to stop.
+
+Python answers Ctrl-C in its main thread, while compiled loops run in others. The main thread waits
+for them with `results_of`; if it is interrupted, it sets a flag at which the loops look often.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from contextvars import ContextVar
+
+import numpy as np
+
+POLL_SECONDS = 0.2
+"""Longest wait without a look at signals: some systems deliver none to a thread that waits."""
+
+_flag_of_caller: ContextVar[np.ndarray | None] = ContextVar("flag", default=None)
+
+
+class StoppedError(RuntimeError):
+    """A run was asked to stop, because another part of the same work failed or was interrupted."""
+
+
+def new_flag() -> np.ndarray:
+    """Return a flag that is not set; `flag[0] = 1` sets it."""
+    return np.zeros(1, np.uint8)
+
+
+def current_flag() -> np.ndarray:
+    """Return the flag of the `use_flag` block around the call, or a new one."""
+    flag = _flag_of_caller.get()
+    return new_flag() if flag is None else flag
+
+
+@contextlib.contextmanager
+def use_flag(flag: np.ndarray) -> Iterator[None]:
+    """Let the runs that this thread starts in the block look at `flag`."""
+    token = _flag_of_caller.set(flag)
+    try:
+        yield
+    finally:
+        _flag_of_caller.reset(token)
+
+
+def results_of(futures: Sequence[Future], flag: np.ndarray) -> list:
+    """Return the results of all futures in their order.
+
+    If one of them fails, or Ctrl-C comes, set `flag`, so that the others end soon, and raise.
+    """
+    pending: set[Future] = set(futures)
+    try:
+        while pending:
+            done, pending = wait(pending, POLL_SECONDS, FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+    except BaseException:
+        flag[0] = 1
+        raise
+    return [future.result() for future in futures]

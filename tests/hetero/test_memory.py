@@ -1,0 +1,32 @@
+"""Free memory is what the system, a container and the process's own limit leave."""
+
+import pickle
+from pathlib import Path
+
+import hetero
+from hetero import memory
+
+CPU = hetero.Device("cpu")
+
+
+def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("400000\n")
+    (tmp_path / "memory.stat").write_text("anon 300000\ninactive_file 50000\n")
+    monkeypatch.setattr(memory, "Path", lambda p: tmp_path if "cgroup" in p else Path(p))
+    assert memory.free_bytes(CPU) == 650_000
+
+
+def test_a_full_container_has_nothing_free(tmp_path, monkeypatch):
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("1000001\n")
+    (tmp_path / "memory.stat").write_text("anon 1000001\n")
+    monkeypatch.setattr(memory, "Path", lambda p: tmp_path if "cgroup" in p else Path(p))
+    assert memory.free_bytes(CPU) == 0
+
+
+def test_the_error_says_need_free_and_remedy():
+    error = memory.shortage("a cube", CPU, 3 << 30, 1 << 20, ["take less", "or nothing"])
+    expected = "a cube needs 3 GiB on cpu, which has 1 MiB free. Remedy: take less; or nothing"
+    assert str(error) == expected
+    assert str(pickle.loads(pickle.dumps(error))) == expected

@@ -1,0 +1,130 @@
+"""Runs take the memory that their results need, and what does not fit is refused beforehand."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import hetero
+import rode
+from rode import _forecast
+from rode._plan import Plan
+
+QUAKE = rode.kanai_tajimi()
+ONE = rode.kanai_tajimi(outputs="acceleration")
+RUN = {"t_span": (0, 8), "h": 2.0**-6, "delta": 2.0**-6, "rng": 1, "device": "cpu"}
+
+
+def peak_of(function) -> tuple[int, object]:
+    """Return the most bytes that NumPy had allocated during a call, and its result."""
+    tracemalloc.start()
+    try:
+        result = function()
+        return tracemalloc.get_traced_memory()[1], result
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled():
+    every = ("paths", "moments", "peaks", rode.Quantiles(0.5))
+    rode.solve(ONE, "averaged-euler", paths=2, reduction=every, **RUN)
+
+
+@pytest.mark.parametrize("reduction", ["paths", ("paths", "peaks")])
+def test_paths_are_in_memory_once(reduction):
+    peak, result = peak_of(
+        lambda: rode.solve(ONE, "averaged-euler", paths=4096, reduction=reduction, **RUN)
+    )
+    assert result.paths.nbytes == 513 * 4096 * 8
+    assert peak < 1.1 * result.paths.nbytes
+
+
+def test_paths_of_parts_are_in_memory_twice_at_most():
+    settings = {k: v for k, v in RUN.items() if k != "device"}
+    peak, result = peak_of(
+        lambda: rode.solve_in_parts(
+            ONE, "averaged-euler", paths=4096, parts=4, devices="cpu", reduction="paths", **settings
+        )
+    )
+    assert peak < 2.1 * result.paths.nbytes
+
+
+@pytest.mark.parametrize(
+    "reductions",
+    [("paths",), ("moments",), ("peaks",), ("paths", "moments"), (rode.Quantiles(0.1, 0.5),)],
+)
+def test_forecast_is_what_a_run_takes(reductions):
+    settings = {"t_span": (0, 8), "h": 2.0**-6, "delta": 2.0**-6, "paths": 4096}
+    plan = Plan.checked(
+        ONE, "averaged-euler", sampling="path", dtype="float64", normals=None, **settings
+    )
+    cpu = hetero.Device("cpu")
+    forecast = _forecast.required_bytes(plan, reductions, 1, cpu)[cpu]
+    if isinstance(reductions[0], rode.Quantiles):
+        forecast -= hetero.threads() * 8 * 4096  # Numba's copies of a row are not traced
+    peak, _ = peak_of(
+        lambda: rode.solve(ONE, "averaged-euler", paths=4096, reduction=reductions, **RUN)
+    )
+    assert 0.95 * forecast < peak < 1.05 * forecast + 300_000  # Python's own objects
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (
+            lambda: rode.solve(QUAKE, "averaged-euler", paths=2**30, **RUN),
+            r"a run of 1073741824 paths, with 513 saved times of displacement, velocity, "
+            r"acceleration, reduced to paths, needs 12.05 TiB on cpu, which has [0-9.]+ [KMGT]iB "
+            r"free. Remedy: take at most \d+ paths at a time .*reduction='moments' needs .*"
+            r"dtype='float32' needs ",
+        ),
+        (
+            lambda: rode.solve(QUAKE, "averaged-euler", paths=2**32, reduction="moments", **RUN),
+            r"needs 292 GiB on cpu, .*Remedy: ",
+        ),
+        (
+            lambda: rode.solve_in_parts(
+                QUAKE, "averaged-euler", paths=2**32, reduction="paths", devices="cpu",
+                t_span=(0, 8), h=2.0**-6,
+            ),
+            r"the result of 4294967296 paths, .* needs 48.09 TiB on cpu",
+        ),
+        (lambda: rode.normal(10**14, device="cpu"), r"normal numbers needs 727.6 TiB on cpu"),
+        (
+            lambda: rode.ornstein_uhlenbeck((10**7, 10**7), 0.1, device="cpu"),
+            r"an array of 10000000 x 10000000 steps needs .*dtype='float32' needs 363.8 TiB",
+        ),
+    ],
+    ids=["paths", "state", "parts", "normals", "process"],
+)  # fmt: skip
+def test_impossible_sizes_are_refused_before_anything_runs(ask, words, monkeypatch):
+    monkeypatch.setattr("hetero.memory.free_bytes", lambda device: 100 << 30)
+    with pytest.raises(MemoryError, match=words):
+        ask()
+
+
+def test_remedies_of_the_error_fit(monkeypatch):
+    monkeypatch.setattr("hetero.memory.SMALL", 0)
+    monkeypatch.setattr("hetero.memory.free_bytes", lambda device: 2 << 20)
+    with pytest.raises(MemoryError, match=r"at most (\d+) paths.*take save_every=(\d+)") as caught:
+        rode.solve(ONE, "averaged-euler", paths=4096, **RUN)
+    words = str(caught.value).replace("=", " ").split()
+    paths, every = int(words[words.index("most") + 1]), int(words[words.index("save_every") + 1])
+    assert rode.solve(ONE, "averaged-euler", paths=paths, **RUN).paths.shape[2] == paths
+    result = rode.solve(ONE, "averaged-euler", paths=4096, save_every=every, **RUN)
+    np.testing.assert_array_equal(result.t[:2], [0.0, every * 2.0**-6])
+
+
+def test_memory_of_a_gpu_is_compared_too(monkeypatch):
+    settings = {"t_span": (0, 8), "h": 2.0**-6, "delta": None, "paths": 2**28}
+    plan = Plan.checked(
+        QUAKE, "averaged-euler", sampling="path", dtype="float64", normals=None, **settings
+    )
+    gpu, cpu = hetero.Device("cuda"), hetero.Device("cpu")
+    monkeypatch.setattr("hetero.memory.free_bytes", lambda device: 10 << 30)
+    need = _forecast.required_bytes(plan, ("moments",), 1, gpu)
+    assert need[cpu] < 1 << 20
+    assert need[gpu] == 2**28 * (3 * 8 + 1) + 2 * 2**28 * 3 * 8
+    with pytest.raises(MemoryError, match=r"needs 18.2 GiB on cuda:0, which has 10 GiB free"):
+        _forecast.require_memory(plan, ("moments",), 1, gpu)

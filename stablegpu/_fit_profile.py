@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import numpy as np
 
-MARGIN, MARGIN_OF_FEW = 0.03, 8.0
+MARGIN, MARGIN_OF_FEW = 0.03, 6.0
 """How far below the likelihood that was reached, and below the highest peak, another peak may be
 for an ascent to start there: so much for each observation, and so much in all. The profile is
 rough, by 0.02 to 0.05 for an observation."""

@@ -82,7 +82,7 @@ def march(program, run, tables, arrays, stop, stream=0):
 
 
 @intrinsic
-def is_set(typing, flag):
+def _is_set(typing, flag):
     """Whether flag[0] is not 0, read from memory each time: another thread may set it."""
 
     def emit(context, builder, signature, arguments):
@@ -124,7 +124,7 @@ def _marcher(program, advance_group):
         if run.done == 0:
             note(run, row, True, run.t, low, o, x, p, saved, peaks, failed)
         for n in range(run.count):
-            if is_set(stop):
+            if _is_set(stop):
                 return
             T = type(run.h)
             t = run.t + T(run.done + n) * run.h
@@ -244,7 +244,7 @@ def _sums(program):
         noise = np.empty((size, o.size), o.dtype)
         blocks = (run.steps + size - 1) // size
         for b in range(blocks):
-            if is_set(stop):
+            if _is_set(stop):
                 return
             _fill(run, uint32(b), uint32(run.done + n), first, four)
             draw_all(run.sigma, four, noise)
@@ -280,7 +280,7 @@ def _fields(program):
     @serial
     def advance_fields(run, n, t, first, rows, law, old, o, x, p, sums, four, stop):
         for l in range(o.size):
-            if is_set(stop):
+            if _is_set(stop):
                 return
             own = read_p(p, l, run.h)
             path = uint32(first + uint32(l))

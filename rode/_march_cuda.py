@@ -55,7 +55,7 @@ def march(program, run, tables, arrays, stop, stream=0):
     """
     paths = arrays.o.size
     grid, kernel = launch.blocks(paths * run.width, THREADS), compiled(program)
-    for begin, end in ranges(run.count, first=first_launch(run, paths, launch.multiprocessors())):
+    for begin, end in ranges(run.count, first=_first_launch(run, paths, launch.multiprocessors())):
         if stop[0]:
             return
         part = part_of(run, begin, end - begin)
@@ -64,7 +64,7 @@ def march(program, run, tables, arrays, stop, stream=0):
             cuda.synchronize()
 
 
-def first_launch(run, paths: int, multiprocessors: int) -> int:
+def _first_launch(run, paths: int, multiprocessors: int) -> int:
     """Return how many coarse steps any GPU takes in less than half a second.
 
     One thread takes some 0.1 us for a fine step, a multiprocessor at least 2e8 of them a second.

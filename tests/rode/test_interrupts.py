@@ -184,7 +184,7 @@ def test_first_launches_are_short():
     for fine, width, paths in ((1, 1, 1 << 20), (1 << 10, 4, 100), (1 << 24, 32, 7), (5, 1, 1)):
         word = np.uint32(1)
         run = Run(word, word, word, word, 0, 10, fine, width, 0, -1, 0, True, True, *(T(1),) * 5)
-        steps = _march_cuda.first_launch(run, paths, 40)
+        steps = _march_cuda._first_launch(run, paths, 40)
         assert steps == 1 or steps * fine / width <= 1 << 20
         assert steps == 1 or steps * fine * paths <= 40 << 25
         assert steps >= 1

@@ -53,7 +53,9 @@ def sums(path, steps, out, stream=0, threads=0):
 
 
 def _window_ranges(out, steps):
-    """Yield ranges of windows, between which signals are answered."""
+    """Return ranges of windows, between which signals are answered."""
+    if out.shape[1] * steps <= FIRST_ELEMENTS:
+        return ((0, out.shape[1]),)
     return ranges(out.shape[1], first=FIRST_ELEMENTS // steps, multiple=hetero.threads())
 
 

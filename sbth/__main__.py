@@ -1,4 +1,4 @@
-"""`python -m sbth study [WHAT ...]`: the thesis's experiments on this machine."""
+"""`python -m sbth study [WHAT ...]`: the experiments of Riesinger (2017) on this machine."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sbth.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
     parser = command_parser("sbth", __doc__)
     parser.add_argument("verb", choices=["study"])
     add_arguments(parser, STUDIES)

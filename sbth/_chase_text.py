@@ -1,56 +1,64 @@
-"""Text of the GPU kernels: one task, written out for a tile of a fixed size.
+"""Source of the bulge-chasing kernels, generated for tiles of a fixed size.
 
-A block of threads holds both blocks of a pair in registers: thread t has row t mod TILE of either,
-`columns` columns from (t / TILE) columns on. Registers cannot be indexed, hence the text. What
-crosses rows goes through shared memory, with five barriers a task:
+A block of threads holds both blocks of a pair in registers: thread t has row t mod TILE of each, in
+`columns` columns from column (t / TILE) columns on. Registers cannot be indexed, and so the
+statements are written out. Data that crosses rows passes through shared memory. A task has five
+barriers, after each of which the threads can read
 
-    1. A's lower triangle and B, to read A's upper triangle and B's columns
-    2. partial sums of x = A v and y = B v
-    3. w, y and the next reflection, which each warp works out for itself by shuffles
-    4. partial sums of z = B^T v', v' the next reflection
-    5. all is stored
+    1. the lower triangle of A, to complete its upper triangle, and the columns of B
+    2. the partial sums of x = A v and y = B v
+    3. w, y and the next reflection, which each warp computes for itself by shuffles
+    4. the partial sums of z = B^T v', where v' is the next reflection
+    5. the results
 
-Names in the text: a<j>, b<j> the thread's elements; m columns, `rows` of B; V, W, Y, N (v, w, y,
-v'), PX, PY, PZ (partial sums) and B are places in shared memory; A is at 0.
+Names in the source: a<j> and b<j> are the thread's elements; m is the number of columns, and `rows`
+the number of rows of B; V, W, Y, N (v, w, y, v'), PX, PY, PZ (partial sums) and B are offsets into
+shared memory, where A is at 0.
 """
 
 from __future__ import annotations
 
 WARP = 32
+"""Threads of a warp."""
 
 
-def tile_of(d: int) -> tuple[int, int]:
-    """Rows of the smallest tile for bandwidth d, and columns a thread has."""
+def choose_tile(d: int) -> tuple[int, int]:
+    """Return the rows of the smallest tile for bandwidth d, and the columns of a thread."""
     tile = max(16, 1 << (d - 1).bit_length())
     return tile, 16 if tile == 64 else 8
 
 
-def threads_of(tile: int, columns: int) -> int:
+def thread_count(tile: int, columns: int) -> int:
+    """Return the threads of a block."""
     return tile * tile // columns
 
 
-def places(tile: int, columns: int) -> tuple[dict[str, int], int]:
-    """Where things are in shared memory, and how many numbers it has."""
-    found, end = {"B": tile * (tile + 1)}, 2 * tile * (tile + 1)
+def shared_layout(tile: int, columns: int) -> tuple[dict[str, int], int]:
+    """Return the offsets of arrays in shared memory, and the number of elements it holds."""
+    offsets, end = {"B": tile * (tile + 1)}, 2 * tile * (tile + 1)
     for name in "VWYN":
-        found[name], end = end, end + tile
+        offsets[name], end = end, end + tile
     for name in ("PX", "PY", "PZ"):
-        found[name], end = end, end + threads_of(tile, columns)
-    return found, end
+        offsets[name], end = end, end + thread_count(tile, columns)
+    return offsets, end
 
 
 class Task:
     """Statements of a task, for every thread of the block.
 
-    All indices are unsigned, U(...): a signed one might count from the end, and what tells whether
-    it does would fill the registers.
+    All indices are unsigned, U(...), because the check whether a signed index counts from the end
+    would occupy registers.
+
+    Attributes
+    ----------
+    lines : list of str
     """
 
     def __init__(self, tile: int, columns: int):
         self.tile, self.columns, self.pad = tile, columns, tile + 1
         self.groups = tile // columns
-        self.own_rows = range(max(1, tile // WARP))  # of those a lane of each warp looks after
-        self.places = places(tile, columns)[0]
+        self.lane_rows = range(max(1, tile // WARP))  # rows that a lane of each warp processes
+        self.offsets = shared_layout(tile, columns)[0]
         self.lines = [
             "width, step, below = U(m), U(ld - 1), r < U(rows)",
             "base = (U(c0) + j0) * U(ld) + r - j0",
@@ -60,79 +68,84 @@ class Task:
         self._reflect()
         self._update()
 
-    def add(self, *lines: str) -> None:
+    def _add(self, *lines: str) -> None:
+        """Append statements."""
         self.lines += lines
 
-    def each(self, *lines: str) -> None:
-        """Statements for every column of the thread."""
+    def _add_for_columns(self, *lines: str) -> None:
+        """Append statements for every column of the thread."""
         for j in range(self.columns):
-            self.lines += [self._of_column(line, j) for line in lines]
+            self.lines += [self._for_column(line, j) for line in lines]
 
-    def _of_column(self, line: str, j: int) -> str:
+    def _for_column(self, line: str, j: int) -> str:
+        """Return a statement for column j: `#` and `#name` stand for what depends on it."""
         for name, value in (
             ("#column", f"shared[cell + U({j * self.pad})]"),
-            ("#below", f"shared[cell + U({self.places['B'] + j * self.pad})]"),
+            ("#below", f"shared[cell + U({self.offsets['B'] + j * self.pad})]"),
             ("#mirror", f"shared[across + U({j})]"),
-            ("#across", f"shared[across + U({self.places['B'] + j})]"),
+            ("#across", f"shared[across + U({self.offsets['B'] + j})]"),
             ("#j", f"(j0 + U({j}))"),
             ("#p", f"base + U({j}) * step"),
-            *((f"#{n}", f"shared[j0 + U({self.places[n] + j})]") for n in "VWN"),
+            *((f"#{n}", f"shared[j0 + U({self.offsets[n] + j})]") for n in "VWN"),
         ):
             line = line.replace(name, value)
         return line.replace("#", str(j))
 
     def _load(self) -> None:
-        self.each(
+        """Load both blocks, and store the reflection if it is requested."""
+        self._add_for_columns(
             "a# = work[#p] if #j < width and r >= #j and r < width else zero",
             "b# = work[#p + width] if #j < width and below else zero",
         )
-        self.each("#column = a#", "#below = b#")
-        self.add(
+        self._add_for_columns("#column = a#", "#below = b#")
+        self._add(
             "cuda.syncthreads()",
-            "if kept.size > 0 and t < width:",
-            "    kept[U(s) * U(n) + U(c0) + t] = shared[U(V) + t] if t > U(0) else tau",
+            "if reflectors.size > 0 and t < width:",
+            "    reflectors[U(s) * U(n) + U(c0) + t] = shared[U(V) + t] if t > U(0) else tau",
         )
-        self.each("a# = a# if r >= #j else #mirror")
+        self._add_for_columns("a# = a# if r >= #j else #mirror")
 
-    def _chains(self, name: str, term: str) -> None:
-        """The sum of a term over the columns, in four chains."""
+    def _sum_over_columns(self, name: str, term: str) -> None:
+        """Append the sum of a term over the thread's columns, in four independent chains."""
         for c in range(4):
-            terms = (self._of_column(term, j) for j in range(c, self.columns, 4))
-            self.add(f"s{c} = {' + '.join(terms)}")
-        self.add(f"shared[U({name}) + t] = (s0 + s1) + (s2 + s3)")
+            terms = (self._for_column(term, j) for j in range(c, self.columns, 4))
+            self._add(f"s{c} = {' + '.join(terms)}")
+        self._add(f"shared[U({name}) + t] = (s0 + s1) + (s2 + s3)")
 
     def _multiply(self) -> None:
-        self._chains("PX", "a# * #V")
-        self._chains("PY", "b# * #V")
-        self.add("cuda.syncthreads()")
+        """Compute the partial sums of x = A v and y = B v."""
+        self._sum_over_columns("PX", "a# * #V")
+        self._sum_over_columns("PY", "b# * #V")
+        self._add("cuda.syncthreads()")
 
-    def _whole(self, name: str, row: str) -> str:
-        """A row's partial sums, added."""
-        place = self.places[name]
-        parts = (f"shared[U({place + g * self.tile}) + {row}]" for g in range(self.groups))
+    def _row_sum(self, name: str, row: str) -> str:
+        """Return the expression that adds the partial sums of a row."""
+        offset = self.offsets[name]
+        parts = (f"shared[U({offset + g * self.tile}) + {row}]" for g in range(self.groups))
         return f"({' + '.join(parts)})"
 
     def _reflect(self) -> None:
-        self.add("vx, tail, vy = zero, zero, zero")
-        for i in self.own_rows:
-            self.add(
+        """Compute w, y and the next reflection, in every warp."""
+        self._add("vx, tail, vy = zero, zero, zero")
+        for i in self.lane_rows:
+            self._add(
                 f"row{i} = lane + U({WARP * i})",
                 f"v_{i}, x_{i}, y_{i}, h_{i} = zero, zero, zero, zero",
                 f"if row{i} < U({self.tile}):",
                 f"    v_{i} = shared[U(V) + row{i}]",
-                f"    x_{i} = {self._whole('PX', f'row{i}')}",
-                f"    y_{i} = tau * {self._whole('PY', f'row{i}')}",
+                f"    x_{i} = {self._row_sum('PX', f'row{i}')}",
+                f"    y_{i} = tau * {self._row_sum('PY', f'row{i}')}",
                 f"    h_{i} = shared[U(B) + row{i}] - y_{i}",
                 f"vx += v_{i} * x_{i}",
                 f"tail += h_{i} * h_{i} if row{i} > U(0) else zero",
             )
-        self.lines += summed("vx", "tail")
-        self.add(
+        self.lines += warp_sums("vx", "tail")
+        self._add(
             "beta, tau_next, factor = reflection(cuda.shfl_sync(ALL, h_0, 0), tail)",
             "half = tau * vx * T(0.5)",
         )
-        for i in self.own_rows:
-            self.add(
+        for i in self.lane_rows:
+            self._add(
                 f"n_{i} = h_{i} * factor if row{i} > U(0) else one",
                 f"n_{i} = n_{i} if row{i} < U(rows) else zero",
                 f"vy += n_{i} * y_{i}",
@@ -141,36 +154,37 @@ class Task:
                 f"    shared[U(Y) + row{i}] = y_{i}",
                 f"    shared[U(N) + row{i}] = n_{i}",
             )
-        self.lines += summed("vy")
-        self.add("cuda.syncthreads()")
+        self.lines += warp_sums("vy")
+        self._add("cuda.syncthreads()")
 
     def _update(self) -> None:
-        # The thread adds up part of column r of B.
-        self._chains("PZ", "#across * #N")
-        self.add("vr, wr = shared[U(V) + r], shared[U(W) + r]")
-        self.each(
+        """Compute z, update and store both blocks, and make the next reflection the current one."""
+        # Each thread sums a part of column r of B.
+        self._sum_over_columns("PZ", "#across * #N")
+        self._add("vr, wr = shared[U(V) + r], shared[U(W) + r]")
+        self._add_for_columns(
             "if #j < width and r >= #j and r < width:",
             "    work[#p] = a# - (vr * #W + wr * #V)",
         )
-        self.add("cuda.syncthreads()", "yr, nr = shared[U(Y) + r], shared[U(N) + r]")
+        self._add("cuda.syncthreads()", "yr, nr = shared[U(Y) + r], shared[U(N) + r]")
         for j in range(self.columns):
-            self.add(
-                self._of_column("vj = #V", j),
-                f"z = tau_next * ({self._whole('PZ', f'(j0 + U({j}))')} - vy * vj)",
+            self._add(
+                self._for_column("vj = #V", j),
+                f"z = tau_next * ({self._row_sum('PZ', f'(j0 + U({j}))')} - vy * vj)",
                 f"b = b{j} - (yr * vj + nr * z)",
             )
             if j == 0:
-                self.add("b = b if j0 > U(0) else (beta if r == U(0) else zero)")
-            self.add(
-                self._of_column("if #j < width and below:", j),
-                self._of_column("    work[#p + width] = b", j),
+                self._add("b = b if j0 > U(0) else (beta if r == U(0) else zero)")
+            self._add(
+                self._for_column("if #j < width and below:", j),
+                self._for_column("    work[#p + width] = b", j),
             )
-        self.add("cuda.syncthreads()", f"if t < U({self.tile}):")
-        self.add("    shared[U(V) + t] = shared[U(N) + t]", "tau = tau_next")
+        self._add("cuda.syncthreads()", f"if t < U({self.tile}):")
+        self._add("    shared[U(V) + t] = shared[U(N) + t]", "tau = tau_next")
 
 
-def summed(*names: str) -> list[str]:
-    """Sums over the lanes of a warp, side by side."""
+def warp_sums(*names: str) -> list[str]:
+    """Return statements that sum variables over the lanes of a warp, interleaved."""
     return [
         f"{name} += cuda.shfl_xor_sync(ALL, {name}, {shift})"
         for shift in (16, 8, 4, 2, 1)
@@ -178,8 +192,11 @@ def summed(*names: str) -> list[str]:
     ]
 
 
-def first(tile: int) -> list[str]:
-    """The reflection that eliminates column s; each warp works it out, the first one writes."""
+def first_reflection(tile: int) -> list[str]:
+    """Return statements for the reflection that eliminates column s.
+
+    Each warp computes it, and the first warp stores it.
+    """
     rows = range(max(1, tile // WARP))
     lines = ["tail, p = zero, U(s) * U(ld) + U(1)"]
     for i in rows:
@@ -188,7 +205,7 @@ def first(tile: int) -> list[str]:
             f"h_{i} = work[p + row{i}] if row{i} < U(m) else zero",
             f"tail += h_{i} * h_{i} if row{i} > U(0) else zero",
         ]
-    lines += summed("tail")
+    lines += warp_sums("tail")
     lines += ["beta, tau, factor = reflection(cuda.shfl_sync(ALL, h_0, 0), tail)"]
     lines += ["cuda.syncthreads()"]  # all warps have read the column
     for i in rows:
@@ -211,15 +228,16 @@ tau, beta, factor = zero, zero, zero
 """
 
 
-def _block(lines, depth: int) -> str:
+def _indent(lines, depth: int) -> str:
+    """Join lines, indented by `depth` levels."""
     return "".join(f"{'    ' * depth}{line}\n" for line in lines)
 
 
-def persistent(tile: int, columns: int) -> str:
-    """Blocks take sweeps from a ticket and wait for the sweep before theirs."""
+def persistent_source(tile: int, columns: int) -> str:
+    """Return a kernel in which blocks draw sweeps by a ticket and wait for the preceding sweep."""
     return (
-        "def chase(work, ld, n, d, progress, control, kept):\n"
-        + _block(_SETUP.format(tile=tile, columns=columns).splitlines(), 1)
+        "def chase(work, ld, n, d, progress, control, reflectors):\n"
+        + _indent(_SETUP.format(tile=tile, columns=columns).splitlines(), 1)
         + """\
     slot = cuda.shared.array(1, int32)
     while True:
@@ -232,16 +250,16 @@ def persistent(tile: int, columns: int) -> str:
             return
         for k in range(last_task(s, n, d) + 1):
             if t == U(0):
-                done = needed(s, k, n, d)
+                done = required_progress(s, k, n, d)
                 slot[0] = wait(progress, s - 1, done, control, SPINS) if s > 0 else 0
             cuda.syncthreads()
             if slot[0] != 0:
                 return
-            c0, m, rows = extents(s, k, n, d)
+            c0, m, rows = block_extents(s, k, n, d)
             if k == 0:
 """
-        + _block(first(tile), 4)
-        + _block(Task(tile, columns).lines, 3)
+        + _indent(first_reflection(tile), 4)
+        + _indent(Task(tile, columns).lines, 3)
         + """\
             if t == U(0):
                 release(progress, s, int32(k + 1))
@@ -249,28 +267,28 @@ def persistent(tile: int, columns: int) -> str:
     )
 
 
-def wavefront(tile: int, columns: int) -> str:
-    """One step: a block for every task; reflections are kept in memory between steps."""
+def wavefront_source(tile: int, columns: int) -> str:
+    """Return a kernel for one step: a block runs a task, and reflections stay in memory."""
     return (
-        "def step(work, ld, n, d, number, first_sweep, reflections, taus, kept):\n"
-        + _block(_SETUP.format(tile=tile, columns=columns).splitlines(), 1)
+        "def step(work, ld, n, d, number, first_sweep, state, taus, reflectors):\n"
+        + _indent(_SETUP.format(tile=tile, columns=columns).splitlines(), 1)
         + f"""\
     s = first_sweep + int32(cuda.blockIdx.x)
     k = number - 2 * s
     slot = s % taus.size
-    c0, m, rows = extents(s, k, n, d)
+    c0, m, rows = block_extents(s, k, n, d)
     if k == 0:
-{_block(first(tile), 2)}\
+{_indent(first_reflection(tile), 2)}\
     else:
         tau = taus[slot]
         if t < U({tile}):
-            shared[U(V) + t] = reflections[slot, t]
+            shared[U(V) + t] = state[slot, t]
     cuda.syncthreads()
 """
-        + _block(Task(tile, columns).lines, 1)
+        + _indent(Task(tile, columns).lines, 1)
         + f"""\
     if t < U({tile}):
-        reflections[slot, t] = shared[U(V) + t]
+        state[slot, t] = shared[U(V) + t]
     if t == U(0):
         taus[slot] = tau
 """

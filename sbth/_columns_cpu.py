@@ -1,4 +1,8 @@
-"""The working matrix of a reduction, filled and cut on the CPU."""
+"""The working matrix of a reduction on the CPU: loading, truncation, extraction of diagonals.
+
+`work` is a working matrix (n, 2 bandwidth), as in `sbth.storage`; `ab` is LAPACK band storage with
+`d` subdiagonals, flattened by rows for `load_band`. Both are float32 or float64.
+"""
 
 import math
 
@@ -6,53 +10,54 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
-from sbth._columns_math import place
+from sbth._columns_math import band_index
 
-_ROWS = 64  # a share of the work
+_ROWS = 64
+"""Rows that a thread loads at once (not tuned)."""
 
 
 @parallel
-def _unpack(ab, d, lower, factor, width, work):
+def _load_band(ab, d, lower, factor, width, work):
     n = work.shape[0]
-    for share in prange((n + _ROWS - 1) // _ROWS):
-        begin = np.int64(share) * _ROWS
+    for chunk in prange((n + _ROWS - 1) // _ROWS):
+        begin = np.int64(chunk) * _ROWS
         stop = min(begin + _ROWS, n)
         for k in range(work.shape[1]):
             for j in range(begin, stop):
                 inside = k <= width and j + k < n
-                work[j, k] = ab[place(j, k, n, d, lower)] * factor if inside else 0
+                work[j, k] = ab[band_index(j, k, n, d, lower)] * factor if inside else 0
 
 
-def unpack(ab, d, lower, factor, width, work, stream=0):
-    """`width` subdiagonals of flat band storage with d of them, times a factor, to `work`."""
-    _unpack(ab, d, lower, work.dtype.type(factor), width, work)
+def load_band(ab, d, lower, factor, width, work, stream=0):
+    """Load `width` subdiagonals of band storage, times a factor, into `work`."""
+    _load_band(ab, d, lower, work.dtype.type(factor), width, work)
 
 
-def cut(work, b, narrower, stream=0):
-    """b subdiagonals of a working matrix to another one."""
-    narrower[:, : b + 1] = work[:, : b + 1]
-    narrower[:, b + 1 :] = 0
+def truncate(work, b, out, stream=0):
+    """Copy the diagonal and b subdiagonals of a working matrix to a narrower one."""
+    out[:, : b + 1] = work[:, : b + 1]
+    out[:, b + 1 :] = 0
 
 
-def split(work, factor, main, below, stream=0):
-    """Divide diagonal and subdiagonal of a working matrix by `factor`, to `main` and `below`."""
-    with np.errstate(over="ignore"):  # the caller looks for infinity
+def extract_diagonals(work, factor, main, below, stream=0):
+    """Store diagonal and subdiagonal, divided by `factor`, in `main` (n,) and `below` (n - 1,)."""
+    with np.errstate(over="ignore"):  # the caller checks for infinity
         np.divide(work[:, 0], factor, out=main)
         np.divide(work[:-1, 1], factor, out=below)
 
 
 def zeros(size, dtype, stream=0):
-    """Allocate `size` zeros."""
+    """Allocate a vector of zeros."""
     return np.zeros(size, dtype)
 
 
-def survey(ab, lower, width, stream=0):
-    """Find the largest magnitude in band storage, and an element that is NaN or infinity.
+def inspect_band(ab, lower, width, stream=0):
+    """Find the largest magnitude in band storage (d + 1, n), and an element that is not finite.
 
     Returns
     -------
-    float
-    int
+    largest : float
+    index : int
         diagonal * n + column of the first element that is not finite, or -1.
     """
     d, n = ab.shape[0] - 1, ab.shape[1]

@@ -1,9 +1,15 @@
-"""LAPACK's band storage, for both targets."""
+"""Indices into LAPACK's band storage, for both targets."""
 
 from hetero.jit import scalar
 
 
 @scalar
-def place(j, k, n, d, lower):
-    """Of element (j + k, j) in flat band storage with d subdiagonals."""
-    return k * n + j if lower else (d - k) * n + j + k
+def band_index(column, diagonal, order, bandwidth, lower):
+    """Return the index of A[column + diagonal, column] in LAPACK band storage, flattened by rows.
+
+    Row `diagonal` of lower storage holds that subdiagonal from its first element on. Row
+    `bandwidth - diagonal` of upper storage holds the same elements, aligned to their columns.
+    """
+    return (
+        diagonal * order + column if lower else (bandwidth - diagonal) * order + column + diagonal
+    )

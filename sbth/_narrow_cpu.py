@@ -1,72 +1,81 @@
-"""A wide band to a narrow one on the CPU: a block pair after the other, by NumPy's BLAS."""
+"""Reduce a wide band to a narrow one on the CPU, one block pair at a time, with NumPy's BLAS."""
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from hetero.jit import serial
-from sbth._blocks import factored, half_image
-from sbth._order_math import extents, last_task, sweeps
+from sbth._blocks import qr_compact_wy, symmetric_update_factor
+from sbth._order_math import block_extents, last_task, sweep_count
 
 
 @serial
-def _symmetric(work, c0, a):
-    """The diagonal block at c0, both triangles, to a."""
+def _load_symmetric(work, c0, a):
+    """Load the diagonal block at column c0, both triangles, into a."""
     for j in range(len(a)):
         for i in range(j, len(a)):
             a[i, j] = a[j, i] = work[c0 + j, i - j]
 
 
 @serial
-def _subtract(work, c0, update):
-    """update + update^T from the diagonal block at c0."""
+def _subtract_symmetric(work, c0, update):
+    """Subtract update + update^T from the diagonal block at column c0."""
     for j in range(len(update)):
         for i in range(j, len(update)):
             work[c0 + j, i - j] -= update[i, j] + update[j, i]
 
 
-def _block(work, row, column, rows, columns):
-    """Elements below the diagonal as a matrix: columns of the matrix lie 2 d - 1 numbers apart."""
+def _view_block(work, row, column, rows, columns):
+    """Return a view of a block below the diagonal; its columns are 2 d - 1 numbers apart."""
     start, item = work.reshape(-1)[column * work.shape[1] + row - column :], work.itemsize
     return as_strided(start, (rows, columns), (item, (work.shape[1] - 1) * item))
 
 
-def _eliminate(panel, kept, column, row):
-    """Replace a panel by its R; (v, u) of its reflections."""
-    v, u, r, tau = factored(np, panel)
+def _factor_panel(panel, reflectors, column, row):
+    """Replace a panel by its R, store its reflections, and return their (v, u).
+
+    `column` and `row` are those of the panel's first element in the matrix.
+    """
+    v, u, r, tau = qr_compact_wy(np, panel)
     panel[:] = r
-    if kept.size:
+    if reflectors.size:
         for j in range(v.shape[1]):
-            kept[column + j, row + j] = tau[j]
-            kept[column + j, row + j + 1 : row + len(v)] = v[j + 1 :, j]
+            reflectors[column + j, row + j] = tau[j]
+            reflectors[column + j, row + j + 1 : row + len(v)] = v[j + 1 :, j]
     return v, u
 
 
-def _task(work, c0, m, rows, b, v, u, kept, column):
-    """Apply 1 - v u^T to a block pair; (v, u) of the reflections of the next one."""
+def _run_task(work, extents, b, v, u, reflectors, column):
+    """Apply 1 - v u^T to a block pair; return (v, u) of the reflections of the next pair.
+
+    `extents` are those of `block_extents`, `column` is the first column that the sweep eliminates.
+    """
+    c0, m, rows = extents
     a = np.empty((m, m), work.dtype)
-    _symmetric(work, c0, a)
-    _subtract(work, c0, half_image(a @ u, v, u) @ v.T)
+    _load_symmetric(work, c0, a)
+    _subtract_symmetric(work, c0, symmetric_update_factor(a @ u, v, u) @ v.T)
     if rows == 0:
         return v, u
-    panel, rest = _block(work, c0 + m, c0, rows, b), _block(work, c0 + m, c0 + b, rows, m - b)
-    y = panel @ u[:b] + rest @ u[b:]
+    panel = _view_block(work, c0 + m, c0, rows, b)
+    trailing = _view_block(work, c0 + m, c0 + b, rows, m - b)
+    y = panel @ u[:b] + trailing @ u[b:]
     panel -= y @ v[:b].T
-    v_next, u_next = _eliminate(panel, kept, column, c0 + m)
-    z = rest.T @ u_next - v[b:] @ (y.T @ u_next)
-    rest -= np.hstack((y, v_next)) @ np.hstack((v[b:], z)).T
+    v_next, u_next = _factor_panel(panel, reflectors, column, c0 + m)
+    z = trailing.T @ u_next - v[b:] @ (y.T @ u_next)
+    trailing -= np.hstack((y, v_next)) @ np.hstack((v[b:], z)).T
     return v_next, u_next
 
 
-def narrow(work, d, b, in_flight, kept, stream=0):
-    """Reduce a working matrix of bandwidth d to b < d subdiagonals in place.
+def reduce_bandwidth(work, d, b, in_flight, reflectors, stream=0):
+    """Reduce a working matrix (n, 2 d) of bandwidth d to b < d subdiagonals in place.
 
-    `kept` takes the reflections (sbth.reflections has the layout), or is empty.
+    The reflections are stored in `reflectors` (see `sbth.reflections` for the layout) unless it is
+    empty. `in_flight` and `stream` are for the GPU.
     """
     n = len(work)
-    for s in range(sweeps(n, b)):
+    for s in range(sweep_count(n, b)):
         row = (s + 1) * b
-        panel = _block(work, row, s * b, min(d, n - row), b)
-        v, u = _eliminate(panel, kept, s * b, row)
+        panel = _view_block(work, row, s * b, min(d, n - row), b)
+        v, u = _factor_panel(panel, reflectors, s * b, row)
         for k in range(last_task(s, n, d, b) + 1):
-            c0, m, rows = extents(s, k, n, d, b)
-            v, u = _task(work, c0, m, rows, b, v, u, kept, s * b)
+            extents = block_extents(s, k, n, d, b)
+            v, u = _run_task(work, extents, b, v, u, reflectors, s * b)

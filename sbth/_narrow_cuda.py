@@ -1,98 +1,113 @@
-"""A wide band to a narrow one on the GPU: five launches a wavefront, most of the work in tiles."""
+"""Reduce a wide band to a narrow one on the GPU, with five launches for each wavefront."""
 
 import numpy as np
 from numba import float32, float64
 
 from hetero import launch
 from hetero._driver import Launcher, cuda
-from sbth._narrow_panels import panel_size, panels, threads_of
-from sbth._narrow_products import block_of, grid_of, products
-from sbth._order_math import in_step, last_task, steps, sweeps
+from sbth._narrow_panels import make_panel_kernel, panel_size, panel_threads
+from sbth._narrow_products import block_shape, grid_shape, make_product_kernels
+from sbth._order_math import last_task, step_count, sweep_count, sweeps_in_step
 from sbth._pairs import slot_size
 
 PANEL = 32
-"""Subdiagonals that are left, and columns that a sweep eliminates at once."""
+"""Number of subdiagonals that remain, and of columns that a sweep eliminates at once."""
 
-WIDEST = 46_340
-"""Subdiagonals up to which places within a block pair, below 2 d^2, have 32 bits."""
+MAX_BANDWIDTH = 46_340
+"""Largest d for which indices within a block pair, which are below 2 d^2, fit into 32 bits."""
 
 CHUNK = 16
-"""Terms of a product that are in shared memory at once."""
+"""Terms of a product that are in shared memory at a time (not tuned)."""
 
 
-def _kernels_of(dtype, b: int = PANEL, chunk: int = CHUNK) -> dict:
-    """The kernels that leave b subdiagonals, by name."""
-    return products(dtype, b, min(chunk, b)) | {
-        "factor": panels(dtype, b, shared=True),
-        "factor_memory": panels(dtype, b, shared=False),
+def make_kernels(dtype, b: int = PANEL, chunk: int = CHUNK) -> dict:
+    """Make the kernels that leave b subdiagonals, by name."""
+    return make_product_kernels(dtype, b, min(chunk, b)) | {
+        "factor": make_panel_kernel(dtype, b, shared=True),
+        "factor_memory": make_panel_kernel(dtype, b, shared=False),
     }
 
 
-# By type and name, so that tests/support/kernels_sbth.py can hold each to its budget.
-_KERNELS = {"float32": _kernels_of(float32), "float64": _kernels_of(float64)}
+# Each kernel is a global, so that the tests can check the budget of each by its name.
+_KERNELS = {"float32": make_kernels(float32), "float64": make_kernels(float64)}
 for _type, _kernels in _KERNELS.items():
-    globals().update({f"{name}_{_type}": made for name, made in _kernels.items()})
+    globals().update({f"{name}_{_type}": function for name, function in _kernels.items()})
 
 
-def narrow(work, d, b, in_flight, kept, stream=0):
-    """Reduce a working matrix of bandwidth d to b < d subdiagonals in place.
+def reduce_bandwidth(work, d, b, in_flight, reflectors, stream=0):
+    """Reduce a working matrix (n, 2 d) of bandwidth d to b = `PANEL` < d subdiagonals in place.
 
-    `kept` takes the reflections (sbth.reflections has the layout), or is empty.
+    The reflections are stored in `reflectors` (see `sbth.reflections` for the layout) unless it is
+    empty. `in_flight` limits the block pairs that are processed at once (None: no limit).
     """
     if b != PANEL:
         raise ValueError(f"b must be {PANEL} on a GPU, got {b}")
-    if d > WIDEST:
-        raise ValueError(f"ab has {d} subdiagonals, a GPU takes at most {WIDEST}: use device='cpu'")
-    _run(_KERNELS[str(work.dtype)], work, d, b, in_flight, kept.reshape(kept.size), stream)
+    if d > MAX_BANDWIDTH:
+        raise ValueError(
+            f"ab has {d} subdiagonals, but a GPU supports at most {MAX_BANDWIDTH}: use device='cpu'"
+        )
+    run_stage(
+        _KERNELS[str(work.dtype)],
+        work,
+        d,
+        b,
+        in_flight,
+        reflectors.reshape(reflectors.size),
+        stream,
+    )
 
 
-def _run(kernels, work, d, b, in_flight, kept, stream) -> None:
-    """The launches of `narrow`, with kernels that leave b subdiagonals."""
+def run_stage(kernels, work, d, b, in_flight, reflectors, stream) -> None:
+    """Launch all steps, with kernels that leave b subdiagonals."""
     n = len(work)
-    slots = last_task(0, n, d, b) // 2 + 3  # sweeps under way, and the one that begins
-    launchers = _launchers(kernels, work, d, b, slots, kept, stream)
-    for step, first, count, begins in _launches(n, d, b, in_flight or slots):
+    slots = last_task(0, n, d, b) // 2 + 3  # the active sweeps, and the one that begins
+    launchers = _make_launchers(kernels, work, d, b, slots, reflectors, stream)
+    for step, first, count, begins in _list_launches(n, d, b, in_flight or slots):
         changes = (_STEP, step), (_FIRST, first)
         for name, launcher in launchers.items():
             if name == "factor":
                 launcher((count + begins,), changes)
             elif count:
-                launcher(grid_of(name, d, count), changes)
+                launcher(grid_shape(name, d, count), changes)
 
 
-_STEP, _FIRST = 4, 5  # places of what changes among a kernel's arguments
+_STEP, _FIRST = 4, 5
+"""Positions of the arguments `step` and `first` of the kernels, which change between launches."""
 
 
-def _launchers(kernels, work, d, b, slots, kept, stream) -> dict[str, Launcher]:
-    """Of a step's kernels, in their order."""
+def _make_launchers(kernels, work, d, b, slots, reflectors, stream) -> dict[str, Launcher]:
+    """Return the prepared launches of the five kernels of a step, in order."""
     n, item = len(work), work.dtype.itemsize
     space = cuda.device_array(slots * slot_size(d, b), work.dtype, stream=stream)
     common = work.reshape(work.size), space, *map(np.int64, (n, d, 0, 0, slots))
-    size, small = panel_size(d, b) * item, 2 * b * (b + 2) * item  # of a panel, and the rest
+    size, small = (
+        panel_size(d, b) * item,
+        2 * b * (b + 2) * item,
+    )  # of a panel, and of the other arrays
     shared = size + small <= launch.shared_memory()
-    room = 1 if shared else slots * panel_size(d, b)
-    memory = cuda.device_array(room, work.dtype, stream=stream)
-    found = {}
-    for name in ("images", "factor", "coimages", "finish", "update"):
+    panel_numbers = 1 if shared else slots * panel_size(d, b)
+    memory = cuda.device_array(panel_numbers, work.dtype, stream=stream)
+    launchers = {}
+    for name in ("right_products", "factor", "left_products", "correct", "update"):
         if name != "factor":
-            found[name] = Launcher(kernels[name], block_of(name, b), stream, common)
+            launchers[name] = Launcher(kernels[name], block_shape(name, b), stream, common)
             continue
         kernel = kernels["factor" if shared else "factor_memory"]
-        arguments, block = (*common, memory, kept), (threads_of(b),)
+        arguments, block = (*common, memory, reflectors), (panel_threads(b),)
         if shared:
             launch.allow_shared_memory(kernel, arguments, size, small)
-        found[name] = Launcher(kernel, block, stream, arguments, size if shared else 0)
-    return found
+        launchers[name] = Launcher(kernel, block, stream, arguments, size if shared else 0)
+    return launchers
 
 
-def _launches(n, d, b, most):
-    """(step, first sweep, sweeps, whether another one begins) of each wave of launches."""
-    for step in range(-1, steps(n, d, b)):
-        first, stop = in_step(step, n, d, b)
+def _list_launches(n, d, b, max_pairs):
+    """Yield (step, first sweep, number of sweeps, whether another sweep begins) of each launch."""
+    for step in range(-1, step_count(n, d, b)):
+        first, stop = sweeps_in_step(step, n, d, b)
         # The panel of a new sweep is complete one step before the sweep's first task.
-        begins = step % 2 == 1 and stop < sweeps(n, b)
-        for begin in range(first, max(stop, first + 1), most):
-            count = min(most, stop - begin)
-            new = begins and begin + count == stop
-            if count or new:
-                yield step, begin, count, int(new)
+        begins = step % 2 == 1 and stop < sweep_count(n, b)
+        for begin in range(first, max(stop, first + 1), max_pairs):
+            count = min(max_pairs, stop - begin)
+            begins_here = begins and begin + count == stop
+            if count or begins_here:
+                yield step, begin, count, int(begins_here)

@@ -1,13 +1,14 @@
-"""The products of matrices of a task that narrows a band, as kernels over all tasks of a step.
+"""Matrix products of a bandwidth reduction, as kernels over all tasks of a step.
 
-With the notation of sbth._pairs, in the order of a task:
+In the notation of `sbth._pairs`, and in the order of a task:
 
-    images    [X; Y] = [A; B] U
-    coimages  Z = B^T U', Y^T U', X^T U
-    finish    X becomes W = X - V (X^T U) / 2, and Z becomes Z - V (Y^T U')
-    update    A -= W V^T + V W^T, B -= Y V^T + V' Z^T
+    right_products  [X; Y] = [A; B] U
+    left_products   Z = B^T U', Y^T U', X^T U
+    correct         replaces X by W = X - V (X^T U) / 2, and Z by Z - V (Y^T U')
+    update          A -= W V^T + V W^T, B -= Y V^T + V' Z^T
 
-A grid has a block for every tile, along x, and for every task, along y or z.
+A grid has a block of threads for every tile (along x) of every task (along y or z). Each of the
+functions below describes one of them.
 """
 
 from numba import int32
@@ -15,40 +16,49 @@ from numba import int32
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
-from sbth._pairs import access
-from sbth._tiles import TILE, product, threads_of
+from sbth._pairs import make_accessors
+from sbth._tiles import TILE, TiledProduct, make_tiled_product, tile_threads
 
 
-def block_of(name: str, b: int) -> tuple[int]:
-    return (threads_of(TILE if name == "update" else b),)
+def block_shape(name: str, b: int) -> tuple[int]:
+    """Return the block size of one of the kernels."""
+    return (tile_threads(TILE if name == "update" else b),)
 
 
-def grid_of(name: str, d: int, count: int) -> tuple[int, ...]:
-    """Of one of the kernels, over `count` tasks."""
+def grid_shape(name: str, d: int, count: int) -> tuple[int, ...]:
+    """Return the grid size of one of the kernels for `count` tasks."""
     tiles = launch.blocks(d, TILE)
     return {
-        "images": (2 * tiles, count),
-        "coimages": (tiles + 2, count),
-        "finish": (tiles, count, 2),
+        "right_products": (2 * tiles, count),
+        "left_products": (tiles + 2, count),
+        "correct": (tiles, count, 2),
         "update": (2 * tiles, tiles, count),
     }[name]
 
 
-def products(dtype, b: int, chunk: int) -> dict:
-    """The kernels by name."""
-    make = {"images": _images, "coimages": _coimages, "finish": _finish, "update": _update}
-    at, device = access(dtype, b), kernel(device=True)
+def make_product_kernels(dtype, b: int, chunk: int) -> dict:
+    """Make the kernels, by name."""
+    makers = {
+        "right_products": _right_products,
+        "left_products": _left_products,
+        "correct": _correct,
+        "update": _update,
+    }
+    indices, device = make_accessors(dtype, b), kernel(device=True)
     return {
-        name: product(dtype, TILE if name == "update" else b, chunk, *body(dtype, b, at, device))
-        for name, body in make.items()
+        name: make_tiled_product(
+            dtype, TILE if name == "update" else b, chunk, make(dtype, b, indices, device)
+        )
+        for name, make in makers.items()
     }
 
 
-def _images(dtype, b, at, device):
-    pair_of, element, u_at, x_at = at.pair_of, at.element, at.u, at.x
+def _right_products(dtype, b, indices, device):
+    """Describe the product for [X; Y] = [A; B] U."""
+    pair_of, element, u_at, x_at = indices.pair_of, indices.element, indices.u, indices.x
 
     @device
-    def place(n, d, step, first, slots):
+    def assign_tile(n, d, step, first, slots):
         pair = pair_of(n, d, step, first, slots, int32(cuda.blockIdx.y))
         row = int32(cuda.blockIdx.x) * TILE
         return pair, row, int32(0), pair.m if row < pair.m + pair.rows else int32(0)
@@ -59,7 +69,7 @@ def _images(dtype, b, at, device):
 
     @device
     def along(row, k):
-        return k >= row + TILE  # above the diagonal: from below it
+        return k >= row + TILE  # above the diagonal, the mirrored element is loaded
 
     @device
     def right(work, space, d, pair, k, j):
@@ -70,19 +80,29 @@ def _images(dtype, b, at, device):
         if row < pair.m + pair.rows:
             space[x_at(d, pair, row, j)] = total
 
-    return 4, place, left, along, right, False, store, False
+    return TiledProduct(
+        resident=4,
+        assign_tile=assign_tile,
+        left=left,
+        left_along=along,
+        right=right,
+        right_along=False,
+        store=store,
+        lanes_down=False,
+    )
 
 
-def _coimages(dtype, b, at, device):
-    pair_of, element, u_at = at.pair_of, at.element, at.u
-    x_at, z_at, small_at = at.x, at.z, at.small
+def _left_products(dtype, b, indices, device):
+    """Describe the product for Z = B^T U', Y^T U' and X^T U."""
+    pair_of, element, u_at = indices.pair_of, indices.element, indices.u
+    x_at, z_at, small_at = indices.x, indices.z, indices.small
 
     @device
     def tiles(d):
-        return (int32(d) + TILE - 1) // TILE  # of B's columns; then come Y's and X's
+        return (int32(d) + TILE - 1) // TILE  # of the columns of B; the tiles of Y and X follow
 
     @device
-    def place(n, d, step, first, slots):
+    def assign_tile(n, d, step, first, slots):
         pair = pair_of(n, d, step, first, slots, int32(cuda.blockIdx.y))
         tile = int32(cuda.blockIdx.x)
         return pair, tile * TILE, int32(0), pair.rows if tile <= tiles(d) else pair.m
@@ -116,14 +136,25 @@ def _coimages(dtype, b, at, device):
         elif i < b:
             space[small_at(d, pair, tile - tiles(d), i, j)] = total
 
-    return 3, place, left, along, right, False, store, False
+    return TiledProduct(
+        resident=3,
+        assign_tile=assign_tile,
+        left=left,
+        left_along=along,
+        right=right,
+        right_along=False,
+        store=store,
+        lanes_down=False,
+    )
 
 
-def _finish(dtype, b, at, device):
-    pair_of, v_at, x_at, z_at, small_at = at.pair_of, at.v, at.x, at.z, at.small
+def _correct(dtype, b, indices, device):
+    """Describe the product for the corrections of X and Z."""
+    pair_of, v_at, small_at = indices.pair_of, indices.v, indices.small
+    x_at, z_at = indices.x, indices.z
 
     @device
-    def place(n, d, step, first, slots):
+    def assign_tile(n, d, step, first, slots):
         pair = pair_of(n, d, step, first, slots, int32(cuda.blockIdx.y))
         row, of_z = int32(cuda.blockIdx.x) * TILE, int32(cuda.blockIdx.z) == 0
         idle = row >= pair.m or (of_z and pair.rows == 0)
@@ -149,18 +180,28 @@ def _finish(dtype, b, at, device):
             else:
                 space[x_at(d, pair, row, j)] -= dtype(0.5) * total
 
-    return 4, place, left, along, right, False, store, False
+    return TiledProduct(
+        resident=4,
+        assign_tile=assign_tile,
+        left=left,
+        left_along=along,
+        right=right,
+        right_along=False,
+        store=store,
+        lanes_down=False,
+    )
 
 
-def _update(dtype, b, at, device):
-    pair_of, cell, v_at, x_at, z_at = at.pair_of, at.cell, at.v, at.x, at.z
+def _update(dtype, b, indices, device):
+    """Describe the product for the updates of A and B."""
+    pair_of, cell, v_at, x_at, z_at = indices.pair_of, indices.cell, indices.v, indices.x, indices.z
 
     @device
     def tile_of_a(d):
         return int32(cuda.blockIdx.x) < (int32(d) + TILE - 1) // TILE
 
     @device
-    def place(n, d, step, first, slots):
+    def assign_tile(n, d, step, first, slots):
         pair = pair_of(n, d, step, first, slots, int32(cuda.blockIdx.z))
         row, column = int32(cuda.blockIdx.x) * TILE, int32(cuda.blockIdx.y) * TILE
         if not tile_of_a(d):
@@ -192,9 +233,18 @@ def _update(dtype, b, at, device):
 
     @device
     def store(work, space, d, pair, row, j, total):
-        # B's first b columns are R already.
+        # The first b columns of B are R already.
         inside = j <= row and row < pair.m if tile_of_a(d) else row < pair.m + pair.rows and j >= b
         if inside and j < pair.m:
             work[cell(d, pair, row, j)] -= total
 
-    return 4, place, left, along, right, True, store, True
+    return TiledProduct(
+        resident=4,
+        assign_tile=assign_tile,
+        left=left,
+        left_along=along,
+        right=right,
+        right_along=True,
+        store=store,
+        lanes_down=True,
+    )

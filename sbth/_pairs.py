@@ -1,8 +1,9 @@
-"""Where the matrices of a block pair are, for kernels that work on many pairs at once.
+"""Memory layout of the matrices of block pairs, for kernels that work on many pairs at once.
 
-Every sweep under way has a slot of memory with the matrices of its task, row by row, b numbers a
-row: V and U = V T of the reflections 1 - V T V^T that the task applies, and of those that it makes
-(by the parity of k); [X; Y] = [A; B] U; Z = B^T U'; and two small ones, Y^T U' and X^T U.
+A block pair consists of a diagonal block A and the block B below it. Every active sweep has a
+slot of memory for the matrices of its task, in rows of b numbers: V and U = V T of the reflections
+1 - V T V^T that the task applies, and V' and U' of those that it generates (these two pairs
+alternate with k); [X; Y] = [A; B] U; Z = B^T U'; and two small ones, Y^T U' and X^T U.
 """
 
 from types import SimpleNamespace
@@ -11,40 +12,44 @@ from typing import NamedTuple
 from numba import int32, int64, uint32, uint64
 
 from hetero.jit import kernel
-from sbth._order_math import extents
+from sbth._order_math import block_extents
 
 
-class Pair(NamedTuple):
+class BlockPair(NamedTuple):
     """A block pair."""
 
     k: int  # number of the task in its sweep
-    slot: int  # first number of the sweep's slot
+    slot: int  # index of the first number of the sweep's slot
     c0: int  # first column
-    corner: int  # place of element (c0, c0) in the working matrix
-    m: int  # columns of A and B
-    rows: int  # of B
+    corner: int  # index of element (c0, c0) in the working matrix
+    m: int  # number of columns of A and B
+    rows: int  # number of rows of B
 
 
 def slot_size(d: int, b: int) -> int:
-    """Numbers of a slot."""
+    """Return how many numbers a slot holds."""
     return (7 * d + 2 * b) * b
 
 
-def access(dtype, b: int) -> SimpleNamespace:
-    """Device functions that find what belongs to a pair. `after`: 0 for the reflections that the
-    task applies, 1 for those that it makes."""
+def make_accessors(dtype, b: int) -> SimpleNamespace:
+    """Make device functions that return indices and elements of the matrices of a pair.
+
+    `after` is 0 for the reflections that the task applies, and 1 for those that it generates.
+    `v`, `u`, `x`, `z` and `small` return indices of elements in the slot (x also of Y, in row
+    d + i), `cell` in the working matrix.
+    """
     device = kernel(device=True)
 
-    # Places within a pair or a slot have 32 bits: half the instructions.
+    # Indices within a pair or a slot have 32 bits, which takes half the instructions.
 
     @device
     def pair_of(n, d, step, first, slots, index):
-        """The pair of task number `index` of a launch."""
+        """Return the pair of task number `index` of a launch."""
         s = int64(first) + index
         k = int64(step) - 2 * s
-        c0, m, rows = extents(s, k, int64(n), int64(d), b)
+        c0, m, rows = block_extents(s, k, int64(n), int64(d), b)
         slot = s % slots * ((7 * d + 2 * b) * b)
-        return Pair(int32(k), slot, c0, c0 * (2 * d), int32(m), int32(rows))
+        return BlockPair(int32(k), slot, c0, c0 * (2 * d), int32(m), int32(rows))
 
     @device
     def v(d, pair, after, row, j):
@@ -68,12 +73,12 @@ def access(dtype, b: int) -> SimpleNamespace:
 
     @device
     def cell(d, pair, row, column):
-        """Element (row, column) of [A; B], row >= column."""
+        """Return the index of element (row, column) of [A; B], row >= column."""
         return uint64(pair.corner) + uint32(column * (2 * d - 1) + row)
 
     @device
     def element(work, d, pair, row, column):
-        """Of [A; B], A symmetric; 0 outside."""
+        """Return element (row, column) of [A; B], using the symmetry of A; 0 outside."""
         high, low = max(row, column), min(row, column)
         if high >= int32(pair.m + pair.rows) or column >= pair.m:
             return dtype(0)

@@ -1,4 +1,4 @@
-"""Division on the GPU where the last bit does not matter and no operand is out of the ordinary."""
+"""Fast GPU division for normal operands, within 2 ulp."""
 
 from llvmlite import ir
 from numba import types
@@ -10,7 +10,7 @@ from hetero.jit import kernel
 
 @intrinsic
 def _reciprocal(typing, x):
-    """1/x to some 20 bits; numbers below the normal ones count as 0."""
+    """Return 1/x to about 20 bits; subnormal numbers are treated as 0."""
 
     def emit(context, builder, signature, values):
         kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()])
@@ -21,16 +21,17 @@ def _reciprocal(typing, x):
 
 
 @kernel(device=True)
-def _newton(a, b):
-    """a / b within 2 ulp, for normal b: less than half the instructions of a division."""
+def _divide_by_newton(a, b):
+    """Return a / b within 2 ulp for normal b, in less than half the instructions of a division."""
     r = _reciprocal(b)
     r += r * (1.0 - b * r)
     r += r * (1.0 - b * r)
     return a * r
 
 
-def _divided(a, b):
+def _divide_exactly(a, b):
+    """Return a / b: the simulator knows no approximate reciprocal."""
     return a / b
 
 
-quotient = _divided if SIMULATOR else _newton
+quotient = _divide_exactly if SIMULATOR else _divide_by_newton

@@ -1,4 +1,4 @@
-"""The reduction on the GPU: one kernel that stays until all is done, or one launch a wavefront."""
+"""Bulge chasing on the GPU: by one persistent kernel, or by one launch for each wavefront."""
 
 import numpy as np
 from numba import float32, float64, int32, uint64
@@ -8,93 +8,111 @@ from hetero._driver import cuda
 from hetero.jit import define, kernel
 from sbth import _chase_text as text
 from sbth._flags import acquire, release
-from sbth._order_math import extents, in_step, last_task, needed, steps
+from sbth._order_math import block_extents, last_task, required_progress, step_count, sweeps_in_step
 from sbth._reduction_math import reflection
 
-_SPINS = 1 << 24  # of seconds: then a wait ends in an error
-_LOOKS = 1 << 12  # waits between looks whether another block has failed
+_SPINS = 1 << 24
+"""Polls of a flag, for some seconds, after which a wait fails."""
+
+_SPINS_BETWEEN_CHECKS = 1 << 12
+"""Polls between checks whether another block has failed (not tuned)."""
 
 
 @kernel(device=True)
-def _wait(progress, sweep, count, control, spins):
-    """Until a sweep has done `count` tasks: 0; 1 if it does not come to that, and then the sweep
-    that waited is in control[1]."""
+def wait_for_progress(progress, sweep, count, control, spins):
+    """Spin until a sweep has finished `count` tasks; return 0, or 1 after a timeout.
+
+    `progress` (int32) holds the number of finished tasks of each sweep. After a timeout in any
+    block, control[1] (int32) is the number of the sweep whose block was waiting.
+    """
     for spin in range(spins):
         if acquire(progress, sweep) >= count:
             return 0
-        if spin % _LOOKS == _LOOKS - 1 and acquire(control, 1) != 0:
+        if spin % _SPINS_BETWEEN_CHECKS == _SPINS_BETWEEN_CHECKS - 1 and acquire(control, 1) != 0:
             return 1
     release(control, 1, int32(sweep + 1))
     return 1
 
 
-def _compiled(name: str, source: str, tile: int, columns: int, dtype):
-    """The kernel `name` of a text."""
+def _compile_kernel(name: str, source: str, tile: int, columns: int, dtype):
+    """Compile the kernel `name` of a generated source."""
     names = {
-        **text.places(tile, columns)[0],
+        **text.shared_layout(tile, columns)[0],
         **{"cuda": cuda, "int32": int32, "U": uint64, "T": dtype, "ALL": 0xFFFFFFFF},
-        **{"wait": _wait, "SPINS": _SPINS, "release": release, "reflection": reflection},
-        **{"extents": extents, "last_task": last_task, "needed": needed},
+        **{
+            "wait": wait_for_progress,
+            "SPINS": _SPINS,
+            "release": release,
+            "reflection": reflection,
+        },
+        **{
+            "block_extents": block_extents,
+            "last_task": last_task,
+            "required_progress": required_progress,
+        },
     }
-    bounds = (text.threads_of(tile, columns), 1)
+    bounds = (text.thread_count(tile, columns), 1)
     return kernel(launch_bounds=bounds, cache=False)(define(name, source, names))
 
 
-# One kernel a tile and a type, so that tests/support/kernels.py can hold each to its budget.
+# Each kernel is a global, so that the tests can check the budget of each by its name.
 TILES = (16, 32, 64)
+"""Rows of the tiles for which kernels exist."""
+
 for _tile in TILES:
-    _columns = text.tile_of(_tile)[1]
+    _columns = text.choose_tile(_tile)[1]
     for _type in (float32, float64):
-        globals()[f"chase_{_tile}_{_type}"] = _compiled(
-            "chase", text.persistent(_tile, _columns), _tile, _columns, _type
+        globals()[f"chase_{_tile}_{_type}"] = _compile_kernel(
+            "chase", text.persistent_source(_tile, _columns), _tile, _columns, _type
         )
-        globals()[f"step_{_tile}_{_type}"] = _compiled(
-            "step", text.wavefront(_tile, _columns), _tile, _columns, _type
+        globals()[f"step_{_tile}_{_type}"] = _compile_kernel(
+            "step", text.wavefront_source(_tile, _columns), _tile, _columns, _type
         )
 
 
-def reduce(work, d, method, in_flight, kept, stream=0):
-    """Reduce a working matrix of bandwidth 2 <= d <= 64 in place.
+def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
+    """Reduce a working matrix (n, 2 d) of bandwidth 2 <= d <= 64 to tridiagonal form in place.
 
-    `kept` takes the reflections (sbth.reflections has the layout), or is empty.
+    The reflections are stored in `reflectors` (see `sbth.reflections` for the layout) unless it is
+    empty. `in_flight` limits the block pairs that are processed at once (None: no limit).
     """
     n, ld = work.shape
-    tile, columns = text.tile_of(d)
-    threads = text.threads_of(tile, columns)
-    size = text.places(tile, columns)[1] * work.dtype.itemsize
-    flat, kept = work.reshape(n * ld), kept.reshape(kept.size)
+    tile, columns = text.choose_tile(d)
+    threads = text.thread_count(tile, columns)
+    size = text.shared_layout(tile, columns)[1] * work.dtype.itemsize
+    flat, reflectors = work.reshape(n * ld), reflectors.reshape(reflectors.size)
     common = flat, np.int32(ld), np.int32(n), np.int32(d)
-    most = n // (2 * d) + 2  # tasks that can run at once
+    max_tasks = n // (2 * d) + 2  # tasks that can run at once
     if method == "persistent":
         chase = globals()[f"chase_{tile}_{work.dtype}"]
         progress = cuda.to_device(np.zeros(n, np.int32), stream=stream)
         control = cuda.to_device(np.zeros(2, np.int32), stream=stream)
-        arguments = (*common, progress, control, kept)
+        arguments = (*common, progress, control, reflectors)
         launch.allow_shared_memory(chase, arguments, size)
         resident = launch.multiprocessors() * max(1, launch.shared_memory() // (size + 1024))
-        blocks = min(most, in_flight or most, resident)
+        blocks = min(max_tasks, in_flight or max_tasks, resident)
         chase[blocks, threads, stream, size](*arguments)
         failed = int(control.copy_to_host(stream=stream)[1])
         if failed:
             raise RuntimeError(
-                f"the reduction hung at sweep {failed}, waiting for sweep {failed - 1}; please "
-                "report this with the matrix"
+                f"the GPU blocks timed out: sweep {failed} waited for sweep {failed - 1}. This is "
+                "a bug in sbth: please report it with the matrix, which is unchanged"
             )
         return
     step = globals()[f"step_{tile}_{work.dtype}"]
-    slots = min(most, in_flight or most)
-    reflections = cuda.device_array((most + 1, tile), work.dtype, stream=stream)
-    taus = cuda.device_array(most + 1, work.dtype, stream=stream)
-    for number, first, count in _launches(n, d, slots):
-        arguments = (*common, np.int32(number), np.int32(first), reflections, taus, kept)
+    slots = min(max_tasks, in_flight or max_tasks)
+    state = cuda.device_array((max_tasks + 1, tile), work.dtype, stream=stream)
+    taus = cuda.device_array(max_tasks + 1, work.dtype, stream=stream)
+    for number, first, count in _list_launches(n, d, slots):
+        arguments = (*common, np.int32(number), np.int32(first), state, taus, reflectors)
         if number == 0:
             launch.allow_shared_memory(step, arguments, size)
         step[count, threads, stream, size](*arguments)
 
 
-def _launches(n, d, slots):
-    """(step, first sweep, sweeps) of each launch."""
-    for number in range(steps(n, d)):
-        first, stop = in_step(number, n, d)
+def _list_launches(n, d, slots):
+    """Yield (step, first sweep, number of sweeps) of each launch."""
+    for number in range(step_count(n, d)):
+        first, stop = sweeps_in_step(number, n, d)
         for begin in range(first, stop, slots):
             yield number, begin, min(slots, stop - begin)

@@ -1,21 +1,24 @@
-"""The Householder transformation, for both targets."""
+"""Householder reflections, for both targets."""
 
 import math
 
 from hetero._floats import constant
 from hetero.jit import scalar
 
-_LEAST = constant(2.0**-103, 2.0**-970)  # tiny/eps: sums of squares beyond have all their digits
+_SMALLEST_TAIL = constant(2.0**-103, 2.0**-970)
+"""tiny/eps in float32 and float64: smaller sums of squares lose digits to underflow."""
 
 
 @scalar
 def reflection(alpha, tail):
-    """(beta, tau, factor) for a vector (alpha, x), tail = x.x: H = 1 - tau v v^T maps it to
-    (beta, 0), v = (1, factor x). As LAPACK's larfg: tau = 0 where the tail is 0 already.
+    """Return (beta, tau, factor) of the reflection that eliminates x of a vector (alpha, x).
 
-    Also where it nearly underflows: H would not be orthogonal. `storage.scale_of` makes sure that
-    what is dropped then is far below the rounding of the largest element."""
-    if tail < _LEAST(tail):
+    H = 1 - tau v v^T with v = (1, factor x) maps the vector to (beta, 0), as in LAPACK's larfg;
+    `tail` is x.x. tau = 0 if x is 0, and also if x.x nearly underflows, because H would not be
+    orthogonal. `storage.safe_scale` ensures that the elements that are neglected then are far below
+    the rounding error of the largest element.
+    """
+    if tail < _SMALLEST_TAIL(tail):
         zero = alpha - alpha
         return alpha, zero, zero
     norm = math.sqrt(alpha * alpha + tail)

@@ -1,16 +1,22 @@
-"""Sturm counts on the CPU: a vector of eigenvalues goes through the matrix at once."""
+"""Bisection by Sturm counts on the CPU, for a vector of points at once.
+
+Arguments of the functions: `d` (n,) is the diagonal and `e2` (n,) holds the squares of the
+subdiagonal, after a 0; `tiny` is the smallest pivot, `tolerance` the length of an interval that has
+converged, and (low, high] an interval with all eigenvalues that are asked for. All are float64.
+"""
 
 import numpy as np
 from numba import prange
 
 from hetero.interruptible import ranges
 from hetero.jit import parallel, scalar
-from sbth._sturm_math import PASSES, is_narrow, pivot_from, point, start
+from sbth._sturm_math import MAX_PASSES, division_point, has_converged, initial_interval, make_pivot
 
-_LANES = 48  # points at once: enough for the vector units to divide without a pause
+_LANES = 48
+"""Points that are counted together: enough to hide the latency of divisions."""
 
-_FIRST = 1 << 26
-"""Pivots in the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+_FIRST_PIECE = 1 << 26
+"""Pivots that the first piece of an interruptible loop computes, in 0.1 s at most."""
 
 
 @scalar
@@ -18,12 +24,12 @@ def _quotient(a, b):
     return a / b
 
 
-_pivot = pivot_from(scalar, _quotient)
+_pivot = make_pivot(scalar, _quotient)
 
 
 @scalar
-def _counts(d, e2, tiny, x, q, counts):
-    """Eigenvalues below each x."""
+def _count(d, e2, tiny, x, q, counts):
+    """Count the eigenvalues below each x; `q` is scratch for the pivots."""
     for k in range(np.uint64(x.size)):
         q[k] = 1.0
         counts[k] = 0
@@ -35,32 +41,37 @@ def _counts(d, e2, tiny, x, q, counts):
 
 
 @parallel
-def _below(d, e2, tiny, x, counts):
+def _count_below(d, e2, tiny, x, counts):
+    """Count the eigenvalues below each x."""
     for group in prange((x.size + _LANES - 1) // _LANES):
-        here = slice(np.int64(group) * _LANES, min((np.int64(group) + 1) * _LANES, x.size))
-        _counts(d, e2, tiny, x[here], np.empty(_LANES), counts[here])
+        lanes = slice(np.int64(group) * _LANES, min((np.int64(group) + 1) * _LANES, x.size))
+        _count(d, e2, tiny, x[lanes], np.empty(_LANES), counts[lanes])
 
 
 @parallel
-def _bisect(d, e2, tiny, least, low, high, shared, first, offset, values):
-    """Eigenvalues number first + offset and on; `shared` counts for all from `first` on."""
+def _bisect(matrix, tolerance, low, high, shared, first, values):
+    """Compute the eigenvalues number first, first + 1, ...; `matrix` is (d, e2, tiny).
+
+    `shared` holds counts at equidistant points between low and high.
+    """
+    d, e2, tiny = matrix
     for group in prange((values.size + _LANES - 1) // _LANES):
         begin = np.int64(group) * _LANES
         size = min(_LANES, values.size - begin)
         x, q, counts = np.empty(size), np.empty(size), np.empty(size, np.int64)
         a, b = np.empty(size), np.empty(size)
         for k in range(size):
-            a[k], b[k] = start(shared, low, high, first + offset + begin + k)
-        for _ in range(PASSES):
-            done = True
+            a[k], b[k] = initial_interval(shared, low, high, first + begin + k)
+        for _ in range(MAX_PASSES):
+            finished = True
             for k in range(size):
-                x[k] = point(a[k], b[k], 1, 2)
-                done = done and is_narrow(a[k], b[k], least)
-            if done:
+                x[k] = division_point(a[k], b[k], 1, 2)
+                finished = finished and has_converged(a[k], b[k], tolerance)
+            if finished:
                 break
-            _counts(d, e2, tiny, x, q, counts)
+            _count(d, e2, tiny, x, q, counts)
             for k in range(size):
-                if counts[k] > first + offset + begin + k:
+                if counts[k] > first + begin + k:
                     b[k] = x[k]
                 else:
                     a[k] = x[k]
@@ -68,18 +79,18 @@ def _bisect(d, e2, tiny, least, low, high, shared, first, offset, values):
             values[begin + k] = 0.5 * (a[k] + b[k])
 
 
-def bisect(d, e2, tiny, least, low, high, first, values, stream=0):
-    """Eigenvalues number `first`, `first` + 1, ... of those in (low, high], to `values`."""
+def bisect(d, e2, tiny, tolerance, low, high, first, values, stream=0):
+    """Store the eigenvalues number first, first + 1, ... in `values`."""
     parts = values.size + 1
-    x = np.array([point(low, high, i, parts) for i in range(1, parts)])
+    x = np.array([division_point(low, high, i, parts) for i in range(1, parts)])
     shared = np.empty(x.size, np.int64)
-    below(d, e2, tiny, x, shared)
-    most = max(_LANES, _FIRST // (PASSES * d.size))
-    for i, j in ranges(values.size, first=most, multiple=_LANES):
-        _bisect(d, e2, tiny, least, low, high, shared, first, i, values[i:j])
+    count_below(d, e2, tiny, x, shared)
+    piece = max(_LANES, _FIRST_PIECE // (MAX_PASSES * d.size))
+    for i, j in ranges(values.size, first=piece, multiple=_LANES):
+        _bisect((d, e2, tiny), tolerance, low, high, shared, first + i, values[i:j])
 
 
-def below(d, e2, tiny, x, counts, stream=0):
-    """How many eigenvalues are below each x."""
-    for i, j in ranges(x.size, first=max(_LANES, _FIRST // d.size), multiple=_LANES):
-        _below(d, e2, tiny, x[i:j], counts[i:j])
+def count_below(d, e2, tiny, x, counts, stream=0):
+    """Count the eigenvalues below each x, into `counts` (int64)."""
+    for i, j in ranges(x.size, first=max(_LANES, _FIRST_PIECE // d.size), multiple=_LANES):
+        _count_below(d, e2, tiny, x[i:j], counts[i:j])

@@ -1,4 +1,8 @@
-"""Sturm counts on the GPU: three points a thread; blocks read the matrix through shared memory."""
+"""Bisection by Sturm counts on the GPU: see `_sturm_cpu` for the arguments.
+
+A thread counts at three points at once, because the pivots of one point depend on each other. The
+threads of a block read the matrix through shared memory.
+"""
 
 import numpy as np
 from numba import float64, int32
@@ -7,20 +11,28 @@ from hetero import launch
 from hetero._driver import SIMULATOR, cuda
 from hetero.jit import kernel
 from sbth._quotient import quotient
-from sbth._sturm_math import PASSES, is_narrow, pivot_from, point, start
+from sbth._sturm_math import MAX_PASSES, division_point, has_converged, initial_interval, make_pivot
 
-_THREADS = 64  # few: a matrix of 10^4 rows shall fill the GPU
-_ROWS = 512  # of the matrix in shared memory
-_POINTS = 3  # of a thread
-_FULL = 256  # threads a multiprocessor from which more of them take as much longer
-_ALL = 0xFFFFFFFF
+_THREADS = 64
+"""Threads of a block: few, so that a matrix of order 10^4 occupies the GPU."""
 
-_pivot = pivot_from(kernel(device=True), quotient)
+_ROWS = 512
+"""Rows of the matrix in shared memory at a time (not tuned)."""
+
+_POINTS = 3
+"""Points of a thread."""
+
+_BUSY_THREADS = 256
+"""Threads that saturate a multiprocessor: more of them take proportionally longer."""
+
+_FULL_MASK = 0xFFFFFFFF
+
+_pivot = make_pivot(kernel(device=True), quotient)
 
 
 @kernel(device=True)
-def _counts(d, e2, tiny, p1, p2, p3):
-    """Eigenvalues below three points, for all threads of a block together."""
+def _count(d, e2, tiny, p1, p2, p3):
+    """Return the numbers of eigenvalues below three points; all threads of a block must call it."""
     rows = cuda.shared.array((2, _ROWS), float64)
     q1 = q2 = q3 = 1.0
     c1 = c2 = c3 = 0
@@ -42,42 +54,51 @@ def _counts(d, e2, tiny, p1, p2, p3):
 
 
 @kernel
-def count_parts(d, e2, tiny, low, high, counts):
-    """Eigenvalues below the inner ends of counts.size + 1 parts of an interval."""
+def count_at_parts(d, e2, tiny, low, high, counts):
+    """Count the eigenvalues below the inner ends of counts.size + 1 parts of an interval."""
     i, parts = _POINTS * cuda.grid(1), counts.size + 1
-    found = _counts(
+    below = _count(
         *(d, e2, tiny),
-        *(point(low, high, i + 1, parts), point(low, high, i + 2, parts)),
-        point(low, high, i + 3, parts),
+        *(division_point(low, high, i + 1, parts), division_point(low, high, i + 2, parts)),
+        division_point(low, high, i + 3, parts),
     )
     if i + 2 < counts.size:
-        counts[i], counts[i + 1], counts[i + 2] = found
+        counts[i], counts[i + 1], counts[i + 2] = below
 
 
 @kernel
-def bisect_values(d, e2, tiny, least, low, high, shared, first, lanes, values):
-    """`lanes` threads, neighbours in a warp, an eigenvalue."""
+def bisect_values(matrix, tolerance, low, high, shared, first, lanes, values):
+    """Compute the eigenvalues number first, first + 1, ..., each by `lanes` threads of a warp.
+
+    `shared` holds counts at equidistant points between low and high; `matrix` is (d, e2, tiny).
+    """
+    d, e2, tiny = matrix
     k, lane = cuda.grid(1) // lanes, cuda.grid(1) % lanes
     parts = _POINTS * lanes + 1
-    a, b = start(shared, low, high, first + k)
-    for _ in range(PASSES):
-        if cuda.syncthreads_and(int32(k >= values.size or is_narrow(a, b, least))):
+    a, b = initial_interval(shared, low, high, first + k)
+    for _ in range(MAX_PASSES):
+        if cuda.syncthreads_and(int32(k >= values.size or has_converged(a, b, tolerance))):
             break
         i = _POINTS * lane
-        p1, p2, p3 = point(a, b, i + 1, parts), point(a, b, i + 2, parts), point(a, b, i + 3, parts)
-        c1, c2, c3 = _counts(d, e2, tiny, p1, p2, p3)
+        p1, p2, p3 = (
+            division_point(a, b, i + 1, parts),
+            division_point(a, b, i + 2, parts),
+            division_point(a, b, i + 3, parts),
+        )
+        c1, c2, c3 = _count(d, e2, tiny, p1, p2, p3)
         part = int32(c1 <= first + k) + int32(c2 <= first + k) + int32(c3 <= first + k)
         shift = lanes // 2
         while shift > 0:
-            part += cuda.shfl_xor_sync(_ALL, int32(part), shift)
+            part += cuda.shfl_xor_sync(_FULL_MASK, int32(part), shift)
             shift //= 2
-        a, b = point(a, b, part, parts), point(a, b, part + 1, parts)
+        a, b = division_point(a, b, part, parts), division_point(a, b, part + 1, parts)
     if k < values.size and lane == 0:
         values[k] = 0.5 * (a + b)
 
 
 @kernel
-def count_below(d, e2, tiny, x, counts):
+def count_at_points(d, e2, tiny, x, counts):
+    """Count the eigenvalues below each x."""
     for k in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         q, count = 1.0, 0
         for i in range(d.size):
@@ -86,20 +107,20 @@ def count_below(d, e2, tiny, x, counts):
         counts[k] = count
 
 
-def bisect(d, e2, tiny, least, low, high, first, values, stream=0):
-    """Eigenvalues number `first`, `first` + 1, ... of those in (low, high], to `values`."""
-    full = _FULL * launch.multiprocessors()
-    grid = launch.blocks(max(values.size, full), _THREADS)
+def bisect(d, e2, tiny, tolerance, low, high, first, values, stream=0):
+    """Store the eigenvalues number first, first + 1, ... in `values`."""
+    busy = _BUSY_THREADS * launch.multiprocessors()
+    grid = launch.blocks(max(values.size, busy), _THREADS)
     shared = cuda.device_array(_POINTS * grid * _THREADS, np.int64, stream=stream)
-    count_parts[grid, _THREADS, stream](d, e2, tiny, low, high, shared)
+    count_at_parts[grid, _THREADS, stream](d, e2, tiny, low, high, shared)
     lanes = 1
-    while not SIMULATOR and lanes < 32 and 2 * lanes * values.size <= full:
+    while not SIMULATOR and lanes < 32 and 2 * lanes * values.size <= busy:
         lanes *= 2
     grid = launch.blocks(lanes * values.size, _THREADS)
-    arguments = d, e2, tiny, least, low, high, shared, first, lanes, values
+    arguments = (d, e2, tiny), tolerance, low, high, shared, first, lanes, values
     bisect_values[grid, _THREADS, stream](*arguments)
 
 
-def below(d, e2, tiny, x, counts, stream=0):
-    """How many eigenvalues are below each x."""
-    count_below[launch.strided(x.size), launch.THREADS, stream](d, e2, tiny, x, counts)
+def count_below(d, e2, tiny, x, counts, stream=0):
+    """Count the eigenvalues below each x, into `counts` (int64)."""
+    count_at_points[launch.strided(x.size), launch.THREADS, stream](d, e2, tiny, x, counts)

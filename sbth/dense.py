@@ -1,40 +1,49 @@
-"""A dense symmetric matrix to band form, by blocked Householder reflections."""
+"""Reduction of a dense symmetric matrix to band form, by blocked Householder reflections."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from hetero import DeviceUnavailableError, errors, region
+from hetero import Device, DeviceUnavailableError, errors, region
 from hetero.arrays import Workspace, device_of
 from hetero.devices import resolve
-from sbth._blocks import factored, half_image
-from sbth.eigenvalues import Search, band_eigenvalues
-from sbth.storage import checked_bool, checked_real, deliver, describe, scale_of
+from sbth._blocks import qr_compact_wy, symmetric_update_factor
+from sbth.eigenvalues import Selection, band_eigenvalues
+from sbth.storage import copy_like, safe_scale, shape_and_dtype, validate_bool, validate_real
 
 BANDWIDTH = 64
-"""Subdiagonals left by default: what a GPU reduces to tridiagonal form without another step."""
+"""Default number of subdiagonals: a GPU reduces them to tridiagonal form in a single stage."""
 
 BREAK_EVEN = 1000
-"""Order from which one H200 beats two cores."""
+"""Order from which on an H200 is faster than two CPU cores."""
 
 
-def full_to_band(a, bandwidth: int = BANDWIDTH, *, lower: bool = False, device=None):
+def full_to_band(
+    a: ArrayLike,
+    bandwidth: int = BANDWIDTH,
+    *,
+    lower: bool = False,
+    device: str | Device | None = None,
+) -> Any:
     """Reduce a dense symmetric matrix to a band matrix with the same eigenvalues.
 
     Parameters
     ----------
     a : array_like (n, n) of float
-        Its lower triangle is read; it is not modified. An array on a GPU is reduced there.
+        Only its lower triangle is read, and it is not modified. An array on a GPU is reduced there.
     bandwidth : int
-        Subdiagonals to leave, at least 1.
+        Number of subdiagonals to leave, at least 1.
     lower : bool
         Return lower storage. As everywhere in sbth and SciPy, upper storage is the default.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
-        A GPU needs CuPy (cuBLAS and cuSOLVER); "auto" chooses among devices that can do the work,
-        so the CPU where there is no CuPy.
+        A GPU requires CuPy (cuBLAS and cuSOLVER); without CuPy, "auto" chooses the CPU.
 
     Returns
     -------
@@ -47,56 +56,57 @@ def full_to_band(a, bandwidth: int = BANDWIDTH, *, lower: bool = False, device=N
     TypeError, ValueError
         `a` is complex, not square, holds NaN or infinity, or is so large that the band overflows.
     hetero.DeviceUnavailableError
-        The device cannot be used, or it is a GPU and there is no CuPy.
+        The device cannot be used, or it is a GPU and CuPy is not installed.
 
     Notes
     -----
-    Panel by panel: Q R of what is below the band, and A <- Q^T A Q by matrix products (Bischof,
-    Lang and Sun 2000). n^3 multiply-adds, all but a share of bandwidth/n of them in products.
+    The algorithm factors the part of each panel below the band into Q R, and computes A <- Q^T A Q
+    by matrix products (Bischof, Lang and Sun 2000). It takes n^3 multiply-adds, all but a fraction
+    of about bandwidth/n of them in matrix products.
     """
     bandwidth = errors.whole("bandwidth", bandwidth, 1)
-    lower = checked_bool("lower", lower)
-    a = _checked(a)
-    with _array_module(a, _resolved(a, device)) as xp, region("dense to band"):
-        scaled, factor = _reduced(xp, a, bandwidth)
+    lower = validate_bool("lower", lower)
+    a = _validate_matrix(a)
+    with _array_module(a, _resolve_device(a, device)) as xp, region("dense to band"):
+        scaled, factor = _reduce_to_band(xp, a, bandwidth)
         with np.errstate(over="ignore"):
             ab = scaled / scaled.dtype.type(factor)
         if factor < 1.0 and not bool(xp.isfinite(ab).all()):
             raise ValueError(
-                f"a is too large: its band form overflows {ab.dtype}, which ends at "
+                f"a is too large: its band form exceeds the largest {ab.dtype}, "
                 f"{np.finfo(ab.dtype).max:.4g}. Divide the matrix by a power of two"
             )
         if not lower:
-            ab = _as_upper(xp, ab)
-        return _returned(xp, ab, a)
+            ab = _to_upper_storage(xp, ab)
+        return _as_library_array(xp, ab, a)
 
 
-def _checked(a):
-    """Validate a matrix. One on a GPU comes back as it is, others as NumPy arrays."""
+def _validate_matrix(a: ArrayLike) -> Any:
+    """Validate a matrix; return it unchanged if it is on a GPU, else as a NumPy array."""
     if device_of(a) is None:
-        a = checked_real("a", a)
+        a = validate_real("a", a)
         shape = a.shape
     else:
-        shape, _ = describe("a", a)
+        shape, _ = shape_and_dtype("a", a)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {shape}")
     return a
 
 
-def _resolved(a, device):
-    """Choose the device for a matrix; a GPU that nobody asked for must have CuPy."""
+def _resolve_device(a: Any, device: str | Device | None) -> Device:
+    """Choose the device for a matrix; "auto" considers GPUs only if CuPy is installed."""
     order = a.shape[0] if isinstance(a, np.ndarray) else 0
     break_even = BREAK_EVEN if importlib.util.find_spec("cupy") else None
     return resolve(device, a, work=order, break_even=break_even)
 
 
 @contextlib.contextmanager
-def _array_module(a, device):
+def _array_module(a: Any, device: Device) -> Iterator[ModuleType]:
     """Yield NumPy, or on a GPU CuPy with the current stream of the library of `a`."""
     if device.kind == "cpu":
         yield np
         return
-    cupy = _cupy(device)
+    cupy = _import_cupy(device)
     with device.active(), contextlib.ExitStack() as stack:
         stream = int(Workspace(device, a).stream)
         if stream:
@@ -104,18 +114,18 @@ def _array_module(a, device):
         yield cupy
 
 
-def _reduced(xp, a, bandwidth):
-    """Reduce a checked matrix to lower band storage that is scaled by a power of two.
+def _reduce_to_band(xp: ModuleType, a: Any, bandwidth: int) -> tuple[Any, float]:
+    """Reduce a validated matrix to lower band storage, scaled by a power of two.
 
-    Returns the band, in host memory or on the GPU as `xp` says, and the power of two.
+    Returns the band as an array of `xp`, and the power of two.
     """
-    _, dtype = describe("a", a)
-    a = xp.tril(_adopted(xp, a).astype(dtype, copy=False))
+    _, dtype = shape_and_dtype("a", a)
+    a = xp.tril(_as_module_array(xp, a).astype(dtype, copy=False))
     n = a.shape[0]
     largest = float(abs(a).max()) if n else 0.0
     if not np.isfinite(largest):
         raise ValueError("a must be finite: its lower triangle holds NaN or infinity")
-    factor = scale_of(largest, a.dtype)
+    factor = safe_scale(largest, a.dtype)
     a = (a + xp.tril(a, -1).T) * a.dtype.type(factor)
     for start in range(0, n - bandwidth - 1, bandwidth):
         _reduce_panel(xp, a, start, bandwidth)
@@ -126,20 +136,20 @@ def _reduced(xp, a, bandwidth):
     return ab, factor
 
 
-def _adopted(xp, a):
-    """Return a matrix as an array of `xp`, without a copy where it is on the device already."""
+def _as_module_array(xp: ModuleType, a: Any) -> Any:
+    """Return a matrix as an array of `xp`, without a copy if it is on the device already."""
     if device_of(a) is not None:
-        if hasattr(a, "detach"):  # a PyTorch tensor may carry a gradient
+        if hasattr(a, "detach"):  # a PyTorch tensor may require a gradient
             a = a.detach()
-            if str(a.dtype) == "torch.bfloat16":  # CuPy does not know this type
+            if str(a.dtype) == "torch.bfloat16":  # CuPy does not support this type
                 a = a.float()
         if not hasattr(a, "__cuda_array_interface__"):
             return xp.from_dlpack(a)
     return xp.asarray(a)
 
 
-def _as_upper(xp, ab):
-    """Turn lower band storage into upper band storage."""
+def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
+    """Convert lower band storage to upper band storage."""
     d, n = ab.shape[0] - 1, ab.shape[1]
     upper = xp.zeros_like(ab)
     for k in range(d + 1):
@@ -147,8 +157,8 @@ def _as_upper(xp, ab):
     return upper
 
 
-def _returned(xp, ab, like):
-    """Return an array of `xp` in host memory, or where `like` is, as an array of its library."""
+def _as_library_array(xp: ModuleType, ab: Any, like: Any) -> Any:
+    """Return an array of `xp` as an array of the library of `like`, on the same device."""
     device = device_of(like)
     if device is None:
         return ab if xp is np else ab.get()
@@ -159,37 +169,46 @@ def _returned(xp, ab, like):
     return space.result(array, ab.shape)
 
 
-def _cupy(device):
+def _import_cupy(device: Device) -> ModuleType:
+    """Import CuPy, or raise DeviceUnavailableError with a remedy."""
     try:
         import cupy
     except ImportError:
-        cause, remedy = "sbth.full_to_band needs CuPy there", "pip install cupy-cuda13x"
+        cause, remedy = "sbth.full_to_band requires CuPy on a GPU", "pip install cupy-cuda13x"
         raise DeviceUnavailableError(str(device), cause, f"{remedy}, or device='cpu'") from None
     return cupy
 
 
-def _reduce_panel(xp, a, start: int, b: int) -> None:
-    """Eliminate what is below the band in columns start ... start + b - 1 of a, in place."""
+def _reduce_panel(xp: ModuleType, a: Any, start: int, b: int) -> None:
+    """Eliminate the elements below the band in columns start, ..., start + b - 1 of a, in place."""
     below = start + b
-    v, u, r, _ = factored(xp, a[below:, start:below])
+    v, u, r, _ = qr_compact_wy(xp, a[below:, start:below])
     a[below:, start:below] = r
     a[start:below, below:] = r.T
-    rest = a[below:, below:]
-    w = half_image(rest @ u, v, u)
-    rest -= xp.hstack((w, v)) @ xp.hstack((v, w)).T
+    trailing = a[below:, below:]
+    w = symmetric_update_factor(trailing @ u, v, u)
+    trailing -= xp.hstack((w, v)) @ xp.hstack((v, w)).T
 
 
-def eigvalsh(a, *, select="a", select_range=None, tol=None, device=None):
-    """Compute eigenvalues of a dense symmetric matrix: `full_to_band`, then `eigvals_banded`.
+def eigvalsh(
+    a: ArrayLike,
+    *,
+    select: str | int = "a",
+    select_range: tuple | None = None,
+    tol: float | None = None,
+    device: str | Device | None = None,
+) -> Any:
+    """Compute eigenvalues of a dense symmetric matrix, by `full_to_band` and `eigvals_banded`.
 
-    Parameters, errors and results are those of the two. The lower triangle of `a` is read.
+    Parameters, results and errors are those of these functions. Only the lower triangle of `a` is
+    read.
     """
-    a = _checked(a)
-    search = Search.checked(select, select_range, tol, describe("a", a)[0][0])
-    with _array_module(a, _resolved(a, device)) as xp:
+    a = _validate_matrix(a)
+    selection = Selection.create(select, select_range, tol, shape_and_dtype("a", a)[0][0])
+    with _array_module(a, _resolve_device(a, device)) as xp:
         with region("dense to band"):
-            ab, factor = _reduced(xp, a, BANDWIDTH)
+            ab, factor = _reduce_to_band(xp, a, BANDWIDTH)
             if xp is not np and device_of(a) is None:
                 ab = ab.get()
-        values = band_eigenvalues("a", ab, True, search, device, factor)
-    return deliver(values, a)
+        values = band_eigenvalues("a", ab, True, selection, device, factor)
+    return copy_like(values, a)

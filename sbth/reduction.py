@@ -1,46 +1,53 @@
-"""Band matrix to tridiagonal form, by the pipelined SBTH algorithm."""
+"""Reduction of a symmetric band matrix to tridiagonal form, by pipelined bulge chasing."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hetero import Device, errors, region
 from hetero.arrays import Workspace, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
-from sbth._order_math import sweeps
-from sbth.reflections import Reflections, Stage
+from sbth._order_math import sweep_count
+from sbth.reflections import Reflectors, Stage
 from sbth.storage import (
-    checked_band,
-    checked_bool,
-    deliver,
-    describe,
+    copy_like,
     diagonals,
     host_workspace,
-    scale_of,
+    safe_scale,
+    shape_and_dtype,
+    validate_band,
+    validate_bool,
 )
 
 METHODS = {"cpu": ("wavefront", "serial"), "cuda": ("persistent", "wavefront")}
-"""The methods of each kind of device, the default first."""
+"""Methods of each kind of device, the default first."""
 
-WIDE = {"cpu": 384, "cuda": 65}
-"""Subdiagonals from which a band is reduced in two steps."""
+TWO_STAGE_BANDWIDTH = {"cpu": 384, "cuda": 65}
+"""Number of subdiagonals from which on a band is reduced in two stages."""
 
-NARROW = 32
-"""Subdiagonals that the first of two steps leaves."""
+NARROW_BANDWIDTH = 32
+"""Number of subdiagonals that the first of two stages leaves."""
 
-FEW = 1000
-"""Order below which a CPU's threads wait for each other longer than they work."""
+SERIAL_ORDER = 1000
+"""Order below which the threads of a CPU would spend most of their time waiting for each other."""
 
 BREAK_EVEN = 500
-"""Order from which one H200 beats two cores, transfers included."""
+"""Order from which on an H200 is faster than two CPU cores, transfers included."""
 
 
 def tridiagonalize(
-    ab, *, lower: bool = False, method=None, in_flight=None, keep_reflectors=False, device=None
-):
+    ab: ArrayLike,
+    *,
+    lower: bool = False,
+    method: str | None = None,
+    in_flight: int | None = None,
+    keep_reflectors: bool = False,
+    device: str | Device | None = None,
+) -> tuple:
     """Reduce a symmetric band matrix to tridiagonal form by orthogonal transformations.
 
     Parameters
@@ -48,17 +55,18 @@ def tridiagonalize(
     ab : array_like (bandwidth + 1, n) of float
         LAPACK band storage, as `scipy.linalg.eig_banded` takes it: ab[bandwidth + i - j, j] is
         element (i, j) of the upper triangle, or with `lower` ab[i - j, j] is element (i, j) of the
-        lower one. Entries outside the matrix are ignored, and `ab` is not modified. float32 stays
-        float32, all else is computed in float64. An array on a GPU is reduced there.
+        lower one. Entries outside the matrix are ignored, and `ab` is not modified. float32 is
+        computed in float32, everything else in float64. An array on a GPU is reduced there.
     lower : bool
         Whether `ab` holds the lower triangle. As in SciPy, the upper one is the default.
     method : str, optional
-        On a CPU "wavefront" (block pairs of several sweeps at once, over the threads; the default
+        On a CPU "wavefront" (the threads process block pairs of several sweeps at once; the default
         from n = 1000 on) or "serial"; on a GPU "persistent" (one kernel in which blocks wait for
-        each other) or "wavefront" (one launch a step). All give the same bits on one device.
+        each other) or "wavefront" (one launch per step). All methods give identical results on one
+        device.
     in_flight : int, optional
-        On a GPU: the most block pairs that are worked on at once (the thesis's pipeline length). By
-        default all that the algorithm allows, n / (2 bandwidth).
+        On a GPU, the largest number of block pairs that are processed at once, the pipeline length
+        of Riesinger (2017). By default as many as the algorithm allows, n / (2 bandwidth).
     keep_reflectors : bool
         Also return the transformation. It takes n^2 numbers, twice as many for wide bands.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -68,29 +76,30 @@ def tridiagonalize(
     d, e : arrays (n,), (n - 1,)
         Diagonal and subdiagonal of T, a matrix with the same eigenvalues. NumPy arrays, or for an
         `ab` on a GPU arrays of its library on that GPU.
-    q : sbth.Reflections, with `keep_reflectors`
-        A = Q T Q^T. It is kept in host memory.
+    q : sbth.Reflectors, only with `keep_reflectors`
+        The transformation in A = Q T Q^T, in host memory.
 
     Raises
     ------
     TypeError
-        `ab` is complex or holds no numbers, or `lower` is no bool.
+        `ab` is complex or does not hold numbers, or `lower` is not a bool.
     ValueError
         `ab` does not have two dimensions, holds NaN or infinity within the band, or is so large
         that elements of T overflow.
     RuntimeError
-        The GPU blocks deadlocked. This is a bug in sbth: please report it. `ab` is unchanged.
+        The GPU blocks timed out. This is a bug in sbth: please report it. `ab` is unchanged.
     hetero.DeviceUnavailableError
 
     Notes
     -----
-    Lang (1993); thesis, algorithms 1 and 2. 6 n^2 bandwidth operations. Wide bands (`WIDE`) are
-    first reduced to 32 subdiagonals by blocks of reflections (Bischof, Lang and Sun 2000), as many
-    operations again, nearly all in products of matrices. Each eigenvalue changes by some n eps
-    times the norm at most. Entries near over- or underflow are scaled before.
+    The algorithm is bulge chasing (Lang 1993; Riesinger 2017, algorithms 1 and 2), with
+    6 n^2 bandwidth operations. Wide bands (`TWO_STAGE_BANDWIDTH`) are first reduced to 32
+    subdiagonals by blocks of reflections (Bischof, Lang and Sun 2000), which takes as many
+    operations again, nearly all in matrix products. Rounding changes each eigenvalue by a small
+    multiple of n eps times the norm at most. Matrices near over- or underflow are scaled first.
     """
-    lower = checked_bool("lower", lower)
-    ab = checked_band(ab)
+    lower = validate_bool("lower", lower)
+    ab = validate_band(ab)
     device, options = choose_method(ab, (method, in_flight, keep_reflectors), device)
     with device.active(), region("band to tridiagonal"):
         space = Workspace(device, ab)
@@ -99,18 +108,19 @@ def tridiagonalize(
             _refuse_overflow("ab", *matrix.diagonals())
         main, below = matrix.diagonals(space if device_of(ab) is not None else None)
         if matrix.order == 0:
-            main, below = deliver(main, ab), deliver(below, ab)
-    reflections = Reflections(matrix.order, matrix.stages, matrix.dtype)
-    return (main, below, reflections) if keep_reflectors else (main, below)
+            main, below = copy_like(main, ab), copy_like(below, ab)
+    if not keep_reflectors:
+        return main, below
+    return main, below, Reflectors(matrix.order, matrix.stages, matrix.dtype)
 
 
-def _refuse_overflow(name: str, *results) -> None:
-    """Raise the error of a matrix whose tridiagonal form is beyond the largest float."""
+def _refuse_overflow(name: str, *results: np.ndarray) -> None:
+    """Raise ValueError if an element of the tridiagonal form overflowed."""
     for values in results:
         if not np.isfinite(values).all():
             raise ValueError(
-                f"{name} is too large: its tridiagonal form overflows {values.dtype}, which ends "
-                f"at {np.finfo(values.dtype).max:.4g}. Divide the matrix by a power of two"
+                f"{name} is too large: its tridiagonal form exceeds the largest {values.dtype}, "
+                f"{np.finfo(values.dtype).max:.4g}. Divide the matrix by a power of two"
             )
 
 
@@ -119,10 +129,14 @@ class Tridiagonal(NamedTuple):
 
     Attributes
     ----------
-    columns : device array (n, 2): diagonal and subdiagonal, multiplied by `factor`
-    factor : a power of two, 1 unless the matrix is close to over- or underflow
-    stages : tuple of sbth.reflections.Stage, empty if they were not requested
-    space : Workspace on the device of `columns`
+    columns : device array (n, 2)
+        Diagonal and subdiagonal, multiplied by `factor`.
+    factor : float
+        A power of two; 1 unless the matrix is close to over- or underflow.
+    stages : tuple of sbth.reflections.Stage
+        The reflections, if they were requested.
+    space : Workspace
+        A workspace on the device of `columns`.
     """
 
     columns: np.ndarray
@@ -132,14 +146,16 @@ class Tridiagonal(NamedTuple):
 
     @property
     def order(self) -> int:
+        """Order of the matrix."""
         return self.columns.shape[0]
 
     @property
     def dtype(self) -> np.dtype:
+        """Type of the elements."""
         return np.dtype(self.columns.dtype)
 
-    def diagonals(self, space: Workspace | None = None, *, scaled: bool = False):
-        """Return diagonal and subdiagonal, as arrays of the kind of `space` or else NumPy arrays.
+    def diagonals(self, space: Workspace | None = None, *, scaled: bool = False) -> tuple:
+        """Return diagonal and subdiagonal as arrays of the kind of `space`, by default of NumPy.
 
         With `scaled` they are those of the matrix multiplied by `factor`.
         """
@@ -148,48 +164,50 @@ class Tridiagonal(NamedTuple):
         shapes = (self.order,), (max(self.order - 1, 0),)
         arrays = [space.output(shape, self.dtype) for shape in shapes]
         loops = twin("sbth._columns", space.device)
-        loops.split(self.columns, self.dtype.type(factor), *arrays, space.stream)
+        loops.extract_diagonals(self.columns, self.dtype.type(factor), *arrays, space.stream)
         return tuple(space.result(a, shape) for a, shape in zip(arrays, shapes, strict=True))
 
 
-def _extents(ab) -> tuple[int, int]:
+def _order_and_bandwidth(ab: Any) -> tuple[int, int]:
     """Return the order of a matrix in band storage, and the number of its subdiagonals."""
-    rows, n = ab.shape if isinstance(ab, np.ndarray) else describe("ab", ab)[0]
+    rows, n = ab.shape if isinstance(ab, np.ndarray) else shape_and_dtype("ab", ab)[0]
     return n, min(rows - 1, max(n - 1, 0))
 
 
-def choose_method(ab, options, device):
-    """Resolve the device for a checked `ab`, and the options (method, in_flight, keep) on it."""
+def choose_method(ab: Any, options: tuple, device: str | Device | None) -> tuple[Device, tuple]:
+    """Resolve the device for a validated `ab`, and the options (method, in_flight, keep) on it."""
     method, in_flight, keep = options
-    n, width = _extents(ab)
+    n, width = _order_and_bandwidth(ab)
     device = resolve(device, ab, work=n if width > 1 else 0, break_even=BREAK_EVEN)
     methods = METHODS[device.kind]
     if method is None:
-        few = device.kind == "cpu" and n < FEW
-        method = "serial" if few else methods[0]
+        is_small = device.kind == "cpu" and n < SERIAL_ORDER
+        method = "serial" if is_small else methods[0]
     errors.one_of("method", method, methods)
     if in_flight is not None:
         in_flight = errors.whole("in_flight", in_flight, 1)
     return device, (method, in_flight, keep)
 
 
-def reduce_band(ab, lower, options, space: Workspace, name: str = "ab") -> Tridiagonal:
-    """Reduce a checked `ab`, on the host or on the device of `space`, to tridiagonal form."""
-    n, width = _extents(ab)
+def reduce_band(
+    ab: Any, lower: bool, options: tuple, space: Workspace, name: str = "ab"
+) -> Tridiagonal:
+    """Reduce a validated `ab`, on the host or on the device of `space`, to tridiagonal form."""
+    n, width = _order_and_bandwidth(ab)
     inner = host_workspace(space)
     if device_of(ab) is not None:
-        shape, dtype = describe(name, ab)
+        shape, dtype = shape_and_dtype(name, ab)
         ab = space.input(name, ab, dtype).reshape(shape) if n else np.zeros(shape, dtype)
-    factor = scaling(ab, lower, name, space)
+    factor = choose_scale(ab, lower, name, space)
     if width > 1:
-        columns, stages = _reduced(ab, lower, factor, width, options, inner)
+        columns, stages = _run_stages(ab, lower, factor, width, options, inner)
         return Tridiagonal(columns, factor, stages, inner)
     if not isinstance(ab, np.ndarray):
         columns = inner.output((n, 2), ab.dtype).reshape((n, 2))
         loops = twin("sbth._columns", space.device)
-        flat, one = ab.reshape(ab.size), 1.0
-        loops.unpack(flat, ab.shape[0] - 1, lower, one, width, columns, inner.stream)
-        return Tridiagonal(columns, one, (), inner)
+        flat = ab.reshape(ab.size)
+        loops.load_band(flat, ab.shape[0] - 1, lower, 1.0, width, columns, inner.stream)
+        return Tridiagonal(columns, 1.0, (), inner)
     # Nothing is left to reduce, so no device is needed.
     columns = np.zeros((n, 2), ab.dtype)
     for k, diagonal in enumerate(diagonals(ab, lower)):
@@ -197,58 +215,63 @@ def reduce_band(ab, lower, options, space: Workspace, name: str = "ab") -> Tridi
     return Tridiagonal(columns, 1.0, (), Workspace(Device("cpu")))
 
 
-def scaling(ab, lower: bool, name: str, space: Workspace) -> float:
-    """Choose a power of two that keeps the squares of the elements of `ab` within range.
+def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
+    """Return a power of two that brings the squares of the elements of `ab` into range.
 
     `ab` is a NumPy array, or a two-dimensional device array on the device of `space`.
 
     Raises
     ------
     ValueError
-        NaN or infinity within the band. Entries outside the matrix are ignored.
+        There is NaN or infinity within the band. Entries outside the matrix are ignored.
     """
-    n, width = _extents(ab)
+    n, width = _order_and_bandwidth(ab)
     device = Device("cpu") if isinstance(ab, np.ndarray) else space.device
-    survey = twin("sbth._columns", device).survey
-    largest, index = survey(ab, lower, width, space.stream)
+    inspect_band = twin("sbth._columns", device).inspect_band
+    largest, index = inspect_band(ab, lower, width, space.stream)
     if index >= 0:
         k, j = divmod(index, n)
         row, column = (k, j) if lower else (ab.shape[0] - 1 - k, j + k)
         value = float(ab[row, column])
         raise ValueError(f"{name} holds {value} for element ({j + k}, {j}) of the matrix")
-    return scale_of(largest, ab.dtype)
+    return safe_scale(largest, ab.dtype)
 
 
-def _reduced(ab, lower, factor, width, options, space):
-    """Reduce a band of 2 or more subdiagonals; return (n, 2) columns, and the stages as kept."""
+def _run_stages(
+    ab: Any, lower: bool, factor: float, width: int, options: tuple, space: Workspace
+) -> tuple[Any, tuple[Stage, ...]]:
+    """Reduce a band of 2 or more subdiagonals; return columns (n, 2), and the requested stages."""
     method, in_flight, keep = options
-    n, dtype, device, kept = ab.shape[1], ab.dtype, space.device, []
+    n, dtype, device = ab.shape[1], ab.dtype, space.device
+    stages: list[tuple[int, int, Any]] = []
 
-    def room(before, after):
-        """Memory for a stage's reflections, of no size if they are not wanted."""
-        shape = (sweeps(n, after) * after, n) if keep else (0, 0)
+    def allocate_reflectors(before: int, after: int) -> Any:
+        """Allocate the reflections of a stage, with size 0 if they are not requested."""
+        shape = (sweep_count(n, after) * after, n) if keep else (0, 0)
         vectors = columns.zeros(shape[0] * shape[1], dtype, space.stream).reshape(shape)
-        kept.append((before, after, vectors))
+        stages.append((before, after, vectors))
         return vectors
 
-    def matrix(bandwidth):
+    def allocate_matrix(bandwidth: int) -> Any:
+        """Allocate a working matrix."""
         return space.output((n, 2 * bandwidth), dtype).reshape((n, 2 * bandwidth))
 
-    columns, work = twin("sbth._columns", device), matrix(width)
+    columns, work = twin("sbth._columns", device), allocate_matrix(width)
     flat = space.input("ab", ab, dtype) if isinstance(ab, np.ndarray) else ab.reshape(ab.size)
-    columns.unpack(flat, ab.shape[0] - 1, lower, factor, width, work, space.stream)
-    if width >= WIDE[device.kind]:
-        loops, vectors = twin("sbth._narrow", device), room(width, NARROW)
-        loops.narrow(work, width, NARROW, in_flight, vectors, space.stream)
-        wide, work, width = work, matrix(NARROW), NARROW
-        columns.cut(wide, NARROW, work, space.stream)
-    loops, vectors = twin("sbth._reduction", device), room(width, 1)
-    loops.reduce(work, width, method, in_flight, vectors, space.stream)
-    tridiagonal = matrix(1)
-    columns.cut(work, 1, tridiagonal, space.stream)
+    columns.load_band(flat, ab.shape[0] - 1, lower, factor, width, work, space.stream)
+    if width >= TWO_STAGE_BANDWIDTH[device.kind]:
+        loops, vectors = twin("sbth._narrow", device), allocate_reflectors(width, NARROW_BANDWIDTH)
+        loops.reduce_bandwidth(work, width, NARROW_BANDWIDTH, in_flight, vectors, space.stream)
+        wide, work, width = work, allocate_matrix(NARROW_BANDWIDTH), NARROW_BANDWIDTH
+        columns.truncate(wide, NARROW_BANDWIDTH, work, space.stream)
+    loops, vectors = twin("sbth._reduction", device), allocate_reflectors(width, 1)
+    loops.chase_bulges(work, width, method, in_flight, vectors, space.stream)
+    tridiagonal = allocate_matrix(1)
+    columns.truncate(work, 1, tridiagonal, space.stream)
 
-    def on_host(array):
+    def to_host(array: Any) -> np.ndarray:
+        """Copy an array of the device to the host."""
         return np.asarray(space.result(array.reshape(array.size), array.shape))
 
-    stages = (Stage(before, after, on_host(v)) for before, after, v in kept if keep)
-    return tridiagonal, tuple(stages)
+    requested = stages if keep else []
+    return tridiagonal, tuple(Stage(before, after, to_host(v)) for before, after, v in requested)

@@ -1,11 +1,13 @@
-"""Slow, obvious oracles: Algorithm 1 of the thesis on a dense matrix, and closed-form spectra."""
+"""Slow, obvious references: Algorithm 1 of Riesinger (2017) by dense matrices; exact spectra."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 
-def dense_from_band(ab, lower: bool = False) -> np.ndarray:
+def dense_from_band(ab: np.ndarray, lower: bool = False) -> np.ndarray:
     """Expand LAPACK band storage, upper unless `lower`, to the dense symmetric matrix."""
     ab = np.asarray(ab)
     d, n = ab.shape[0] - 1, ab.shape[1]
@@ -16,8 +18,11 @@ def dense_from_band(ab, lower: bool = False) -> np.ndarray:
     return a
 
 
-def tridiagonal(a: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """d and e of a dense symmetric matrix of bandwidth d, by full reflections (Algorithm 1)."""
+def tridiagonalize_dense(a: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return diagonal and subdiagonal of the tridiagonal form of a dense matrix of bandwidth d.
+
+    The reflections are full matrices (Riesinger 2017, algorithm 1).
+    """
     a = np.array(a, float)
     n = len(a)
     for s in range(n - 2):
@@ -34,8 +39,10 @@ def tridiagonal(a: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.diag(a).copy(), np.diag(a, -1).copy()
 
 
-def cosine_matrix(coefficients, n: int, lower: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Band storage and sorted eigenvalues of a matrix of bandwidth len(coefficients) - 1.
+def cosine_matrix(
+    coefficients: Sequence[float], n: int, lower: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a matrix of bandwidth len(coefficients) - 1 in band storage, and its eigenvalues.
 
     A_rs = c_|r-s| - c_(r+s) - c_(2(n+1)-r-s), counted from 1, has the eigenvalues
     c_0 + 2 sum_k c_k cos(k pi j/(n+1)).

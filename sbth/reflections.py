@@ -1,27 +1,29 @@
-"""The reflections of a reduction, kept: A = Q T Q^T."""
+"""The transformation Q of a reduction A = Q T Q^T, as a product of reflections."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hetero.arrays import device_of
-from sbth.storage import deliver, download
+from sbth.storage import copy_like, copy_to_host
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Reflections that take a band from `before` subdiagonals to `after`.
+    """Reflections that reduce a band from `before` to `after` subdiagonals.
 
     Attributes
     ----------
     before, after : int
     vectors : NumPy array (columns, n)
-        Row j has the reflections that belong to column j, one after the other from place
-        j + after on, each in `before` places (fewer at the end): tau, then v_2, v_3, ... of
-        1 - tau v v^T, which acts on the rows of these places. v_1 = 1.
+        Row j holds the reflections 1 - tau v v^T that belong to column j, one after the other from
+        index j + after on. Each occupies `before` elements (the last one may have fewer): tau,
+        v_2, v_3, ...; v_1 is 1. It acts on the rows of the matrix with the same indices.
     """
 
     before: int
@@ -29,6 +31,7 @@ class Stage:
     vectors: np.ndarray
 
     def apply(self, x: np.ndarray, transposed: bool) -> None:
+        """Multiply x (n, columns) by the product of the reflections, or its transpose, in place."""
         columns, n = self.vectors.shape
         columns = min(columns, n - self.after)
         order = range(columns) if transposed else range(columns - 1, -1, -1)
@@ -49,27 +52,29 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class Reflections:
-    """Q of A = Q T Q^T, as a product of reflections.
+class Reflectors:
+    """The orthogonal Q in A = Q T Q^T, as a product of reflections.
 
     Attributes
     ----------
-    order : n
-    stages : tuple of Stage, the widest band first, in host memory
-    dtype : type of the matrix that was reduced, float32 or float64
+    order : int
+    stages : tuple of Stage
+        The stages of the reduction, in their order, in host memory.
+    dtype : float32 or float64
+        Type of the matrix that was reduced.
     """
 
     order: int
     stages: tuple[Stage, ...] = ()
     dtype: type | np.dtype = np.float64
 
-    def apply(self, x, *, transposed: bool = False) -> np.ndarray:
-        """Compute Q x, or Q^T x, with 2 n^2 operations for each column and stage.
+    def apply(self, x: ArrayLike, *, transposed: bool = False) -> Any:
+        """Return Q x, or Q^T x, with 2 n^2 operations for each column and stage.
 
         Parameters
         ----------
         x : array_like (n,) or (n, columns)
-            An array on a GPU is copied to the host, where Q is, and its image back to that GPU.
+            An array on a GPU is copied to the host, where Q is, and the result back to that GPU.
 
         Returns
         -------
@@ -79,10 +84,10 @@ class Reflections:
         Raises
         ------
         TypeError, ValueError
-            `x` holds no numbers, has not n rows, or is complex and on a GPU.
+            `x` does not hold numbers or does not have n rows, or is complex and on a GPU.
         """
         if device_of(x) is not None:
-            return deliver(self.apply(download("x", x), transposed=transposed), x)
+            return copy_like(self.apply(copy_to_host("x", x), transposed=transposed), x)
         x = np.asarray(x)
         if x.ndim not in (1, 2) or len(x) != self.order:
             raise ValueError(f"x must have {self.order} rows, got shape {x.shape}")

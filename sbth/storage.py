@@ -1,14 +1,16 @@
-"""Band matrices: LAPACK's storage and the columns that the reduction works on (thesis, eq. 5.3).
+"""Storage of band matrices: LAPACK's, and the working matrix of a reduction.
 
-A working matrix is a C-ordered array (n, 2 d): row j holds column j of the matrix from the diagonal
-downward, with room for the d - 1 rows by which a sweep fills in.
+A working matrix is a C-contiguous array (n, 2 d): row j holds column j of the matrix from the
+diagonal downward, with space for the d - 1 rows of fill-in of a sweep (Riesinger 2017, eq. 5.3).
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from hetero import errors, regions
 from hetero.arrays import Workspace, as_real, device_of
@@ -16,62 +18,63 @@ from hetero.arrays import Workspace, as_real, device_of
 _REAL_KINDS = ("float", "bfloat", "int", "uint", "bool")
 
 
-def checked_band(ab, name: str = "ab"):
+def validate_band(ab: ArrayLike, name: str = "ab") -> Any:
     """Validate an array in band storage and return it.
 
-    An array in host memory comes back as a NumPy array of float32 or float64, one on a GPU
+    An array in host memory is returned as a NumPy array of float32 or float64, an array on a GPU
     unchanged.
 
     Raises
     ------
     TypeError
-        Complex numbers, strings, objects, ragged sequences.
+        It holds complex numbers, strings or objects, or is a ragged sequence.
     ValueError
-        Not two dimensions, or no rows.
+        It does not have two dimensions, or has no rows.
     """
     if device_of(ab) is None:
-        ab = checked_real(name, ab)
+        ab = validate_real(name, ab)
         shape = ab.shape
     else:
-        shape, _ = describe(name, ab)
+        shape, _ = shape_and_dtype(name, ab)
     if len(shape) != 2 or shape[0] == 0:
         raise ValueError(f"{name} must have the shape (bandwidth + 1, n), got {shape}")
     return ab
 
 
-def checked_real(name: str, values) -> np.ndarray:
+def validate_real(name: str, values: ArrayLike) -> np.ndarray:
     """Copy real numbers to a NumPy array: float32 if they are float32, else float64.
 
     Raises
     ------
     TypeError
-        Complex numbers, strings, objects, ragged sequences.
+        They are complex numbers, strings or objects, or a ragged sequence.
     """
     if device_of(values) is not None:
-        return download(name, values)
+        return copy_to_host(name, values)
     if getattr(getattr(values, "dtype", None), "kind", "") == "c":
         _refuse_complex(name)
     return as_real(name, values, None)
 
 
-def checked_bool(name: str, value) -> bool:
-    """Validate a flag. A text such as "upper" would count as true, so only booleans are taken."""
+def validate_bool(name: str, value: object) -> bool:
+    """Validate a flag; only booleans are accepted, because a text such as "upper" would be true."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return bool(value)
 
 
-def _refuse_complex(name: str):
+def _refuse_complex(name: str) -> NoReturn:
+    """Raise the error for complex arrays."""
     raise TypeError(f"{name} must be real: complex Hermitian matrices are not supported")
 
 
-def describe(name: str, array) -> tuple[tuple[int, ...], np.dtype]:
-    """Return the shape of an array on a GPU and the type to compute with: float32 or float64.
+def shape_and_dtype(name: str, array: Any) -> tuple[tuple[int, ...], np.dtype]:
+    """Return the shape of an array on a GPU, and the dtype to compute in: float32 or float64.
 
     Raises
     ------
     TypeError
-        The array holds complex numbers, or no numbers at all.
+        The array holds complex numbers, or something other than numbers.
     """
     shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
     if shape is None or dtype is None:
@@ -87,9 +90,9 @@ def describe(name: str, array) -> tuple[tuple[int, ...], np.dtype]:
     return tuple(shape), np.dtype(np.float32 if text == "float32" else np.float64)
 
 
-def download(name: str, array) -> np.ndarray:
+def copy_to_host(name: str, array: Any) -> np.ndarray:
     """Copy an array from a GPU to host memory."""
-    shape, dtype = describe(name, array)
+    shape, dtype = shape_and_dtype(name, array)
     device = device_of(array)
     with device.active():
         space = Workspace(device, array)
@@ -103,10 +106,10 @@ def host_workspace(space: Workspace) -> Workspace:
     return plain
 
 
-def deliver(host: np.ndarray, like):
+def copy_like(host: np.ndarray, like: Any) -> Any:
     """Copy a NumPy array to the GPU that holds `like`, as an array of the library of `like`.
 
-    Where `like` is in host memory, `host` itself is returned.
+    If `like` is in host memory, `host` itself is returned.
     """
     device = device_of(like)
     if device is None:
@@ -123,8 +126,8 @@ def deliver(host: np.ndarray, like):
         return space.result(array, host.shape)
 
 
-def require_host(name: str, values, routine: str) -> None:
-    """Refuse arrays on a GPU in routines that only rearrange NumPy arrays."""
+def require_host(name: str, values: Any, routine: str) -> None:
+    """Raise TypeError for arrays on a GPU, in routines that only rearrange NumPy arrays."""
     if (device := device_of(values)) is not None:
         raise TypeError(
             f"{name} is on {device}, but {routine} works in host memory: copy it there first "
@@ -133,16 +136,17 @@ def require_host(name: str, values, routine: str) -> None:
 
 
 def diagonals(ab: np.ndarray, lower: bool) -> list[np.ndarray]:
-    """The diagonal and the subdiagonals of a checked `ab`, as views of it."""
+    """Return the diagonal and the subdiagonals of a validated `ab`, as views of it."""
     d, n = ab.shape[0] - 1, ab.shape[1]
     width = min(d, max(n - 1, 0))
     return [ab[k, : n - k] if lower else ab[d - k, k:] for k in range(width + 1)]
 
 
-def scale_of(largest: float, dtype) -> float:
-    """A power of two that brings `largest` to where sums of squares are harmless.
+def safe_scale(largest: float, dtype: DTypeLike) -> float:
+    """Return a power of two that scales `largest` so that sums of squares stay within range.
 
-    `low` is eps^-2 times the elements whose squares begin to lose digits: reflections drop those.
+    `low` is eps^-2 times the magnitude at which squares begin to lose digits: reflections neglect
+    smaller elements.
     """
     info = np.finfo(dtype)
     eps = float(info.eps)
@@ -152,14 +156,16 @@ def scale_of(largest: float, dtype) -> float:
     return 2.0 ** min(-math.frexp(largest)[1], int(info.maxexp) - 2)
 
 
-def band_from_dense(a, bandwidth: int | None = None, *, lower: bool = False) -> np.ndarray:
+def band_from_dense(
+    a: ArrayLike, bandwidth: int | None = None, *, lower: bool = False
+) -> np.ndarray:
     """Copy one triangle of a dense symmetric matrix to LAPACK band storage.
 
     Parameters
     ----------
     a : array_like (n, n)
     bandwidth : int, optional
-        Subdiagonals to keep; by default all up to the last one with a number other than 0.
+        Number of subdiagonals to store; by default all up to the last one that is not 0.
     lower : bool
         Read the lower triangle and return lower storage, rather than the upper ones.
 
@@ -168,9 +174,9 @@ def band_from_dense(a, bandwidth: int | None = None, *, lower: bool = False) -> 
     TypeError
         `a` holds something other than real numbers, or is on a GPU.
     ValueError
-        `a` is not square, or has something outside `bandwidth`.
+        `a` is not square, or has nonzero elements outside `bandwidth`.
     """
-    lower = checked_bool("lower", lower)
+    lower = validate_bool("lower", lower)
     require_host("a", a, "band_from_dense")
     a = np.asarray(a)
     if a.dtype.kind == "c":
@@ -184,17 +190,17 @@ def band_from_dense(a, bandwidth: int | None = None, *, lower: bool = False) -> 
     widest = int(np.max(rows - columns, initial=0))
     d = widest if bandwidth is None else errors.whole("bandwidth", bandwidth, 0)
     if d < widest:
-        raise ValueError(f"bandwidth={d} leaves out elements: a has {widest} subdiagonals")
+        raise ValueError(f"bandwidth={d} is too small: a has {widest} nonzero subdiagonals")
     ab = np.zeros((d + 1, len(a)), a.dtype)
     for k in range(min(d, len(a) - 1) + 1):
         ab[k if lower else d - k, slice(len(a) - k) if lower else slice(k, None)] = np.diag(a, -k)
     return ab
 
 
-def band_from_sparse(a, *, lower: bool = False) -> np.ndarray:
+def band_from_sparse(a: Any, *, lower: bool = False) -> np.ndarray:
     """Copy the lower triangle of a SciPy sparse matrix to LAPACK band storage.
 
-    To get a small bandwidth first permute it with
+    For a small bandwidth, permute the matrix first with
     `scipy.sparse.csgraph.reverse_cuthill_mckee(a, symmetric_mode=True)`.
 
     Parameters
@@ -206,14 +212,15 @@ def band_from_sparse(a, *, lower: bool = False) -> np.ndarray:
     Raises
     ------
     TypeError
-        `a` is no SciPy sparse matrix, or holds complex numbers.
+        `a` is not a SciPy sparse matrix, or holds complex numbers.
     ValueError
         `a` is not square.
     """
-    lower = checked_bool("lower", lower)
+    lower = validate_bool("lower", lower)
     if not hasattr(a, "tocoo") or not isinstance(getattr(a, "dtype", None), np.dtype):
         raise TypeError(
-            f"a must be a SciPy sparse matrix, got {type(a).__name__}; band_from_dense takes others"
+            f"a must be a SciPy sparse matrix, got {type(a).__name__}; for dense matrices there is "
+            "band_from_dense"
         )
     if a.dtype.kind == "c":
         _refuse_complex("a")
@@ -221,15 +228,15 @@ def band_from_sparse(a, *, lower: bool = False) -> np.ndarray:
     require_host("a", a.data, "band_from_sparse")
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {a.shape}")
-    keep = (a.row >= a.col) & (a.data != 0)
-    k, column, data = (a.row - a.col)[keep], a.col[keep], a.data[keep]
+    stored = (a.row >= a.col) & (a.data != 0)
+    k, column, data = (a.row - a.col)[stored], a.col[stored], a.data[stored]
     d = int(np.max(k, initial=0))
     ab = np.zeros((d + 1, a.shape[0]), np.result_type(a.dtype, np.float32))
     np.add.at(ab, (k, column) if lower else (d - k, column + k), data)
     return ab
 
 
-def dense_from_band(ab, *, lower: bool = False) -> np.ndarray:
+def dense_from_band(ab: ArrayLike, *, lower: bool = False) -> np.ndarray:
     """Expand LAPACK band storage, upper unless `lower`, to the dense symmetric matrix.
 
     Raises
@@ -237,9 +244,9 @@ def dense_from_band(ab, *, lower: bool = False) -> np.ndarray:
     TypeError, ValueError
         `ab` is complex, not two-dimensional, or on a GPU.
     """
-    lower = checked_bool("lower", lower)
+    lower = validate_bool("lower", lower)
     require_host("ab", ab, "dense_from_band")
-    ab = checked_band(ab)
+    ab = validate_band(ab)
     n = ab.shape[1]
     a = np.zeros((n, n), ab.dtype)
     for k, diagonal in enumerate(diagonals(ab, lower)):

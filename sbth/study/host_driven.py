@@ -18,7 +18,7 @@ import numpy as np
 
 from hetero.devices import Device
 from hetero.jit import twin
-from sbth._order_math import extents, in_step, steps
+from sbth._order_math import block_extents, step_count, sweeps_in_step
 
 ORDERS = ("breadth first", "depth first")
 
@@ -49,8 +49,8 @@ class HostDriven:
 
     def run(self, begin: int = 0, stop: int | None = None) -> None:
         """Wavefronts begin ... stop - 1, by default all of them."""
-        for step in range(begin, steps(self.n, self.d) if stop is None else stop):
-            first, last = in_step(step, self.n, self.d)
+        for step in range(begin, step_count(self.n, self.d) if stop is None else stop):
+            first, last = sweeps_in_step(step, self.n, self.d)
             for group in range(first, last, self.length):
                 self._issue(step, range(group, min(group + self.length, last)))
 
@@ -73,7 +73,7 @@ class HostDriven:
 
     def _task(self, s: int, k: int, stream) -> Iterator[str]:
         """Issues an operation at a time, and says which."""
-        c0, m, rows = extents(s, k, self.n, self.d)
+        c0, m, rows = block_extents(s, k, self.n, self.d)
         slot, work, vectors, scalars = s % self.slots, self.work, self.vectors, self.scalars
         v, following = ((6 * slot + i) * self.d for i in ((k & 1), 1 - (k & 1)))
         x, w, y, h = ((6 * slot + i) * self.d for i in (2, 3, 4, 5))

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero.devices import Device
 from hetero.study import Study
-from sbth._order_math import last_task, sweeps
+from sbth._order_math import last_task, sweep_count
 from sbth.study.host_driven import HostDriven
 
 BANDWIDTHS = (16, 32, 64, 128, 256)
@@ -47,7 +47,7 @@ def run(study: Study) -> dict:
 
 def _shares(n: int, d: int, seconds: dict[str, float]) -> dict:
     named, time = Counter(), Counter()
-    for name, count in calls(n, d).items():
+    for name, count in count_calls(n, d).items():
         named[NAMES.get(name, name)] += count
         time[NAMES.get(name, name)] += count * seconds[name]
     total = sum(time.values())
@@ -55,11 +55,11 @@ def _shares(n: int, d: int, seconds: dict[str, float]) -> dict:
     return {"n": n, "d": d, "calls": dict(named), "share": share, "seconds": total}
 
 
-def calls(n: int, d: int) -> Counter:
+def count_calls(n: int, d: int) -> Counter:
     """How often a whole reduction calls each operation."""
     driver = HostDriven(np.zeros((4 * d, 2 * d)), Device("cpu"), 1, "depth first")
     begin, middle, end = (Counter(driver._task(0, k, None)) for k in (0, 1, 3))
-    tasks = np.array([last_task(s, n, d) + 1 for s in range(sweeps(n))])
+    tasks = np.array([last_task(s, n, d) + 1 for s in range(sweep_count(n))])
     total = Counter()
     for name in begin:
         extra = len(tasks) * (begin[name] - middle[name])

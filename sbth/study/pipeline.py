@@ -9,8 +9,8 @@ import numpy as np
 import sbth
 from hetero._threads import threads, use_threads
 from hetero.study import Study
-from sbth._order_math import last_task, steps, sweeps
-from sbth.reduction import NARROW
+from sbth._order_math import last_task, step_count, sweep_count
+from sbth.reduction import NARROW_BANDWIDTH
 from sbth.study.host_driven import ORDERS, HostDriven
 from sbth.study.operations import BANDWIDTHS
 
@@ -35,14 +35,14 @@ def run(study: Study) -> dict:
     for record in found:
         first, n, d = record["seconds"][0], record["n"], record["d"]
         record["speed-up"] = [first / s for s in record["seconds"]]
-        record["tasks over steps"] = tasks(n, d) / steps(n, d)
+        record["tasks over steps"] = task_count(n, d) / step_count(n, d)
     _show(study, found)
     return {"runs": found, "thesis, largest speed-up": BEST}
 
 
-def tasks(n: int, d: int) -> int:
+def task_count(n: int, d: int) -> int:
     """Of a reduction in one step; over its steps they are the most that a pipeline can gain."""
-    return sum(last_task(s, n, d) + 1 for s in range(sweeps(n)))
+    return sum(last_task(s, n, d) + 1 for s in range(sweep_count(n)))
 
 
 def _record(ab, way: str, lengths, seconds) -> dict:
@@ -61,7 +61,7 @@ def _fused(study: Study, ab) -> list[dict]:
             with use_threads(length):
                 seconds.append(_time(study, ab, method="wavefront"))
         return [_record(ab, "fused, threads", lengths, seconds)]
-    everything = n // (2 * min(d, NARROW)) + 1
+    everything = n // (2 * min(d, NARROW_BANDWIDTH)) + 1
     lengths = [*(length for length in _lengths(n) if length < everything), everything]
     seconds = [_time(study, ab, in_flight=length) for length in lengths]
     return [_record(ab, "fused", lengths, seconds)]
@@ -85,8 +85,8 @@ def _time(study: Study, ab, **options) -> float:
 def _host_driven(study: Study, ab) -> list[dict]:
     """Wavefronts in the middle of the reduction, and what all tasks take at their pace."""
     n, d = ab.shape[1], ab.shape[0] - 1
-    total = tasks(n, d)
-    begin, found = steps(n, d) // 2, []
+    total = task_count(n, d)
+    begin, found = step_count(n, d) // 2, []
     window = min(-(-WINDOW // max(1, n // (4 * d))), begin - 1)  # wavefronts
     work = np.random.default_rng(n).standard_normal((n, 2 * d))
     lengths = [length for length in _lengths(n) if length <= n // (2 * d) + 1]

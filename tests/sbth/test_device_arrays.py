@@ -137,18 +137,18 @@ def simulated(require_cuda, monkeypatch):
         finish=lambda array, shape: Simulated(array.reshape(shape)),
     )
 
-    def reduce(work, d, method, in_flight, kept, stream=0):
-        _reduction_cpu.reduce(host(work), d, "serial", None, host(kept))
+    def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
+        _reduction_cpu.chase_bulges(host(work), d, "serial", None, host(reflectors))
 
     def bisect(*arguments):
         _sturm_cpu.bisect(*map(host, arguments))
 
-    def below(*arguments):
-        _sturm_cpu.below(*map(host, arguments))
+    def count_below(*arguments):
+        _sturm_cpu.count_below(*map(host, arguments))
 
     stand_ins = {
-        "sbth._reduction": SimpleNamespace(reduce=reduce),
-        "sbth._sturm": SimpleNamespace(bisect=bisect, below=below),
+        "sbth._reduction": SimpleNamespace(chase_bulges=chase_bulges),
+        "sbth._sturm": SimpleNamespace(bisect=bisect, count_below=count_below),
     }
 
     class Cupy:
@@ -163,7 +163,7 @@ def simulated(require_cuda, monkeypatch):
     twin = reduction.twin
     for module in (reduction, eigenvalues):
         monkeypatch.setattr(module, "twin", lambda t, d: stand_ins.get(t) or twin(t, d))
-    monkeypatch.setattr(dense, "_cupy", lambda device: Cupy())
+    monkeypatch.setattr(dense, "_import_cupy", lambda device: Cupy())
     monkeypatch.setattr(arrays, "_library", lambda array: library)
     monkeypatch.setattr(cuda, "as_cuda_array", lambda array, sync: array, raising=False)
     return lambda values: Simulated(cuda.to_device(np.asarray(values)))

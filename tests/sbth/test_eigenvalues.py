@@ -106,7 +106,7 @@ def test_bad_input(arguments, message):
 def test_a_wrong_selection_is_refused_before_the_reduction(solve, monkeypatch):
     from sbth import dense, eigenvalues
 
-    for module, name in ((eigenvalues, "reduce_band"), (dense, "_reduced")):
+    for module, name in ((eigenvalues, "reduce_band"), (dense, "_reduce_to_band")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it was reduced"))
     for options in ({"select": "x"}, {"select": "i", "select_range": (0, 4)}):
         with pytest.raises(ValueError, match="select"):

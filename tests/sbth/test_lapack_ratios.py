@@ -91,7 +91,7 @@ def clement(n, d):
 @pytest.fixture(params=["one step", "two steps"])
 def order(request, monkeypatch):
     """n and d, of a band that is reduced in one step or in two."""
-    monkeypatch.setattr(reduction, "WIDE", {"cpu": 33, "cuda": 33})
+    monkeypatch.setattr(reduction, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
     return (53, 7) if request.param == "one step" else (75, 34)
 
 

@@ -4,16 +4,26 @@ import itertools
 
 import pytest
 
-from sbth._order_math import extents, in_step, last_task, needed, steps, sweeps
+from sbth._order_math import (
+    block_extents,
+    last_task,
+    required_progress,
+    step_count,
+    sweep_count,
+    sweeps_in_step,
+)
 
 
 def wavefronts(n, d, b):
-    return [[(s, t - 2 * s) for s in range(*in_step(t, n, d, b))] for t in range(steps(n, d, b))]
+    return [
+        [(s, t - 2 * s) for s in range(*sweeps_in_step(t, n, d, b))]
+        for t in range(step_count(n, d, b))
+    ]
 
 
 def touched(s, k, n, d, b):
     """Columns and rows of a task's blocks."""
-    c0, m, rows = extents(s, k, n, d, b)
+    c0, m, rows = block_extents(s, k, n, d, b)
     return {(i, j) for j in range(c0, c0 + m) for i in range(j, c0 + m + rows)}
 
 
@@ -22,7 +32,7 @@ CASES = [(3, 2, 1), (9, 2, 1), (24, 5, 1), (17, 16, 1), (31, 7, 3), (40, 9, 8), 
 
 @pytest.mark.parametrize(("n", "d", "b"), CASES)
 def test_every_task_runs_once_after_what_it_needs(n, d, b):
-    tasks = {(s, k) for s in range(sweeps(n, b)) for k in range(last_task(s, n, d, b) + 1)}
+    tasks = {(s, k) for s in range(sweep_count(n, b)) for k in range(last_task(s, n, d, b) + 1)}
     fronts = wavefronts(n, d, b)
     assert sorted(itertools.chain(*fronts)) == sorted(tasks)
     step = {task: t for t, front in enumerate(fronts) for task in front}
@@ -31,7 +41,7 @@ def test_every_task_runs_once_after_what_it_needs(n, d, b):
         if s > 0:
             before = min(k + 1, last_task(s - 1, n, d, b))
             assert step[s - 1, before] < step[s, k]
-            assert b > 1 or needed(s, k, n, d) == before + 1
+            assert b > 1 or required_progress(s, k, n, d) == before + 1
 
 
 @pytest.mark.parametrize(("n", "d", "b"), CASES)
@@ -45,5 +55,5 @@ def test_tasks_of_a_wavefront_touch_different_elements(n, d, b):
 def test_the_sweeps_leave_nothing_outside(n, d, b):
     """Every column with something below b subdiagonals belongs to a sweep, and no other sweep."""
     wide = {j for j in range(n) if j + b < n - 1}
-    assert wide <= set(range(sweeps(n, b) * b))
-    assert (sweeps(n, b) - 1) * b + b < n - 1 or not wide
+    assert wide <= set(range(sweep_count(n, b) * b))
+    assert (sweep_count(n, b) - 1) * b + b < n - 1 or not wide

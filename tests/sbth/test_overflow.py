@@ -20,7 +20,7 @@ def limits(dtype):
 def test_an_eigenvalue_that_overflows_is_an_error(device, dtype):
     large, small = limits(dtype)
     ab, full = ONES.astype(dtype), ONES.astype(dtype)
-    words = f"is too large: an eigenvalue overflows {np.dtype(dtype)}"
+    words = f"is too large: an eigenvalue exceeds the largest {np.dtype(dtype)}"
     with pytest.raises(ValueError, match=f"^a_band {words}"):
         sbth.eigvals_banded(ab * large, device=device)
     with pytest.raises(ValueError, match=f"^a {words}"):
@@ -58,6 +58,6 @@ def test_selected_eigenvalues_survive_an_overflow_of_others(device):
 
 def test_a_band_that_overflows_is_an_error():
     large, small = limits(np.float64)
-    with pytest.raises(ValueError, match=r"^a is too large: its band form overflows float64"):
+    with pytest.raises(ValueError, match=r"^a is too large: its band form exceeds the largest float64"):
         sbth.full_to_band(ONES * large, 2, device="cpu")
     assert np.isfinite(sbth.full_to_band(ONES * small, 2, device="cpu")).all()

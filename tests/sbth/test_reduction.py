@@ -41,7 +41,7 @@ def test_spectrum_is_kept(device, n, d, dtype):
 def test_follows_the_obvious_algorithm(device):
     ab = band(30, 4)
     d, e = sbth.tridiagonalize(ab, device=device)
-    d_true, e_true = reference.tridiagonal(reference.dense_from_band(ab), 4)
+    d_true, e_true = reference.tridiagonalize_dense(reference.dense_from_band(ab), 4)
     np.testing.assert_allclose(d, d_true, atol=1e-11)
     np.testing.assert_allclose(np.abs(e), np.abs(e_true), atol=1e-11)
 
@@ -163,12 +163,12 @@ def test_a_wait_in_vain_ends(require_cuda, device):
     """What a block does when the sweep before its own has died."""
     from hetero._driver import cuda
     from hetero.jit import kernel
-    from sbth._reduction_cuda import _wait
+    from sbth._reduction_cuda import wait_for_progress
 
     @kernel(cache=False)
     def waiting(progress, control, results):
-        results[0] = _wait(progress, 4, 3, control, 20)
-        results[1] = _wait(progress, 2, 3, control, 20)
+        results[0] = wait_for_progress(progress, 4, 3, control, 20)
+        results[1] = wait_for_progress(progress, 2, 3, control, 20)
 
     progress, control, results = (cuda.to_device(np.zeros(6, np.int32)) for _ in range(3))
     progress[2] = 3
@@ -187,7 +187,7 @@ def test_conversions():
         np.testing.assert_array_equal(sbth.dense_from_band(ab, lower=lower), dense)
         found = sbth.band_from_sparse(sparse.csr_matrix(dense), lower=lower)
         np.testing.assert_array_equal(found, ab)
-    with pytest.raises(ValueError, match="bandwidth=2 leaves out"):
+    with pytest.raises(ValueError, match="bandwidth=2 is too small"):
         sbth.band_from_dense(dense, 2)
     with pytest.raises(TypeError, match="a must be a SciPy sparse matrix, got ndarray"):
         sbth.band_from_sparse(dense)

@@ -40,7 +40,7 @@ def test_only_the_band_is_uploaded(device, d, monkeypatch):
     """The reflections start as zeros, which a GPU can write itself."""
     from sbth import reduction
 
-    monkeypatch.setattr(reduction, "WIDE", {"cpu": 33, "cuda": 33})
+    monkeypatch.setattr(reduction, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
     n = 120
     ab = np.random.default_rng(0).standard_normal((d + 1, n))
     with hetero.profile() as profile:

@@ -37,8 +37,8 @@ def test_calls_are_counted_right():
     n, d = 31, 4
     driver = HostDriven(np.ones((n, 2 * d)), Device("cpu"), 2, "breadth first")
     driver.run()
-    assert operations.calls(n, d) == driver.calls
-    named = operations.calls(1000, 16)
+    assert operations.count_calls(n, d) == driver.calls
+    named = operations.count_calls(1000, 16)
     tasks = sum(-(-(999 - s) // 16) for s in range(998))
     assert named["syr2"] == named["symv"] == tasks
     assert named["gemv"] == named["gemv_t"] == tasks - 998  # a sweep's last task has one block

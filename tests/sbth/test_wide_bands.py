@@ -16,7 +16,7 @@ def band(n, d, dtype=float):
 @pytest.fixture
 def two_steps(monkeypatch):
     """Both steps from 33 subdiagonals on, on every device."""
-    monkeypatch.setattr(reduction, "WIDE", {"cpu": 33, "cuda": 33})
+    monkeypatch.setattr(reduction, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
 
 
 def rebuilt(ab, device, **options):

@@ -1,4 +1,6 @@
-"""Kernels of sbth. Each tile's text is compiled once by default, the others by slow tests."""
+"""Kernels of sbth. By default one kernel of each tile is compiled, the others by slow tests."""
+
+from numba import types
 
 from budget import Budget, array, boolean, f4, f8, i4, i8
 
@@ -25,17 +27,21 @@ _NARROW = {
     )
     for dtype in (f4, f8)
     for names, budget, more in (
-        (("images", "coimages", "finish", "update"), 184, ()),
+        (("right_products", "left_products", "correct", "update"), 184, ()),
         (("factor", "factor_memory"), 128, (array(dtype), array(dtype))),
     )
     for name in names
 }
 _COLUMNS = {
-    "sbth._columns_cuda.unpack_columns": Budget((array(f8), i8, boolean, f8, i8, array(f8, 2)), 48),
-    "sbth._columns_cuda.cut_columns": Budget((array(f8, 2), i8, array(f8, 2)), 40),
-    "sbth._columns_cuda.split_columns": Budget((array(f8, 2), f8, array(f8), array(f8)), 48),
-    "sbth._columns_cuda.clear": Budget((array(f8),), 32),
-    "sbth._columns_cuda.survey_band": Budget((array(f8, 2), boolean, i8, array(f8), array(i8)), 48),
+    "sbth._columns_cuda.load_band_columns": Budget(
+        (array(f8), i8, boolean, f8, i8, array(f8, 2)), 48
+    ),
+    "sbth._columns_cuda.truncate_columns": Budget((array(f8, 2), i8, array(f8, 2)), 40),
+    "sbth._columns_cuda.extract_columns": Budget((array(f8, 2), f8, array(f8), array(f8)), 48),
+    "sbth._columns_cuda.fill_zeros": Budget((array(f8),), 32),
+    "sbth._columns_cuda.find_extremes": Budget(
+        (array(f8, 2), boolean, i8, array(f8), array(i8)), 48
+    ),
 }
 _A = array(f8)
 _STUDY = {
@@ -62,10 +68,12 @@ KERNELS = (
     | _COLUMNS
     | _STUDY
     | {
-        "sbth._sturm_cuda.count_parts": Budget((*(array(f8),) * 2, *(f8,) * 3, array(i8)), 80),
+        "sbth._sturm_cuda.count_at_parts": Budget((*(array(f8),) * 2, *(f8,) * 3, array(i8)), 80),
         "sbth._sturm_cuda.bisect_values": Budget(
-            (*(array(f8),) * 2, *(f8,) * 4, array(i8), i8, i8, array(f8)), 96
+            (types.Tuple((array(f8), array(f8), f8)), *(f8,) * 3, array(i8), i8, i8, array(f8)), 96
         ),
-        "sbth._sturm_cuda.count_below": Budget((*(array(f8),) * 2, f8, array(f8), array(i8)), 48),
+        "sbth._sturm_cuda.count_at_points": Budget(
+            (*(array(f8),) * 2, f8, array(f8), array(i8)), 48
+        ),
     }
 )

@@ -3,7 +3,7 @@
 Those of phases 1 and 2 are made for each Boolean test: tests/tmd/test_kernel_budgets.py has them.
 """
 
-from numba import types, typeof
+from numba import typeof, types
 
 from budget import Budget, array, boolean, f8, i8, u8
 from tmd._scan_cuda import Candidates, Pieces

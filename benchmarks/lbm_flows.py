@@ -1,4 +1,4 @@
-"""lbm: flows with known answers: how near they come, and how long they take."""
+"""lbm: flows with known answers: their errors, and how long they take."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from lbm.cases import solve_cavity, solve_sphere, vortices
 
 
 def run(device: hetero.Device, quick: bool) -> list[Figure]:
+    """Measure all figures of the suite."""
     gpu = device.kind == "cuda"
     sizes = (12,) if quick else (48, 64, 96, 128) if gpu else (32,)
-    figures = [cavity(n, device, quick) for n in sizes]
+    figures = [cavity_error(n, device, quick) for n in sizes]
     if gpu:
-        figures += storage(64, device)
+        figures += half_precision_errors(64, device)
     for job in SPHERES if gpu and not quick else SMALL_SPHERES[: 1 if quick else 2]:
-        figures.append(drag(*job, device, quick))
+        figures.append(drag_error(*job, device, quick))
     return figures
 
 
@@ -26,24 +27,25 @@ SPHERES = [(10, 20.0, 30.0, 38.0), (16, 100.0, 14.0, 18.0)]
 SMALL_SPHERES = [(4, 20.0, 14.0, 18.0), (8, 100.0, 5.0, 8.0)]
 """Diameter in cells, Reynolds number, width and length of the box in diameters.
 
-At Re = 20 the stream is disturbed far around: a box of 14 diameters adds one percent of drag."""
+At Re = 20 a sphere disturbs the stream far around it: a box of 14 diameters adds 1 % of drag."""
 
 
-def cavity(n, device, quick, precision="float32") -> Figure:
+def cavity_error(n, device, quick, precision="float32") -> Figure:
+    """Compute the cavity and compare it with Albensoeder and Kuhlmann (2005)."""
     start = time.perf_counter()
     turns = 1.0 if quick else 80.0
-    found = solve_cavity(n, turns=turns, precision=precision, device=device, check=0)
+    result = solve_cavity(n, turns=turns, precision=precision, device=device, check=0)
     seconds = time.perf_counter() - start
     return Figure(
-        f"cavity {n}^3, Re = 1000, {precision}: largest error of the centre line",
-        100 * found.error, "% of U", None, "", {},
-        f"against Albensoeder and Kuhlmann (2005); lowest u {found.lowest:.5f} (-0.28038); "
-        f"{found.simulation.steps} steps in {seconds:.2f} s, last change {found.change:.1e}",
+        f"cavity {n}^3, Re = 1000, {precision}: largest error on the centre line",
+        100 * result.error, "% of U", None, "", {},
+        f"against Albensoeder and Kuhlmann (2005); lowest u {result.lowest:.5f} (-0.28038); "
+        f"{result.simulation.steps} steps in {seconds:.2f} s, last change {result.change:.1e}",
     )  # fmt: skip
 
 
-def storage(n, device) -> list[Figure]:
-    """What half-precision storage adds: against float32 on the cavity, float64 on vortices."""
+def half_precision_errors(n, device) -> list[Figure]:
+    """Compare half-precision storage with float32 on the cavity and with float64 on vortices."""
     runs = {
         p: solve_cavity(n, turns=60.0, precision=p, pattern="ab", device=device, check=0).u
         for p in ("float32", "float16")
@@ -54,30 +56,31 @@ def storage(n, device) -> list[Figure]:
             f"cavity {n}^3, float16 storage against float32, centre line", 100 * cavity, "% of U"
         )
     ]
-    found = {}
+    results = {}
     for p in ("float64", "float32", "float16"):
         s, exact = vortices(64, precision=p, pattern="ab", device=device, check=0)
         s.run(400)
-        found[p] = s.u, exact(400)
-    scale = np.abs(found["float64"][1]).max()
+        results[p] = s.u, exact(400)
+    scale = np.abs(results["float64"][1]).max()
     for p in ("float32", "float16"):
-        error = np.abs(found[p][0] - found["float64"][0]).max() / scale
+        error = np.abs(results[p][0] - results["float64"][0]).max() / scale
         figures.append(
             Figure(f"Taylor-Green 64^2, 400 steps, {p} against float64", 100 * error, "% of u")
         )
     return figures
 
 
-def drag(diameter, reynolds, width, length, device, quick) -> Figure:
+def drag_error(diameter, reynolds, width, length, device, quick) -> Figure:
+    """Compute the drag of a sphere and compare it with Schiller and Naumann's correlation."""
     start = time.perf_counter()
     longest = 3.0 if quick else 60.0
-    found = solve_sphere(
+    result = solve_sphere(
         diameter, reynolds=reynolds, width=width, length=length, tolerance=5e-4, longest=longest,
         device=device,
     )  # fmt: skip
     seconds = time.perf_counter() - start
     return Figure(
         f"sphere of {diameter} cells, Re = {reynolds:g}: drag coefficient",
-        found.drag, "", found.correlation, "Schiller-Naumann", {},
-        f"box {found.simulation.shape}, {found.simulation.steps} steps in {seconds:.2f} s",
+        result.drag, "", result.correlation, "Schiller-Naumann", {},
+        f"box {result.simulation.shape}, {result.simulation.steps} steps in {seconds:.2f} s",
     )  # fmt: skip

@@ -1,10 +1,11 @@
-"""`python -m lbm cavity|sphere|terrain|vortices|bench|study [options]`."""
+"""`python -m lbm cavity|sphere|terrain|vortices|bench|study|kernel [options]`."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import hetero
@@ -15,15 +16,22 @@ from lbm.patterns import PATTERNS
 from lbm.precision import PRECISIONS
 from lbm.study import STUDIES
 
+OPERATIONS = (
+    *("step", "read_moments", "read_populations"),
+    *("write_equilibrium", "write_populations"),
+)
+"""Generated kernels; `lbm._kernels.SOURCES` has the same keys (its import takes a second)."""
+
 
 def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
     parser = _parser()
     options = parser.parse_args(argv)
     return guarded(parser.prog, lambda: _run(options), MemoryError, UnstableError)
 
 
 def _run(options) -> int:
-    if options.verb != "study":
+    if options.verb not in ("study", "kernel"):
         options.device = hetero.resolve(options.device)
         options.out.mkdir(parents=True, exist_ok=True)
     return _VERBS[options.verb](options)
@@ -33,45 +41,62 @@ def _parser() -> argparse.ArgumentParser:
     parser = command_parser("lbm", __doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     for verb, text in {
-        "cavity": "lid-driven cavity at Re = 1000 against the reference profile",
-        "sphere": "drag of a sphere against Schiller and Naumann",
-        "terrain": "wind over mountains, with a VTK file",
-        "vortices": "Taylor-Green vortices against their exact decay",
-        "bench": "lattice updates a second",
-        "study": "the thesis's figures 16.2 to 16.4 on this machine, and which settings are stable",
+        "cavity": "compute the lid-driven cavity at Re = 1000 and compare it with the literature",
+        "sphere": "compute the drag of a sphere and compare it with Schiller and Naumann",
+        "terrain": "compute the wind over mountains and write a VTK file",
+        "vortices": "compute Taylor-Green vortices and compare them with their exact decay",
+        "bench": "measure lattice updates per second",
+        "study": "measure figures 16.2 to 16.4 of Riesinger (2017), and which settings are stable",
+        "kernel": "print the generated source of a GPU kernel",
     }.items():
         sub = verbs.add_parser(verb, help=text, description=text)
         if verb == "study":
             add_arguments(sub, STUDIES)
             continue
+        sub.add_argument(
+            "--precision", default="float32", choices=PRECISIONS, help="of the populations"
+        )
+        sub.add_argument(
+            "--pattern", default="esoteric", choices=PATTERNS, help="streaming pattern"
+        )
+        if verb == "kernel":
+            _add_kernel_arguments(sub)
+            continue
         sub.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
         sub.add_argument("--out", type=Path, default=Path("out/lbm"), help="folder for files")
         sub.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
-        sub.add_argument("--precision", default="float32", choices=PRECISIONS)
-        sub.add_argument("--pattern", default="esoteric", choices=PATTERNS)
         if verb in ("cavity", "sphere", "vortices", "bench"):
-            help_size = "cells of the edge or the diameter"
+            help_size = "number of cells along the edge or the diameter"
             sub.add_argument("--size", type=_positive(int), metavar="N", help=help_size)
         if verb == "sphere":
-            sub.add_argument("--reynolds", type=_positive(float), metavar="RE", default=20.0)
+            sub.add_argument("--reynolds", type=_positive(float), metavar="RE", default=20.0,
+                             help="Reynolds number")  # fmt: skip
         if verb == "terrain":
-            sub.add_argument("--steps", type=_positive(int), metavar="N", default=4000)
+            sub.add_argument("--steps", type=_positive(int), metavar="N", default=4000,
+                             help="number of steps")  # fmt: skip
     return parser
 
 
-def _positive(kind):
-    """A number of the command line that must be positive."""
+def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--operation", default="step", choices=OPERATIONS, help="kernel to print")
+    parser.add_argument("--odd", action="store_true", help="of odd instead of even steps")
+    parser.add_argument("--walls", default="faces", choices=("none", "faces", "solids"),
+                        help="walls in the domain: none, its faces, or solids too")  # fmt: skip
 
-    def parsed(text: str):
-        value = kind(text)
+
+def _positive(number_type: Callable) -> Callable:
+    """Return a parser of positive numbers for the command line."""
+
+    def parse(text: str):
+        value = number_type(text)
         if not 0 < value < math.inf:
             raise argparse.ArgumentTypeError(f"must be positive, got {text}")
         return value
 
-    return parsed
+    return parse
 
 
-def _common(options) -> dict:
+def _simulation_options(options) -> dict:
     return {
         "device": options.device,
         "precision": options.precision,
@@ -84,13 +109,13 @@ def _cavity(options) -> int:
 
     n = options.size or (12 if options.quick else 64)
     turns = 2.0 if options.quick else 60.0
-    found = solve_cavity(n, turns=turns, progress=True, **_common(options))
+    result = solve_cavity(n, turns=turns, progress=True, **_simulation_options(options))
     print(
-        f"cavity {n}^3, Re = 1000, {found.simulation.steps} steps: largest error of the centre "
-        f"line {found.error:.2%} of U, lowest u {found.lowest:.4f} (reference -0.2804), "
-        f"last change {found.change:.1e}"
+        f"cavity {n}^3, Re = 1000, {result.simulation.steps} steps: largest error on the centre "
+        f"line {result.error:.2%} of U, lowest u {result.lowest:.4f} (reference -0.2804), "
+        f"last relative change {result.change:.1e}"
     )
-    print(found.simulation.write_vtk(options.out / "cavity"))
+    print(result.simulation.write_vtk(options.out / "cavity"))
     return 0
 
 
@@ -98,18 +123,18 @@ def _sphere(options) -> int:
     from lbm.cases import solve_sphere
 
     longest = 3.0 if options.quick else 60.0
-    found = solve_sphere(
+    result = solve_sphere(
         options.size or (4 if options.quick else 12),
         reynolds=options.reynolds,
         longest=longest,
         progress=True,
-        **_common(options),
+        **_simulation_options(options),
     )
     print(
-        f"sphere, Re = {options.reynolds:g}, box {found.simulation.shape}: drag coefficient "
-        f"{found.drag:.4f}, Schiller-Naumann {found.correlation:.4f} ({found.error:+.1%})"
+        f"sphere, Re = {options.reynolds:g}, box {result.simulation.shape}: drag coefficient "
+        f"{result.drag:.4f}, Schiller-Naumann {result.correlation:.4f} ({result.error:+.1%})"
     )
-    print(found.simulation.write_vtk(options.out / "sphere"))
+    print(result.simulation.write_vtk(options.out / "sphere"))
     return 0
 
 
@@ -117,9 +142,11 @@ def _terrain(options) -> int:
     from lbm.cases import terrain
 
     size = {"height": 16, "stride": 16} if options.quick else {}
-    s, _ = terrain(**size, **_common(options))
+    s, _ = terrain(**size, **_simulation_options(options))
     s.run(50 if options.quick else options.steps, progress=True)
-    print(f"wind over terrain, {s.shape} cells, {s.steps} steps: fastest {abs(s.u).max():.4f}")
+    print(
+        f"wind over terrain, {s.shape} cells, {s.steps} steps: largest |u_i| {abs(s.u).max():.4f}"
+    )
     print(s.write_vtk(options.out / "terrain"))
     return 0
 
@@ -130,25 +157,38 @@ def _vortices(options) -> int:
     from lbm.cases import vortices
 
     n = options.size or 32
-    s, exact = vortices(n, **_common(options))
+    s, exact = vortices(n, **_simulation_options(options))
     s.run(n * n // 8)
     error = np.abs(s.u - exact(s.steps)).max() / np.abs(exact(s.steps)).max()
-    print(f"Taylor-Green {n}^2, {s.steps} steps: largest error {error:.2%} of the fastest")
+    print(f"Taylor-Green {n}^2, {s.steps} steps: largest error {error:.2%} of the largest velocity")
     return 0
 
 
 def _bench(options) -> int:
-    from lbm.study.measure import glups
+    from lbm.study.measure import measure_cavity_rate
 
     for n in [options.size] if options.size else [16] if options.quick else [64, 128]:
-        found = glups((n, n, n), options.device, options.precision, options.pattern)
-        print(f"{n}^3, {options.precision}, {options.pattern}, {options.device}: {found:.4g} GLUPS")
+        shape, setting = (n, n, n), f"{options.precision}, {options.pattern}, {options.device}"
+        rate = measure_cavity_rate(shape, options.device, options.precision, options.pattern)
+        print(f"{n}^3, {setting}: {rate:.4g} GLUPS")
+    return 0
+
+
+def _kernel(options) -> int:
+    from lbm._kernels import kernel_source
+
+    print(
+        kernel_source(
+            options.operation, options.pattern, int(options.odd), options.precision, options.walls
+        ),
+        end="",
+    )
     return 0
 
 
 def _study(options) -> int:
     if not options.what and options.device == "cpu":
-        options.what = [name for name in STUDIES if name != "shares"]  # of a CPU beside a GPU
+        options.what = [name for name in STUDIES if name != "shares"]  # it needs a GPU
     return run_chosen(options, STUDIES)
 
 
@@ -159,6 +199,7 @@ _VERBS = {
     "vortices": _vortices,
     "bench": _bench,
     "study": _study,
+    "kernel": _kernel,
 }
 
 

@@ -6,22 +6,19 @@ import numpy as np
 
 from hetero import threads
 from hetero.devices import Device
-from lbm._sweeps import sweeps
-from lbm._ways import runs
+from lbm._sweeps import Populations, Transfer, Walls, make_sweeps
+from lbm._ways import Region, find_runs
 from lbm.engine import Engine, Problem, folded
 from lbm.lattice import Q
-from lbm.links import SOLID_CLASS
+from lbm.links import SOLID_CLASS, SPECIAL
 
 TASKS_PER_THREAD = 8
+"""Pieces of a step for each thread: enough to even out the loads, few enough to start quickly."""
 
 
-def engine(problem: Problem, device: Device, memory=np.zeros) -> CPUEngine:
-    """The block `problem` on the CPU; `memory(shape, dtype)` makes room for populations."""
+def create_engine(problem: Problem, device: Device, memory=np.zeros) -> CPUEngine:
+    """Create the block `problem` on the CPU; `memory(shape, dtype)` allocates its populations."""
     return CPUEngine(problem, device, memory)
-
-
-def _table(places) -> np.ndarray:
-    return np.array([(p.slot, *p.shift) for p in places], np.int64)
 
 
 class CPUEngine(Engine):
@@ -32,102 +29,109 @@ class CPUEngine(Engine):
         form, links = problem.precision, problem.links
         self._tasks, shape = TASKS_PER_THREAD, (Q, problem.pitch)
         self.populations = [memory(shape, form.storage) for _ in range(problem.pattern.copies)]
-        self._walls = (
-            links.masks.astype(np.int64),
-            links.materials,
-            links.kinds.astype(form.compute),
-        )
-        self._places = [self._tables(access) for access in problem.pattern.steps]
-        self._runs = [self._runs_of(access) for access in problem.pattern.steps]
-        self._sweeps = sweeps(form.name, type(problem.collision), problem.forced)
+        wall_types = links.wall_types.astype(form.compute)
+        self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
+        self._addresses = [self._address_tables(access) for access in problem.pattern.steps]
+        self._runs = [self._find_runs(access) for access in problem.pattern.steps]
+        self._sweeps = make_sweeps(form.name, type(problem.collision), problem.forced)
 
     @staticmethod
-    def _tables(access):
-        """Places to load from and to store to, as `_ways.offsets` wants them."""
+    def _address_tables(access):
+        """Return slots and shifts [4, way, wall, q], as `_ways.fill_offset_table` expects them."""
         rows = access.load, access.wall, access.store, access.reflected
-        tables = np.array([_table(r) for r in rows]).reshape(2, 2, Q, 4)
-        return np.ascontiguousarray(np.moveaxis(tables, 3, 0))
+        table = [[(a.slot, *a.shift) for a in row] for row in rows]
+        table = np.array(table, np.int64).reshape(2, 2, Q, 4)
+        return np.ascontiguousarray(np.moveaxis(table, 3, 0))
 
-    def _runs_of(self, access):
-        """Runs of cells that have their populations at the same distances."""
+    def _find_runs(self, access):
+        """Find the runs of cells that have their populations at the same offsets."""
         links, lanes = self.problem.links, self.problem.precision.lanes
-        like = np.arange(len(links.masks), dtype=links.classes.dtype)
+        # Classes that differ only in walls at which this step bounces by itself become one.
+        merged = np.arange(len(links.masks), dtype=links.classes.dtype)
         if access.bounces:
-            like[links.masks[:, 1] == 0] = 0
-            like[SOLID_CLASS] = SOLID_CLASS
-        classes = folded(like[links.classes], lanes)
-        return runs(classes, lanes * access.reaches(-1), lanes * access.reaches(1))
+            merged[links.masks[:, SPECIAL] == 0] = 0
+            merged[SOLID_CLASS] = SOLID_CLASS
+        classes = folded(merged[links.classes], lanes)
+        return find_runs(classes, lanes * access.reaches(-1), lanes * access.reaches(1))
 
-    def _arguments(self, t, box):
-        shape = *self.problem.shape, self.problem.pitch
-        return *self._runs[t % 2], *box.flat(), *shape, self._tasks * threads()
+    def _region(self, box):
+        return Region(*box.flat(), *self.problem.shape, self.problem.pitch)
 
-    def divide(self, pieces):
-        self._tasks = pieces
+    def set_division(self, count):
+        self._tasks = count
 
     def step(self, t, box):
         self._sweeps["step"](
-            self.source(t).reshape(-1), self.target(t).reshape(-1), self._places[t % 2],
-            *self._walls, self.rates, self.force, *self._arguments(t, box),
-        )  # fmt: skip
+            Populations(self.source(t).reshape(-1), self.target(t).reshape(-1)),
+            self._addresses[t % 2],
+            self._walls,
+            self.rates,
+            self.force,
+            self._runs[t % 2],
+            self._region(box),
+            self._tasks * threads(),
+        )
 
-    def _move(self, out, moments, t, box, data):
+    def _move(self, t, box, data, reads, moments):
         rows = data.reshape(len(data), -1, data.shape[-1])
         self._sweeps["move"](
-            self.source(t).reshape(-1), self._places[t % 2], self._walls[0], self.force, out,
-            moments, rows, *self._arguments(t, box),
-        )  # fmt: skip
+            self.source(t).reshape(-1),
+            self._addresses[t % 2],
+            self._walls.masks,
+            self.force,
+            Transfer(rows, reads, moments),
+            self._runs[t % 2],
+            self._region(box),
+            self._tasks * threads(),
+        )
 
-    def _read(self, moments, t, box, count):
+    def _read(self, t, box, count, moments):
         data = np.zeros((count, *box.shape), self.problem.precision.compute)
-        self._move(True, moments, t, box, data)
+        self._move(t, box, data, True, moments)
         return data
 
-    def _write(self, moments, t, box, values):
-        # Writeable too: a read-only array would be another type, and compile everything again.
+    def _write(self, t, box, values, moments):
+        # A read-only array would have another type and compile everything again.
         data = np.require(values, self.problem.precision.compute, ["C", "W"])
-        self._move(False, moments, t, box, data)
+        self._move(t, box, data, False, moments)
 
-    def fields(self, t, box):
-        return self._read(True, t, box, 4)
+    def read_moments(self, t, box):
+        return self._read(t, box, 4, True)
 
-    def gather(self, t, box):
-        return self._read(False, t, box, Q)
+    def read_populations(self, t, box):
+        return self._read(t, box, Q, False)
 
-    def fill(self, t, box, values):
-        self._write(True, t, box, values)
+    def write_equilibrium(self, t, box, moments):
+        self._write(t, box, moments, True)
 
-    def scatter(self, t, box, values):
-        self._write(False, t, box, values)
+    def write_populations(self, t, box, populations):
+        self._write(t, box, populations, False)
 
     def to_host(self, array):
         return array
 
-    def zeros(self, count, like):
-        """Arrays of the shape of `like` made flat, [4, cell]."""
-        return [np.zeros((4, like.size // 4), like.dtype) for _ in range(count)]
+    def zeros_like(self, count, fields):
+        return [np.zeros((4, fields.size // 4), fields.dtype) for _ in range(count)]
 
-    def at(self, t, places):
-        return self.source(t).reshape(-1)[places]
+    def read_elements(self, t, indices):
+        return self.source(t).reshape(-1)[indices]
 
     def copy_state(self, t, into=None):
-        """Return a copy of the populations that step t reads, in the memory of an earlier copy."""
         into = np.empty_like(self.source(t)) if into is None else into
         np.copyto(into, self.source(t))
         return into
 
     def return_to_state(self, t, state):
-        """Take up the populations that `copy_state` has copied at the same t."""
         np.copyto(self.source(t), state)
 
     def synchronize(self):
         pass
 
-    def begin(self, t, edges, inner, halo):
-        halo.arrived()
+    def begin_step(self, t, edges, interior, halo):
+        halo.wait()
         for box in edges:
             self.step(t, box)
 
-    def finish(self, t, inner):
-        if inner is not None:
-            self.step(t, inner)
+    def finish_step(self, t, interior):
+        if interior is not None:
+            self.step(t, interior)

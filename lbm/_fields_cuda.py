@@ -1,55 +1,59 @@
-"""What is done to fields [4, cell] on a GPU."""
+"""Kernels over the moments of all cells on a GPU; the arguments are those of `_fields_cpu`."""
 
 import numpy as np
 
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
-from lbm._extremes_math import badness
+from lbm._extremes_math import squared_speed_or_huge
 
-_BLOCKS = 256
+_BLOCKS = 256  # at most; a thread then looks at several cells of large domains; not tuned
 
 
-def _worst(fields, value, where):
+def _find_worst(fields, values, cells):
     thread = cuda.grid(1)
-    best, at = fields.dtype.type(-1.0), 0
+    largest, cell = fields.dtype.type(-1.0), 0
     for i in range(thread, fields.shape[1], cuda.gridsize(1)):
-        bad = badness(fields[0, i], fields[1, i], fields[2, i], fields[3, i])
-        if bad > best:
-            best, at = bad, i
-    value[thread], where[thread] = best, at
+        value = squared_speed_or_huge(fields[0, i], fields[1, i], fields[2, i], fields[3, i])
+        if value > largest:
+            largest, cell = value, i
+    values[thread], cells[thread] = largest, cell
 
 
-worst_float32, worst_float64 = kernel(_worst, cache=False), kernel(_worst, cache=False)
+find_worst_float32 = kernel(_find_worst, cache=False)
+find_worst_float64 = kernel(_find_worst, cache=False)
 
 
-def worst(fields):
-    """(largest squared speed, its cell); 1e30 for a cell that is not finite."""
+def find_worst_cell(fields):
+    """Return (largest squared speed, its cell); the speed is 1e30 for a cell that is not finite."""
     grid = min(_BLOCKS, launch.blocks(fields.shape[1]))
-    value = cuda.device_array(grid * launch.THREADS, fields.dtype)
-    where = cuda.device_array(grid * launch.THREADS, np.int64)
-    run = worst_float32 if fields.dtype == np.float32 else worst_float64
-    run[grid, launch.THREADS](fields, value, where)
-    value, where = value.copy_to_host(), where.copy_to_host()
-    k = int(value.argmax())
-    return float(value[k]), int(where[k])
+    values = cuda.device_array(grid * launch.THREADS, fields.dtype)
+    cells = cuda.device_array(grid * launch.THREADS, np.int64)
+    find_worst = find_worst_float32 if fields.dtype == np.float32 else find_worst_float64
+    find_worst[grid, launch.THREADS](fields, values, cells)
+    values, cells = values.copy_to_host(), cells.copy_to_host()
+    k = int(values.argmax())
+    return float(values[k]), int(cells[k])
 
 
-def _accumulate(fields, mean, spread, share):
+def _accumulate(fields, mean, squares, share):
     i = cuda.grid(1)
     if i < fields.shape[1]:
         for k in range(fields.shape[0]):
-            before = fields[k, i] - mean[k, i]
-            mean[k, i] += before * share
-            spread[k, i] += before * (fields[k, i] - mean[k, i])
+            deviation = fields[k, i] - mean[k, i]
+            mean[k, i] += deviation * share
+            squares[k, i] += deviation * (fields[k, i] - mean[k, i])
 
 
 accumulate_float32 = kernel(_accumulate, cache=False)
 accumulate_float64 = kernel(_accumulate, cache=False)
 
 
-def accumulate(fields, mean, spread, count):
-    """Welford's update by sample number `count` (from 1): mean, and sum of squared deviations."""
-    run = accumulate_float32 if fields.dtype == np.float32 else accumulate_float64
+def accumulate(fields, mean, squares, count):
+    """Add sample number `count` (from 1) to the mean and the sum of squared deviations (Welford).
+
+    `mean` and `squares` have the shape of `fields` and are updated in place.
+    """
+    add_sample = accumulate_float32 if fields.dtype == np.float32 else accumulate_float64
     share = fields.dtype.type(1.0 / count)
-    run[launch.blocks(fields.shape[1]), launch.THREADS](fields, mean, spread, share)
+    add_sample[launch.blocks(fields.shape[1]), launch.THREADS](fields, mean, squares, share)

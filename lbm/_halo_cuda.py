@@ -1,7 +1,7 @@
-"""Planes between a block in host memory and one on a GPU, moved by the GPU.
+"""Halo exchange between a block in host memory and one on a GPU, done by the GPU.
 
-The CPU's block lies in memory that the GPU reads and writes too, so that the CPU does nothing but
-its cells: no packing, no copies.
+The CPU's block lies in memory that the GPU can access, so that the CPU only steps its cells: it
+packs and copies nothing.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ import numpy as np
 from hetero._driver import cuda, prepared, urgent_stream
 from hetero.jit import kernel
 from hetero.launch import blocks
-from lbm.engine import row_sizes
+from lbm.engine import layer_heights
 
-THREADS = 128
+THREADS = 128  # of a block along x; not tuned
 
 
-def halo(device) -> Halo:
-    """What moves planes between a block in host memory and one on `device`."""
+def create_halo(device) -> Halo:
+    """Create the halo exchange between a block in host memory and one on `device`."""
     return Halo(device)
 
 
 class Halo:
-    """Moves planes between the blocks after every step, on a stream of its own.
+    """Copies planes between two blocks after every step, on a stream of its own.
 
     Attributes
     ----------
-    urgent : stream of the rows beside the cut and of the planes; its kernels go first
-    inside : stream of the other rows
+    edge_stream : stream of the rows beside the cut and of the planes; it has priority
+    interior_stream : stream of the other rows
     """
 
     def __init__(self, device):
@@ -35,11 +35,11 @@ class Halo:
         self._mapped: list = []
         self._launches: list = []
         with device.active():
-            self.urgent, self.inside = urgent_stream(), cuda.stream()
-            self._moved, self._inner = cuda.event(), cuda.event()
+            self.edge_stream, self.interior_stream = urgent_stream(), cuda.stream()
+            self._planes_copied, self._interior_done = cuda.event(), cuda.event()
 
-    def memory(self, shape, dtype) -> np.ndarray:
-        """Zeros for the CPU's populations, which the GPU reaches too."""
+    def allocate(self, shape, dtype) -> np.ndarray:
+        """Allocate zeros for the CPU's populations, in memory that the GPU can access."""
         with self.device.active():
             self._mapped.append(cuda.mapped_array(shape, dtype))
         array = np.asarray(self._mapped[-1])
@@ -47,53 +47,59 @@ class Halo:
         return array
 
     def connect(self, parts, messages) -> None:
-        """`messages[k][odd]` go from part k to the other one after even and odd steps."""
+        """Connect the parts; part k sends `messages[k][odd]` to the other after every step."""
         with self.device.active():
             self._launches = [
-                [self._launch(parts[k], parts[1 - k], messages[k], t) for k in (0, 1)]
+                [self._prepare(parts[k], parts[1 - k], messages[k], t) for k in (0, 1)]
                 for t in (0, 1)
             ]
 
-    def _launch(self, source, target, messages, t):
+    def _prepare(self, source, target, messages, t):
         message = messages[t]
-        tables, sizes = map(cuda.to_device, message.tables), row_sizes(source, target)
-        arguments = self._block(source, t), self._block(target, t), *tables, *sizes
-        count, nz, nx = message.free.shape
+        tables, heights = map(cuda.to_device, message.tables), layer_heights(source, target)
+        populations = self._written_by(source, t), self._written_by(target, t)
+        count, nz, nx = message.writable.shape
         threads = min(THREADS, -(-nx // 32) * 32)
         grid = blocks(nx, threads), nz, count
-        return prepared(carry, grid, (threads,), self.urgent, arguments)
+        arguments = (*populations, *tables, *heights)
+        return prepared(copy_planes, grid, (threads,), self.edge_stream, arguments)
 
-    def _block(self, engine, t):
-        """What step t has written, as the GPU sees it."""
+    def _written_by(self, engine, t):
+        """Return the populations that step t of an engine has written, as the GPU sees them."""
         if engine.device.kind == "cuda":
             return engine.cells(engine.target(t))
         return self._mapped[(t + 1) % len(self._mapped)]
 
-    def begin(self) -> None:
-        """Let each stream wait for what the other did in the step before."""
-        self._inner.wait(self.urgent)
-        self._moved.wait(self.inside)
+    def begin_step(self) -> None:
+        """Let each stream wait for what the other did in the previous step."""
+        self._interior_done.wait(self.edge_stream)
+        self._planes_copied.wait(self.interior_stream)
 
-    def end(self) -> None:
-        """The step's cells on the GPU are on their way."""
-        self._inner.record(self.inside)
+    def end_step(self) -> None:
+        """Note that all kernels of the step on the GPU have been launched."""
+        self._interior_done.record(self.interior_stream)
 
-    def arrived(self) -> None:
-        """Wait until all planes are where they belong."""
-        self._moved.synchronize()
+    def wait(self) -> None:
+        """Wait until all planes have arrived."""
+        self._planes_copied.synchronize()
 
     def exchange(self, t: int) -> None:
-        """Move the planes of step t, both ways; those beside the cut have been stepped."""
+        """Copy the planes of step t both ways, once the rows beside the cut have been stepped."""
         with self.device.active():
             for launch in self._launches[t % 2]:
                 launch()
-            self._moved.record(self.urgent)
+            self._planes_copied.record(self.edge_stream)
 
 
 @kernel
-def carry(source, target, slots, rows, into, free, nx, source_ny, target_ny):
-    """target[slot, (z, into, x)] = source[slot, (z, row, x)], where `free` allows it."""
+def copy_planes(source, target, slots, source_rows, target_rows, writable, source_ny, target_ny):
+    """Copy xz planes of populations; the arguments are those of `_halo_cpu.copy_planes`.
+
+    The grid is (x, z, plane).
+    """
     x, z, k = cuda.grid(1), cuda.blockIdx.y, cuda.blockIdx.z
-    if x < nx and k < slots.size and free[k, z, x]:
-        a, b = (z * source_ny + rows[k]) * nx + x, (z * target_ny + into[k]) * nx + x
+    nx = writable.shape[2]
+    if x < nx and k < slots.size and writable[k, z, x]:
+        a = (z * source_ny + source_rows[k]) * nx + x
+        b = (z * target_ny + target_rows[k]) * nx + x
         target[slots[k], b] = source[slots[k], a]

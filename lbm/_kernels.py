@@ -1,4 +1,11 @@
-"""GPU kernels: what each does, as text and compiled, one for each combination."""
+"""GPU kernels: the source of each, generated and compiled once for every combination.
+
+The arguments of a kernel are `_kernel_text.ARRAYS`, its own ones, and `_kernel_text.REGION`:
+
+- step: rates (collision rates) and force (three numbers), in the dtype of the arithmetic;
+- others: force, and data [k, cell], the moments (rho - 1, ux, uy, uz) or the 19 populations of the
+  region's cells in the order [z, y, x].
+"""
 
 from __future__ import annotations
 
@@ -11,94 +18,113 @@ from numba.extending import intrinsic
 
 from hetero._driver import SIMULATOR, cuda
 from hetero.jit import define, kernel
-from lbm._cell_math import cell_functions, reflect, start
-from lbm._kernel_text import Text, populations
+from lbm._cell_math import equilibrium_populations, make_cell_functions, wall_return
+from lbm._kernel_text import KernelSource, tuple_of_populations
 from lbm._storage_math import codec, word_codec
 from lbm.lattice import C, Q, W
 from lbm.links import SOLID_CLASS
 from lbm.patterns import PATTERNS, Access
 from lbm.precision import PRECISIONS
 
-
-def step(access: Access, lanes: int, walls: str) -> str:
-    """Load, collide, store."""
-    text = Text(access, lanes, walls)
-    text.read_classes()
-    text.load()
-    for i in text.lanes:
-        text.add(f"g, ux_{i}, uy_{i}, uz_{i} = collide({populations('f', i)}, rates, force)")
-        text.add(f"{populations('g', i)} = g")
-    text.reflect()
-    if any(any(place.shift) for place in access.store):
-        text.forget_addresses()
-    text.store()
-    return text.define("step", "rates, force")
+MOMENTS = "drho", "ux", "uy", "uz"
+"""Names of the rows of data that hold moments."""
 
 
-def fields(access: Access, lanes: int, walls: str) -> str:
-    """Load, and write rho - 1 and the velocity; a cell that is not fluid gets zeros."""
-    text = Text(access, lanes, walls)
-    text.read_classes(leave=False)
-    text.load()
-    for i in text.lanes:
-        text.add(f"rise, ux, uy, uz = velocity({populations('f', i)}, force)")
-        text.natural(i)
-        if text.solids:
-            text.add(f"if c_{i} == {SOLID_CLASS}:", "    rise, ux, uy, uz = T(0), T(0), T(0), T(0)")
-        for k, name in enumerate(("rise", "ux", "uy", "uz")):
-            text.add(f"data[{k}, n_] = {name}")
-    return text.define("fields", "force, data")
+def step_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a step: load, collide, store."""
+    source = KernelSource(access, lanes, walls)
+    source.read_classes()
+    source.load_populations()
+    for i in source.lanes:
+        f, g = tuple_of_populations("f", i), tuple_of_populations("g", i)
+        source.add(f"g, ux_{i}, uy_{i}, uz_{i} = collide({f}, rates, force)", f"{g} = g")
+    source.apply_special_walls()
+    if any(any(address.shift) for address in access.store):
+        source.recompute_addresses()
+    source.store_populations()
+    return source.function("step", "rates, force")
 
 
-def fill(access: Access, lanes: int, walls: str) -> str:
-    """Put equilibria of rho - 1 and u, less half the force's impulse, where `access` will load."""
-    text = Text(access, lanes, walls)
-    text.read_classes()
-    for i in text.lanes:
-        text.natural(i)
+def read_moments_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a kernel that copies rho - 1 and the velocity to data; zeros for solid cells."""
+    source = KernelSource(access, lanes, walls)
+    source.read_classes(leave=False)
+    source.load_populations()
+    names = ", ".join(MOMENTS)
+    for i in source.lanes:
+        source.add(f"{names} = velocity({tuple_of_populations('f', i)}, force)")
+        source.compute_data_index(i)
+        if source.solids:
+            source.add(f"if class_{i} == {SOLID_CLASS}:", f"    {names} = T(0), T(0), T(0), T(0)")
+        for k, name in enumerate(MOMENTS):
+            source.add(f"data[{k}, n_] = {name}")
+    return source.function("read_moments", "force, data")
+
+
+def write_equilibrium_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a kernel that stores the equilibrium of the moments in data where `access` loads."""
+    source = KernelSource(access, lanes, walls)
+    source.read_classes()
+    for i in source.lanes:
+        source.compute_data_index(i)
         rows = ", ".join(f"data[{k}, n_]" for k in range(4))
-        text.add(f"{populations('g', i)} = start({rows}, force)")
-        text.put_back(i)
-    return text.define("fill", "force, data")
+        source.add(f"{tuple_of_populations('g', i)} = equilibrium_populations({rows}, force)")
+        source.store_where_loaded(i)
+    return source.function("write_equilibrium", "force, data")
 
 
-def gather(access: Access, lanes: int, walls: str) -> str:
-    """Copy the populations that `access` would load to data[q, cell]; zeros where no fluid is."""
-    text = Text(access, lanes, walls)
-    text.read_classes(leave=False)
-    text.load()
-    for i in text.lanes:
-        text.natural(i)
-        fluid = f"c_{i} != {SOLID_CLASS}" if text.solids else "True"
-        text.add(*(f"data[{q}, n_] = f{q}_{i} if {fluid} else T(0)" for q in range(Q)))
-    return text.define("gather", "force, data")
+def read_populations_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a kernel that copies the populations that `access` loads to data; zeros for solids."""
+    source = KernelSource(access, lanes, walls)
+    source.read_classes(leave=False)
+    source.load_populations()
+    for i in source.lanes:
+        source.compute_data_index(i)
+        fluid = f"class_{i} != {SOLID_CLASS}" if source.solids else "True"
+        source.add(*(f"data[{q}, n_] = f{q}_{i} if {fluid} else T(0)" for q in range(Q)))
+    return source.function("read_populations", "force, data")
 
 
-def scatter(access: Access, lanes: int, walls: str) -> str:
-    """Put data[q, cell] where `access` will load."""
-    text = Text(access, lanes, walls)
-    text.read_classes()
-    for i in text.lanes:
-        text.natural(i)
-        text.add(*(f"g{q}_{i} = data[{q}, n_]" for q in range(Q)))
-        text.put_back(i)
-    return text.define("scatter", "force, data")
+def write_populations_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a kernel that stores the populations in data where `access` loads."""
+    source = KernelSource(access, lanes, walls)
+    source.read_classes()
+    for i in source.lanes:
+        source.compute_data_index(i)
+        source.add(*(f"g{q}_{i} = data[{q}, n_]" for q in range(Q)))
+        source.store_where_loaded(i)
+    return source.function("write_populations", "force, data")
 
 
-def tables(access: Access) -> dict[str, list]:
-    """What the loops at walls look up, by the names that they use."""
+SOURCES = {
+    "step": step_source,
+    "read_moments": read_moments_source,
+    "read_populations": read_populations_source,
+    "write_equilibrium": write_equilibrium_source,
+    "write_populations": write_populations_source,
+}
 
-    def rows(places):
-        return [(p.slot, *p.shift) for p in places]
+
+def kernel_source(
+    operation: str, pattern: str = "esoteric", odd: int = 0, precision: str = "float32",
+    walls: str = "faces",
+) -> str:  # fmt: skip
+    """Return the generated source of a kernel; `odd` is 1 for odd steps (see `lbm.patterns`)."""
+    access, lanes = PATTERNS[pattern].steps[odd], PRECISIONS[precision].lanes
+    return SOURCES[operation](access, lanes, walls)
+
+
+def lookup_tables(access: Access) -> dict[str, list]:
+    """Return the constant tables that loops at walls look up, by their names in the source."""
+
+    def rows(addresses):
+        return [(a.slot, *a.shift) for a in addresses]
 
     return {
-        "free": rows(access.load),
-        "wall": rows(access.wall),
+        "free_address": rows(access.load),
+        "wall_address": rows(access.wall),
         "velocity_of": list(C),
     }
-
-
-TEXTS = {"step": step, "fields": fields, "fill": fill, "gather": gather, "scatter": scatter}
 
 
 # ---- compiled --------------------------------------------------------------------------------
@@ -106,7 +132,7 @@ TEXTS = {"step": step, "fields": fields, "fill": fill, "gather": gather, "scatte
 
 @intrinsic
 def _opaque(typing, x):
-    """x, but the compiler does not know that: what depends on it is computed anew."""
+    """Return x in a way that the compiler cannot see through: it computes anew what follows."""
 
     def emit(context, builder, signature, values):
         i32 = ir.IntType(32)
@@ -115,81 +141,87 @@ def _opaque(typing, x):
     return types.uint32(types.uint32), emit
 
 
-# Memory of a thread for its populations, found by a running number. Numba's own local arrays are
-# filled with zeros at the start of every thread: suspected of a third of the speed in float64.
+# An array of a thread for its populations, indexed by a variable. Numba fills its own local arrays
+# with zeros at the start of every thread, which is suspected of a third of the speed in float64.
 
 
 @intrinsic
-def _room(typing, like):
+def _local_array(typing, like):
+    """Allocate an uninitialized array of 19 numbers of the type of `like`."""
+
     def emit(context, builder, signature, values):
-        kind = ir.ArrayType(context.get_value_type(like), Q)
+        array_type = ir.ArrayType(context.get_value_type(like), Q)
         with builder.goto_entry_block():
-            memory = builder.alloca(kind)
-        return builder.bitcast(memory, kind.element.as_pointer())
+            memory = builder.alloca(array_type)
+        return builder.bitcast(memory, array_type.element.as_pointer())
 
     return types.CPointer(like)(like), emit
 
 
 @intrinsic
-def _peek(typing, room, q):
+def _peek(typing, array, q):
+    """Return array[q] of a local array."""
+
     def emit(context, builder, signature, values):
         return builder.load(builder.gep(values[0], [values[1]]))
 
-    return room.dtype(room, types.int64), emit
+    return array.dtype(array, types.int64), emit
 
 
 @intrinsic
-def _poke(typing, room, q, value):
+def _poke(typing, array, q, value):
+    """Set array[q] of a local array."""
+
     def emit(context, builder, signature, values):
         builder.store(values[2], builder.gep(values[0], [values[1]]))
         return context.get_dummy_value()
 
-    return types.void(room, types.int64, room.dtype), emit
+    return types.void(array, types.int64, array.dtype), emit
 
 
-if SIMULATOR:  # knows no intrinsics
+if SIMULATOR:  # it knows no intrinsics
     _opaque = lambda x: x  # noqa: E731
-    _room, _peek, _poke = (lambda x: [x] * Q), list.__getitem__, list.__setitem__
+    _local_array, _peek, _poke = (lambda x: [x] * Q), list.__getitem__, list.__setitem__
 
 
 @functools.cache
-def _cell(operator: type, forced: bool):
-    return cell_functions(operator.relax(), forced)
+def _cell_functions(operator: type, forced: bool):
+    return make_cell_functions(operator.relax(), forced)
 
 
 @functools.cache
-def made(
-    what: str, pattern: str, odd: int, precision: str, walls: str, operator: type, forced: bool
+def make_kernel(
+    operation: str, pattern: str, odd: int, precision: str, walls: str, operator: type, forced: bool
 ):
-    """The kernel `what` of `_kernel_text` for one combination, compiled at its first launch."""
+    """Make the kernel for one combination; it is compiled at its first launch."""
     form = PRECISIONS[precision]
-    velocity, collide = _cell(operator, forced)
+    velocity, collide = _cell_functions(operator, forced)
     decode, encode = codec(form)
-    take, put = word_codec(form)
-    access = PATTERNS[pattern].steps[odd]
+    unpack, pack = word_codec(form)
     names = {
         "U": np.uint32,
         "T": form.compute,
         "cuda": cuda,
         "opaque": _opaque,
-        "room": _room,
+        "local_array": _local_array,
         "peek": _peek,
         "poke": _poke,
         "decode": decode,
         "encode": encode,
-        "take": take,
-        "put": put,
+        "unpack": unpack,
+        "pack": pack,
         "velocity": velocity,
         "collide": collide,
-        "start": start,
-        "reflect": reflect,
+        "equilibrium_populations": equilibrium_populations,
+        "wall_return": wall_return,
     }
-    rows = {k: np.array(v, np.int8) for k, v in tables(access).items()}
-    rows["velocity_of"] = rows["velocity_of"].astype(form.compute)
-    rows["weight_of"] = np.array(W, form.compute)
-    text = TEXTS[what](access, form.lanes, walls)
-    used = [name for name in rows if f"{name}[" in text]
-    head, _, body = text.partition("\n")
+    access = PATTERNS[pattern].steps[odd]
+    tables = {k: np.array(v, np.int8) for k, v in lookup_tables(access).items()}
+    tables["velocity_of"] = tables["velocity_of"].astype(form.compute)
+    tables["weight_of"] = np.array(W, form.compute)
+    source = kernel_source(operation, pattern, odd, precision, walls)
+    used = [name for name in tables if f"{name}[" in source]
+    head, _, body = source.partition("\n")
     constants = "".join(f"    {n} = cuda.const.array_like({n}_)\n" for n in used)
-    names |= {f"{n}_": rows[n] for n in used}
-    return kernel(define(what, f"{head}\n{constants}{body}", names), cache=False)
+    names |= {f"{n}_": tables[n] for n in used}
+    return kernel(define(operation, f"{head}\n{constants}{body}", names), cache=False)

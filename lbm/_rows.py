@@ -1,10 +1,10 @@
-"""Pieces of rows on the CPU: what a step, an output and a start do with them.
+"""Segments of rows on the CPU: how steps, outputs and starts treat them.
 
-A piece is a number of neighbouring cells of one class in a row: all have their populations at the
-same distances (`_ways`). Whole vectors of cells are stepped by one loop over 19 + 19 streams.
-Compilers do not turn such a loop into vector instructions, as they cannot know that the streams
-differ: `_get` and `_put` tell them. Other cells are gathered in a scratch with a row for each
-population, treated there, and scattered.
+A segment is a number of neighbouring cells of one class in a row: all have their populations at the
+same offsets (`_ways`). Whole vectors of cells are stepped by one loop over 19 + 19 streams.
+Compilers do not turn such a loop into vector instructions, because they cannot know that the
+streams do not overlap: `_load` and `_make_store` tell them. Other cells are gathered into a scratch
+array with a row for each population, treated there, and scattered back.
 """
 
 from __future__ import annotations
@@ -17,186 +17,210 @@ from numba import types
 from numba.extending import intrinsic
 
 from hetero.jit import FUSED, define, serial
-from lbm._cell_math import cell_functions, reflect, start
-from lbm._storage_math import codec, mover
+from lbm._cell_math import equilibrium_populations, make_cell_functions, wall_return
+from lbm._storage_math import codec, make_move
 from lbm.lattice import C, Q, W
 from lbm.precision import PRECISIONS
 
 VECTOR = 8
-"""Numbers that are gathered at a time."""
+"""Numbers that are gathered at a time: a vector of float32 in AVX, two of float64."""
 
-CHUNK = 128
-"""Cells of a scratch: its 22 rows stay in the first cache."""
+SCRATCH_CELLS = 128
+"""Cells that fit in a scratch array: its 22 rows of float32 stay in the first-level cache."""
 
-ROOM = CHUNK + VECTOR
-"""Numbers of a row of a scratch."""
+SCRATCH_ROW = SCRATCH_CELLS + VECTOR
+"""Numbers in a row of a scratch array; the last vector may be only partly filled."""
 
-SCRATCH = (Q + 3) * ROOM
-"""Numbers of a scratch: populations and velocity."""
+SCRATCH_SIZE = (Q + 3) * SCRATCH_ROW
+"""Numbers in a scratch array: rows for 19 populations and three components of the velocity."""
 
 
 # ---- access ----------------------------------------------------------------------------------
 
 
-def _scope(module, name: str):
+def _alias_scope(module, name: str):
+    """Return LLVM metadata that names a set of memory accesses."""
     domain = module.add_metadata([ir.MetaDataString(module, "lbm")])
     return module.add_metadata([ir.MetaDataString(module, name), domain])
 
 
-def _pointer(context, builder, kind, values):
-    array = context.make_array(kind)(context, builder, values[0])
+def _element_pointer(context, builder, array_type, values):
+    array = context.make_array(array_type)(context, builder, values[0])
     return builder.gep(array.data, [values[1]])
 
 
 @intrinsic
-def _get(typing, memory, index):
-    """memory[index] of a flat array; no `_put` of the loop writes there before."""
+def _load(typing, memory, index):
+    """Load memory[index] of a flat array, where no store of the loop has written before."""
 
     def emit(context, builder, signature, values):
-        loaded = builder.load(_pointer(context, builder, memory, values))
+        loaded = builder.load(_element_pointer(context, builder, memory, values))
         module = builder.module
-        loaded.set_metadata("alias.scope", module.add_metadata([_scope(module, "get")]))
+        loaded.set_metadata("alias.scope", module.add_metadata([_alias_scope(module, "load")]))
         return loaded
 
     return memory.dtype(memory, types.int64), emit
 
 
-def _put(number: int):
-    """memory[index] = value, for one stream of a loop: no other stream writes there, and what the
-    loop reads there was read before."""
+def _make_store(stream: int):
+    """Make store(memory, index, value) for one stream of a loop.
+
+    It promises that no other stream writes to these addresses, and that the loop has read before
+    whatever it reads there.
+    """
 
     @intrinsic
-    def put(typing, memory, index, value):
+    def store(typing, memory, index, value):
         def emit(context, builder, signature, values):
             module = builder.module
-            others = [_scope(module, f"put {q}") for q in range(Q) if q != number]
-            stored = builder.store(values[2], _pointer(context, builder, memory, values))
-            own = module.add_metadata([_scope(module, f"put {number}")])
-            stored.set_metadata("alias.scope", own)
-            stored.set_metadata("noalias", module.add_metadata([_scope(module, "get"), *others]))
+            others = [_alias_scope(module, f"store {q}") for q in range(Q) if q != stream]
+            stored = builder.store(values[2], _element_pointer(context, builder, memory, values))
+            scope = module.add_metadata([_alias_scope(module, f"store {stream}")])
+            stored.set_metadata("alias.scope", scope)
+            loads = _alias_scope(module, "load")
+            stored.set_metadata("noalias", module.add_metadata([loads, *others]))
             return context.get_dummy_value()
 
         return types.void(memory, types.int64, memory.dtype), emit
 
-    return put
+    return store
 
 
-# ---- a piece ---------------------------------------------------------------------------------
+# ---- segments -------------------------------------------------------------------------------
 
 
 @functools.cache
-def fused(precision: str, operator: type, forced: bool):
-    """The step of n cells side by side, whole vectors: 19 streams in, collision, 19 streams out."""
+def make_stream_and_collide(precision: str, operator: type, forced: bool):
+    """Make the step of n neighbouring cells: 19 streams in, collision, 19 streams out.
+
+    The cells begin at `start` and fill whole vectors; their offsets begin at offsets[j].
+    """
     form = PRECISIONS[precision]
     decode, encode = codec(form)
-    _, collide = cell_functions(operator.relax(), forced)
-    lines = ["def fused(source, target, ways, j, at, n, rates, force):"]
+    _, collide = make_cell_functions(operator.relax(), forced)
+    lines = ["def stream_and_collide(source, target, offsets, j, start, n, rates, force):"]
     for q in range(Q):
-        lines += [f"    a{q}, b{q} = at + get(ways, j + {q}), at + get(ways, j + {Q + q})"]
-    loads = ", ".join(f"decode(get(source, a{q} + i))" for q in range(Q))
+        loaded, stored = f"load(offsets, j + {q})", f"load(offsets, j + {Q + q})"
+        lines += [f"    a{q}, b{q} = start + {loaded}, start + {stored}"]
+    loads = ", ".join(f"decode(load(source, a{q} + i))" for q in range(Q))
     lines += ["    for i in range(n):", f"        f = ({loads})"]
     lines += ["        g, _, _, _ = collide(f, rates, force)"]
-    lines += [f"        put{q}(target, b{q} + i, encode(g[{q}]))" for q in range(Q)]
-    names = {"get": _get, "decode": decode, "encode": encode, "collide": collide}
-    names |= {f"put{q}": _put(q) for q in range(Q)}
-    text = "\n".join(lines) + "\n"
-    return serial(define("fused", text, names), cache=False, fastmath=FUSED, forceinline=True)
+    lines += [f"        store{q}(target, b{q} + i, encode(g[{q}]))" for q in range(Q)]
+    names = {"load": _load, "decode": decode, "encode": encode, "collide": collide}
+    names |= {f"store{q}": _make_store(q) for q in range(Q)}
+    function = define("stream_and_collide", "\n".join(lines) + "\n", names)
+    return serial(function, cache=False, fastmath=FUSED, forceinline=True)
 
 
-_move8, _move4, _move2, _move1 = map(mover, (VECTOR, 4, 2, 1))
+_move8, _move4, _move2, _move1 = map(make_move, (VECTOR, 4, 2, 1))
 
 
 @serial(cache=False, forceinline=True)
-def gather(memory, ways, j, at, scratch, lane, n):
-    """Populations of the n cells from `at` on into a scratch, from its cell `lane` on.
+def gather(memory, offsets, j, start, scratch, lane, n):
+    """Copy the populations of the n cells from `start` on into a scratch, from its cell `lane` on.
 
-    In whole vectors: what comes behind the cells is overwritten by those that are gathered next,
-    and slots and scratch end with room for it.
+    This copies whole vectors: whatever follows the cells is overwritten by those that are gathered
+    next, and slots and scratch end with room for it.
     """
     for i in range(0, n, VECTOR):
         for q in range(Q):
-            _move8(memory, at + _get(ways, j + q) + i, scratch, q * ROOM + lane + i)
+            _move8(memory, start + _load(offsets, j + q) + i, scratch, q * SCRATCH_ROW + lane + i)
 
 
 @serial(cache=False, forceinline=True)
-def scatter(memory, ways, j, at, scratch, lane, n):
-    """The inverse of `gather`, without what is behind the cells: vectors may overlap instead."""
-    whole = n & -VECTOR
-    for i in range(0, whole, VECTOR):
+def scatter(memory, offsets, j, start, scratch, lane, n):
+    """Copy populations back, the inverse of `gather`, without touching the cells that follow.
+
+    The last vectors therefore overlap instead of reaching beyond the last cell.
+    """
+    vectors = n & -VECTOR
+    for i in range(0, vectors, VECTOR):
         for q in range(Q):
-            _move8(scratch, q * ROOM + lane + i, memory, at + _get(ways, j + q) + i)
+            _move8(scratch, q * SCRATCH_ROW + lane + i, memory, start + _load(offsets, j + q) + i)
     if n & 4:
         for q in range(Q):
-            a, b = q * ROOM + lane, at + _get(ways, j + q)
-            _move4(scratch, a + whole, memory, b + whole)
+            a, b = q * SCRATCH_ROW + lane, start + _load(offsets, j + q)
+            _move4(scratch, a + vectors, memory, b + vectors)
             _move4(scratch, a + n - 4, memory, b + n - 4)
     elif n & 2:
         for q in range(Q):
-            a, b = q * ROOM + lane, at + _get(ways, j + q)
-            _move2(scratch, a + whole, memory, b + whole)
+            a, b = q * SCRATCH_ROW + lane, start + _load(offsets, j + q)
+            _move2(scratch, a + vectors, memory, b + vectors)
             _move2(scratch, a + n - 2, memory, b + n - 2)
     elif n & 1:
         for q in range(Q):
-            _move1(scratch, q * ROOM + lane + whole, memory, at + _get(ways, j + q) + whole)
+            a, b = q * SCRATCH_ROW + lane, start + _load(offsets, j + q)
+            _move1(scratch, a + vectors, memory, b + vectors)
 
 
 @functools.cache
-def bounces(compute: type):
-    """Give the populations that run into a wall the values that it sends back."""
+def make_bounce(compute: type):
+    """Make bounce(scratch, lane, n, bits, c, walls) for an arithmetic dtype.
+
+    It replaces the populations that run into a wall (`bits`) by the values that the wall sends
+    back, for n cells of class c in a scratch array that holds their velocities, too.
+    """
     weights, velocities = np.array(W, compute), np.array(C, compute)
 
     @serial(cache=False, forceinline=True)
-    def bounce(scratch, lane, n, bits, c, materials, kinds):
-        u = Q * ROOM
+    def bounce(scratch, lane, n, bits, c, walls):
+        rows, types = walls.rows, walls.types
+        u = Q * SCRATCH_ROW
         for q in range(1, Q):
-            image = materials[c, q, 1]
-            if bits >> q & 1 and image > q:  # of a pair of mirror images, once
+            image = rows[c, q, 1]
+            if bits >> q & 1 and image > q:  # swap a pair of mirror images once
                 for i in range(lane, lane + n):
-                    f = scratch[q * ROOM + i]
-                    scratch[q * ROOM + i] = scratch[image * ROOM + i]
-                    scratch[image * ROOM + i] = f
+                    f = scratch[q * SCRATCH_ROW + i]
+                    scratch[q * SCRATCH_ROW + i] = scratch[image * SCRATCH_ROW + i]
+                    scratch[image * SCRATCH_ROW + i] = f
             elif bits >> q & 1 and image == q:
-                k = materials[c, q, 0]
-                wall = (kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3], kinds[k, 4])
+                k = rows[c, q, 0]
+                wall = (types[k, 0], types[k, 1], types[k, 2], types[k, 3], types[k, 4])
                 w, cx, cy, cz = weights[q], velocities[q, 0], velocities[q, 1], velocities[q, 2]
                 for i in range(lane, lane + n):
-                    f = scratch[q * ROOM + i]
-                    ux, uy, uz = scratch[u + i], scratch[u + ROOM + i], scratch[u + 2 * ROOM + i]
-                    scratch[q * ROOM + i] = reflect(f, w, cx, cy, cz, wall, ux, uy, uz)
+                    f, j = scratch[q * SCRATCH_ROW + i], u + i
+                    ux, uy, uz = scratch[j], scratch[j + SCRATCH_ROW], scratch[j + 2 * SCRATCH_ROW]
+                    scratch[q * SCRATCH_ROW + i] = wall_return(f, w, cx, cy, cz, wall, ux, uy, uz)
 
     return bounce
 
 
 @functools.cache
-def chunks(compute: type, operator: type, forced: bool):
-    """(collide, measure, begin): what is done to n cells of a scratch.
+def make_scratch_loops(compute: type, operator: type, forced: bool):
+    """Make (collide, measure, equilibrate): loops over the first n cells of a scratch array.
 
-    collide(scratch, n, rates, force): populations become those after the collision, then the
-    velocity. measure(scratch, n, force): the first four rows become rho - 1 and the velocity.
-    begin(scratch, n, force): the first four rows, rho - 1 and the velocity, become equilibria.
+    collide(scratch, n, rates, force): populations become those after the collision, followed by
+    the velocity. measure(scratch, n, force): the first four rows become rho - 1 and the velocity.
+    equilibrate(scratch, n, force): rho - 1 and the velocity in the first four rows become the
+    populations of the equilibrium.
     """
-    velocity, collision = cell_functions(operator.relax(), forced)
+    velocity, collide = make_cell_functions(operator.relax(), forced)
     after = [*(f"g[{q}]" for q in range(Q)), "ux", "uy", "uz"]
-    moments = ["rise", "ux", "uy", "uz"]
-    started = [f"e[{q}]" for q in range(Q)]
+    moments = ["drho", "ux", "uy", "uz"]
+    populations = [f"e[{q}]" for q in range(Q)]
     return (
-        _chunk("g, ux, uy, uz = cell(f, rates, force)", after, collision, "rates, force"),
-        _chunk("rise, ux, uy, uz = cell(f, force)", moments, velocity, "force"),
-        _chunk("e = cell(f[0], f[1], f[2], f[3], force)", started, start, "force"),
+        _make_scratch_loop(
+            "g, ux, uy, uz = function(f, rates, force)", after, collide, "rates, force"
+        ),
+        _make_scratch_loop("drho, ux, uy, uz = function(f, force)", moments, velocity, "force"),
+        _make_scratch_loop(
+            "e = function(f[0], f[1], f[2], f[3], force)",
+            populations,
+            equilibrium_populations,
+            "force",
+        ),
     )
 
 
-def _chunk(statement: str, results: list[str], cell, arguments: str):
-    """A loop over a scratch, which vectorises as the distances of its rows are constants."""
-    populations = ", ".join(f"scratch[{q * ROOM} + i]" for q in range(Q))
+def _make_scratch_loop(statement: str, results: list[str], function, arguments: str):
+    """Make a loop over a scratch array; it vectorises, because the row stride is a constant."""
+    populations = ", ".join(f"scratch[{q * SCRATCH_ROW} + i]" for q in range(Q))
     lines = [
-        f"def chunk(scratch, n, {arguments}):",
-        f"    for i in range(min(n, {ROOM})):",
+        f"def scratch_loop(scratch, n, {arguments}):",
+        f"    for i in range(min(n, {SCRATCH_ROW})):",
         f"        f = ({populations})",
         f"        {statement}",
-        *(f"        scratch[{k * ROOM} + i] = {r}" for k, r in enumerate(results)),
+        *(f"        scratch[{k * SCRATCH_ROW} + i] = {r}" for k, r in enumerate(results)),
     ]
-    text = "\n".join(lines) + "\n"
-    return serial(
-        define("chunk", text, {"cell": cell}), cache=False, fastmath=FUSED, forceinline=True
-    )
+    loop = define("scratch_loop", "\n".join(lines) + "\n", {"function": function})
+    return serial(loop, cache=False, fastmath=FUSED, forceinline=True)

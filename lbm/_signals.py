@@ -1,4 +1,4 @@
-"""Signals that wait for the end of a step.
+"""Signals that are deferred to the end of a step.
 
 A step changes the populations in place. Python handles Ctrl-C as soon as compiled code returns,
 which is before the step has been counted: the state would then be read as that of another step.
@@ -9,38 +9,39 @@ from __future__ import annotations
 import signal
 import threading
 
-_HELD = (signal.SIGINT, signal.SIGTERM)
+_DEFERRED = (signal.SIGINT, signal.SIGTERM)
 
 
-class HeldSignals:
-    """Within the block SIGINT and SIGTERM are noted; `deliver` hands them to their handlers.
+class DeferredSignals:
+    """A context in which SIGINT and SIGTERM are queued until `deliver` calls their handlers.
 
-    Python runs handlers in the main thread only, so elsewhere nothing is done, nor for a signal
-    that ends the process without Python.
+    Python runs handlers in the main thread only, so in other threads the context does nothing.
+    Signals without a Python handler are not deferred: they end the process at once.
     """
 
-    def __enter__(self) -> HeldSignals:
-        self._came: list[tuple] = []
+    def __enter__(self) -> DeferredSignals:
+        self._pending: list[tuple] = []
         self._handlers: dict = {}
         if threading.current_thread() is threading.main_thread():
-            for number in _HELD:
+            for number in _DEFERRED:
                 if callable(handler := signal.getsignal(number)):
                     self._handlers[number] = handler
-                    signal.signal(number, lambda *arguments: self._came.append(arguments))
+                    signal.signal(number, lambda *arguments: self._pending.append(arguments))
         return self
 
     def __exit__(self, *error) -> None:
         while self._handlers:
             signal.signal(*self._handlers.popitem())
-        while self._came:
-            number, frame = self._came.pop(0)
-            if callable(handler := signal.getsignal(number)):  # those before may have changed it
+        while self._pending:
+            number, frame = self._pending.pop(0)
+            # An earlier handler may have set another one.
+            if callable(handler := signal.getsignal(number)):
                 handler(number, frame)
             else:
                 signal.raise_signal(number)
 
     def deliver(self) -> None:
-        """Let the handlers of what came run now; they may raise, and set others."""
-        if self._came:
+        """Call the handlers of all pending signals; they may raise and set other handlers."""
+        if self._pending:
             self.__exit__()
             self.__enter__()

@@ -1,8 +1,8 @@
-"""Populations in memory: words taken apart and put together, for both targets.
+"""Storage formats of populations, for both targets: encoding, decoding and packing of words.
 
 Half precision is IEEE's, scaled by 2^15 so that the shifted populations use its whole range
 (Lehmann et al. 2022). It is written in LLVM because Numba has no float16 on the CPU; both targets
-have instructions for it. What exceeds +-2 becomes infinite, which the next check finds.
+have instructions for it. Populations beyond +-2 become infinite, which the next check reports.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ _HALF, _FLOAT, _I16, _I32 = ir.HalfType(), ir.FloatType(), ir.IntType(16), ir.In
 
 @intrinsic
 def _from_half(typing, bits):
+    """Convert the bits of a half-precision number to float32."""
+
     def emit(context, builder, signature, values):
         return builder.fpext(builder.bitcast(values[0], _HALF), _FLOAT)
 
@@ -27,6 +29,8 @@ def _from_half(typing, bits):
 
 @intrinsic
 def _to_half(typing, x):
+    """Convert a float32 number to the bits of the nearest half-precision one."""
+
     def emit(context, builder, signature, values):
         return builder.bitcast(builder.fptrunc(values[0], _HALF), _I16)
 
@@ -35,7 +39,7 @@ def _to_half(typing, x):
 
 @intrinsic
 def _split_halves(typing, word):
-    """The two 16-bit halves of a word, the lower first."""
+    """Return the two 16-bit halves of a word, the lower first."""
 
     def emit(context, builder, signature, values):
         low = builder.trunc(values[0], _I16)
@@ -47,6 +51,8 @@ def _split_halves(typing, word):
 
 @intrinsic
 def _join_halves(typing, low, high):
+    """Return the word of two 16-bit halves."""
+
     def emit(context, builder, signature, values):
         low, high = (builder.zext(v, _I32) for v in values)
         return builder.or_(low, builder.shl(high, _I32(16)))
@@ -55,41 +61,48 @@ def _join_halves(typing, low, high):
 
 
 @inlined
-def _same(x):
+def _identity(x):
     return x
 
 
 @inlined
-def half_decode(bits):
+def decode_half(bits):
+    """Return the float32 value of a stored half-precision population."""
     return _from_half(bits) * np.float32(2.0**-15)
 
 
 @inlined
-def half_encode(x):
+def encode_half(x):
+    """Return the 16 bits that store a float32 population."""
     return _to_half(x * np.float32(2.0**15))
 
 
 @inlined
-def half_split(word):
+def split_word(word):
+    """Return the populations of both lanes of a 32-bit word, the lower lane first."""
     low, high = _split_halves(word)
-    return half_decode(low), half_decode(high)
+    return decode_half(low), decode_half(high)
 
 
 @inlined
-def half_join(a, b):
-    return _join_halves(half_encode(a), half_encode(b))
+def join_word(a, b):
+    """Return the 32-bit word with the population a in its lower and b in its upper lane."""
+    return _join_halves(encode_half(a), encode_half(b))
 
 
-def mover(width: int):
-    """move(source, i, target, j): `width` numbers of a flat array to another, coded as needed."""
+def make_move(width: int):
+    """Make move(source, i, target, j), which copies `width` numbers between flat arrays.
+
+    Numbers are encoded or decoded if one array is stored in half precision and the other is not.
+    """
 
     @intrinsic
     def move(typing, source, i, target, j):
         def emit(context, builder, signature, values):
-            def pointer(kind, array, index):
-                array = context.make_array(kind)(context, builder, array)
+            def pointer(array_type, array, index):
+                array = context.make_array(array_type)(context, builder, array)
                 start = builder.gep(array.data, [index])
-                element = context.get_value_type(kind.dtype)
+                element = context.get_value_type(array_type.dtype)
                 return builder.bitcast(start, ir.VectorType(element, width).as_pointer())
 
             numbers = builder.load(pointer(source, *values[:2]), align=source.dtype.bitwidth // 8)
@@ -112,12 +125,12 @@ def mover(width: int):
 
 
 def codec(precision):
-    """(decode, encode) of one population."""
-    return (half_decode, half_encode) if precision.storage is np.uint16 else (_same, _same)
+    """Return the functions (decode, encode) of one population."""
+    return (decode_half, encode_half) if precision.storage is np.uint16 else (_identity, _identity)
 
 
 def word_codec(precision):
-    """(take apart, put together) of a word of two lanes."""
+    """Return the functions (unpack, pack) of a word: of two lanes, or of one population."""
     if precision.lanes == 1:
         return codec(precision)
-    return half_split, half_join
+    return split_word, join_word

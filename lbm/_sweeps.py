@@ -1,165 +1,272 @@
-"""Sweeps over rows on the CPU: steps, and what moves between memory and data.
+"""Sweeps over rows on the CPU: steps, and copies between memory and moments or populations.
 
-A step of a row does whole vectors of like cells at once (`_rows.fused`). What is left, the ends of
-runs, cells at the ends of the row and those whose walls give back more than a bounce, is held in a
-scratch until it fills a vector: done one by one, ten cells would cost as much as a hundred others.
-Steps may take cells in any order: no cell reads what another one writes in the same step.
+A step of a row updates whole vectors of identical cells at once (`_rows.make_stream_and_collide`).
+Other cells are deferred: the ends of runs, cells at the ends of the row, and cells beside special
+walls, whose return is more than a bounce. They are gathered in a scratch array until they fill a
+vector, because ten cells done one by one would cost as much as a hundred others. Steps may take
+cells in any order: no cell reads what another one writes in the same step.
 """
 
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
 
 from hetero.jit import parallel, serial
-from lbm._rows import CHUNK, ROOM, SCRATCH, bounces, chunks, fused, gather, scatter
-from lbm._ways import ENDS, TABLE, end_of, find_ways, offsets, piece_at
+from lbm._rows import (
+    SCRATCH_CELLS,
+    SCRATCH_ROW,
+    SCRATCH_SIZE,
+    gather,
+    make_bounce,
+    make_scratch_loops,
+    make_stream_and_collide,
+    scatter,
+)
+from lbm._ways import (
+    EDGE_KINDS,
+    OFFSET_TABLE_SIZE,
+    edge_kind,
+    fill_offset_table,
+    find_segment,
+    gather_offsets,
+)
 from lbm.lattice import Q
-from lbm.links import SOLID_CLASS
+from lbm.links import FROM, INTO, SOLID_CLASS, SPECIAL
 from lbm.precision import PRECISIONS
 
-WAYS = 32
-"""Kinds of cells whose distances are remembered."""
+CACHED_OFFSETS = 32
+"""Kinds of cells whose offsets a thread remembers while it works on inner rows; not tuned."""
 
-NOTE = 6
-"""Numbers about a piece that is held: lane, cells, ways, place, class, bits of special walls."""
+RECORD = 6
+"""Integers stored per deferred segment: lane, cells, offset slot, position, class, special-wall
+bits. Before the first of these records are the number of segments and the number of their cells."""
+
+
+class Populations(NamedTuple):
+    """Flat arrays of populations: those that the step reads and those that it writes."""
+
+    source: np.ndarray
+    target: np.ndarray
+
+
+class Walls(NamedTuple):
+    """Tables of `lbm.links.Links`: int64 [class, 3], uint8 [class, q, 2], float [type, 5]."""
+
+    masks: np.ndarray
+    rows: np.ndarray
+    types: np.ndarray
+
+
+class Coefficients(NamedTuple):
+    """Relaxation rates of the collision, and the body force."""
+
+    rates: tuple
+    force: tuple
+
+
+class Workspace(NamedTuple):
+    """Arrays of one task.
+
+    Attributes
+    ----------
+    scratch : populations and velocities of the deferred cells, flat
+    offsets : int64, the offsets of CACHED_OFFSETS kinds of cells
+    cached : int64 [CACHED_OFFSETS], the kind of cells in each, 0 if there is none yet
+    deferred : int64, records of the deferred segments (see RECORD)
+    table : int64, the offsets of the current row (see `_ways.fill_offset_table`)
+    """
+
+    scratch: np.ndarray
+    offsets: np.ndarray
+    cached: np.ndarray
+    deferred: np.ndarray
+    table: np.ndarray
+
+
+class Transfer(NamedTuple):
+    """A copy between memory and `data` [k, row, x].
+
+    Attributes
+    ----------
+    data : rho - 1 and the velocity if `moments`, populations otherwise
+    reads : whether to copy from memory to `data`, or else back
+    """
+
+    data: np.ndarray
+    reads: bool
+    moments: bool
 
 
 @functools.cache
-def sweeps(precision: str, operator: type, forced: bool) -> dict:
-    """The sweeps over a box of one combination: step, and move between memory and data."""
+def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
+    """Make the sweeps over a region: "step", and "move" between memory and data."""
     form = PRECISIONS[precision]
     T, lanes = form.compute, form.lanes
-    vector = 32 // np.dtype(T).itemsize
-    stream = fused(precision, operator, forced)
-    bounce = bounces(T)
-    collide, measure, begin = chunks(T, operator, forced)
+    vector = 32 // np.dtype(T).itemsize  # of AVX: 32 bytes
+    stream_and_collide = make_stream_and_collide(precision, operator, forced)
+    bounce = make_bounce(T)
+    collide, measure, equilibrate = make_scratch_loops(T, operator, forced)
 
     @serial(cache=False, forceinline=True)
-    def finish(target, materials, kinds, rates, force, scratch, ways, held):
-        """Do the step of the pieces that the scratch holds: held[0] of them, held[1] cells."""
-        collide(scratch, -(-held[1] // vector) * vector, rates, force)
-        for j in range(NOTE, NOTE * (held[0] + 1), NOTE):
-            lane, n, way, at = held[j], held[j + 1], held[j + 2], held[j + 3]
-            if held[j + 5]:
-                bounce(scratch, lane, n, held[j + 5], held[j + 4], materials, kinds)
-            scatter(target, ways, way + Q, at, scratch, lane, n)
-        held[0] = held[1] = 0
+    def finish(target, walls, coefficients, workspace):
+        """Do the step of all deferred segments."""
+        scratch, offsets, deferred = workspace.scratch, workspace.offsets, workspace.deferred
+        cells = -(-deferred[1] // vector) * vector
+        collide(scratch, cells, coefficients.rates, coefficients.force)
+        for j in range(RECORD, RECORD * (deferred[0] + 1), RECORD):
+            lane, n, first, start = deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3]
+            if deferred[j + 5]:
+                bounce(scratch, lane, n, deferred[j + 5], deferred[j + 4], walls)
+            scatter(target, offsets, first + Q, start, scratch, lane, n)
+        deferred[0] = deferred[1] = 0
 
     @serial(cache=False)
-    def flush(target, materials, kinds, rates, force, scratch, ways, held):
-        """The same as a call, where it is rare: inlined, it costs a row 30 ns less."""
-        if held[0]:
-            finish(target, materials, kinds, rates, force, scratch, ways, held)
+    def flush(target, walls, coefficients, workspace):
+        """Call `finish` out of line where it is rare: inlining it would cost 30 ns per row."""
+        if workspace.deferred[0]:
+            finish(target, walls, coefficients, workspace)
 
     @serial(cache=False, forceinline=True)
-    def hold(source, scratch, ways, held, n, way, at, c, more):
-        """Keep a piece for later."""
-        lane, j = held[1], NOTE * (held[0] + 1)
-        gather(source, ways, way, at, scratch, lane, n)
-        held[j], held[j + 1], held[j + 2], held[j + 3] = lane, n, way, at
-        held[j + 4], held[j + 5] = c, more
-        held[0] += 1
-        held[1] += n
+    def defer(source, workspace, n, first, start, c, special):
+        """Gather the n cells of class c from `start` on, and note what to do with them."""
+        deferred = workspace.deferred
+        lane, j = deferred[1], RECORD * (deferred[0] + 1)
+        gather(source, workspace.offsets, first, start, workspace.scratch, lane, n)
+        deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3] = lane, n, first, start
+        deferred[j + 4], deferred[j + 5] = c, special
+        deferred[0] += 1
+        deferred[1] += n
 
     @serial(cache=False, forceinline=True)
-    def step_row(source, target, table, masks, materials, kinds, rates, force, scratch, ways, known,
-                 held, first, ends, classes, x0, x1, y, z, nx, ny):  # fmt: skip
-        row = (z * ny + y) * nx
-        k, s = first[z * ny + y], x0
+    def step_row(populations, walls, coefficients, workspace, runs, region, y, z):
+        """Step the cells of the region in the row (y, z)."""
+        source, target = populations.source, populations.target
+        masks, offsets, cached = walls.masks, workspace.offsets, workspace.cached
+        x1, row = region.x1, (z * region.ny + y) * region.nx
+        k, s = runs.first[z * region.ny + y], region.x0
         while s < x1:
-            k, c, n = piece_at(s, x1, k, ends, classes)
+            k, c, n = find_segment(s, x1, k, runs.ends, runs.classes)
             if c == SOLID_CLASS:
                 s += n
                 continue
-            more = masks[c, 1]
-            n = min(n, CHUNK) if more else n
-            whole = 0 if more else n & -vector
-            end = end_of(s, nx, lanes)
-            slot, kind = (c * ENDS + end) % WAYS, c * ENDS + end + 1
-            way = slot * 2 * Q
-            if known[slot] != kind or held[1] + n - whole > CHUNK:
-                flush(target, materials, kinds, rates, force, scratch, ways, held)
-                find_ways(table, end, masks[c, 2], masks[c, 0], ways, way)
-                known[slot] = kind
-            if whole:
-                stream(source, target, ways, way, row + s, whole, rates, force)
-            if whole < n:
-                hold(source, scratch, ways, held, n - whole, way, row + s + whole, c, more)
+            special = masks[c, SPECIAL]
+            n = min(n, SCRATCH_CELLS) if special else n
+            streamed = 0 if special else n & -vector
+            edge = edge_kind(s, region.nx, lanes)
+            kind = c * EDGE_KINDS + edge
+            slot = kind % CACHED_OFFSETS
+            first = slot * 2 * Q
+            if cached[slot] != kind + 1 or workspace.deferred[1] + n - streamed > SCRATCH_CELLS:
+                flush(target, walls, coefficients, workspace)
+                gather_offsets(
+                    workspace.table, edge, masks[c, FROM], masks[c, INTO], offsets, first
+                )
+                cached[slot] = kind + 1
+            if streamed:
+                stream_and_collide(
+                    source, target, offsets, first, row + s, streamed, coefficients.rates,
+                    coefficients.force,
+                )  # fmt: skip
+            if streamed < n:
+                start = row + s + streamed
+                defer(source, workspace, n - streamed, first, start, c, special)
             s += n
-        if held[1] >= vector:  # while what was gathered is still in the first cache
-            finish(target, materials, kinds, rates, force, scratch, ways, held)
+        # Finish while the gathered cells are still in the first-level cache.
+        if workspace.deferred[1] >= vector:
+            finish(target, walls, coefficients, workspace)
 
     @serial(cache=False, forceinline=True)
-    def column(s, nx):
-        """The cell x at position s of a row."""
+    def cell_x(s, nx):
+        """Coordinate x of the cell at position s of a row."""
         return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
 
     @serial(cache=False, forceinline=True)
-    def move_row(memory, table, masks, force, out, moments, data, scratch, ways,
-                 first, ends, classes, x0, x1, y, z, nx, ny, j):  # fmt: skip
-        """Moments or populations of a row: out of memory into data, or back."""
-        row = (z * ny + y) * nx
-        k, s = first[z * ny + y], x0
+    def move_row(memory, masks, force, transfer, workspace, runs, region, r):
+        """Copy the moments or populations of row number r of the region to data, or back."""
+        data, scratch, offsets = transfer.data, workspace.scratch, workspace.offsets
+        height, nx, x1 = region.y1 - region.y0, region.nx, region.x1
+        row = (region.z0 + r // height) * region.ny + region.y0 + r % height
+        k, s = runs.first[row], region.x0
         while s < x1:
-            k, c, n = piece_at(s, x1, k, ends, classes)
+            k, c, n = find_segment(s, x1, k, runs.ends, runs.classes)
             if c == SOLID_CLASS:
                 s += n
                 continue
-            n = min(n, CHUNK)
-            find_ways(table, end_of(s, nx, lanes), masks[c, 2], 0, ways, 0)
-            if out:
-                gather(memory, ways, 0, row + s, scratch, 0, n)
-                if moments:
+            n, start = min(n, SCRATCH_CELLS), row * nx + s
+            gather_offsets(workspace.table, edge_kind(s, nx, lanes), masks[c, FROM], 0, offsets, 0)
+            if transfer.reads:
+                gather(memory, offsets, 0, start, scratch, 0, n)
+                if transfer.moments:
                     measure(scratch, n, force)
             for q in range(data.shape[0]):
                 for i in range(n):
-                    if out:
-                        data[q, j, column(s + i, nx)] = scratch[q * ROOM + i]
+                    if transfer.reads:
+                        data[q, r, cell_x(s + i, nx)] = scratch[q * SCRATCH_ROW + i]
                     else:
-                        scratch[q * ROOM + i] = data[q, j, column(s + i, nx)]
-            if not out:
-                if moments:
-                    begin(scratch, n, force)
-                scatter(memory, ways, 0, row + s, scratch, 0, n)
+                        scratch[q * SCRATCH_ROW + i] = data[q, r, cell_x(s + i, nx)]
+            if not transfer.reads:
+                if transfer.moments:
+                    equilibrate(scratch, n, force)
+                scatter(memory, offsets, 0, start, scratch, 0, n)
             s += n
 
     @serial(cache=False, forceinline=True)
-    def on_edge(y, z, ny, nz):
-        return y == 0 or z == 0 or y == ny - 1 or z == nz - 1
+    def is_at_edge(y, z, region):
+        """Return whether a row lies at an end of the block, where y or z wraps around."""
+        return y == 0 or z == 0 or y == region.ny - 1 or z == region.nz - 1
+
+    @serial(cache=False, forceinline=True)
+    def make_workspace():
+        return Workspace(
+            np.zeros(SCRATCH_SIZE, T),
+            np.empty(CACHED_OFFSETS * 2 * Q, np.int64),
+            np.zeros(CACHED_OFFSETS, np.int64),
+            np.zeros(RECORD * (SCRATCH_CELLS + 2), np.int64),
+            np.empty(OFFSET_TABLE_SIZE, np.int64),
+        )
+
+    @serial(cache=False)
+    def set_row(addresses, region, y, z, workspace):
+        """Compute the offsets of a row and forget those of other rows.
+
+        The parallel loops must not write to `workspace.cached` themselves: Numba would drop it as
+        a write to an array that is never read.
+        """
+        workspace.cached[:] = 0
+        fill_offset_table(addresses, region, y, z, lanes, workspace.table)
 
     @parallel(cache=False)
-    def step(source, target, places, masks, materials, kinds, rates, force,
-             first, ends, classes, x0, x1, y0, y1, z0, z1, nx, ny, nz, pitch, tasks):  # fmt: skip
-        rows = (y1 - y0) * (z1 - z0)
+    def step(populations, addresses, walls, rates, force, runs, region, tasks):
+        """Step all cells of the region; `tasks` pieces of it are shared out to the threads."""
+        height = region.y1 - region.y0
+        rows = height * (region.z1 - region.z0)
         for task in prange(tasks):
-            scratch, held = np.zeros(SCRATCH, T), np.zeros(NOTE * (CHUNK + 2), np.int64)
-            table, ways = np.empty(TABLE, np.int64), np.empty(WAYS * 2 * Q, np.int64)
-            known, edge = np.zeros(WAYS, np.int64), True
+            # Numba's parallel loops take no tuples of tuples: this one is made inside.
+            coefficients = Coefficients(rates, force)
+            workspace, edge = make_workspace(), True
             for r in range(np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks):
-                y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
-                if edge or on_edge(y, z, ny, nz):
-                    flush(target, materials, kinds, rates, force, scratch, ways, held)
-                    edge = on_edge(y, z, ny, nz)
-                    known[:] = 0
-                    offsets(places, y, z, nx, ny, nz, pitch, lanes, table)
-                step_row(source, target, table, masks, materials, kinds, rates, force, scratch,
-                         ways, known, held, first, ends, classes, x0, x1, y, z, nx, ny)  # fmt: skip
-            flush(target, materials, kinds, rates, force, scratch, ways, held)
+                y, z = region.y0 + r % height, region.z0 + r // height
+                if edge or is_at_edge(y, z, region):  # inner rows all have the same offsets
+                    flush(populations.target, walls, coefficients, workspace)
+                    edge = is_at_edge(y, z, region)
+                    set_row(addresses, region, y, z, workspace)
+                step_row(populations, walls, coefficients, workspace, runs, region, y, z)
+            flush(populations.target, walls, coefficients, workspace)
 
     @parallel(cache=False)
-    def move(memory, places, masks, force, out, moments, data,
-             first, ends, classes, x0, x1, y0, y1, z0, z1, nx, ny, nz, pitch, tasks):  # fmt: skip
-        rows = (y1 - y0) * (z1 - z0)
+    def move(memory, addresses, masks, force, transfer, runs, region, tasks):
+        """Copy moments or populations of the region to the data of `transfer`, or back."""
+        height = region.y1 - region.y0
+        rows = height * (region.z1 - region.z0)
         for task in prange(tasks):
-            scratch, ways = np.zeros(SCRATCH, T), np.empty(2 * Q, np.int64)
-            table = np.empty(TABLE, np.int64)
+            workspace = make_workspace()
             for r in range(np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks):
-                y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
-                offsets(places, y, z, nx, ny, nz, pitch, lanes, table)
-                move_row(memory, table, masks, force, out, moments, data, scratch, ways,
-                         first, ends, classes, x0, x1, y, z, nx, ny, r)  # fmt: skip
+                y, z = region.y0 + r % height, region.z0 + r // height
+                set_row(addresses, region, y, z, workspace)
+                move_row(memory, masks, force, transfer, workspace, runs, region, r)
 
     return {"step": step, "move": move}

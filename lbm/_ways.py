@@ -1,100 +1,146 @@
-"""Where the CPU finds populations: runs of like cells in a row, and distances in memory."""
+"""Memory offsets of populations on the CPU, and runs of identical cells in a row.
+
+A row of cells is cut into runs of cells of one class (same walls around them), so that the inner
+loop reads and writes at fixed offsets from a cell. `fill_offset_table` computes the offsets of a
+row once for all positions in it, and `gather_offsets` picks those of a class of cells. The
+periodic wrap at both ends of a row is handled by the few cells there, which have offsets of their
+own. Positions, offsets and pitches count populations.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero.jit import serial
 from lbm.lattice import Q
 
-ENDS = 5
-"""Kinds of cells by their place in a row: those at its ends, and the others (see `end_of`)."""
+EDGE_KINDS = 5
+"""Kinds of positions in a row at most: two at either end (one per lane), and all others."""
 
-TABLE = ENDS * 2 * 2 * Q
-"""Numbers that `offsets` writes."""
+OFFSET_TABLE_SIZE = EDGE_KINDS * 2 * 2 * Q
+"""Numbers that `fill_offset_table` writes."""
 
 
-def runs(classes: np.ndarray, head: int, tail: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Runs of cells of one class: (first run of each row, end of each run, its class).
+class Runs(NamedTuple):
+    """Runs of cells of one class, row by row.
 
-    `head` cells at the start of a row and `tail` ones at its end are runs of their own.
+    Attributes
+    ----------
+    first : int64 [row + 1], the first run of each row
+    ends : int64 [run], the position in the row behind its last cell
+    classes : int64 [run], its class (see `lbm.links`)
+    """
+
+    first: np.ndarray
+    ends: np.ndarray
+    classes: np.ndarray
+
+
+class Region(NamedTuple):
+    """The cells x0 <= x < x1, ... that a sweep goes over, in a block of nx * ny * nz cells.
+
+    `pitch` is the number of populations from the start of a slot to the next. All are integers.
+    """
+
+    x0: int
+    x1: int
+    y0: int
+    y1: int
+    z0: int
+    z1: int
+    nx: int
+    ny: int
+    nz: int
+    pitch: int
+
+
+def find_runs(classes: np.ndarray, head: int, tail: int) -> Runs:
+    """Find the runs of `classes` [z, y, position].
+
+    The first `head` and the last `tail` cells of a row are runs of their own.
     """
     nz, ny, nx = classes.shape
     flat = classes.reshape(nz * ny, nx)
-    change = np.ones(flat.shape, bool)
-    np.not_equal(flat[:, 1:], flat[:, :-1], out=change[:, :-1])
-    change[:, :head] = True
+    is_last = np.ones(flat.shape, bool)
+    np.not_equal(flat[:, 1:], flat[:, :-1], out=is_last[:, :-1])
+    is_last[:, :head] = True
     if tail:
-        change[:, -tail - 1 :] = True
-    row, last = np.nonzero(change)
+        is_last[:, -tail - 1 :] = True
+    row, last = np.nonzero(is_last)
     first = np.searchsorted(row, np.arange(nz * ny + 1))
-    return first, last + 1, flat[row, last].astype(np.int64)
+    return Runs(first, last + 1, flat[row, last].astype(np.int64))
 
 
 @serial(cache=False, forceinline=True)
-def piece_at(s, x1, k, ends, classes):
-    """The run at position s of a row, from run k on; its class, and its cells from s to x1."""
+def find_segment(s, x1, k, ends, classes):
+    """Return (run at position s, its class, number of its cells from s to x1); starts at run k."""
     while ends[k] <= s:
         k += 1
     return k, classes[k], min(ends[k], x1) - s
 
 
 @serial(cache=False, forceinline=True)
-def end_of(s, nx, lanes):
-    """The kind of the position s in a row."""
+def edge_kind(s, nx, lanes):
+    """Kind of the position s in a row: `lanes` if it is at no end."""
     return s if s < lanes else (lanes if s < nx - lanes else s - nx + 2 * lanes + 1)
 
 
 @serial(cache=False, forceinline=True)
-def position_of(end, nx, lanes):
-    """A position of this kind; -1 for those that are at no end."""
-    return end if end < lanes else (-1 if end == lanes else end + nx - 2 * lanes - 1)
+def edge_position(edge, nx, lanes):
+    """Return a position of this kind; -1 for the kind of those that are at no end."""
+    return edge if edge < lanes else (-1 if edge == lanes else edge + nx - 2 * lanes - 1)
 
 
 @serial(cache=False)
-def beyond(s, nx, lanes):
-    """What to add to the neighbours at -1 and +1 of the position s where the row ends.
+def wrap_correction(s, nx, lanes):
+    """Corrections to the offsets of the x - 1 and x + 1 neighbours where the row wraps around.
 
-    Lanes change there: with two, the cell before x = 0 stands in the last word's upper lane.
+    With two half-precision values packed in a word (lanes = 2), the neighbour across the end of the
+    row also changes its lane: the cell before x = 0 is in the upper lane of the last word.
     """
-    turn = 1 - 2 * (s % 2) if lanes == 2 else 0
-    back = nx + turn if 0 <= s < lanes else 0
-    forth = turn - nx if s >= nx - lanes else 0
-    return back, forth
+    lane_change = 1 - 2 * (s % 2) if lanes == 2 else 0
+    backward = nx + lane_change if 0 <= s < lanes else 0
+    forward = lane_change - nx if s >= nx - lanes else 0
+    return backward, forward
 
 
 @serial(cache=False)
-def offsets(places, y, z, nx, ny, nz, pitch, lanes, out):
-    """Distances in memory from a cell of the row (y, z): out[end, what, k, q], flat.
+def fill_offset_table(addresses, region, y, z, lanes, out):
+    """Write the offsets from a cell of the row (y, z) to its populations: out[edge, way, wall, q].
 
-    `what` is 0 for loads and 1 for stores, `k` 1 where the link is a wall's. `places` has for these
-    the slot and the shifts in x, y and z, [4, what, k, q].
+    `out` is flat. `way` is 0 for loads and 1 for stores; `wall` is 1 for links into walls.
+    `addresses` int64 [4, way, wall, q] holds their slots and their shifts in x, y and z.
     """
+    nx, ny, nz = region.nx, region.ny, region.nz
     j = 0
-    for end in range(2 * lanes + 1):
-        back, forth = beyond(position_of(end, nx, lanes), nx, lanes)
-        for what in range(2):
-            for k in range(2):
+    for edge in range(2 * lanes + 1):
+        backward, forward = wrap_correction(edge_position(edge, nx, lanes), nx, lanes)
+        for way in range(2):
+            for wall in range(2):
                 for q in range(Q):
-                    slot, dx = places[0, what, k, q], places[1, what, k, q]
-                    dy, dz = places[2, what, k, q], places[3, what, k, q]
-                    at = slot * pitch + (dz * ny + dy) * nx + dx * lanes
-                    at += back if dx < 0 else (forth if dx > 0 else 0)
+                    slot, dx = addresses[0, way, wall, q], addresses[1, way, wall, q]
+                    dy, dz = addresses[2, way, wall, q], addresses[3, way, wall, q]
+                    offset = slot * region.pitch + (dz * ny + dy) * nx + dx * lanes
+                    offset += backward if dx < 0 else (forward if dx > 0 else 0)
                     if y + dy < 0 or y + dy >= ny:
-                        at -= dy * ny * nx
+                        offset -= dy * ny * nx
                     if z + dz < 0 or z + dz >= nz:
-                        at -= dz * nz * ny * nx
-                    out[j] = at
+                        offset -= dz * nz * ny * nx
+                    out[j] = offset
                     j += 1
 
 
 @serial(cache=False)
-def find_ways(table, end, comes, sent, ways, j):
-    """ways[j + q] and ways[j + Q + q]: distances from a cell to where q comes from and goes to.
+def gather_offsets(table, edge, from_wall, into_wall, offsets, j):
+    """Copy the offsets of a kind of cells from the table of its row to `offsets`, from j on.
 
-    Of a cell of the kind `end` with these links to walls (bits), by `offsets`' table of its row.
+    offsets[j + q] leads from a cell to where population q is loaded, offsets[j + Q + q] to where it
+    is stored. `edge` is the cell's kind of position; bit q of `from_wall` and `into_wall` says
+    whether q comes out of a wall or runs into one.
     """
-    for what in range(2):
-        bits, first = sent if what else comes, (end * 2 + what) * 2 * Q
+    for way in range(2):
+        bits, first = into_wall if way else from_wall, (edge * 2 + way) * 2 * Q
         for q in range(Q):
-            ways[j + what * Q + q] = table[first + Q * (bits >> q & 1) + q]
+            offsets[j + way * Q + q] = table[first + Q * (bits >> q & 1) + q]

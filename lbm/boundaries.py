@@ -1,12 +1,12 @@
-"""Boundary conditions, and where they apply.
+"""Boundary conditions, and the faces and solids to which they apply.
 
-All of them act on links: where a population runs from a fluid cell into a wall, the wall returns
-one into the same cell, so that walls stand half-way between cells. Any cell may be a wall.
+All conditions act on links: if a population runs from a fluid cell into a wall, the wall returns
+one into the same cell, so that walls stand half-way between cells. Any cell may be solid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,15 +14,15 @@ import numpy as np
 
 from hetero.errors import real, within
 
-DENSITIES = 0.5, 1.5
-"""Densities that a flow may start with and an outlet may have: the method holds near 1."""
+DENSITY_RANGE = 0.5, 1.5
+"""Range of densities of initial flows and outlets: the method holds near density 1."""
 
-FASTEST = 0.3
-"""Largest speed of a wall or an inlet in cells/step: half the speed of sound is 0.29."""
+MAX_SPEED = 0.3
+"""Largest speed of a wall or an inlet in cells/step, about half of the speed of sound (0.577)."""
 
 
-def three(name: str, value) -> tuple[float, float, float]:
-    """`value` as three finite floats."""
+def check_vector(name: str, value: object) -> tuple[float, float, float]:
+    """Return `value` as three finite floats."""
     if isinstance(value, str) or not np.iterable(value):
         raise TypeError(f"{name} must hold three numbers, got {value!r}")
     numbers = tuple(real(name, x) for x in value)
@@ -31,13 +31,14 @@ def three(name: str, value) -> tuple[float, float, float]:
     return numbers
 
 
-def _velocity(value) -> tuple[float, float, float]:
-    u = three("velocity", value)
+def _check_velocity(value) -> tuple[float, float, float]:
+    """Return `value` as a velocity, if its speed is at most MAX_SPEED."""
+    u = check_vector("velocity", value)
     speed = float(np.hypot(np.hypot(u[0], u[1]), u[2]))
-    if speed > FASTEST:
+    if speed > MAX_SPEED:
         raise ValueError(
-            f"velocity must be at most {FASTEST} cells/step, got {speed:g}: the method holds for "
-            "speeds well below that of sound (0.577). Take a smaller time step "
+            f"velocity must be at most {MAX_SPEED} cells/step, got {speed:g}: the method is valid "
+            "only well below the speed of sound (0.577). Use a smaller time step "
             "(lbm.Units does it for you)"
         )
     return u
@@ -45,16 +46,19 @@ def _velocity(value) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Periodic:
-    """What leaves through a face comes in through the opposite one."""
+    """A periodic face: populations that leave through it enter through the opposite one."""
 
 
 @dataclass(frozen=True)
 class NoSlip:
-    """A wall at rest: half-way bounce-back. Second order; exact for flat walls with TRT 3/16."""
+    """A wall at rest: half-way bounce-back.
+
+    Second order; exact for flat walls with TRT and the magic number 3/16.
+    """
 
     rank: ClassVar[int] = 0
 
-    def row(self) -> tuple[float, ...]:
+    def parameters(self) -> tuple[float, ...]:
         return 0.0, 0.0, 0.0, 0.0, 0.0
 
 
@@ -62,61 +66,68 @@ class NoSlip:
 class MovingWall:
     """A no-slip wall with a velocity (cells/step): Ladd (1994), density 1 at the wall.
 
-    Faces of the domain move in their own plane. The cells of a solid stay where they are.
+    Faces of the domain must move in their own plane. The cells of a moving solid stay in place.
     """
 
     velocity: tuple[float, float, float]
     rank: ClassVar[int] = 1
 
     def __post_init__(self):
-        object.__setattr__(self, "velocity", _velocity(self.velocity))
+        object.__setattr__(self, "velocity", _check_velocity(self.velocity))
 
-    def row(self) -> tuple[float, ...]:
+    def parameters(self) -> tuple[float, ...]:
         return 0.0, 0.0, *self.velocity
 
 
 @dataclass(frozen=True)
 class VelocityInlet(MovingWall):
-    """Fluid enters (or leaves) with a velocity: a wall that moves through its own plane."""
+    """An inlet: fluid enters (or leaves) with a velocity, as if the wall moved out of its plane."""
 
     rank: ClassVar[int] = 2
 
 
 @dataclass(frozen=True)
 class PressureOutlet:
-    """A given density, pressure rho/3: anti-bounce-back with the cell's own velocity.
+    """An outlet with a prescribed density and pressure rho/3: anti-bounce-back.
 
-    Ginzburg et al. (2008). Second order for flow across the outlet. The shear stress in its plane
-    is zero too, so that a sheared flow bends there (see docs/lbm.md).
+    It uses the velocity of the cell (Ginzburg et al. 2008). Second order for flow across the
+    outlet. The shear stress in its plane is zero as well, so that a sheared flow bends there (see
+    docs/lbm.md).
     """
 
     rho: float = 1.0
     rank: ClassVar[int] = 3
 
     def __post_init__(self):
-        object.__setattr__(self, "rho", within("rho", self.rho, *DENSITIES))
+        object.__setattr__(self, "rho", within("rho", self.rho, *DENSITY_RANGE))
 
-    def row(self) -> tuple[float, ...]:
+    def parameters(self) -> tuple[float, ...]:
         return 1.0, self.rho - 1.0, 0.0, 0.0, 0.0
 
 
 @dataclass(frozen=True)
 class FreeSlip:
-    """A flat face without friction: populations are mirrored in it, within a cell.
+    """A flat face without friction: it mirrors populations within a cell.
 
-    No shear and no loss of mass, exactly. Faces of the domain only: a free-slip solid would need
-    its surface's normal. Where the mirror image meets another wall, at a corner, they bounce back.
+    There is no shear and no loss of mass, exactly. Only faces of the domain can be free-slip: a
+    solid would need the normal of its surface. Populations bounce back at corners where their
+    mirror image meets another wall.
     """
 
     rank: ClassVar[int] = 4
 
-    def row(self) -> tuple[float, ...]:
+    def parameters(self) -> tuple[float, ...]:
         return 0.0, 0.0, 0.0, 0.0, 0.0
+
+
+Condition = Periodic | NoSlip | MovingWall | PressureOutlet | FreeSlip
+"""A boundary condition. `parameters()` returns (is an outlet, rho - 1, ux, uy, uz); where several
+meet at an edge, that with the lowest `rank` wins."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """Cells that are not fluid, and how they act on the fluid around them.
+    """Cells that are not fluid, with the condition that they impose on the fluid around them.
 
     Parameters
     ----------
@@ -125,7 +136,7 @@ class Solid:
     """
 
     cells: np.ndarray
-    condition: object = NoSlip()
+    condition: Condition = NoSlip()
 
     def __post_init__(self):
         cells = np.asarray(self.cells)
@@ -136,17 +147,20 @@ class Solid:
             )
         if not isinstance(self.condition, NoSlip | MovingWall | PressureOutlet):
             raise ValueError(
-                f"a solid cannot be {type(self.condition).__name__}: take NoSlip, MovingWall, "
+                f"a solid cannot be {type(self.condition).__name__}: use NoSlip, MovingWall, "
                 "VelocityInlet or PressureOutlet (FreeSlip and Periodic are for faces)"
             )
         object.__setattr__(self, "cells", cells)
 
 
 FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
+"""Names of the faces of a domain, in the order in which their conditions are stored."""
 
 
-def split(boundaries) -> tuple[tuple, dict[str, Solid]]:
-    """(the six faces' conditions, the solids by name) of what a user gave.
+def split_boundaries(
+    boundaries: Mapping[str, Condition | Solid] | None,
+) -> tuple[tuple[Condition, ...], dict[str, Solid]]:
+    """Return the conditions of the six faces, and the solids by name.
 
     Keys are faces ("x-" ... "z+"), axes ("x": both faces) or any other name for a `Solid`. A face
     that is not named is periodic.
@@ -164,14 +178,14 @@ def split(boundaries) -> tuple[tuple, dict[str, Solid]]:
         names = (key,) if key in FACES else tuple(f for f in FACES if f[0] == key)
         if not names:
             raise ValueError(
-                f"boundaries has the key {key!r}: faces are {', '.join(FACES)} or x, y, z; other "
-                "names are for lbm.Solid(cells, condition)"
+                f"boundaries has the key {key!r}: faces are {', '.join(FACES)} or x, y, z; use "
+                "other names for lbm.Solid(cells, condition)"
             )
         if not isinstance(value, Periodic | NoSlip | MovingWall | PressureOutlet | FreeSlip):
             raise TypeError(f"boundaries[{key!r}] must be a boundary condition, got {value!r}")
         for name in names:
             if name in faces:
-                raise ValueError(f"boundaries gives the face {name!r} twice")
+                raise ValueError(f"boundaries specifies the face {name!r} twice")
             faces[name] = value
     conditions = tuple(faces.get(f, Periodic()) for f in FACES)
     for k, (name, condition) in enumerate(zip(FACES, conditions, strict=True)):
@@ -179,31 +193,31 @@ def split(boundaries) -> tuple[tuple, dict[str, Solid]]:
             raise ValueError(
                 f"the face {name!r} would move through its own plane, into the domain or out of "
                 f"it, with velocity {condition.velocity}: set its component along {name[0]} to 0, "
-                "or take VelocityInlet for fluid that comes in or goes out there"
+                "or use VelocityInlet if fluid enters or leaves there"
             )
     for axis in range(3):
         low, high = conditions[2 * axis : 2 * axis + 2]
         if isinstance(low, Periodic) != isinstance(high, Periodic):
             raise ValueError(
                 f"the faces {FACES[2 * axis]!r} and {FACES[2 * axis + 1]!r} must both be periodic "
-                f"or both be given, got {low} and {high}"
+                f"or both have another condition, got {low} and {high}"
             )
     return conditions, solids
 
 
-def require_outlet(faces: tuple, solids: dict[str, Solid], inflow) -> None:
-    """Refuse inlets that fill or empty a domain without an outlet.
+def require_outlet(faces: tuple, solids: dict[str, Solid], inflow: Callable) -> None:
+    """Raise ValueError if inlets would fill or empty a domain without an outlet.
 
-    `inflow()` gives (what walls bring in a step, the same with all amounts positive).
+    `inflow()` returns the mass that walls bring in per step, and the sum of all amounts.
     """
-    everywhere = [*faces, *(solid.condition for solid in solids.values())]
-    inlets = any(isinstance(condition, VelocityInlet) for condition in everywhere)
-    if not inlets or any(isinstance(condition, PressureOutlet) for condition in everywhere):
+    conditions = [*faces, *(solid.condition for solid in solids.values())]
+    inlets = any(isinstance(condition, VelocityInlet) for condition in conditions)
+    if not inlets or any(isinstance(condition, PressureOutlet) for condition in conditions):
         return
     net, gross = inflow()
     if abs(net) > 1e-9 * gross:
         raise ValueError(
-            f"the inlets {'bring in' if net > 0 else 'take out'} a mass of {abs(net):.3g} a step "
-            "more than goes the other way, and there is no outlet: the density would keep "
+            f"the inlets {'bring in' if net > 0 else 'take out'} a net mass of {abs(net):.3g} per "
+            "step, and there is no outlet: the density would keep "
             f"{'rising' if net > 0 else 'falling'}. Make one of them lbm.PressureOutlet()"
         )

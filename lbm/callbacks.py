@@ -1,9 +1,12 @@
-"""What can be done during a run: statistics, probes, a stop at the steady state.
+"""Callbacks of a run: statistics, probes, and a stop at the steady state.
 
-A callback is called with the simulation every `every` steps; a true result stops the run.
+A callback is called with the simulation every `every` steps; a true return value stops the run.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,81 +14,86 @@ from hetero.errors import whole, within
 from hetero.jit import twin
 from lbm.links import SOLID_CLASS
 
+if TYPE_CHECKING:
+    from lbm.simulation import Simulation
+
 
 class Statistics:
-    """Running mean and variance of density and velocity, kept where the fields are.
+    """Running mean and variance of density and velocity, in the memory of the device.
 
     Parameters
     ----------
     every : steps between samples
-    start : first step that counts
+    start : first step that is sampled
 
     Notes
     -----
-    Welford's update: no cancellation, in the precision of the computation. 32 bytes a cell in
-    float32. A simulation of another shape, precision, device or ratio raises ValueError.
+    Welford's update avoids cancellation; it runs in the precision of the computation and takes 32
+    bytes per cell in float32. A simulation with another shape, precision, device or ratio raises
+    ValueError.
     """
 
     def __init__(self, every: int = 10, start: int = 0):
         self.every, self.start = whole("every", every, 1), whole("start", start)
         self.samples = 0
-        self._of = None
-        self._kept: dict = {}
+        self._settings: tuple | None = None
+        self._accumulators: dict = {}
 
-    def __call__(self, simulation) -> None:
+    def __call__(self, simulation: Simulation) -> None:
         if simulation.steps < self.start:
             return
         precision = simulation.problem.precision.name
-        form = simulation.shape, precision, str(simulation.device), simulation.ratio
-        if self._of not in (None, form):
+        settings = simulation.shape, precision, str(simulation.device), simulation.ratio
+        if self._settings not in (None, settings):
             raise ValueError(
-                f"these statistics are of a simulation of shape, precision, device and ratio "
-                f"{self._of}, not {form}: take new ones"
+                f"these statistics belong to a simulation with shape, precision, device and ratio "
+                f"{self._settings}, not {settings}: use a new lbm.Statistics"
             )
-        self._of = form
+        self._settings = settings
         self.samples += 1
-        for z0, y0, engine, data in simulation._on_devices("fields"):
-            place = z0, y0, data.shape, data.dtype
-            if place not in self._kept:
-                self._kept[place] = engine, *engine.zeros(2, data)
+        for z0, y0, engine, data in simulation._moments_on_devices():
+            key = z0, y0, data.shape, data.dtype
+            if key not in self._accumulators:
+                self._accumulators[key] = engine, *engine.zeros_like(2, data)
             with engine.device.active():
                 loops = twin("lbm._fields", engine.device)
-                loops.accumulate(data.reshape(4, -1), *self._kept[place][1:], self.samples)
+                loops.accumulate(data.reshape(4, -1), *self._accumulators[key][1:], self.samples)
 
-    def _gathered(self, which: int, scale: float) -> np.ndarray:
+    def _gather(self, index: int, scale: float) -> np.ndarray:
+        """Return the means (index 0) or the sums of squares (1) in host memory, times `scale`."""
         if not self.samples:
             raise ValueError("there are no samples yet: run further, or lower `start`")
-        nx, ny, nz = self._of[0]
-        out = np.empty((4, nz, ny, nx), next(iter(self._kept))[-1])
-        for (z0, y0, shape, _), (engine, *arrays) in self._kept.items():
-            data = engine.to_host(arrays[which]).reshape(shape)
+        nx, ny, nz = self._settings[0]
+        out = np.empty((4, nz, ny, nx), next(iter(self._accumulators))[-1])
+        for (z0, y0, shape, _), (engine, *arrays) in self._accumulators.items():
+            data = engine.to_host(arrays[index]).reshape(shape)
             out[:, z0 : z0 + shape[1], y0 : y0 + shape[2]] = data * scale
         return out
 
     @property
     def mean_rho(self) -> np.ndarray:
-        """[x, y, z]"""
-        return self._gathered(0, 1.0)[0].T + 1
+        """Mean of the density [x, y, z]."""
+        return self._gather(0, 1.0)[0].T + 1
 
     @property
     def mean_drho(self) -> np.ndarray:
         """Mean of rho - 1 [x, y, z], with all its digits."""
-        return self._gathered(0, 1.0)[0].T
+        return self._gather(0, 1.0)[0].T
 
     @property
     def mean_u(self) -> np.ndarray:
-        """[c, x, y, z]"""
-        return self._gathered(0, 1.0)[1:].transpose(0, 3, 2, 1)
+        """Mean of the velocity [c, x, y, z]."""
+        return self._gather(0, 1.0)[1:].transpose(0, 3, 2, 1)
 
     @property
     def variance_u(self) -> np.ndarray:
-        """[c, x, y, z], divided by the number of samples."""
-        return self._gathered(1, 1.0 / self.samples)[1:].transpose(0, 3, 2, 1)
+        """Variance of the velocity [c, x, y, z], with the number of samples as divisor."""
+        return self._gather(1, 1.0 / self.samples)[1:].transpose(0, 3, 2, 1)
 
     @property
     def variance_rho(self) -> np.ndarray:
-        """[x, y, z], divided by the number of samples."""
-        return self._gathered(1, 1.0 / self.samples)[0].T
+        """Variance of the density [x, y, z], with the number of samples as divisor."""
+        return self._gather(1, 1.0 / self.samples)[0].T
 
 
 class Probe:
@@ -94,49 +102,50 @@ class Probe:
     Parameters
     ----------
     cells : sequence of (x, y, z)
+    every : steps between samples
 
     Attributes
     ----------
-    steps : list of the steps
-    values : list of arrays [cell, (rho, ux, uy, uz)]
+    steps : list of the sampled steps
+    values : list of arrays [cell, (rho, ux, uy, uz)], one for each of them
     """
 
-    def __init__(self, cells, every: int = 1):
-        self.cells = [_cell(c) for c in cells]
+    def __init__(self, cells: Sequence[Sequence[int]], every: int = 1):
+        self.cells = [_check_cell(c) for c in cells]
         self.every, self.steps, self.values = whole("every", every, 1), [], []
 
-    def __call__(self, simulation) -> None:
+    def __call__(self, simulation: Simulation) -> None:
         rows = []
         for x, y, z in self.cells:
             if not all(c < n for c, n in zip((x, y, z), simulation.shape, strict=True)):
                 raise ValueError(f"the probe {(x, y, z)} lies outside of {simulation.shape}")
             if simulation.problem.links.classes[z, y, x] == SOLID_CLASS:
-                raise ValueError(f"the probe {(x, y, z)} lies in a solid: nothing flows there")
-            row = simulation._read("fields", 4, z, z + 1)[:, 0, y, x].astype(np.float64)
+                raise ValueError(f"the probe {(x, y, z)} lies in a solid")
+            row = simulation._read_slab("read_moments", 4, z, z + 1)[:, 0, y, x].astype(np.float64)
             row[0] += 1.0
             rows.append(row)
         self.steps.append(simulation.steps)
         self.values.append(np.array(rows))
 
 
-def _cell(cell) -> tuple[int, ...]:
-    if not np.iterable(cell) or len(found := tuple(whole("cells", c) for c in cell)) != 3:
-        raise ValueError(f"cells must hold places (x, y, z), got {cell!r}")
-    return found
+def _check_cell(cell) -> tuple[int, ...]:
+    if not np.iterable(cell) or len(checked := tuple(whole("cells", c) for c in cell)) != 3:
+        raise ValueError(f"cells must hold triples (x, y, z), got {cell!r}")
+    return checked
 
 
 class SteadyState:
-    """Stop when the velocity hardly changes any more.
+    """Stop the run once the velocity hardly changes any more.
 
     Parameters
     ----------
-    tolerance : largest |u(t) - u(t - every)| over the fastest |u|
+    tolerance : stop if max |u(t) - u(t - every)| / max |u| is below this
     every : steps between comparisons
 
     Attributes
     ----------
-    change : the last ratio
-    reached : whether the run was stopped
+    change : the ratio at the last comparison
+    reached : whether the steady state has been reached
     """
 
     def __init__(self, tolerance: float = 1e-6, every: int = 1000):
@@ -144,7 +153,7 @@ class SteadyState:
         self.every = whole("every", every, 1)
         self.change, self.reached, self._last = float("inf"), False, None
 
-    def __call__(self, simulation) -> bool:
+    def __call__(self, simulation: Simulation) -> bool:
         u = simulation.u
         if self._last is not None:
             fastest = float(np.abs(u).max())
@@ -155,10 +164,10 @@ class SteadyState:
 
 
 class Every:
-    """Call `function(simulation)` every so many steps."""
+    """Call `function(simulation)` every `every` steps; a true return value stops the run."""
 
-    def __init__(self, every: int, function):
+    def __init__(self, every: int, function: Callable[[Simulation], object]):
         self.every, self._function = whole("every", every, 1), function
 
-    def __call__(self, simulation):
+    def __call__(self, simulation: Simulation) -> object:
         return self._function(simulation)

@@ -1,11 +1,13 @@
 """Flows with known answers: the cavity, the sphere, wind over terrain, decaying vortices.
 
-Each function builds a `Simulation`; those that end in a number run it and return a result. The
-examples, the command line, the benchmarks and the documentation all use these.
+`cavity`, `sphere`, `terrain` and `vortices` build a `Simulation`; `solve_cavity` and
+`solve_sphere` run it and return a result. The examples, the command line and the benchmarks all
+use these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,10 +38,10 @@ class CavityResult:
 
     Attributes
     ----------
-    height, u : of the profile, in units of the edge and of the lid's speed, walls included
+    height, u : profile in units of the edge and of the lid's speed, walls included
     error : largest difference from `CAVITY_RE1000`
     lowest : smallest u of the profile
-    change : of the velocity between the last two comparisons, relative
+    change : relative change of the velocity between the last comparisons
     """
 
     simulation: Simulation
@@ -53,9 +55,10 @@ class CavityResult:
 def cavity(
     n: int, *, reynolds: float = 1000.0, speed: float = 0.1, magic: float | None = None, **options
 ) -> Simulation:
-    """The cubic cavity of n^3 cells with its lid at +y, moving along +x.
+    """Build the cubic cavity of n^3 cells with its lid at +y, which moves along +x.
 
-    `magic` is TRT's magic number; without it that of `stability_map` for this Reynolds number.
+    `magic` is the magic number of TRT, by default that of `stability_map.choose_magic` for this
+    Reynolds number. `options` are those of `Simulation`.
     """
     walls = {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((speed, 0.0, 0.0))}
     tau = 0.5 + 3.0 * speed * n / reynolds
@@ -64,10 +67,14 @@ def cavity(
 
 
 def solve_cavity(
-    n: int, *, turns: float = 60.0, tolerance: float = 1e-5, speed: float = 0.1, progress=False,
-    **options,
+    n: int, *, turns: float = 60.0, tolerance: float = 1e-5, speed: float = 0.1,
+    progress: bool = False, **options,
 ) -> CavityResult:  # fmt: skip
-    """Run the cavity at Re = 1000 to its steady state, or for `turns` edges of the lid's way."""
+    """Run the cavity at Re = 1000 to its steady state.
+
+    The run ends when the velocity changes by less than `tolerance` while the lid moves by an edge,
+    or when the lid has moved by `turns` edges.
+    """
     from scipy.interpolate import CubicSpline
 
     s = cavity(n, speed=speed, **options)
@@ -77,8 +84,8 @@ def solve_cavity(
     profile = s.u[0, half, :, half].mean(axis=(0, 2)) / speed
     height = np.concatenate([[0.0], (np.arange(n) + 0.5) / n, [1.0]])
     u = np.concatenate([[0.0], profile, [1.0]])
-    there = CubicSpline(height, u)(CAVITY_RE1000[:, 0])
-    error = float(np.abs(there - CAVITY_RE1000[:, 1]).max())
+    interpolated = CubicSpline(height, u)(CAVITY_RE1000[:, 0])
+    error = float(np.abs(interpolated - CAVITY_RE1000[:, 1]).max())
     return CavityResult(s, height, u, error, float(u.min()), stop.change)
 
 
@@ -88,10 +95,10 @@ class SphereResult:
 
     Attributes
     ----------
-    diameter : D, cells, of the ball of the same volume as the cells that stand for it
-    drag : coefficient, 2 F / (rho u^2 pi D^2 / 4)
-    correlation : Schiller and Naumann's 24/Re (1 + 0.15 Re^0.687), for the Reynolds number of D
-    force : mean of the last comparisons, lattice units
+    diameter : diameter D in cells of the ball with the same volume as the solid cells
+    drag : drag coefficient 2 F / (rho u^2 pi D^2 / 4)
+    correlation : 24/Re (1 + 0.15 Re^0.687) for the Reynolds number of D (Schiller and Naumann)
+    force : force at the last comparison in lattice units
     """
 
     simulation: Simulation
@@ -102,6 +109,7 @@ class SphereResult:
 
     @property
     def error(self) -> float:
+        """Relative difference of the drag from the correlation."""
         return self.drag / self.correlation - 1.0
 
 
@@ -109,11 +117,11 @@ def sphere(
     diameter: int, *, reynolds: float, speed: float = 0.06, width: float = 14.0,
     length: float = 18.0, magic: float | None = None, **options,
 ) -> Simulation:  # fmt: skip
-    """A sphere in a stream along x; sides slip. Sizes of the box in diameters.
+    """Build a sphere in a stream along x, between free-slip sides; width and length in diameters.
 
-    `magic` is TRT's magic number; without it that of `stability_map` for this Reynolds number. The
-    smaller ones, which few cells need, enlarge the sphere: at Re = 20 with 6 cells, the drag is
-    larger by 13 % with 0.01 than with 1/4.
+    `magic` is the magic number of TRT, by default that of `stability_map.choose_magic` for this
+    Reynolds number. The smaller ones, which coarse grids need, enlarge the sphere: at Re = 20 with
+    6 cells, the drag with 0.01 is 13 % larger than with 1/4. `options` are those of `Simulation`.
     """
     nx, ny = (2 * round(k * diameter / 2) for k in (length, width))
     shape = nx, ny, ny
@@ -136,32 +144,33 @@ def sphere(
 
 def solve_sphere(
     diameter: int, *, reynolds: float, speed: float = 0.06, tolerance: float = 3e-4,
-    longest: float = 60.0, progress=False, **options,
+    longest: float = 60.0, progress: bool = False, **options,
 ) -> SphereResult:  # fmt: skip
-    """Run until the drag changes by less than `tolerance` in the time of three diameters.
+    """Run until the drag is steady: until three diameters change it by less than `tolerance`.
 
-    The drag falls slowly to its steady value: at Re = 20 by a few of the last changes.
+    Times are given as paths of the stream, in diameters; `longest` is the longest run. The drag
+    falls slowly to its steady value: at Re = 20 the remaining error is a few times the last change.
     """
     s = sphere(diameter, reynolds=reynolds, speed=speed, **options)
-    turn = max(2, 2 * round(1.5 * diameter / speed))
-    round_diameter = float(np.cbrt(6.0 / np.pi * s.solids["sphere"].cells.sum()))
-    last, force = np.inf, np.zeros(3)
+    steps = max(2, 2 * round(1.5 * diameter / speed))
+    equivalent_diameter = float(np.cbrt(6.0 / np.pi * s.solids["sphere"].cells.sum()))
+    previous, force = np.inf, np.zeros(3)
     for _ in range(round(longest / 3)):
-        s.run(turn, progress=progress)
+        s.run(steps, progress=progress)
         force = s.force_on("sphere")
-        if abs(force[0] - last) < tolerance * abs(force[0]):
+        if abs(force[0] - previous) < tolerance * abs(force[0]):
             break
-        last = force[0]
-    drag = float(8.0 * force[0] / (speed**2 * np.pi * round_diameter**2))
-    re = reynolds * round_diameter / diameter
+        previous = force[0]
+    drag = float(8.0 * force[0] / (speed**2 * np.pi * equivalent_diameter**2))
+    re = reynolds * equivalent_diameter / diameter
     correlation = 24.0 / re * (1.0 + 0.15 * re**0.687)
-    return SphereResult(s, round_diameter, drag, correlation, force)
+    return SphereResult(s, equivalent_diameter, drag, correlation, force)
 
 
 def terrain(
     height: int = 48, *, stride: int = 4, speed: float = 0.05, tau: float = 0.55, **options
-):
-    """Wind along +x over the mountains that ship with matplotlib (Jacksboro fault, Tennessee).
+) -> tuple[Simulation, np.ndarray]:
+    """Build wind along +x over mountains at the Jacksboro fault, Tennessee (data of matplotlib).
 
     Heights are exaggerated so that the relief fills a third of the domain's `height` (cells).
 
@@ -176,7 +185,7 @@ def terrain(
     nx, nz = (2 * (n // 2) for n in elevation.shape)
     elevation = elevation[:nx, :nz]
     scaled = (elevation - elevation.min()) / np.ptp(elevation)
-    # The rims sink to one level, so that the inlet, the outlet and the sides are plain.
+    # Flatten the terrain towards its edges, so that inlet, outlet and sides are plane.
     rim = np.minimum.outer(*(np.minimum(np.arange(n), np.arange(n)[::-1]) for n in (nx, nz)))
     surface = 1.0 + height / 3 * scaled * np.clip(rim / 8.0, 0.0, 1.0)
     shape = nx, height, nz
@@ -196,16 +205,18 @@ def terrain(
     return s, surface
 
 
-def vortices(n: int, *, speed: float = 0.05, tau: float = 0.7, nz: int = 2, **options):
-    """Taylor and Green's vortices in n x n x nz cells.
+def vortices(
+    n: int, *, speed: float = 0.05, tau: float = 0.7, nz: int = 2, **options
+) -> tuple[Simulation, Callable[[int], np.ndarray]]:
+    """Build Taylor-Green vortices in n x n x nz cells.
 
     Returns
     -------
     Simulation, exact : exact(steps) is the velocity [c, x, y, z]
     """
     require_memory((n, n, nz), **options)
-    at = 2.0 * np.pi * (np.arange(n) + 0.5) / n
-    x, y = at[:, None, None], at[None, :, None]
+    phase = 2.0 * np.pi * (np.arange(n) + 0.5) / n
+    x, y = phase[:, None, None], phase[None, :, None]
     u = np.zeros((3, n, n, nz))
     u[0], u[1] = speed * np.cos(x) * np.sin(y), -speed * np.sin(x) * np.cos(y)
     rho = 1.0 - 0.75 * speed**2 * (np.cos(2 * x) + np.cos(2 * y)) + np.zeros((n, n, nz))

@@ -1,9 +1,11 @@
-"""A block of cells on one device: what the twins `_engine_cpu` and `_engine_cuda` share."""
+"""A block of cells on one device: the problem, and the base class of both engines."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -14,28 +16,49 @@ from lbm.precision import Precision
 
 
 def pitch(cells: int, precision: Precision) -> int:
-    """Return the populations from the start of a slot to the next in a block of so many cells.
+    """Return the number of populations from the start of a slot to the next in a block.
 
-    256 bytes more than the cells: slots that are a power of two apart would all fall on the
-    same few lines of a CPU's first cache (a third of the speed).
+    Slots are padded by at least 256 bytes: slots that are a power of two apart would all fall on
+    the same few lines of a CPU's first-level cache (a third of the speed).
     """
     group = 256 // precision.itemsize
     return (-(-cells // group) + 1) * group
 
 
 def population_bytes(cells: int, pattern: Pattern, precision: Precision) -> int:
-    """Return the memory of the populations of a block of so many cells."""
+    """Return the memory in bytes of the populations of a block."""
     return pattern.copies * Q * precision.itemsize * pitch(cells, precision)
+
+
+class Collision(Protocol):
+    """A collision operator, such as `BGK` or `TRT`.
+
+    Attributes
+    ----------
+    tau : relaxation time in steps: the viscosity is (tau - 1/2)/3 cells^2/step
+    rates : numbers that the operator needs, in the dtype of the arithmetic
+    """
+
+    tau: float
+
+    @property
+    def rates(self) -> tuple[float, ...]: ...
+
+    @staticmethod
+    def relax() -> Callable:
+        """Make the operator relax(f, e, rates) on tuples of 19 populations (see `_cell_math`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What an engine is made of.
+    """A flow to compute in a block of cells, without its state.
 
     Attributes
     ----------
-    shape : (nx, ny, nz) of the block, ghost rows included
-    links : walls; classes [z, y, x] of the block
+    shape : (nx, ny, nz) of the block, halo rows included
+    links : walls, with the classes [z, y, x] of the block's cells
+    pattern : streaming pattern
+    precision : dtypes of the arithmetic and of the memory
     collision : operator with its rates
     force : body force on a cell, density times cells/step^2
     """
@@ -44,7 +67,7 @@ class Problem:
     links: Links
     pattern: Pattern
     precision: Precision
-    collision: object
+    collision: Collision
     force: tuple[float, float, float]
 
     def __post_init__(self):
@@ -55,46 +78,47 @@ class Problem:
 
     @property
     def forced(self) -> bool:
+        """Return whether there is a body force."""
         return any(self.force)
 
     @property
     def cells(self) -> int:
+        """Number of cells of the block, solid ones included."""
         return self.shape[0] * self.shape[1] * self.shape[2]
 
     @property
     def pitch(self) -> int:
-        """Populations from the start of a slot to the next."""
+        """Number of populations from the start of a slot to the next."""
         return pitch(self.cells, self.precision)
 
     @property
     def bytes(self) -> int:
-        """Memory that the block takes on its device: populations and classes."""
+        """Memory in bytes that the block takes on its device: populations and classes."""
         populations = population_bytes(self.cells, self.pattern, self.precision)
         return populations + self.cells * self.links.classes.itemsize
 
     @functools.cached_property
     def walls(self) -> str:
-        """What kernels must look out for: "none", "faces" or "solids"."""
+        """Walls that kernels must take into account: "none", "faces" or "solids"."""
         if not self.links.any:
             return "none"
         return "solids" if (self.links.classes == SOLID_CLASS).any() else "faces"
 
     def bytes_per_update(self) -> int:
-        """Bytes that the update of a cell moves at least: 19 reads, 19 writes, its class."""
+        """Return the bytes that the update of a cell must move: 19 reads, 19 writes, its class."""
         return 2 * Q * self.precision.itemsize + (self.links.classes.itemsize * self.links.any)
 
-    def rows(self, ys: np.ndarray) -> Problem:
-        """The same for the rows `ys` of y, taken modulo ny: a part with its ghost rows."""
+    def select_rows(self, ys: np.ndarray) -> Problem:
+        """Return the same problem for the rows `ys` (modulo ny): a part with its halo rows."""
         nx, ny, nz = self.shape
         classes = np.ascontiguousarray(self.links.classes[:, np.asarray(ys) % ny])
-        return replace(
-            self, shape=(nx, len(ys), nz), links=replace(self.links, classes=classes, bodies={})
-        )
+        links = replace(self.links, classes=classes, bodies={})
+        return replace(self, shape=(nx, len(ys), nz), links=links)
 
 
 @dataclass(frozen=True)
 class Box:
-    """Cells x0 <= x < x1, and so on. With two lanes in a word a box has whole rows."""
+    """The cells x0 <= x < x1, y0 <= y < y1, z0 <= z < z1 of a block; always whole rows."""
 
     x0: int
     x1: int
@@ -104,52 +128,60 @@ class Box:
     z1: int
 
     def flat(self) -> tuple[int, ...]:
+        """Return (x0, x1, y0, y1, z0, z1)."""
         return self.x0, self.x1, self.y0, self.y1, self.z0, self.z1
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(z, y, x), rows whole: what arrays of the box's fields have."""
+        """Shape (z, y, x) of arrays of the box's fields."""
         return self.z1 - self.z0, self.y1 - self.y0, self.x1
 
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """Planes of populations that a part sends to another after a step.
+    """Planes of populations that one part of a split domain sends to the other after a step.
 
     Attributes
     ----------
-    slots, rows : of the sender, one plane each
-    into : rows of the receiver, same slots
-    free : bool [plane, z, position], where the receiver may be written: its own walls' returns stay
+    slots : int64 [plane], the slot of each plane
+    source_rows, target_rows : int64 [plane], its row in the block of the sender and the receiver
+    writable : bool [plane, z, position], False where a wall of the receiver has returned something
     """
 
     slots: np.ndarray
-    rows: np.ndarray
-    into: np.ndarray
-    free: np.ndarray
+    source_rows: np.ndarray
+    target_rows: np.ndarray
+    writable: np.ndarray
 
     @property
     def tables(self) -> tuple[np.ndarray, ...]:
-        return self.slots, self.rows, self.into, self.free
+        """Arrays in the order in which `copy_planes` takes them."""
+        return self.slots, self.source_rows, self.target_rows, self.writable
 
 
-def row_sizes(source: Engine, target: Engine) -> tuple[np.int64, ...]:
-    """Cells of a row, and rows of a layer in either block."""
-    nx, ny, _ = source.problem.shape
-    return np.int64(nx), np.int64(ny), np.int64(target.problem.shape[1])
+def layer_heights(source: Engine, target: Engine) -> tuple[np.int64, np.int64]:
+    """Return the number of rows in a layer of either block."""
+    return np.int64(source.problem.shape[1]), np.int64(target.problem.shape[1])
 
 
 class Engine:
-    """A block on one device. The twins add what touches memory.
+    """A block on one device. The CPU's and the GPU's engine add the methods that touch memory.
 
-    Methods of both: step(t, box), fields(t, box) -> [4, z, y, x], gather(t, box) -> [q, z, y, x],
-    fill(t, box, moments), scatter(t, box, populations), at(t, places), to_host(array),
-    copy_state(t, into), return_to_state(t, state), and divide(pieces): so many threads of a block,
-    or tasks of a thread, from now on.
-    For split domains: begin(t, edges, inner, halo) steps the rows beside the cut, finish(t, inner)
-    the others, unless `begin` has them started; `halo` moves planes in between.
     `t` is the number of steps done before: it decides where populations are.
-    What fields and gather return holds until their next call.
+
+    - step(t, box) steps the cells of a box.
+    - read_moments(t, box) returns rho - 1 and the velocity [4, z, y, x], read_populations(t, box)
+      returns [q, z, y, x]. Both arrays are valid until the next such call.
+    - write_equilibrium(t, box, moments) and write_populations(t, box, populations) are the inverse.
+    - read_elements(t, indices) returns single populations of the flat array, in stored form.
+    - to_host(array) returns a result as a NumPy array; zeros_like(count, fields) allocates arrays
+      [4, cell] for as many cells as `fields` has, where the fields are.
+    - copy_state(t, into) copies the populations that step t reads, into the memory of an earlier
+      copy if there is one; return_to_state(t, state) restores such a copy.
+    - set_division(count) sets the number of threads in a GPU's block, or of tasks for each thread.
+    - begin_step(t, edges, interior, halo) steps the rows beside the cut of a split domain;
+      finish_step(t, interior) steps the others, unless `begin_step` has launched them. In between,
+      `halo` copies planes.
     """
 
     def __init__(self, problem: Problem, device):
@@ -160,28 +192,27 @@ class Engine:
         self.populations: list = []
 
     def box(self, y0: int = 0, y1: int | None = None, z0: int = 0, z1: int | None = None) -> Box:
-        """Whole rows of the block between y0 and y1, z0 and z1."""
+        """Return the whole rows of the block between y0 and y1, z0 and z1."""
         nx, ny, nz = self.problem.shape
         return Box(0, nx, y0, ny if y1 is None else y1, z0, nz if z1 is None else z1)
 
     def source(self, t: int):
-        """Populations that step t reads."""
+        """Return the populations that step t reads."""
         return self.populations[t % len(self.populations)]
 
     @property
     def state_bytes(self) -> int:
-        """Memory of one copy of the populations."""
-        return population_bytes(
-            self.problem.cells, self.problem.pattern, self.problem.precision
-        ) // (self.problem.pattern.copies)
+        """Memory in bytes of one copy of the populations."""
+        p = self.problem
+        return population_bytes(p.cells, p.pattern, p.precision) // p.pattern.copies
 
     def target(self, t: int):
-        """Populations that step t writes."""
+        """Return the populations that step t writes."""
         return self.populations[(t + 1) % len(self.populations)]
 
 
 def folded(classes: np.ndarray, lanes: int) -> np.ndarray:
-    """[z, y, x] in the order of memory: with two lanes x and x + nx/2 are neighbours."""
+    """Return classes [z, y, x] in memory order: with two lanes x and x + nx/2 are neighbours."""
     if lanes == 1:
         return np.ascontiguousarray(classes)
     nz, ny, nx = classes.shape
@@ -191,19 +222,15 @@ def folded(classes: np.ndarray, lanes: int) -> np.ndarray:
 
 
 def position(x: np.ndarray, nx: int, lanes: int) -> np.ndarray:
-    """Where the cell x of a row stands in memory."""
+    """Position of the cell x in the memory of its row."""
     return x if lanes == 1 else 2 * (x % (nx // 2)) + x // (nx // 2)
 
 
-def fluid(problem: Problem) -> np.ndarray:
-    """Whether a cell is fluid, [z, y, x]."""
-    return problem.links.classes != SOLID_CLASS
+def wall_return_indices(problem: Problem, cells: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return where walls have stored what they return for the links q of cells (z, y, x).
 
-
-def wall_places(problem: Problem, cells: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Flat index, in an array of populations, of what walls return for links q of cells (z, y, x).
-
-    These places do not change from step to step: that is how forces on bodies are read.
+    These are indices of the flat array of populations. They are the same in all steps, so forces on
+    bodies can be read after any step.
     """
     nx, ny, nz = problem.shape
     table = np.array([(w.slot, *w.shift) for w in problem.pattern.steps[0].wall])

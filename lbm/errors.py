@@ -1,16 +1,16 @@
-"""What a simulation raises when the flow or a file is at fault."""
+"""Errors of a simulation: unstable flows and bad checkpoints."""
 
 from __future__ import annotations
 
 
 class UnstableError(RuntimeError):
-    """The flow has become NaN or too fast; the message says where and what to change.
+    """The flow has become NaN or too fast; the message names the cell and remedies.
 
     Attributes
     ----------
     step : int
-        The first step after which the flow was no longer good, or that of the check that found it
-        where no earlier state was kept.
+        The first step after which the flow was bad; if no earlier state was kept, the step of the
+        check that found it.
     cell : (x, y, z)
         The worst cell at that step.
     """

@@ -1,24 +1,26 @@
-"""Shapes as boolean arrays [x, y, z]: cells that are not fluid."""
+"""Shapes of solids as boolean arrays [x, y, z]: True in cells that are not fluid."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from hetero.errors import real, within
-from lbm.boundaries import three
+from lbm.boundaries import check_vector
 
 
-def centres(shape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coordinates of the cells' centres, in cells, ready to broadcast."""
+def centres(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the coordinates of the centres of the cells, in cells, ready to broadcast."""
     return np.ogrid[tuple(slice(0.5, n) for n in shape)]
 
 
-def sphere(shape, centre, radius: float) -> np.ndarray:
-    """Cells whose centre lies within `radius` (cells) of `centre`."""
-    centre = three("centre", centre)
+def sphere(shape: tuple[int, int, int], centre: Sequence[float], radius: float) -> np.ndarray:
+    """Mark the cells whose centre lies within `radius` (cells) of `centre`."""
+    centre = check_vector("centre", centre)
     radius = within("radius", radius, 0.0, np.inf)
     cells = np.zeros(shape, bool)
-    # Only the cube around the sphere is computed: large domains are mostly outside.
+    # Compute only the cube around the sphere, because large domains are mostly outside.
     cube = tuple(
         slice(max(0, int(np.clip(c - radius, 0, n))), int(np.clip(c + radius + 1, 0, n)))
         for c, n in zip(centre, shape, strict=True)
@@ -29,12 +31,19 @@ def sphere(shape, centre, radius: float) -> np.ndarray:
     return cells
 
 
-def cylinder(shape, centre, radius: float, axis: int = 2) -> np.ndarray:
-    """Cells within `radius` of a line along `axis` (0, 1, 2) through `centre` (two numbers)."""
+def cylinder(
+    shape: tuple[int, int, int], centre: Sequence[float], radius: float, axis: int = 2
+) -> np.ndarray:
+    """Mark the cells within `radius` of a line along `axis` (0, 1, 2).
+
+    `centre` holds two numbers, the coordinates of the line across the axis.
+    """
     if axis not in (0, 1, 2):
         raise ValueError(f"axis must be 0, 1 or 2, got {axis!r}")
     if len(centre) != 2:
-        raise ValueError(f"centre must hold two numbers, those across the axis, got {centre!r}")
+        raise ValueError(
+            f"centre must hold two numbers, the coordinates across the axis, got {centre!r}"
+        )
     centre = [real("centre", c) for c in centre]
     radius = within("radius", radius, 0.0, np.inf)
     grid = [g for a, g in enumerate(centres(shape)) if a != axis]
@@ -42,12 +51,12 @@ def cylinder(shape, centre, radius: float, axis: int = 2) -> np.ndarray:
     return np.broadcast_to(inside, shape).copy()
 
 
-def heights(shape, surface) -> np.ndarray:
-    """Cells below a height map: `surface[x, z]` in cells along +y."""
+def heights(shape: tuple[int, int, int], surface: np.ndarray) -> np.ndarray:
+    """Mark the cells below a height map: `surface[x, z]` in cells along +y."""
     surface = np.asarray(surface, float)
     nx, ny, nz = shape
     if surface.shape != (nx, nz):
         raise ValueError(f"surface must have shape {(nx, nz)}, got {surface.shape}")
     if not np.isfinite(surface).all():
-        raise ValueError("surface must be finite: fill the gaps of the height map")
+        raise ValueError("surface must be finite: fill the gaps in the height map")
     return np.arange(0.5, ny)[None, :, None] < surface[:, None, :]

@@ -1,4 +1,4 @@
-"""Memory: what a domain needs and what a device has, compared before anything is built."""
+"""Memory that a domain needs and a device has, compared before anything is built."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ from lbm.engine import population_bytes
 from lbm.patterns import PATTERNS
 from lbm.precision import PRECISIONS
 
-SLAB = 1 << 24
-"""Cells of fields that are computed at a time: 256 MiB in float32."""
+SLAB_CELLS = 1 << 24
+"""Cells whose moments are read at a time: 256 MiB in float32."""
 
 
-def required_bytes(shape, pattern: str = "esoteric", precision: str = "float32") -> int:
-    """Return the least memory of a domain on its device: populations, classes, a slab of fields."""
+def required_bytes(
+    shape: tuple[int, int, int], pattern: str = "esoteric", precision: str = "float32"
+) -> int:
+    """Return the bytes that a domain needs on its device at least.
+
+    They hold the populations, the classes and the moments of a slab.
+    """
     cells, form = math.prod(shape), PRECISIONS[precision]
-    fields = 4 * form.compute().itemsize * min(cells, SLAB)
+    fields = 4 * form.compute().itemsize * min(cells, SLAB_CELLS)
     return population_bytes(cells, PATTERNS[pattern], form) + cells + fields
 
 
@@ -30,32 +35,34 @@ def require_memory(
     """Raise MemoryError if a domain cannot fit, judged by its shape and the size of its numbers.
 
     `Simulation` calls this before it looks at the geometry, which takes a while for large domains.
-    Whoever builds large arrays for a domain should call it before. Parameters are those of
-    `Simulation`; `solids` says whether there are any, as finding their walls takes more memory.
+    Call it before building large arrays for a domain. The parameters are those of `Simulation`;
+    `solids` says whether there are any, because finding their walls takes more memory.
     """
     cpu = Device("cpu")
     device = hetero.resolve(device, work=float(math.prod(shape)), break_even=32**3)
     geometry = (5 if solids else 2) * math.prod(shape)
-    if ratio == "auto":  # the shares are chosen later: both devices together must do
+    if ratio == "auto":  # the shares are chosen later: both devices together must have the memory
         need = required_bytes(shape, pattern, precision) + geometry
-        _compare(shape, pattern, precision, device, need, free_bytes(device) + free_bytes(cpu))
+        _require(shape, pattern, precision, device, need, free_bytes(device) + free_bytes(cpu))
         return
     rows = round(ratio * shape[1]) or (1 if ratio else 0)
     need = {cpu: geometry, device: 0} | ({device: geometry} if device == cpu else {})
-    for place, count in ((cpu, rows), (device, shape[1] - rows)):
+    for each_device, count in ((cpu, rows), (device, shape[1] - rows)):
         if count:
-            need[place] += required_bytes((shape[0], count, shape[2]), pattern, precision)
-    for place in need:
-        _compare(shape, pattern, precision, place, need[place], free_bytes(place))
+            need[each_device] += required_bytes((shape[0], count, shape[2]), pattern, precision)
+    for each_device, count in need.items():
+        _require(shape, pattern, precision, each_device, count, free_bytes(each_device))
 
 
-def _compare(shape, pattern, precision, device, need: int, free: int) -> None:
+def _require(shape, pattern, precision, device, need: int, free: int) -> None:
     if need > free:
-        raise shortage(shape, pattern, precision, device, need, free)
+        raise shortage_error(shape, pattern, precision, device, need, free)
 
 
-def shortage(shape, pattern, precision, device: Device, need: int, free: int) -> MemoryError:
-    """Return the error of a domain that does not fit: what it needs, what there is, what to do."""
+def shortage_error(
+    shape: tuple[int, int, int], pattern: str, precision: str, device: Device, need: int, free: int
+) -> MemoryError:
+    """Return the error for a domain that does not fit, with possible remedies."""
     remedies = [f"take at most {free / need * math.prod(shape):.2g} cells"]
     if pattern == "ab":
         less = required_bytes(shape, "esoteric", precision)

@@ -1,19 +1,23 @@
-"""Files for ParaView, written by pyevtk."""
+"""VTK files for ParaView, written by pyevtk."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hetero.atomic_files import replace_atomically
 from hetero.errors import within
-from lbm.atomic_files import replacing
+
+if TYPE_CHECKING:
+    from lbm.simulation import Simulation
 
 
-def write_vtk(simulation, path, *, spacing: float = 1.0) -> Path:
+def write_vtk(simulation: Simulation, path: str | Path, *, spacing: float = 1.0) -> Path:
     """Write `path`.vti, atomically: cell data `rho`, `drho`, `u` (three components) and `fluid`.
 
-    `drho` is rho - 1 with all digits; a third of it is the pressure above that of density 1.
+    `drho` is rho - 1 with all digits; a third of it is the pressure relative to density 1.
 
     Parameters
     ----------
@@ -21,12 +25,12 @@ def write_vtk(simulation, path, *, spacing: float = 1.0) -> Path:
     path : str or Path
         With or without the suffix .vti.
     spacing : float
-        Edge of a cell, say `units.dx`.
+        Edge of a cell, for example `units.dx`.
 
     Returns
     -------
     Path
-        The file.
+        Path of the file.
     """
     try:
         from pyevtk.hl import imageToVTK
@@ -35,13 +39,13 @@ def write_vtk(simulation, path, *, spacing: float = 1.0) -> Path:
     spacing = within("spacing", spacing, 0.0, np.inf, closed="neither")
     path = Path(path)
     path = path if path.suffix == ".vti" else path.with_name(path.name + ".vti")
-    # rho and u are Fortran-ordered views: x runs fastest, as VTK wants it.
+    # rho and u are Fortran-ordered views: x varies fastest, as VTK requires.
     data = {
         "rho": simulation.rho,
         "drho": simulation.drho,
         "u": tuple(np.asfortranarray(c) for c in simulation.u),
         "fluid": np.asfortranarray(simulation.fluid.astype(np.uint8)),
     }
-    with replacing(path) as part:
+    with replace_atomically(path) as part:
         imageToVTK(str(part.with_suffix("")), spacing=(spacing,) * 3, cellData=data)
     return path

@@ -1,10 +1,10 @@
-"""Rows of a domain on one device or split between two, behind one interface.
+"""Domains on one device or split between two, behind one interface.
 
-The domain is cut by an xz plane: rows y < cut belong to the first part, the others to the second.
-Each part has a ghost row beyond each end. A step of a part updates its own rows only, first those
-beside the cut; what they have exchanged with ghost rows then moves to the other part while the
-inside is computed: no cell of the inside reads or writes it in the same step.
-Which slots travel follows from the pattern's places (the thesis's section 14.3 for A-A).
+A split domain is cut by an xz plane: rows y < cut belong to the first part, the others to the
+second. Each part has a halo row beyond each end. A step of a part updates its own rows only, first
+those beside the cut. The planes that they share with halo rows are then copied to the other part
+while the interior is computed: no interior cell reads or writes them in the same step. Which slots
+are copied follows from the addresses of the pattern (Riesinger 2017, section 14.3, for A-A).
 """
 
 from __future__ import annotations
@@ -17,69 +17,83 @@ import numpy as np
 from hetero.devices import Device
 from hetero.jit import twin
 from lbm.boundaries import Periodic
-from lbm.engine import Engine, Message, Problem, position, wall_places
+from lbm.engine import Engine, Message, Problem, position, wall_return_indices
 from lbm.lattice import OPPOSITE, Q
-from lbm.memory import free_bytes, shortage
+from lbm.links import INTO
+from lbm.memory import free_bytes, shortage_error
 
 
-def make(problem: Problem, device: Device, **memory) -> Engine:
-    """Return an engine with room for its block, or raise a MemoryError that says what to change."""
+def make_engine(problem: Problem, device: Device, **memory) -> Engine:
+    """Create the engine of a block, or raise a MemoryError that says what to change."""
     device.require()
     free = free_bytes(device)
-    with contextlib.suppress(MemoryError):  # what it allocated is given back with its frames
+    with contextlib.suppress(MemoryError):  # an engine that failed frees its memory
         if problem.bytes <= free:
-            return twin("lbm._engine", device).engine(problem, device, **memory)
+            return twin("lbm._engine", device).create_engine(problem, device, **memory)
     gc.collect()
     form = problem.precision.name
-    raise shortage(problem.shape, problem.pattern.name, form, device, problem.bytes, free)
+    raise shortage_error(problem.shape, problem.pattern.name, form, device, problem.bytes, free)
 
 
-def place(problem: Problem, device: Device, faces, cut: int = 0) -> Single | Split:
-    """A domain whose first `cut` rows are the CPU's, the others on `device`."""
+def make_domain(
+    problem: Problem, device: Device, faces: tuple, cut: int = 0
+) -> SingleDomain | SplitDomain:
+    """Create a domain whose first `cut` rows are computed by the CPU, the others by `device`."""
     cpu = Device("cpu")
     if cut == 0:
-        return Single(problem, device)
+        return SingleDomain(problem, device)
     if cut == problem.shape[1]:
-        return Single(problem, cpu)
-    return Split(problem, cut, (cpu, device), faces)
+        return SingleDomain(problem, cpu)
+    return SplitDomain(problem, cut, (cpu, device), faces)
 
 
-class Single:
+class SingleDomain:
     """The whole domain on one device."""
 
     def __init__(self, problem: Problem, device: Device):
         self.problem, self.device = problem, device
-        self.engine = make(problem, device)
+        self.engine = make_engine(problem, device)
         self._box = self.engine.box()
 
     def step(self, t: int) -> None:
+        """Do step number t, counted from 0."""
         self.engine.step(t, self._box)
 
-    def slab(self, what: str, t: int, z0: int, z1: int):
-        """[(y0, engine, array)] of "fields" or "gather" between z0 and z1, on the devices."""
-        data = getattr(self.engine, what)(t, self.engine.box(0, None, z0, z1))
+    def read(self, operation: str, t: int, z0: int, z1: int) -> list[tuple]:
+        """Read the layers z0 <= z < z1 by "read_moments" or "read_populations" of the engines.
+
+        Returns (y0, engine, array on its device) for each part.
+        """
+        data = getattr(self.engine, operation)(t, self.engine.box(0, None, z0, z1))
         return [(0, self.engine, data)]
 
-    def put(self, what: str, t: int, z0: int, values) -> None:
-        """Set moments ("fill") or populations ("scatter") [k, z, y, x] from z0 on."""
-        box = self.engine.box(0, None, z0, z0 + values.shape[1])
-        getattr(self.engine, what)(t, box, values)
+    def write(self, operation: str, t: int, z0: int, values: np.ndarray) -> None:
+        """Set layers from z0 on to values [k, z, y, x].
 
-    def at(self, t: int, cells, q) -> np.ndarray:
-        """What walls returned last for links q of cells (z, y, x), stored form."""
-        return self.engine.at(t, wall_places(self.problem, cells, q))
+        By "write_equilibrium" (of moments) or "write_populations" of the engines.
+        """
+        box = self.engine.box(0, None, z0, z0 + values.shape[1])
+        getattr(self.engine, operation)(t, box, values)
+
+    def read_links(self, t: int, cells: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return what walls returned last for the links q of cells (z, y, x), in stored form."""
+        return self.engine.read_elements(t, wall_return_indices(self.problem, cells, q))
 
     def synchronize(self) -> None:
+        """Wait until the device is idle."""
         self.engine.synchronize()
 
     @property
     def engines(self) -> list[Engine]:
-        """The blocks of the domain."""
+        """Engines of the domain's blocks."""
         return [self.engine]
 
 
-class Split:
-    """The domain's rows below `cut` on one device, the others on another, at the same time."""
+class SplitDomain:
+    """A domain whose rows below `cut` are on one device and the others on another.
+
+    Its methods are those of `SingleDomain`; both devices compute at the same time.
+    """
 
     def __init__(self, problem: Problem, cut: int, devices: tuple[Device, Device], faces):
         ny = problem.shape[1]
@@ -89,103 +103,107 @@ class Split:
         self.wraps = isinstance(faces[2], Periodic)
         ranges = (0, cut), (cut, ny)
         gpu = next((d for d in devices if d.kind == "cuda"), devices[0])
-        self._halo = twin("lbm._halo", gpu).halo(gpu)
+        self._halo = twin("lbm._halo", gpu).create_halo(gpu)
         self.parts = [
-            make(problem.rows(np.arange(a - 1, b + 1)), d, memory=self._halo.memory)
+            make_engine(problem.select_rows(np.arange(a - 1, b + 1)), d, memory=self._halo.allocate)
             for (a, b), d in zip(ranges, devices, strict=True)
         ]
-        self.first = [a for a, _ in ranges]
-        self._boxes = [self._cuts(k) for k in (0, 1)]
-        # A GPU is given its work first: it computes while the CPU is at its own.
+        self.first_rows = [a for a, _ in ranges]
+        self._boxes = [self._step_boxes(k) for k in (0, 1)]
+        # A GPU gets its work first, so that it computes while the CPU does.
         self._order = sorted((0, 1), key=lambda k: devices[k].kind != "cuda")
         self._halo.connect(self.parts, [[self._message(o, k) for o in (0, 1)] for k in (0, 1)])
 
-    def _own(self, part: int) -> tuple[int, int]:
-        """First and last own row of a part, in its block."""
+    def _inner_rows(self, part: int) -> tuple[int, int]:
+        """Return the first and the last row of a part's block that are not halo rows."""
         return 1, self.parts[part].problem.shape[1] - 2
 
-    def _cuts(self, part: int):
-        """(rows beside a cut, the others) of a part, as boxes."""
+    def _step_boxes(self, part: int):
+        """Return (boxes of the rows beside a cut, box of the others or None) of a part."""
         engine = self.parts[part]
-        first, last = self._own(part)
+        first, last = self._inner_rows(part)
         edges = sorted({last if up else first for up in self._interfaces(part)})
         y0, y1 = first + (first in edges), last + 1 - (last in edges)
         return [engine.box(r, r + 1) for r in edges], engine.box(y0, y1) if y1 > y0 else None
 
     def _message(self, odd: int, source: int) -> Message:
-        """What `source` sends after a step: what its ghosts got, and what the other will read."""
+        """Return the message of `source` after a step.
+
+        It holds what the step has stored in halo rows, and what the other part will read there.
+        """
         now, after = self.problem.pattern.steps[odd], self.problem.pattern.steps[1 - odd]
         planes = []
         for up in self._interfaces(source):
             dy = 1 if up else -1
-            edge = self._own(source)[1] if up else 1
-            theirs = 1 if up else self._own(1 - source)[1]
-            planes += [(p.slot, edge + dy, theirs) for p in now.store if p.shift[1] == dy]
-            planes += [(p.slot, edge, theirs - dy) for p in after.load if p.shift[1] == -dy]
-        slots, rows, into = np.array(sorted(set(planes)), np.int64).reshape(-1, 3).T
-        free = self._free(self.parts[1 - source].problem, slots, into)
-        return Message(*map(np.ascontiguousarray, (slots, rows, into)), free)
+            edge = self._inner_rows(source)[1] if up else 1
+            target = 1 if up else self._inner_rows(1 - source)[1]
+            planes += [(a.slot, edge + dy, target) for a in now.store if a.shift[1] == dy]
+            planes += [(a.slot, edge, target - dy) for a in after.load if a.shift[1] == -dy]
+        slots, rows, target_rows = np.array(sorted(set(planes)), np.int64).reshape(-1, 3).T
+        writable = self._writable(self.parts[1 - source].problem, slots, target_rows)
+        return Message(*map(np.ascontiguousarray, (slots, rows, target_rows)), writable)
 
-    def _interfaces(self, source: int):
-        """Whether the other part lies above, for each cut that `source` has with it."""
+    def _interfaces(self, source: int) -> list[bool]:
+        """Return whether the other part lies above, for each cut that `source` has with it."""
         return [source == 0, source != 0] if self.wraps else [source == 0]
 
     @staticmethod
-    def _free(problem: Problem, slots, rows) -> np.ndarray:
-        """Where planes of a part hold nothing that its own walls have returned."""
+    def _writable(problem: Problem, slots, rows) -> np.ndarray:
+        """Return where planes of a part hold nothing that walls have returned to it."""
         nx, ny, nz = problem.shape
-        sent = problem.links.masks[:, 0]
-        free = np.ones((len(slots), nz, nx), bool)
+        into_wall = problem.links.masks[:, INTO]
+        writable = np.ones((len(slots), nz, nx), bool)
         for q in range(1, Q):
             slot, (dx, dy, dz) = problem.pattern.steps[0].wall[OPPOSITE[q]]
             for k in np.flatnonzero(slots == slot):
                 y = rows[k] - dy
                 if 1 <= y <= ny - 2:
-                    wall = sent[problem.links.classes[:, y]] >> np.uint32(q) & 1
-                    free[k] &= np.roll(wall, (dz, dx), (0, 1)) == 0
+                    returned = into_wall[problem.links.classes[:, y]] >> np.uint32(q) & 1
+                    writable[k] &= np.roll(returned, (dz, dx), (0, 1)) == 0
         x = np.argsort(position(np.arange(nx), nx, problem.precision.lanes))
-        return np.ascontiguousarray(free[:, :, x])
+        return np.ascontiguousarray(writable[:, :, x])
 
     def step(self, t: int) -> None:
         for k in self._order:
-            self.parts[k].begin(t, *self._boxes[k], self._halo)
+            self.parts[k].begin_step(t, *self._boxes[k], self._halo)
         self._halo.exchange(t)
         for k in self._order:
-            self.parts[k].finish(t, self._boxes[k][1])
+            self.parts[k].finish_step(t, self._boxes[k][1])
 
-    def slab(self, what: str, t: int, z0: int, z1: int):
-        self._halo.arrived()
-        found = []
-        for first, engine in zip(self.first, self.parts, strict=True):
+    def read(self, operation: str, t: int, z0: int, z1: int) -> list[tuple]:
+        self._halo.wait()
+        slabs = []
+        for first, engine in zip(self.first_rows, self.parts, strict=True):
             box = engine.box(1, engine.problem.shape[1] - 1, z0, z1)
-            found.append((first, engine, getattr(engine, what)(t, box)))
-        return found
+            slabs.append((first, engine, getattr(engine, operation)(t, box)))
+        return slabs
 
-    def put(self, what: str, t: int, z0: int, values) -> None:
-        self._halo.arrived()
-        for first, engine in zip(self.first, self.parts, strict=True):
+    def write(self, operation: str, t: int, z0: int, values: np.ndarray) -> None:
+        self._halo.wait()
+        for first, engine in zip(self.first_rows, self.parts, strict=True):
             rows = engine.problem.shape[1] - 2
             box = engine.box(1, rows + 1, z0, z0 + values.shape[1])
-            own = np.ascontiguousarray(values[:, :, first : first + rows])
-            getattr(engine, what)(t, box, own)
+            part = np.ascontiguousarray(values[:, :, first : first + rows])
+            getattr(engine, operation)(t, box, part)
 
-    def at(self, t: int, cells, q) -> np.ndarray:
-        self._halo.arrived()
-        found = np.empty(len(q), self.problem.precision.storage)
-        for first, engine in zip(self.first, self.parts, strict=True):
+    def read_links(self, t: int, cells: np.ndarray, q: np.ndarray) -> np.ndarray:
+        self._halo.wait()
+        returned = np.empty(len(q), self.problem.precision.storage)
+        for first, engine in zip(self.first_rows, self.parts, strict=True):
             rows = engine.problem.shape[1] - 2
-            mine = (cells[:, 1] >= first) & (cells[:, 1] < first + rows)
-            local = cells[mine] + np.array([0, 1 - first, 0])
-            if mine.any():
-                found[mine] = engine.at(t, wall_places(engine.problem, local, q[mine]))
-        return found
+            inside = (cells[:, 1] >= first) & (cells[:, 1] < first + rows)
+            if inside.any():
+                local = cells[inside] + np.array([0, 1 - first, 0])
+                indices = wall_return_indices(engine.problem, local, q[inside])
+                returned[inside] = engine.read_elements(t, indices)
+        return returned
 
     def synchronize(self) -> None:
-        self._halo.arrived()
+        self._halo.wait()
         for engine in self.parts:
             engine.synchronize()
 
     @property
     def engines(self) -> list[Engine]:
-        """The blocks of the domain, with their ghost rows."""
+        """Engines of the domain's blocks, which have halo rows."""
         return self.parts

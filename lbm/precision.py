@@ -1,4 +1,4 @@
-"""Precisions: what kernels compute with and what they keep in memory."""
+"""Precisions: the dtypes in which kernels compute and in which they store populations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Precision:
-    """How populations are computed and kept.
+    """The dtypes of the arithmetic and of the populations in memory.
 
     Attributes
     ----------
     compute : dtype of the arithmetic
     storage : dtype of a population in memory
-    lanes : cells that share a word of the row. With two, the word at p holds the cells p and
-        p + nx/2: neighbours in x are whole words again, so that two cells move with one access.
+    lanes : number of cells that share a word. With two, word p of a row holds the cells p and
+        p + nx/2: their neighbours in x share words again, so that one access moves two cells.
     """
 
     name: str
@@ -26,16 +26,16 @@ class Precision:
 
     @property
     def itemsize(self) -> int:
-        """Bytes of a stored population."""
+        """Size of a stored population in bytes."""
         return np.dtype(self.storage).itemsize
 
     @property
     def word(self) -> type:
-        """dtype of a word: of `lanes` populations."""
+        """dtype of a word, which holds `lanes` populations."""
         return {1: self.storage, 2: {2: np.uint32, 4: np.uint64}.get(self.itemsize)}[self.lanes]
 
-    def decoded(self, stored: np.ndarray) -> np.ndarray:
-        """Stored populations in host memory, as float64."""
+    def decode(self, stored: np.ndarray) -> np.ndarray:
+        """Return stored populations in host memory as float64."""
         if self.storage is np.uint16:
             return stored.view(np.float16).astype(np.float64) * 2.0**-15
         return stored.astype(np.float64)
@@ -46,4 +46,4 @@ PRECISIONS = {
     "float32": Precision("float32", np.float32, np.float32),
     "float16": Precision("float16", np.float32, np.uint16, lanes=2),
 }
-"""float16: float32 arithmetic on IEEE half-precision numbers in memory, scaled by 2^15."""
+"""Precisions by name; float16 computes in float32 and stores IEEE half-precision times 2^15."""

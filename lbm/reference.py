@@ -1,7 +1,7 @@
-"""An oracle in NumPy, slow and obvious: two arrays of unshifted populations, walls by masks.
+"""A reference implementation in NumPy, slow and obvious, for the tests and for reading.
 
-For the tests and for reading. It shares the lattice and the user's description of a problem with
-the rest of the package, and nothing else.
+It keeps unshifted populations in two arrays and treats walls by masks. It shares the lattice and
+the description of boundary conditions with the rest of the package, and nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ def _is_open(condition) -> bool:
 
 
 def equilibrium(rho, u):
-    """Equation 13.4 with u.u in its last term; rho [x, y, z], u [c, x, y, z]."""
+    """Return the equilibrium (Riesinger 2017, equation 13.4, with u.u in its last term).
+
+    rho is an array [x, y, z], u an array [c, x, y, z].
+    """
     square = (u**2).sum(axis=0)
     f = np.empty((Q, *rho.shape))
     for q in range(Q):
@@ -33,51 +36,51 @@ def equilibrium(rho, u):
 
 
 class Reference:
-    """The same problem as a `Simulation`, in float64.
+    """A flow like `Simulation`, computed in float64.
 
     Parameters
     ----------
-    shape, collision, boundaries, force : as for `Simulation`
+    shape, collision, boundaries, force : the same as for `Simulation`
     """
 
     def __init__(self, shape, collision, boundaries=None, force=(0.0, 0.0, 0.0)):
         self.shape, self.collision = shape, collision
         self.force = np.asarray(force, float)
-        self.faces, self.solids = b.split(boundaries)
-        self.conditions = self._around()
-        self.fluid = self.conditions[1:-1, 1:-1, 1:-1] == 0
+        self.faces, self.solids = b.split_boundaries(boundaries)
+        self.labels = self._label_cells()
+        self.fluid = self.labels[1:-1, 1:-1, 1:-1] == 0
         self.set(np.ones(shape), np.zeros((3, *shape)))
 
-    def _around(self):
-        """Numbers of conditions with a layer of cells around the domain; 0 is fluid."""
-        self.list = [None]
-        around = np.zeros(tuple(n + 2 for n in self.shape), int)
+    def _label_cells(self):
+        """Label all cells and a layer around them with indices of `conditions`; 0 is fluid."""
+        self.conditions = [None]
+        labels = np.zeros(tuple(n + 2 for n in self.shape), int)
         inside = np.zeros(self.shape, int)
         for solid in self.solids.values():
-            self.list.append((solid.condition, ()))
-            inside[solid.cells] = len(self.list) - 1
-        around[1:-1, 1:-1, 1:-1] = inside
+            self.conditions.append((solid.condition, ()))
+            inside[solid.cells] = len(self.conditions) - 1
+        labels[1:-1, 1:-1, 1:-1] = inside
         periodic = [isinstance(self.faces[2 * a], b.Periodic) for a in range(3)]
         for end in itertools.product((-1, 0, 1), repeat=3):
             crossed = [a for a in range(3) if end[a] and not periodic[a]]
             if not any(end):
                 continue
-            at = tuple({-1: slice(0, 1), 0: slice(1, -1), 1: slice(-1, None)}[e] for e in end)
+            region = tuple({-1: slice(0, 1), 0: slice(1, -1), 1: slice(-1, None)}[e] for e in end)
             walls = [self.faces[2 * a + (end[a] > 0)] for a in crossed]
             if len(crossed) > 1:
-                self.list.append(self._at_edge(walls, crossed))
-                around[at] = len(self.list) - 1
+                self.conditions.append(self._at_edge(walls, crossed))
+                labels[region] = len(self.conditions) - 1
                 continue
-            # Through periodic faces a copy of the cells at the other side; a face goes by those
-            # beside it, as a solid there goes on behind the face.
+            # Behind a periodic face there is a copy of the cells at the other side. Behind another
+            # face the cells before it count, because a solid continues behind it.
             near = {-1: slice(0, 1), 0: slice(None), 1: slice(-1, None)}
             far = {-1: slice(-1, None), 0: slice(None), 1: slice(0, 1)}
             beside = inside[tuple((near if a in crossed else far)[e] for a, e in enumerate(end))]
-            around[at] = self._behind(beside, crossed[0], walls[0]) if crossed else beside
-        return around
+            labels[region] = self._behind(beside, crossed[0], walls[0]) if crossed else beside
+        return labels
 
     def _at_edge(self, walls, crossed):
-        """(condition, axes in which it mirrors) of what lies beyond one or more faces."""
+        """Return (condition, axes in which it mirrors) behind one or more faces."""
         slip = tuple(a for a, wall in zip(crossed, walls, strict=True) if _is_slip(wall))
         others = [wall for wall in walls if not _is_slip(wall)]
         strongest = min(walls, key=lambda wall: wall.rank)
@@ -87,33 +90,33 @@ class Reference:
         return (b.NoSlip() if closed else strongest), ()
 
     def _behind(self, beside, axis, face):
-        """Numbers of conditions behind a face; `beside` has those of the cells before it."""
-        numbers = np.empty_like(beside)
+        """Return the labels behind a face; `beside` has those of the cells before it."""
+        labels = np.empty_like(beside)
         for k in np.unique(beside):
             entry = face, ((axis,) if _is_slip(face) else ())
             if k:
-                solid = self.list[k][0]
+                solid = self.conditions[k][0]
                 entry = self._at_edge([face, solid], [axis, None])
                 if isinstance(solid, b.MovingWall) and not _is_open(face) and not _is_open(solid):
                     along = [0.0 if a == axis else v for a, v in enumerate(solid.velocity)]
                     entry = b.MovingWall(along), ()
-            self.list.append(entry)
-            numbers[beside == k] = len(self.list) - 1
-        return numbers
+            self.conditions.append(entry)
+            labels[beside == k] = len(self.conditions) - 1
+        return labels
 
     def set(self, rho, u):
-        """Start from equilibrium; u is the velocity that includes half the force's impulse."""
+        """Start from the equilibrium; u includes half of the force's impulse."""
         self.f = equilibrium(rho, u - 0.5 * self.force[:, None, None, None] / rho)
 
     def moments(self):
-        """rho and u, zero outside of the fluid's cells."""
+        """Return rho and u; solid cells have density 1 and velocity 0."""
         rho = self.f.sum(axis=0)
         j = np.stack([sum(C[q][a] * self.f[q] for q in range(Q)) for a in range(3)])
         u = (j + 0.5 * self.force[:, None, None, None]) / rho
         return np.where(self.fluid, rho, 1.0), np.where(self.fluid, u, 0.0)
 
     def collide(self):
-        """Populations after the collision, with the velocity that it used."""
+        """Return the populations after the collision, and the velocity that it has used."""
         rho, u = self.moments()
         e = equilibrium(rho, u)
         s = np.empty_like(self.f)
@@ -134,28 +137,29 @@ class Reference:
         return after, u
 
     def step(self):
-        """Collide, move, and reflect at walls."""
+        """Do one step: collide, stream, and reflect at walls."""
         after, u = self.collide()
         for q in range(Q):
             self.f[OPPOSITE[q]] = np.roll(after[OPPOSITE[q]], C[OPPOSITE[q]], (0, 1, 2))
-            at = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[q], self.shape, strict=True))
-            beyond = self.conditions[at]
-            for k in np.unique(beyond[(beyond > 0) & self.fluid]):
-                cells = (beyond == k) & self.fluid
-                condition, slip = self.list[k]
+            ends = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[q], self.shape, strict=True))
+            label = self.labels[ends]
+            for k in np.unique(label[(label > 0) & self.fluid]):
+                cells = (label == k) & self.fluid
+                condition, slip = self.conditions[k]
                 self.f[OPPOSITE[q]][cells] = self._reflected(q, after[q], u, condition)[cells]
                 if slip:
                     self._mirror(q, after, cells, slip)
 
     def _mirror(self, q, after, cells, slip):
-        """Send back the mirror image of q in those cells where this is mirrored, too."""
+        """Send back the mirror image of q in those cells in which that is mirrored as well."""
         image = C.index(tuple(c if a in slip else -c for a, c in enumerate(C[q])))
-        at = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[image], self.shape, strict=True))
-        same = [k for k, entry in enumerate(self.list) if entry and entry[1] == slip]
-        mirrored = cells & np.isin(self.conditions[at], same)
+        ends = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[image], self.shape, strict=True))
+        same = [k for k, entry in enumerate(self.conditions) if entry and entry[1] == slip]
+        mirrored = cells & np.isin(self.labels[ends], same)
         self.f[OPPOSITE[q]][mirrored] = after[image][mirrored]
 
     def _reflected(self, q, f, u, condition):
+        """Return what a wall sends back for the populations f that move with c_q."""
         c = np.array(C[q], float)
         if isinstance(condition, b.PressureOutlet):
             cu, square = np.tensordot(c, u, 1), (u**2).sum(axis=0)

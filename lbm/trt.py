@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hetero.errors import within
@@ -10,17 +11,17 @@ from lbm.bgk import LARGEST_TAU
 
 @dataclass(frozen=True)
 class TRT:
-    """Ginzburg, Verhaeghe, d'Humieres (2008).
+    """Collision operator with two relaxation times (Ginzburg, Verhaeghe and d'Humieres 2008).
 
     Parameters
     ----------
     tau : float
-        Relaxation time of the even part in steps, above 1/2: the viscosity is (tau - 1/2)/3. At
-        most 100.
+        Relaxation time of the even part in steps, above 1/2 and at most 100: the viscosity is
+        (tau - 1/2)/3 cells^2/step.
     magic : float
-        (tau - 1/2)(tau_odd - 1/2). 3/16 puts flat half-way walls exactly half-way. Near tau = 1/2
-        the most stable is 1/4 between walls, and 0.01 to 0.03 with inlets and outlets: see
-        `lbm.stability_map`.
+        Magic number (tau - 1/2)(tau_odd - 1/2). With 3/16 flat walls are exactly half-way between
+        cells. Near tau = 1/2 the most stable values are 1/4 between walls, and 0.01 to 0.03 with
+        inlets and outlets: see `lbm.stability_map`.
     """
 
     tau: float
@@ -33,20 +34,20 @@ class TRT:
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """Of the even and of the odd part."""
+        """Relaxation rates of the even and of the odd part."""
         tau_odd = 0.5 + self.magic / (self.tau - 0.5)
         return 1.0 / self.tau, 1.0 / tau_odd
 
     @staticmethod
-    def relax():
-        """The operator: relax(f, e, rates) on tuples of 19."""
-        from lbm._unroll import inlined, pairs
+    def relax() -> Callable:
+        """Make the operator relax(f, e, rates) on tuples of 19 populations."""
+        from lbm._unroll import inlined, per_pair
 
-        @pairs
-        def towards(f, g, even, odd, of_even, of_odd):
+        @per_pair
+        def relax_pair(f, g, even, odd, even_rate, odd_rate):
             half = type(f)(0.5)
-            a = (half - half * of_even) * (f + g) + of_even * even
-            b = (half - half * of_odd) * (f - g) + of_odd * odd
+            a = (half - half * even_rate) * (f + g) + even_rate * even
+            b = (half - half * odd_rate) * (f - g) + odd_rate * odd
             return a + b, a - b
 
-        return inlined(lambda f, e, rates: towards(f, e, rates[0], rates[1]))
+        return inlined(lambda f, e, rates: relax_pair(f, e, rates[0], rates[1]))

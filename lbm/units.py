@@ -1,4 +1,4 @@
-"""From metres and seconds to cells and steps."""
+"""Conversion between SI and lattice units (cells, steps, density 1)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import math
 from dataclasses import dataclass
 
 from hetero.errors import real, whole, within
-from lbm.boundaries import FASTEST
+from lbm.boundaries import MAX_SPEED
 from lbm.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS
 
-SLOW_TAU = 2.0
+MAX_TAU = 2.0
+"""Largest relaxation time that `Units.choose` accepts: walls become inaccurate above."""
 
 
 @dataclass(frozen=True)
 class Units:
-    """Scales of a simulation: multiply by them to get SI from lattice units.
+    """Scales of a simulation: multiply lattice units by them to get SI units.
 
     Attributes
     ----------
@@ -40,77 +41,106 @@ class Units:
         density: float = 1.0,
         lattice_speed: float = 0.1,
     ) -> Units:
-        """Units in which `length` (m) is `cells` cells and `speed` (m/s) is `lattice_speed`.
+        """Choose units in which `length` (m) is `cells` cells and `speed` (m/s) is `lattice_speed`.
 
         Parameters
         ----------
-        viscosity : kinematic, m^2/s
-        lattice_speed : cells/step. The method's compressibility error grows with its square, the
-            number of steps with its inverse.
+        viscosity : kinematic viscosity in m^2/s
+        density : kg/m^3
+        lattice_speed : cells/step. The compressibility error grows with its square, the number of
+            steps with its inverse.
 
         Raises
         ------
         ValueError
-            For settings that would be unstable or inaccurate; the message says what to change.
-            What is stable was measured (`lbm.stability_map`), in flows that come up against walls
-            and bodies: smooth ones may be stable beyond, and `Units(dx, dt, density, tau)` takes
-            any tau.
+            If the settings would be unstable or inaccurate; the message says what to change. The
+            limits were measured (`lbm.stability_map`) in flows with walls and bodies. Smooth flows
+            may be stable beyond them: `Units(dx, dt, density, tau)` accepts any tau.
         """
         length, speed = _positive("length", length), _positive("speed", speed)
         viscosity, density = _positive("viscosity", viscosity), _positive("density", density)
         cells = whole("cells", cells, 1)
-        within("lattice_speed", lattice_speed, 0.0, FASTEST, closed="right")
+        within("lattice_speed", lattice_speed, 0.0, MAX_SPEED, closed="right")
         dx = length / cells
         dt = lattice_speed * dx / speed
         tau = 0.5 + 3.0 * viscosity * dt / dx**2
         reynolds = speed * length / viscosity
         if reynolds / cells > LARGEST:
-            closed, opened = max(BETWEEN_WALLS.values()), max(WITH_OPEN_ENDS.values())
+            closed, open_ended = max(BETWEEN_WALLS.values()), max(WITH_OPEN_ENDS.values())
             raise ValueError(
                 f"{cells} cells are too few for Reynolds number {reynolds:.4g}: tau would be "
-                f"{tau:.6f}, and speed/viscosity in lattice units {reynolds / cells:.4g}, above "
-                f"which flows blow up: {closed} between walls, {opened} with inlets or outlets. "
-                f"Take at least {math.ceil(reynolds / closed)} cells between walls, "
-                f"{math.ceil(reynolds / opened)} with inlets or outlets (lattice_speed does not "
-                "matter), or a lower Reynolds number"
+                f"{tau:.6f} and speed/viscosity in lattice units {reynolds / cells:.4g}, but flows "
+                f"blow up above {closed} between walls and {open_ended} with inlets or outlets. "
+                f"Use at least {math.ceil(reynolds / closed)} cells between walls, "
+                f"{math.ceil(reynolds / open_ended)} with inlets or outlets (lattice_speed does "
+                "not matter), or a lower Reynolds number"
             )
-        if tau > SLOW_TAU:
-            # A little less, as three digits may be more than all of them.
-            fits = 0.995 * (SLOW_TAU - 0.5) / (tau - 0.5) * lattice_speed
+        if tau > MAX_TAU:
+            # A little less, because the message rounds to three digits.
+            slower = 0.995 * (MAX_TAU - 0.5) / (tau - 0.5) * lattice_speed
             raise ValueError(
-                f"tau would be {tau:.3g}, above {SLOW_TAU}: inaccurate at walls. "
-                f"Take lattice_speed={fits:.3g} or fewer cells"
+                f"tau would be {tau:.3g}, above {MAX_TAU}, where walls are inaccurate. "
+                f"Use lattice_speed={slower:.3g} or fewer cells"
             )
         return cls(dx, dt, density, tau)
 
     @property
     def viscosity(self) -> float:
-        """Kinematic, m^2/s."""
+        """Kinematic viscosity in m^2/s."""
         return (self.tau - 0.5) / 3.0 * self.dx**2 / self.dt
 
-    def to_lattice(self, *, speed=None, acceleration=None, time=None, pressure=None):
-        """A speed (m/s), acceleration (m/s^2; the force on a cell at density 1), time (s), or
-        `pressure` above that of density 1 (Pa; gives rho - 1)."""
-        given = [
+    def to_lattice(
+        self,
+        *,
+        speed: float | None = None,
+        acceleration: float | None = None,
+        time: float | None = None,
+        pressure: float | None = None,
+    ) -> float:
+        """Convert one quantity from SI to lattice units.
+
+        Parameters
+        ----------
+        speed : m/s
+        acceleration : m/s^2; the result is also the body force at density 1
+        time : s
+        pressure : Pa relative to density 1; the result is rho - 1
+        """
+        scaled = [
             (speed, self.dt / self.dx),
             (pressure, 3.0 * (self.dt / self.dx) ** 2 / self.density),
             (acceleration, self.dt**2 / self.dx),
             (time, 1.0 / self.dt),
         ]
-        return _one(given)
+        return _convert_one(scaled)
 
-    def to_physical(self, *, speed=None, pressure=None, force=None, torque=None, steps=None):
-        """A lattice speed in m/s, `pressure` (given as rho - 1) in Pa, force in N, torque in N m,
-        steps in s."""
+    def to_physical(
+        self,
+        *,
+        speed: float | None = None,
+        pressure: float | None = None,
+        force: float | None = None,
+        torque: float | None = None,
+        steps: float | None = None,
+    ) -> float:
+        """Convert one quantity from lattice to SI units.
+
+        Parameters
+        ----------
+        speed : cells/step, to m/s
+        pressure : as rho - 1, to Pa relative to density 1
+        force, torque : as of `Simulation.force_on` and `torque_on`, to N and N m
+        steps : to s
+        """
         scale = self.dx / self.dt
-        given = [
+        scaled = [
             (speed, scale),
             (pressure, self.density * scale**2 / 3.0),
             (force, self.density * scale**2 * self.dx**2),
             (torque, self.density * scale**2 * self.dx**3),
             (steps, self.dt),
         ]
-        return _one(given)
+        return _convert_one(scaled)
 
 
 def _positive(name: str, value) -> float:
@@ -120,8 +150,9 @@ def _positive(name: str, value) -> float:
     return value
 
 
-def _one(given):
-    found = [value * scale for value, scale in given if value is not None]
-    if len(found) != 1:
-        raise TypeError("give exactly one quantity by keyword")
-    return found[0]
+def _convert_one(scaled: list[tuple[float | None, float]]) -> float:
+    """Return the product of the only pair (value, scale) that has a value."""
+    results = [value * scale for value, scale in scaled if value is not None]
+    if len(results) != 1:
+        raise TypeError("pass exactly one quantity by keyword")
+    return results[0]

@@ -1,7 +1,8 @@
-"""The thesis's measurements on this machine: `python -m lbm study`."""
+"""The measurements of Riesinger (2017, chapter 16) on this machine: `python -m lbm study`."""
 
 STUDIES = {
     "blocks": "lbm.study.blocks",
     "shares": "lbm.study.shares",
     "stability": "lbm.study.stability",
 }
+"""Modules of the studies, by the names that the command line takes."""

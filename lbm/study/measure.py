@@ -1,7 +1,8 @@
-"""Rates of steps, as the thesis measured them: the cavity, steps only."""
+"""Update rates of the cavity, steps only, as Riesinger (2017, chapter 16) measured them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,57 +11,65 @@ from hetero.study import Study
 from lbm import boundaries, links
 from lbm.boundaries import MovingWall, NoSlip
 from lbm.engine import Problem
-from lbm.parts import place
+from lbm.parts import SingleDomain, SplitDomain, make_domain
 from lbm.patterns import PATTERNS
 from lbm.precision import PRECISIONS
 from lbm.trt import TRT
 
 WALLS = {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((0.1, 0.0, 0.0))}
-FACES, SOLIDS = boundaries.split(WALLS)
+FACES, SOLIDS = boundaries.split_boundaries(WALLS)
 TAU = 0.6152
-"""The thesis's relaxation time (chapter 16)."""
+"""Relaxation time of Riesinger (2017, chapter 16)."""
 
 DOMAINS = ((64, 64, 64), (128, 128, 128), (256, 256, 256), (384, 384, 384), (512, 512, 128))
-"""The thesis's five (section 16.1)."""
+"""The five domains of Riesinger (2017, section 16.1)."""
 
 
-def problem(shape, precision="float32", pattern="esoteric") -> Problem:
-    """The thesis's cavity in a box of any shape."""
-    found = links.find(shape, FACES, SOLIDS)
+def cavity_problem(
+    shape: tuple[int, int, int], precision: str = "float32", pattern: str = "esoteric"
+) -> Problem:
+    """Return the lid-driven cavity in a box of any shape."""
+    walls = links.classify_cells(shape, FACES, SOLIDS)
     return Problem(
-        shape, found, PATTERNS[pattern], PRECISIONS[precision], TRT(TAU), (0.0, 0.0, 0.0)
+        shape, walls, PATTERNS[pattern], PRECISIONS[precision], TRT(TAU), (0.0, 0.0, 0.0)
     )
 
 
-def problems(study: Study, precisions=("float32", "float64")):
-    """(shape, precision, problem) of what is measured."""
+def cavity_problems(
+    study: Study, precisions: Sequence[str] = ("float32", "float64")
+) -> Iterator[tuple[tuple[int, int, int], str, Problem]]:
+    """Yield (shape, precision, problem) of all cavities that a study measures."""
     on_gpu = study.device.kind == "cuda"
     shapes = ((16, 12, 8),) if study.quick else DOMAINS if on_gpu else DOMAINS[:2]
     for shape in shapes:
-        first = problem(shape)  # the walls of a large domain take seconds to find
+        first = cavity_problem(shape)  # once: finding the walls of a large domain takes seconds
         for precision in precisions[:1] if study.quick else precisions:
             yield shape, precision, replace(first, precision=PRECISIONS[precision])
 
 
-def rate(domain, device) -> float:
-    """Giga lattice updates a second of a domain on its devices: median of seven samples, warm."""
+def measure_rate(domain: SingleDomain | SplitDomain, device: hetero.Device) -> float:
+    """Return the update rate of a domain in GLUPS: the median of seven samples after a warm-up."""
 
-    def go():
+    def two_steps():
         for t in range(2):
             domain.step(t)
 
-    timing = hetero.benchmark(go, device=device)
+    timing = hetero.benchmark(two_steps, device=device)
     domain.synchronize()
     return 2 * domain.problem.cells / timing.median / 1e9
 
 
-def glups(shape, device, precision="float32", pattern="esoteric") -> float:
-    """`rate` of the thesis's cavity on one device."""
-    return rate(place(problem(shape, precision, pattern), device, FACES), device)
+def measure_cavity_rate(
+    shape: tuple[int, int, int], device: hetero.Device, precision: str = "float32",
+    pattern: str = "esoteric",
+) -> float:  # fmt: skip
+    """Return the update rate of the cavity on one device in GLUPS."""
+    problem = cavity_problem(shape, precision, pattern)
+    return measure_rate(make_domain(problem, device, FACES), device)
 
 
-def draw(study: Study, rows, label: str, name: str) -> Path:
-    """A curve of the third over the fourth column for each domain and precision."""
+def draw_curves(study: Study, rows: list[tuple], label: str, name: str) -> Path:
+    """Draw the fourth column over the third, a curve for each domain and precision."""
     figure = study.figure()
     axis = figure.subplots()
     for shape, precision in dict.fromkeys(row[:2] for row in rows):

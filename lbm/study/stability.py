@@ -1,30 +1,38 @@
-"""Smallest stable relaxation time, over the magic number and the speed.
+"""Smallest stable relaxation time over magic number and speed.
 
-Two flows, each from rest or from a uniform stream until it has developed: the lid-driven cavity,
-bounded by walls, and a sphere in a stream between slip sides, with an inlet and an outlet. What
-limits both is the Reynolds number of a cell, u/nu = 3 u/(tau - 1/2).
+There are two flows, each run until it has developed: the lid-driven cavity, which is bounded by
+walls, and a sphere in a stream between free-slip sides, with an inlet and an outlet. Both are
+limited by the cell Reynolds number u/nu = 3 u/(tau - 1/2).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
 
 from hetero.study import Study
 from lbm.cases import cavity, sphere
 from lbm.errors import UnstableError
 from lbm.lattice import CS2
+from lbm.simulation import Simulation
 
 MAGIC_NUMBERS = (0.25, 3 / 16, 1 / 12, 0.03, 0.01, 3e-3, 1e-3, 1e-4, None)
-"""None stands for that of BGK, (tau - 1/2)^2, which falls with tau."""
+"""Magic numbers of TRT; None stands for that of BGK, (tau - 1/2)^2."""
 
 SPEEDS = (0.03, 0.06, 0.1, 0.17)
-"""Of the lid or of the stream, in cells/step."""
+"""Speeds of the lid or of the stream in cells/step."""
 
 CAVITY_CELLS, SPHERE_CELLS = 24, 6
-_TURNS, _PASSES = 30, 4
-_LARGEST, _STEP, _COUNT = 0.2, 2.0**-0.25, 32
-"""tau - 1/2 is one of 32 numbers from 0.2 down, each smaller by a sixth than the one before."""
+"""Cells of the cavity's edge and of the sphere's diameter."""
+
+_LID_PATH = 30  # edges by which the lid must move
+_PASSES = 4  # times that the stream must pass through its box
+_LARGEST_OFFSET, _OFFSET_RATIO, _OFFSET_COUNT = 0.2, 2.0**-0.25, 32
+"""tau - 1/2 is one of 32 numbers, from 0.2 down with a constant ratio of 2^(-1/4)."""
 
 
 def run(study: Study) -> dict:
+    """Search both flows for the smallest stable tau at each magic number and speed."""
     flows = {"cavity": is_cavity_stable, "sphere": is_sphere_stable}
     magic_numbers, speeds = MAGIC_NUMBERS, SPEEDS
     if study.quick:
@@ -38,42 +46,44 @@ def run(study: Study) -> dict:
                 rows.append(
                     (flow, name, speed, speed / float(CS2) ** 0.5, 0.5 + offset, 3 * speed / offset)
                 )
-    heads = ["flow", "magic", "speed", "Mach number", "smallest stable tau", "u/nu of a cell"]
-    study.table("Stability over the magic number and the speed", heads, rows)
-    return {"picture": str(draw(study, rows))}
+    heads = ["flow", "magic", "speed", "Mach number", "smallest stable tau", "cell Reynolds number"]
+    study.table("Stability over magic number and speed", heads, rows)
+    return {"picture": str(draw_limits(study, rows))}
 
 
-def smallest_stable_offset(is_stable, magic: float | None, speed: float, study: Study) -> float:
-    """Return the smallest stable tau - 1/2 of the grid, found by bisection."""
-    stable, unstable = -1, 4 if study.quick else _COUNT
+def smallest_stable_offset(
+    is_stable: Callable, magic: float | None, speed: float, study: Study
+) -> float:
+    """Return the smallest stable tau - 1/2 by bisection."""
+    stable, unstable = -1, 4 if study.quick else _OFFSET_COUNT
     while unstable - stable > 1:
         middle = (stable + unstable) // 2
-        if is_stable(_LARGEST * _STEP**middle, magic, speed, study):
+        if is_stable(_LARGEST_OFFSET * _OFFSET_RATIO**middle, magic, speed, study):
             stable = middle
         else:
             unstable = middle
-    return _LARGEST * _STEP**stable
+    return _LARGEST_OFFSET * _OFFSET_RATIO**stable
 
 
 def is_cavity_stable(offset: float, magic: float | None, speed: float, study: Study) -> bool:
-    """Whether the cavity lives until its lid has moved by 30 edges."""
+    """Return whether the cavity is stable until its lid has moved by 30 edges."""
     n = 8 if study.quick else CAVITY_CELLS
-    turns = 2 if study.quick else _TURNS
+    edges = 2 if study.quick else _LID_PATH
     flow = cavity(n, reynolds=3 * speed * n / offset, speed=speed, check=100,
-                  magic=_value(magic, offset), device=study.device)  # fmt: skip
-    return survives(flow, round(turns * n / speed))
+                  magic=_magic_number(magic, offset), device=study.device)  # fmt: skip
+    return is_stable_for(flow, round(edges * n / speed))
 
 
 def is_sphere_stable(offset: float, magic: float | None, speed: float, study: Study) -> bool:
-    """Whether the stream around a sphere lives until it has passed its box four times."""
+    """Return whether the flow around a sphere is stable until it has passed its box four times."""
     d = SPHERE_CELLS
     flow = sphere(d, reynolds=3 * speed * d / offset, speed=speed, width=5.0, length=8.0,
-                  check=100, magic=_value(magic, offset), device=study.device)  # fmt: skip
-    return survives(flow, round(_PASSES * flow.shape[0] / speed))
+                  check=100, magic=_magic_number(magic, offset), device=study.device)  # fmt: skip
+    return is_stable_for(flow, round(_PASSES * flow.shape[0] / speed))
 
 
-def survives(flow, steps: int) -> bool:
-    """Whether a flow can be run for so many steps."""
+def is_stable_for(flow: Simulation, steps: int) -> bool:
+    """Return whether a flow stays stable for a number of steps."""
     try:
         flow.run(steps)
     except UnstableError:
@@ -81,12 +91,12 @@ def survives(flow, steps: int) -> bool:
     return True
 
 
-def _value(magic: float | None, offset: float) -> float:
+def _magic_number(magic: float | None, offset: float) -> float:
     return offset**2 if magic is None else magic
 
 
-def draw(study: Study, rows):
-    """Draw the Reynolds number of a cell over the magic number."""
+def draw_limits(study: Study, rows: list[tuple]) -> Path:
+    """Draw the largest stable cell Reynolds number over the magic number."""
     figure = study.figure()
     flows = list(dict.fromkeys(row[0] for row in rows))
     for axis, flow in zip(figure.subplots(1, len(flows), squeeze=False)[0], flows, strict=True):

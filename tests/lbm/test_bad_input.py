@@ -1,6 +1,5 @@
 """What is wrong is refused by name, before anything runs."""
 
-
 import numpy as np
 import pytest
 
@@ -69,7 +68,7 @@ BALL[3:5, 3:5, 3:5] = True
                 }
             },
             ValueError,
-            "take out a mass of",
+            "take out a net mass of",
         ),
         ({"ratio": 0.5}, ValueError, "needs device='cuda'"),
     ],
@@ -98,7 +97,7 @@ def test_simulation(options, error, words):
         (lambda: lbm.Solid(BALL, lbm.Periodic()), ValueError, "Periodic"),
         (lambda: lbm.SteadyState(0.0), ValueError, "tolerance"),
         (lambda: lbm.Probe([(1.5, 0, 0)]), TypeError, "cells must be an integer"),
-        (lambda: lbm.Probe((1, 0, 0)), ValueError, "places"),
+        (lambda: lbm.Probe((1, 0, 0)), ValueError, "triples"),
         (lambda: lbm.geometry.sphere((4, 4, 4), (2, 2), 1.0), ValueError, "centre"),
         (lambda: lbm.geometry.sphere((4, 4, 4), (2, 2, 2), -1.0), ValueError, "radius"),
         (lambda: lbm.geometry.cylinder((4, 4, 4), (2, 2), 1.0, axis=3), ValueError, "axis"),
@@ -146,9 +145,9 @@ def test_memory_is_compared_before_anything_is_built(kind, ratio, monkeypatch):
     def fail(*arguments, **options):
         raise AssertionError("something was built")
 
-    monkeypatch.setattr("lbm.links.find", fail)
+    monkeypatch.setattr("lbm.links.classify_cells", fail)
     monkeypatch.setattr("lbm.geometry.sphere", fail)
-    monkeypatch.setattr("lbm.parts.make", fail)
+    monkeypatch.setattr("lbm.parts.make_engine", fail)
     device = hetero.Device(kind)
     monkeypatch.setattr("hetero.resolve", lambda *_, **__: device)
     monkeypatch.setattr(memory, "free_bytes", lambda device: 40 << 30)
@@ -173,7 +172,7 @@ def test_what_does_not_fit_is_what_its_arrays_take():
 
 def test_units_refuse_what_would_be_unstable():
     air = {"length": 1.0, "speed": 10.0, "viscosity": 1.5e-5}
-    with pytest.raises(ValueError, match=r"Take at least (\d+) cells") as caught:
+    with pytest.raises(ValueError, match=r"Use at least (\d+) cells") as caught:
         lbm.Units.choose(cells=100, **air)
     cells = int(str(caught.value).split("at least ")[1].split()[0])
     units = lbm.Units.choose(cells=cells, **air)
@@ -222,7 +221,7 @@ def test_uses_that_are_wrong(tmp_path):
     s = lbm.Simulation((8, 8, 8), boundaries={"a": lbm.Solid(BALL)}, device="cpu", check=0)
     with pytest.raises(ValueError, match="'y-' is a face"):
         s.force_on("y-")
-    with pytest.raises(ValueError, match="there are 'a'"):
+    with pytest.raises(ValueError, match="which has 'a'"):
         s.force_on("b")
     with pytest.raises(TypeError, match=r"callbacks=\[...\]"):
         s.run(1, callbacks=print)
@@ -235,7 +234,7 @@ def test_uses_that_are_wrong(tmp_path):
     with pytest.raises(ValueError, match="lies in a solid"):
         lbm.Probe([(3, 3, 3)])(s)
     assert s.steps == 0
-    assert "nothing is watched" in repr(s)
+    assert "unchecked" in repr(s)
 
 
 @pytest.mark.cuda
@@ -247,7 +246,7 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
     shape = (1024, 1024, before // (76 << 20) * 6 // 5)
     with pytest.raises(MemoryError, match=r"needs .* on cuda:0, which has .* free\. Remedy: "):
         lbm.Simulation(shape, device=gpu)
-    monkeypatch.setattr(memory, "_compare", lambda *arguments: None)
+    monkeypatch.setattr(memory, "_require", lambda *arguments: None)
     monkeypatch.setattr("lbm.parts.free_bytes", lambda device: 1 << 50)
     fits = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
     with pytest.raises(MemoryError, match="Remedy: "):

@@ -13,7 +13,7 @@ from hetero.study import Study
 from lbm.__main__ import main
 from lbm.cases import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
 from lbm.patterns import PATTERNS
-from lbm.stability import advice
+from lbm.stability import suggest_remedy
 from lbm.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS, choose_magic
 from lbm.study.stability import is_cavity_stable, is_sphere_stable
 
@@ -82,9 +82,9 @@ def test_the_map_of_stability_holds(is_stable, limits, device, tmp_path):
 @pytest.mark.parametrize(
     ("collision", "has_open_ends", "words", "not_words"),
     [
-        (lbm.BGK(0.51), False, "Take magic=0.25", "up to a speed/viscosity of 20"),
+        (lbm.BGK(0.51), False, "Use magic=0.25", "up to speed/viscosity = 20"),
         (lbm.TRT(0.51, 0.25), False, "this magic number", "magic="),
-        (lbm.TRT(0.51, 0.25), True, "Take magic=0.03", "this magic number"),
+        (lbm.TRT(0.51, 0.25), True, "Use magic=0.03", "this magic number"),
         (lbm.TRT(0.505, 0.01), True, "this magic number", "magic="),
     ],
 )
@@ -93,7 +93,7 @@ def test_messages_follow_the_map(collision, has_open_ends, words, not_words):
     ends = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
     walls = ends if has_open_ends else {"x": lbm.MovingWall((0.0, 0.05, 0.0))}
     s = lbm.Simulation((8, 8, 8), collision=collision, boundaries=walls, device="cpu")
-    text = advice(s)
+    text = suggest_remedy(s)
     assert words in text
     assert not_words not in text
     assert "turbulence" not in text
@@ -167,7 +167,7 @@ def test_shares_need_a_gpu(tmp_path, capsys):
         (["bench", "--precision", "double"], "invalid choice: 'double'"),
         (["bench", "--device", "gpu"], "device must be"),
         (["bench", "--precision", "float16", "--size", "5"], "even nx"),
-        (["sphere", "--quick", "--reynolds", "1e9"], "the method holds well below"),
+        (["sphere", "--quick", "--reynolds", "1e9"], "valid only well below"),
     ],
 )
 def test_bad_command_lines(arguments, words, tmp_path, capsys):
@@ -184,7 +184,7 @@ def test_the_tour_says_what_it_allows_and_why(row, device, monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
     import lbm_flows
 
-    monkeypatch.setattr(lbm_flows, "rated", lambda simulation: (1.0, 0.5, "a limit"))
+    monkeypatch.setattr(lbm_flows, "measure", lambda simulation: (1.0, 0.5, "a limit"))
     found = getattr(lbm_flows, row)(Device.parse(device), quick=True)
     found = found[0] if isinstance(found, tuple) else found
     assert found.passed

@@ -58,11 +58,11 @@ def test_force_on_a_body_is_what_the_fluid_loses(device):
 
 def test_stored_populations_are_decoded_without_loss():
     halves = np.array([1.0, -0.1, 2.0**-24, 65504.0], np.float16)  # the smallest, the largest
-    decoded = PRECISIONS["float16"].decoded(halves.view(np.uint16))
+    decoded = PRECISIONS["float16"].decode(halves.view(np.uint16))
     assert decoded.dtype == np.float64
     assert (decoded * 2.0**15 == halves).all()
     singles = np.array([0.1, 1e-30], np.float32)
-    assert (PRECISIONS["float32"].decoded(singles) == singles.astype(np.float64)).all()
+    assert (PRECISIONS["float32"].decode(singles) == singles.astype(np.float64)).all()
 
 
 def test_closed_boxes_keep_mass_whatever_walls_meet(device):

@@ -36,9 +36,9 @@ def signature(precision):
 
 @pytest.mark.parametrize(("pattern", "odd", "precision", "walls", "registers"), BUDGETS)
 def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registers):
-    from lbm._kernels import made
+    from lbm._kernels import make_kernel
 
-    kernel = made("step", pattern, odd, precision, walls, TRT, False)
+    kernel = make_kernel("step", pattern, odd, precision, walls, TRT, False)
     report = compile_kernel(kernel, signature(precision))
     assert report.spills <= allowed_spills()
     assert report.registers <= registers
@@ -48,8 +48,8 @@ def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registe
 
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
     """Zeros for a local array, at the start of every thread, may cost float64 a third."""
-    from lbm._kernels import made
+    from lbm._kernels import make_kernel
 
-    kernel = made("step", "ab", 0, "float64", "faces", TRT, False)
+    kernel = make_kernel("step", "ab", 0, "float64", "faces", TRT, False)
     ptx = compile_kernel(kernel, signature("float64")).ptx
     assert "st.local" not in ptx[: ptx.index("ld.global.f64")]

@@ -20,7 +20,7 @@ def flow(device, **options):
 
 
 def test_statistics_are_those_of_the_samples(device, monkeypatch):
-    monkeypatch.setattr("lbm.simulation.SLAB", 12 * 9 * 3)  # three slabs
+    monkeypatch.setattr("lbm.simulation.SLAB_CELLS", 12 * 9 * 3)  # three slabs
     s, found, seen = flow(device), lbm.Statistics(3, start=5), []
     s.run(20, callbacks=[found, lbm.Every(3, lambda s: seen.append((s.rho, s.u)))])
     rho, u = (np.array(x)[1:] for x in zip(*seen, strict=True))
@@ -80,7 +80,7 @@ def test_an_interrupt_waits_for_the_end_of_the_step(pattern, monkeypatch):
 def test_a_handler_may_set_another(monkeypatch):
     """The first Ctrl-C asks to stop, the second stops: also between a step and its count."""
     s, calls = flow("cpu"), []
-    step, kept = s._domain.step, signal.getsignal(signal.SIGINT)
+    step, handler = s._domain.step, signal.getsignal(signal.SIGINT)
 
     def asked(number, frame):
         calls.append(s.steps)
@@ -100,7 +100,7 @@ def test_a_handler_may_set_another(monkeypatch):
         assert s.steps == 7
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
-        signal.signal(signal.SIGINT, kept)
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_fields_cannot_be_changed_by_mistake():
@@ -113,7 +113,7 @@ def test_statistics_belong_to_one_kind_of_simulation():
     found = lbm.Statistics(every=1)
     flow("cpu").run(2, callbacks=[found])
     before = found.mean_u
-    with pytest.raises(ValueError, match="take new ones"):
+    with pytest.raises(ValueError, match="use a new"):
         lbm.Simulation((16, 16, 16), device="cpu").run(1, callbacks=[found])
     assert found.samples == 2
     assert np.array_equal(found.mean_u, before)
@@ -204,7 +204,7 @@ def test_nan_is_found_where_it_is(device):
     s.set(rho=rho)
     data = np.zeros((4, 7, 9, 12))
     data[1, 5, 6, 1] = np.nan
-    s._domain.put("fill", 0, 0, data)
+    s._domain.write("write_equilibrium", 0, 0, data)
     with pytest.raises(lbm.UnstableError, match="not finite") as caught:
         s.require_stable()
     assert caught.value.cell == (1, 6, 5)

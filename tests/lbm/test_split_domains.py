@@ -6,14 +6,14 @@ import pytest
 import hetero
 import lbm
 from flows import FLOWS, SHAPE, noisy, pair
-from lbm.balance import Model
-from lbm.parts import Split
+from lbm.balance import StepTimeModel
+from lbm.parts import SplitDomain
 from lbm.patterns import PATTERNS
 from lbm.stability import LastGoodState
 
 
 def split(simulation, cut, devices):
-    simulation._domain = Split(simulation.problem, cut, devices, simulation.faces)
+    simulation._domain = SplitDomain(simulation.problem, cut, devices, simulation.faces)
     rho, u = noisy(SHAPE)
     simulation.set(rho=rho, u=u)
     return simulation
@@ -62,12 +62,12 @@ def test_a_gpu_moves_planes_of_the_cpus_block(device):
 
 
 def test_the_model_prefers_a_gpu_alone_unless_the_cpu_pays():
-    slow = Model(1e-6, 1e-4, 1e-5, 1e-5, 1e-4)
-    assert slow.best(512) == 0
-    fair = Model(1e-5, 3e-5, 1e-6, 1e-6, 1e-6)
-    rows = fair.best(512)
+    slow = StepTimeModel(1e-6, 1e-4, 1e-5, 1e-5, 1e-4)
+    assert slow.best_cpu_rows(512) == 0
+    fair = StepTimeModel(1e-5, 3e-5, 1e-6, 1e-6, 1e-6)
+    rows = fair.best_cpu_rows(512)
     assert 110 < rows < 140  # a quarter, less what the edges cost
-    assert fair.step(rows, 512) < 0.8 * fair.step(0, 512)
+    assert fair.predict_step(rows, 512) < 0.8 * fair.predict_step(0, 512)
 
 
 @pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])
@@ -78,15 +78,15 @@ def test_a_kept_state_is_taken_up_bit_for_bit(pattern, cut, device):
     s = lbm.Simulation((4, 5, 3), collision=lbm.TRT(0.7), boundaries=walls, rho=rho, u=u, check=0,
                        precision="float64", pattern=pattern, device=device)  # fmt: skip
     if cut:
-        s._domain = Split(s.problem, cut, (hetero.Device("cpu"), s.device), s.faces)
+        s._domain = SplitDomain(s.problem, cut, (hetero.Device("cpu"), s.device), s.faces)
         s.set(rho=rho, u=u)
     kept = LastGoodState()
     for steps in (1, 2):  # the second time in the memory of the first
-        kept.keep(s.run(steps))
+        kept.save_from(s.run(steps))
         assert kept.step == s.steps
         before = s.populations()
         after = s.run(3).populations()
-        kept.take_up(s)
+        kept.restore_to(s)
         assert np.array_equal(s.populations(), before)
         assert np.array_equal(s.run(3).populations(), after)
-        kept.take_up(s)
+        kept.restore_to(s)

@@ -5,8 +5,8 @@ import pytest
 
 import lbm
 from flows import FLOWS, noisy, pair
-from lbm._rows import CHUNK
-from lbm._sweeps import WAYS
+from lbm._rows import SCRATCH_CELLS
+from lbm._sweeps import CACHED_OFFSETS
 from lbm.patterns import PATTERNS
 from lbm.reference import Reference
 
@@ -62,13 +62,13 @@ def test_bgk(device):
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_long_rows_among_many_kinds_of_cells(pattern, device):
     """More cells and kinds of cells than a row's scratch and its table of distances hold."""
-    shape = (2 * CHUNK + 21, 5, 4)
+    shape = (2 * SCRATCH_CELLS + 21, 5, 4)
     solid = np.random.default_rng(3).random(shape) < 0.04
-    solid[:CHUNK] = False
+    solid[:SCRATCH_CELLS] = False
     options = {"boundaries": {"y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.1, 0.0, 0.05)),
                               "body": lbm.Solid(solid)}}  # fmt: skip
     ours, theirs = both_of(shape, pattern, device, options)
-    assert len(ours.problem.links.masks) > 2 * WAYS
+    assert len(ours.problem.links.masks) > 2 * CACHED_OFFSETS
     follow(ours, theirs, 2, CLOSE["float64"])
 
 

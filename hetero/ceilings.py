@@ -7,6 +7,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from hetero.atomic_files import replace_atomically
 from hetero.devices import Device, resolve
 from hetero.jit import twin
 
@@ -94,9 +95,7 @@ def _read() -> dict:
 def _write(store: dict) -> None:
     try:
         path = _path()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{os.getpid()}.part")
-        part.write_text(json.dumps(store, indent=1))
-        part.replace(path)
+        with replace_atomically(path) as part:
+            part.write_text(json.dumps(store, indent=1))
     except (OSError, RuntimeError):
         pass

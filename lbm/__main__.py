@@ -175,10 +175,10 @@ def _bench(options) -> int:
 
 
 def _kernel(options) -> int:
-    from lbm._kernels import kernel_source
+    from lbm._kernels import describe_kernel
 
     print(
-        kernel_source(
+        describe_kernel(
             options.operation, options.pattern, int(options.odd), options.precision, options.walls
         ),
         end="",

@@ -58,6 +58,7 @@ def _word_index(address: Address) -> str:
 
 
 def tuple_of_populations(letter: str, lane: int) -> str:
+    """Return a tuple of the 19 populations f or g of a lane."""
     return f"({', '.join(f'{letter}{q}_{lane}' for q in range(Q))})"
 
 
@@ -75,7 +76,7 @@ class KernelSource:
         self.access, self.lanes, self.walls = access, range(lanes), walls != "none"
         self.solids = walls == "solids"
         self.lines: list[str] = []
-        self.add(*_POSITION)
+        self.add("# The word of this thread.", *_POSITION)
         self.compute_addresses()
 
     def add(self, *lines: str, depth: int = 1) -> None:
@@ -84,13 +85,14 @@ class KernelSource:
 
     def function(self, name: str, arguments: str) -> str:
         """Return the source of the function with all lines added so far."""
-        return "\n".join([f"def {name}({ARRAYS}, {arguments}, {REGION}):", *self.lines, ""])
+        parameters = f"    {ARRAYS},\n    {arguments},\n    {REGION},"
+        return "\n".join([f"def {name}(", parameters, "):", *self.lines, ""])
 
     # ---- addresses ---------------------------------------------------------------------------
 
     def compute_addresses(self) -> None:
         """Compute rows and neighbours from x, y, z."""
-        self.add(*_NEIGHBOURS, *_row_lines())
+        self.add("# Neighbours, and first words of their rows.", *_NEIGHBOURS, *_row_lines())
         if len(self.lanes) == 2:
             self.add("first, last = x == U(0), x == nx - U(1)")
 
@@ -158,16 +160,19 @@ class KernelSource:
         self.add(f"{name}_{lane} = masks[class_{lane}, {column}] if class_{lane} != 0 else U(0)")
 
     def any_bits(self, name: str) -> str:
+        """Return the bits of all lanes, combined by or."""
         return f"({' | '.join(f'{name}_{i}' for i in self.lanes)})"
 
     # ---- populations -------------------------------------------------------------------------
 
     def load_populations(self) -> None:
         """Load f, first as if there were no walls, then again those that come out of a wall."""
+        self.add("# Load the populations.")
         for q, address in enumerate(self.access.load):
             self._load_word(q, address)
         if not self.walls or self.access.load == self.access.wall:
             return
+        self.add("# Load those that come out of walls from where the walls have returned them.")
         self.read_wall_bits("from", FROM)
         self.add(f"if {self.any_bits('from')} != U(0):")
         for q in range(1, Q):
@@ -192,6 +197,7 @@ class KernelSource:
         c = ", ".join(f"velocity_of[q, {a}]" for a in range(3))
         for i in self.lanes:
             bits, row_of_q = f"special_{i}", f"wall_rows[class_{i}, q"
+            self.add("# Replace the populations that run into special walls by what these return.")
             self.read_wall_bits_of_lane("special", SPECIAL, i)
             self.add(f"if {bits} != U(0):")
             self.add("old, new = local_array(T(0)), local_array(T(0))", depth=2)
@@ -208,6 +214,7 @@ class KernelSource:
     def store_populations(self) -> None:
         """Store g; populations that run into a wall go to the wall's addresses."""
         reflected = self.access.reflected
+        self.add("# Store the populations, also those that run into walls.")
         # A word of two lanes may have a solid cell, which must not be stored.
         partly_solid = self.solids and len(self.lanes) == 2
         if not self.walls or (self.access.store == reflected and not partly_solid):

@@ -59,6 +59,7 @@ class NoSlip:
     rank: ClassVar[int] = 0
 
     def parameters(self) -> tuple[float, ...]:
+        """Return a row of `Links.wall_types` (see `Condition`)."""
         return 0.0, 0.0, 0.0, 0.0, 0.0
 
 
@@ -76,6 +77,7 @@ class MovingWall:
         object.__setattr__(self, "velocity", _check_velocity(self.velocity))
 
     def parameters(self) -> tuple[float, ...]:
+        """Return a row of `Links.wall_types` (see `Condition`)."""
         return 0.0, 0.0, *self.velocity
 
 
@@ -102,6 +104,7 @@ class PressureOutlet:
         object.__setattr__(self, "rho", within("rho", self.rho, *DENSITY_RANGE))
 
     def parameters(self) -> tuple[float, ...]:
+        """Return a row of `Links.wall_types` (see `Condition`)."""
         return 1.0, self.rho - 1.0, 0.0, 0.0, 0.0
 
 
@@ -117,6 +120,7 @@ class FreeSlip:
     rank: ClassVar[int] = 4
 
     def parameters(self) -> tuple[float, ...]:
+        """Return a row of `Links.wall_types` (see `Condition`)."""
         return 0.0, 0.0, 0.0, 0.0, 0.0
 
 

@@ -165,23 +165,10 @@ def layer_heights(source: Engine, target: Engine) -> tuple[np.int64, np.int64]:
 
 
 class Engine:
-    """A block on one device. The CPU's and the GPU's engine add the methods that touch memory.
+    """A block on one device: the base class of `CPUEngine` and `GPUEngine`.
 
-    `t` is the number of steps done before: it decides where populations are.
-
-    - step(t, box) steps the cells of a box.
-    - read_moments(t, box) returns rho - 1 and the velocity [4, z, y, x], read_populations(t, box)
-      returns [q, z, y, x]. Both arrays are valid until the next such call.
-    - write_equilibrium(t, box, moments) and write_populations(t, box, populations) are the inverse.
-    - read_elements(t, indices) returns single populations of the flat array, in stored form.
-    - to_host(array) returns a result as a NumPy array; zeros_like(count, fields) allocates arrays
-      [4, cell] for as many cells as `fields` has, where the fields are.
-    - copy_state(t, into) copies the populations that step t reads, into the memory of an earlier
-      copy if there is one; return_to_state(t, state) restores such a copy.
-    - set_division(count) sets the number of threads in a GPU's block, or of tasks for each thread.
-    - begin_step(t, edges, interior, halo) steps the rows beside the cut of a split domain;
-      finish_step(t, interior) steps the others, unless `begin_step` has launched them. In between,
-      `halo` copies planes.
+    `t` is the number of steps done before: it decides where populations are. Arrays are NumPy's or,
+    on a GPU, Numba's device arrays.
     """
 
     def __init__(self, problem: Problem, device):
@@ -209,6 +196,62 @@ class Engine:
     def target(self, t: int):
         """Return the populations that step t writes."""
         return self.populations[(t + 1) % len(self.populations)]
+
+    def set_division(self, count: int) -> None:
+        """Set the number of threads in a GPU's block, or of tasks for each thread of the CPU."""
+        raise NotImplementedError
+
+    def step(self, t: int, box: Box) -> None:
+        """Step the cells of a box."""
+        raise NotImplementedError
+
+    def read_moments(self, t: int, box: Box):
+        """Return rho - 1 and the velocity [4, z, y, x]; valid until the next read."""
+        raise NotImplementedError
+
+    def read_populations(self, t: int, box: Box):
+        """Return the populations that step t loads [q, z, y, x]; valid until the next read."""
+        raise NotImplementedError
+
+    def write_equilibrium(self, t: int, box: Box, moments) -> None:
+        """Set the populations to the equilibrium of moments [4, z, y, x]."""
+        raise NotImplementedError
+
+    def write_populations(self, t: int, box: Box, populations) -> None:
+        """Set the populations that step t loads to those in an array [q, z, y, x]."""
+        raise NotImplementedError
+
+    def read_elements(self, t: int, indices: np.ndarray) -> np.ndarray:
+        """Return elements of the flat array of populations, in stored form, in host memory."""
+        raise NotImplementedError
+
+    def to_host(self, array) -> np.ndarray:
+        """Return an array of this engine as a NumPy array."""
+        raise NotImplementedError
+
+    def zeros_like(self, count: int, fields) -> list:
+        """Allocate `count` arrays of zeros [4, cell] with as many numbers as `fields`."""
+        raise NotImplementedError
+
+    def copy_state(self, t: int, into=None):
+        """Return a copy of the populations that step t reads, in the memory of an earlier copy."""
+        raise NotImplementedError
+
+    def return_to_state(self, t: int, state) -> None:
+        """Restore the populations that `copy_state` has copied at the same t."""
+        raise NotImplementedError
+
+    def synchronize(self) -> None:
+        """Wait until the device is idle."""
+        raise NotImplementedError
+
+    def begin_step(self, t: int, edges: list[Box], interior: Box | None, halo) -> None:
+        """Step the rows beside the cut of a split domain; a GPU also starts on the interior."""
+        raise NotImplementedError
+
+    def finish_step(self, t: int, interior: Box | None) -> None:
+        """Step the interior of a part of a split domain, unless it has been started already."""
+        raise NotImplementedError
 
 
 def folded(classes: np.ndarray, lanes: int) -> np.ndarray:

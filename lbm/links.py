@@ -69,6 +69,7 @@ class _WallTypes:
         self.rows = [NoSlip().parameters()]
 
     def index_of(self, row: tuple[float, ...]) -> int:
+        """Return the index of a row, which is added if it is new."""
         if row not in self.rows:
             if len(self.rows) == _MAX_WALL_TYPES:
                 raise ValueError(

@@ -1,4 +1,4 @@
-"""What is wrong is refused by name, before anything runs."""
+"""Invalid input raises an error that names it, before anything runs."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ BALL[3:5, 3:5, 3:5] = True
         ({"ratio": 0.5}, ValueError, "needs device='cuda'"),
     ],
 )
-def test_simulation(options, error, words):
+def test_simulation_refuses(options, error, words):
     shape = options.pop("shape", (8, 8, 8))
     with pytest.raises(error, match=words):
         lbm.Simulation(shape, device="cpu", **options)
@@ -106,7 +106,7 @@ def test_simulation(options, error, words):
         (lambda: lbm.geometry.heights((1, 4, 1), [[np.nan]]), ValueError, "finite"),
     ],
 )
-def test_parts(make, error, words):
+def test_its_parts_refuse(make, error, words):
     with pytest.raises(error, match=words):
         make()
 
@@ -140,7 +140,7 @@ def test_a_domain_that_does_not_fit(monkeypatch):
     ("kind", "ratio"), [("cpu", 0.0), ("cuda", 0.0), ("cuda", 0.3), ("cuda", "auto")]
 )
 def test_memory_is_compared_before_anything_is_built(kind, ratio, monkeypatch):
-    """With need, have and remedy, on the device that is too small."""
+    """The message states the need, the free memory and a remedy for the device."""
 
     def fail(*arguments, **options):
         raise AssertionError("something was built")
@@ -160,7 +160,7 @@ def test_memory_is_compared_before_anything_is_built(kind, ratio, monkeypatch):
             build()
 
 
-def test_what_does_not_fit_is_what_its_arrays_take():
+def test_required_memory_is_the_size_of_the_arrays():
     for pattern, precision in [("ab", "float64"), ("esoteric", "float32"), ("aa", "float16")]:
         shape = (34, 21, 12)
         s = lbm.Simulation(shape, pattern=pattern, precision=precision, device="cpu")
@@ -170,7 +170,7 @@ def test_what_does_not_fit_is_what_its_arrays_take():
         assert memory.required_bytes(shape, pattern, precision) == expected
 
 
-def test_units_refuse_what_would_be_unstable():
+def test_units_refuse_unstable_settings():
     air = {"length": 1.0, "speed": 10.0, "viscosity": 1.5e-5}
     with pytest.raises(ValueError, match=r"Use at least (\d+) cells") as caught:
         lbm.Units.choose(cells=100, **air)
@@ -201,8 +201,8 @@ def test_units_convert_there_and_back():
         units.to_physical(speed=1.0, steps=3)
 
 
-def test_what_is_in_solids_does_not_matter():
-    """A potential flow is as fast as you like inside its body."""
+def test_values_inside_solids_do_not_matter():
+    """The potential flow around a body may be arbitrarily fast inside the body."""
     u = np.zeros((3, 8, 8, 8))
     u[0][BALL] = 100.0
     s = lbm.Simulation((8, 8, 8), u=u, boundaries={"a": lbm.Solid(BALL)}, device="cpu")
@@ -211,13 +211,13 @@ def test_what_is_in_solids_does_not_matter():
 
 
 def test_inlets_may_balance_each_other():
-    """What comes in at one end goes out at the other, or through a closed body's other side."""
+    """Fluid that enters at one end leaves at the other, or through the other side of a body."""
     through = lbm.VelocityInlet((0.05, 0.0, 0.0))
     walls = {"x": through, "y": lbm.NoSlip(), "z": lbm.FreeSlip(), "a": lbm.Solid(BALL, through)}
     lbm.Simulation((8, 8, 8), boundaries=walls, device="cpu")
 
 
-def test_uses_that_are_wrong(tmp_path):
+def test_wrong_uses(tmp_path):
     s = lbm.Simulation((8, 8, 8), boundaries={"a": lbm.Solid(BALL)}, device="cpu", check=0)
     with pytest.raises(ValueError, match="'y-' is a face"):
         s.force_on("y-")
@@ -239,7 +239,7 @@ def test_uses_that_are_wrong(tmp_path):
 
 @pytest.mark.cuda
 def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
-    """Also where the forecast was too good: the driver refuses, and all is given back."""
+    """All memory is freed, even if the forecast was too optimistic and the driver refuses."""
     gpu = hetero.Device("cuda")
     lbm.Simulation((8, 8, 8), device=gpu)
     before = memory.free_bytes(gpu)
@@ -248,9 +248,9 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
         lbm.Simulation(shape, device=gpu)
     monkeypatch.setattr(memory, "_require", lambda *arguments: None)
     monkeypatch.setattr("lbm.parts.free_bytes", lambda device: 1 << 50)
-    fits = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
+    fitting = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
     with pytest.raises(MemoryError, match="Remedy: "):
-        lbm.Simulation(fits, pattern="ab", device=gpu)
+        lbm.Simulation(fitting, pattern="ab", device=gpu)
     monkeypatch.undo()
     assert memory.free_bytes(gpu) > before - (64 << 20)
     s = lbm.Simulation((16, 16, 16), u=(0.05, 0.0, 0.0), device=gpu).run(3)

@@ -1,4 +1,4 @@
-"""The known flows, small, and the command line."""
+"""Small versions of the known flows, the stability map, and the command line."""
 
 import json
 import re
@@ -37,18 +37,20 @@ def test_cavity_comes_near_the_reference(device):
 
 @pytest.mark.slow
 def test_drag_of_a_sphere_comes_near_the_correlation(device):
-    found = solve_sphere(6, reynolds=20.0, width=10.0, length=14.0, tolerance=5e-3, device=device)
-    assert abs(found.error) < 0.12
-    assert abs(found.force[1]) + abs(found.force[2]) < 1e-3 * found.force[0]
+    result = solve_sphere(6, reynolds=20.0, width=10.0, length=14.0, tolerance=5e-3, device=device)
+    assert abs(result.error) < 0.12
+    assert abs(result.force[1]) + abs(result.force[2]) < 1e-3 * result.force[0]
 
 
-def test_the_map_of_stability_is_what_was_measured():
+def test_the_stability_map_is_that_of_the_record():
     rows = json.loads(RECORD.read_text())["tables"][0]["rows"]
     for flow, limits in (("cavity", BETWEEN_WALLS), ("sphere", WITH_OPEN_ENDS)):
         for magic, limit in limits.items():
-            found = [r[5] for r in rows if r[0] == flow and r[1] == round(magic, 4) and r[2] <= 0.1]
-            assert len(found) == 3
-            assert 0.97 * min(found) < limit < min(found)
+            measured = [
+                r[5] for r in rows if r[0] == flow and r[1] == round(magic, 4) and r[2] <= 0.1
+            ]
+            assert len(measured) == 3
+            assert 0.97 * min(measured) < limit < min(measured)
     assert choose_magic(3.0, has_open_ends=True) == 0.25
     assert choose_magic(12.5, has_open_ends=True) == 0.03
     assert choose_magic(1e3, has_open_ends=True) == 0.01
@@ -56,7 +58,7 @@ def test_the_map_of_stability_is_what_was_measured():
 
 
 def test_a_sphere_of_few_cells_is_stable_at_reynolds_100(device):
-    """Its cases take a magic number that is; the one that is best between walls is not."""
+    """`sphere` chooses a stable magic number; the best one between walls is unstable here."""
     box = {"reynolds": 100.0, "width": 5.0, "length": 8.0, "device": device}
     s = sphere(8, **box).run(1500)
     assert np.isfinite(s.u).all()
@@ -70,7 +72,7 @@ def test_a_sphere_of_few_cells_is_stable_at_reynolds_100(device):
     ("is_stable", "limits"),
     [(is_cavity_stable, BETWEEN_WALLS), (is_sphere_stable, WITH_OPEN_ENDS)],
 )
-def test_the_map_of_stability_holds(is_stable, limits, device, tmp_path):
+def test_the_stability_map_holds(is_stable, limits, device, tmp_path):
     study = Study(tmp_path, Device.parse(device))
     for magic in (0.25, 1 / 12, 0.01):
         for speed in (0.05, 0.1):
@@ -89,7 +91,7 @@ def test_the_map_of_stability_holds(is_stable, limits, device, tmp_path):
     ],
 )
 def test_messages_follow_the_map(collision, has_open_ends, words, not_words):
-    """They neither recommend what is in use nor what there is not."""
+    """Messages recommend neither settings that are in use nor features that do not exist."""
     ends = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
     walls = ends if has_open_ends else {"x": lbm.MovingWall((0.0, 0.05, 0.0))}
     s = lbm.Simulation((8, 8, 8), collision=collision, boundaries=walls, device="cpu")
@@ -99,8 +101,8 @@ def test_messages_follow_the_map(collision, has_open_ends, words, not_words):
     assert "turbulence" not in text
 
 
-def test_units_refuse_what_was_stable_nowhere():
-    """The step in time does not matter; so many cells as the message asks for are taken."""
+def test_units_refuse_settings_that_were_never_stable():
+    """The time step does not matter, and as many cells as the message asks for are accepted."""
     for lattice_speed in (0.02, 0.1, 0.3):
         flow = {"length": 1.0, "speed": 1.0, "viscosity": 1e-3, "lattice_speed": lattice_speed}
         with pytest.raises(ValueError, match="with inlets or outlets") as caught:
@@ -185,7 +187,7 @@ def test_the_tour_says_what_it_allows_and_why(row, device, monkeypatch):
     import lbm_flows
 
     monkeypatch.setattr(lbm_flows, "measure", lambda simulation: (1.0, 0.5, "a limit"))
-    found = getattr(lbm_flows, row)(Device.parse(device), quick=True)
-    found = found[0] if isinstance(found, tuple) else found
-    assert found.passed
-    assert re.search(r"allowed \d+%: \w+", found.check)
+    result = getattr(lbm_flows, row)(Device.parse(device), quick=True)
+    result = result[0] if isinstance(result, tuple) else result
+    assert result.passed
+    assert re.search(r"allowed \d+%: \w+", result.check)

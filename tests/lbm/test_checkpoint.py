@@ -1,4 +1,4 @@
-"""Checkpoints: bit for bit, whole or not at all."""
+"""Checkpoints: exact to the bit, and written and restored completely or not at all."""
 
 import fcntl
 import hashlib
@@ -30,7 +30,7 @@ def test_restart_is_bit_exact(steps, precision, device, tmp_path):
     assert np.array_equal(through.populations(), again.populations())
 
 
-def test_another_pattern_goes_on(device, tmp_path):
+def test_a_run_continues_with_another_pattern(device, tmp_path):
     first = flow(device, "esoteric").run(5)
     second = flow(device, "aa").restore(first.save(tmp_path / "state"))
     assert np.array_equal(first.run(4).populations(), second.run(4).populations())
@@ -68,8 +68,8 @@ def test_numbers_of_numpy_are_the_same_problem(tmp_path):
     assert second.restore(first.run(3).save(tmp_path / "state")).steps == 3
 
 
-def test_the_folder_of_a_checkpoint_is_made(tmp_path):
-    """A run of hours is not lost because of a folder."""
+def test_the_folder_of_a_checkpoint_is_created(tmp_path):
+    """A run of hours is not lost because a folder is missing."""
     file = flow("cpu").save(tmp_path / "new" / "folder" / "state")
     assert [p.name for p in file.parent.iterdir()] == ["state"]
 
@@ -93,7 +93,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["state"]
 
 
-def resealed(file, change):
+def change_header(file, change):
     """Change the header of a checkpoint, and its checksum with it."""
     data = file.read_bytes()
     start = data.index(b"\n") + 9
@@ -116,23 +116,23 @@ def resealed(file, change):
         *(("collision", v) for v in (None, {})),
     ],
 )
-def test_a_resealed_header_is_refused(key, value, tmp_path):
+def test_a_header_with_a_wrong_field_is_refused(key, value, tmp_path):
     s = flow("cpu")
     file = s.save(tmp_path / "state")
-    resealed(file, lambda head: head | {key: value})
+    change_header(file, lambda head: head | {key: value})
     with pytest.raises(lbm.CheckpointError, match=key):
         s.restore(file)
-    resealed(file, lambda head: {k: v for k, v in head.items() if k != key})
+    change_header(file, lambda head: {k: v for k, v in head.items() if k != key})
     with pytest.raises(lbm.CheckpointError, match=key):
         s.restore(file)
     assert s.steps == 0
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"\xff\xfe", b"{}"])
-def test_a_header_that_is_none_is_refused(text, tmp_path):
+def test_an_invalid_header_is_refused(text, tmp_path):
     s = flow("cpu")
     file = s.save(tmp_path / "state")
-    resealed(file, lambda head: text)
+    change_header(file, lambda head: text)
     with pytest.raises(lbm.CheckpointError, match="header"):
         s.restore(file)
 
@@ -150,7 +150,7 @@ def test_a_state_that_is_not_finite_is_neither_saved_nor_restored(bad, tmp_path)
     values = np.frombuffer(before, np.uint8).copy()
     values[-40:-32] = np.frombuffer(np.float64(bad).tobytes(), np.uint8)
     file.write_bytes(values.tobytes())
-    resealed(file, lambda head: head)
+    change_header(file, lambda head: head)
     other = flow("cpu").run(1)
     state = other.populations()
     with pytest.raises(lbm.CheckpointError, match="not finite"):
@@ -158,7 +158,7 @@ def test_a_state_that_is_not_finite_is_neither_saved_nor_restored(bad, tmp_path)
     assert np.array_equal(other.populations(), state)
 
 
-def test_what_killed_processes_leave_is_removed(tmp_path):
+def test_files_of_killed_processes_are_removed(tmp_path):
     s = flow("cpu")
     for name in ("state.123.part", "state.123-abcd.part", "flow.vti.7-ab.part.vti"):
         (tmp_path / name).write_bytes(b"half of a state")

@@ -1,4 +1,4 @@
-"""Mass and momentum in periodic boxes and in closed ones."""
+"""Conservation of mass and momentum in periodic and in closed boxes."""
 
 import itertools
 
@@ -76,7 +76,7 @@ def test_closed_boxes_keep_mass_whatever_walls_meet(device):
     rho, u = noisy(shape)
     ball = np.zeros(shape, bool)
     ball[1, 4, :2] = True  # beside the faces y+ and z-, along which it moves
-    wrong = []
+    failures = []
     for k, low in enumerate(itertools.product(("still", "lid", "slip"), repeat=3)):
         for high in itertools.islice(itertools.product(("still", "lid", "slip"), repeat=3), k % 4,
                                      None, 4):  # fmt: skip
@@ -89,12 +89,12 @@ def test_closed_boxes_keep_mass_whatever_walls_meet(device):
                                device=device)  # fmt: skip
             mass = s.rho[s.fluid].sum()
             if abs(s.run(3).rho[s.fluid].sum() - mass) > 1e-12:
-                wrong.append((low, high))
-    assert wrong == []
+                failures.append((low, high))
+    assert failures == []
 
 
 def test_the_mass_that_a_flow_gains_can_be_read(device):
-    """A density near 1 is a multiple of 6e-8 in float32; its difference from 1 is not."""
+    """In float32 a density near 1 is a multiple of 6e-8, but its difference from 1 is not."""
     walls = {"x-": lbm.VelocityInlet((1e-8, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
     walls |= {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()}
     options = {"collision": lbm.TRT(0.7), "boundaries": walls, "force": (1e-300, 0.0, 0.0),

@@ -12,7 +12,7 @@ FORCED = {"precision": "float64", "collision": lbm.TRT(0.9)}
 NU = 0.4 / 3
 
 
-def steady(shape, device, *, force=0.0, tolerance=1e-12, **options):
+def run_to_steady_state(shape, device, *, force=0.0, tolerance=1e-12, **options):
     stop = lbm.SteadyState(tolerance, 100)
     # A vanishing force keeps all of these to one compiled kernel.
     s = lbm.Simulation(shape, force=(force or 1e-300, 0.0, 0.0), device=device,
@@ -24,7 +24,7 @@ def steady(shape, device, *, force=0.0, tolerance=1e-12, **options):
 
 def test_poiseuille_is_exact_with_the_magic_three_sixteenths(device):
     n, g = 12, 1e-6
-    s = steady((2, n, 2), device, force=g, boundaries={"y": lbm.NoSlip()})
+    s = run_to_steady_state((2, n, 2), device, force=g, boundaries={"y": lbm.NoSlip()})
     y = np.arange(n) + 0.5
     exact = g * y * (n - y) / (2 * NU)
     assert np.abs(s.u[0, 0, :, 0] / exact - 1).max() < 1e-10
@@ -33,7 +33,7 @@ def test_poiseuille_is_exact_with_the_magic_three_sixteenths(device):
 def test_couette_is_exact(device):
     n = 9
     walls = {"y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.02))}
-    s = steady((4, n, 2), device, boundaries=walls)
+    s = run_to_steady_state((4, n, 2), device, boundaries=walls)
     y = (np.arange(n) + 0.5) / n
     assert np.abs(s.u[0, 1, :, 0] - 0.05 * y).max() < 1e-11
     assert np.abs(s.u[2, 1, :, 0] - 0.02 * y).max() < 1e-11
@@ -42,7 +42,7 @@ def test_couette_is_exact(device):
 def test_free_slip_carries_half_a_channel_exactly(device):
     n, g = 12, 1e-6
     walls = {"y-": lbm.NoSlip(), "y+": lbm.FreeSlip()}
-    s = steady((2, n, 2), device, force=g, boundaries=walls)
+    s = run_to_steady_state((2, n, 2), device, force=g, boundaries=walls)
     y = np.arange(n) + 0.5
     exact = g * y * (2 * n - y) / (2 * NU)
     assert np.abs(s.u[0, 0, :, 0] / exact - 1).max() < 1e-9
@@ -52,7 +52,7 @@ def test_duct_converges_with_order_two(device):
     sizes, errors = [6, 10, 16], []
     for n in sizes:
         g = 1e-2 / n**3
-        s = steady((2, n, n), device, force=g, tolerance=1e-9,
+        s = run_to_steady_state((2, n, n), device, force=g, tolerance=1e-9,
                    boundaries={"y": lbm.NoSlip(), "z": lbm.NoSlip()})  # fmt: skip
         centre = s.u[0, 0, n // 2 - 1 : n // 2 + 1, n // 2 - 1 : n // 2 + 1].mean()
         exact = 0.0736713 * g * n**2 / NU
@@ -79,7 +79,7 @@ def test_taylor_green_decays_and_converges_with_order_two(device):
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 def test_low_precision_on_taylor_green(precision, device):
-    """The error of the storage against float64: stated in the documentation."""
+    """The error of low-precision storage, relative to float64, is that in the documentation."""
     shape, rho, u = wave(32, speed=0.05)
     runs = {
         p: lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, precision=p,
@@ -93,7 +93,7 @@ def test_low_precision_on_taylor_green(precision, device):
 
 def test_inlet_and_outlet_carry_a_uniform_flow(device):
     walls = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(1.0)}
-    s = steady((24, 2, 2), device, tolerance=1e-8, boundaries=walls)
+    s = run_to_steady_state((24, 2, 2), device, tolerance=1e-8, boundaries=walls)
     assert np.abs(s.u[0] - 0.05).max() < 1e-4
     assert np.abs(s.rho - 1.0).max() < 1e-4
 
@@ -103,9 +103,9 @@ CHOICES = ("periodic", "inlet", "outlet", "slip", "lid")
 
 
 def uniform_flow(kinds):
-    """(velocity, boundaries) of a uniform flow that fits the conditions `kinds` of three axes.
+    """Return velocity and boundaries of a uniform flow for the conditions `kinds` of three axes.
 
-    A condition is that of both faces of an axis, or a pair. The flow is along slip faces and lids.
+    Each is the condition of both faces of an axis, or a pair. The flow is along slip faces, lids.
     """
     pairs = [(k, k) if isinstance(k, str) else k for k in kinds]
     sealed = [bool({"slip", "lid"} & set(pair)) for pair in pairs]
@@ -122,6 +122,7 @@ def uniform_flow(kinds):
 
 
 def keeps_uniform_flow(kinds, device, shape=(4, 5, 3), **bodies):
+    """Return whether a uniform flow is still uniform after three steps."""
     u, boundaries = uniform_flow(kinds)
     s = lbm.Simulation(shape, u=u, boundaries=boundaries | bodies, force=(1e-300, 0.0, 0.0),
                        device=device, check=0, **FORCED)  # fmt: skip
@@ -139,12 +140,12 @@ def test_a_uniform_flow_passes_every_pair_and_triple_of_conditions(device):
 def test_a_uniform_flow_passes_where_the_ends_of_an_axis_differ(device):
     ends = list(itertools.permutations(("inlet", "outlet", "slip", "lid"), 2))
     triples = [(e, a, b) for e in ends for a in ("slip", "outlet", "lid") for b in ("slip", *ends)]
-    some = [tuple(np.roll(np.array(t, object), k)) for k, t in enumerate(triples[::3])]
-    assert [k for k in some if not keeps_uniform_flow(k, device)] == []
+    cases = [tuple(np.roll(np.array(t, object), k)) for k, t in enumerate(triples[::3])]
+    assert [k for k in cases if not keeps_uniform_flow(k, device)] == []
 
 
 def test_a_uniform_flow_passes_solids_that_move_with_it(device):
-    """In the corners and at the faces of the domain, whatever conditions these have."""
+    """Solids in the corners and at the faces of the domain, with all conditions there."""
     shape = (4, 5, 3)
     body = np.zeros(shape, bool)
     body[0, 0, 0] = body[3, 4, 2] = body[1, 0, 1] = body[0, 3, 2] = True
@@ -194,18 +195,18 @@ def test_a_layer_of_solid_cells_is_a_face(device):
 
 @pytest.mark.parametrize("side", ["slip", "outlet", "periodic"])
 def test_couette_is_exact_between_other_faces(side, device):
-    """The flow is along the edges: an edge that held it back would bend the profile there."""
+    """The flow is along the edges: an edge with friction would bend the profile there."""
     n, lid = 8, 1e-5  # so slow that what varies with the speed squared cannot be seen
     sides = {"slip": lbm.FreeSlip(), "outlet": lbm.PressureOutlet(), "periodic": lbm.Periodic()}
     walls = {"y-": lbm.NoSlip(), "y+": lbm.MovingWall((lid, 0.0, 0.0)), "z": sides[side]}
-    s = steady((2, n, 3), device, boundaries=walls, tolerance=1e-11)
+    s = run_to_steady_state((2, n, 3), device, boundaries=walls, tolerance=1e-11)
     exact = lid * (np.arange(n) + 0.5)[None, :, None] / n
     assert np.abs(s.u[0] - exact).max() < 1e-6 * lid
     assert np.abs(s.u[1:]).max() < 1e-4 * lid
 
 
 def test_a_stream_between_slip_sides_stays_uniform(device):
-    """From an inlet to an outlet, along each axis."""
+    """The stream flows from an inlet to an outlet, along each axis in turn."""
     for turn in range(3):
         kinds = tuple(np.roll(["open", "slip", "slip"], turn))
         kinds = tuple(("inlet", "outlet") if k == "open" else k for k in kinds)

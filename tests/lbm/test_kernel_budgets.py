@@ -1,4 +1,6 @@
-"""Generated kernels, compiled for sm_90: registers, no spills, no float64 in float32."""
+"""Generated kernels: their source, and registers, spills and float64 operations on sm_90."""
+
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -8,11 +10,14 @@ from numba import types
 from compile_cuda import allowed_spills, compile_kernel
 from hetero._driver import SIMULATOR
 from lbm import TRT
+from lbm.__main__ import OPERATIONS, main
 from lbm.precision import PRECISIONS
 
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+compiled = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+GOLDEN = Path(__file__).parent / "data" / "step-esoteric-float32-faces.py.txt"
 
 BUDGETS = [
+    # pattern, odd step, precision, walls, registers
     ("ab", 0, "float32", "faces", 64),
     ("esoteric", 0, "float32", "faces", 64),
     ("esoteric", 1, "float32", "solids", 72),
@@ -23,17 +28,19 @@ BUDGETS = [
 
 
 def signature(precision):
+    """Argument types of a step."""
     form = PRECISIONS[precision]
 
     def array(dtype, ndim):
         return types.Array(numba.from_dtype(np.dtype(dtype)), ndim, "C")
 
     T = numba.from_dtype(np.dtype(form.compute))
-    places = (array(form.word, 2),) * 2 + (array(form.storage, 2),) * 2
+    populations = (array(form.word, 2),) * 2 + (array(form.storage, 2),) * 2
     walls = array(np.uint8, 1), array(np.uint32, 2), array(np.uint8, 3), array(form.compute, 2)
-    return (*places, *walls, types.UniTuple(T, 2), types.UniTuple(T, 3), *(types.uint32,) * 8)
+    return (*populations, *walls, types.UniTuple(T, 2), types.UniTuple(T, 3), *(types.uint32,) * 8)
 
 
+@compiled
 @pytest.mark.parametrize(("pattern", "odd", "precision", "walls", "registers"), BUDGETS)
 def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registers):
     from lbm._kernels import make_kernel
@@ -46,10 +53,27 @@ def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registe
         assert report.opcodes(".f64") == 0
 
 
+@compiled
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
-    """Zeros for a local array, at the start of every thread, may cost float64 a third."""
+    """Filling a local array with zeros in every thread may cost float64 a third of its speed."""
     from lbm._kernels import make_kernel
 
     kernel = make_kernel("step", "ab", 0, "float64", "faces", TRT, False)
     ptx = compile_kernel(kernel, signature("float64")).ptx
     assert "st.local" not in ptx[: ptx.index("ld.global.f64")]
+
+
+def test_the_printed_kernel_is_the_golden_file(capsys):
+    """After an intended change: python -m lbm kernel > tests/lbm/data/(name of the file)."""
+    assert main(["kernel"]) == 0
+    assert capsys.readouterr().out == GOLDEN.read_text()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_kernel_can_be_printed(operation, capsys):
+    from lbm._kernels import SOURCES
+
+    assert set(SOURCES) == set(OPERATIONS)
+    arguments = ["--precision", "float16", "--walls", "solids", "--pattern", "aa", "--odd"]
+    assert main(["kernel", "--operation", operation, *arguments]) == 0
+    compile(capsys.readouterr().out, "kernel", "exec")

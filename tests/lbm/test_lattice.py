@@ -1,4 +1,4 @@
-"""The lattice and the memory patterns, as data."""
+"""The lattice and the streaming patterns, as data."""
 
 import itertools
 
@@ -40,36 +40,36 @@ def test_opposites():
 
 
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=str)
-def test_a_step_reads_what_the_step_before_has_sent(pattern):
+def test_a_step_reads_what_the_previous_step_has_stored(pattern):
     for odd in (0, 1):
         now, later = pattern.steps[odd], pattern.steps[1 - odd]
         for q in range(Q):  # stored by x, loaded by x + c
             stored, loaded = now.store[q], later.load[q]
-            here = tuple(c + s for c, s in zip(C[q], loaded.shift, strict=True))
-            assert (stored.slot, stored.shift) == (loaded.slot, here)
+            shift = tuple(c + s for c, s in zip(C[q], loaded.shift, strict=True))
+            assert (stored.slot, stored.shift) == (loaded.slot, shift)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=str)
-def test_no_two_cells_use_a_place(pattern):
+def test_no_two_cells_use_an_address(pattern):
     for access in pattern.steps:
-        for places in (access.load, access.store):
-            assert len({p.slot for p in places}) == Q  # one of each, so translations never meet
+        for addresses in (access.load, access.store):
+            assert len({a.slot for a in addresses}) == Q  # each once, so that cells never collide
         if pattern.copies == 1:
             assert set(access.load) == set(access.store)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=str)
-def test_a_wall_has_the_same_place_in_every_step_and_nobody_else_uses_it(pattern):
+def test_a_wall_has_the_same_address_in_every_step_and_no_other_cell_uses_it(pattern):
     even, odd = pattern.steps
     assert even.wall == odd.wall
     for access in pattern.steps:
         for q in range(1, Q):
             wall = access.wall[q]
             for k in range(Q):
-                # Who loads (slot, x + shift)? The cell x + shift - shift of its own place.
-                place = access.load[k]
-                if place.slot != wall.slot:
+                # The cell x + wall.shift - address.shift loads from the wall's address of cell x.
+                address = access.load[k]
+                if address.slot != wall.slot:
                     continue
-                user = tuple(a - b for a, b in zip(wall.shift, place.shift, strict=True))
+                user = tuple(a - b for a, b in zip(wall.shift, address.shift, strict=True))
                 back = tuple(-c for c in C[q])
                 assert user == (0, 0, 0) or user == back  # itself, or the wall's cell

@@ -1,4 +1,4 @@
-"""Runs: callbacks, statistics, the stop at a steady state, trouble, files."""
+"""Runs: callbacks, statistics, interrupts, instability, VTK files."""
 
 import pickle
 import signal
@@ -15,20 +15,20 @@ OPTIONS = {"collision": lbm.TRT(0.7), "precision": "float64"}
 
 def flow(device, **options):
     rho, u = noisy(SHAPE)
-    given = FLOWS["cavity with bodies"] | OPTIONS | options
-    return lbm.Simulation(SHAPE, rho=rho, u=u, device=device, **given)
+    options = FLOWS["cavity with bodies"] | OPTIONS | options
+    return lbm.Simulation(SHAPE, rho=rho, u=u, device=device, **options)
 
 
 def test_statistics_are_those_of_the_samples(device, monkeypatch):
     monkeypatch.setattr("lbm.simulation.SLAB_CELLS", 12 * 9 * 3)  # three slabs
-    s, found, seen = flow(device), lbm.Statistics(3, start=5), []
-    s.run(20, callbacks=[found, lbm.Every(3, lambda s: seen.append((s.rho, s.u)))])
-    rho, u = (np.array(x)[1:] for x in zip(*seen, strict=True))
-    assert found.samples == len(rho) == 5
-    np.testing.assert_allclose(found.mean_rho, rho.mean(0), atol=1e-14)
-    np.testing.assert_allclose(found.mean_u, u.mean(0), atol=1e-14)
-    np.testing.assert_allclose(found.variance_u, u.var(0), atol=1e-15)
-    np.testing.assert_allclose(found.variance_rho, rho.var(0), atol=1e-15)
+    s, statistics, samples = flow(device), lbm.Statistics(3, start=5), []
+    s.run(20, callbacks=[statistics, lbm.Every(3, lambda s: samples.append((s.rho, s.u)))])
+    rho, u = (np.array(x)[1:] for x in zip(*samples, strict=True))
+    assert statistics.samples == len(rho) == 5
+    np.testing.assert_allclose(statistics.mean_rho, rho.mean(0), atol=1e-14)
+    np.testing.assert_allclose(statistics.mean_u, u.mean(0), atol=1e-14)
+    np.testing.assert_allclose(statistics.variance_u, u.var(0), atol=1e-15)
+    np.testing.assert_allclose(statistics.variance_rho, rho.var(0), atol=1e-15)
 
 
 def test_probes_and_the_order_of_calls(device):
@@ -58,7 +58,7 @@ def test_running_in_pieces_is_running_at_once(device):
 @pytest.mark.parametrize("pattern", ["ab", "aa", "esoteric"])
 @pytest.mark.skipif(current_thread() is not main_thread(), reason="signals are the main thread's")
 def test_an_interrupt_waits_for_the_end_of_the_step(pattern, monkeypatch):
-    """Ctrl-C is handled when compiled code returns, between a step and its count."""
+    """Python handles Ctrl-C when compiled code returns: after a step, before it is counted."""
     s = flow("cpu", pattern=pattern)
     step = s._domain.step
 
@@ -78,7 +78,7 @@ def test_an_interrupt_waits_for_the_end_of_the_step(pattern, monkeypatch):
 
 @pytest.mark.skipif(current_thread() is not main_thread(), reason="signals are the main thread's")
 def test_a_handler_may_set_another(monkeypatch):
-    """The first Ctrl-C asks to stop, the second stops: also between a step and its count."""
+    """The first Ctrl-C asks to stop, the second stops, even between a step and its count."""
     s, calls = flow("cpu"), []
     step, handler = s._domain.step, signal.getsignal(signal.SIGINT)
 
@@ -110,13 +110,13 @@ def test_fields_cannot_be_changed_by_mistake():
 
 
 def test_statistics_belong_to_one_kind_of_simulation():
-    found = lbm.Statistics(every=1)
-    flow("cpu").run(2, callbacks=[found])
-    before = found.mean_u
+    statistics = lbm.Statistics(every=1)
+    flow("cpu").run(2, callbacks=[statistics])
+    before = statistics.mean_u
     with pytest.raises(ValueError, match="use a new"):
-        lbm.Simulation((16, 16, 16), device="cpu").run(1, callbacks=[found])
-    assert found.samples == 2
-    assert np.array_equal(found.mean_u, before)
+        lbm.Simulation((16, 16, 16), device="cpu").run(1, callbacks=[statistics])
+    assert statistics.samples == 2
+    assert np.array_equal(statistics.mean_u, before)
 
 
 @pytest.mark.parametrize("every", [0, -1, 1.5, None])
@@ -130,12 +130,12 @@ def test_callbacks_have_whole_periods(every):
         with pytest.raises((TypeError, ValueError), match="every must be an integer"):
             make()
 
-    def own(simulation):
+    def callback(simulation):
         raise AssertionError("called")
 
-    own.every = every
+    callback.every = every
     with pytest.raises((TypeError, ValueError), match="every must be an integer"):
-        flow("cpu").run(2, callbacks=[own])
+        flow("cpu").run(2, callbacks=[callback])
 
 
 def unstable(device, **options):
@@ -146,7 +146,7 @@ def unstable(device, **options):
 
 
 def first_bad_step(s, most=2000):
-    """Found by looking at every step with NumPy: (step, worst cell)."""
+    """Return (step, worst cell), from a look at every step with NumPy."""
     for _ in range(most):
         s.run(1)
         with np.errstate(all="ignore"):
@@ -186,8 +186,8 @@ def test_without_room_for_a_copy_the_check_tells_when_it_looked(options, monkeyp
     assert s.steps % 50 == 0
 
 
-def test_a_copy_of_the_state_goes_with_it(device):
-    """What was set or restored is no later state of what was kept before."""
+def test_a_copy_of_the_state_is_discarded_with_it(device):
+    """After `set` an earlier copy of the state is not used any more."""
     s = unstable(device, check=10).run(20)
     u = np.zeros((3, *SHAPE))
     s.set(u=u)

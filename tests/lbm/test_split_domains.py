@@ -1,4 +1,4 @@
-"""A domain on two devices is the same flow as on one."""
+"""A domain on two devices computes the same flow as on one."""
 
 import numpy as np
 import pytest
@@ -61,18 +61,18 @@ def test_a_gpu_moves_planes_of_the_cpus_block(device):
         assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
 
 
-def test_the_model_prefers_a_gpu_alone_unless_the_cpu_pays():
+def test_the_model_prefers_a_gpu_alone_unless_the_cpu_helps():
     slow = StepTimeModel(1e-6, 1e-4, 1e-5, 1e-5, 1e-4)
     assert slow.best_cpu_rows(512) == 0
     fair = StepTimeModel(1e-5, 3e-5, 1e-6, 1e-6, 1e-6)
     rows = fair.best_cpu_rows(512)
-    assert 110 < rows < 140  # a quarter, less what the edges cost
+    assert 110 < rows < 140  # a quarter, minus the cost of the edges
     assert fair.predict_step(rows, 512) < 0.8 * fair.predict_step(0, 512)
 
 
 @pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])
 @pytest.mark.parametrize("cut", [0, 2])
-def test_a_kept_state_is_taken_up_bit_for_bit(pattern, cut, device):
+def test_a_saved_state_is_restored_bit_for_bit(pattern, cut, device):
     rho, u = noisy((4, 5, 3))
     walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}
     s = lbm.Simulation((4, 5, 3), collision=lbm.TRT(0.7), boundaries=walls, rho=rho, u=u, check=0,
@@ -80,13 +80,13 @@ def test_a_kept_state_is_taken_up_bit_for_bit(pattern, cut, device):
     if cut:
         s._domain = SplitDomain(s.problem, cut, (hetero.Device("cpu"), s.device), s.faces)
         s.set(rho=rho, u=u)
-    kept = LastGoodState()
+    good = LastGoodState()
     for steps in (1, 2):  # the second time in the memory of the first
-        kept.save_from(s.run(steps))
-        assert kept.step == s.steps
+        good.save_from(s.run(steps))
+        assert good.step == s.steps
         before = s.populations()
         after = s.run(3).populations()
-        kept.restore_to(s)
+        good.restore_to(s)
         assert np.array_equal(s.populations(), before)
         assert np.array_equal(s.run(3).populations(), after)
-        kept.restore_to(s)
+        good.restore_to(s)

@@ -1,4 +1,4 @@
-"""Every pattern, precision and boundary condition against the oracle, cell by cell."""
+"""Every pattern, precision and boundary condition against `lbm.reference`, cell by cell."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from lbm._sweeps import CACHED_OFFSETS
 from lbm.patterns import PATTERNS
 from lbm.reference import Reference
 
-# Storage's rounding: eps of float64 and float32, 2^-11 of the largest shifted population.
-CLOSE = {"float64": 5e-15, "float32": 3e-7, "float16": 2e-4}
+# Rounding of the storage: eps of float64 and float32, 2^-11 of the largest shifted population.
+TOLERANCE = {"float64": 5e-15, "float32": 3e-7, "float16": 2e-4}
 
 
 def difference(ours, theirs):
@@ -21,19 +21,19 @@ def difference(ours, theirs):
 
 def compare(flow, collision, precision, pattern, device, steps):
     ours, theirs = pair(flow, collision, precision=precision, pattern=pattern, device=device)
-    assert difference(ours, theirs) < CLOSE[precision]
-    follow(ours, theirs, steps, CLOSE[precision])
+    assert difference(ours, theirs) < TOLERANCE[precision]
+    follow(ours, theirs, steps, TOLERANCE[precision])
 
 
-def follow(ours, theirs, steps, close):
+def follow(ours, theirs, steps, tolerance):
     for _ in range(steps):
         ours.run(1)
         theirs.step()
-        assert difference(ours, theirs) < close
+        assert difference(ours, theirs) < tolerance
 
 
-def both_of(shape, pattern, device, options):
-    """The same noise in a simulation and in the oracle."""
+def make_both(shape, pattern, device, options):
+    """Return a simulation and the reference with the same noise."""
     rho, u = noisy(shape)
     ours = lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, precision="float64",
                           pattern=pattern, device=device, **options)  # fmt: skip
@@ -61,15 +61,15 @@ def test_bgk(device):
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_long_rows_among_many_kinds_of_cells(pattern, device):
-    """More cells and kinds of cells than a row's scratch and its table of distances hold."""
+    """There are more cells than a scratch array holds, and more kinds than offsets are cached."""
     shape = (2 * SCRATCH_CELLS + 21, 5, 4)
     solid = np.random.default_rng(3).random(shape) < 0.04
     solid[:SCRATCH_CELLS] = False
     options = {"boundaries": {"y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.1, 0.0, 0.05)),
                               "body": lbm.Solid(solid)}}  # fmt: skip
-    ours, theirs = both_of(shape, pattern, device, options)
+    ours, theirs = make_both(shape, pattern, device, options)
     assert len(ours.problem.links.masks) > 2 * CACHED_OFFSETS
-    follow(ours, theirs, 2, CLOSE["float64"])
+    follow(ours, theirs, 2, TOLERANCE["float64"])
 
 
 def test_any_conditions_around_any_solids(device):
@@ -94,11 +94,11 @@ def test_any_conditions_around_any_solids(device):
                 walls |= {f"{name}-": condition(axis), f"{name}+": condition(axis)}
         where = rng.random(shape)
         walls |= {"one": lbm.Solid(where < 0.1, condition())}
-        # What comes in must be able to go out.
+        # Fluid that enters must be able to leave.
         outlet = lbm.PressureOutlet(0.99)
         walls |= {"other": lbm.Solid((where > 0.1) & (where < 0.2), outlet)}
-        ours, theirs = both_of(shape, "esoteric", device, {"boundaries": walls})
-        follow(ours, theirs, 3, CLOSE["float64"])
+        ours, theirs = make_both(shape, "esoteric", device, {"boundaries": walls})
+        follow(ours, theirs, 3, TOLERANCE["float64"])
 
 
 @pytest.mark.simulator
@@ -110,5 +110,5 @@ def test_two_steps_of_a_tiny_flow(pattern, device):
     walls = {"x": lbm.NoSlip(), "y-": lbm.FreeSlip(), "y+": lbm.MovingWall((0.1, 0.0, 0.05)),
              "body": lbm.Solid(solid)}  # fmt: skip
     options = {"boundaries": walls, "force": (1e-4, 0.0, 2e-5)}
-    ours, theirs = both_of(shape, pattern, device, options)
-    follow(ours, theirs, 2, CLOSE["float64"])
+    ours, theirs = make_both(shape, pattern, device, options)
+    follow(ours, theirs, 2, TOLERANCE["float64"])

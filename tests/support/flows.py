@@ -1,4 +1,4 @@
-"""Flows that several tests of lbm use."""
+"""Flows for several tests of lbm."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def _obstacle():
     return cells
 
 
-def _second():
+def _second_obstacle():
     return np.roll(_obstacle(), 4, 0) & ~_obstacle()
 
 
@@ -27,7 +27,7 @@ FLOWS = {
             "y+": lbm.MovingWall((0.1, 0.0, 0.0)),
             "z": lbm.NoSlip(),
             "still": lbm.Solid(_obstacle()),
-            "moving": lbm.Solid(_second(), lbm.MovingWall((0.0, 0.05, 0.02))),
+            "moving": lbm.Solid(_second_obstacle(), lbm.MovingWall((0.0, 0.05, 0.02))),
         },
         "force": (1e-4, 0.0, 2e-5),
     },
@@ -48,14 +48,14 @@ FLOWS = {
 
 
 def noisy(shape, seed=1):
-    """(rho, u) to start from: near rest, different in every cell."""
+    """Return an initial (rho, u): near rest, different in every cell."""
     rng = np.random.default_rng(seed)
     rho = 1.0 + 0.01 * rng.standard_normal(shape)
     return rho, 0.02 * rng.standard_normal((3, *shape))
 
 
 def pair(flow, collision, **options):
-    """A simulation and the oracle, from the same noisy start."""
+    """Return a simulation and the reference with the same noisy start."""
     rho, u = noisy(SHAPE)
     ours = lbm.Simulation(SHAPE, collision=collision, rho=rho, u=u, **FLOWS[flow], **options)
     theirs = Reference(SHAPE, collision, **FLOWS[flow])
@@ -64,9 +64,9 @@ def pair(flow, collision, **options):
 
 
 def wave(n, k=1, speed=0.02, nz=2):
-    """Taylor-Green's vortices in x and y: (shape, rho, u)."""
-    at = 2 * np.pi * k * (np.arange(n) + 0.5) / n
-    x, y = at[:, None, None], at[None, :, None]
+    """Return (shape, rho, u) of Taylor-Green vortices in x and y."""
+    phase = 2 * np.pi * k * (np.arange(n) + 0.5) / n
+    x, y = phase[:, None, None], phase[None, :, None]
     u = np.zeros((3, n, n, nz))
     u[0], u[1] = speed * np.cos(x) * np.sin(y), -speed * np.sin(x) * np.cos(y)
     rho = 1.0 - 0.75 * speed**2 * (np.cos(2 * x) + np.cos(2 * y)) + np.zeros((n, n, nz))

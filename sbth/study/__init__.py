@@ -1,4 +1,4 @@
-"""The thesis's experiments on this machine: `python -m sbth study [WHAT ...]`."""
+"""The experiments of Riesinger (2017) on this machine: `python -m sbth study [WHAT ...]`."""
 
 STUDIES = {
     "operations": "sbth.study.operations",

@@ -1,6 +1,8 @@
-"""Small BLAS operations of the host-driven pipeline: vectors and blocks by place in flat arrays.
+"""Small BLAS operations of the host-driven pipeline, on vectors and blocks in flat arrays.
 
-Blocks are column-major, their columns `pitch` numbers apart.
+x, y, h are indices of vectors in `vectors`, a, b and column those of blocks in `matrix`, and
+scalar, norm those of numbers in `scalars`. Blocks are column-major, with columns `pitch` numbers
+apart.
 """
 
 import functools
@@ -13,7 +15,7 @@ from hetero.jit import serial
 
 
 def _operation(function):
-    """A compiled loop behind a plain function: what its twin is on a GPU."""
+    """Compile a loop, but let a plain function call it, as on the GPU."""
     compiled = serial(function)
 
     @functools.wraps(function)
@@ -24,29 +26,34 @@ def _operation(function):
 
 
 def streams(count):
+    """Return stand-ins for streams, which the CPU does not have."""
     return [None] * count
 
 
 def wait(streams):
-    """All operations on these streams are done."""
+    """Wait until all operations on these streams have finished."""
 
 
 def upload(array):
+    """Copy an array to the device."""
     return np.array(array)
 
 
 def download(array):
+    """Copy an array to the host."""
     return array.copy()
 
 
 @_operation
 def copy(count, source, x, target, y, stream):
+    """y = x."""
     for i in range(count):
         target[y + i] = source[x + i]
 
 
 @_operation
 def axpy(count, factor, scalars, scalar, vectors, x, y, stream):
+    """y += factor scalar x."""
     alpha = factor * scalars[scalar]
     for i in range(count):
         vectors[y + i] += alpha * vectors[x + i]
@@ -54,6 +61,7 @@ def axpy(count, factor, scalars, scalar, vectors, x, y, stream):
 
 @_operation
 def dot(count, vectors, x, y, scalars, scalar, stream):
+    """scalar = x . y."""
     total = vectors[x] * 0
     for i in range(count):
         total += vectors[x + i] * vectors[y + i]
@@ -62,6 +70,7 @@ def dot(count, vectors, x, y, scalars, scalar, stream):
 
 @_operation
 def nrm2(count, vectors, x, scalars, scalar, stream):
+    """scalar = |x|."""
     total = vectors[x] * 0
     for i in range(count):
         total += vectors[x + i] ** 2
@@ -70,7 +79,7 @@ def nrm2(count, vectors, x, scalars, scalar, stream):
 
 @_operation
 def scal_first(count, scalars, norm, vectors, x, stream):
-    """v = (1, h_2 ... h_count / (h_1 + sgn(h_1) |h|)), or 0."""
+    """Replace h at x by v = (1, h_2, ..., h_count / (h_1 + sgn(h_1) |h|)), or by 0 if h is 0."""
     length, first = scalars[norm], vectors[x]
     vectors[x] = 1 if length > 0 else 0
     if length > 0:
@@ -80,7 +89,7 @@ def scal_first(count, scalars, norm, vectors, x, stream):
 
 @_operation
 def scal_length(count, scalars, scalar, vectors, x, stream):
-    """To the length sqrt(2)."""
+    """Scale x to the length sqrt(2)."""
     length = scalars[scalar]
     if length > 0:
         for i in range(count):
@@ -89,7 +98,7 @@ def scal_length(count, scalars, scalar, vectors, x, stream):
 
 @_operation
 def eliminate(count, scalars, norm, vectors, h, matrix, column, stream):
-    """What the reflection leaves of column h."""
+    """Store column h as the reflection leaves it."""
     matrix[column] = -math.copysign(scalars[norm], vectors[h])
     for i in range(1, count):
         matrix[column + i] = 0
@@ -97,7 +106,7 @@ def eliminate(count, scalars, norm, vectors, h, matrix, column, stream):
 
 @_operation
 def symv(count, matrix, a, pitch, vectors, x, y, stream):
-    """y = A x from the lower triangle."""
+    """y = A x, from the lower triangle of A."""
     for i in range(count):
         total = vectors[x] * 0
         for j in range(count):
@@ -107,7 +116,7 @@ def symv(count, matrix, a, pitch, vectors, x, y, stream):
 
 @_operation
 def syr2(count, vectors, x, y, matrix, a, pitch, stream):
-    """A -= x y^T + y x^T, the lower triangle."""
+    """A -= x y^T + y x^T, in the lower triangle."""
     for j in range(count):
         for i in range(j, count):
             update = vectors[x + i] * vectors[y + j] + vectors[y + i] * vectors[x + j]
@@ -143,7 +152,7 @@ def ger(rows, columns, vectors, x, y, matrix, b, pitch, stream):
 
 
 def seconds(call, repeats):
-    """Of one operation: the mean of many."""
+    """Return the mean time of an operation."""
     call()
     start = time.perf_counter()
     for _ in range(repeats):

@@ -1,7 +1,7 @@
-"""Small BLAS operations of the host-driven pipeline, one block of threads each.
+"""Small BLAS operations of the host-driven pipeline, by one block of threads each.
 
-See _blas_cpu.py. One block occupies one multiprocessor, so that others are left for the tasks
-beside it (thesis, section 5.3).
+See `_blas_cpu` for the arguments. One block occupies one multiprocessor, which leaves the others to
+concurrent tasks (Riesinger 2017, section 5.3).
 """
 
 import math
@@ -13,53 +13,58 @@ from hetero._driver import SIMULATOR, cuda
 from hetero.jit import kernel
 
 _THREADS = 256
-_ALL = 0xFFFFFFFF
-_BUSY = 1500  # square roots, in which the host launches one kernel
+_FULL_MASK = 0xFFFFFFFF
+_BUSY = 1500
+"""Square roots that take as long as the launch of a kernel by the host."""
 
 
 def streams(count):
-    """Streams that do not wait for each other."""
+    """Create streams that do not wait for each other."""
     return [0 if SIMULATOR else cuda.stream() for _ in range(count)]
 
 
 def wait(streams):
-    """All operations on these streams are done."""
+    """Wait until all operations on these streams have finished."""
     cuda.synchronize()
 
 
 def upload(array):
+    """Copy an array to the device."""
     return cuda.to_device(array)
 
 
 def download(array):
+    """Copy an array to the host."""
     return array.copy_to_host()
 
 
 @kernel(device=True)
-def _summed(value):
-    """The sum over the lanes of a warp."""
+def _warp_sum(value):
+    """Return the sum over the lanes of a warp."""
     for shift in (16, 8, 4, 2, 1):
-        value += cuda.shfl_xor_sync(_ALL, value, shift)
+        value += cuda.shfl_xor_sync(_FULL_MASK, value, shift)
     return value
 
 
 @kernel(device=True)
 def _product(count, vectors, x, y):
-    """x . y, in one warp."""
+    """Return x . y, computed by one warp."""
     total = vectors[x] * 0
     for i in range(cuda.threadIdx.x, count, 32):
         total += vectors[x + i] * vectors[y + i]
-    return _summed(total)
+    return _warp_sum(total)
 
 
 @kernel
 def copy_vector(count, source, x, target, y):
+    """y = x."""
     for i in range(cuda.threadIdx.x, count, _THREADS):
         target[y + i] = source[x + i]
 
 
 @kernel
 def add_vector(count, factor, scalars, scalar, vectors, x, y):
+    """y += factor scalar x."""
     alpha = factor * scalars[scalar]
     for i in range(cuda.threadIdx.x, count, _THREADS):
         vectors[y + i] += alpha * vectors[x + i]
@@ -67,6 +72,7 @@ def add_vector(count, factor, scalars, scalar, vectors, x, y):
 
 @kernel
 def dot_vectors(count, vectors, x, y, scalars, scalar):
+    """scalar = x . y."""
     total = _product(count, vectors, x, y)
     if cuda.threadIdx.x == 0:
         scalars[scalar] = total
@@ -74,6 +80,7 @@ def dot_vectors(count, vectors, x, y, scalars, scalar):
 
 @kernel
 def norm_vector(count, vectors, x, scalars, scalar):
+    """scalar = |x|."""
     total = _product(count, vectors, x, x)
     if cuda.threadIdx.x == 0:
         scalars[scalar] = math.sqrt(total)
@@ -81,6 +88,7 @@ def norm_vector(count, vectors, x, scalars, scalar):
 
 @kernel
 def scale_first(count, scalars, norm, vectors, x):
+    """Replace a column by a reflection vector that begins with 1, or by 0."""
     length, first = scalars[norm], vectors[x]
     cuda.syncthreads()
     for i in range(cuda.threadIdx.x, count, _THREADS):
@@ -90,6 +98,7 @@ def scale_first(count, scalars, norm, vectors, x):
 
 @kernel
 def scale_length(count, scalars, scalar, vectors, x):
+    """Scale x to the length sqrt(2)."""
     length = scalars[scalar]
     for i in range(cuda.threadIdx.x, count, _THREADS):
         if length > 0:
@@ -98,12 +107,14 @@ def scale_length(count, scalars, scalar, vectors, x):
 
 @kernel
 def eliminate_column(count, scalars, norm, vectors, h, matrix, column):
+    """Store column h as the reflection leaves it."""
     for i in range(cuda.threadIdx.x, count, _THREADS):
         matrix[column + i] = -math.copysign(scalars[norm], vectors[h]) if i == 0 else 0.0
 
 
 @kernel
 def symmetric_product(count, matrix, a, pitch, vectors, x, y):
+    """y = A x, from the lower triangle of A."""
     for i in range(int64(cuda.threadIdx.x), count, _THREADS):
         total = vectors[x] * 0
         for j in range(count):
@@ -113,6 +124,7 @@ def symmetric_product(count, matrix, a, pitch, vectors, x, y):
 
 @kernel
 def symmetric_update(count, vectors, x, y, matrix, a, pitch):
+    """A -= x y^T + y x^T, in the lower triangle."""
     for cell in range(cuda.threadIdx.x, count * count, _THREADS):
         i, j = cell % count, cell // count
         if i >= j:
@@ -122,6 +134,7 @@ def symmetric_update(count, vectors, x, y, matrix, a, pitch):
 
 @kernel
 def general_product(rows, columns, matrix, b, pitch, vectors, x, y):
+    """y = B x."""
     for i in range(cuda.threadIdx.x, rows, _THREADS):
         total = vectors[x] * 0
         for j in range(columns):
@@ -131,17 +144,19 @@ def general_product(rows, columns, matrix, b, pitch, vectors, x, y):
 
 @kernel
 def transposed_product(rows, columns, matrix, b, pitch, vectors, x, y):
+    """y = B^T x."""
     for j in range(cuda.threadIdx.x // 32, columns, _THREADS // 32):
         total = vectors[x] * 0
         for i in range(cuda.threadIdx.x % 32, rows, 32):
             total += matrix[b + j * pitch + i] * vectors[x + i]
-        total = _summed(total)
+        total = _warp_sum(total)
         if cuda.threadIdx.x % 32 == 0:
             vectors[y + j] = total
 
 
 @kernel
 def general_update(rows, columns, vectors, x, y, matrix, b, pitch):
+    """B -= x y^T."""
     for cell in range(cuda.threadIdx.x, rows * columns, _THREADS):
         i, j = cell % rows, cell // rows
         matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
@@ -149,7 +164,7 @@ def general_update(rows, columns, vectors, x, y, matrix, b, pitch):
 
 @kernel
 def busy(rounds, numbers):
-    """Keeps the GPU busy while the host fills a stream."""
+    """Keep the GPU busy while the host fills a stream."""
     value = numbers[0]
     for _ in range(rounds):
         value = math.sqrt(value + 1.0)
@@ -205,7 +220,7 @@ def ger(rows, columns, vectors, x, y, matrix, b, pitch, stream):
 
 
 def seconds(call, repeats):
-    """Of one operation, without the host's part: many of them queue up behind a busy kernel."""
+    """Return the mean time of an operation on the GPU alone, queued up behind a busy kernel."""
     call()
     numbers = cuda.to_device(np.ones(1))
     busy[1, 1](1, numbers)

@@ -1,18 +1,19 @@
-"""The thesis's own way: the host issues one small kernel for every BLAS operation.
+"""The pipeline of Riesinger (2017, chapter 5), in which the host launches every BLAS operation.
 
-Control stays on the host (thesis, chapter 5): every task of a wavefront has a stream of its own,
-on which its operations follow each other; at most `length` tasks run at once. They are issued
-depth first (all operations of a task, then those of the next one) or breadth first (the first
-operation of every task, then the second one ...). Scalars stay on the device.
+Control stays on the host: every task of a wavefront has a stream of its own for its operations, and
+at most `length` tasks run at once. The host issues them depth first (all operations of a task, then
+those of the next task) or breadth first (the first operation of every task, then the second, ...).
+Scalars stay on the device.
 
-A reflection is 1 - v v^T with |v|^2 = 2 here (algorithms 3 and 4), and v = 0 where there is nothing
-to eliminate, which the thesis leaves out.
+A reflection is 1 - v v^T with |v|^2 = 2 (algorithms 3 and 4). v = 0 if there is nothing to
+eliminate, a case that the thesis omits.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -23,16 +24,18 @@ from sbth._order_math import block_extents, step_count, sweeps_in_step
 ORDERS = ("breadth first", "depth first")
 
 SCALARS = 4
-"""Of a task: v.x, |h|, a vector's length, the product of the new reflection and y."""
+"""Scalars of a task: v.x, |h|, the length of a vector, and v'.y with the next reflection v'."""
 
 
 class HostDriven:
-    """A reduction of a working matrix (n, 2 d) on a device, operation by operation.
+    """Reduction of a working matrix (n, 2 d) on a device, operation by operation.
 
     Attributes
     ----------
-    calls : Counter of the operations that were issued
-    tasks : number of tasks that were issued
+    calls : Counter
+        Number of issued operations, by name.
+    tasks : int
+        Number of issued tasks.
     """
 
     def __init__(self, work: np.ndarray, device: Device, length: int, order: str):
@@ -42,25 +45,26 @@ class HostDriven:
         self.blas = twin("sbth.study._blas", device)
         self.streams = self.blas.streams(length)
         self.work = self.blas.upload(work.reshape(-1))
-        # A sweep under way has two reflections, the old and the new one by turns.
+        # An active sweep has two reflections, the current and the next one, which alternate.
         self.slots = self.n // (2 * self.d) + 2
         self.vectors = self.blas.upload(np.zeros(self.slots * 6 * self.d, work.dtype))
         self.scalars = self.blas.upload(np.zeros(self.slots * SCALARS, work.dtype))
 
     def run(self, begin: int = 0, stop: int | None = None) -> None:
-        """Wavefronts begin ... stop - 1, by default all of them."""
+        """Run the wavefronts begin, ..., stop - 1, by default all of them."""
         for step in range(begin, step_count(self.n, self.d) if stop is None else stop):
             first, last = sweeps_in_step(step, self.n, self.d)
             for group in range(first, last, self.length):
                 self._issue(step, range(group, min(group + self.length, last)))
 
     def result(self) -> np.ndarray:
-        """The working matrix as it is now."""
+        """Return the present working matrix."""
         return self.blas.download(self.work).reshape(self.n, self.ld)
 
-    def _issue(self, step: int, sweeps) -> None:
+    def _issue(self, step: int, sweeps: range) -> None:
+        """Issue the tasks of some sweeps in a step, and wait for them."""
         pairs = zip(sweeps, self.streams, strict=False)
-        running = [self._task(s, step - 2 * s, stream) for s, stream in pairs]
+        running = [self.task(s, step - 2 * s, stream) for s, stream in pairs]
         self.tasks += len(running)
         if self.order == "depth first":
             for task in running:
@@ -71,8 +75,8 @@ class HostDriven:
             running = [task for task, name in zip(running, issued, strict=True) if name]
         self.blas.wait(self.streams)
 
-    def _task(self, s: int, k: int, stream) -> Iterator[str]:
-        """Issues an operation at a time, and says which."""
+    def task(self, s: int, k: int, stream: Any) -> Iterator[str]:
+        """Issue the operations of a task one by one, and yield the name of each."""
         c0, m, rows = block_extents(s, k, self.n, self.d)
         slot, work, vectors, scalars = s % self.slots, self.work, self.vectors, self.scalars
         v, following = ((6 * slot + i) * self.d for i in ((k & 1), 1 - (k & 1)))
@@ -86,7 +90,7 @@ class HostDriven:
             return name
 
         def reflection(count, target):
-            """Algorithm 3: of column h, to `target`."""
+            """Issue algorithm 3, which stores the reflection of column h in `target`."""
             yield call("copy", count, vectors, h, vectors, target)
             yield call("nrm2", count, vectors, target, scalars, norm)
             yield call("scal_first", count, scalars, norm, vectors, target)

@@ -1,8 +1,10 @@
-"""Shares and numbers of calls of the BLAS operations: the thesis's figure 6.1 and table 6.2."""
+"""Shares and calls of the BLAS operations (Riesinger 2017, figure 6.1 and table 6.2)."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 
@@ -19,7 +21,7 @@ NAMES = {
     "eliminate": "copy",
     "gemv_t": "gemv",
 }
-"""What the thesis counts an operation as, where that has another name."""
+"""Names under which Riesinger (2017) counts operations, if they differ."""
 
 THESIS = {
     "axpy": (100_974, 69_268, 34_500, 17_044, 8892),
@@ -32,20 +34,22 @@ THESIS = {
     "syr2": (34_075, 23_744, 12_160, 6344, 3430),
     "symv": (34_075, 23_744, 12_160, 6344, 3430),
 }
-"""Calls of cuBLAS kernels for n = 1000, table 6.2; one call of nrm2, say, is two kernels there."""
+"""Calls of cuBLAS kernels for n = 1000 (table 6.2). Some operations, like nrm2, are two kernels."""
 
 
 def run(study: Study) -> dict:
-    found = []
+    """Count and time the operations of whole reductions."""
+    runs = []
     for d in (16,) if study.quick else BANDWIDTHS:
         seconds = _seconds(d, study)
         for n in (200,) if study.quick else (1000, 5000):
-            found.append(_shares(n, d, seconds))
-    _show(study, found)
-    return {"runs": found, "thesis, calls for n = 1000": THESIS}
+            runs.append(_shares(n, d, seconds))
+    _show(study, runs)
+    return {"runs": runs, "thesis, calls for n = 1000": THESIS}
 
 
 def _shares(n: int, d: int, seconds: dict[str, float]) -> dict:
+    """Return calls and shares of the time of each operation, from the seconds of a call."""
     named, time = Counter(), Counter()
     for name, count in count_calls(n, d).items():
         named[NAMES.get(name, name)] += count
@@ -56,9 +60,9 @@ def _shares(n: int, d: int, seconds: dict[str, float]) -> dict:
 
 
 def count_calls(n: int, d: int) -> Counter:
-    """How often a whole reduction calls each operation."""
+    """Return how often a reduction calls each operation."""
     driver = HostDriven(np.zeros((4 * d, 2 * d)), Device("cpu"), 1, "depth first")
-    begin, middle, end = (Counter(driver._task(0, k, None)) for k in (0, 1, 3))
+    begin, middle, end = (Counter(driver.task(0, k, None)) for k in (0, 1, 3))
     tasks = np.array([last_task(s, n, d) + 1 for s in range(sweep_count(n))])
     total = Counter()
     for name in begin:
@@ -68,48 +72,49 @@ def count_calls(n: int, d: int) -> Counter:
 
 
 def _seconds(d: int, study: Study) -> dict[str, float]:
-    """Of one call of each operation on full blocks."""
+    """Return the seconds of a call of each operation on full blocks."""
     driver = HostDriven(np.ones((4 * d, 2 * d)), study.device, 1, "depth first")
-    found, blas = {}, driver.blas
-    driver.blas = _Timed(blas, 3 if study.quick else 100, found)
-    for _ in driver._task(0, 0, driver.streams[0]):
+    seconds, blas = {}, driver.blas
+    driver.blas = _Timed(blas, 3 if study.quick else 100, seconds)
+    for _ in driver.task(0, 0, driver.streams[0]):
         pass
-    return found
+    return seconds
 
 
 class _Timed:
-    """Operations that are timed instead of called once."""
+    """Stand-in for the BLAS module that times each operation instead of calling it once."""
 
-    def __init__(self, blas, repeats, found):
-        self._blas, self._repeats, self._found = blas, repeats, found
+    def __init__(self, blas: ModuleType, repeats: int, seconds: dict[str, float]):
+        self._blas, self._repeats, self._seconds = blas, repeats, seconds
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable:
         function = getattr(self._blas, name)
 
-        def timed(*arguments):
-            self._found[name] = self._blas.seconds(lambda: function(*arguments), self._repeats)
+        def time_call(*arguments):
+            self._seconds[name] = self._blas.seconds(lambda: function(*arguments), self._repeats)
 
-        return timed
+        return time_call
 
 
-def _show(study: Study, found: list[dict]) -> None:
+def _show(study: Study, runs: list[dict]) -> None:
+    """Write the tables and the figure."""
     names = list(THESIS)
-    for n in sorted({r["n"] for r in found}):
-        chosen = [r for r in found if r["n"] == n]
-        rows = [(name, *(r["calls"][name] for r in chosen)) for name in names]
-        study.table(f"Calls, n = {n}", ("operation", *(f"d = {r['d']}" for r in chosen)), rows)
-        rows = [(name, *(100.0 * r["share"][name] for r in chosen)) for name in names]
-        heads = ("operation", *(f"d = {r['d']}" for r in chosen))
-        study.table(f"Shares of the operations' own time in %, n = {n}", heads, rows)
+    for n in sorted({r["n"] for r in runs}):
+        selected = [r for r in runs if r["n"] == n]
+        rows = [(name, *(r["calls"][name] for r in selected)) for name in names]
+        study.table(f"Calls, n = {n}", ("operation", *(f"d = {r['d']}" for r in selected)), rows)
+        rows = [(name, *(100.0 * r["share"][name] for r in selected)) for name in names]
+        heads = ("operation", *(f"d = {r['d']}" for r in selected))
+        study.table(f"Shares of the operations in their total time, %, n = {n}", heads, rows)
     figure = study.figure()
-    axes = figure.subplots(1, len({r["n"] for r in found}), squeeze=False)[0]
-    for at, n in zip(axes, sorted({r["n"] for r in found}), strict=True):
-        chosen = [r for r in found if r["n"] == n]
-        bottom = np.zeros(len(chosen))
+    axes = figure.subplots(1, len({r["n"] for r in runs}), squeeze=False)[0]
+    for ax, n in zip(axes, sorted({r["n"] for r in runs}), strict=True):
+        selected = [r for r in runs if r["n"] == n]
+        bottom = np.zeros(len(selected))
         for name in reversed(names):
-            height = np.array([r["share"][name] for r in chosen])
-            at.bar([str(r["d"]) for r in chosen], height, bottom=bottom, label=name)
+            height = np.array([r["share"][name] for r in selected])
+            ax.bar([str(r["d"]) for r in selected], height, bottom=bottom, label=name)
             bottom += height
-        at.set(title=f"n = {n}", xlabel="bandwidth d", ylabel="share of the operations' time")
+        ax.set(title=f"n = {n}", xlabel="bandwidth d", ylabel="share of the total time")
     axes[-1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     study.save(figure, "operations.png")

@@ -17,20 +17,27 @@ from stablegpu._density_math import (
     U_MAX,
     U_STEP,
     UNDERFLOW,
-    anchor,
     distances,
     ends,
-    height,
-    height_of,
+    expansion_point,
     integrands,
     is_higher,
     is_steep,
     log_factor,
     log_g_at,
+    log_integrand,
+    log_integrand_of,
     log_v,
-    steepest,
+    solve_g_equals_one,
 )
-from stablegpu._values_math import assemble, is_trivial, oriented, placed, trivial, vanishing
+from stablegpu._values_math import (
+    assemble,
+    is_trivial,
+    light_tail_limit,
+    restore_side,
+    standardize,
+    trivial,
+)
 
 _SECTIONS = 12  # of the interval in each step of the search for the peak
 _PASSES = 12  # evaluations of all panels after which every result is taken as it is
@@ -49,7 +56,7 @@ def _peak(log_y, side):
         at = 0
         before = after = here = -np.inf
         for i in range(_SECTIONS + 1):
-            h = height(left + i * step, log_y, side)
+            h = log_integrand(left + i * step, log_y, side)
             if is_higher(h, best, side):
                 best, at, before = h, i, here
             if i == at + 1:
@@ -73,7 +80,7 @@ def _reach(direction, center, best, width, base, steep, log_y, side):
             break
         u += U_STEP
         log_g, p, r = log_g_at(tau, base, steep, log_y, side)
-        if height_of(log_g, p * r / side.length) < best - DROP:
+        if log_integrand_of(log_g, p * r / side.length) < best - DROP:
             break
     return direction * u
 
@@ -119,13 +126,13 @@ def point(y, z, side, rule, panels, tolerance, forced):
     center, width = _peak(log_y, side)
     p, r = distances(center, side)
     log_g = log_y + log_v(p, r, side)
-    base = anchor(p, r, log_g, side)
+    base = expansion_point(p, r, log_g, side)
     steep = is_steep(width, p, r, side)
     if steep:
-        base, width = steepest(base, side)
+        base, width = solve_g_equals_one(base, side)
     elif log_g > LIGHT:
-        return vanishing(y, log_g, side), 8.0 * EPSILON
-    best = height_of(base[2], base[0] * base[1] / side.length)
+        return light_tail_limit(y, log_g, side), 8.0 * EPSILON
+    best = log_integrand_of(base[2], base[0] * base[1] / side.length)
     left = _reach(-1.0, center, best, width, base, steep, log_y, side)
     right = _reach(1.0, center, best, width, base, steep, log_y, side)
     g_min, below, above = ends(
@@ -167,18 +174,18 @@ def point(y, z, side, rule, panels, tolerance, forced):
             count += 1
         waiting[count, 0], waiting[count, 1] = left + middle * size, left + (last + 1) * size
         count += 1
-    found = assemble(y, g_min, total[0], total[1], total[2], side)
+    result = assemble(y, g_min, total[0], total[1], total[2], side)
     relative = 8.0 * EPSILON
     for k in range(3):
         # Beyond, only the logarithms are left, and to those the sums are a small addition.
         if total[k] > 0.0 and g_min < UNDERFLOW:
             relative = max(relative, total[3 + k] / total[k])
-    return found, relative
+    return result, relative
 
 
 @scalar
 def write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values):
-    """Keep what is wanted of a point's six values; the arrays of the others are empty."""
+    """Write the requested ones of a point's six values; the arrays of the others are empty."""
     f, low, high, log_f, log_low, log_high = values
     if pdf.size:
         pdf[i] = f
@@ -215,14 +222,14 @@ def _evaluate_points(
     error,
 ):
     for i in prange(x.size):
-        y, z, mirrored = placed(x[i], frame, right.alpha)
+        y, z, mirrored = standardize(x[i], frame, right.alpha)
         side = left if mirrored else right
         e = 0.0
         if is_trivial(z, y, side):
-            found = trivial(z, y, side)
+            result = trivial(z, y, side)
         else:
-            found, e = point(y, z, side, rule, panels, tolerance, forced)
-        values = oriented(found, mirrored, frame.scale)
+            result, e = point(y, z, side, rule, panels, tolerance, forced)
+        values = restore_side(result, mirrored, frame.scale)
         write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
         error[i] = e
 

@@ -23,20 +23,27 @@ from stablegpu._density_math import (
     U_MAX,
     U_STEP,
     UNDERFLOW,
-    anchor,
     distances,
     ends,
-    height,
-    height_of,
+    expansion_point,
     integrands,
     is_higher,
     is_steep,
     log_factor,
     log_g_at,
+    log_integrand,
+    log_integrand_of,
     log_v,
-    steepest,
+    solve_g_equals_one,
 )
-from stablegpu._values_math import assemble, is_trivial, oriented, placed, trivial, vanishing
+from stablegpu._values_math import (
+    assemble,
+    is_trivial,
+    light_tail_limit,
+    restore_side,
+    standardize,
+    trivial,
+)
 
 _PASSES = 12  # evaluations of all panels after which every result is taken as it is
 _WAITING = _PASSES + 2
@@ -88,7 +95,7 @@ def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
     center = width = 0.0
     while True:
         width = (right - left) / (threads - 1)
-        shared[me] = height(left + me * width, log_y, side)
+        shared[me] = log_integrand(left + me * width, log_y, side)
         shared[threads + me] = shared[me]
         shared[2 * threads + me] = me
         count = threads
@@ -118,14 +125,14 @@ def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
 
     p, r = distances(center, side)
     log_g = log_y + log_v(p, r, side)
-    base = anchor(p, r, log_g, side)
+    base = expansion_point(p, r, log_g, side)
     steep = is_steep(width, p, r, side)
     if log_g > LIGHT and not steep:
-        found = vanishing(y, log_g, side)
+        result = light_tail_limit(y, log_g, side)
     else:
         if steep:
-            base, width = steepest(base, side)
-        best = height_of(base[2], base[0] * base[1] / side.length)
+            base, width = solve_g_equals_one(base, side)
+        best = log_integrand_of(base[2], base[0] * base[1] / side.length)
 
         # How far in u the integrand matters to the left and to the right of the peak.
         if me < 4:
@@ -141,7 +148,7 @@ def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
                 cuda.atomic.min(slots, slot, int32(k - 1))
             else:
                 log_g, p, r = log_g_at(tau, base, steep, log_y, side)
-                if height_of(log_g, p * r / side.length) < best - DROP:
+                if log_integrand_of(log_g, p * r / side.length) < best - DROP:
                     cuda.atomic.min(slots, slot, int32(k))
         cuda.syncthreads()
         left, right = -U_STEP * slots[_LEFT], U_STEP * slots[_RIGHT]
@@ -240,19 +247,19 @@ def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
                 stops[count] = left + (last + 1) * size
                 count += 1
 
-        found = assemble(y, g_min, density, below, above, side)
+        result = assemble(y, g_min, density, below, above, side)
         if density > 0.0 and g_min < UNDERFLOW:
             relative = max(relative, e0 / density)
         if below > 0.0 and g_min < UNDERFLOW:
             relative = max(relative, e1 / below)
         if above > 0.0 and g_min < UNDERFLOW:
             relative = max(relative, e2 / above)
-    return found, relative
+    return result, relative
 
 
 @kernel(device=True)
 def write(outputs, i, values):
-    """Keep what is wanted of a point's six values; the arrays of the others are empty."""
+    """Write the requested ones of a point's six values; the arrays of the others are empty."""
     pdf, cdf, sf, logpdf, logcdf, logsf = outputs
     f, low, high, log_f, log_low, log_high = values
     if pdf.size:
@@ -280,15 +287,15 @@ def evaluate_points(
     weight = kronrod[j]
     excess = weight - gauss[j]
     for i in range(cuda.blockIdx.x, x.size, cuda.gridDim.x):
-        y, z, mirrored = placed(x[i], frame, right.alpha)
+        y, z, mirrored = standardize(x[i], frame, right.alpha)
         side = left if mirrored else right
         relative = 0.0
         if is_trivial(z, y, side):
-            found = trivial(z, y, side)
+            result = trivial(z, y, side)
         else:
-            found, relative = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
+            result, relative = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:
-            write(outputs, i, oriented(found, mirrored, frame.scale))
+            write(outputs, i, restore_side(result, mirrored, frame.scale))
             error[i] = relative
 
 

@@ -35,10 +35,11 @@ from hetero.jit import scalar
 
 EPSILON = 2.0**-52
 T_MAX = 690.0  # s(-t) underflows beyond
-DROP = 80.0  # e^-80 of the peak may be left out: lower ones behind a dip may be e^-40 of it
+# Ignore the integrand below e^-80 of its peak; a dip may hide a second, lower rise of e^-40.
+DROP = 80.0
 LIGHT = 34.5  # log g at the peak: further out, log pdf is -g to the last digit
 UNDERFLOW = 745.0  # e^-g is 0 beyond
-LOST = -1e12  # heights below are those of places without digits of log g
+LOST = -1e12  # below this, log g is rounding noise and heights cannot be compared
 STEEP = 1e-3  # a peak narrower than this in t is found and integrated by differences
 U_STEP = 0.5  # in searches for the ends of the contributing interval
 U_MAX = 16.0
@@ -85,7 +86,7 @@ def distances(t, side):
 
 
 @scalar
-def moved(tau, p, r, side):
+def shift_t(tau, p, r, side):
     """p and r when t grows by tau, and the change of p, each to full relative accuracy."""
     grown = p * math.exp(tau)
     share = side.length / (r + grown)
@@ -96,14 +97,14 @@ def moved(tau, p, r, side):
 def sines(p, r, side):
     """sin r, sin(alpha p), sin eta and eta, from the nearer ends."""
     angle = side.alpha * p
-    sin_r = sine(r) if r < 1.5 else sine(side.rest + p)
-    sin_angle = sine(angle) if angle < 1.5 else sine(side.gap + side.alpha * r)
+    sin_r = sine(r) if r < 1.5 else sine(side.left_angle + p)
+    sin_angle = sine(angle) if angle < 1.5 else sine(side.tail_gap + side.alpha * r)
     if side.alpha < 1.0:
-        eta = side.rest + (1.0 - side.alpha) * p
+        eta = side.left_angle + (1.0 - side.alpha) * p
     else:
-        eta = side.gap + (side.alpha - 1.0) * r
-    rest = angle + r  # pi - eta
-    return sin_r, sin_angle, sine(rest) if rest < 1.5 else sine(eta), eta
+        eta = side.tail_gap + (side.alpha - 1.0) * r
+    supplement = angle + r  # pi - eta
+    return sin_r, sin_angle, sine(supplement) if supplement < 1.5 else sine(eta), eta
 
 
 @scalar
@@ -164,13 +165,13 @@ def slope_of_log_g(p, r, side):
 
 @scalar
 def is_steep(width, p, r, side):
-    """Whether a peak that was narrowed down to `width` in t, at (p, r), is that of a steep g."""
+    """Return whether g is steep at a peak at (p, r) that was narrowed down to `width` in t."""
     return width < STEEP and abs(slope_of_log_g(p, r, side)) > 0.1 / STEEP
 
 
 @scalar
-def anchor(p, r, log_g, side):
-    """What `gain` needs of the point that differences are taken from."""
+def expansion_point(p, r, log_g, side):
+    """Return the values at (p, r) from which `gain` takes differences."""
     if side.alpha == 1.0:
         sin_r = sine(r) if r < 1.5 else sine(p)
         return p, r, log_g, sin_r, 0.5 * math.pi * (1.0 - side.beta) + side.beta * p, 1.0
@@ -179,7 +180,7 @@ def anchor(p, r, log_g, side):
 
 
 @scalar
-def gain(d, p, r, base, side):
+def log_g_difference(d, p, r, base, side):
     """log g at (p, r) minus log g at the anchor, d = p - p0, to full relative accuracy."""
     p0, _, _, sin_r0, sin_angle0, sin_eta0 = base
     if side.alpha == 1.0:
@@ -205,14 +206,14 @@ def gain(d, p, r, base, side):
 
 
 @scalar
-def height(t, log_y, side):
+def log_integrand(t, log_y, side):
     """log of the density's integrand over t, with a finite descent where it underflows."""
     p, r = distances(t, side)
-    return height_of(log_y + log_v(p, r, side), p * r / side.length)
+    return log_integrand_of(log_y + log_v(p, r, side), p * r / side.length)
 
 
 @scalar
-def height_of(log_g, slope):
+def log_integrand_of(log_g, slope):
     """log of g e^-g dp/dt."""
     if log_g > 700.0:
         return -1e290 * math.log(log_g)
@@ -221,25 +222,25 @@ def height_of(log_g, slope):
 
 @scalar
 def is_higher(h, best, side):
-    """Whether h, further right, is nearer to the peak than `best`.
+    """Return whether h, further right, is nearer to the peak than `best`.
 
     Where log g is a huge negative number, its rounding makes heights equal; the peak is next to
     where g is largest.
     """
-    return h > best or (side.rising and h == best)
+    return h > best or (side.g_increases_with_theta and h == best)
 
 
 @scalar
 def log_g_at(tau, base, steep, log_y, side):
     """log g, p, r at a distance tau in t from the anchor; where g is steep, by the difference."""
-    p, r, d = moved(tau, base[0], base[1], side)
+    p, r, d = shift_t(tau, base[0], base[1], side)
     if steep:
-        return base[2] + gain(d, p, r, base, side), p, r
+        return base[2] + log_g_difference(d, p, r, base, side), p, r
     return log_y + log_v(p, r, side), p, r
 
 
 @scalar
-def steepest(base, side):
+def solve_g_equals_one(base, side):
     """The anchor moved to where g = 1, by Newton's method in differences; and the scale there."""
     tau = 0.0
     log_g, p, r = base[2], base[0], base[1]
@@ -253,7 +254,7 @@ def steepest(base, side):
     if abs(log_g) < 4.0 * EPSILON * abs(slope):
         # As near as a step in t can come; the rest is worth less than a rounding of y.
         log_g = log_g if abs(log_g) < 1e-8 else 0.0
-    return anchor(p, r, log_g, side), 1.0 / abs(slope)
+    return expansion_point(p, r, log_g, side), 1.0 / abs(slope)
 
 
 @scalar
@@ -262,10 +263,10 @@ def ends(left, right, base, steep, log_y, side):
 
     Below, g is too small to change e^-g; above, e^-g is too small to count.
     """
-    log_g, p, r = log_g_at(left if side.rising else right, base, steep, log_y, side)
-    if side.rising:
-        return math.exp(log_g), p, moved(right, base[0], base[1], side)[1]
-    return math.exp(log_g), r, moved(left, base[0], base[1], side)[0]
+    log_g, p, r = log_g_at(left if side.g_increases_with_theta else right, base, steep, log_y, side)
+    if side.g_increases_with_theta:
+        return math.exp(log_g), p, shift_t(right, base[0], base[1], side)[1]
+    return math.exp(log_g), r, shift_t(left, base[0], base[1], side)[0]
 
 
 @scalar

@@ -10,7 +10,7 @@ _design, _gradient = design_from(scalar), gradient_from(scalar)
 
 
 @parallel
-def _place_steps(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0):
+def _lay_out_arguments(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0):
     for index in prange(points.size // VALUES):
         i = np.int64(index)
         plan = _design(first + i, x, alpha, beta, loc, scale, s1)
@@ -28,13 +28,15 @@ def _combine(
         i = np.int64(index)
         n = first + i
         plan = _design(n, x, alpha, beta, loc, scale, s1)
-        found = _gradient(values, i * VALUES, plan, s1)
-        by_x[n], by_alpha[n], by_beta[n], by_loc[n], by_scale[n] = found
+        derivatives = _gradient(values, i * VALUES, plan, s1)
+        by_x[n], by_alpha[n], by_beta[n], by_loc[n], by_scale[n] = derivatives
 
 
-def place(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0, stream=0):
+def lay_out_arguments(
+    x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0, stream=0
+):
     """Where log pdf is needed for the points from `first` on; `VALUES` places for each."""
-    _place_steps(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0)
+    _lay_out_arguments(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0)
 
 
 def combine(x, alpha, beta, loc, scale, s1, first, values, outputs, stream=0):

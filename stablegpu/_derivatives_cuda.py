@@ -9,7 +9,7 @@ _design, _gradient = design_from(kernel(device=True)), gradient_from(kernel(devi
 
 
 @kernel
-def place_steps(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0):
+def lay_out_steps(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0):
     for j in range(cuda.grid(1), points.size, cuda.gridsize(1)):
         i, k = j // VALUES, j % VALUES
         plan = _design(first + i, x, alpha, beta, loc, scale, s1)
@@ -23,13 +23,15 @@ def combine_values(x, alpha, beta, loc, scale, s1, first, values, outputs):
     for i in range(cuda.grid(1), values.size // VALUES, cuda.gridsize(1)):
         n = first + i
         plan = _design(n, x, alpha, beta, loc, scale, s1)
-        found = _gradient(values, i * VALUES, plan, s1)
-        by_x[n], by_alpha[n], by_beta[n], by_loc[n], by_scale[n] = found
+        derivatives = _gradient(values, i * VALUES, plan, s1)
+        by_x[n], by_alpha[n], by_beta[n], by_loc[n], by_scale[n] = derivatives
 
 
-def place(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0, stream=0):
+def lay_out_arguments(
+    x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0, stream=0
+):
     """Where log pdf is needed for the points from `first` on; `VALUES` places for each."""
-    place_steps[launch.strided(points.size), launch.THREADS, stream](
+    lay_out_steps[launch.strided(points.size), launch.THREADS, stream](
         x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0
     )
 

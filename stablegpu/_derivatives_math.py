@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.jit import scalar
-from stablegpu._points_math import NEXT_TO_ZETA, own, tan_half_pi
+from stablegpu._points_math import NEXT_TO_ZETA, tan_half_pi, value_for_point
 from stablegpu._zeta import zeta_in_parts
 
 LEVELS = 9  # steps of each quotient
@@ -132,9 +132,9 @@ def largest_step(quotient, plan):
 @scalar
 def shifted(k, plan):
     """x, alpha, beta of the k-th of the `VALUES`; x = NaN where none is needed."""
-    quotient, place = k // (2 * LEVELS), k % (2 * LEVELS)
+    quotient, index = k // (2 * LEVELS), k % (2 * LEVELS)
     step, inward = largest_step(quotient, plan)
-    level, before = place // 2, place % 2 == 1
+    level, before = index // 2, index % 2 == 1
     inner = quotient == BY_ALPHA_INWARD or quotient == BY_BETA_INWARD
     h = math.ldexp(step, -level)
     change = -h if before else h
@@ -176,7 +176,7 @@ def chained(by_z, by_alpha, by_beta, plan, s1):
 
 @scalar
 def _better(both, inward):
-    """Of two (slope, doubt) the first, if it is no less certain."""
+    """Return the first (slope, uncertainty) pair unless the second is more certain."""
     return both[0] if both[1] <= inward[1] else inward[0]
 
 
@@ -222,7 +222,7 @@ def _slope(table, start, quotient, plan):
 
 def design_from(decorate):
     """`design_of(i, x, alpha, beta, loc, scale, s1)`: `design` of point i."""
-    at = decorate(own)
+    at = decorate(value_for_point)
 
     def design_of(i, x, alpha, beta, loc, scale, s1):
         return design(at(x, i), at(alpha, i), at(beta, i), at(loc, i), at(scale, i), s1)

@@ -89,7 +89,7 @@ def _far(n: int, shift: float, digits: int) -> tuple[float, list[float]]:
         low, high = arb_poly([0]), arb_poly([0])
         for c in reversed(series[1 : degree + 1]):  # Clenshaw
             low, high = 2 * u * low - high + arb_poly([c]), low
-        found = u * low - high + arb_poly([series[0] / 2])
-        return centre, [float(found[j].mid()) for j in range(degree, -1, -1)]
+        result = u * low - high + arb_poly([series[0] / 2])
+        return centre, [float(result[j].mid()) for j in range(degree, -1, -1)]
     finally:
         ctx.prec = before

@@ -1,4 +1,4 @@
-"""Where an ascent begins, and begins again: other places may have a higher maximum. Both targets.
+"""Multi-start of the ascent: initial point, location scans and restarts. For both targets.
 
 For small alpha the likelihood has a maximum at many a datum, or between neighbouring data where
 |beta| is next to 1. Data around the place where they lie closest are tried first (a scan); those
@@ -16,21 +16,21 @@ import numpy as np
 
 from hetero.jit import inner
 from stablegpu._fit_state_math import (
-    ANOTHER,
+    BEST,
+    BEST_VALUE,
+    CANDIDATE_COUNT,
+    CANDIDATE_VALUES,
     CANDIDATES,
     DAMPING,
     DIFFERENCES,
     EVALUATE,
     EVALUATIONS,
     FIRST,
-    FOUND,
     FREE,
     IN_S1,
-    KEPT,
-    KEPT_VALUE,
-    MOST,
+    MAX_EVALUATIONS,
+    NEXT_RESTART,
     PHASE,
-    PLACES,
     POINT,
     POINT_SIZE,
     RESTART,
@@ -41,19 +41,19 @@ from stablegpu._fit_state_math import (
     TRIES,
     VALUE,
     X,
+    gain_tolerance,
     moves_location,
     try_point,
     upper_bound,
-    worth,
 )
 from stablegpu._points_math import tan_half_pi
 
 MOST_SCANS = 8
 MOST_TRIES = 3
-LATEST = 0.7 * MOST  # evaluations after which no more places are looked at
-NEXT_TO_TWO = 1.97
-HERE = PLACES // 2  # the candidate that is the datum after the present location
-BEFORE, AFTER = HERE - 3, HERE + 1  # the middles of the gaps beside that of the location
+LATEST = 0.7 * MAX_EVALUATIONS  # no scan or restart begins after this many evaluations
+NEXT_TO_TWO = 1.97  # alpha of the restarts that leave the normal distribution; not tuned
+CENTRE = CANDIDATE_COUNT // 2  # the candidate that is the datum after the present location
+BEFORE, AFTER = CENTRE - 3, CENTRE + 1  # the middles of the gaps beside that of the location
 ASIDE = 3  # candidates around `HERE` that are as near
 
 
@@ -83,54 +83,54 @@ def _scan(m):
 
 
 @inner
-def scanned(m, sums):
-    """A start from the best of the candidates, or from elsewhere."""
-    for k in range(PLACES):
-        m[FOUND + k] = sums[k] if sums[k] < np.inf else -np.inf  # NaN is none
-    best = _best_apart(m, -PLACES)
-    if not m[FOUND + best] > m[VALUE] + worth(m) and m[VALUE] > -np.inf:
-        return ANOTHER
+def after_scan(m, sums):
+    """Restart from the best candidate of a scan if it improves on the optimum, or elsewhere."""
+    for k in range(CANDIDATE_COUNT):
+        m[CANDIDATE_VALUES + k] = sums[k] if sums[k] < np.inf else -np.inf  # NaN is none
+    best = _best_apart(m, -CANDIDATE_COUNT)
+    if not m[CANDIDATE_VALUES + best] > m[VALUE] + gain_tolerance(m) and m[VALUE] > -np.inf:
+        return NEXT_RESTART
     m[X + 2] = m[CANDIDATES + best]
     return RESTART
 
 
 @inner
 def _best_apart(m, least):
-    """The best candidate of a scan among those more than `least` places from the location."""
+    """Index of the best candidate of a scan more than `least` positions from the location."""
     best = 0
-    for k in range(PLACES):
-        if abs(k - HERE) > least and m[FOUND + k] > m[FOUND + best]:
+    for k in range(CANDIDATE_COUNT):
+        if abs(k - CENTRE) > least and m[CANDIDATE_VALUES + k] > m[CANDIDATE_VALUES + best]:
             best = k
     return best
 
 
 @inner
-def settled(m):
-    """What follows a search: a look around if it led to something better, or another start."""
-    if m[VALUE] > m[KEPT_VALUE] + worth(m):
+def after_convergence(m):
+    """Scan for a better location if this optimum improved on the best; else restart elsewhere."""
+    if m[VALUE] > m[BEST_VALUE] + gain_tolerance(m):
         for k in range(POINT_SIZE):
-            m[KEPT + k] = m[POINT + k]
+            m[BEST + k] = m[POINT + k]
         m[TRIES] = 0.0
         if moves_location(m) and m[SCANS] < MOST_SCANS and m[EVALUATIONS] < LATEST:
             _scan(m)
             return EVALUATE
-    return ANOTHER
+    return NEXT_RESTART
 
 
 @inner
-def another(m):
-    """The next of the other starts; at last the best point that was found."""
+def next_restart(m):
+    """Move to the next restart point, or back to the best point once all restarts are used."""
     for k in range(POINT_SIZE):
-        m[POINT + k] = m[KEPT + k]
+        m[POINT + k] = m[BEST + k]
     m[TRIES] += 1.0
     tries = int(m[TRIES])
     if tries > MOST_TRIES or m[EVALUATIONS] > LATEST:
         return DIFFERENCES
     if moves_location(m):
-        place = AFTER if tries == 1 else BEFORE
+        candidate = AFTER if tries == 1 else BEFORE
         if tries == MOST_TRIES:
-            place = _best_apart(m, ASIDE)
-        m[X + 2] = m[CANDIDATES + place]
+            candidate = _best_apart(m, ASIDE)
+        m[X + 2] = m[CANDIDATES + candidate]
         return RESTART
     at_two = m[FREE] > 0.0 and m[FREE + 1] > 0.0 and m[X] >= upper_bound(0)
     if tries < MOST_TRIES and at_two:

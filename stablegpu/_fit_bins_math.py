@@ -13,7 +13,7 @@ BINS = 65536
 
 
 @scalar
-def place(x, centre, width):
+def binning_coordinate(x, centre, width):
     """u of an observation."""
     z = (x - centre) / width
     size = abs(z)
@@ -27,6 +27,6 @@ def place(x, centre, width):
 @scalar
 def bin_of(x, centre, width, low, per_unit):
     """The bin of an observation, and the distance from the bin's middle."""
-    k = int((place(x, centre, width) - low) * per_unit)
+    k = int((binning_coordinate(x, centre, width) - low) * per_unit)
     k = min(max(k, 0), BINS - 1)
     return k, x - (centre + width * math.sinh(low + (k + 0.5) / per_unit))

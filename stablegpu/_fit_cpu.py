@@ -10,24 +10,24 @@ from stablegpu._fit_likelihood_math import (
     LEAST_ALPHA,
     SCALE,
     UNITS,
-    allot,
+    allocate_nodes,
+    block_moments,
     build,
-    link,
-    look_around,
-    observe,
-    observe_place,
+    choose_candidates,
+    find_node_ends,
     prepare,
-    seek,
-    sum_up,
+    running_moments,
+    score_candidate,
+    score_observation,
 )
 from stablegpu._fit_near_one_math import PROFILE, ROWS
 from stablegpu._fit_nodes_math import NODES, SERIES
 from stablegpu._fit_optimum_math import advance, begin, reach_of
 from stablegpu._fit_state_math import (
+    CANDIDATE_COUNT,
     CANDIDATES,
     DONE,
     PHASE,
-    PLACES,
     RESULT,
     SCANNING,
     STATE,
@@ -43,28 +43,28 @@ _FIRST = 32
 def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, profile, sums):
     """Log-likelihood, gradient and products of scores at the trial point of m, or log-likelihoods
     at the candidates of a scan; x is sorted."""
-    look_around(m, x, unit_loc, unit_scale)
+    choose_candidates(m, x, unit_loc, unit_scale)
     prepare(m, unit_loc, unit_scale, x[0], x[-1], law, 0, 1)
-    seek(law, 0, 1)
-    allot(law)
+    find_node_ends(law, 0, 1)
+    allocate_nodes(law)
     build(law, nodes, profile, table, 0, 1)
-    sum_up(law, nodes, series, 0, 1)
-    link(law, series, 0, 1)
+    block_moments(law, nodes, series, 0, 1)
+    running_moments(law, series, 0, 1)
     sums[:] = 0.0
     to_units = np.exp(-m[TRIAL + 3])
     log_scale = np.log(law[SCALE])
     if m[PHASE] >= SCANNING:
         for i in range(x.size):
             weight = weights[i] if weights.size else 1.0
-            for k in range(PLACES if weight > 0.0 else 0):
+            for k in range(CANDIDATE_COUNT if weight > 0.0 else 0):
                 loc = unit_loc + unit_scale * m[CANDIDATES + k]
-                sums[k] += weight * (observe_place(x[i], loc, law, nodes, series) - log_scale)
+                sums[k] += weight * (score_candidate(x[i], loc, law, nodes, series) - log_scale)
         return
     for i in range(x.size):
         weight = weights[i] if weights.size else 1.0
         if weight == 0.0:
             continue
-        value, a, b, c, d = observe(x[i], law, nodes, series, profile)
+        value, a, b, c, d = score_observation(x[i], law, nodes, series, profile)
         scores = (a, b, c * to_units, d)
         sums[0] += weight * (value - log_scale)
         at = 5
@@ -95,10 +95,10 @@ def _maximize(x, weights, ends, begins, free, table, states):
 
 
 def maximize(x, weights, ends, begins, free, table, states, stream=0):
-    """What is wanted of the final states of the optimiser, one row a data set.
+    """Write the results of the optimizer, one row per data set, to `states`.
 
-    Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit_likelihood_math.py`; `free`:
-    bits of what may move.
+    Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit_likelihood_math.py`; `free`
+    is a bit mask of the free parameters.
     """
     for a, b in ranges(len(ends), first=_FIRST):
         _maximize(x, weights, ends[a:b], begins[a:b], free, table, states[a:b])

@@ -18,24 +18,24 @@ from stablegpu._fit_likelihood_math import (
     LEAST_ALPHA,
     SCALE,
     UNITS,
-    allot,
+    allocate_nodes,
+    block_moments,
     build,
-    link,
-    look_around,
-    observe,
-    observe_place,
+    choose_candidates,
+    find_node_ends,
     prepare,
-    seek,
-    sum_up,
+    running_moments,
+    score_candidate,
+    score_observation,
 )
 from stablegpu._fit_nodes_math import NODES, SERIES
 from stablegpu._fit_optimum_math import advance, begin, reach_of
 from stablegpu._fit_state_math import (
+    CANDIDATE_COUNT,
     CANDIDATES,
     DONE,
     FIRST,
     PHASE,
-    PLACES,
     RESULT,
     SCANNING,
     STATE,
@@ -118,29 +118,29 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
         cuda.syncthreads()
         while m[PHASE] < DONE:
             if lane == 0:
-                look_around(m, x[first:last], begins[s, UNITS], begins[s, UNITS + 1])
+                choose_candidates(m, x[first:last], begins[s, UNITS], begins[s, UNITS + 1])
             cuda.syncthreads()
             if lane < 2:
                 loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
                 prepare(m, loc, scale, x[first], x[last - 1], law, lane, 2)
             cuda.syncthreads()
             if lane < 4:
-                seek(law, lane, 4)
+                find_node_ends(law, lane, 4)
             cuda.syncthreads()
             if lane == 0:
-                allot(law)
+                allocate_nodes(law)
             cuda.syncthreads()
             build(law, nodes, profile, table, lane, lanes)
             cuda.syncthreads()
-            sum_up(law, nodes, series, lane, lanes)
+            block_moments(law, nodes, series, lane, lanes)
             cuda.syncthreads()
-            link(law, series, lane, lanes)
+            running_moments(law, series, lane, lanes)
             cuda.syncthreads()
             to_units = math.exp(-m[TRIAL + 3])
             log_scale = math.log(law[SCALE])
             scanning = m[PHASE] >= SCANNING
             # Five sums at a time: more take more registers than there are.
-            parts = PLACES // _AT_ONCE if scanning else (3 if m[PHASE] == FIRST else 1)
+            parts = CANDIDATE_COUNT // _AT_ONCE if scanning else (3 if m[PHASE] == FIRST else 1)
             for part in range(parts):
                 s0 = s1 = s2 = s3 = s4 = 0.0
                 share = -(-(last - first) // team)
@@ -154,14 +154,16 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
                         for k in range(size_of(m) + 1):
                             loc = m[CANDIDATES + _AT_ONCE * part + k]
                             loc = begins[s, UNITS] + begins[s, UNITS + 1] * loc
-                            f = weight * (observe_place(x[i], loc, law, nodes, series) - log_scale)
+                            f = weight * (
+                                score_candidate(x[i], loc, law, nodes, series) - log_scale
+                            )
                             s0 += f if k == 0 else 0.0
                             s1 += f if k == 1 else 0.0
                             s2 += f if k == 2 else 0.0
                             s3 += f if k == 3 else 0.0
                             s4 += f if k == 4 else 0.0
                         continue
-                    f, a, b, c, d = observe(x[i], law, nodes, series, profile)
+                    f, a, b, c, d = score_observation(x[i], law, nodes, series, profile)
                     c *= to_units
                     f -= log_scale
                     if part == 1:
@@ -203,7 +205,7 @@ def _team(sets: int) -> int:
 
 
 def maximize(x, weights, ends, begins, free, table, states, stream=0):
-    """What is wanted of the final states of the optimiser, one row a data set.
+    """Write the results of the optimizer, one row per data set, to `states`.
 
     Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit_likelihood_math.py`; `free`:
     bits of what may move.

@@ -7,8 +7,8 @@ I. A. Koutrouvelis (1980, 1981). For the standard law of S0, log phi(t) is for t
 so of data moved to location 0 and scale 1 as far as these are known, log(-log |phi|) is a line in
 log t, whose slope is alpha, and the angle of phi is a sum of t and eta(t): two linear regressions.
 Their errors are correlated; both are weighted by the inverse of the covariance that the law of the
-last pass gives. Where he tabulates how many points k pi/25 are best for which alpha and size of
-the sample, the points here are those where |phi| takes given values.
+last pass gives. Koutrouvelis tabulates how many points k pi/25 to use for each alpha and sample
+size; here the points are those at which |phi| takes given values.
 """
 
 import math
@@ -119,8 +119,8 @@ def regress(alpha, beta, loc, scale, sums, count, m):
     _covariances(weights_alpha, with_skew, False, m)
     _whitened(m)
     height, slope = _solved(m)
-    found = min(max(slope, 0.1), 2.0)
-    factor = math.exp(min(max(height / found, -MOST), MOST))
+    result = min(max(slope, 0.1), 2.0)
+    factor = math.exp(min(max(height / result, -MOST), MOST))
     for k in range(POINTS):
         # The angle next to that of the last law: it may be larger than pi.
         last = m[_ANGLE + k]
@@ -128,14 +128,14 @@ def regress(alpha, beta, loc, scale, sums, count, m):
         real, imaginary = sums[k], sums[POINTS + k]
         m[_Y + k] = last + math.atan2(imaginary * c - real * s, real * c + imaginary * s)
         m[_X0 + k] = factor * m[_T + k]
-        m[_X1 + k] = eta(factor * m[_T + k], min(found, NO_SKEW))
+        m[_X1 + k] = eta(factor * m[_T + k], min(result, NO_SKEW))
     _covariances(weights_alpha, with_skew, True, m)
     _whitened(m)
     shift, skew = _solved(m)
-    if not abs(skew) <= 1.0 or found == 2.0:
-        skew = 0.0 if found == 2.0 else math.copysign(1.0, skew)
+    if not abs(skew) <= 1.0 or result == 2.0:
+        skew = 0.0 if result == 2.0 else math.copysign(1.0, skew)
         rest = _product(m, _X0, _Y) - skew * _product(m, _X0, _X1)
         shift = rest / _product(m, _X0, _X0)
     if not (abs(shift) < math.inf and abs(skew) <= 1.0):
         return alpha, beta, loc, scale
-    return found, skew, loc + shift * factor * scale, scale * factor
+    return result, skew, loc + shift * factor * scale, scale * factor

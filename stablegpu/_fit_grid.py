@@ -47,10 +47,10 @@ def search(sets, laws, units, dimensions: int, work, host):
         states = likelihoods(sets, grids, units, work, host)
         evaluations += len(offsets)
         top = states[..., VALUE].argmax(axis=1)
-        found = grids[every, top]
-        moved = (best[:, VALUE] > -np.inf) & (found != centres).any(axis=1)
+        result = grids[every, top]
+        moved = (best[:, VALUE] > -np.inf) & (result != centres).any(axis=1)
         better = states[every, top, VALUE] > best[:, VALUE]
-        best[better], centres[better] = states[every, top][better], found[better]
+        best[better], centres[better] = states[every, top][better], result[better]
         # A best point at the rim: the maximum may lie outside, and the grid keeps its size.
         at_rim = (np.abs(offsets[top]).max(axis=1) == 1.0) & moved
         widths *= np.where(at_rim, 0.85, _SHRINK[dimensions])[:, None]
@@ -87,5 +87,5 @@ def _quartiles(alpha, beta):
     from stablegpu._mcculloch import surfaces
 
     table = surfaces()
-    found = [quartiles_of(a, b, table) for a, b in zip(alpha.flat, beta.flat, strict=True)]
-    return np.array(found).T.reshape(2, *alpha.shape)
+    result = [quartiles_of(a, b, table) for a, b in zip(alpha.flat, beta.flat, strict=True)]
+    return np.array(result).T.reshape(2, *alpha.shape)

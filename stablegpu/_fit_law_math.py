@@ -2,7 +2,7 @@
 
 As `_nodes_math.py`: theta, V and the weights do not depend on the point, which costs one
 exponential a node. Here a law is looked at once, by one thread of a CPU or one block of a GPU, so
-nodes must be cheap: only the density is wanted, only for points within a known range, and to 1e-10.
+nodes must be cheap: only the density is computed, for points within a given range, and to 1e-10.
 
     log pdf = log front - log y + log S,   S = sum w g e^-g,   g = y^kappa V,
 
@@ -27,7 +27,7 @@ FAR = 12.0  # log of y^alpha from which three terms of the tail's series are exa
 NEXT = 1e-7  # of the width of the law at zeta: nearer, the density is that at this distance
 TAIL_TERMS = 3
 
-# What is kept of a side of zeta. `_A` and `_B`: derivatives by alpha and by this side's beta.
+# Columns of a half-line. `_A` and `_B` mark derivatives by alpha and by the half-line's beta.
 (
     LENGTH,
     GAP,
@@ -64,18 +64,18 @@ FIELDS = TAIL + 3 * TAIL_TERMS
 
 @inner
 def _digamma(x):
-    """By a difference of lgamma: to 1e-8."""
+    """Digamma function by a central difference of lgamma, accurate to 1e-8."""
     h = 1e-4 * x
     return (math.lgamma(x + h) - math.lgamma(x - h)) / (2.0 * h)
 
 
 @inner
-def describe(law, k, alpha, beta):
-    """Row k: the side of zeta, y > 0, of (alpha, beta), but for the series of its tail."""
+def set_half_line(law, k, alpha, beta):
+    """Set row k of `law` to the half-line y > 0 of (alpha, beta), except its tail series."""
     side = law[k * FIELDS : (k + 1) * FIELDS]
     tangent = tan_half_pi(alpha)
     tangent_a = 0.5 * math.pi * (1.0 + tangent * tangent)
-    whole, gap = extent(alpha, beta)
+    whole, tail_gap = extent(alpha, beta)
     other, _ = extent(alpha, -beta)
     zeta = -beta * tangent
     share = 1.0 / (1.0 + zeta * zeta)
@@ -83,19 +83,19 @@ def describe(law, k, alpha, beta):
     whole_a = 0.5 * math.pi * (1.0 + beta) * (1.0 + beta * square) * share
     other_a = 0.5 * math.pi * (1.0 - beta) * (1.0 - beta * square) * share
     whole_b = tangent * share
-    length, rest = whole / alpha, other / alpha
+    length, left_angle = whole / alpha, other / alpha
     log_cos = -0.5 * math.log1p(zeta * zeta)
     zeta_a, zeta_b = -beta * tangent_a, -tangent
     cos_a, cos_b = -zeta * zeta_a * share, -zeta * zeta_b * share
     off = alpha - 1.0
-    side[LENGTH], side[GAP], side[REST] = length, gap, rest
+    side[LENGTH], side[GAP], side[REST] = length, tail_gap, left_angle
     side[KAPPA] = alpha / off
     side[LOG_SCALE] = log_cos / off
     side[LOG_FRONT] = math.log(alpha / (math.pi * abs(off)))
     side[ZETA] = zeta
     side[LENGTH_A], side[LENGTH_B] = (whole_a - length) / alpha, whole_b / alpha
     side[GAP_A], side[GAP_B] = -whole_a, -whole_b
-    side[REST_A], side[REST_B] = (other_a - rest) / alpha, -whole_b / alpha
+    side[REST_A], side[REST_B] = (other_a - left_angle) / alpha, -whole_b / alpha
     side[KAPPA_A] = -1.0 / (off * off)
     side[LOG_SCALE_A] = (cos_a - log_cos / off) / off
     side[LOG_SCALE_B] = cos_b / off
@@ -112,15 +112,15 @@ def describe(law, k, alpha, beta):
 
 @inner
 def _is_heavy(side, alpha):
-    """Whether the tail is a power."""
+    """Return whether the tail is a power law."""
     return side[LENGTH] > 0.0 and side[GAP] > 0.0 and alpha < 2.0
 
 
 @inner
-def expand_tail(law, place, alpha):
-    """Coefficient number place % 3 of the series of side place // 3's tail, and its derivatives."""
-    side = law[place // TAIL_TERMS * FIELDS : (place // TAIL_TERMS + 1) * FIELDS]
-    n = place % TAIL_TERMS + 1
+def expand_tail(law, term, alpha):
+    """Set coefficient term % 3 of the tail series of half-line term // 3, and its derivatives."""
+    side = law[term // TAIL_TERMS * FIELDS : (term // TAIL_TERMS + 1) * FIELDS]
+    n = term % TAIL_TERMS + 1
     at = TAIL + n - 1
     side[at] = side[at + 3] = side[at + 6] = 0.0
     if not _is_heavy(side, alpha):
@@ -147,11 +147,11 @@ def log_v_of(t, side, alpha):
     large = side[LENGTH] / (1.0 + tail)
     small = large * tail
     p, r = (large, small) if t > 0.0 else (small, large)
-    rest, gap = side[REST], side[GAP]
+    left_angle, tail_gap = side[REST], side[GAP]
     angle = alpha * p
-    sin_r = sine(r) if r < 1.5 else sine(rest + p)
-    sin_angle = sine(angle) if angle < 1.5 else sine(gap + alpha * r)
-    eta = rest + (1.0 - alpha) * p if alpha < 1.0 else gap + (alpha - 1.0) * r
+    sin_r = sine(r) if r < 1.5 else sine(left_angle + p)
+    sin_angle = sine(angle) if angle < 1.5 else sine(tail_gap + alpha * r)
+    eta = left_angle + (1.0 - alpha) * p if alpha < 1.0 else tail_gap + (alpha - 1.0) * r
     up = angle + r
     sin_eta = sine(up) if up < 1.5 else sine(eta)
     cot_r, cot_angle = cosine(r) / sin_r, cosine(angle) / sin_angle

@@ -1,8 +1,9 @@
 """The log-likelihood of a data set, its gradient and the products of its scores, for both targets.
 
-Steps that `lanes` share, with a wait for all of them in between: `look_around` (by lane 0 alone),
-`prepare`, `seek`, `allot` (by lane 0 alone), `build`, `sum_up` and `link`; then `observe` for the
-data, or `observe_place` for the data and all candidates of a scan, whose laws have the same nodes.
+`lanes` share these steps and wait for each other after each: `choose_candidates` (by lane 0 alone),
+`prepare`, `find_node_ends`, `allocate_nodes` (by lane 0 alone), `build`, `block_moments` and
+`running_moments`; then `score_observation` for the data, or `score_candidate` for the data and all
+candidates of a scan, whose distributions have the same nodes.
 """
 
 import math
@@ -13,14 +14,14 @@ from hetero.jit import inner
 from stablegpu import _fit_law_math as of_law
 from stablegpu import _fit_near_one_math as near_one
 from stablegpu import _fit_nodes_math as of_nodes
-from stablegpu._fit_again_math import HERE
+from stablegpu._fit_again_math import CENTRE
 from stablegpu._fit_density_math import log_pdf, log_pdf_alone
 from stablegpu._fit_law_math import FIELDS
 from stablegpu._fit_state_math import (
+    CANDIDATE_COUNT,
     CANDIDATES,
     IN_S1,
     PHASE,
-    PLACES,
     SCANNING,
     TRIAL,
     VALUE,
@@ -59,28 +60,28 @@ def prepare(m, unit_loc, unit_scale, lowest, highest, law, lane, lanes):
         return
     least = most = m[TRIAL + 2]
     if m[PHASE] >= SCANNING:
-        least, most = m[CANDIDATES], m[CANDIDATES + PLACES - 1]
+        least, most = m[CANDIDATES], m[CANDIDATES + CANDIDATE_COUNT - 1]
     low = (lowest - (unit_loc + unit_scale * most)) / scale - shift
     high = (highest - (unit_loc + unit_scale * least)) / scale - shift
     for k in range(lane, 2, lanes):
-        of_law.describe(law, k, alpha, beta if k == 0 else -beta)
+        of_law.set_half_line(law, k, alpha, beta if k == 0 else -beta)
         nearest, farthest = (low, high) if k == 0 else (-high, -low)
-        of_nodes.aim(law, k, max(nearest, 0.0), farthest, alpha)
+        of_nodes.set_node_range(law, k, max(nearest, 0.0), farthest, alpha)
 
 
 @inner
-def seek(law, lane, lanes):
-    """Where the nodes of both sides end, by end."""
+def find_node_ends(law, lane, lanes):
+    """Locate both ends of the node range of each half-line; one end per lane."""
     if law[NEAR] == 0.0:
         for job in range(lane, 4, lanes):
-            of_nodes.seek(law, job, law[ALPHA])
+            of_nodes.find_node_ends(law, job, law[ALPHA])
 
 
 @inner
-def allot(law):
-    """Room for the nodes."""
+def allocate_nodes(law):
+    """Allocate room for the nodes of both half-lines."""
     if law[NEAR] == 0.0:
-        of_nodes.allot(law, law[ALPHA])
+        of_nodes.allocate_nodes(law, law[ALPHA])
 
 
 @inner
@@ -90,51 +91,53 @@ def build(law, nodes, profile, table, lane, lanes):
         for knot in range(lane, near_one.PROFILE, lanes):
             near_one.profile_at(knot, table, profile, law[ALPHA], law[BETA])
     else:
-        of_nodes.fill(law, nodes, lane, lanes, law[ALPHA])
+        of_nodes.evaluate_nodes(law, nodes, lane, lanes, law[ALPHA])
         # The last lanes have the fewest nodes.
         for term in range(lanes - 1 - lane, 2 * of_law.TAIL_TERMS, lanes):
             of_law.expand_tail(law, term, law[ALPHA])
 
 
 @inner
-def sum_up(law, nodes, series, lane, lanes):
-    """Power series of small g, first for each block of nodes."""
+def block_moments(law, nodes, series, lane, lanes):
+    """Compute the power series for small g of each block of nodes."""
     if law[NEAR] == 0.0:
-        of_nodes.add_up(law, nodes, series, lane, lanes)
+        of_nodes.block_moments(law, nodes, series, lane, lanes)
 
 
 @inner
-def link(law, series, lane, lanes):
-    """And then for all nodes up to the block."""
+def running_moments(law, series, lane, lanes):
+    """Accumulate the per-block power sums over all blocks up to each one; near alpha = 1 there is
+    nothing to do."""
     if law[NEAR] == 0.0:
-        of_nodes.accumulate(law, series, lane, lanes)
+        of_nodes.running_moments(law, series, lane, lanes)
 
 
 @inner
-def observe(x, law, nodes, series, profile):
+def score_observation(x, law, nodes, series, profile):
     """log pdf of an observation but for log scale, and its derivatives by alpha, beta, location
     over the scale, and log of the scale."""
     z = (x - law[LOC]) / law[SCALE]
     if law[NEAR] > 0.0:
-        found = near_one.log_pdf_near_one(z - law[SHIFT], profile, law[ALPHA], law[BETA])
+        result = near_one.log_pdf_near_one(z - law[SHIFT], profile, law[ALPHA], law[BETA])
     else:
-        found = log_pdf(z - law[SHIFT], law, nodes, series, law[ALPHA])
-    value, by_z, by_a, by_b = found
+        result = log_pdf(z - law[SHIFT], law, nodes, series, law[ALPHA])
+    value, by_z, by_a, by_b = result
     by_a -= by_z * law[SHIFT_A]
     by_b -= by_z * law[SHIFT_B]
     return value, by_a, by_b, -by_z, -1.0 - z * by_z
 
 
 @inner
-def observe_place(x, loc, law, nodes, series):
+def score_candidate(x, loc, law, nodes, series):
     """The first of `observe` for a candidate of a scan, which is not next to alpha = 1."""
     z = (x - loc) / law[SCALE]
     return log_pdf_alone(z - law[SHIFT], law, nodes, series, law[ALPHA])
 
 
 @inner
-def densest(x):
-    """Where half of half of ... the sorted data lie closest: an index."""
+def half_sample_mode(x):
+    """Return the half-sample mode, an index into sorted data: the densest spot, found by replacing
+    the interval by its narrowest half again and again."""
     first, count = 0, x.size
     while count > 3:
         half = (count + 1) // 2
@@ -148,14 +151,14 @@ def densest(x):
 
 
 @inner
-def look_around(m, x, unit_loc, unit_scale):
+def choose_candidates(m, x, unit_loc, unit_scale):
     """The candidates of a scan of locations in S1: data next to where they lie closest; or, if a
     location is known, the data next to it and the middles between them."""
     if m[PHASE] < SCANNING:
         return
-    known = m[VALUE] > -np.inf
-    middle = 0 if known else densest(x)
-    if known:
+    has_location = m[VALUE] > -np.inf
+    middle = 0 if has_location else half_sample_mode(x)
+    if has_location:
         target = unit_loc + unit_scale * m[X + 2]
         low, high = 0, x.size - 1
         while low < high:
@@ -165,8 +168,8 @@ def look_around(m, x, unit_loc, unit_scale):
             else:
                 high = middle
         middle = low
-    for k in range(PLACES):
-        off = k - HERE
-        below = min(max(middle + (off // 2 if known else off), 0), x.size - 1)
-        above = min(below + (k % 2 if known else 0), x.size - 1)
+    for k in range(CANDIDATE_COUNT):
+        off = k - CENTRE
+        below = min(max(middle + (off // 2 if has_location else off), 0), x.size - 1)
+        above = min(below + (k % 2 if has_location else 0), x.size - 1)
         m[CANDIDATES + k] = (x[below] + 0.5 * (x[above] - x[below]) - unit_loc) / unit_scale

@@ -20,34 +20,42 @@ a law that fits: with a fifth of zeros among draws of alpha = 1.5 up to twice th
 _PART = 1 << 16  # observations whose characteristic function one block of threads adds up
 
 
-def fit_sets(x, w, starts, stops, known, parameterization, method, work, host) -> FitResults:
+def fit_batch(
+    x, w, starts, stops, fixed_values, parameterization, method, work, host
+) -> FitResults:
     """Fits of x[starts[s]:stops[s]] with weights w, all on the device.
 
-    `known` holds fixed parameters by name, a value for each set.
+    `fixed_values` holds fixed parameters by name, a value for each set.
     """
     clock = [time.perf_counter()]
     counts = stops - starts
     if counts.max() > _fit_sets.LONGEST:
-        return _in_bins(x, w, starts, stops, known, parameterization, method, work, host)
-    whole = _Whole(x, starts, stops)
+        return fit_large_sets(
+            x, w, starts, stops, fixed_values, parameterization, method, work, host
+        )
+    whole = _UnsortedSets(x, starts, stops)
     sets, table = _fit_sets.sorted_sets(x, w, starts, stops, work, host)
     laws, ties = _fit_sets.starts_of(sets, table, work, host)
     clock.append(time.perf_counter())
-    return _from_starts(sets, whole, laws, ties, known, parameterization, method, work, host, clock)
+    return _from_starts(
+        sets, whole, laws, ties, fixed_values, parameterization, method, work, host, clock
+    )
 
 
-class _Whole(NamedTuple):
+class _UnsortedSets(NamedTuple):
     """Data sets as they came: x[starts[s]:stops[s]], x on the device."""
 
     x: Any
     starts: Any
     stops: Any
 
-    def some(self, which) -> _Whole:
+    def select(self, which) -> _UnsortedSets:
         return self._replace(starts=self.starts[which], stops=self.stops[which])
 
 
-def _from_starts(sets, whole, laws, ties, known, parameterization, method, work, host, clock):
+def _from_starts(
+    sets, whole, laws, ties, fixed_values, parameterization, method, work, host, clock
+):
     """Fits of sorted sets from McCulloch's estimates; ties: a row of the weight of equal data and
     that of all for each set."""
     from stablegpu._fit_state_math import EVALUATIONS, RESULT, STATUS, VALUE
@@ -63,15 +71,15 @@ def _from_starts(sets, whole, laws, ties, known, parameterization, method, work,
         -1,
     )
     lowest = np.full(len(laws), ALPHA_RANGE[0])
-    if method == "ml" and "alpha" not in known:
+    if method == "ml" and "alpha" not in fixed_values:
         lowest = lowest_alphas(ties)
-    free = sum(1 << k for k, name in enumerate(PARAMETERS) if name not in known)
+    free = sum(1 << k for k, name in enumerate(PARAMETERS) if name not in fixed_values)
     states, units = np.full((len(laws), RESULT), np.nan), np.ones((len(laws), 2))
     good = np.flatnonzero(bad < 0)
     if 0 < good.size < len(laws):
-        sets, whole = _fit_sets.some(sets, good, host), whole.some(good)
+        sets, whole = _fit_sets.select(sets, good, host), whole.select(good)
     if good.size:
-        mine = {name: values[good] for name, values in known.items()}
+        mine = {name: values[good] for name, values in fixed_values.items()}
         states[good], units[good] = _states(
             *(sets, whole, laws[good], ties[good, 1], lowest[good], free, mine),
             *(parameterization, method, work, host),
@@ -82,7 +90,7 @@ def _from_starts(sets, whole, laws, ties, known, parameterization, method, work,
     if method == "ml":
         covariance, stderr = covariances_of(states, slope, parameters[:, 3], free)
     parameters[parameters[:, 0] == ALPHA_RANGE[1], 1] = 0.0  # the normal law has no beta
-    for name, values in known.items():
+    for name, values in fixed_values.items():
         parameters[:, PARAMETERS.index(name)] = values
     for values in (parameters, covariance, stderr):
         values[bad >= 0] = np.nan
@@ -103,12 +111,14 @@ def _from_starts(sets, whole, laws, ties, known, parameterization, method, work,
         lowest,
         parameterization,
         method,
-        tuple(known),
+        tuple(fixed_values),
         timings,
     )
 
 
-def _states(sets, whole, laws, weights, lowest, free, known, parameterization, method, work, host):
+def _states(
+    sets, whole, laws, weights, lowest, free, fixed_values, parameterization, method, work, host
+):
     """States at the estimates of sets that can be fitted, and the units of location and scale."""
     from stablegpu._fit_state_math import LOC_IN_S1, RESULT, VALUE, X
 
@@ -118,14 +128,16 @@ def _states(sets, whole, laws, weights, lowest, free, known, parameterization, m
     if method in ("grid", "grid2"):
         return _by_grid(sets, laws, units, 4 if method == "grid" else 2, work, host), units
     if method == "ml":
-        initial, in_s1 = _initial(laws, units, known, parameterization)
+        initial, in_s1 = _initial(laws, units, fixed_values, parameterization)
         mode = free | (LOC_IN_S1 if in_s1 else 0)
-        if "loc" in known or "scale" in known:
+        if "loc" in fixed_values or "scale" in fixed_values:
             return _fit_sets.maximized(sets, initial, units, lowest, mode, work, host), units
-        choices = _fit_profile.choices(lowest, known)
-        found = _fit_sets.maximized(sets, initial, units, lowest, mode, work, host, choices)
-        states, peaks = found[:, :RESULT], found[:, RESULT:]
-        _climb_other_peaks(states, peaks, sets, weights, units, lowest, free, known, work, host)
+        choices = _fit_profile.choices(lowest, fixed_values)
+        result = _fit_sets.maximized(sets, initial, units, lowest, mode, work, host, choices)
+        states, peaks = result[:, :RESULT], result[:, RESULT:]
+        _climb_other_peaks(
+            states, peaks, sets, weights, units, lowest, free, fixed_values, work, host
+        )
         return states, units
     states = np.zeros((len(laws), RESULT))
     states[:, X], states[:, X + 1] = laws[:, 0], laws[:, 1]
@@ -134,7 +146,7 @@ def _states(sets, whole, laws, weights, lowest, free, known, parameterization, m
 
 
 def _climb_other_peaks(
-    states, peaks, sets, weights, units, lowest, free, known, work, host
+    states, peaks, sets, weights, units, lowest, free, fixed_values, work, host
 ) -> None:
     """Ascents from peaks of a rough profile that the first ones have not reached; the better of
     the final states is kept."""
@@ -144,12 +156,16 @@ def _climb_other_peaks(
     which, begins = _fit_profile.worth_while(peaks, weights, states, units)
     if not which.size:
         return
-    alpha = known["alpha"][which] if "alpha" in known else np.minimum(begins[:, ALPHA], 1.95)
-    beta = known["beta"][which] if "beta" in known else begins[:, BETA]
+    alpha = (
+        fixed_values["alpha"][which]
+        if "alpha" in fixed_values
+        else np.minimum(begins[:, ALPHA], 1.95)
+    )
+    beta = fixed_values["beta"][which] if "beta" in fixed_values else begins[:, BETA]
     shift = begins[:, BETA] * begins[:, SCALE] * np.tan(0.5 * np.pi * begins[:, ALPHA])
     # A location in S1 is the first to be tried; in place of one in S0 a small alpha first tries the
     # data that lie closest.
-    in_s1 = (alpha < TO_S0) | ("alpha" not in known)
+    in_s1 = (alpha < TO_S0) | ("alpha" not in fixed_values)
     in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= _fit_profile.MANY))
     for mode, chosen in ((free | LOC_IN_S1, in_s1), (free, in_s0)):
         some = which[chosen]
@@ -166,7 +182,7 @@ def _climb_other_peaks(
             axis=1,
         )
         again = _fit_sets.maximized(
-            _fit_sets.some(sets, some, host), initial, units[some], lowest[some], mode, work, host
+            _fit_sets.select(sets, some, host), initial, units[some], lowest[some], mode, work, host
         )
         for s, state in zip(some, again, strict=True):
             evaluations = states[s, EVALUATIONS] + state[EVALUATIONS]
@@ -185,19 +201,19 @@ def lowest_alphas(ties) -> np.ndarray:
     return np.clip(least, *ALPHA_RANGE)
 
 
-def _by_regression(whole: _Whole, laws, work, host):
+def _by_regression(whole: _UnsortedSets, laws, work, host):
     """Laws by Koutrouvelis' regression from those of McCulloch."""
     from stablegpu._fit_ecf_math import PASSES, SUMS
 
     count = len(laws)
     parts = -(-int((whole.stops - whole.starts).max()) // _PART)
     on_device = [host.input("sets", v, np.int64) for v in (whole.starts, whole.stops)]
-    found = host.input("laws", laws).reshape(count, 4)
+    result = host.input("laws", laws).reshape(count, 4)
     sums = host.output((count * parts, SUMS)).reshape(count * parts, SUMS)
     for _ in range(PASSES):
         improve = twin("stablegpu._fit_ecf", work.device).improve
-        improve(whole.x, *on_device, parts, sums, found, work.stream)
-    return host.result(found.reshape(4 * count), (count, 4))
+        improve(whole.x, *on_device, parts, sums, result, work.stream)
+    return host.result(result.reshape(4 * count), (count, 4))
 
 
 def _by_grid(sets, laws, units, dimensions: int, work, host):
@@ -210,39 +226,45 @@ def _by_grid(sets, laws, units, dimensions: int, work, host):
     return states
 
 
-def _initial(laws, units, known: dict, parameterization: str):
+def _initial(laws, units, fixed_values: dict, parameterization: str):
     """Where the ascent starts, in units, and whether its location is that of S1."""
     alpha = np.clip(laws[:, 0], ALPHA_RANGE[0], 1.95)
     beta = np.clip(laws[:, 1], -0.9, 0.9)
-    alpha, beta = known.get("alpha", alpha), known.get("beta", beta)
-    log_scale = np.log(known["scale"] / units[:, 1]) if "scale" in known else np.zeros_like(alpha)
+    alpha, beta = fixed_values.get("alpha", alpha), fixed_values.get("beta", beta)
+    log_scale = (
+        np.log(fixed_values["scale"] / units[:, 1])
+        if "scale" in fixed_values
+        else np.zeros_like(alpha)
+    )
     loc, in_s1 = np.zeros_like(alpha), False
-    if "loc" in known:
-        loc = (known["loc"] - units[:, 0]) / units[:, 1]
-        in_s1 = parameterization == "S1" and bool(np.any(known.get("beta", 1.0)))
+    if "loc" in fixed_values:
+        loc = (fixed_values["loc"] - units[:, 0]) / units[:, 1]
+        in_s1 = parameterization == "S1" and bool(np.any(fixed_values.get("beta", 1.0)))
     return np.stack([alpha, beta, loc, log_scale], axis=1), in_s1
 
 
-def _in_bins(x, w, starts, stops, known, parameterization, method, work, host) -> FitResults:
-    """Fits of sets of which some are large, one after another."""
-    found, of_sets = [], known
+def fit_large_sets(
+    x, w, starts, stops, fixed_values, parameterization, method, work, host
+) -> FitResults:
+    """Fit data sets one by one if some are too large for the batched kernel."""
+    result, of_sets = [], fixed_values
     for k, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-        known = {name: values[k : k + 1] for name, values in of_sets.items()}
+        fixed_values = {name: values[k : k + 1] for name, values in of_sets.items()}
         clock = [time.perf_counter()]
         part, own, size = x[start:stop], w[start:stop] if w.size else w, np.array([stop - start])
-        whole = _Whole(part, np.zeros(1, int), size)
+        whole = _UnsortedSets(part, np.zeros(1, int), size)
         if size[0] <= _fit_sets.LONGEST:
             sets, table = _fit_sets.sorted_sets(part, own, np.zeros(1, int), size, work, host)
             laws, ties = _fit_sets.starts_of(sets, table, work, host)
         else:
             sets, laws, ties = _gathered(part, own, int(size[0]), work, host)
         clock.append(time.perf_counter())
-        found.append(
+        result.append(
             _from_starts(
-                sets, whole, laws, ties, known, parameterization, method, work, host, clock
+                sets, whole, laws, ties, fixed_values, parameterization, method, work, host, clock
             )
         )
-    return found[0] if len(found) == 1 else joined(found)
+    return result[0] if len(result) == 1 else joined(result)
 
 
 def _gathered(x, w, size: int, work, host):
@@ -267,12 +289,12 @@ def _gathered(x, w, size: int, work, host):
     return None, laws, ties  # nothing to fit; the law says why
 
 
-def joined(found: list[FitResults]) -> FitResults:
+def joined(result: list[FitResults]) -> FitResults:
     """Fits of one kind as those of one call."""
     arrays = (f for f in FitResults.__dataclass_fields__ if f not in _OF_ALL)
-    joined = {f: np.concatenate([getattr(r, f) for r in found]) for f in arrays}
-    timings = {k: sum(r.timings[k] for r in found) for k in found[0].timings}
-    same = {f: getattr(found[0], f) for f in ("parameterization", "method", "fixed")}
+    joined = {f: np.concatenate([getattr(r, f) for r in result]) for f in arrays}
+    timings = {k: sum(r.timings[k] for r in result) for k in result[0].timings}
+    same = {f: getattr(result[0], f) for f in ("parameterization", "method", "fixed")}
     return FitResults(**joined, **same, timings=timings)
 
 

@@ -54,14 +54,14 @@ def _piece(b):
 
 
 @scalar
-def _knot(place):
+def _knot(knot):
     """Sign of a knot of the profile, its number among those of its kind, whether it is in the
     middle's part of the table, and u."""
-    if _SIDE <= place < _SIDE + _CENTRE:
-        i = place - _SIDE - (MIDDLE - 1)
+    if _SIDE <= knot < _SIDE + _CENTRE:
+        i = knot - _SIDE - (MIDDLE - 1)
         return (1.0 if i >= 0 else -1.0), abs(i), True, FINE * abs(i)
-    right = place >= _SIDE
-    i = place - _SIDE - _CENTRE if right else _SIDE - 1 - place
+    right = knot >= _SIDE
+    i = knot - _SIDE - _CENTRE if right else _SIDE - 1 - knot
     u = EDGE + COARSE * (i - 2)
     sign = 1.0 if right else -1.0
     if i < 2:
@@ -70,9 +70,9 @@ def _knot(place):
 
 
 @scalar(fastmath=FUSED)
-def profile_at(place, table, profile, alpha, beta):
+def profile_at(knot, table, profile, alpha, beta):
     """What the profile holds at a knot."""
-    sign, i, in_middle, u = _knot(place)
+    sign, i, in_middle, u = _knot(knot)
     b = 1.0 + sign * beta
     if in_middle:
         piece, low, width = _piece(b)
@@ -108,14 +108,14 @@ def profile_at(place, table, profile, alpha, beta):
     by_b *= growth_b
     a = math.exp(log_a)
     share = a / (b + a) * (log_a_a / HALF_WIDTH)
-    profile[place] = value + math.log(b + a)
-    profile[PROFILE + place] = by_a + share
-    profile[2 * PROFILE + place] = sign * (by_b + 1.0 / (b + a))
-    profile[3 * PROFILE + place] = value
-    profile[4 * PROFILE + place] = by_a
-    profile[5 * PROFILE + place] = sign * by_b
-    profile[6 * PROFILE + place] = log_a
-    profile[7 * PROFILE + place] = log_a_a / HALF_WIDTH
+    profile[knot] = value + math.log(b + a)
+    profile[PROFILE + knot] = by_a + share
+    profile[2 * PROFILE + knot] = sign * (by_b + 1.0 / (b + a))
+    profile[3 * PROFILE + knot] = value
+    profile[4 * PROFILE + knot] = by_a
+    profile[5 * PROFILE + knot] = sign * by_b
+    profile[6 * PROFILE + knot] = log_a
+    profile[7 * PROFILE + knot] = log_a_a / HALF_WIDTH
 
 
 @scalar
@@ -129,9 +129,9 @@ def _asinh(z):
 
 
 @scalar
-def _first_knot(u, place, light):
-    """The first of six knots around `place`: all of them in the light tail, or none in it."""
-    first, centre = int(place) - 2, _SIDE + MIDDLE - 1
+def _first_knot(u, knot, light):
+    """The first of six knots around `knot`: all of them in the light tail, or none in it."""
+    first, centre = int(knot) - 2, _SIDE + MIDDLE - 1
     if light:
         return max(first, centre + LIGHT) if u > 0.0 else min(first, centre - LIGHT - 5)
     if abs(u) < LIGHT * FINE:
@@ -147,16 +147,16 @@ def log_pdf_near_one(z, profile, alpha, beta):
     beyond = max(size - LAST, 0.0)
     if size < EDGE:
         spacing = FINE
-        place = (_SIDE + MIDDLE - 1) + u / FINE
+        knot = (_SIDE + MIDDLE - 1) + u / FINE
     else:
         spacing = COARSE
         at = 2.0 + (min(size, LAST) - EDGE) / COARSE
-        place = _SIDE + _CENTRE + at if u > 0.0 else _SIDE - 1 - at
+        knot = _SIDE + _CENTRE + at if u > 0.0 else _SIDE - 1 - at
     b = 1.0 + sign * beta
     light = b < THIN and LIGHT * FINE <= size < EDGE
-    first = _first_knot(u, place, light)
+    first = _first_knot(u, knot, light)
     row = first + 3 * PROFILE if light else first
-    t = place - (first + 2)
+    t = knot - (first + 2)
     value = slope = by_a = by_b = log_a = log_a_u = log_a_a = 0.0
     # Lagrange's polynomials through -2, ..., 3 by their products from both ends.
     left, left_d = 1.0, 0.0

@@ -1,4 +1,4 @@
-"""Where the nodes of a law lie, what they hold, and power series of sums over them.
+"""Layout and contents of the quadrature nodes of one distribution, with power series of their sums.
 
 A part of `_fit_law_math.py`. V ascends along the nodes of a side. Where g = level V is small a sum
 over nodes is a power series in g, whose coefficients are known by block of nodes.
@@ -28,7 +28,7 @@ from stablegpu._fit_law_math import (
     WIDTH,
     log_v_of,
 )
-from stablegpu._zero_math import between
+from stablegpu._zero_math import next_trial
 
 STEP = 0.33  # in log V: the trapezoidal rule is then good to 1e-11
 ABOVE = 30.0  # g over which e^-g is left out
@@ -54,30 +54,32 @@ def _level_of(y, side):
 
 
 @inner
-def aim(law, k, nearest, farthest, alpha):
-    """log V at the ends of the nodes of a side, for y from `nearest` to `farthest`, and their
-    distance; that is 0, and there are none, if no such y can be."""
+def set_node_range(law, k, nearest, farthest, alpha):
+    """Set log V at both ends of a half-line's nodes, for y from `nearest` to `farthest`, and the
+    step between nodes; the step is 0, and there are no nodes, if no such y exists."""
     side = law[k * FIELDS : (k + 1) * FIELDS]
     side[WIDTH] = side[COUNT] = 0.0
     if not farthest >= 0.0 or side[LENGTH] <= 0.0 or nearest > side[HIGHEST]:
         return
     nearest = max(nearest, side[LOWEST])
     farthest = min(max(farthest, nearest), side[HIGHEST])
-    rising = alpha < 1.0
-    thin = side[REST] if rising else side[GAP]
+    g_increases = alpha < 1.0
+    nearest_gap = side[REST] if g_increases else side[GAP]
     off = abs(1.0 - alpha)
     steepest = max(1.0, alpha) / off
-    most = ABOVE - math.log(max(thin, 1e-300)) if 0.0 < thin < 1.0 else ABOVE
-    if rising:  # weights grow with g as g^m
+    most = ABOVE - math.log(max(nearest_gap, 1e-300)) if 0.0 < nearest_gap < 1.0 else ABOVE
+    if g_increases:  # weights grow with g as g^m
         m = (1.0 - alpha) / alpha
         most += m * (2.0 + 2.0 * math.log1p(m))
     level, other = _level_of(nearest, side), _level_of(farthest, side)
     highest, lowest = max(level, other), min(level, other)
     low, high = math.log(BELOW) - highest, math.log(most) - lowest
-    slope = 1.0 + (alpha if rising else 1.0) / off  # of the integrands' logarithm behind the start
-    if thin < 0.05:
+    slope = (
+        1.0 + (alpha if g_increases else 1.0) / off
+    )  # of the integrands' logarithm behind the start
+    if nearest_gap < 0.05:
         steepest = max(steepest, 2.0)
-    if thin == 0.0:  # V has a limit
+    if nearest_gap == 0.0:  # V has a limit
         limit = math.log(off) - side[KAPPA] * math.log(alpha)
         least = min(math.exp(min(highest + limit, 700.0)), LIGHT_LIMIT)
         low = limit + max(math.log1p(BELOW / least), 1e-14)
@@ -88,8 +90,8 @@ def aim(law, k, nearest, farthest, alpha):
 
 
 @inner
-def seek(law, job, alpha):
-    """The place in t of end job % 2 of the nodes of side job // 2, in place of its log V.
+def find_node_ends(law, job, alpha):
+    """Solve for t at end job % 2 of the nodes of half-line job // 2 and store it instead of log V.
 
     It is at most `SLACK` steps outside, or the end of the line. log V is wanted in one place only:
     compilers would copy it to each, and the instructions of the GPU's kernel have to be fetched.
@@ -117,14 +119,14 @@ def seek(law, job, alpha):
             if width == 0.0:
                 width = high - low
                 reach = 2.0 * width
-            t = between(low, high, below, above, width, reach)
+            t = next_trial(low, high, below, above, width, reach)
             reach *= 0.5
     side[ENDS + end] = low if (sign > 0.0) == (end == 0) else high
 
 
 @inner
-def allot(law, alpha):
-    """Room for the nodes of both sides, in whole blocks; steps grow where there are too many."""
+def allocate_nodes(law, alpha):
+    """Allocate whole blocks of nodes to both half-lines; the steps grow if there are too many."""
     total = 0.0
     sign = 1.0 if alpha < 1.0 else -1.0  # of the steps in t towards larger g
     for k in range(2):
@@ -150,8 +152,8 @@ def allot(law, alpha):
 
 
 @inner
-def fill(law, nodes, lane, lanes, alpha):
-    """V, weights and derivatives of log V at the nodes of both sides, V ascending."""
+def evaluate_nodes(law, nodes, lane, lanes, alpha):
+    """Evaluate V, the weights and the derivatives of log V at all nodes, V ascending."""
     for k in range(2):
         side = law[k * FIELDS : (k + 1) * FIELDS]
         first, count = int(side[FIRST]) * BLOCK, int(side[COUNT])
@@ -171,9 +173,9 @@ def blocks_of(law):
 
 
 @inner
-def add_up(law, nodes, series, lane, lanes):
-    """By block: sums of w (V/u)^n a for the nodes in it, u the largest of them, and by how much
-    that of the block before is smaller."""
+def block_moments(law, nodes, series, lane, lanes):
+    """For each block, sum w (V/u)^n a over its nodes, where u is the largest V of the block; also
+    store the ratio of the previous block's u to it."""
     second = int(law[FIELDS + FIRST])
     for item in range(lane, ROWS * blocks_of(law), lanes):
         block, row = item // ROWS, item % ROWS
@@ -201,8 +203,9 @@ def add_up(law, nodes, series, lane, lanes):
 
 
 @inner
-def accumulate(law, series, lane, lanes):
-    """The same for all nodes up to the end of the block, u still the largest of them."""
+def running_moments(law, series, lane, lanes):
+    """Accumulate the sums of `block_moments` over all nodes up to the end of each block; u is still
+    the largest V."""
     for item in range(lane, 2 * ROWS, lanes):
         k, row = item // ROWS, item % ROWS
         first, count = int(law[k * FIELDS + FIRST]), int(law[k * FIELDS + COUNT])

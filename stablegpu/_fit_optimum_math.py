@@ -1,7 +1,7 @@
 """Ascent of a log-likelihood in four parameters by its gradient, for both targets.
 
 A machine whose state is an array of floats (`_fit_state_math.py`): `begin` sets it up, the caller
-evaluates the likelihood at the trial point in it, `advance` looks at the sums and sets the next
+evaluates the likelihood at the trial point in it, `advance` processes the sums and sets the next
 trial point, until `DONE`. Steps are in `_fit_step_math.py`, other starts in `_fit_again_math.py`.
 At the optimum the information is observed by differences of gradients, and gives a last step of
 Newton's method.
@@ -12,9 +12,10 @@ import math
 import numpy as np
 
 from hetero.jit import inner
-from stablegpu._fit_again_math import another, restart, scanned, settled
+from stablegpu._fit_again_math import after_convergence, after_scan, next_restart, restart
 from stablegpu._fit_state_math import (
-    ANOTHER,
+    AFTER_CONVERGENCE,
+    BEST_VALUE,
     COLUMN,
     COLUMNS,
     CONVERGED,
@@ -32,18 +33,17 @@ from stablegpu._fit_state_math import (
     IN_S1,
     INFORM,
     INFORMATION,
-    KEPT_VALUE,
     LAST,
     LOWEST_ALPHA,
     MATRIX,
-    MOST,
+    MAX_EVALUATIONS,
+    NEXT_RESTART,
     PHASE,
     POLISH,
     PREDICTED,
     PROPOSE,
     RESTART,
     SEARCH,
-    SETTLED,
     SIZE,
     STATE,
     STATUS,
@@ -55,21 +55,22 @@ from stablegpu._fit_state_math import (
     VALUE,
     WIDTHS,
     X,
+    gain_tolerance,
     lower_bound,
     size_of,
     try_point,
     upper_bound,
-    worth,
 )
-from stablegpu._fit_step_math import largest_step, learn, movable, step_inside
+from stablegpu._fit_step_math import bfgs_update, bounded_step, free_mask, largest_step
 
-HOPE = 20.0  # times the gain that a step promises: another start whose gain is less is given up
+# Abandon a restart if even 20 times its predicted gain cannot reach the best value.
+MAX_EXPECTED_GAIN = 20.0
 DIFFERENCE = 0.02  # conditional standard errors: the information is then good to 1e-3
 
 
 @inner
 def reach_of(lowest, highest, count):
-    """A scale that is less than that of the normal law that fits best."""
+    """Return a scale below that of the best-fitting normal distribution."""
     return 0.5 * (highest - lowest) / math.sqrt(count)
 
 
@@ -84,7 +85,7 @@ def begin(m, alpha, beta, loc, log_scale, lowest_alpha, free, reach):
     """
     for k in range(STATE):
         m[k] = 0.0
-    m[SIZE], m[KEPT_VALUE], m[LOWEST_ALPHA] = 4.0, -np.inf, lowest_alpha
+    m[SIZE], m[BEST_VALUE], m[LOWEST_ALPHA] = 4.0, -np.inf, lowest_alpha
     m[X], m[X + 1], m[X + 2], m[X + 3] = alpha, beta, loc, log_scale
     for k in range(size_of(m)):
         m[FREE + k] = float((free >> k) & 1)
@@ -97,8 +98,8 @@ def begin(m, alpha, beta, loc, log_scale, lowest_alpha, free, reach):
 
 
 @inner
-def _take(m, sums):
-    """The trial point becomes the current one."""
+def accept_trial(m, sums):
+    """Accept the trial point as the current point."""
     m[VALUE] = sums[0]
     for k in range(size_of(m)):
         m[X + k] = m[TRIAL + k]
@@ -107,22 +108,22 @@ def _take(m, sums):
 
 @inner
 def _propose(m, gain):
-    """The next trial point of the search, or what follows the search."""
+    """Set the next trial point of the search, or return the action that follows the search."""
     if gain < 0.0 and m[DAMPING] < 1e12:
         m[DAMPING] = max(10.0 * m[DAMPING], 0.1)
         return PROPOSE
     m[PREDICTED] = gain
     wrong = m[X] < TO_S1 if m[IN_S1] == 0.0 else m[X] > TO_S0
-    if wrong and m[FREE + 2] > 0.0 and m[EVALUATIONS] < MOST:
+    if wrong and m[FREE + 2] > 0.0 and m[EVALUATIONS] < MAX_EVALUATIONS:
         return RESTART
-    if gain < worth(m) or m[DAMPING] > 1e8:
+    if gain < gain_tolerance(m) or m[DAMPING] > 1e8:
         m[STATUS] = CONVERGED if m[DAMPING] < 1e8 else STUCK
-        return SETTLED
-    if m[TRIES] > 0.0 and m[VALUE] + HOPE * gain < m[KEPT_VALUE]:
-        return ANOTHER
-    if m[EVALUATIONS] >= MOST:
+        return AFTER_CONVERGENCE
+    if m[TRIES] > 0.0 and m[VALUE] + MAX_EXPECTED_GAIN * gain < m[BEST_VALUE]:
+        return NEXT_RESTART
+    if m[EVALUATIONS] >= MAX_EVALUATIONS:
         m[STATUS] = EXHAUSTED
-        return SETTLED
+        return AFTER_CONVERGENCE
     for k in range(size_of(m)):
         m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
     for k in range(size_of(m)):
@@ -132,12 +133,12 @@ def _propose(m, gain):
 
 
 @inner
-def _inform(m):
-    """Prepare the differences of gradients, towards the farther bound; parameters at a bound are
-    left out."""
+def start_information(m):
+    """Set up finite differences of the gradient, each towards the farther bound; parameters at a
+    bound are skipped."""
     m[PHASE] = INFORM
     m[COLUMN] = -1.0
-    moves = movable(m)
+    moves = free_mask(m)
     for k in range(size_of(m)):
         width = 0.0
         if (moves >> k) & 1:
@@ -152,7 +153,7 @@ def _inform(m):
 
 @inner
 def _next_column(m):
-    """The next trial point of the differences, or the last step."""
+    """Set the next trial point of the finite differences; after the last, symmetrize the matrix."""
     column = int(m[COLUMN]) + 1
     while column < 4 and m[WIDTHS + column] == 0.0:
         column += 1
@@ -173,8 +174,8 @@ def _next_column(m):
 
 
 @inner
-def _polish(m, gain):
-    """The last step, by the information; none where that is not positive definite."""
+def final_newton_step(m, gain):
+    """Take a last Newton step by the observed information, unless it is not positive definite."""
     m[PHASE] = POLISH if gain >= 0.0 else DONE
     for k in range(size_of(m)):
         m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
@@ -183,13 +184,13 @@ def _polish(m, gain):
 
 @inner
 def _search(m, sums, fine):
-    """Look at a step of the search: it is taken if it gains anything."""
+    """Accept a step of the search if it gains anything, and adapt the damping."""
     gain = sums[0] - m[VALUE]
     ratio = gain / m[PREDICTED] if fine else -1.0
     if fine:
-        learn(m, sums)
+        bfgs_update(m, sums)
     if fine and gain > 0.0:
-        _take(m, sums)
+        accept_trial(m, sums)
         if ratio < 0.25:
             m[DAMPING] = max(2.0 * m[DAMPING], 0.25)
         elif ratio > 0.6:
@@ -199,19 +200,19 @@ def _search(m, sums, fine):
 
 
 @inner
-def _look(m, sums):
-    """Look at the sums of the trial point; what is to be done next."""
+def process_evaluation(m, sums):
+    """Process one evaluation of the likelihood and return the next action."""
     fine = -np.inf < sums[0] < np.inf
     for k in range(size_of(m)):
         fine = fine and abs(sums[1 + k]) < np.inf
     phase = m[PHASE]
     if phase == FIRST:
-        if not fine and m[KEPT_VALUE] > -np.inf:
-            return ANOTHER
+        if not fine and m[BEST_VALUE] > -np.inf:
+            return NEXT_RESTART
         if not fine:
             m[STATUS], m[PHASE] = IMPOSSIBLE, DONE
             return EVALUATE
-        _take(m, sums)
+        accept_trial(m, sums)
         if m[FREE] + m[FREE + 1] + m[FREE + 2] + m[FREE + 3] == 0.0:
             m[PHASE] = DONE
             return EVALUATE
@@ -230,29 +231,29 @@ def _look(m, sums):
             m[INFORMATION + 4 * k + j] = (m[GRADIENT + j] - sums[1 + j]) / m[WIDTHS + k]
         return COLUMNS
     if phase == POLISH:
-        if fine and sums[0] >= m[VALUE] - worth(m):
-            _take(m, sums)
+        if fine and sums[0] >= m[VALUE] - gain_tolerance(m):
+            accept_trial(m, sums)
         m[PHASE] = DONE
         return EVALUATE
-    return scanned(m, sums)
+    return after_scan(m, sums)
 
 
 @inner
 def advance(m, sums):
-    """Look at the sums of the trial point and set the next one."""
+    """Process one evaluation of the likelihood and set the next trial point."""
     m[EVALUATIONS] += 1.0
-    next_ = _look(m, sums)
+    next_ = process_evaluation(m, sums)
     while next_ != EVALUATE:
         if next_ == PROPOSE or next_ == LAST:
             last = next_ == LAST
-            gain = step_inside(m, INFORMATION if last else MATRIX, 0.0 if last else m[DAMPING])
-            next_ = _polish(m, gain) if last else _propose(m, gain)
-        elif next_ == SETTLED:
-            next_ = settled(m)
-        elif next_ == ANOTHER:
-            next_ = another(m)
+            gain = bounded_step(m, INFORMATION if last else MATRIX, 0.0 if last else m[DAMPING])
+            next_ = final_newton_step(m, gain) if last else _propose(m, gain)
+        elif next_ == AFTER_CONVERGENCE:
+            next_ = after_convergence(m)
+        elif next_ == NEXT_RESTART:
+            next_ = next_restart(m)
         elif next_ == DIFFERENCES:
-            _inform(m)
+            start_information(m)
             next_ = COLUMNS
         elif next_ == COLUMNS:
             next_ = _next_column(m)

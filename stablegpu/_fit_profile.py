@@ -35,19 +35,19 @@ def table() -> np.ndarray:
     return np.concatenate([alphas[:, None], betas[:, None], places, pairs], axis=1).ravel()
 
 
-def choices(lowest, known: dict) -> np.ndarray:
+def choices(lowest, fixed_values: dict) -> np.ndarray:
     """What each set may start from: the first and last alpha of the table, and beta or -1 for all.
 
     Known parameters leave the nearest of the table.
     """
     from stablegpu._fit_profile_math import ALPHAS, BETAS
 
-    found = np.zeros((len(lowest), 3), np.int64)
-    found[:, 0], found[:, 1] = np.searchsorted(ALPHAS, lowest), len(ALPHAS) - 1
-    if "alpha" in known:
-        found[:, :2] = _nearest(np.log(ALPHAS), np.log(known["alpha"]))[:, None]
-    found[:, 2] = _nearest(np.array(BETAS), known["beta"]) if "beta" in known else -1
-    return found
+    result = np.zeros((len(lowest), 3), np.int64)
+    result[:, 0], result[:, 1] = np.searchsorted(ALPHAS, lowest), len(ALPHAS) - 1
+    if "alpha" in fixed_values:
+        result[:, :2] = _nearest(np.log(ALPHAS), np.log(fixed_values["alpha"]))[:, None]
+    result[:, 2] = _nearest(np.array(BETAS), fixed_values["beta"]) if "beta" in fixed_values else -1
+    return result
 
 
 def _nearest(places, values):

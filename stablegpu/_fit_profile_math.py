@@ -100,10 +100,10 @@ def log_pdf_of(y, table, law):
     size = abs(y)
     knot = (bits_of(size) >> 51) - _FIRST_KNOT
     inside = min(max(knot, 0), KNOTS - 1)
-    place = law * LAW + VALUES + 2 * (inside if y >= 0.0 else KNOTS + inside)
+    index = law * LAW + VALUES + 2 * (inside if y >= 0.0 else KNOTS + inside)
     off = size - float_of((inside + _FIRST_KNOT) << 51) if inside == knot else 0.0
     beyond = max(knot - inside, 0) * _PER_KNOT
-    return table[place] + table[place + 1] * off - (1.0 + table[law * LAW]) * beyond
+    return table[index] + table[index + 1] * off - (1.0 + table[law * LAW]) * beyond
 
 
 @inner

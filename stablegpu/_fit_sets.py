@@ -22,7 +22,7 @@ COUNTED = 1.0 / 20.0
 in `_fit_many.py`)."""
 
 
-class Sets(NamedTuple):
+class SortedDataSets(NamedTuple):
     """Sorted data sets: set s is x[ends[s, 0]:ends[s, 1]], all on the device."""
 
     x: Any
@@ -68,26 +68,33 @@ def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace):
     twin("stablegpu._fit_start", work.device).sort(
         data, weights, sources, ends, int(counts.max()), x, w, laws, work.stream
     )
-    return Sets(x, w, ends), laws
+    return SortedDataSets(x, w, ends), laws
 
 
-def some(sets: Sets, which, host: Workspace) -> Sets:
-    """Those of the sets."""
+def select(sets: SortedDataSets, which, host: Workspace) -> SortedDataSets:
+    """Return the data sets with the indices `which`."""
     ends = host.result(sets.ends, sets.ends.shape)[which]
     return sets._replace(ends=pairs(host, ends))
 
 
-def starts_of(sets: Sets, laws, work: Workspace, host: Workspace):
+def starts_of(sets: SortedDataSets, laws, work: Workspace, host: Workspace):
     """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale; and the
     largest weight of equal data and that of all."""
     loops = twin("stablegpu._fit_start", work.device)
     loops.start(*sets, constants(work).surfaces, laws, work.stream)
-    found = host.result(laws, laws.shape)
-    return np.ascontiguousarray(found[:, :4]), found[:, 4:]
+    result = host.result(laws, laws.shape)
+    return np.ascontiguousarray(result[:, :4]), result[:, 4:]
 
 
 def maximized(
-    sets: Sets, initial, units, lowest, free: int, work: Workspace, host: Workspace, choices=None
+    sets: SortedDataSets,
+    initial,
+    units,
+    lowest,
+    free: int,
+    work: Workspace,
+    host: Workspace,
+    choices=None,
 ):
     """Final states of the optimiser, a row for every set; see `_fit_cpu.maximize`.
 
@@ -143,7 +150,7 @@ def binned(data, weights, centre: float, width: float, ends, work: Workspace, ho
             break
         width = 1e-3 * (upper - lower)
         points, masses, fullest = _points_of_bins(data, weights, centre, width, ends, work, host)
-    sets = Sets(
+    sets = SortedDataSets(
         host.input("data", points),
         host.input("weights", masses),
         pairs(host, np.array([[0, points.size]])),
@@ -170,9 +177,9 @@ def _ties_of(data, weights, fullest, work: Workspace) -> tuple[float, float]:
 def _points_of_bins(data, weights, centre, width, ends, work: Workspace, host: Workspace):
     """Sorted points that stand for the data, two a bin, and how much each counts; and of the
     fullest bin the weights before it and in it, and the total."""
-    from stablegpu._fit_bins_math import BINS, place
+    from stablegpu._fit_bins_math import BINS, binning_coordinate
 
-    low, high = (place(end, centre, width) for end in ends)
+    low, high = (binning_coordinate(end, centre, width) for end in ends)
     per_unit = BINS / max(high - low, 1e-300) * (1.0 - 1e-12)
     table = host.output((3 * BINS,))
     twin("stablegpu._fit_bins", work.device).accumulate(

@@ -25,7 +25,9 @@ def sort_sets(data, weights, sources, ends, x, w, laws):
             size *= 2
         for i in range(lane, size, cuda.blockDim.x):
             value = data[start + i] if i < count else np.inf
-            memory[i] = value if value == value else np.inf  # NaN is as bad, and cannot be sorted
+            memory[i] = (
+                value if value == value else np.inf
+            )  # NaN does not sort; both are rejected later
             if weighted:
                 memory[size + i] = weights[start + i] if i < count else 0.0
         cuda.syncthreads()

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from hetero.jit import scalar
-from stablegpu._zero_math import between
+from stablegpu._zero_math import next_trial
 
 ALPHAS, ANGLES = 381, 193  # places of the surfaces: alpha in [0.1, 2], beta in [0, 1]
 LOWEST, HIGHEST = 0.1, 2.0
@@ -53,7 +53,7 @@ def _alpha_of(angle, log_ratio, surfaces):
     width = high - low
     reach = 2.0 * width
     while high - low > TOLERANCE:
-        alpha = between(low, high, below, above, width, reach)
+        alpha = next_trial(low, high, below, above, width, reach)
         value = _excess(alpha, angle, log_ratio, surfaces)
         if value < 0.0:
             low, below = alpha, value
@@ -77,7 +77,7 @@ def _angle_of(skew, log_ratio, surfaces):
     width = high - low
     reach = 2.0 * width
     while high - low > TOLERANCE:
-        angle = between(low, high, below, above, width, reach)
+        angle = next_trial(low, high, below, above, width, reach)
         value = _surface(surfaces, 1, _alpha_of(angle, log_ratio, surfaces), angle) - skew
         if value < 0.0:
             low, below = angle, value
@@ -145,8 +145,8 @@ def quantile(x, weights, start, stop, total, p):
 
 @scalar
 def estimate_within(low, q05, q25, q50, q75, q95, high, surfaces):
-    """`estimate`, given the extremes too: in the place of alpha inf for data that are not finite,
-    -inf for a range that float64 does not hold, NaN for quartiles without a distance."""
+    """Return `estimate`, with bad data flagged in the alpha slot: +inf if data are not finite, -inf
+    if their range overflows float64, NaN if the quartiles are equal."""
     law = estimate(q05, q25, q50, q75, q95, surfaces)
     if not (-np.inf < low and high < np.inf):
         return np.inf, law[1], law[2], law[3]

@@ -43,23 +43,23 @@ def covariances_of(states, slope, scale, free: int):
     from stablegpu._fit_state_math import INFORMATION, WIDTHS
 
     information = states[:, INFORMATION : INFORMATION + 16].reshape(-1, 4, 4)
-    known = states[:, WIDTHS : WIDTHS + 4] != 0.0
+    measured = states[:, WIDTHS : WIDTHS + 4] != 0.0
     fixed = np.array([not (free >> k) & 1 for k in range(4)])
-    unknown = ~known & ~fixed
-    fine = np.isfinite(information).all(axis=(1, 2)) & (known | fixed | unknown).all(axis=1)
-    fine &= known.any(axis=1)
+    unmeasured = ~measured & ~fixed
+    fine = np.isfinite(information).all(axis=(1, 2)) & (measured | fixed | unmeasured).all(axis=1)
+    fine &= measured.any(axis=1)
     safe = np.where(fine[:, None, None], information, np.eye(4))
     fine &= _is_positive_definite(_scaled(safe))
     inner = np.zeros_like(safe)
     inner[fine] = np.linalg.inv(safe[fine])
-    inner *= known[:, :, None] & known[:, None, :]
+    inner *= measured[:, :, None] & measured[:, None, :]
     units = np.stack([np.ones_like(scale), np.ones_like(scale), scale, scale], axis=1)
     with np.errstate(invalid="ignore", over="ignore"):
         slope = slope / units[:, :, None]
         outer = slope @ inner @ slope.transpose(0, 2, 1)
         outer[~fine] = np.nan
         outer[:, fixed | fixed[:, None]] = 0.0
-        outer[unknown[:, :, None] | unknown[:, None, :]] = np.nan
+        outer[unmeasured[:, :, None] | unmeasured[:, None, :]] = np.nan
         errors = units * np.sqrt(np.diagonal(outer, axis1=1, axis2=2))
         return units[:, :, None] * outer * units[:, None, :], errors
 

@@ -81,7 +81,7 @@ def _solve(m, matrix, damping, moves):
 
 
 @inner
-def movable(m):
+def free_mask(m):
     """Bits of the parameters that are neither fixed nor held at a bound; beta is held where alpha
     was fixed at 2, whose law does not depend on it."""
     moves = 0
@@ -93,9 +93,9 @@ def movable(m):
 
 
 @inner
-def step_inside(m, matrix, damping):
+def bounded_step(m, matrix, damping):
     """A step that respects the bounds, to DIRECTION; the gain that it promises, or -1."""
-    moves = movable(m)
+    moves = free_mask(m)
     for k in range(size_of(m)):
         m[DIRECTION + k] = 0.0
     for _ in range(3):
@@ -129,7 +129,7 @@ def step_inside(m, matrix, damping):
 
 
 @inner
-def learn(m, sums):
+def bfgs_update(m, sums):
     """BFGS: the matrix maps the step to the fall of the gradient, where that is possible."""
     curvature = bend = 0.0
     for i in range(size_of(m)):

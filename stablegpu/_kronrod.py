@@ -1,4 +1,4 @@
-"""Gauss-Kronrod rules of any order, computed: no tables to mistype.
+"""Gauss-Kronrod rules of any order, computed (Laurie 1997) rather than tabulated.
 
 D. P. Laurie: Calculation of Gauss-Kronrod quadrature rules, Math. Comp. 66 (1997), 1133-1145.
 """
@@ -17,9 +17,9 @@ def _jacobi_kronrod(n: int) -> tuple[np.ndarray, np.ndarray]:
     algorithm give the rest, going first eastward, then southward, through their triangle.
     """
     a, b = np.zeros(2 * n + 1), np.zeros(2 * n + 1)
-    known = np.arange(1, (3 * n + 1) // 2 + 1)
+    indices = np.arange(1, (3 * n + 1) // 2 + 1)
     b[0] = 2.0
-    b[known] = known**2 / (4.0 * known**2 - 1.0)
+    b[indices] = indices**2 / (4.0 * indices**2 - 1.0)
     s, t = np.zeros(n // 2 + 2), np.zeros(n // 2 + 2)
     t[1] = b[n + 1]
     for m in range(n - 1):

@@ -29,7 +29,7 @@ def surfaces() -> np.ndarray:
     from stablegpu._fit_start_math import ALPHAS, ANGLES, HIGHEST, LOWEST
 
     with files("stablegpu").joinpath("mcculloch.npz").open("rb") as file, np.load(file) as table:
-        alpha, beta, known = table["alpha"], table["beta"], table["quantiles"]
+        alpha, beta, tabulated = table["alpha"], table["beta"], table["quantiles"]
     places = np.linspace(LOWEST, HIGHEST, ALPHAS), np.linspace(0.0, 0.5 * np.pi, ANGLES)
 
     def spline(values):
@@ -37,7 +37,7 @@ def surfaces() -> np.ndarray:
 
     # alpha times the logarithm of a distance between quantiles is nearly linear: for small alpha
     # the tails are sums of powers 1/alpha. Ratios of distances are steps there.
-    q05, q25, q50, q75, q95 = np.moveaxis(known, -1, 0)
+    q05, q25, q50, q75, q95 = np.moveaxis(tabulated, -1, 0)
     pairs = (q95 - q50, q50 - q05, q75 - q50, q50 - q25)
     above, below, upper, lower = (
         spline(alpha[:, None] * np.log(d)) / places[0][:, None] for d in pairs

@@ -14,12 +14,12 @@ _BISECTIONS = 60
 
 
 @serial
-def place(log_u, limit, side):
-    """Where U has a value, in t, by bisection."""
+def solve_t(log_u, limit, side):
+    """Solve log U(t) = log_u for t by bisection."""
     low, high = -_T, _T
     for _ in range(_BISECTIONS):
         t = 0.5 * (low + high)
-        if (log_value(t, limit, side) < log_u) == side.rising:
+        if (log_value(t, limit, side) < log_u) == side.g_increases_with_theta:
             low = t
         else:
             high = t
@@ -30,7 +30,7 @@ def place(log_u, limit, side):
 def log_value(t, limit, side):
     """log U at t; `limit` is V_0."""
     p, r = distances(t, side)
-    x = p if side.rising else r
+    x = p if side.g_increases_with_theta else r
     if limit > 0.0 and x < 0.5:
         rise = math.expm1(log_rise(x, side))
         return math.log(limit * rise) if rise > 0.0 else -math.inf

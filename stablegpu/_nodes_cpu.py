@@ -16,7 +16,7 @@ from stablegpu._nodes_math import (
     octave_of,
     outside,
 )
-from stablegpu._values_math import oriented, placed
+from stablegpu._values_math import restore_side, standardize
 
 _FIRST = 1 << 18
 """Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
@@ -34,10 +34,10 @@ def _window(level, start, stop, nodes):
 
 
 @scalar(fastmath=FUSED)
-def integrals(y, side, reach, nodes):
+def integrals(y, side, node_range, nodes):
     """int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g, and g_min."""
     level = y**side.kappa
-    row = reach.octave + octave_of(level)
+    row = node_range.octave + octave_of(level)
     first, last = nodes.first[row], nodes.last[row]
     window = _window(level, first * BLOCK, last * BLOCK, nodes)
     z = level * nodes.largest[first]
@@ -47,7 +47,7 @@ def integrals(y, side, reach, nodes):
         high = high * z + term
         slope = slope * z + k * term
     before, beyond = nodes.moments[first, 0], nodes.beyond[last]
-    g_min = level * reach.limit
+    g_min = level * node_range.limit
     return completed(window, z, high, slope, before, beyond, g_min, side), g_min
 
 
@@ -58,8 +58,8 @@ def _evaluate_points(
     frame,
     right,
     left,
-    right_reach,
-    left_reach,
+    right_range,
+    left_range,
     nodes,
     pdf,
     cdf,
@@ -70,21 +70,21 @@ def _evaluate_points(
 ):
     logs = logpdf.size + logcdf.size + logsf.size > 0
     for i in prange(x.size):
-        y, _, mirrored = placed(x[i], frame, right.alpha)
-        side, reach = right, right_reach
+        y, _, mirrored = standardize(x[i], frame, right.alpha)
+        side, node_range = right, right_range
         if mirrored:
-            side, reach = left, left_reach
-        if is_outside(y, side, reach):
-            found = outside(y, side, reach)
+            side, node_range = left, left_range
+        if is_outside(y, side, node_range):
+            result = outside(y, side, node_range)
         else:
-            (density, below, above), g_min = integrals(y, side, reach, nodes)
-            found = assembled(y, g_min, density, below, above, side, logs)
-        values = oriented(found, mirrored, frame.scale)
+            (density, below, above), g_min = integrals(y, side, node_range, nodes)
+            result = assembled(y, g_min, density, below, above, side, logs)
+        values = restore_side(result, mirrored, frame.scale)
         write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
 
 
-def evaluate(x, frame, right, left, right_reach, left_reach, nodes, outputs, stream=0):
+def evaluate(x, frame, right, left, right_range, left_range, nodes, outputs, stream=0):
     """pdf, cdf, sf and their logarithms at points."""
-    constants = (frame, right, left, right_reach, left_reach, nodes)
+    constants = (frame, right, left, right_range, left_range, nodes)
     for a, b in ranges(x.size, first=_FIRST):
         _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))

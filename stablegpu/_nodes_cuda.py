@@ -16,13 +16,13 @@ from stablegpu._nodes_math import (
     octave_of,
     outside,
 )
-from stablegpu._values_math import oriented, placed
+from stablegpu._values_math import restore_side, standardize
 
 _THREADS = 256
 
 
 @kernel(launch_bounds=(_THREADS, 1))
-def evaluate_points(x, frame, right, left, right_reach, left_reach, nodes, outputs):
+def evaluate_points(x, frame, right, left, right_range, left_range, nodes, outputs):
     shared = cuda.shared.array(0, float64)  # values and weights in turn
     count = nodes.values.size
     for j in range(cuda.threadIdx.x, count, cuda.blockDim.x):
@@ -31,15 +31,15 @@ def evaluate_points(x, frame, right, left, right_reach, left_reach, nodes, outpu
     cuda.syncthreads()
     logs = outputs[3].size + outputs[4].size + outputs[5].size > 0
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        y, _, mirrored = placed(x[i], frame, right.alpha)
-        side, reach = right, right_reach
+        y, _, mirrored = standardize(x[i], frame, right.alpha)
+        side, node_range = right, right_range
         if mirrored:
-            side, reach = left, left_reach
-        if is_outside(y, side, reach):
-            found = outside(y, side, reach)
+            side, node_range = left, left_range
+        if is_outside(y, side, node_range):
+            result = outside(y, side, node_range)
         else:
             level = y**side.kappa
-            row = reach.octave + octave_of(level)
+            row = node_range.octave + octave_of(level)
             first, last = nodes.first[row], nodes.last[row]
             density = below = above = 0.0
             for j in range(2 * BLOCK * first, 2 * BLOCK * last, 2):
@@ -54,17 +54,17 @@ def evaluate_points(x, frame, right, left, right_reach, left_reach, nodes, outpu
                 high = high * z + term
                 slope = slope * z + k * term
             before, beyond = nodes.moments[first, 0], nodes.beyond[last]
-            g_min = level * reach.limit
+            g_min = level * node_range.limit
             density, below, above = completed(
                 (density, below, above), z, high, slope, before, beyond, g_min, side
             )
-            found = assembled(y, g_min, density, below, above, side, logs)
-        write(outputs, i, oriented(found, mirrored, frame.scale))
+            result = assembled(y, g_min, density, below, above, side, logs)
+        write(outputs, i, restore_side(result, mirrored, frame.scale))
 
 
-def evaluate(x, frame, right, left, right_reach, left_reach, nodes, outputs, stream=0):
+def evaluate(x, frame, right, left, right_range, left_range, nodes, outputs, stream=0):
     """pdf, cdf, sf and their logarithms at points."""
     table = launch.on_device(nodes)
-    arguments = (x, frame, right, left, right_reach, left_reach, table, outputs)
+    arguments = (x, frame, right, left, right_range, left_range, table, outputs)
     size = 16 * nodes.values.size
     launch.with_shared_memory(evaluate_points, arguments, size, _THREADS, x.size, stream)

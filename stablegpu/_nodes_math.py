@@ -30,7 +30,7 @@ FIRST_OCTAVE, OCTAVES = -1016, 2032
 UNDERFLOW = 708.0
 
 
-class Reach(NamedTuple):
+class NodeRange(NamedTuple):
     """What the sums need of one side of zeta besides its `Side`."""
 
     lowest: float  # below this y the law is as at y = 0, or it has vanished
@@ -127,33 +127,33 @@ def assembled(y, g_min, density, below, above, side, logs):
 
 
 @scalar
-def is_outside(y, side, reach):
+def is_outside(y, side, node_range):
     """Whether no sum is needed: NaN, outside the support, next to zeta, far tail."""
-    return not reach.lowest < y < reach.highest
+    return not node_range.lowest < y < node_range.highest
 
 
 @scalar
-def outside(y, side, reach):
+def outside(y, side, node_range):
     """pdf, low and high with their logarithms where `is_outside`."""
     if y != y:
         return with_logs(y, y, y)
     if side.length <= 0.0 or not y < math.inf:
         return with_logs(0.0, 1.0, 0.0)
-    if reach.limit > 0.0 and (y > reach.lowest) == (side.alpha > 1.0):
-        return vanished(y, side, reach)
-    if y <= reach.lowest:
-        low, high = side.rest / math.pi, side.length / math.pi
+    if node_range.limit > 0.0 and (y > node_range.lowest) == (side.alpha > 1.0):
+        return vanished(y, side, node_range)
+    if y <= node_range.lowest:
+        low, high = side.left_angle / math.pi, side.length / math.pi
         return with_logs(side.peak, min(low, 1.0), min(high, 1.0))
-    return tail(y, side.alpha, reach)
+    return tail(y, side.alpha, node_range)
 
 
 @scalar
-def vanished(y, side, reach):
+def vanished(y, side, node_range):
     """A light tail so far out that nothing but e^-g is left to the last digit of its logarithm."""
-    log_g = side.kappa * math.log(y) + reach.log_limit if y > 0.0 else math.inf
+    log_g = side.kappa * math.log(y) + node_range.log_limit if y > 0.0 else math.inf
     g = math.exp(log_g)
     log_pdf = math.log(side.front / y) - g if g < math.inf else -math.inf
-    if side.rising:
+    if side.g_increases_with_theta:
         low, high = 0.0, 1.0
         return 0.0, low, high, log_pdf, -g, 0.0
     return 0.0, 1.0, 0.0, log_pdf, 0.0, -g

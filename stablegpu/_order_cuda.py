@@ -28,8 +28,8 @@ def sortable(bits):
 def count_digits(bits, prefixes, shift, counts):
     """counts[k, d]: elements whose bytes above `shift` + 8 equal prefixes[k] and next byte is d."""
     local = cuda.shared.array(_COUNTERS, int32)
-    wanted = prefixes.size
-    for i in range(cuda.threadIdx.x, wanted * _DIGITS, cuda.blockDim.x):
+    target = prefixes.size
+    for i in range(cuda.threadIdx.x, target * _DIGITS, cuda.blockDim.x):
         local[i] = 0
     cuda.syncthreads()
     for i in range(cuda.grid(1), bits.size, cuda.gridsize(1)):
@@ -37,11 +37,11 @@ def count_digits(bits, prefixes, shift, counts):
         # A shift by 64 is undefined: two steps.
         above = (key >> np.uint64(shift)) >> np.uint64(8)
         digit = int32((key >> np.uint64(shift)) & np.uint64(255))
-        for k in range(wanted):
+        for k in range(target):
             if above == prefixes[k]:
                 cuda.atomic.add(local, k * _DIGITS + digit, 1)
     cuda.syncthreads()
-    for i in range(cuda.threadIdx.x, wanted * _DIGITS, cuda.blockDim.x):
+    for i in range(cuda.threadIdx.x, target * _DIGITS, cuda.blockDim.x):
         if local[i] != 0:
             cuda.atomic.add(counts, (i // _DIGITS, i % _DIGITS), local[i])
 
@@ -53,10 +53,10 @@ def select(data, ranks, stream=0):
     """
     bits = data.view(np.uint64)
     grid = launch.strided(bits.size, per_sm=8)
-    found = np.zeros(len(ranks), np.uint64)  # the bytes so far of every rank
+    result = np.zeros(len(ranks), np.uint64)  # the bytes so far of every rank
     left = np.array(ranks, np.int64)  # the rank among the elements that share them
     for shift in range(56, -8, -8):
-        prefixes, which = np.unique(found, return_inverse=True)
+        prefixes, which = np.unique(result, return_inverse=True)
         counts = cuda.to_device(np.zeros((prefixes.size, _DIGITS), np.int64), stream=stream)
         regions.moved(to_device=counts.nbytes, to_host=counts.nbytes)
         count_digits[grid, launch.THREADS, stream](
@@ -66,8 +66,8 @@ def select(data, ranks, stream=0):
         for k, row in enumerate(which):
             digit = int(np.searchsorted(reached[row], left[k], side="right"))
             left[k] -= reached[row][digit - 1] if digit else 0
-            found[k] = (found[k] << np.uint64(8)) | np.uint64(digit)
-    return (found ^ np.where(found >= _SIGN, _SIGN, _ONES)).view(np.float64)
+            result[k] = (result[k] << np.uint64(8)) | np.uint64(digit)
+    return (result ^ np.where(result >= _SIGN, _SIGN, _ONES)).view(np.float64)
 
 
 @kernel

@@ -82,7 +82,8 @@ class Parameters:
         return zeta_parts(self.alpha, self.beta)
 
     def converted(self, parameterization: str) -> Parameters:
-        """The same law in "S0" or "S1"; only loc changes (Nolan; 000 eq. 2)."""
+        """The same law in "S0" or "S1"; only loc changes (Nolan; Julian-Moreno
+        et al. 2016, eq. 2)."""
         target = errors.one_of("parameterization", parameterization, PARAMETERIZATIONS)
         if target == self.parameterization:
             return self
@@ -94,11 +95,11 @@ class Parameters:
         return Parameters(self.alpha, self.beta, loc, self.scale, target)
 
     @property
-    def frame(self) -> Frame:
-        """What takes a point to the standard law."""
+    def frame(self) -> Standardization:
+        """Location, scale and offset that map x to the standardized variable."""
         flip = self.alpha == 1.0 and self.beta < 0.0
         in_s0 = self.parameterization == "S0"
-        return Frame(self.loc, self.scale, *self.offset, in_s0, flip)
+        return Standardization(self.loc, self.scale, *self.offset, in_s0, flip)
 
     @property
     def end(self) -> float:
@@ -140,8 +141,8 @@ def characteristic_function(t, parameters: Parameters):
     return modulus * np.exp(1j * angle)
 
 
-class Frame(NamedTuple):
-    """What takes a point x to y and z of the standard law."""
+class Standardization(NamedTuple):
+    """Location, scale and offset that map x to y and z of the standard distribution."""
 
     loc: float
     scale: float
@@ -151,16 +152,16 @@ class Frame(NamedTuple):
     flip: bool  # alpha = 1: the law is read mirrored
 
 
-class Side(NamedTuple):
-    """One side of zeta: what the integrand needs of (alpha, beta), beta mirrored for the left."""
+class HalfLine(NamedTuple):
+    """Constants of the integrand on one side of zeta; beta is mirrored for the left half-line."""
 
     alpha: float
     beta: float
     kappa: float
     zeta: float
     length: float  # P = pi/2 + theta0
-    gap: float  # pi - alpha P: 0 where the tail is light (alpha > 1)
-    rest: float  # pi/2 - theta0
+    tail_gap: float  # pi - alpha P: 0 where the tail is light (alpha > 1)
+    left_angle: float  # pi/2 - theta0
     log_scale: float  # log of the factor of V that is free of theta
     half_log: float  # log(1 + zeta^-2) / 2
     front: float  # pdf = front / y int g e^-g, for alpha = 1 without y
@@ -169,15 +170,15 @@ class Side(NamedTuple):
     log_right: float  # log of y^alpha sf for y -> inf; -inf: light tail
     log_left: float  # alpha = 1: log of |x| cdf for x -> -inf
     near: bool  # alpha near 1 and zeta < -1: log g is taken relative to |zeta|
-    rising: bool  # whether g grows with theta
+    g_increases_with_theta: bool  # whether g grows with theta
 
 
-def sides(alpha: float, beta: float) -> tuple[Side, Side]:
-    """Right side and left side; alpha = 1 has one, of |beta|."""
+def half_lines(alpha: float, beta: float) -> tuple[HalfLine, HalfLine]:
+    """Right and left half-line; for alpha = 1 both are that of |beta|."""
     if alpha == 1.0:
-        side = side_at_one(abs(beta))
+        side = half_line_at_one(abs(beta))
         return side, side
-    return _side(alpha, beta), _side(alpha, -beta)
+    return _half_line(alpha, beta), _half_line(alpha, -beta)
 
 
 def extent(alpha: float, beta: float) -> tuple[float, float]:
@@ -194,36 +195,36 @@ def extent(alpha: float, beta: float) -> tuple[float, float]:
     return (angle, other) if alpha < 1.0 else (other, angle)
 
 
-def _side(alpha: float, beta: float) -> Side:
-    whole, gap = extent(alpha, beta)
+def _half_line(alpha: float, beta: float) -> HalfLine:
+    whole, tail_gap = extent(alpha, beta)
     other, _ = extent(alpha, -beta)
-    return side_of(alpha, beta, zeta(alpha, beta), whole, gap, other)
+    return half_line_of(alpha, beta, zeta(alpha, beta), whole, tail_gap, other)
 
 
-def side_of(alpha, beta, centre, whole, gap, other) -> Side:
-    """The side for alpha != 1 from zeta, `extent` and the other side's extent.
+def half_line_of(alpha, beta, centre, whole, tail_gap, other) -> HalfLine:
+    """Half-line for alpha != 1 from zeta, `extent` and the extent of the other half-line.
 
     This and the functions it needs call no functions of this module: `_points_math.py` compiles
     them as they are, for laws that differ from point to point.
     """
-    length, rest = whole / alpha, other / alpha
+    length, left_angle = whole / alpha, other / alpha
     log_cos = -math.log(math.hypot(1.0, centre))  # of alpha theta0
     if abs(centre) < 1e8:
         log_cos = -0.5 * math.log1p(centre**2)
     gamma = math.gamma(1.0 + 1.0 / alpha) if alpha > 1.0 / 170.0 else math.inf
-    peak = gamma * math.sin(min(length, rest)) / math.pi * math.exp(log_cos / alpha)
-    tail = math.sin(min(whole, gap)) if alpha < 2.0 else 0.0
+    peak = gamma * math.sin(min(length, left_angle)) / math.pi * math.exp(log_cos / alpha)
+    tail = math.sin(min(whole, tail_gap)) if alpha < 2.0 else 0.0
     constant = math.log(math.gamma(alpha) / math.pi * tail) - log_cos if tail > 0.0 else -math.inf
     near = abs(alpha - 1.0) < 0.25 and centre < -1.0
     half_log = 0.5 * math.log1p(centre**-2) if near else 0.0
-    return Side(  # by position: Numba takes few keywords
+    return HalfLine(  # by position: Numba takes few keywords
         alpha,
         beta,
         alpha / (alpha - 1.0),
         centre,
         length,
-        gap,
-        rest,
+        tail_gap,
+        left_angle,
         log_cos / (alpha - 1.0),
         half_log,
         alpha / (math.pi * abs(alpha - 1.0)),
@@ -236,13 +237,13 @@ def side_of(alpha, beta, centre, whole, gap, other) -> Side:
     )
 
 
-def side_at_one(beta: float) -> Side:
-    """The side for alpha = 1 and beta >= 0."""
+def half_line_at_one(beta: float) -> HalfLine:
+    """Half-line for alpha = 1 and beta >= 0."""
     front = 0.5 / beta if beta > 0.0 else math.inf
     log_right = math.log((1.0 + beta) / math.pi)
     log_left = math.log((1.0 - beta) / math.pi) if beta < 1.0 else -math.inf
     log_scale = math.log(2.0 / math.pi)
-    return Side(
+    return HalfLine(
         1.0,
         beta,
         math.inf,

@@ -6,11 +6,11 @@ from numba import prange
 from hetero.interruptible import ranges
 from hetero.jit import parallel, scalar
 from stablegpu._density_cpu import point, write
-from stablegpu._points_math import located_from, place, summed
+from stablegpu._points_math import lay_out_nodes, make_standardize_at, sum_nodes
 from stablegpu._points_near_one import point_near_one
-from stablegpu._values_math import is_trivial, oriented, trivial
+from stablegpu._values_math import is_trivial, restore_side, trivial
 
-_located = located_from(scalar)
+_located = make_standardize_at(scalar)
 
 _FIRST = 1 << 12
 """Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
@@ -40,17 +40,17 @@ def _evaluate_points(
         i = np.int64(index)
         (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
         if is_trivial(z, y, side):
-            found = trivial(z, y, side)
+            result = trivial(z, y, side)
         else:
-            nodes = place(y, z, side)
+            nodes = lay_out_nodes(y, z, side)
             done = nodes.steps.light > 0
             if done:
-                found = summed(y, nodes, side)
+                result = sum_nodes(y, nodes, side)
             else:
-                found, done = point_near_one(y, z, side)
+                result, done = point_near_one(y, z, side)
             if not done:
-                found, _ = point(y, z, side, rule, panels, tolerance, side.alpha < 0.3)
-        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, oriented(found, mirrored, own_scale))
+                result, _ = point(y, z, side, rule, panels, tolerance, side.alpha < 0.3)
+        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, restore_side(result, mirrored, own_scale))
 
 
 def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):

@@ -12,14 +12,14 @@ from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
 from stablegpu._density_cuda import _memory_of_block, _rule_on_device, point_of_block, write
-from stablegpu._points_math import located_from, place, summed
+from stablegpu._points_math import lay_out_nodes, make_standardize_at, sum_nodes
 from stablegpu._points_near_one import point_near_one
-from stablegpu._values_math import is_trivial, oriented, trivial
+from stablegpu._values_math import is_trivial, restore_side, trivial
 
 _THREADS = 256
 _THREADS_NEAR_ONE = 128
 _DONE = -1
-_located = located_from(kernel(device=True))
+_located = make_standardize_at(kernel(device=True))
 
 
 @kernel(launch_bounds=(_THREADS, 1))
@@ -29,16 +29,16 @@ def evaluate_points(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
         (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
         done = is_trivial(z, y, side)
         if done:
-            found = trivial(z, y, side)
+            result = trivial(z, y, side)
         else:
-            nodes = place(y, z, side)
+            nodes = lay_out_nodes(y, z, side)
             done = nodes.steps.light > 0
             if done:
-                found = summed(y, nodes, side)
+                result = sum_nodes(y, nodes, side)
             else:
                 listed[cuda.atomic.add(count, 0, 1)] = i
         if done:
-            write(outputs, i, oriented(found, mirrored, own_scale))
+            write(outputs, i, restore_side(result, mirrored, own_scale))
 
 
 @kernel(launch_bounds=(_THREADS_NEAR_ONE, 1))
@@ -47,9 +47,9 @@ def evaluate_near_one(x, alpha, beta, loc, scale, in_s0, outputs, listed, count)
     for k in range(cuda.grid(1), count[0], cuda.gridsize(1)):
         i = listed[k]
         (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
-        found, done = point_near_one(y, z, side)
+        result, done = point_near_one(y, z, side)
         if done:
-            write(outputs, i, oriented(found, mirrored, own_scale))
+            write(outputs, i, restore_side(result, mirrored, own_scale))
             listed[k] = _DONE
 
 
@@ -69,9 +69,9 @@ def evaluate_hard(
             continue
         (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
         forced = side.alpha < 0.3
-        found, _ = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
+        result, _ = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:
-            write(outputs, i, oriented(found, mirrored, own_scale))
+            write(outputs, i, restore_side(result, mirrored, own_scale))
 
 
 def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):

@@ -10,13 +10,13 @@ import math
 
 from hetero.jit import scalar
 from stablegpu._density_math import (
-    anchor,
     distances,
+    expansion_point,
     log_factor,
     log_g_at,
     log_v,
     slope_of_log_g,
-    steepest,
+    solve_g_equals_one,
 )
 from stablegpu._points_math import (
     ABOVE,
@@ -24,10 +24,10 @@ from stablegpu._points_math import (
     NEAREST,
     NO_STEPS,
     STEP,
-    level,
-    seen,
-    spaced,
-    steps_for,
+    choose_steps,
+    map_node,
+    singularity_angle,
+    solve_log_g,
 )
 from stablegpu._values_math import assemble
 
@@ -60,22 +60,25 @@ def _end(base, slope, log_above, side):
 def place_near_one(y, z, side):
     """`Steps` for a point and where g = 1, an anchor of `gain`."""
     log_y = log_factor(y, z, side)
-    t, _ = level(0.0, 0.1, 0.0, log_y, side)
+    t, _ = solve_log_g(0.0, 0.1, 0.0, log_y, side)
     p, r = distances(t, side)
-    base, _ = steepest(anchor(p, r, log_y + log_v(p, r, side), side), side)
+    base, _ = solve_g_equals_one(expansion_point(p, r, log_y + log_v(p, r, side), side), side)
     p, r = base[0], base[1]
     slope = slope_of_log_g(p, r, side)
-    sign = -1.0 if side.rising else 1.0
+    sign = -1.0 if side.g_increases_with_theta else 1.0
     t = math.log(p / r)
     to_end, last = _end(base, slope, math.log(ABOVE + max(0.0, sign * t)), side)
     ahead = max(-sign * t, 0.0)
     log_g, _, _ = log_g_at(-t, base, True, 0.0, side)  # where weights are largest
-    rate = seen(ahead, HEIGHT, 1.0) if log_g + ahead > -DECAY else 1.0
-    thin = side.rest if side.rising else side.gap
-    if thin > 0.0:
-        rate = min(rate, seen(max(0.0, math.log(math.pi / thin) - sign * t), HEIGHT, 1.0))
+    rate = singularity_angle(ahead, HEIGHT, 1.0) if log_g + ahead > -DECAY else 1.0
+    nearest_gap = side.left_angle if side.g_increases_with_theta else side.tail_gap
+    if nearest_gap > 0.0:
+        rate = min(
+            rate,
+            singularity_angle(max(0.0, math.log(math.pi / nearest_gap) - sign * t), HEIGHT, 1.0),
+        )
     largest = max(1.0, abs(slope), abs(last))
-    return steps_for(sign, largest, ahead, abs(to_end), rate, ahead > 0.0, MOST), base
+    return choose_steps(sign, largest, ahead, abs(to_end), rate, ahead > 0.0, MOST), base
 
 
 @scalar
@@ -84,7 +87,7 @@ def summed_near_one(y, steps, base, side):
     density = below = above = 0.0
     for k in range(steps.light + steps.heavy):
         q = STEP * (k if k < steps.light else steps.light - 1 - k)
-        tau, weight = spaced(q, steps)
+        tau, weight = map_node(q, steps)
         log_g, p, r = log_g_at(tau, base, True, 0.0, side)
         g = math.exp(log_g)
         decay = math.exp(-g)

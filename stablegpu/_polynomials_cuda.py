@@ -9,13 +9,13 @@ from stablegpu._polynomials_math import (
     ROW,
     beyond,
     cell_of,
+    choose_half,
     ends,
     far_quantile,
-    place,
+    locate_segment,
     polynomial,
-    restored,
-    sought,
-    within_segment,
+    restore_quantile,
+    solve_in_segment,
 )
 
 _THREADS = 512
@@ -41,10 +41,10 @@ def _kernel(shared: bool):
             y = (((x[i] - loc) * power) * inverse - shift) - shift_low
             mirrored = y < 0.0
             b = abs(y)
-            wing = left if mirrored else right
-            if b < wing.end:
-                at, bits = cell_of(b + wing.floor, wing)
-                row, t, inverse_width = place(bits, cells[at])
+            polynomial_half = left if mirrored else right
+            if b < polynomial_half.end:
+                at, bits = cell_of(b + polynomial_half.floor, polynomial_half)
+                row, t, inverse_width = locate_segment(bits, cells[at])
                 k = row * stride
                 g1, g2, g3, g4 = near[k], near[k + 1], near[k + 2], near[k + 3]
                 g5, g6, g7, g8 = near[k + 4], near[k + 5], near[k + 6], near[k + 7]
@@ -52,8 +52,8 @@ def _kernel(shared: bool):
                 gain, f = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
                 f, low, high = f * inverse_width, near[k + 12] + gain, near[k + 13] - gain
             else:
-                f, low, high = beyond(b, wing)
-            if pdf.size:  # an empty array: not wanted
+                f, low, high = beyond(b, polynomial_half)
+            if pdf.size:  # an empty array: not requested
                 pdf[i] = f * power * inverse
             if cdf.size:
                 cdf[i] = high if mirrored else low
@@ -73,16 +73,16 @@ def invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left
         if not 0.0 < p[i] < 1.0:
             x[i] = ends(p[i], upper, low, high)
             continue
-        at_right, outward, q = sought(p[i], upper, right, left, segments.lows, segments.highs)
-        wing = right if at_right else left
+        at_right, outward, q = choose_half(p[i], upper, right, left, segments.lows, segments.highs)
+        polynomial_half = right if at_right else left
         log_y = 0.0
-        if outward and q < wing.high:
-            b, log_y = far_quantile(q, wing)
-        elif q == (segments.highs if outward else segments.lows)[wing.row]:
+        if outward and q < polynomial_half.high:
+            b, log_y = far_quantile(q, polynomial_half)
+        elif q == (segments.highs if outward else segments.lows)[polynomial_half.row]:
             b = 0.0
         else:
             # The last segment that starts before the quantile.
-            row, after = wing.row, wing.row + wing.rows
+            row, after = polynomial_half.row, polynomial_half.row + polynomial_half.rows
             while after - row > 1:
                 middle = (row + after) // 2
                 before = segments.highs[middle] >= q if outward else segments.lows[middle] <= q
@@ -94,12 +94,12 @@ def invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left
             g1, g2, g3, g4 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
             g5, g6, g7, g8 = rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7]
             g9, g10, g11, g12 = rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]
-            wanted = rows[k + 13] - q if outward else q - rows[k + 12]
-            t = within_segment(wanted, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
-            at, bits = cell_of(segments.starts[row], wing)
-            _, _, inverse_width = place(bits, segments.cells[at])
-            b = segments.starts[row] + (1.0 + t) / inverse_width - wing.floor
-        x[i] = restored(b, log_y, at_right, loc, scale, shift, shift_low)
+            requested = rows[k + 13] - q if outward else q - rows[k + 12]
+            t = solve_in_segment(requested, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+            at, bits = cell_of(segments.starts[row], polynomial_half)
+            _, _, inverse_width = locate_segment(bits, segments.cells[at])
+            b = segments.starts[row] + (1.0 + t) / inverse_width - polynomial_half.floor
+        x[i] = restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low)
 
 
 def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, outputs, stream=0):

@@ -25,7 +25,7 @@ FARTHEST = 600.0  # log y from which on the centre and the shift are nothing bes
 SPLIT_BITS = 4  # of a cell's entry; the others are the number of its first row
 
 
-class Wing(NamedTuple):
+class PolynomialHalf(NamedTuple):
     """One side of the centre."""
 
     floor: float  # a = b + floor
@@ -54,14 +54,14 @@ class Segments(NamedTuple):
 
 
 @scalar
-def cell_of(a, wing):
+def cell_of(a, polynomial_half):
     """Where the cell's entry is, and the bits of a."""
     bits = bits_of(a)
-    return wing.cells + (bits >> 51) - wing.first, bits
+    return polynomial_half.cells + (bits >> 51) - polynomial_half.first, bits
 
 
 @scalar
-def place(bits, entry):
+def locate_segment(bits, entry):
     """Row, t, and 2 over the width of the segment."""
     splits = entry & ((1 << SPLIT_BITS) - 1)
     free = 51 - splits  # bits
@@ -101,12 +101,14 @@ def polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
 
 
 @scalar
-def beyond(b, wing):
+def beyond(b, polynomial_half):
     """pdf, low and high where there are no segments: NaN, infinity, far tails."""
     if b != b:
         return b, b, b
-    if b < math.inf and wing.tail1 > 0.0:
-        f, low, high, _, _, _ = tail(b + wing.to_tail, wing.alpha, wing)
+    if b < math.inf and polynomial_half.tail1 > 0.0:
+        f, low, high, _, _, _ = tail(
+            b + polynomial_half.to_tail, polynomial_half.alpha, polynomial_half
+        )
         return f, low, high
     return 0.0, 1.0, 0.0
 
@@ -125,7 +127,7 @@ def ends(p, upper, low, high):
 
 
 @scalar
-def sought(p, upper, right, left, lows, highs):
+def choose_half(p, upper, right, left, lows, highs):
     """Whether the quantile of p lies on the right, whether high is matched (else low), and its
     value; p in (0, 1)."""
     at_right = p <= highs[right.row] if upper else p >= lows[right.row]
@@ -135,22 +137,28 @@ def sought(p, upper, right, left, lows, highs):
 
 
 @scalar
-def far_quantile(q, wing):
+def far_quantile(q, polynomial_half):
     """b where the series of the tail is q, by Newton's method for z = y^-alpha, and log y; there b
     is infinite if it is beyond the range of floats."""
-    if wing.tail1 <= 0.0:
-        return wing.end, 0.0
-    z = q / wing.tail1
+    if polynomial_half.tail1 <= 0.0:
+        return polynomial_half.end, 0.0
+    z = q / polynomial_half.tail1
     for _ in range(3):
-        high = (((wing.tail4 * z + wing.tail3) * z + wing.tail2) * z + wing.tail1) * z
-        slope = ((4.0 * wing.tail4 * z + 3.0 * wing.tail3) * z + 2.0 * wing.tail2) * z + wing.tail1
+        high = (
+            ((polynomial_half.tail4 * z + polynomial_half.tail3) * z + polynomial_half.tail2) * z
+            + polynomial_half.tail1
+        ) * z
+        slope = (
+            (4.0 * polynomial_half.tail4 * z + 3.0 * polynomial_half.tail3) * z
+            + 2.0 * polynomial_half.tail2
+        ) * z + polynomial_half.tail1
         z -= (high - q) / slope
-    log_y = -math.log(z) / wing.alpha
-    return math.exp(log_y) - wing.to_tail, log_y
+    log_y = -math.log(z) / polynomial_half.alpha
+    return math.exp(log_y) - polynomial_half.to_tail, log_y
 
 
 @scalar
-def restored(b, log_y, at_right, loc, scale, shift, shift_low):
+def restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low):
     """The quantile at a distance b from the centre; far out from log y, which has the range that b
     may lack where the scale is small."""
     if log_y > FARTHEST:
@@ -160,17 +168,17 @@ def restored(b, log_y, at_right, loc, scale, shift, shift_low):
 
 
 @scalar
-def nearer(t, gain, slope, wanted):
+def bounded_newton_step(t, gain, slope, target):
     """A Newton step inside the segment."""
-    t -= (gain - wanted) / slope if slope > 0.0 else 0.0
+    t -= (gain - target) / slope if slope > 0.0 else 0.0
     return min(max(t, -1.0), 1.0)
 
 
 @scalar
-def within_segment(wanted, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
-    """t at which the gain has the value that is wanted."""
-    t = nearer(0.0, 0.0, g1, wanted)
+def solve_in_segment(target, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
+    """Solve for t where the gain equals `target`."""
+    t = bounded_newton_step(0.0, 0.0, g1, target)
     for _ in range(NEWTON_STEPS):
         gain, slope = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
-        t = nearer(t, gain, slope, wanted)
+        t = bounded_newton_step(t, gain, slope, target)
     return t

@@ -3,7 +3,7 @@
 from numba import prange
 
 from hetero.jit import parallel
-from stablegpu._quantile_math import HIGHEST, LOWEST, advance, place, restored, start
+from stablegpu._quantile_math import HIGHEST, LOWEST, advance, restored, standardized_point, start
 
 
 @parallel
@@ -11,7 +11,7 @@ def begin_points(p, upper, centre, s, low, high, x):
     for i in prange(p.size):
         s[i] = start(p[i], upper, centre)
         low[i], high[i] = LOWEST, HIGHEST
-        x[i] = place(s[i], p[i], upper, centre)
+        x[i] = standardized_point(s[i], p[i], upper, centre)
 
 
 @parallel
@@ -31,7 +31,7 @@ def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, 
             log_sf[i],
             centre,
         )
-        x[i] = place(s[i], p[i], upper, centre)
+        x[i] = standardized_point(s[i], p[i], upper, centre)
         unsettled += moved > 0.0
     return unsettled
 

@@ -5,7 +5,7 @@ import numpy as np
 from hetero import launch
 from hetero._driver import cuda
 from hetero.jit import kernel
-from stablegpu._quantile_math import HIGHEST, LOWEST, advance, place, restored, start
+from stablegpu._quantile_math import HIGHEST, LOWEST, advance, restored, standardized_point, start
 
 
 @kernel
@@ -13,7 +13,7 @@ def begin_points(p, upper, centre, s, low, high, x):
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
         s[i] = start(p[i], upper, centre)
         low[i], high[i] = LOWEST, HIGHEST
-        x[i] = place(s[i], p[i], upper, centre)
+        x[i] = standardized_point(s[i], p[i], upper, centre)
 
 
 @kernel
@@ -32,7 +32,7 @@ def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, 
             log_sf[i],
             centre,
         )
-        x[i] = place(s[i], p[i], upper, centre)
+        x[i] = standardized_point(s[i], p[i], upper, centre)
         if moved > 0.0:
             cuda.atomic.add(unsettled, 0, 1)
 

@@ -5,8 +5,8 @@ that has to reach q is the smaller one of cdf and sf, so no probability is subtr
 from the centre it falls, a tail, or it rises, next to the end of a light tail that the centre is
 close to. Where q is small Newton's method runs on its logarithm against s, in which power laws are
 straight; near the centre on the function against a. Every step keeps a bracket, and halves it where
-Newton leaves it or crosses more than half of it in a long step: back and forth, as between the
-middle and the tail of a law with alpha near 2, he would go for ever.
+Newton leaves it or crosses more than half of it in a long step: without this safeguard Newton's
+method can cycle between the middle and the tail when alpha is near 2.
 
 Far out in a heavy tail there is nothing to search for: s follows from the series of the tail, also
 where a = e^s is beyond the range of floats; a small scale may bring the quantile back into it.
@@ -72,15 +72,15 @@ def far_in_tail(q, constant, angle, centre):
     first = (constant - math.log(q)) / alpha
     s = first
     for _ in range(MOST_PASSES if alpha < 0.1 and s > FARTHEST else 0):
-        rest, sign = 0.0, -1.0
+        remainder, sign = 0.0, -1.0
         for k in range(2, MOST_TERMS):
             size = math.lgamma(k * alpha) - math.lgamma(k + 1.0) - k * centre.log_cos - constant
             term = math.exp(size - (k - 1) * alpha * s) / math.pi
-            rest += sign * term * math.sin(k * angle)
+            remainder += sign * term * math.sin(k * angle)
             sign = -sign
             if term < 1e-17:
                 break
-        before, s = s, first + math.log1p(rest) / alpha
+        before, s = s, first + math.log1p(remainder) / alpha
         if abs(s - before) <= 1e-16 * s:
             break
     return s
@@ -107,7 +107,7 @@ def start(p, upper, centre):
 
 
 @scalar
-def place(s, p, upper, centre):
+def standardized_point(s, p, upper, centre):
     """The standardised variable of s; ends of the line where p is 0 or 1, NaN outside [0, 1]."""
     if not 0.0 <= p <= 1.0:
         return math.nan

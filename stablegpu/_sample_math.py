@@ -24,18 +24,18 @@ from hetero.jit import scalar
 ROUNDS = 10  # of Philox; a constant, so that compilers unroll them
 
 
-class Half(NamedTuple):
-    """One half of the circle of angles, seen from its end; the left one is mirrored."""
+class SamplerHalf(NamedTuple):
+    """Constants of one half of the angle range; the left half is mirrored."""
 
     length: float  # 1/2 + theta0
-    gap: float  # 1 - alpha length
+    tail_gap: float  # 1 - alpha length
     start: float  # eta is start + slope times the distance from the end
     slope: float
     beta: float
 
 
 class Sampler(NamedTuple):
-    """What both halves have in common; all float64 or all float32, as `Half`."""
+    """Constants that both halves share; all float64 or all float32, as in `SamplerHalf`."""
 
     alpha: float
     ratio: float  # (1 - alpha)/alpha
@@ -109,11 +109,11 @@ def quotient(typing, x, y):
 
 
 @scalar
-def chosen(condition, x, y):
+def select_half(condition, x, y):
     """`select` between two halves, number by number."""
-    return Half(
+    return SamplerHalf(
         select(condition, x.length, y.length),
-        select(condition, x.gap, y.gap),
+        select(condition, x.tail_gap, y.tail_gap),
         select(condition, x.start, y.start),
         select(condition, x.slope, y.slope),
         select(condition, x.beta, y.beta),
@@ -194,13 +194,13 @@ def weron(x, w, right, left, sampler):
     alpha p and 1 - alpha p, eta and 1 - eta: the smaller one is a sum of positive terms.
     """
     T = type(x)
-    d, side = abs(x), chosen(x > T(0.0), left, right)
-    p = lesser(sampler.alpha * (side.length - d), side.gap + sampler.alpha * d)
+    d, side = abs(x), select_half(x > T(0.0), left, right)
+    p = lesser(sampler.alpha * (side.length - d), side.tail_gap + sampler.alpha * d)
     eta = side.start + side.slope * d
     secant = quotient(T(1.0), sinpi(d))
     g, p2, q2 = power(quotient(sinpi(lesser(eta, T(1.0) - eta)) * secant, w), sampler.ratio)
-    found = sampler.front * sinpi(p) * secant * (T(1.0) + g) * p2 * q2
-    return select(x > T(0.0), -found, found) + sampler.offset
+    result = sampler.front * sinpi(p) * secant * (T(1.0) + g) * p2 * q2
+    return select(x > T(0.0), -result, result) + sampler.offset
 
 
 @scalar(forceinline=True)
@@ -213,7 +213,7 @@ def centred(x, w, right, left, sampler):
     T multiplies small numbers only.
     """
     T = type(x)
-    d, side = abs(x), chosen(x > T(0.0), left, right)
+    d, side = abs(x), select_half(x > T(0.0), left, right)
     angle = T(0.5) - d
     small = sampler.ratio * sampler.alpha * angle  # 1 - alpha has no digits in float32
     half = sinpi(T(0.5) * small)
@@ -224,10 +224,10 @@ def centred(x, w, right, left, sampler):
     power_of_2 = p * q
     change = power_of_2 * g + (power_of_2 - T(1.0))
     skew = side.beta * sampler.tangent
-    found = (T(1.0) + change) * (
+    result = (T(1.0) + change) * (
         sinpi(angle) * secant * bent - sinpi(small) - T(2.0) * skew * half * half
     ) + skew * change
-    return select(x > T(0.0), -found, found) + sampler.offset
+    return select(x > T(0.0), -result, result) + sampler.offset
 
 
 @scalar(forceinline=True)

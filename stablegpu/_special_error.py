@@ -29,13 +29,13 @@ def _log_ndtr(x):
     return (-q).log1p() if x > 0 else q.log()
 
 
-def ulps(found, exact) -> np.ndarray:
-    """(found - exact) in units in the last place of exact, in the type of `found`."""
+def ulps(result, exact) -> np.ndarray:
+    """(result - exact) in units in the last place of exact, in the type of `result`."""
     from flint import arb
 
-    kind = np.finfo(found.dtype)
+    kind = np.finfo(result.dtype)
     errors = np.empty(len(exact))
-    for i, (value, true) in enumerate(zip(found.tolist(), exact, strict=True)):
+    for i, (value, true) in enumerate(zip(result.tolist(), exact, strict=True)):
         exponent = max(math.frexp(float(true.mid()))[1] - 1, kind.minexp)
         scaled = (true - value) * arb(2) ** int(kind.nmant - exponent)
         errors[i] = -float(scaled.mid()) if math.isfinite(value) else math.inf

@@ -178,8 +178,8 @@ def ndtr(x):
     a = _FAR(x) if a > _FAR(x) else a
     t, w, rest = _mills(a)
     q = _minus_tail(a, t, w, rest)
-    found = T(1) + q if x > T(0) else -q
-    return x if x != x else found
+    result = T(1) + q if x > T(0) else -q
+    return x if x != x else result
 
 
 @scalar
@@ -214,10 +214,10 @@ def log_of_sum(top, rest):
 @scalar
 def _at(x, coefficients):
     """A polynomial, the coefficient of the highest power first."""
-    found = coefficients[0]
+    result = coefficients[0]
     for i in range(1, coefficients.size):
-        found = fma(found, x, coefficients[i])
-    return found
+        result = fma(result, x, coefficients[i])
+    return result
 
 
 @scalar
@@ -229,12 +229,12 @@ def expn(x, near, far, form):
     if x < T(0):
         return T(math.nan)
     if x <= form.edge:
-        found = _at(x, near)
+        result = _at(x, near)
         if form.factor != T(0):
             power = form.factor
             for _ in range(form.power):
                 power *= x
-            found = fma(-power, math.log(x), found)
-        return found
+            result = fma(-power, math.log(x), result)
+        return result
     t = T(1) / (x + form.shift)
     return math.exp(-x) * (t * _at(t - form.centre, far))

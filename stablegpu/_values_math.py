@@ -1,7 +1,7 @@
-"""From integrals to the values of a law, for both targets; and where no integral is needed.
+"""Density and probabilities from the integrals, for both targets; and cases without an integral.
 
 y is the distance from zeta on one side of it, z the standardised argument; low and high are the
-probabilities below and above.
+probabilities below and above the point.
 """
 
 import math
@@ -23,57 +23,69 @@ def values(y, g_min, density, below, above, side):
     front = side.front if side.alpha == 1.0 else side.front / y
     pdf = front * density * decay
     # The sum of two parts may round upwards.
-    if side.rising:
-        return pdf, min((side.rest + below * decay) / math.pi, 1.0), min(above / math.pi, 1.0)
-    return pdf, min((side.rest + above) / math.pi, 1.0), min(below * decay / math.pi, 1.0)
+    if side.g_increases_with_theta:
+        return pdf, min((side.left_angle + below * decay) / math.pi, 1.0), min(above / math.pi, 1.0)
+    return pdf, min((side.left_angle + above) / math.pi, 1.0), min(below * decay / math.pi, 1.0)
 
 
 @scalar
-def logarithms(y, g_min, density, below, above, low, high, side):
+def logarithms(y, g_min, density, below, above, prob_below, prob_above, side):
     """log pdf, log low and log high, also where those underflow."""
     front = side.front if side.alpha == 1.0 else side.front / y
     log_pdf = math.log(front) + math.log(density) - g_min
     log_below = math.log(below / math.pi) - g_min
-    if side.rising:
-        log_low, log_high = math.log(low) if side.rest > 0.0 else log_below, math.log(high)
+    if side.g_increases_with_theta:
+        log_prob_below, log_prob_above = (
+            math.log(prob_below) if side.left_angle > 0.0 else log_below,
+            math.log(prob_above),
+        )
     else:
-        log_low, log_high = math.log(low), log_below
+        log_prob_below, log_prob_above = math.log(prob_below), log_below
     # The logarithm of nearly one comes from its rest.
-    if low > 0.5:
-        log_low = math.log1p(-min(high, 0.5))
-    if high > 0.5:
-        log_high = math.log1p(-min(low, 0.5))
-    return log_pdf, log_low, log_high
+    if prob_below > 0.5:
+        log_prob_below = math.log1p(-min(prob_above, 0.5))
+    if prob_above > 0.5:
+        log_prob_above = math.log1p(-min(prob_below, 0.5))
+    return log_pdf, log_prob_below, log_prob_above
 
 
 @scalar
 def assemble(y, g_min, density, below, above, side):
     """pdf, low, high and their logarithms on this side from the three integrals."""
-    pdf, low, high = values(y, g_min, density, below, above, side)
-    log_pdf, log_low, log_high = logarithms(y, g_min, density, below, above, low, high, side)
-    return pdf, low, high, log_pdf, log_low, log_high
+    pdf, prob_below, prob_above = values(y, g_min, density, below, above, side)
+    log_pdf, log_prob_below, log_prob_above = logarithms(
+        y, g_min, density, below, above, prob_below, prob_above, side
+    )
+    return pdf, prob_below, prob_above, log_pdf, log_prob_below, log_prob_above
 
 
 @scalar
-def vanishing(y, log_g, side):
-    """`assemble` in a light tail so far out that nothing but e^-g is left."""
+def light_tail_limit(y, log_g, side):
+    """Return the values of `assemble` in a light tail so far out that only e^-g matters."""
     g = math.exp(log_g)
     front = side.front if side.alpha == 1.0 else side.front / y
-    if side.rising:
-        low = side.rest / math.pi
-        log_low = math.log(low) if low > 0.0 else -g
-        return 0.0, low, side.length / math.pi, math.log(front) - g, log_low, math.log1p(-low)
+    if side.g_increases_with_theta:
+        prob_below = side.left_angle / math.pi
+        log_prob_below = math.log(prob_below) if prob_below > 0.0 else -g
+        return (
+            0.0,
+            prob_below,
+            side.length / math.pi,
+            math.log(front) - g,
+            log_prob_below,
+            math.log1p(-prob_below),
+        )
     return 0.0, 1.0, 0.0, math.log(front) - g, 0.0, -g
 
 
 @scalar
-def with_logs(pdf, low, high):
+def with_logs(pdf, prob_below, prob_above):
     """The values and their logarithms, where nothing underflows."""
-    return pdf, low, high, math.log(pdf), math.log(low), math.log(high)
+    return pdf, prob_below, prob_above, math.log(pdf), math.log(prob_below), math.log(prob_above)
 
 
 @scalar
-def placed(x, frame, alpha):
+def standardize(x, frame, alpha):
     """y and z of the side that x is on, and whether it is the left one.
 
     Of y = z - zeta and z one is known to the last digit: that of the frame's parameterisation.
@@ -89,18 +101,18 @@ def placed(x, frame, alpha):
 
 
 @scalar
-def oriented(found, mirrored, scale):
+def restore_side(result, mirrored, scale):
     """pdf, cdf, sf and their logarithms of x from those of the standard law on one side."""
-    pdf, low, high, log_pdf, log_low, log_high = found
+    pdf, prob_below, prob_above, log_pdf, log_prob_below, log_prob_above = result
     pdf, log_pdf = pdf / scale, log_pdf - math.log(scale)
     if mirrored:
-        return pdf, high, low, log_pdf, log_high, log_low
-    return pdf, low, high, log_pdf, log_low, log_high
+        return pdf, prob_above, prob_below, log_pdf, log_prob_above, log_prob_below
+    return pdf, prob_below, prob_above, log_pdf, log_prob_below, log_prob_above
 
 
 @scalar
 def is_far(y, side):
-    """Whether the first term of the tail's series is exact: the next is below e^-FAR of it."""
+    """Return whether the tail series may stop after one term: the next is below e^-FAR of it."""
     if side.alpha == 1.0:
         if abs(y) < FAR_AT_ONE:
             return False
@@ -122,13 +134,15 @@ def far(y, side):
 
 @scalar
 def is_at_zeta(y, side):
-    """Whether the law is as at zeta."""
+    """Return whether y is so small that the density and the probabilities are those at zeta."""
     return y < (AT_ZETA if side.alpha > SMALL_ALPHA else AT_ZETA_OF_SMALL)
 
 
 @scalar
 def is_trivial(z, y, side):
-    """Whether no integral is needed: NaN, infinity, zeta itself, no support, Cauchy, far tail.
+    """Return whether no integral is needed.
+
+    That is at NaN, infinity and zeta itself, outside the support, for Cauchy, and in far tails.
 
     y >= 0; for alpha = 1 the argument is z.
     """
@@ -146,8 +160,8 @@ def trivial(z, y, side):
         if side.alpha == 1.0:
             return cauchy(z) if side.beta == 0.0 else far(z, side)
         if is_at_zeta(y, side):
-            low, high = side.rest / math.pi, side.length / math.pi
-            return with_logs(side.peak, min(low, 1.0), min(high, 1.0))
+            prob_below, prob_above = side.left_angle / math.pi, side.length / math.pi
+            return with_logs(side.peak, min(prob_below, 1.0), min(prob_above, 1.0))
         if side.length > 0.0:
             return far(y, side)
     return with_logs(0.0, 1.0, 0.0) if y > 0.0 else with_logs(0.0, 0.0, 1.0)
@@ -157,14 +171,14 @@ def trivial(z, y, side):
 def cauchy(z):
     """The law of alpha = 1, beta = 0, with its logarithms."""
     log_pdf = -math.log(math.pi) - 2.0 * math.log(math.hypot(1.0, z))
-    low, high = math.atan2(1.0, -z) / math.pi, math.atan2(1.0, z) / math.pi
-    log_low = math.log(low) if z < 0.0 else math.log1p(-high)
-    log_high = math.log(high) if z > 0.0 else math.log1p(-low)
+    prob_below, prob_above = math.atan2(1.0, -z) / math.pi, math.atan2(1.0, z) / math.pi
+    log_prob_below = math.log(prob_below) if z < 0.0 else math.log1p(-prob_above)
+    log_prob_above = math.log(prob_above) if z > 0.0 else math.log1p(-prob_below)
     return (
         math.exp(log_pdf) if abs(z) > 1e8 else 1.0 / (math.pi * (1.0 + z * z)),
-        low,
-        high,
+        prob_below,
+        prob_above,
         log_pdf,
-        log_low,
-        log_high,
+        log_prob_below,
+        log_prob_above,
     )

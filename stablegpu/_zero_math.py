@@ -17,9 +17,13 @@ from hetero.jit import scalar
 
 
 @scalar
-def between(low, high, below, above, width, reach):
-    """Where to look next in [low, high], where the function is below < 0 and above > 0; `width` is
-    that of the first interval, `reach` twice that of bisection by now."""
+def next_trial(low, high, below, above, width, reach):
+    """Return the next trial point in [low, high], at whose ends the function is below < 0 and
+    above > 0.
+
+    `width` is the length of the initial interval; `reach` is twice the length that bisection would
+    have reached by now.
+    """
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     off = (above * low - below * high) / (above - below) - middle
     room = max(0.5 * reach - half, 0.0)

@@ -52,8 +52,8 @@ def _product(a, b):
 def _quotient(a, b):
     """a / b, both of two floats."""
     q = a[0] / b[0]
-    rest = _sum(a, _product((-q, 0.0), b))
-    low = rest[0] / b[0]
+    remainder = _sum(a, _product((-q, 0.0), b))
+    low = remainder[0] / b[0]
     high = q + low
     return high, low - (high - q)
 

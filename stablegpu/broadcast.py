@@ -101,8 +101,8 @@ def logsf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", out=None
 def pdf_cdf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", device=None):
     """Density and distribution function by one evaluation; see `pdf`."""
     arguments = (x, alpha, beta, loc, scale)
-    found = evaluate(arguments, parameterization, ("pdf", "cdf"), device=device)
-    return found["pdf"], found["cdf"]
+    result = evaluate(arguments, parameterization, ("pdf", "cdf"), device=device)
+    return result["pdf"], result["cdf"]
 
 
 def _one(name, x, alpha, beta, loc, scale, parameterization, out, device):
@@ -111,17 +111,17 @@ def _one(name, x, alpha, beta, loc, scale, parameterization, out, device):
 
 
 def evaluate(arguments, parameterization, want, out=None, device=None) -> dict:
-    """The functions of `stablegpu.density.NAMES` that are wanted, by name; see `pdf`."""
+    """Return the requested functions of `stablegpu.density.NAMES` by name; see `pdf`."""
     out = out or {}
     named, shape = checked_arguments(arguments, parameterization)
     device = resolve(device, *named.values(), work=math.prod(shape), break_even=BREAK_EVEN)
     with device.active(), region("stable density, arrays of parameters"):
         points, work, host = on_device(named, shape, device)
         in_s0 = host.input("parameterization", [parameterization == "S0"], np.bool_)
-        kept = {name: work.output(shape, out=out.get(name)) for name in want}
+        outputs = {name: work.output(shape, out=out.get(name)) for name in want}
         if math.prod(shape):
-            evaluate_flat(*points, in_s0, kept, work)
-        return {name: work.result(a, shape, out.get(name)) for name, a in kept.items()}
+            evaluate_flat(*points, in_s0, outputs, work)
+        return {name: work.result(a, shape, out.get(name)) for name, a in outputs.items()}
 
 
 def checked_arguments(arguments, parameterization) -> tuple[dict, tuple[int, ...]]:
@@ -144,13 +144,13 @@ def on_device(named: dict, shape, device):
     host.stream = work.stream
     points = []
     for name, values in named.items():
-        place = work if device_of(values) is not None else host
-        points.append(place.input(name, _spread(name, values, shape)))
+        target = work if device_of(values) is not None else host
+        points.append(target.input(name, _spread(name, values, shape)))
     return points, work, host
 
 
-def evaluate_flat(x, alpha, beta, loc, scale, in_s0, kept: dict, work: Workspace) -> None:
-    """The functions named in `kept` at flat arrays; `in_s0` is one of bool."""
+def evaluate_flat(x, alpha, beta, loc, scale, in_s0, outputs: dict, work: Workspace) -> None:
+    """The functions named in `outputs` at flat arrays; `in_s0` is one of bool."""
     settings = _OF_HARD_POINTS
     unwanted = work.output((0,))
     twin("stablegpu._points", work.device).evaluate(
@@ -163,7 +163,7 @@ def evaluate_flat(x, alpha, beta, loc, scale, in_s0, kept: dict, work: Workspace
         half_rule(settings.order),
         settings.panels,
         settings.tolerance,
-        tuple(kept.get(name, unwanted) for name in NAMES),
+        tuple(outputs.get(name, unwanted) for name in NAMES),
         work.stream,
     )
 

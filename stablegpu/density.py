@@ -69,7 +69,7 @@ def evaluate(
     evaluator : None, str or Quadrature or Interpolation
         See `checked`.
     want : tuple of names from NAMES
-        What is to be kept.
+        Names of the outputs.
     out : dict, optional
         Arrays by name to write to: float64, C-contiguous, of the shape of x, on the device of x.
 
@@ -95,13 +95,13 @@ def evaluate(
         work = Workspace(device, x)
         points = work.input("x", x)
         names = (*want, "error") if estimates else want
-        kept = {name: work.output(shape, out=out.get(name)) for name in names}
+        outputs = {name: work.output(shape, out=out.get(name)) for name in names}
         if points.size:
-            evaluate_flat(points, parameters, kept, work, chosen)
-        found = Evaluation(**{n: work.result(a, shape, out.get(n)) for n, a in kept.items()})
+            evaluate_flat(points, parameters, outputs, work, chosen)
+        result = Evaluation(**{n: work.result(a, shape, out.get(n)) for n, a in outputs.items()})
     if estimates:
-        quadrature.warn(found.error)
-    return found
+        quadrature.warn(result.error)
+    return result
 
 
 def checked(evaluator):
@@ -154,14 +154,14 @@ def chosen_for(parameters: Parameters, evaluator, size: int, want):
     return evaluator
 
 
-def evaluate_flat(points, parameters: Parameters, kept: dict, work: Workspace, chosen) -> None:
-    """The functions named in `kept` at flat arrays that are already in the workspace."""
+def evaluate_flat(points, parameters: Parameters, outputs: dict, work: Workspace, chosen) -> None:
+    """The functions named in `outputs` at flat arrays that are already in the workspace."""
     if isinstance(chosen, Quadrature):
-        quadrature.evaluate_flat(points, parameters, kept, work, chosen)
+        quadrature.evaluate_flat(points, parameters, outputs, work, chosen)
     elif chosen == "nodes":
-        nodes.evaluate_flat(points, parameters, kept, work)
+        nodes.evaluate_flat(points, parameters, outputs, work)
     else:
-        polynomials.evaluate_flat(points, parameters, kept, work, chosen)
+        polynomials.evaluate_flat(points, parameters, outputs, work, chosen)
 
 
 def prepare(parameters: Parameters, evaluator) -> None:

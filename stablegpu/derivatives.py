@@ -66,22 +66,24 @@ def dlogpdf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", device
     device = resolve(device, *named.values(), work=size, break_even=BREAK_EVEN)
     with device.active(), region("stable derivatives"):
         points, work, host = on_device(named, shape, device)
-        found = tuple(work.output(shape) for _ in Gradient._fields)
+        outputs = tuple(work.output(shape) for _ in Gradient._fields)
         for first in range(0, size, _CHUNK):
             count = min(_CHUNK, size - first)
-            _evaluate_chunk(points, parameterization == "S1", first, count, found, work, host)
-        return Gradient(*(work.result(derivative, shape) for derivative in found))
+            _evaluate_chunk(points, parameterization == "S1", first, count, outputs, work, host)
+        return Gradient(*(work.result(derivative, shape) for derivative in outputs))
 
 
-def _evaluate_chunk(points, s1: bool, first: int, count: int, found, work: Workspace, host) -> None:
-    """The derivatives of `count` points from `first` on, to `found`."""
+def _evaluate_chunk(
+    points, s1: bool, first: int, count: int, outputs, work: Workspace, host
+) -> None:
+    """The derivatives of `count` points from `first` on, to `outputs`."""
     from stablegpu._derivatives_math import VALUES
 
     loops = twin("stablegpu._derivatives", work.device)
     shape = (count * VALUES,)
     at, alphas, betas, values = (host.output(shape) for _ in range(4))
     in_s0 = host.output(shape, np.bool_)
-    loops.place(*points, s1, first, at, alphas, betas, in_s0, work.stream)
+    loops.lay_out_arguments(*points, s1, first, at, alphas, betas, in_s0, work.stream)
     zero, one = host.input("loc", [0.0]), host.input("scale", [1.0])
     evaluate_flat(at, alphas, betas, zero, one, in_s0, {"logpdf": values}, host)
-    loops.combine(*points, s1, first, values, found, work.stream)
+    loops.combine(*points, s1, first, values, outputs, work.stream)

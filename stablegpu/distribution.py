@@ -122,15 +122,16 @@ class Stable:
         )
 
     def pdf_cdf(self, x, *, out=None):
-        """Density and distribution function by one evaluation of the integrals (000, 3.3).
+        """Density and distribution function by one evaluation of the integrals
+        (Julian-Moreno et al. 2016, section 3.3).
 
         `out` is a pair of arrays, as for `pdf`.
         """
         names = ("pdf", "cdf")
         if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
             raise TypeError("out must be a pair of arrays, for pdf and cdf")
-        found = self._evaluate(x, names, out=dict(zip(names, out or (None, None), strict=True)))
-        return found.pdf, found.cdf
+        result = self._evaluate(x, names, out=dict(zip(names, out or (None, None), strict=True)))
+        return result.pdf, result.cdf
 
     def evaluate(self, x, *, evaluator=None, out=None):
         """All six functions at `x`: a `stablegpu.density.Evaluation`.

@@ -13,7 +13,7 @@ from hetero import errors, region
 from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
 from stablegpu import _fit_sets, _mcculloch
-from stablegpu._fit_many import fit_sets
+from stablegpu._fit_many import fit_batch
 from stablegpu._fit_states import ALPHA_RANGE, at_boundary
 from stablegpu._parameters import PARAMETERIZATIONS, Parameters
 from stablegpu.fit_result import PARAMETERS, REMEDIES, FitResult, FitResults, message
@@ -54,10 +54,11 @@ def fit(
     parameterization : {"S1", "S0"}
         Of the location in the result, and in `fixed`.
     fixed : dict, optional
-        Parameters that are known, by name, say {"beta": 0.0}, or one value a data set; with "ml".
+        Fixed parameters by name, say {"beta": 0.0}, or one value per data set; only for "ml".
     weights : array_like of float >= 0, of the shape of data, optional
         How often an observation counts; with "ml". What counts 0 times is left out, NaN too, and
-        at least 5 values of a set must count. (Not looked at where one of both is on a GPU.)
+        at least 5 values of a set must have a positive weight. Weights are not validated if the
+        data or the weights are on a GPU.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
@@ -78,8 +79,8 @@ def fit(
     (`_fit_near_one_math.py`); standard errors from the observed information. On a GPU a block of
     threads fits a data set from start to end, or a team of blocks where there are few sets. A rough
     profile of the likelihood over alpha tells where else an ascent should start
-    (`_fit_profile_math.py`). For small alpha the likelihood has a maximum near many a datum;
-    ascents from several of those around the densest place look for the best. More than 8192
+    (`_fit_profile_math.py`). For small alpha the likelihood has local maxima near many
+    observations; the fit restarts from several of them around the densest region. More than 8192
     observations are gathered in 4096 bins with two points each.
 
     Where k of n observations are equal, the likelihood has no bound for alpha < k/(n - k). Alpha is
@@ -96,22 +97,32 @@ def fit(
     errors.one_of("method", method, METHODS)
     errors.one_of("parameterization", parameterization, PARAMETERIZATIONS)
     flat, counts, single = _as_sets("data", data)
-    known = _checked_fixed(fixed, parameterization, method, counts.size)
-    own = _as_weights(weights, counts, method)
-    if own is not None and device_of(flat) is None and device_of(own) is None:
-        flat, own, counts = _that_count(flat.reshape(-1), own.reshape(-1), counts)
-    place = resolve(device, data, weights, work=int(counts.sum()), break_even=BREAK_EVEN[method])
-    with place.active(), region("stable fit"):
-        work, host = Workspace(place, flat), Workspace(place)
+    fixed_values = _checked_fixed(fixed, parameterization, method, counts.size)
+    weight_source = _as_weights(weights, counts, method)
+    if weight_source is not None and device_of(flat) is None and device_of(weight_source) is None:
+        flat, weight_source, counts = _that_count(
+            flat.reshape(-1), weight_source.reshape(-1), counts
+        )
+    target_device = resolve(
+        device, data, weights, work=int(counts.sum()), break_even=BREAK_EVEN[method]
+    )
+    with target_device.active(), region("stable fit"):
+        work, host = Workspace(target_device, flat), Workspace(target_device)
         if single and method == "mcculloch" and counts[0] > _fit_sets.LONGEST:
             return _mcculloch_fit(flat, parameterization, work, device)
         x = work.input("data", flat)
-        w = host.output((0,)) if own is None else Workspace(place, own).input("weights", own)
+        w = (
+            host.output((0,))
+            if weight_source is None
+            else Workspace(target_device, weight_source).input("weights", weight_source)
+        )
         ends = np.cumsum(counts)
-        found = fit_sets(x, w, ends - counts, ends, known, parameterization, method, work, host)
+        results = fit_batch(
+            x, w, ends - counts, ends, fixed_values, parameterization, method, work, host
+        )
     if not single:
-        return found
-    return _one(found, flat, own, device)
+        return results
+    return _one(results, flat, weight_source, device)
 
 
 def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -> FitResults:
@@ -146,14 +157,16 @@ def fit_windows(series, window: int, *, step: int = 1, device=None, **options) -
             f"1, got window={window} and step={step}"
         )
     starts = np.arange(0, size - window + 1, step)
-    known = _checked_fixed(fixed, parameterization, method, starts.size)
-    place = resolve(device, series, work=starts.size * window, break_even=BREAK_EVEN[method])
-    with place.active(), region("stable fit"):
-        work, host = Workspace(place, flat), Workspace(place)
+    fixed_values = _checked_fixed(fixed, parameterization, method, starts.size)
+    target_device = resolve(
+        device, series, work=starts.size * window, break_even=BREAK_EVEN[method]
+    )
+    with target_device.active(), region("stable fit"):
+        work, host = Workspace(target_device, flat), Workspace(target_device)
         x = work.input("series", flat)
-        return fit_sets(
+        return fit_batch(
             *(x, host.output((0,)), starts, starts + window),
-            *(known, parameterization, method, work, host),
+            *(fixed_values, parameterization, method, work, host),
         )
 
 
@@ -244,7 +257,7 @@ def _checked_fixed(fixed, parameterization: str, method: str, sets: int) -> dict
         raise ValueError(
             f"fixed may name {', '.join(PARAMETERS)}, got {', '.join(map(repr, sorted(unknown)))}"
         )
-    known = {}
+    fixed_values = {}
     for name, values in given.items():
         if np.ndim(values) and np.shape(values) != (sets,):
             raise ValueError(
@@ -253,23 +266,25 @@ def _checked_fixed(fixed, parameterization: str, method: str, sets: int) -> dict
             )
         each = values if np.ndim(values) else [values]
         checked = [errors.within(f"fixed {name}", v, **_RANGES[name]) for v in each]
-        known[name] = np.broadcast_to(np.array(checked), (sets,))
-    near_one = "alpha" not in known or (abs(known["alpha"] - 1.0) < 0.01).any()
-    in_s1 = parameterization == "S1" and "loc" in known and np.any(known.get("beta", 1.0))
+        fixed_values[name] = np.broadcast_to(np.array(checked), (sets,))
+    near_one = "alpha" not in fixed_values or (abs(fixed_values["alpha"] - 1.0) < 0.01).any()
+    in_s1 = (
+        parameterization == "S1" and "loc" in fixed_values and np.any(fixed_values.get("beta", 1.0))
+    )
     if in_s1 and near_one:
         raise ValueError(
             "a fixed loc of S1 needs a fixed beta of 0, or a fixed alpha away from 1, where S1 "
             "jumps; fix loc with parameterization='S0'"
         )
-    return known
+    return fixed_values
 
 
 # ---- one set -----------------------------------------------------------------------------------
 
 
-def _one(found: FitResults, data, weights, device) -> FitResult:
+def _one(results: FitResults, data, weights, device) -> FitResult:
     """The only one of the fits, or an error where its data are bad."""
-    result = found[0]
+    result = results[0]
     if result.status in REMEDIES:
         raise ValueError(REMEDIES[result.status])
     return dataclasses.replace(result, device=device, data=_own(data), weights=_own(weights))
@@ -292,12 +307,12 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
         if law[0] == mark or (mark != mark and law[0] != law[0]):
             raise ValueError(REMEDIES[status])
     alpha, beta = law[:2]
-    found = Parameters.checked(*law, "S0").converted(parameterization)
+    results = Parameters.checked(*law, "S0").converted(parameterization)
     return FitResult(
-        found.alpha,
-        found.beta,
-        found.loc,
-        found.scale,
+        results.alpha,
+        results.beta,
+        results.loc,
+        results.scale,
         parameterization,
         "mcculloch",
         size,

@@ -38,8 +38,8 @@ def fisher_information(alpha: float, beta: float, scale: float = 1.0) -> np.ndar
     reach = _DECAY / min(alpha, 1.0) + 6.0
     u = np.arange(-reach, reach + 0.5 * _STEP, _STEP)
     x = np.sinh(u)
-    found = dlogpdf(x, alpha, beta, parameterization="S0", device="cpu")
-    scores = np.array([found.alpha, found.beta, found.loc / scale, found.scale / scale])
+    result = dlogpdf(x, alpha, beta, parameterization="S0", device="cpu")
+    scores = np.array([result.alpha, result.beta, result.loc / scale, result.scale / scale])
     law = stable(alpha, beta, parameterization="S0", device="cpu")
     mass = law.pdf(x) * np.cosh(u) * _STEP
     seen = mass > 0.0

@@ -32,20 +32,23 @@ def wald(result: FitResult | FitResults, confidence: float) -> dict:
 
     confidence = errors.within("confidence", confidence, 0.0, 1.0, closed="neither")
     reach = float(ndtri(0.5 + 0.5 * confidence))
-    found = {}
+    results = {}
     for name, error in result.stderr.items():
         value, error = np.asarray(getattr(result, name)), reach * np.asarray(error)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if name == "scale":
                 ends = value * np.exp(-error / value), value * np.exp(error / value)
             elif name == "alpha":
-                rest = 2.0 - value
-                ends = 2.0 - rest * np.exp(error / rest), 2.0 - rest * np.exp(-error / rest)
+                complement = 2.0 - value
+                ends = (
+                    2.0 - complement * np.exp(error / complement),
+                    2.0 - complement * np.exp(-error / complement),
+                )
             else:
                 ends = value - error, value + error
         ends = (np.where(error == 0.0, value, end) for end in ends)  # fixed
-        found[name] = tuple(np.clip(end, *_ENDS.get(name, (None, None)))[()] for end in ends)
-    return found
+        results[name] = tuple(np.clip(end, *_ENDS.get(name, (None, None)))[()] for end in ends)
+    return results
 
 
 def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: int = 33):
@@ -177,13 +180,13 @@ _MOST_OF_ONE = 1 << 31
 
 
 def bootstrap(result: FitResult, replicas: int = 999, confidence: float = 0.95, random_state=None):
-    """Intervals by name from fits of samples that are drawn from the fitted law, and fitted by the
-    same method with the same parameters fixed.
+    """Estimate confidence intervals by a parametric bootstrap: samples are drawn from the fitted
+    distribution and fitted by the same method with the same parameters fixed.
 
-    Percentiles of the replicas' estimates, turned around the estimate ("basic" intervals) and cut
-    off at the ends of the ranges. All replicas are fitted in one call: a GPU needs milliseconds.
-    (Samples of more than 2^24 observations in all are drawn and fitted in parts.) A sample has as
-    many observations as the data, with weights their sum.
+    The intervals are basic bootstrap intervals: percentiles of the replicas reflected about the
+    estimate, clipped to the parameter ranges. All replicas are fitted in one call, which takes
+    milliseconds on a GPU. (Samples of more than 2^24 observations in all are drawn and fitted in
+    parts.) A sample has as many observations as the data or, with weights, as their sum.
 
     Returns
     -------
@@ -191,17 +194,17 @@ def bootstrap(result: FitResult, replicas: int = 999, confidence: float = 0.95, 
 
     Raises
     ------
-    ValueError : weights that are no whole numbers: how many observations there are is not known
+    ValueError : weights are not integers, so the number of observations is not defined
     """
     confidence = errors.within("confidence", confidence, 0.0, 1.0, closed="neither")
     size, form = _observations(result).size, result.parameterization
     fits = [fits for _, fits in _simulated(result, size, replicas, random_state, form)]
-    found = joined(fits) if len(fits) > 1 else fits[0]
-    _sound(found)
-    rest = 0.5 * (1.0 - confidence)
+    results = joined(fits) if len(fits) > 1 else fits[0]
+    fitted_mask(results)
+    complement = 0.5 * (1.0 - confidence)
     intervals = {}
     for name in PARAMETERS:
-        low, high = np.nanquantile(getattr(found, name), (rest, 1.0 - rest))
+        low, high = np.nanquantile(getattr(results, name), (complement, 1.0 - complement))
         value = getattr(result, name)
         if name == "scale":
             ends = value * value / high, value * value / low
@@ -209,7 +212,7 @@ def bootstrap(result: FitResult, replicas: int = 999, confidence: float = 0.95, 
             ends = 2.0 * value - high, 2.0 * value - low
         cut = _ENDS.get(name, (-math.inf, math.inf))
         intervals[name] = float(max(ends[0], cut[0])), float(min(ends[1], cut[1]))
-    return intervals, found
+    return intervals, results
 
 
 def goodness(result: FitResult, replicas: int = 999, random_state=None) -> dict:
@@ -226,7 +229,7 @@ def goodness(result: FitResult, replicas: int = 999, random_state=None) -> dict:
 
     Raises
     ------
-    ValueError : weights that are no whole numbers: how many observations there are is not known
+    ValueError : weights are not integers, so the number of observations is not defined
     """
     data = np.sort(_observations(result))
     form = _like(result)["parameterization"]
@@ -242,7 +245,7 @@ def goodness(result: FitResult, replicas: int = 999, random_state=None) -> dict:
     here = seen(data, *(getattr(law, name) for name in PARAMETERS))
     larger, count = np.ones(2), 1
     for samples, fits in _simulated(result, data.size, replicas, random_state, form):
-        sound = _sound(fits)
+        sound = fitted_mask(fits)
         laws = (getattr(fits, name)[sound][:, None] for name in PARAMETERS)
         larger += (seen(np.sort(samples[sound], axis=1), *laws) >= here).sum(axis=0)
         count += sound.sum()
@@ -285,8 +288,8 @@ def _simulated(result: FitResult, size: int, replicas, random_state, parameteriz
         yield samples, fit(samples, **_like(result) | {"parameterization": parameterization})
 
 
-def _sound(fits: FitResults) -> np.ndarray:
-    """Which samples have a fit; a warning where some have none."""
+def fitted_mask(fits: FitResults) -> np.ndarray:
+    """Return a mask of the replicas that could be fitted; warn if any could not."""
     sound = np.isfinite(fits.alpha)
     if not sound.all():
         lost = len(fits) - sound.sum()

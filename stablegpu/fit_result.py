@@ -1,4 +1,4 @@
-"""What a fit gives: the law, how well it is known, and how the fit went."""
+"""Results of a fit: the distribution, its standard errors, and how the fit went."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REMEDIES = {
 
 
 def needs_data(result) -> None:
-    """Raise a TypeError for what is no fit of one set with its data."""
+    """Raise TypeError unless `result` is a FitResult that carries its data."""
     if getattr(result, "data", None) is None:
         raise TypeError(
             "result must be a FitResult with its data: fit that data set alone "

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.jit import twin
-from stablegpu._parameters import NAMES, Parameters, Side, sides
+from stablegpu._parameters import NAMES, HalfLine, Parameters, half_lines
 
 NEAREST = 0.07
 """Distance of alpha from 1 from which there are nodes: log g is a sharp difference nearer by."""
@@ -35,27 +35,27 @@ def nodes_of(alpha: float, beta: float):
     """Both sides, what their sums reach, and the `Nodes` of the law in host memory."""
     from stablegpu._nodes_math import OCTAVES, Nodes
 
-    both = sides(alpha, beta)
+    both = half_lines(alpha, beta)
     parts, reaches, blocks = [], [], 0
     for k, side in enumerate(both):
-        reach, part = _side_nodes(side, k * OCTAVES)
+        node_range, part = _side_nodes(side, k * OCTAVES)
         parts.append(part._replace(first=part.first + blocks, last=part.last + blocks))
-        reaches.append(reach)
+        reaches.append(node_range)
         blocks += part.largest.size
     joined = Nodes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     return both, tuple(reaches), joined
 
 
-def _side_nodes(side: Side, octave: int):
+def _side_nodes(side: HalfLine, octave: int):
     """`Reach` and `Nodes` of one side."""
     from stablegpu import _nodes_build as build
-    from stablegpu._nodes_math import BELOW, BLOCK, FIRST_OCTAVE, OCTAVES, Nodes, Reach
+    from stablegpu._nodes_math import BELOW, BLOCK, FIRST_OCTAVE, OCTAVES, NodeRange, Nodes
 
     if side.length <= 0.0:
         return _nothing(octave)
     alpha, kappa = side.alpha, side.kappa
     # Rising: V has a limit at zeta, else at infinity.
-    light = side.rest == 0.0 if side.rising else side.log_right == -math.inf
+    light = side.left_angle == 0.0 if side.g_increases_with_theta else side.log_right == -math.inf
     log_limit = log_limit_of(side)
     limit = math.exp(log_limit) if light else 0.0
     above = _most_g(side, light)
@@ -65,10 +65,12 @@ def _side_nodes(side: Side, octave: int):
     highest = math.exp((_FAR - side.log_cos) / alpha)
     if light:
         vanishing = math.exp(max((math.log(_VANISHED) - log_limit) / kappa, _LEAST))
-        lowest, highest = (vanishing, highest) if side.rising else (lowest, vanishing)
-    nearest, farthest = (highest, lowest) if side.rising else (lowest, highest)
-    top = build.place(math.log(above) - kappa * math.log(nearest), limit, side)
-    bottom = build.place(math.log(BELOW) - kappa * math.log(farthest), limit, side)
+        lowest, highest = (
+            (vanishing, highest) if side.g_increases_with_theta else (lowest, vanishing)
+        )
+    nearest, farthest = (highest, lowest) if side.g_increases_with_theta else (lowest, highest)
+    top = build.solve_t(math.log(above) - kappa * math.log(nearest), limit, side)
+    bottom = build.solve_t(math.log(BELOW) - kappa * math.log(farthest), limit, side)
     steepest = max(max(1.0, alpha) / abs(1.0 - alpha), 2.0 if light else 0.0)
     step = math.copysign(_STEP / steepest, top - bottom)
     start = bottom - math.copysign(_DECAY, step)
@@ -85,24 +87,24 @@ def _side_nodes(side: Side, octave: int):
     last = np.maximum(last, first + 1)
     values, weights = (np.append(v, np.zeros(BLOCK)) for v in (values, weights))
     series, largest = build.moments(values, weights)
-    reach = Reach(lowest, highest, limit, log_limit, octave, *tail_of(side))
-    return reach, Nodes(values, weights, series, largest, beyond, first, last)
+    node_range = NodeRange(lowest, highest, limit, log_limit, octave, *tail_of(side))
+    return node_range, Nodes(values, weights, series, largest, beyond, first, last)
 
 
-def log_limit_of(side: Side) -> float:
+def log_limit_of(side: HalfLine) -> float:
     """log V_0 of a light tail."""
     return side.log_scale + math.log(abs(1.0 - side.alpha)) - side.kappa * math.log(side.alpha)
 
 
-def _most_g(side: Side, light: bool) -> float:
+def _most_g(side: HalfLine, light: bool) -> float:
     """g over which e^-g is left out.
 
     Where a tail is nearly light, little is left besides the far nodes; and for small alpha the
     weights grow with g like g^m.
     """
-    thin = side.rest if side.rising else side.gap
+    thin = side.left_angle if side.g_increases_with_theta else side.tail_gap
     most = _ABOVE - (0.0 if light else min(0.0, math.log(thin)))
-    if side.rising:
+    if side.g_increases_with_theta:
         m = (1.0 - side.alpha) / side.alpha
         base = most + m - m * math.log(m)
         most += 3.0 * m
@@ -113,15 +115,15 @@ def _most_g(side: Side, light: bool) -> float:
 
 def _nothing(octave: int):
     """A side outside the support."""
-    from stablegpu._nodes_math import BLOCK, OCTAVES, TAIL_TERMS, TERMS, Nodes, Reach
+    from stablegpu._nodes_math import BLOCK, OCTAVES, TAIL_TERMS, TERMS, NodeRange, Nodes
 
     by_octave = np.zeros(OCTAVES, np.int64)
     sums = np.zeros((1, TERMS)), np.zeros(1), np.zeros(1)
-    reach = Reach(math.inf, math.inf, 0.0, 0.0, octave, *(0.0,) * TAIL_TERMS)
-    return reach, Nodes(np.zeros(BLOCK), np.zeros(BLOCK), *sums, by_octave, by_octave)
+    node_range = NodeRange(math.inf, math.inf, 0.0, 0.0, octave, *(0.0,) * TAIL_TERMS)
+    return node_range, Nodes(np.zeros(BLOCK), np.zeros(BLOCK), *sums, by_octave, by_octave)
 
 
-def tail_of(side: Side) -> tuple[float, ...]:
+def tail_of(side: HalfLine) -> tuple[float, ...]:
     """Coefficients of sf in powers of y^-alpha (Bergstrom's series): convergent for alpha < 1,
     asymptotic else. Zeros: the tail is light."""
     from stablegpu._nodes_math import TAIL_TERMS
@@ -129,8 +131,8 @@ def tail_of(side: Side) -> tuple[float, ...]:
     if side.log_right == -math.inf:
         return (0.0,) * TAIL_TERMS
     angle, sign = side.alpha * side.length, 1.0
-    if side.gap < angle:
-        angle, sign = side.gap, -1.0  # sin(k (pi - gap)) = -(-1)^k sin(k gap)
+    if side.tail_gap < angle:
+        angle, sign = side.tail_gap, -1.0  # sin(k (pi - gap)) = -(-1)^k sin(k gap)
     return tuple(
         (-sign) ** (k - 1)
         * math.exp(math.lgamma(k * side.alpha) - math.lgamma(k + 1.0) - k * side.log_cos)
@@ -140,16 +142,16 @@ def tail_of(side: Side) -> tuple[float, ...]:
     )
 
 
-def evaluate_flat(points, parameters: Parameters, kept: dict, work: Workspace) -> None:
-    """pdf, cdf, ... named in `kept` at flat arrays in the workspace."""
+def evaluate_flat(points, parameters: Parameters, outputs: dict, work: Workspace) -> None:
+    """pdf, cdf, ... named in `outputs` at flat arrays in the workspace."""
     both, reaches, nodes = nodes_of(parameters.alpha, parameters.beta)
-    unwanted = None if all(name in kept for name in NAMES) else work.output((0,))
+    unwanted = None if all(name in outputs for name in NAMES) else work.output((0,))
     twin("stablegpu._nodes", work.device).evaluate(
         points,
         parameters.frame,
         *both,
         *reaches,
         nodes,
-        tuple(kept.get(name, unwanted) for name in NAMES),
+        tuple(outputs.get(name, unwanted) for name in NAMES),
         work.stream,
     )

@@ -12,7 +12,7 @@ from hetero.arrays import Workspace
 from hetero.devices import Device
 from hetero.jit import twin
 from stablegpu import nodes, quadrature
-from stablegpu._parameters import Parameters, Side, sides, zeta
+from stablegpu._parameters import HalfLine, Parameters, half_lines, zeta
 
 WORTH = {"nodes": 200_000, "quadrature": 20_000}
 """Points from which preparing pays, by the evaluator that would be taken instead."""
@@ -74,21 +74,23 @@ def segments_of(alpha: float, beta: float, tolerance: float):
         )
     centred = abs(alpha - 1.0) < _CENTRED
     law = Parameters(alpha, beta, 0.0, 1.0, "S0" if centred else "S1")
-    wings, parts, cells, rows = [], [], 0, 0
+    halves, parts, cells, rows = [], [], 0, 0
     for sign in (1.0, -1.0):
-        wing, part = _wing(law, sign, cells, rows, tolerance)
+        polynomial_half, part = _polynomial_half(law, sign, cells, rows, tolerance)
         cells += part.cells.size
         rows += part.starts.size
-        wings.append(wing)
+        halves.append(polynomial_half)
         parts.append(part)
-    return law, tuple(wings), Segments(*map(np.concatenate, zip(*parts, strict=True)))
+    return law, tuple(halves), Segments(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _wing(law: Parameters, sign: float, first_cell: int, first_row: int, tolerance: float):
+def _polynomial_half(
+    law: Parameters, sign: float, first_cell: int, first_row: int, tolerance: float
+):
     """Segments of one side of the centre: cells are split until their polynomials converge."""
-    from stablegpu._polynomials_math import SPLIT_BITS, Segments, Wing
+    from stablegpu._polynomials_math import SPLIT_BITS, PolynomialHalf, Segments
 
-    side = sides(law.alpha, law.beta)[0 if sign > 0.0 else 1]
+    side = half_lines(law.alpha, law.beta)[0 if sign > 0.0 else 1]
     to_tail = -sign * zeta(law.alpha, law.beta) if law.parameterization == "S0" else 0.0
     series = _tail_of(law, side, sign)
     floor = _floor(law, side)
@@ -119,14 +121,14 @@ def _wing(law: Parameters, sign: float, first_cell: int, first_row: int, toleran
     # A distance that rounds up to the last edge is no longer in the last cell.
     end = (float(_edge(high + 1)) - floor) * (1.0 - 1e-15)
     last = float(table[-1, -1] - powers[-1].sum())
-    wing = Wing(
+    polynomial_half = PolynomialHalf(
         floor, low, first_cell, first_row, len(table), end, last, to_tail, law.alpha, *series
     )
     entries = (starts << SPLIT_BITS) | levels
     lows, highs = table[:, -2] + at_start, table[:, -1] - at_start
     if law.beta == 0.0 or law.alpha == 2.0:  # symmetric: the centre is the median
         lows[0] = highs[0] = 0.5
-    return wing, Segments(entries, table.reshape(-1), np.concatenate(edges), lows, highs)
+    return polynomial_half, Segments(entries, table.reshape(-1), np.concatenate(edges), lows, highs)
 
 
 def _cell(a: float) -> int:
@@ -143,12 +145,16 @@ def _edges(cell, level):
     return np.linspace(_edge(cell), _edge(cell + 1), 2**level + 1)
 
 
-def _floor(law: Parameters, side: Side) -> float:
+def _floor(law: Parameters, side: HalfLine) -> float:
     """Size of the first segments: the law changes on this scale next to the centre."""
     from stablegpu._polynomials_math import DEGREE
 
     alpha = law.alpha
-    if law.parameterization == "S1" and side.rising and side.rest == 0.0 < side.length:
+    if (
+        law.parameterization == "S1"
+        and side.g_increases_with_theta
+        and side.left_angle == 0.0 < side.length
+    ):
         # A light tail ends at zeta: the density underflows closer to it.
         scale = math.exp((math.log(745.0) - nodes.log_limit_of(side)) / side.kappa)
     else:
@@ -160,7 +166,7 @@ def _floor(law: Parameters, side: Side) -> float:
     return 2.0 ** math.floor(math.log2(scale))
 
 
-def _end(law: Parameters, side: Side, sign: float, heavy: bool, to_tail: float) -> float:
+def _end(law: Parameters, side: HalfLine, sign: float, heavy: bool, to_tail: float) -> float:
     """How far segments are needed: to where the tail's series is exact, or nothing is left."""
     if heavy and law.alpha == 1.0:
         return _FAR_AT_ONE
@@ -170,7 +176,7 @@ def _end(law: Parameters, side: Side, sign: float, heavy: bool, to_tail: float) 
     return float(b[_exact(law, sign, b)[0] == 0.0][0])
 
 
-def _tail_of(law: Parameters, side: Side, sign: float) -> tuple[float, ...]:
+def _tail_of(law: Parameters, side: HalfLine, sign: float) -> tuple[float, ...]:
     if law.alpha == 1.0:
         return (1.0 + sign * law.beta) / math.pi, 0.0, 0.0, 0.0
     return nodes.tail_of(side)
@@ -180,13 +186,13 @@ def _exact(law: Parameters, sign: float, b):
     """pdf, low and high at distances b on one side of the centre, by nodes or quadrature."""
     x = sign * b.reshape(-1)
     names = ("pdf", "cdf", "sf") if sign > 0.0 else ("pdf", "sf", "cdf")
-    kept = {name: np.empty(x.size) for name in names}
+    outputs = {name: np.empty(x.size) for name in names}
     work = Workspace(Device("cpu"))
     if nodes.has_nodes(law.alpha):
-        nodes.evaluate_flat(x, law, kept, work)
+        nodes.evaluate_flat(x, law, outputs, work)
     else:
-        quadrature.evaluate_flat(x, law, kept | {"error": np.empty(x.size)}, work)
-    return tuple(kept[name].reshape(b.shape) for name in names)
+        quadrature.evaluate_flat(x, law, outputs | {"error": np.empty(x.size)}, work)
+    return tuple(outputs[name].reshape(b.shape) for name in names)
 
 
 @functools.cache
@@ -214,11 +220,11 @@ def _fitted(law: Parameters, sign: float, floor: float, cells, level: int, toler
     # a - floor < 0 does not occur but by the points outside the first cell.
     pdf, low, high = _exact(law, sign, np.maximum(a - floor, 0.0))
     series = pdf @ to_chebyshev.T
-    rest = np.abs(series[..., DEGREE:]).sum(axis=-1)
+    remainder = np.abs(series[..., DEGREE:]).sum(axis=-1)
     smallest = np.maximum(pdf.min(axis=-1), _TINY * max(1.0, 1.0 / floor))
     # Far out in a light tail, where log pdf is large, its rounding is what the values differ by.
     tolerance *= _SAFETY if nodes.has_nodes(law.alpha) else _SAFETY_OF_QUADRATURES
-    ok = rest <= tolerance * smallest * (1.0 - 0.1 * np.log(np.minimum(smallest, 1.0)))
+    ok = remainder <= tolerance * smallest * (1.0 - 0.1 * np.log(np.minimum(smallest, 1.0)))
     # pdf in powers of t, integrated over t.
     powers = series[..., : DEGREE + 1] @ to_powers * half / np.arange(1, DEGREE + 2)
     middle = POINTS // 2
@@ -229,31 +235,31 @@ def _fitted(law: Parameters, sign: float, floor: float, cells, level: int, toler
 def evaluate_flat(
     points,
     parameters: Parameters,
-    kept: dict,
+    outputs: dict,
     work: Workspace,
     settings: Interpolation = Interpolation(),
 ) -> None:
-    """pdf, cdf, sf as named in `kept` at flat arrays in the workspace."""
-    law, wings, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
+    """pdf, cdf, sf as named in `outputs` at flat arrays in the workspace."""
+    law, halves, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
     mantissa, exponent = math.frexp(parameters.scale)
     names = ("pdf", "cdf", "sf")
-    unwanted = None if all(name in kept for name in names) else work.output((0,))
+    unwanted = None if all(name in outputs for name in names) else work.output((0,))
     twin("stablegpu._polynomials", work.device).evaluate(
         points,
         parameters.loc,
         math.ldexp(1.0, -exponent),
         1.0 / mantissa,
         *_shift(law, parameters),
-        *wings,
+        *halves,
         segments,
-        tuple(kept.get(name, unwanted) for name in names),
+        tuple(outputs.get(name, unwanted) for name in names),
         work.stream,
     )
 
 
 def invert_flat(p, upper: bool, parameters: Parameters, x, work: Workspace, settings) -> None:
     """Quantiles of flat p in the workspace, to x."""
-    law, wings, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
+    law, halves, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
     twin("stablegpu._polynomials", work.device).invert(
         p,
         upper,
@@ -261,7 +267,7 @@ def invert_flat(p, upper: bool, parameters: Parameters, x, work: Workspace, sett
         parameters.scale,
         *_shift(law, parameters),
         *parameters.support,
-        *wings,
+        *halves,
         segments,
         x,
         work.stream,

@@ -15,7 +15,7 @@ import numpy as np
 from hetero.arrays import Workspace, device_of
 from hetero.jit import twin
 from stablegpu._kronrod import half_rule
-from stablegpu._parameters import NAMES, Parameters, sides
+from stablegpu._parameters import NAMES, Parameters, half_lines
 
 WARN_ABOVE = 1e-7
 """Estimated relative error that is worth a warning; the estimate exceeds the error by far."""
@@ -55,22 +55,22 @@ class Quadrature:
 def evaluate_flat(
     points,
     parameters: Parameters,
-    kept: dict,
+    outputs: dict,
     work: Workspace,
     quadrature: Quadrature = Quadrature(),
 ) -> None:
-    """`evaluate` for flat arrays that are already in the workspace; `kept` names the outputs."""
-    unwanted = None if all(name in kept for name in NAMES) else work.output((0,))
+    """`evaluate` for flat arrays that are already in the workspace; `outputs` names the outputs."""
+    unwanted = None if all(name in outputs for name in NAMES) else work.output((0,))
     twin("stablegpu._density", work.device).evaluate(
         points,
         parameters.frame,
-        *sides(parameters.alpha, parameters.beta),
+        *half_lines(parameters.alpha, parameters.beta),
         half_rule(quadrature.order),
         quadrature.panels,
         quadrature.tolerance,
         parameters.alpha < FORCED_BELOW,
-        tuple(kept.get(name, unwanted) for name in NAMES),
-        kept["error"],
+        tuple(outputs.get(name, unwanted) for name in NAMES),
+        outputs["error"],
         work.stream,
     )
 

@@ -12,7 +12,7 @@ from hetero.arrays import Workspace, as_real, device_of
 from hetero.devices import resolve
 from hetero.jit import twin
 from stablegpu import polynomials
-from stablegpu._parameters import Parameters, sides
+from stablegpu._parameters import Parameters, half_lines
 from stablegpu.density import (
     Interpolation,
     checked,
@@ -59,30 +59,30 @@ def quantile(
         p = as_real("p", p)
     shape = tuple(p.shape)
     least = BREAK_EVEN[exact_for(parameters.alpha)]
-    place = resolve(device, p, work=math.prod(shape), break_even=least)
+    on_device = resolve(device, p, work=math.prod(shape), break_even=least)
     chosen = _chosen(parameters, evaluator, math.prod(shape))
-    with place.active(), region("stable quantile"):
-        work = Workspace(place, p)
+    with on_device.active(), region("stable quantile"):
+        work = Workspace(on_device, p)
         probabilities = work.input("p", p)
-        found = work.output(shape, out=out)
+        result = work.output(shape, out=out)
         if isinstance(chosen, Interpolation) and math.prod(shape):
-            polynomials.invert_flat(probabilities, upper, parameters, found, work, chosen)
+            polynomials.invert_flat(probabilities, upper, parameters, result, work, chosen)
         elif math.prod(shape):
-            steps = twin("stablegpu._quantile", place)
+            steps = twin("stablegpu._quantile", on_device)
             standard, ends = _standard(parameters)
             centre = _centre(standard)
-            x = work.output(shape) if out is not None else found  # out may be p, which is needed
+            x = work.output(shape) if out is not None else result  # out may be p, which is needed
             state = [work.output(shape) for _ in range(3)]
             values = tuple(work.output(shape) for _ in _VALUES)
             error = work.output(shape)
             steps.begin(probabilities, upper, centre, *state, x, work.stream)
             for _ in range(_MOST_STEPS):
-                kept = dict(zip(_VALUES, values, strict=True)) | {"error": error}
-                evaluate_flat(x, standard, kept, work, chosen)
+                outputs = dict(zip(_VALUES, values, strict=True)) | {"error": error}
+                evaluate_flat(x, standard, outputs, work, chosen)
                 if not steps.step(probabilities, upper, centre, values, *state, x, work.stream):
                     break
-            steps.finish(ends, state[0], x, found, work.stream)
-        return work.result(found, shape, out)
+            steps.finish(ends, state[0], x, result, work.stream)
+        return work.result(result, shape, out)
 
 
 def _chosen(parameters: Parameters, evaluator, size: int):
@@ -121,10 +121,10 @@ def _standard(parameters: Parameters):
 def _centre(standard: Parameters):
     from stablegpu._quantile_math import Centre
 
-    found = evaluate(0.0, standard, want=("pdf", "cdf", "sf"), device="cpu")
+    result = evaluate(0.0, standard, want=("pdf", "cdf", "sf"), device="cpu")
     alpha, beta = standard.alpha, standard.beta
     symmetric = beta == 0.0 or alpha == 2.0
-    right, left = sides(alpha, beta)
+    right, left = half_lines(alpha, beta)
     # P(X > x) ~ Gamma(alpha) sin(pi alpha/2)/pi (1 + beta) x^-alpha.
     constant = math.gamma(alpha) * math.sin(0.5 * math.pi * min(alpha, 2.0 - alpha)) / math.pi
 
@@ -132,9 +132,9 @@ def _centre(standard: Parameters):
         return math.log(constant * skew) if constant * skew > 0.0 else -math.inf
 
     return Centre(
-        0.5 if symmetric else float(found.cdf),
-        0.5 if symmetric else float(found.sf),
-        float(found.pdf),
+        0.5 if symmetric else float(result.cdf),
+        0.5 if symmetric else float(result.sf),
+        float(result.pdf),
         alpha,
         log_of(1.0 - beta),
         log_of(1.0 + beta),

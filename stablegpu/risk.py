@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import errors
 from hetero.arrays import as_real
-from stablegpu._parameters import sides
+from stablegpu._parameters import half_lines
 from stablegpu.distribution import Stable, stable
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -61,12 +61,12 @@ def _mean_above(alpha: float, beta: float, p: float) -> float:
     q = law.isf(p)
     if p <= 0.5:
         return q + _excess(alpha, beta, q) / p
-    rest = 1.0 - p
+    complement = 1.0 - p
     if alpha > 1.0:
-        return (law.mean() - rest * q + _excess(alpha, -beta, -q)) / p
+        return (law.mean() - complement * q + _excess(alpha, -beta, -q)) / p
     middle = law.median()
     below = _excess(alpha, -beta, -middle, until=-q)
-    return (middle - rest * q + _excess(alpha, beta, middle) - below) / p
+    return (middle - complement * q + _excess(alpha, beta, middle) - below) / p
 
 
 @functools.lru_cache(maxsize=64)
@@ -79,7 +79,7 @@ def _excess(alpha: float, beta: float, q: float, until: float = math.inf) -> flo
 
     To infinity for alpha > 1 or a light right tail.
     """
-    law, side = _standard(alpha, beta), sides(alpha, beta)[0]
+    law, side = _standard(alpha, beta), half_lines(alpha, beta)[0]
     end = law.support()[1]
     if math.isfinite(end):
         # log P(X > x) is like minus a power -alpha/(1 - alpha) of end - x = (end - q) e^-t.
@@ -94,8 +94,8 @@ def _excess(alpha: float, beta: float, q: float, until: float = math.inf) -> flo
     if q >= far:
         return beyond
     # x = q + width (e^t - 1): the integrand varies on the scale of the width, later of x.
-    found = law.evaluate(q)
-    width = math.exp(found.logsf - found.logpdf)
+    result = law.evaluate(q)
+    width = math.exp(result.logsf - result.logpdf)
     body = _integral(
         lambda t: law.sf(q + width * np.expm1(t)) * np.exp(t), 0.5, math.log1p((far - q) / width)
     )
@@ -120,7 +120,7 @@ def _tail(side, y: float) -> float:
     terms = (
         math.gamma(k * side.alpha)
         / (math.pi * math.factorial(k) * (k * side.alpha - 1.0))
-        * math.sin(k * side.gap)
+        * math.sin(k * side.tail_gap)
         * ratio**k
         for k in range(1, _TERMS + 1)
     )

@@ -10,7 +10,7 @@ from hetero import errors, philox, region
 from hetero.arrays import Workspace
 from hetero.devices import resolve
 from hetero.jit import twin
-from stablegpu._parameters import Parameters, sides, tan_half_pi, zeta
+from stablegpu._parameters import Parameters, half_lines, tan_half_pi, zeta
 
 BREAK_EVEN = 300_000
 """Samples from which a GPU is faster although they are copied to the host."""
@@ -23,7 +23,7 @@ _STREAM = 0x57AB1E  # of the Philox counter: rvs shares no words with other uses
 
 def sampler_of(parameters: Parameters, dtype=np.float64):
     """The constants of a draw that ends in (x - loc)/scale of this parameterisation."""
-    from stablegpu._sample_math import Half, Sampler
+    from stablegpu._sample_math import Sampler, SamplerHalf
 
     near = abs(parameters.alpha - 1.0) < NEAR
     offset = parameters.offset[0]
@@ -35,14 +35,14 @@ def sampler_of(parameters: Parameters, dtype=np.float64):
     alpha = math.nextafter(1.0, 0.0) if parameters.alpha == 1.0 else parameters.alpha
     T = np.dtype(dtype).type
 
-    def half(beta: float) -> Half:
-        side = sides(alpha, beta)[0]
+    def half(beta: float) -> SamplerHalf:
+        side = half_lines(alpha, beta)[0]
         start, slope = alpha * side.length, 1.0 - alpha
         # eta or pi - eta: without cancellation, or the one that may become small.
-        if side.gap < start if near else slope < 0.0:
-            start, slope = side.gap, -slope
-        lengths = (side.length / math.pi, side.gap / math.pi, start / math.pi)
-        return Half(*map(T, (*lengths, slope, beta)))
+        if side.tail_gap < start if near else slope < 0.0:
+            start, slope = side.tail_gap, -slope
+        lengths = (side.length / math.pi, side.tail_gap / math.pi, start / math.pi)
+        return SamplerHalf(*map(T, (*lengths, slope, beta)))
 
     secant = math.hypot(1.0, zeta(alpha, parameters.beta))
     front = secant if near else secant ** (1.0 / alpha)
@@ -110,7 +110,7 @@ def sample(
 
 
 def _name(dtype) -> str:
-    """The name of a dtype; what is none is left as it is."""
+    """Name of a dtype; values that are not dtypes are returned unchanged."""
     try:
         return np.dtype(dtype).name
     except TypeError:

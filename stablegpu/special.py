@@ -103,11 +103,11 @@ def _elementwise(name, x, out, device, constants=lambda dtype: ()):
     device = resolve(device, x)
     with device.active(), region(name):
         work = Workspace(device, x)
-        found = work.output(shape, dtype, out)
-        if found.shape[0]:
+        result = work.output(shape, dtype, out)
+        if result.shape[0]:
             loop = getattr(twin(_TOPIC, device), name)
-            loop(work.input("x", x, dtype), *constants(dtype), found, work.stream)
-        return work.result(found, shape, out)
+            loop(work.input("x", x, dtype), *constants(dtype), result, work.stream)
+        return work.result(result, shape, out)
 
 
 def _read(name: str, values):
@@ -144,8 +144,8 @@ def logsumexp(a, axis=None, *, keepdims=False, out=None, device=None):
     """
     a, dtype = _read("a", a)
     axes = _axes(axis, len(a.shape))
-    kept = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
-    shape = kept if keepdims else tuple(n for i, n in enumerate(a.shape) if i not in axes)
+    outputs = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
+    shape = outputs if keepdims else tuple(n for i, n in enumerate(a.shape) if i not in axes)
     if axes and axes[-1] - axes[0] >= len(axes):  # not side by side: put them last
         order = [i for i in range(len(a.shape)) if i not in axes] + axes
         a = a.permute(order) if hasattr(a, "permute") else a.transpose(order)
@@ -157,10 +157,10 @@ def logsumexp(a, axis=None, *, keepdims=False, out=None, device=None):
     device = resolve(device, a)
     with device.active(), region("logsumexp"):
         work = Workspace(device, a)
-        found = work.output(shape, dtype, out)
+        result = work.output(shape, dtype, out)
         if outer * inner:
-            _sums(work.input("a", a, dtype), (outer, number, inner), found, dtype, work)
-        return work.result(found, shape, out)
+            _sums(work.input("a", a, dtype), (outer, number, inner), result, dtype, work)
+        return work.result(result, shape, out)
 
 
 def _sums(values, sizes, out, dtype, work) -> None:
@@ -171,11 +171,11 @@ def _sums(values, sizes, out, dtype, work) -> None:
     """
     outer, number, inner = sizes
     loops = twin(_TOPIC, work.device)
-    wanted = loops.lanes_wanted(outer) // inner
+    requested = loops.lanes_wanted(outer) // inner
     tops = rests = values
     bare, done = True, False
     while not done:
-        slices = max(1, min(wanted, number // _DEPTH))
+        slices = max(1, min(requested, number // _DEPTH))
         row, lanes = number * inner, slices * inner
         folded = [work.output((outer * lanes,), dtype) for _ in range(2)]
         loops.fold(tops, rests, bare, row, lanes, *folded, work.stream)
@@ -192,7 +192,7 @@ def _axes(axis, ndim: int) -> list[int]:
         given = [operator.index(i) for i in (axis if isinstance(axis, tuple | list) else (axis,))]
     except TypeError:
         raise TypeError(f"axis must be None, an integer or a tuple of them, got {axis!r}") from None
-    found = sorted({i % ndim for i in given if -ndim <= i < ndim})
-    if len(found) != len(given):
+    result = sorted({i % ndim for i in given if -ndim <= i < ndim})
+    if len(result) != len(given):
         raise ValueError(f"axis must hold different axes of {ndim} dimensions, got {axis!r}")
-    return found
+    return result

@@ -41,9 +41,9 @@ def _inside(alpha, beta, x):
 def _true(points, study: Study):
     """The points at which nothing underflows, and the true values there."""
     path = study.cache / "accuracy.jsonl"
-    found = truths(points, path, processes=study.processes, slopes=False)
-    seen = np.isfinite(found[:, 0])
-    return [p for p, s in zip(points, seen, strict=True) if s], found[seen]
+    result = truths(points, path, processes=study.processes, slopes=False)
+    seen = np.isfinite(result[:, 0])
+    return [p for p, s in zip(points, seen, strict=True) if s], result[seen]
 
 
 def _one_interval(study: Study) -> list[dict]:
@@ -107,20 +107,20 @@ def _quantiles(study: Study) -> list[dict]:
 
 def _errors(points, true, name: str, device) -> dict:
     """Median, mean and maximum of the relative error, median of the absolute, by evaluator."""
-    found = {}
+    result = {}
     for evaluator in (*OURS, SCIPY):
         wrong = np.abs(values(points, name, evaluator, device) - true)
         relative = wrong / np.abs(true)
         # NaN for a law that the evaluator has not; SciPy's own NaN count as such too.
         if np.isfinite(relative).any():
-            found[evaluator] = {
+            result[evaluator] = {
                 "median": float(np.nanmedian(relative)),
                 "mean": float(np.nanmean(relative)),
                 "max": float(np.nanmax(relative)),
                 "absolute": float(np.nanmedian(wrong)),
                 "failed": int(np.isnan(relative).sum()),
             }
-    return {"points": len(points), "errors": found}
+    return {"points": len(points), "errors": result}
 
 
 def _show(study: Study, title: str, records, key: str = "median", absolute: bool = False) -> None:

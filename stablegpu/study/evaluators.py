@@ -40,7 +40,7 @@ def _scipy():
 
 def values(points, name: str, evaluator: str, device=None) -> np.ndarray:
     """pdf, cdf, sf or ppf at (alpha, beta, x or p); NaN where the evaluator has no such law."""
-    found = np.full(len(points), np.nan)
+    result = np.full(len(points), np.nan)
     laws: dict = {}
     for i, (alpha, beta, x) in enumerate(points):
         if has(alpha, beta, evaluator):
@@ -50,5 +50,5 @@ def values(points, name: str, evaluator: str, device=None) -> np.ndarray:
     for (alpha, beta), (places, at) in laws.items():
         function = getattr(law_of(alpha, beta, evaluator, device), name)
         with np.errstate(all="ignore"):
-            found[places] = np.asarray(function(np.array(at)), float)
-    return found
+            result[places] = np.asarray(function(np.array(at)), float)
+    return result

@@ -29,8 +29,8 @@ def run(study: Study) -> dict:
     alphas = np.linspace(0.6, 2.0, 3 if study.quick else 15)
     betas = np.linspace(0.0, 1.0, 2 if study.quick else 6)
     replicas = 4 if study.quick else REPLICAS[study.device.kind]
-    found = biases(study, alphas, betas, replicas)
-    draw(study, alphas, betas, found)
+    result = biases(study, alphas, betas, replicas)
+    draw(study, alphas, betas, result)
     times = seconds_of_fits(study, alphas, betas) * 1e3
     rows = [("here", float(times.mean()), float(np.percentile(times, 95)))]
     rows += [(f"paper, {name}", *both) for name, both in PAPER_MS.items()]
@@ -39,7 +39,7 @@ def run(study: Study) -> dict:
         "alpha": alphas.tolist(),
         "beta": betas.tolist(),
         "replicas": replicas,
-        "bias": {name: found[name].tolist() for name in found},
+        "bias": {name: result[name].tolist() for name in result},
         "ms": {"mean": rows[0][1], "percentile95": rows[0][2]},
     }
 
@@ -59,8 +59,8 @@ def biases(study: Study, alphas, betas, replicas: int) -> dict:
         "alpha": fits.alpha.reshape(shape) - alphas[:, None, None],
         "beta": fits.beta.reshape(shape) - betas[:, None],
     }
-    found = {f"{name}_mean": error.mean(axis=2) for name, error in off.items()}
-    return found | {f"{name}_rms": np.sqrt((e**2).mean(axis=2)) for name, e in off.items()}
+    result = {f"{name}_mean": error.mean(axis=2) for name, error in off.items()}
+    return result | {f"{name}_rms": np.sqrt((e**2).mean(axis=2)) for name, e in off.items()}
 
 
 def seconds_of_fits(study: Study, alphas, betas) -> np.ndarray:
@@ -75,12 +75,12 @@ def seconds_of_fits(study: Study, alphas, betas) -> np.ndarray:
     return np.array(seconds[1:])
 
 
-def draw(study: Study, alphas, betas, found) -> None:
+def draw(study: Study, alphas, betas, result) -> None:
     from matplotlib.colors import CenteredNorm
 
     figure = study.figure((10.0, 4.0))
     for axes, name in zip(figure.subplots(1, 2), ("alpha", "beta"), strict=True):
-        bias = found[f"{name}_mean"].copy()
+        bias = result[f"{name}_mean"].copy()
         if name == "beta":
             bias[alphas == 2.0] = np.nan  # the normal law, whatever beta is
         image = axes.pcolormesh(

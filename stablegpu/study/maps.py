@@ -37,8 +37,8 @@ def run(study: Study) -> dict:
             evaluator = None if program == "stablegpu" else SCIPY
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = values(points, name, evaluator, study.device)
-            errors[program] = np.abs(found / true[:, k] - 1.0)
+                results = values(points, name, evaluator, study.device)
+            errors[program] = np.abs(results / true[:, k] - 1.0)
         study.save(_picture(study, points, true, errors, alpha, x, name), f"map-{name}.png")
         result["errors"][name] = {
             p: _summary(e[np.isfinite(true[:, 0])]) for p, e in errors.items()
@@ -76,8 +76,8 @@ def _picture(study, points, true, errors, alpha, x, name):
             for (a, b, v), error, seen in zip(points, wrong, true[:, 0], strict=True):
                 if b == beta and np.isfinite(seen):
                     value = error if np.isfinite(error) else 1.0
-                    place = np.searchsorted(x, v), np.searchsorted(alpha, a)
-                    grid[place] = np.log10(min(max(value, _FLOOR), 1.0))
+                    cell = np.searchsorted(x, v), np.searchsorted(alpha, a)
+                    grid[cell] = np.log10(min(max(value, _FLOOR), 1.0))
             image = axis.pcolormesh(
                 np.arange(len(alpha)), np.arange(len(x)), grid, vmin=-16, vmax=0, cmap="magma"
             )

@@ -135,8 +135,8 @@ def _path(exponent: _Exponent, drop: float) -> _Path:
 def _heights(exponent, w, phi):
     """log |E e^w| at w + i phi."""
     grid = w[:, None] + 1j * phi
-    found = sum(term.real for term in exponent.terms(grid)) + w[:, None]
-    return np.where(np.isnan(found), np.inf, found)
+    result = sum(term.real for term in exponent.terms(grid)) + w[:, None]
+    return np.where(np.isnan(result), np.inf, result)
 
 
 def _valley(heights):
@@ -203,10 +203,10 @@ def evaluate(x: float, alpha: float, beta: float, digits: float = 15.0, slopes=T
     try:
         while bits <= _MOST_BITS:
             ctx.prec = bits + 64
-            found = _attempt(x, alpha, beta, bits, goal, slopes)
-            if isinstance(found, Truth):
-                return found
-            bits = found
+            result = _attempt(x, alpha, beta, bits, goal, slopes)
+            if isinstance(result, Truth):
+                return result
+            bits = result
         raise NotResolved(f"{alpha=} {beta=} {x=} needs more than {_MOST_BITS} bits")
     finally:
         ctx.prec = before

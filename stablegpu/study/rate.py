@@ -209,8 +209,8 @@ def _kernels(study: Study) -> list[dict]:
     return records
 
 
-def _chosen(records, **wanted) -> list[dict]:
-    return [r for r in records if all(r[key] == value for key, value in wanted.items())]
+def _chosen(records, **requested) -> list[dict]:
+    return [r for r in records if all(r[key] == value for key, value in requested.items())]
 
 
 def _columns(records, *names):

@@ -49,12 +49,12 @@ def run(study: Study) -> dict:
     points = [random_point(i) for i in range(100 if study.quick else POINTS)]
     true = truths(points, study.cache / "random.jsonl", processes=study.processes)
     resolved = np.isfinite(true[:, 0])
-    found = {name: _errors(points, true, resolved, name, study.device) for name in OURS}
+    results = {name: _errors(points, true, resolved, name, study.device) for name in OURS}
     tolerance = fair(true)
     rows, result = [], {"points": len(points), "unresolved": int((~resolved).sum())}
     result["unresolved, but not tiny here"] = _visible(points, ~resolved, study.device)
     result["oracle_error"] = float(np.nanmax(true[:, FIELDS.index("error")]))
-    for name, errors in found.items():
+    for name, errors in results.items():
         seen = np.isfinite(errors)
         if not seen.any():
             continue
@@ -84,15 +84,15 @@ def run(study: Study) -> dict:
 def _visible(points, chosen, device) -> list:
     """Points that the oracle gives up, because something underflows, where nothing does."""
     some = [points[i] for i in np.flatnonzero(chosen)]
-    found = [values(some, name, "quadrature", device) for name in ("pdf", "cdf", "sf")]
-    return [some[i] for i in np.flatnonzero(~(np.min(found, axis=0) < _TINY))] if some else []
+    results = [values(some, name, "quadrature", device) for name in ("pdf", "cdf", "sf")]
+    return [some[i] for i in np.flatnonzero(~(np.min(results, axis=0) < _TINY))] if some else []
 
 
 def _errors(points, true, resolved, evaluator: str, device) -> np.ndarray:
     """The largest relative error of pdf, cdf and sf; NaN where the evaluator has no such law."""
     chosen = np.flatnonzero(resolved)[:: _EVERY.get(evaluator, 1)]
     some = [points[i] for i in chosen]
-    found = np.array([values(some, name, evaluator, device) for name in ("pdf", "cdf", "sf")])
+    results = np.array([values(some, name, evaluator, device) for name in ("pdf", "cdf", "sf")])
     errors = np.full(len(points), np.nan)
-    errors[chosen] = np.abs(found / true[chosen, :3].T - 1.0).max(axis=0)
+    errors[chosen] = np.abs(results / true[chosen, :3].T - 1.0).max(axis=0)
     return errors

@@ -15,7 +15,7 @@ def run(study: Study) -> dict:
     points = 60 if study.quick else 4000
     study.out.mkdir(parents=True, exist_ok=True)
     _special_error.draw(study.out / "log-ndtr.png", points, study.device)
-    found = {}
+    result = {}
     for dtype, ends in ENDS.items():
         x = np.random.default_rng(3).uniform(*ends, points).astype(dtype)
         errors = np.abs(
@@ -23,8 +23,8 @@ def run(study: Study) -> dict:
                 special.log_ndtr(x, device=study.device), _special_error.reference(x)
             )
         )
-        found[dtype] = {"points": points, "max_ulp": float(errors.max())}
-        found[dtype] |= {"rms_ulp": float(np.sqrt(np.mean(errors**2)))}
-    rows = [[name, *row.values()] for name, row in found.items()]
+        result[dtype] = {"points": points, "max_ulp": float(errors.max())}
+        result[dtype] |= {"rms_ulp": float(np.sqrt(np.mean(errors**2)))}
+    rows = [[name, *row.values()] for name, row in result.items()]
     study.table("log_ndtr at random points", ("type", "points", "max ulp", "rms ulp"), rows)
-    return found
+    return result

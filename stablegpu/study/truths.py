@@ -32,16 +32,16 @@ def truths(points, path: Path, *, processes: int = 1, slopes: bool = True) -> np
     error; rows of NaN: the oracle does not resolve the point (underflow).
     """
     points = [tuple(map(float, point)) for point in points]
-    known = _read(path)
-    missing = [point for point in dict.fromkeys(points) if point not in known]
+    cached = _read(path)
+    missing = [point for point in dict.fromkeys(points) if point not in cached]
     chunks = [missing[i : i + _CHUNK] for i in range(0, len(missing), _CHUNK)]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         for chunk in _computed(chunks, processes, slopes):
-            known |= chunk
+            cached |= chunk
             file.writelines(json.dumps([*key, *row]) + "\n" for key, row in chunk.items())
             file.flush()
-    return np.array([known[point] for point in points]).reshape(len(points), len(FIELDS))
+    return np.array([cached[point] for point in points]).reshape(len(points), len(FIELDS))
 
 
 def _computed(chunks, processes: int, slopes: bool):

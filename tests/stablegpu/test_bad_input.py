@@ -47,18 +47,18 @@ def test_laws_are_frozen_values():
 @pytest.mark.parametrize("beta", [-1.0, 0.0, 0.5])
 def test_limits(device, alpha, beta):
     law = stable(alpha, beta, device=device)
-    found = law.evaluate([-np.inf, np.nan, np.inf])
-    np.testing.assert_array_equal(found.pdf, [0.0, np.nan, 0.0])
-    np.testing.assert_array_equal(found.cdf, [0.0, np.nan, 1.0])
-    np.testing.assert_array_equal(found.sf, [1.0, np.nan, 0.0])
+    result = law.evaluate([-np.inf, np.nan, np.inf])
+    np.testing.assert_array_equal(result.pdf, [0.0, np.nan, 0.0])
+    np.testing.assert_array_equal(result.cdf, [0.0, np.nan, 1.0])
+    np.testing.assert_array_equal(result.sf, [1.0, np.nan, 0.0])
 
 
 @pytest.mark.filterwarnings("ignore:the estimated relative error")
 def test_huge_and_tiny_arguments_and_scales(device):
     x = np.array([-1e300, -1e-300, 1e-300, 1e300])
     for alpha in (0.3, 0.9, 1.0, 1.1, 1.99):
-        found = stable(alpha, 0.5, device=device).evaluate(x)
-        assert np.all((found.pdf >= 0) & (found.cdf >= 0) & (found.cdf <= 1))
+        result = stable(alpha, 0.5, device=device).evaluate(x)
+        assert np.all((result.pdf >= 0) & (result.cdf >= 0) & (result.cdf <= 1))
     for scale in (1e-300, 1e300):
         law = stable(1.5, 0.5, scale=scale, device=device)
         standard = stable(1.5, 0.5, device=device)

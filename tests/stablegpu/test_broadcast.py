@@ -22,32 +22,34 @@ def column(name):
     return np.array([float(row[name] or 0.0) for row in ROWS])
 
 
-def worst_error(found, reference):
+def worst_error(result, reference):
     """Largest relative error of pdf, cdf and sf, and of logpdf where that is not near 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = [
-            np.abs(found[n] - v) / np.where(np.abs(v) > TINY, np.abs(v), 1.0)
+            np.abs(result[n] - v) / np.where(np.abs(v) > TINY, np.abs(v), 1.0)
             for n, v in ((n, reference(n)) for n in ("pdf", "cdf", "sf"))
         ]
         log = reference("logpdf")
-        error = np.abs(found["logpdf"] - log) / np.maximum(1.0, np.abs(log))
-        errors.append(np.where(found["logpdf"] == log, 0.0, error))
+        error = np.abs(result["logpdf"] - log) / np.maximum(1.0, np.abs(log))
+        errors.append(np.where(result["logpdf"] == log, 0.0, error))
     return np.max(np.where(np.isnan(errors), np.inf, errors), axis=0)
 
 
 def test_every_reference_point(device):
     """One call for all 215 alphas."""
     x, alpha, beta = column("x"), column("alpha"), column("beta")
-    found = broadcast.evaluate((x, alpha, beta, 0.0, 1.0), "S0", NAMES, device=device)
-    error = worst_error(found, column)
+    result = broadcast.evaluate((x, alpha, beta, 0.0, 1.0), "S0", NAMES, device=device)
+    error = worst_error(result, column)
     by_alpha = np.nan_to_num(column("dlogpdf_dalpha"), posinf=0.0, neginf=0.0)
     fair = 1e-13 + 8 * 2.0**-52 * (np.abs(x * column("dlogpdf_dx")) + alpha * np.abs(by_alpha))
     assert np.all(error <= fair), np.max(error / fair)
     assert np.median(error) <= 2e-15
     for log, value, other in (("logcdf", "cdf", "sf"), ("logsf", "sf", "cdf")):
-        v, o = found[value], found[other]
+        v, o = result[value], result[other]
         expected = np.where(v > 0.5, np.log1p(-np.minimum(o, 0.5)), np.log(np.maximum(v, TINY)))
-        np.testing.assert_allclose(found[log][v > TINY], expected[v > TINY], rtol=1e-13, atol=2e-16)
+        np.testing.assert_allclose(
+            result[log][v > TINY], expected[v > TINY], rtol=1e-13, atol=2e-16
+        )
 
 
 def test_zeta_has_thirty_digits():
@@ -83,12 +85,12 @@ def hard_points(rng, size):
 def test_agrees_with_the_quadrature(device, parameterization):
     x, alpha, beta = hard_points(np.random.default_rng(7), 400)
     arguments = (x, alpha, beta, 0.0, 1.0)
-    found = broadcast.evaluate(arguments, parameterization, NAMES, device=device)
+    result = broadcast.evaluate(arguments, parameterization, NAMES, device=device)
     for i in range(x.size):
         law = stable(alpha[i], beta[i], parameterization=parameterization, device="cpu")
         one = law.evaluate(x[i : i + 1], evaluator=Quadrature(tolerance=1e-11))
         for name in NAMES:
-            a, b = found[name][i], getattr(one, name)[0]
+            a, b = result[name][i], getattr(one, name)[0]
             if abs(b) > TINY:
                 assert a == pytest.approx(b, rel=2e-11), (name, x[i], alpha[i], beta[i])
 
@@ -97,11 +99,11 @@ def test_agrees_with_the_quadrature(device, parameterization):
 def test_shapes_loc_scale_and_limits(device):
     x = np.array([[0.3], [np.nan], [np.inf]])
     alpha, scale = np.array([0.8, 1.6]), [0.5, 2.0]
-    found = stablegpu.cdf(x, alpha, 0.4, -1.0, scale, device=device)
-    assert found.shape == (3, 2)
+    result = stablegpu.cdf(x, alpha, 0.4, -1.0, scale, device=device)
+    assert result.shape == (3, 2)
     for k in range(2):
         law = stable(alpha[k], 0.4, -1.0, scale[k], device="cpu")
-        np.testing.assert_allclose(found[:, k], law.cdf(x[:, 0]), rtol=1e-13)
+        np.testing.assert_allclose(result[:, k], law.cdf(x[:, 0]), rtol=1e-13)
 
 
 def test_scalars_give_a_float_and_out_is_filled(device):
@@ -144,6 +146,6 @@ def test_bad_values_on_a_gpu_give_nan(require_cuda):
     from hetero._driver import cuda
 
     alpha = cuda.to_device(np.array([1.5, 2.5, np.nan, 1.0]))
-    found = stablegpu.pdf(0.5, alpha, 0.0).copy_to_host()
-    assert np.isnan(found).tolist() == [False, True, True, False]
-    np.testing.assert_allclose(found[0], stable(1.5, 0.0).pdf(0.5), rtol=1e-13)
+    result = stablegpu.pdf(0.5, alpha, 0.0).copy_to_host()
+    assert np.isnan(result).tolist() == [False, True, True, False]
+    np.testing.assert_allclose(result[0], stable(1.5, 0.0).pdf(0.5), rtol=1e-13)

@@ -14,9 +14,9 @@ X = np.array([-3.0, 0.2, 1.7])
 
 
 def peer(law, parameterization):
-    found = stats.levy_stable(**law.to_scipy(parameterization))
-    found.parameterization = parameterization
-    return found
+    result = stats.levy_stable(**law.to_scipy(parameterization))
+    result.parameterization = parameterization
+    return result
 
 
 @pytest.mark.parametrize("parameterization", ["S1", "S0"])

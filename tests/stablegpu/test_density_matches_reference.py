@@ -53,14 +53,16 @@ def worst_errors(rows, device, **options):
     for (alpha, beta), group in by_law(rows):
         x = np.array([float(row["x"]) for row in group])
         law = stable(alpha, beta, parameterization="S0", device=device)
-        found = evaluated(law, x, **options)
+        result = evaluated(law, x, **options)
         for i, row in enumerate(group):
-            worst = max(relative(getattr(found, n)[i], float(row[n])) for n in ("pdf", "cdf", "sf"))
+            worst = max(
+                relative(getattr(result, n)[i], float(row[n])) for n in ("pdf", "cdf", "sf")
+            )
             log = float(row["logpdf"])
             if np.isfinite(log):
-                worst = max(worst, abs(found.logpdf[i] - log) / max(1.0, abs(log)))
+                worst = max(worst, abs(result.logpdf[i] - log) / max(1.0, abs(log)))
             else:
-                assert found.logpdf[i] == log
+                assert result.logpdf[i] == log
             errors.append(worst)
             x_, dx, da = numbers(row, "x", "dlogpdf_dx", "dlogpdf_dalpha")
             da = da if np.isfinite(da) else 0.0
@@ -101,18 +103,18 @@ def test_far_tails_at_alpha_one(device):
     """log g is a difference of numbers up to 1e40 there."""
     x = np.logspace(15, 40, 501)
     for beta in (-0.5, 0.3, 1.0):
-        found = stable(1.0, beta, device=device).evaluate(x)
-        np.testing.assert_allclose(found.pdf * x * x, (1 + beta) / np.pi, rtol=1e-12)
-        np.testing.assert_allclose(found.sf * x, (1 + beta) / np.pi, rtol=1e-12)
+        result = stable(1.0, beta, device=device).evaluate(x)
+        np.testing.assert_allclose(result.pdf * x * x, (1 + beta) / np.pi, rtol=1e-12)
+        np.testing.assert_allclose(result.sf * x, (1 + beta) / np.pi, rtol=1e-12)
 
 
 def test_logarithms_of_both_tails(device):
     for (alpha, beta), group in by_law(select(lambda alpha, x: True)):
         x = np.array([float(row["x"]) for row in group])
-        found = stable(alpha, beta, parameterization="S0", device=device).evaluate(x)
+        result = stable(alpha, beta, parameterization="S0", device=device).evaluate(x)
         for log, value, other in (
-            (found.logcdf, found.cdf, found.sf),
-            (found.logsf, found.sf, found.cdf),
+            (result.logcdf, result.cdf, result.sf),
+            (result.logsf, result.sf, result.cdf),
         ):
             assert np.all(log <= 0.0)
             with np.errstate(divide="ignore"):
@@ -147,10 +149,10 @@ def test_the_error_estimate_bounds_the_error():
     for (alpha, beta), group in by_law(select(core)):
         x = np.array([float(row["x"]) for row in group])
         law = stable(alpha, beta, parameterization="S0", device="cpu")
-        found = law.evaluate(x, evaluator=Quadrature(8, 7, 1e-2))
+        result = law.evaluate(x, evaluator=Quadrature(8, 7, 1e-2))
         true = np.array([float(row["pdf"]) for row in group])
         seen = true > TINY
-        assert np.all(np.abs(found.pdf - true)[seen] <= (found.error * true + 2e-12 * true)[seen])
+        assert np.all(np.abs(result.pdf - true)[seen] <= (result.error * true + 2e-12 * true)[seen])
 
 
 def test_a_loose_tolerance_costs_accuracy():
@@ -205,9 +207,9 @@ def test_prepared_evaluators_agree_with_quadrature_on_random_laws(device, evalua
         compared += 1
         x = rng.choice([-1, 1], 20) * 10 ** rng.uniform(-8, 8, 20)
         law = stable(alpha, beta, parameterization=parameterization, device=device)
-        found, true = law.plan(evaluator), law.evaluate(x, evaluator="quadrature")
+        result, true = law.plan(evaluator), law.evaluate(x, evaluator="quadrature")
         for name in ("pdf", "cdf", "sf"):
-            a, b = getattr(found, name)(x), getattr(true, name)
+            a, b = getattr(result, name)(x), getattr(true, name)
             visible = b > TINY
             depth = 1.0 - 0.01 * np.log(np.minimum(b[visible], 1.0))
             assert np.all(np.abs(a - b)[visible] <= 2e-12 * depth * b[visible]), (alpha, beta, name)
@@ -217,9 +219,9 @@ def test_far_tail_of_a_small_alpha(device):
     """The integrand decays over a hundred units of t next to a peak of width one."""
     law = stable(0.25, 0.0, parameterization="S0", device=device)
     x = -np.array([3.804376161832472059667396e46, 38043605992797803503294.52])
-    found = law.evaluate(x, evaluator="quadrature")
-    np.testing.assert_allclose(found.cdf, [1e-12, 1e-6], rtol=1e-13)
-    assert np.all(found.error < 1e-9)
+    result = law.evaluate(x, evaluator="quadrature")
+    np.testing.assert_allclose(result.cdf, [1e-12, 1e-6], rtol=1e-13)
+    assert np.all(result.error < 1e-9)
     np.testing.assert_allclose(law.plan().cdf(x), [1e-12, 1e-6], rtol=1e-13)
 
 
@@ -229,6 +231,6 @@ def test_against_fourier_inversion():
         alpha = float(rng.choice([rng.uniform(0.8, 2.0), 1.0], p=[0.8, 0.2]))
         beta, x = float(rng.uniform(-1, 1)), float(rng.uniform(-4, 4))
         pdf, cdf = reference.pdf_cdf(x, alpha, beta)
-        found = stable(alpha, beta, parameterization="S0").pdf_cdf(x)
-        assert found[0] == pytest.approx(float(pdf), rel=1e-10)
-        assert found[1] == pytest.approx(float(cdf), rel=1e-10)
+        result = stable(alpha, beta, parameterization="S0").pdf_cdf(x)
+        assert result[0] == pytest.approx(float(pdf), rel=1e-10)
+        assert result[1] == pytest.approx(float(cdf), rel=1e-10)

@@ -24,8 +24,8 @@ def test_x_and_alpha_at_reference_points(device):
     apart = (np.abs(x - zeta) > 1e-4) | (np.abs(beta) < 1e-10)
     rows = [row for row, keep in zip(ROWS, apart, strict=True) if keep][::4]
     x, alpha, beta = (column(n, rows) for n in ("x", "alpha", "beta"))
-    found = stablegpu.dlogpdf(x, alpha, beta, parameterization="S0", device=device)
-    for value, name in ((found.x, "dlogpdf_dx"), (found.alpha, "dlogpdf_dalpha")):
+    result = stablegpu.dlogpdf(x, alpha, beta, parameterization="S0", device=device)
+    for value, name in ((result.x, "dlogpdf_dx"), (result.alpha, "dlogpdf_dalpha")):
         true = column(name, rows)
         seen = np.isfinite(true)
         assert seen.sum() > 200
@@ -39,8 +39,8 @@ def test_beta_against_fourier_inversion(alpha):
     x, beta, h = 0.7, 0.3, 1e-6
     high, low = (reference.pdf_cdf(x, alpha, beta + d, 30)[0] for d in (h, -h))
     expected = float((high - low) / (high + low)) * 2.0 / (2.0 * h)
-    found = stablegpu.dlogpdf(x, alpha, beta, parameterization="S0").beta
-    assert found == pytest.approx(expected, rel=1e-8)
+    result = stablegpu.dlogpdf(x, alpha, beta, parameterization="S0").beta
+    assert result == pytest.approx(expected, rel=1e-8)
 
 
 @pytest.mark.parametrize("parameterization", ["S0", "S1"])
@@ -50,10 +50,10 @@ def test_beta_against_fourier_inversion(alpha):
 def test_all_five_against_differences(parameterization, alpha, beta):
     """Differences of the scalar law's values in the same parameterisation."""
     law = np.array([1.3, alpha, beta, 0.2, 1.5])
-    found = stablegpu.dlogpdf(*law, parameterization=parameterization)
-    for k, name in enumerate(found._fields):
+    result = stablegpu.dlogpdf(*law, parameterization=parameterization)
+    for k, name in enumerate(result._fields):
         if parameterization == "S1" and alpha == 1.0 and name == "alpha":
-            assert np.isnan(found.alpha)
+            assert np.isnan(result.alpha)
             continue
         h = 2e-5
         moved = []
@@ -63,7 +63,7 @@ def test_all_five_against_differences(parameterization, alpha, beta):
             one = stable(*changed[1:], parameterization=parameterization)
             moved.append(one.logpdf(changed[0]))
         expected = (moved[0] - 8 * moved[1] + 8 * moved[2] - moved[3]) / (12 * h)
-        assert found[k] == pytest.approx(expected, rel=1e-6, abs=1e-8), name
+        assert result[k] == pytest.approx(expected, rel=1e-6, abs=1e-8), name
 
 
 def test_one_sided_at_the_ends():
@@ -96,8 +96,8 @@ SLOPES_AT_TWO = {
 
 def test_light_tails_grow_a_power_law_below_alpha_two(device):
     (x, beta), slopes = np.array(list(SLOPES_AT_TWO)).T, np.array(list(SLOPES_AT_TWO.values()))
-    found = stablegpu.dlogpdf(x, 2.0, beta, device=device).alpha
-    error = np.abs(found - slopes) / np.maximum(1.0, np.abs(slopes))
+    result = stablegpu.dlogpdf(x, 2.0, beta, device=device).alpha
+    error = np.abs(result - slopes) / np.maximum(1.0, np.abs(slopes))
     assert error.max() < 1e-10
     assert stable(2.0, 0.0).dlogpdf(60.0).alpha == -np.inf
 
@@ -123,11 +123,11 @@ def test_slopes_next_to_the_ends_follow_on_from_those_at_the_ends():
 def test_shapes_and_the_frozen_object():
     law = stable(1.4, 0.3, 1.0, 2.0)
     x = np.array([[0.5], [3.0]])
-    found = law.dlogpdf(x)
-    assert all(v.shape == x.shape for v in found)
-    np.testing.assert_array_equal(found.loc, -found.x)
+    result = law.dlogpdf(x)
+    assert all(v.shape == x.shape for v in result)
+    np.testing.assert_array_equal(result.loc, -result.x)
     assert isinstance(law.dlogpdf(0.5).scale, float)
-    assert law.dlogpdf(0.5).alpha == pytest.approx(found.alpha[0, 0], rel=1e-9)
+    assert law.dlogpdf(0.5).alpha == pytest.approx(result.alpha[0, 0], rel=1e-9)
     outside = stablegpu.dlogpdf(-1.0, 0.5, 1.0)
     assert np.isnan(outside.x)
     with pytest.raises(ValueError, match="beta"):

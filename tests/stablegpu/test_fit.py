@@ -32,8 +32,8 @@ def exact_quantiles(alpha, beta):
     [(0.3, 0.2), (0.55, -0.6), (0.87, 0.9), (1.04, 0.3), (1.4, -0.95), (1.93, 0.4)],
 )
 def test_exact_quantiles_give_the_parameters_back(alpha, beta):
-    found = _mcculloch.estimate(3.0 + 2.0 * exact_quantiles(alpha, beta))
-    np.testing.assert_allclose(found, (alpha, beta, 3.0, 2.0), atol=4e-4)
+    results = _mcculloch.estimate(3.0 + 2.0 * exact_quantiles(alpha, beta))
+    np.testing.assert_allclose(results, (alpha, beta, 3.0, 2.0), atol=4e-4)
 
 
 @pytest.mark.statistical
@@ -68,8 +68,8 @@ def test_order_statistics(device):
         from hetero._driver import cuda
 
         values = cuda.to_device(data)
-    found = twin("stablegpu._order", place).select(values, ranks)
-    np.testing.assert_array_equal(found, np.sort(data)[ranks])
+    results = twin("stablegpu._order", place).select(values, ranks)
+    np.testing.assert_array_equal(results, np.sort(data)[ranks])
 
 
 def test_loglik_and_distribution():
@@ -156,19 +156,19 @@ def test_sets_that_cannot_be_fitted_cost_nothing(device, method):
 def test_one_of_the_fits(device):
     x = stable(1.5, 0.2).rvs((3, 50), random_state=1)
     x[1] = 0.0
-    found = stablegpu.fit(x, fixed={"beta": [0.0, 0.1, 0.2]}, device=device)
+    results = stablegpu.fit(x, fixed={"beta": [0.0, 0.1, 0.2]}, device=device)
     alone = stablegpu.fit(x[2], fixed={"beta": 0.2}, device=device)
-    last = found[-1]
+    last = results[-1]
     assert (last.beta, last.fixed, last.free) == (0.2, {"beta": 0.2}, 3)
     assert last.alpha == pytest.approx(alone.alpha, rel=1e-7)
     assert last.loglik == pytest.approx(alone.loglik, abs=1e-6)
     assert last.stderr == pytest.approx(alone.stderr, rel=1e-3)
-    assert [one.status for one in found] == ["converged", "constant", "converged"]
-    assert "data must vary" in found[1].message
+    assert [one.status for one in results] == ["converged", "constant", "converged"]
+    assert "data must vary" in results[1].message
     with pytest.raises(IndexError):
-        found[3]
+        results[3]
     with pytest.raises(TypeError, match="'slice' object cannot be interpreted as an integer"):
-        found[:2]
+        results[:2]
 
 
 def test_results_are_values():
@@ -183,8 +183,8 @@ def test_results_are_values():
 
 def test_arrays_without_dimensions_are_observations():
     x = stable(1.5, 0.2).rvs(50, random_state=1)
-    found = stablegpu.fit([np.array(v) for v in x], method="mcculloch")
-    assert found.alpha == stablegpu.fit(x, method="mcculloch").alpha
+    results = stablegpu.fit([np.array(v) for v in x], method="mcculloch")
+    assert results.alpha == stablegpu.fit(x, method="mcculloch").alpha
 
 
 def test_unknown_method():

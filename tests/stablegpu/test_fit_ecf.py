@@ -44,10 +44,10 @@ def test_the_normal_law_has_no_skew():
 )
 def test_variances_are_near_the_bound(device, alpha, beta, most):
     x = stable(alpha, beta, parameterization="S0").rvs((500, 1000), random_state=1)
-    found = stablegpu.fit(x, method="koutrouvelis", parameterization="S0", device=device)
+    result = stablegpu.fit(x, method="koutrouvelis", parameterization="S0", device=device)
     bound = np.diag(np.linalg.inv(1000 * stablegpu.fisher_information(alpha, beta)))
     for name, true, least in zip(PARAMETERS, (alpha, beta, 0.0, 1.0), bound, strict=True):
-        values = getattr(found, name)
+        values = getattr(result, name)
         assert 0.8 < values.var() / least < most
         assert abs(values.mean() - true) < 5 * values.std() / math.sqrt(500) + 0.1 * math.sqrt(
             least

@@ -66,12 +66,14 @@ def test_weights_are_as_many_observations():
         yield from fit_intervals.goodness(result, 20, random_state=3).values()
         yield fits.sizes
 
-    for found, true in zip(everything(weighted), everything(repeated), strict=True):
-        np.testing.assert_allclose(found, true, rtol=1e-5)
-    for found, true in zip(weighted.plot().axes[1:], repeated.plot().axes[1:], strict=True):
-        (found, true) = (axes.lines[0].get_xydata() for axes in (found, true))
+    for results, true in zip(everything(weighted), everything(repeated), strict=True):
+        np.testing.assert_allclose(results, true, rtol=1e-5)
+    for results, true in zip(weighted.plot().axes[1:], repeated.plot().axes[1:], strict=True):
+        (results, true) = (axes.lines[0].get_xydata() for axes in (results, true))
         middles = true[np.cumsum(times[times > 0][np.argsort(x[times > 0])]) - 1, 1]
-        np.testing.assert_allclose(found[:, 1], middles, atol=0.01)  # about slightly other medians
+        np.testing.assert_allclose(
+            results[:, 1], middles, atol=0.01
+        )  # about slightly other medians
     shares = stablegpu.fit(x, weights=times / times.sum(), device="cpu")
     for function in (fit_intervals.bootstrap, fit_intervals.goodness):
         with pytest.raises(ValueError, match="weights must be whole numbers"):
@@ -86,8 +88,8 @@ def test_samples_may_come_in_parts(result, monkeypatch):
     monkeypatch.setattr(fit_intervals, "_MOST", 7 * result.size)
     _, fits = fit_intervals.bootstrap(result, 20, random_state=2)
     assert np.unique(fits.alpha).size == 20
-    found = fit_intervals.goodness(result, 19, random_state=2)
-    assert 20.0 * found["ks"][1] == pytest.approx(round(20.0 * found["ks"][1]))
+    results = fit_intervals.goodness(result, 19, random_state=2)
+    assert 20.0 * results["ks"][1] == pytest.approx(round(20.0 * results["ks"][1]))
 
 
 def test_what_intervals_need(result):
@@ -113,9 +115,9 @@ def test_what_intervals_need(result):
 def test_what_was_fixed_stays_fixed(result):
     held = stablegpu.fit(result.data, parameterization="S0", fixed={"beta": 0.0}, device="cpu")
     assert (held.fixed, held.free) == ({"beta": 0.0}, 3)
-    found, fits = fit_intervals.bootstrap(held, 20, random_state=2)
+    results, fits = fit_intervals.bootstrap(held, 20, random_state=2)
     assert (fits.beta == 0.0).all()
-    assert found["beta"] == (0.0, 0.0)
+    assert results["beta"] == (0.0, 0.0)
     assert np.ptp(fits.alpha) > 0.0
     _, places, drop = fit_intervals.profile(held, "alpha", points=5)
     assert drop[places == held.alpha] == pytest.approx(0.0, abs=1e-3)
@@ -134,10 +136,10 @@ def test_a_wrong_fixed_parameter_is_seen():
 
 @pytest.mark.statistical
 def test_simulated_intervals_are_near_walds(result):
-    found, fits = fit_intervals.bootstrap(result, 200, random_state=2)
+    results, fits = fit_intervals.bootstrap(result, 200, random_state=2)
     assert fits.converged.all()
     for name, (low, high) in result.interval().items():
-        assert found[name][1] - found[name][0] == pytest.approx(high - low, rel=0.35)
+        assert results[name][1] - results[name][0] == pytest.approx(high - low, rel=0.35)
 
 
 @pytest.mark.statistical

@@ -96,9 +96,11 @@ def test_ties_are_counted(device, size):
     for method in METHODS[:2]:
         assert stablegpu.fit(x, method=method, device=device).ties == size * 3 // 10
     assert stablegpu.fit(x[x != 0.0], device=device).ties == 1
-    found = stablegpu.fit([x[:50], x[x != 0.0][:50], np.r_[x[x != 0.0][:48], 7, 7]], device=device)
-    np.testing.assert_array_equal(found.ties, [(x[:50] == 0.0).sum(), 1, 2])
-    assert found[2].ties == 2
+    results = stablegpu.fit(
+        [x[:50], x[x != 0.0][:50], np.r_[x[x != 0.0][:48], 7, 7]], device=device
+    )
+    np.testing.assert_array_equal(results.ties, [(x[:50] == 0.0).sum(), 1, 2])
+    assert results[2].ties == 2
 
 
 def test_weights_count_as_ties(device):
@@ -122,9 +124,9 @@ def test_half_equal_data_are_refused(device, size, method):
 
 def test_half_equal_sets_say_so_among_others(device):
     half, fewer = zeros_and_draws(10, 10), zeros_and_draws(9, 11)
-    found = stablegpu.fit([half, fewer], device=device)
-    assert [STATUSES[s] for s in found.status] == ["constant", "converged"]
-    assert np.isnan(found.alpha[0])
+    results = stablegpu.fit([half, fewer], device=device)
+    assert [STATUSES[s] for s in results.status] == ["constant", "converged"]
+    assert np.isnan(results.alpha[0])
 
 
 def test_outliers_do_not_stop_the_normal_fit(device):

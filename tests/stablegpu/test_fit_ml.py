@@ -28,11 +28,11 @@ def test_the_likelihood_is_that_of_the_exact_density(device, alpha, beta):
     rows = np.stack([x, np.linspace(-30.0, 30.0, 400)])
     if abs(beta) == 1.0:
         rows[1] = np.abs(rows[1]) * beta + law.loc
-    found = stablegpu.fit(rows, fixed=everything_fixed(law), parameterization="S0", device=device)
+    results = stablegpu.fit(rows, fixed=everything_fixed(law), parameterization="S0", device=device)
     exact = law.logpdf(rows).sum(axis=1)
     near_one = abs(alpha - 1.0) < 0.1
-    np.testing.assert_allclose(found.loglik, exact, rtol=0, atol=2e-3 if near_one else 1e-7)
-    assert near_one or found.loglik[0] == pytest.approx(exact[0], abs=2e-8)
+    np.testing.assert_allclose(results.loglik, exact, rtol=0, atol=2e-3 if near_one else 1e-7)
+    assert near_one or results.loglik[0] == pytest.approx(exact[0], abs=2e-8)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(0.98, 0.9999), (1.04, -0.99), (0.93, -0.97)])
@@ -41,8 +41,8 @@ def test_bends_of_thin_tails_next_to_one(device, alpha, beta):
     law = stable(alpha, beta, 0.5, 2.0, parameterization="S0", device="cpu")
     x = np.linspace(-30.0, 30.0, 400)
     rows = np.stack([x, x + 0.07])
-    found = stablegpu.fit(rows, fixed=everything_fixed(law), parameterization="S0", device=device)
-    np.testing.assert_allclose(found.loglik, law.logpdf(rows).sum(axis=1), rtol=0, atol=0.02)
+    results = stablegpu.fit(rows, fixed=everything_fixed(law), parameterization="S0", device=device)
+    np.testing.assert_allclose(results.loglik, law.logpdf(rows).sum(axis=1), rtol=0, atol=0.02)
 
 
 def no_better_nearby(result, x, tries, rng):
@@ -117,8 +117,8 @@ def test_standard_errors_are_those_of_the_exact_likelihood(alpha, beta):
     steps = 0.05 * np.array(list(result.stderr.values()))
 
     def gradient(place):
-        found = stablegpu.dlogpdf(x, *place, parameterization="S0", device="cpu")
-        return np.array([getattr(found, name).sum() for name in PARAMETERS])
+        results = stablegpu.dlogpdf(x, *place, parameterization="S0", device="cpu")
+        return np.array([getattr(results, name).sum() for name in PARAMETERS])
 
     information = np.array(
         [(gradient(here - h) - gradient(here + h)) / (2.0 * h.sum()) for h in np.diag(steps)]
@@ -134,11 +134,11 @@ def test_estimates_scatter_as_their_standard_errors_say(device, alpha, beta):
     law = stable(alpha, beta, parameterization="S0")
     replicas = 400 if device == "cpu" else 2000
     x = law.rvs((replicas, 1000), random_state=11)
-    found = stablegpu.fit(x, parameterization="S0", device=device)
-    assert found.converged.all()
+    results = stablegpu.fit(x, parameterization="S0", device=device)
+    assert results.converged.all()
     bound = np.diag(np.linalg.inv(1000 * stablegpu.fisher_information(alpha, beta)))
     for name, true, least in zip(PARAMETERS, (alpha, beta, 0.0, 1.0), bound, strict=True):
-        values, error = getattr(found, name), found.stderr[name]
+        values, error = getattr(results, name), results.stderr[name]
         sound = np.isfinite(error)
         assert sound.mean() > 0.98
         scatter = values[sound].std() / np.sqrt(np.mean(error[sound] ** 2))
@@ -171,13 +171,13 @@ def test_windows_are_slices(device):
 def test_moved_and_scaled_data_move_and_scale_the_law(device):
     _, x = sample(1.3, 0.4, 500, 6)
     rows = np.stack([x, 1e6 + 1e3 * x, -1e-200 * x])
-    found = stablegpu.fit(rows, parameterization="S0", device=device)
-    np.testing.assert_allclose(found.alpha, found.alpha[0], rtol=1e-6)
-    np.testing.assert_allclose(found.beta, found.beta[0] * np.array([1, 1, -1]), rtol=1e-6)
-    np.testing.assert_allclose(found.scale / [1, 1e3, 1e-200], found.scale[0], rtol=1e-6)
-    np.testing.assert_allclose(found.loc[1], 1e6 + 1e3 * found.loc[0], rtol=1e-9)
+    results = stablegpu.fit(rows, parameterization="S0", device=device)
+    np.testing.assert_allclose(results.alpha, results.alpha[0], rtol=1e-6)
+    np.testing.assert_allclose(results.beta, results.beta[0] * np.array([1, 1, -1]), rtol=1e-6)
+    np.testing.assert_allclose(results.scale / [1, 1e3, 1e-200], results.scale[0], rtol=1e-6)
+    np.testing.assert_allclose(results.loc[1], 1e6 + 1e3 * results.loc[0], rtol=1e-9)
     for name in ("loc", "scale"):  # the square of 1e-200 is 0
-        errors = found.stderr[name] / [1, 1e3, 1e-200]
+        errors = results.stderr[name] / [1, 1e3, 1e-200]
         np.testing.assert_allclose(errors, errors[0], rtol=1e-3)
 
 
@@ -210,10 +210,10 @@ def test_weights_of_a_histogram_that_is_wider_than_the_law(device, rest):
 def test_what_counts_nothing_is_left_out(device):
     _, x = sample(1.5, 0.3, 200, 9)
     holes = np.insert(x, [0, 100, 200], np.nan)
-    found = stablegpu.fit([holes, x], weights=[~np.isnan(holes), np.ones(200)], device=device)
-    np.testing.assert_allclose(found.alpha, found.alpha[1], rtol=1e-9)
-    assert found.sizes.tolist() == [200, 200]
-    assert found[0].status == "converged"
+    results = stablegpu.fit([holes, x], weights=[~np.isnan(holes), np.ones(200)], device=device)
+    np.testing.assert_allclose(results.alpha, results.alpha[1], rtol=1e-9)
+    assert results.sizes.tolist() == [200, 200]
+    assert results[0].status == "converged"
 
 
 def test_many_data_next_to_the_least_float_have_a_law():
@@ -324,11 +324,11 @@ def test_sets_that_cannot_be_fitted_say_why(device):
     rows[2, 7] = np.nan
     rows[3, 2] = -np.inf
     rows[4, :2] = [-1.5e308, 1.5e308]
-    found = stablegpu.fit(rows, device=device)
-    assert [STATUSES[s] for s in found.status] == [
+    results = stablegpu.fit(rows, device=device)
+    assert [STATUSES[s] for s in results.status] == [
         *("converged", "constant", "not finite", "not finite", "too wide")
     ]
-    assert np.isfinite(found.alpha).tolist() == [True, False, False, False, False]
+    assert np.isfinite(results.alpha).tolist() == [True, False, False, False, False]
 
 
 def test_a_huge_observation_is_a_heavy_tail(device):

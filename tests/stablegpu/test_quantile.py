@@ -27,8 +27,8 @@ def test_every_reference_quantile(device, evaluator, count):
             float(alpha), float(beta), parameterization="S0", evaluator=evaluator, device=device
         )
         p = np.array([float(row["p"]) for row in rows])
-        found = law.ppf(p) if tail == "lower" else law.isf(p)
-        for x, q, row in zip(found, p, rows, strict=True):
+        result = law.ppf(p) if tail == "lower" else law.isf(p)
+        for x, q, row in zip(result, p, rows, strict=True):
             true, density = float(row["x"]), float(row["pdf_at_x"] or 0.0)
             conditioning = 8 * 2.0**-52 * q / (density or 0.3)  # none is given where x is 0
             assert abs(x - true) <= 1e-12 * abs(true) + conditioning, row
@@ -82,9 +82,9 @@ def test_ends_and_nonsense(device):
 def test_quantiles_in_the_place_of_probabilities(device, evaluator):
     law = stable(1.4, 0.3, 2.0, 3.0, evaluator=evaluator, device=device)
     p = np.linspace(0.01, 0.99, 50)
-    found = law.ppf(p)
+    result = law.ppf(p)
     assert law.ppf(p, out=p) is p
-    np.testing.assert_array_equal(p, found)
+    np.testing.assert_array_equal(p, result)
 
 
 def test_quantiles_beyond_the_range_of_floats_are_infinite(device):
@@ -124,9 +124,9 @@ def test_quantiles_of_s1_next_to_one_keep_the_digits_of_s0(device):
     s1, s0 = (stable(alpha, beta, parameterization=p, device=device) for p in ("S1", "S0"))
     p = np.array([1e-9, 0.2, 0.57, 0.9])
     high, low = s0.parameters.offset
-    found = s1.ppf(p)
-    np.testing.assert_array_max_ulp(found, (s0.ppf(p) - high) - low, maxulp=1)
-    for x, q in zip(found, p, strict=True):
+    result = s1.ppf(p)
+    np.testing.assert_array_max_ulp(result, (s0.ppf(p) - high) - low, maxulp=1)
+    for x, q in zip(result, p, strict=True):
         assert s1.cdf(np.nextafter(x, -np.inf)) < q < s1.cdf(np.nextafter(x, np.inf))
 
 

@@ -51,8 +51,8 @@ def test_shortfall_matches_an_independent_integral(alpha, beta):
     levels = [0.02, 0.5, 0.95, 0.995]
     quantiles = law.value_at_risk(levels, of="losses")
     expected = np.array([shortfall_oracle(alpha, beta, q) for q in quantiles])
-    found = law.expected_shortfall(levels, of="losses")
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+    result = law.expected_shortfall(levels, of="losses")
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-13)
 
 
 def test_normal_law():
@@ -104,13 +104,13 @@ def test_signs_and_shapes():
     assert law.value_at_risk(0.95) == pytest.approx(-law.ppf(0.05), rel=1e-13)
     assert law.value_at_risk(0.95, of="losses") == pytest.approx(law.ppf(0.95), rel=1e-13)
     for measure in ("value_at_risk", "expected_shortfall"):
-        found = getattr(law, measure)(LEVELS.reshape(7, 1))
-        assert found.shape == (7, 1)
+        result = getattr(law, measure)(LEVELS.reshape(7, 1))
+        assert result.shape == (7, 1)
         np.testing.assert_allclose(
-            found, getattr(mirrored, measure)(LEVELS.reshape(7, 1), of="losses"), rtol=1e-12
+            result, getattr(mirrored, measure)(LEVELS.reshape(7, 1), of="losses"), rtol=1e-12
         )
         assert isinstance(getattr(law, measure)(0.9), float)
-        assert np.all(np.diff(found[:, 0]) > 0)
+        assert np.all(np.diff(result[:, 0]) > 0)
     assert np.all(law.expected_shortfall(LEVELS) > law.value_at_risk(LEVELS))
 
 

@@ -65,8 +65,8 @@ def exact(x, y, alpha, beta, parameterization):
     t = mp.tan(mp.pi * alpha / 2)
     tilted = alpha * angle + mp.atan(beta * t)
     scale = (mp.sqrt(1 + (beta * t) ** 2) / mp.sinpi(abs(x))) ** (1 / alpha)
-    found = mp.sin(tilted) * scale * (mp.cos(angle - tilted) / w) ** ((1 - alpha) / alpha)
-    return found - (beta * t if parameterization == "S0" else 0)
+    result = mp.sin(tilted) * scale * (mp.cos(angle - tilted) / w) ** ((1 - alpha) / alpha)
+    return result - (beta * t if parameterization == "S0" else 0)
 
 
 @pytest.mark.parametrize("parameterization", ["S1", "S0"])
@@ -78,7 +78,7 @@ def test_draws_are_the_exact_transform_of_their_words(device, dtype, alpha, para
     wide = abs(alpha - 1) < NEAR if parameterization == "S1" else abs(alpha - 1) >= NEAR
     for beta in (1.0, 0.4, -1.0):
         law = stable(alpha, beta, parameterization=parameterization, device=device)
-        found = law.rvs(20, random_state=1, dtype=dtype).astype(np.float64)
+        result = law.rvs(20, random_state=1, dtype=dtype).astype(np.float64)
         with mp.workdps(50):
             h, law = mpf(10) ** -20, (alpha, beta, parameterization)
             pairs = [(uniform(*row[:2]), uniform(*row[2:])) for row in words]
@@ -88,10 +88,10 @@ def test_draws_are_the_exact_transform_of_their_words(device, dtype, alpha, para
             change = [abs(float((a - b) / h)) for a, b in zip(moved, exact_draws, strict=True)]
             expected = [float(draw) for draw in exact_draws]
         size = 1 + np.abs(expected) + change + (abs(zeta(alpha, beta)) if wide else 0)
-        error = np.abs(found - expected) / size
+        error = np.abs(result - expected) / size
         inside = np.abs(expected) < np.finfo(dtype).max
         assert np.all(error[inside] < 10 * np.finfo(dtype).eps / min(alpha, 1))
-        assert np.all(np.isinf(found[~inside]))
+        assert np.all(np.isinf(result[~inside]))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -110,9 +110,9 @@ def test_extreme_words_give_numbers(dtype):
                 transform = centred if sampler.near else weron
                 w = exponential(y)
                 assert 0 < w < 45
-                found = transform(x, w, right, left, sampler)
-                assert not np.isnan(found)
-                assert np.isfinite(found) or alpha < 0.6
+                result = transform(x, w, right, left, sampler)
+                assert not np.isnan(result)
+                assert np.isfinite(result) or alpha < 0.6
 
 
 def test_tails_reach_beyond_the_digits_of_a_uniform_number():
@@ -133,9 +133,9 @@ def test_tails_reach_beyond_the_digits_of_a_uniform_number():
 def test_draws_are_the_same_on_every_device(device, dtype):
     tolerance = 1e5 * np.finfo(dtype).eps if dtype == "float64" else 1e-4
     for alpha, beta in ((0.7, 0.4), (1.0, 0.4), (1.05, -1.0), (1.8, 0.2)):
-        found = stable(alpha, beta, device=device).rvs(64, random_state=7, dtype=dtype)
+        result = stable(alpha, beta, device=device).rvs(64, random_state=7, dtype=dtype)
         expected = stable(alpha, beta, device="cpu").rvs(64, random_state=7)
-        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("alpha", [0.8, 1.0, 1.5])

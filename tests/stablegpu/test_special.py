@@ -36,14 +36,14 @@ def points(real):
     rng = np.random.default_rng(7)
     last = 14.4 if real is np.float32 else 38.6
     seams = np.array(SEAMS, real)
-    found = (
+    result = (
         *(rng.uniform(-last, last, 3000), rng.uniform(-2, 2, 3000)),
         rng.choice([-1.0, 1.0], 1000) * np.exp(rng.uniform(-85, 0, 1000)),
         -np.exp(rng.uniform(0, 40 if real is np.float32 else 350, 500)),
         *(np.nextafter(seams, real(d)) for d in (-np.inf, np.inf)),
         seams,
     )
-    return np.concatenate(found).astype(real)
+    return np.concatenate(result).astype(real)
 
 
 @pytest.mark.parametrize("real", REALS)
@@ -51,9 +51,9 @@ def points(real):
 def test_normal_law_to_4_ulp(device, name, real):
     reference = {"log_ndtr": log_ndtr_reference, "ndtr": ndtr_reference}[name]
     x = points(real)
-    found = getattr(stablegpu, name)(x, device=device)
-    assert found.dtype == real
-    errors = ulps(found, reference(x))
+    result = getattr(stablegpu, name)(x, device=device)
+    assert result.dtype == real
+    errors = ulps(result, reference(x))
     assert np.abs(errors).max() < BOUND[name], x[np.abs(errors).argmax()]
     assert abs(errors.mean()) < 0.5
 
@@ -74,12 +74,12 @@ def test_normal_law_at_hard_arguments(device, real):
     big = np.finfo(real).max
     x = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, big, -big, 50.0, -50.0], real)
     half, left = math.log(0.5), scipy_special.log_ndtr(-50.0)
-    for found, expected in (
+    for result, expected in (
         (log_ndtr(x, device=device), [np.nan, 0, -np.inf, half, half, 0, -np.inf, 0, left]),
         (ndtr(x, device=device), [np.nan, 1, 0, 0.5, 0.5, 1, 0, 1, 0]),
     ):
-        assert found.dtype == real
-        np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(real).eps, atol=0.0)
+        assert result.dtype == real
+        np.testing.assert_allclose(result, expected, rtol=4 * np.finfo(real).eps, atol=0.0)
 
 
 def test_huge_negative_argument(device):
@@ -100,9 +100,9 @@ def test_exponential_integral(device, n, real):
             [0.75, last],
         ]
     ).astype(real)
-    found = expn(n, x, device=device)
-    assert found.dtype == real
-    errors = ulps(found, precisely(lambda v: v.expint(n), x))
+    result = expn(n, x, device=device)
+    assert result.dtype == real
+    errors = ulps(result, precisely(lambda v: v.expint(n), x))
     assert np.abs(errors).max() < BOUND["expn"], x[np.abs(errors).argmax()]
 
 
@@ -124,20 +124,20 @@ def test_exponential_integral_at_hard_arguments(device):
 def test_sum_of_exponentials_over_axes(device, axis, real):
     a = (50 * np.random.default_rng(1).standard_normal((3, 70, 5))).astype(real)
     for keepdims in (False, True):
-        found = logsumexp(a, axis, keepdims=keepdims, device=device)
+        result = logsumexp(a, axis, keepdims=keepdims, device=device)
         expected = scipy_special.logsumexp(a.astype(float), axis=axis, keepdims=keepdims)
-        assert found.dtype == real
-        assert found.shape == expected.shape
-        np.testing.assert_allclose(found, expected, rtol=20 * np.finfo(real).eps)
+        assert result.dtype == real
+        assert result.shape == expected.shape
+        np.testing.assert_allclose(result, expected, rtol=20 * np.finfo(real).eps)
 
 
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("shape", [(1_000_003,), (100_003, 3), (1000, 1001)])
 def test_long_sums_of_exponentials(device, shape, real):
     a = np.random.default_rng(2).standard_normal(shape).astype(real)
-    found = logsumexp(a, 0, device=device)
+    result = logsumexp(a, 0, device=device)
     expected = np.log(np.exp(a.astype(float)).sum(0))
-    np.testing.assert_allclose(found, expected, rtol=20 * np.finfo(real).eps)
+    np.testing.assert_allclose(result, expected, rtol=20 * np.finfo(real).eps)
 
 
 @pytest.mark.simulator
@@ -200,10 +200,10 @@ def test_device_arrays_keep_kind_and_type(require_cuda, library):
         host = np.linspace(-5, 5, 600, dtype=real).reshape(20, 30)
         x = make(host)
         for function in (log_ndtr, ndtr, logsumexp, functools.partial(logsumexp, axis=(0,))):
-            found = function(x)
-            assert isinstance(found, type(x))
-            assert str(found.dtype).endswith(np.dtype(real).name)
-            on_host = found.get() if library == "cupy" else found.cpu().numpy()
+            result = function(x)
+            assert isinstance(result, type(x))
+            assert str(result.dtype).endswith(np.dtype(real).name)
+            on_host = result.get() if library == "cupy" else result.cpu().numpy()
             np.testing.assert_allclose(on_host, function(host), rtol=20 * np.finfo(real).eps)
 
 

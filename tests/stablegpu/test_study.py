@@ -26,10 +26,10 @@ def test_oracle_agrees_with_the_reference(row):
     assert true.error <= 1e-15
     for name in ("pdf", "cdf", "sf"):
         assert abs(getattr(true, name) / oracle.arb(row[name]) - 1) < 2e-15
-    for found, name in ((true.dx, "dlogpdf_dx"), (true.dalpha, "dlogpdf_dalpha")):
+    for result, name in ((true.dx, "dlogpdf_dx"), (true.dalpha, "dlogpdf_dalpha")):
         factor = float(row["x"] if name == "dlogpdf_dx" else row["alpha"])
         if float(row["alpha"]) < 2.0:
-            assert found == pytest.approx(abs(factor * float(row[name])), rel=0.1, abs=0.02)
+            assert result == pytest.approx(abs(factor * float(row[name])), rel=0.1, abs=0.02)
 
 
 def test_oracle_knows_closed_forms():
@@ -79,10 +79,10 @@ def test_study_runs(name, tmp_path, device, capsys):
         assert all(p.stat().st_size > 5000 for p in tmp_path.glob("*.png"))
         assert list(tmp_path.glob("*.png"))
     if name == "random":
-        found = record["result"]
-        assert found["oracle_error"] < 1e-14
+        result = record["result"]
+        assert result["oracle_error"] < 1e-14
         for evaluator in ("quadrature", "nodes", "polynomials"):
-            assert found[evaluator]["max_ratio"] <= 1.0
+            assert result[evaluator]["max_ratio"] <= 1.0
 
 
 def test_unknown_study_is_refused(capsys):

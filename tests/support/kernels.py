@@ -7,13 +7,13 @@ import kernels_sbth
 import kernels_tmd
 from budget import Budget, array, boolean, f4, f8, i8, u4, u8
 from stablegpu._expn import table
-from stablegpu._parameters import Parameters, sides
+from stablegpu._parameters import Parameters, half_lines
 from stablegpu._quantile_math import Centre, Ends
 from stablegpu.nodes import nodes_of
 from stablegpu.polynomials import segments_of
 from stablegpu.sample import sampler_of
 
-SIDE = typeof(sides(1.5, 0.5)[0])
+SIDE = typeof(half_lines(1.5, 0.5)[0])
 FRAME = typeof(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1").frame)
 LAW_FLOAT32, LAW_FLOAT64 = (
     tuple(map(typeof, sampler_of(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1"), dtype)))

@@ -4,7 +4,7 @@
 
 - size : numbers in a block
 - draw(w0, w1, w2, w3, sigma) : the numbers as a tuple
-- walk(o, sums, numbers, em1) : the process and its sums after a block
+- walk(o, sums, numbers, mu_minus_1) : the process and its sums after a block
 """
 
 from typing import NamedTuple
@@ -28,10 +28,10 @@ class Block(NamedTuple):
 
 
 @scalar(forceinline=True)
-def _two(o, sums, a, b, em1):
-    o = advance(o, em1, a)
+def _two(o, sums, a, b, mu_minus_1):
+    o = advance(o, mu_minus_1, a)
     sums = grown(sums, o)
-    o = advance(o, em1, b)
+    o = advance(o, mu_minus_1, b)
     return o, grown(sums, o)
 
 
@@ -41,14 +41,14 @@ def _draw_mixed(a, b, c, d, sigma):
 
 
 @scalar(forceinline=True)
-def _walk_two(o, sums, numbers, em1):
-    return _two(o, sums, numbers[0], numbers[1], em1)
+def _walk_two(o, sums, numbers, mu_minus_1):
+    return _two(o, sums, numbers[0], numbers[1], mu_minus_1)
 
 
 @scalar(forceinline=True)
-def _walk_four(o, sums, numbers, em1):
-    o, sums = _two(o, sums, numbers[0], numbers[1], em1)
-    return _two(o, sums, numbers[2], numbers[3], em1)
+def _walk_four(o, sums, numbers, mu_minus_1):
+    o, sums = _two(o, sums, numbers[0], numbers[1], mu_minus_1)
+    return _two(o, sums, numbers[2], numbers[3], mu_minus_1)
 
 
 BLOCKS = {

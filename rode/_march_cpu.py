@@ -1,7 +1,8 @@
-"""The fused pipeline on the CPU: groups of paths side by side, so that vector units work on them.
+"""Fused pipeline of a solver on the CPU.
 
+Groups of paths advance side by side, so that vector units can work on them.
 Each stage (words; noise; process and sums; coarse step; outputs) is a plain loop over the paths of
-a group without branches. A group's numbers stay in the caches; nothing else is kept.
+a group without branches. A group's numbers stay in the caches; nothing else is stored.
 """
 
 # ruff: noqa: RUF005 - Numba joins tuples by +.
@@ -25,38 +26,38 @@ from hetero.jit import serial
 from rode._functionals_math import advance
 from rode._march import STEP_WORK
 from rode._march_math import (
-    averager,
-    beginner,
     block_of,
-    forms_of,
-    mapping,
-    sampler,
-    taker,
+    form_count,
+    make_averages,
+    make_initialize,
+    make_matvec,
+    make_read_column,
+    make_sample_law,
 )
 from rode._stopping import results_of
 from rode._vectors import cast
 
 GROUP = 512
-"""Most paths side by side: enough to pay for what a loop prepares."""
+"""Largest number of paths side by side: enough to hide the setup of each loop; not tuned."""
 
 
 SHORT_WORK = 1 << 24
-"""Fine steps that take less than 0.1 s: the calling thread takes a share of them, as it need not be
-free to answer signals."""
+"""Number of fine steps that take less than 0.1 s. Below it, the calling thread takes a share of the
+work, because signals can wait that long."""
 
 
-def march(program, run, tables, arrays, stop, stream=0):
+def integrate(spec, run, tables, arrays, stop, stream=0):
     """Advance every path by `run.count` coarse steps; see the CUDA twin.
 
     Threads take groups of paths. They are Python's, which the loops let run side by side: a
-    parallel loop of Numba's takes longer to compile than all the rest. The calling thread only
+    parallel loop of Numba's takes longer to compile than all other code. The calling thread only
     waits, so that it can answer Ctrl-C: then it sets `stop`, at which every loop looks after each
     block of noise.
     """
     paths = arrays.o.size
     share = -(-paths // hetero.threads())
     size = min(GROUP, max(32, 32 * -(-share // 32)))
-    group, (rows, law, _, parameters) = compiled(program), tables
+    group, (rows, law, _, parameters) = compiled(spec), tables
     starts, lock = iter(range(0, paths, size)), threading.Lock()
 
     def advance_groups():
@@ -83,7 +84,7 @@ def march(program, run, tables, arrays, stop, stream=0):
 
 @intrinsic
 def _is_set(typing, flag):
-    """Whether flag[0] is not 0, read from memory each time: another thread may set it."""
+    """Return whether flag[0] is not 0, read from memory each time: another thread may set it."""
 
     def emit(context, builder, signature, arguments):
         data = context.make_array(flag)(context, builder, arguments[0]).data
@@ -94,18 +95,18 @@ def _is_set(typing, flag):
 
 
 @functools.cache
-def compiled(program):
-    """The loops of a program."""
-    kinds = {"sums": _sums, "law": _law, "fields": _fields}
-    return _marcher(program, kinds[program.kind](program))
+def compiled(spec):
+    """Return the compiled loops of a solver."""
+    kinds = {"path": _make_path_step, "exact": _make_exact_step, "separable": _make_separable_step}
+    return _make_integrate_group(spec, kinds[spec.kind](spec))
 
 
-def _marcher(program, advance_group):
-    """The loop over coarse steps for a group of paths, around `advance_group` of each kind."""
-    number_of = np.float32 if program.dtype == "float32" else np.float64
-    begin, note = beginner(program), _notary(program)
-    keep = _keeper(program.dimension)
-    dimension, count, degree = program.dimension, program.parameters, program.degree
+def _make_integrate_group(spec, advance_group):
+    """Make the loop over coarse steps for a group of paths, around `advance_group` of each kind."""
+    number_of = np.float32 if spec.dtype == "float32" else np.float64
+    initialize, record = make_initialize(spec), _make_record(spec)
+    write_column = make_write_column(spec.dimension)
+    dimension, count, degree = spec.dimension, spec.parameters, spec.degree
 
     @serial
     def group(run, low, high, rows, law, parameters, paths_o, paths_x, saved, peaks, failed, stop):
@@ -113,29 +114,31 @@ def _marcher(program, advance_group):
         first = uint32(run.path + uint32(low))
         o, x = np.empty(lanes, number_of), np.empty((dimension, lanes), number_of)
         p, old = np.empty((count, lanes), number_of), np.empty(lanes, number_of)
-        sums, four = np.empty((degree + 1, lanes), number_of), np.empty((4, lanes), np.uint32)
+        sums, words = np.empty((degree + 1, lanes), number_of), np.empty((4, lanes), np.uint32)
         for l in range(lanes):
             i = int64(low + l)
             for k in range(count):
                 p[k, l] = parameters[k, i if parameters.shape[1] > 1 else int64(0)]
-            o[l], state = begin(run, uint32(first + uint32(l)), i, paths_o, paths_x, parameters)
-            keep(state, x, l)
+            o[l], state = initialize(
+                run, uint32(first + uint32(l)), i, paths_o, paths_x, parameters
+            )
+            write_column(state, x, l)
         row, until = run.row, run.until
         if run.done == 0:
-            note(run, row, True, run.t, low, o, x, p, saved, peaks, failed)
+            record(run, row, True, run.t, low, o, x, p, saved, peaks, failed)
         for n in range(run.count):
             if _is_set(stop):
                 return
             T = type(run.h)
             t = run.t + T(run.done + n) * run.h
             old[:] = o
-            advance_group(run, n, t, first, rows, law, old, o, x, p, sums, four, stop)
+            advance_group(run, n, t, first, rows, law, old, o, x, p, sums, words, stop)
             until -= 1
             due = until == 0
             if due:
                 row, until = row + 1, run.every
             due_row = row if due else int64(-1)
-            note(run, due_row, False, t + run.h, low, o, x, p, saved, peaks, failed)
+            record(run, due_row, False, t + run.h, low, o, x, p, saved, peaks, failed)
         for l in range(lanes):
             paths_o[low + l] = o[l]
             for k in range(dimension):
@@ -144,24 +147,27 @@ def _marcher(program, advance_group):
     return group
 
 
-def _keeper(count):
-    """keep(values, array, l): a tuple into column l."""
+def make_write_column(count):
+    """Make `write_column(values, array, l)`, which writes a tuple into column l."""
 
     @serial(forceinline=True)
-    def keep(values, array, l):
+    def write_column(values, array, l):
         for k in range(count):
             array[k, l] = values[k]
 
-    return keep
+    return write_column
 
 
-def _notary(program):
-    """note(..): the outputs of a group to row `row` of `saved` (none for -1), and their peaks."""
-    observe = program.observe
-    read_x, read_p = taker(program.dimension), taker(program.parameters)
+def _make_record(spec):
+    """Make `record(..)`, which saves outputs and peaks of a group after a coarse step.
+
+    The outputs go to row `row` of `saved`, unless it is -1.
+    """
+    observe = spec.observe
+    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
 
     @serial
-    def note(run, row, first, t, low, o, x, p, saved, peaks, failed):
+    def record(run, row, first, t, low, o, x, p, saved, peaks, failed):
         if row < 0 and not run.peaks:
             return
         for l in range(o.size):
@@ -178,113 +184,122 @@ def _notary(program):
                     if not math.isfinite(size):
                         failed[low + l] = 1
 
-    return note
+    return record
 
 
-def _stepper(program):
-    """step_group(..): the coarse step of every path of a group, from its sums."""
-    step, image, keep = program.step, mapping(forms_of(program)), _keeper(program.dimension)
-    read_x, read_p = taker(program.dimension), taker(program.parameters)
-    read_sums = taker(program.degree + 1)
+def _make_step_group(spec):
+    """Make `step_group(..)`, which takes the coarse step of every path of a group from its sums."""
+    step, matvec = spec.step, make_matvec(form_count(spec))
+    write_column = make_write_column(spec.dimension)
+    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
+    read_sums = make_read_column(spec.degree + 1)
 
     @serial
     def step_group(run, t, rows, old, o, x, p, sums):
         h = run.h
         for l in range(o.size):
-            forms = image(rows, (old[l], o[l]) + read_sums(sums, l, h))
-            keep(step(t, read_x(x, l, h), old[l], forms, read_p(p, l, h), h), x, l)
+            forms = matvec(rows, (old[l], o[l]) + read_sums(sums, l, h))
+            write_column(step(t, read_x(x, l, h), old[l], forms, read_p(p, l, h), h), x, l)
 
     return step_group
 
 
 @serial
-def _fill(run, block, coarse, first, four):
-    """The words of one block of a coarse step for every path of a group."""
+def _fill(run, block, coarse, first, words):
+    """Fill `words` with one Philox block of a coarse step for every path of a group."""
     k0, k1, stream = run.k0, run.k1, run.stream
-    for l in range(four.shape[1]):
+    for l in range(words.shape[1]):
         a, b, c, d = philox10(block, coarse, uint32(first + uint32(l)), stream, k0, k1)
-        four[0, l] = a
-        four[1, l] = b
-        four[2, l] = c
-        four[3, l] = d
+        words[0, l] = a
+        words[1, l] = b
+        words[2, l] = c
+        words[3, l] = d
 
 
-def _sums(program):
-    size, draw, follow = block_of(program)
-    degree, step_group = program.degree, _stepper(program)
-    take, keep, numbers_of = taker(degree + 1), _keeper(degree + 1), taker(size)
-    put = _keeper(size)
-
-    @serial
-    def draw_all(sigma, four, noise):
-        """A stage of its own: a long chain of operations, of which few fit into a core at once."""
-        for l in range(four.shape[1]):
-            put(draw(four[0, l], four[1, l], four[2, l], four[3, l], sigma), noise, l)
+def _make_path_step(spec):
+    """Make `advance_group` for sums of the fine steps of each path."""
+    size, draw, follow = block_of(spec)
+    degree, step_group = spec.degree, _make_step_group(spec)
+    read_sums, write_sums = make_read_column(degree + 1), make_write_column(degree + 1)
+    read_numbers, write_numbers = make_read_column(size), make_write_column(size)
 
     @serial
-    def walk(em1, noise, o, sums):
+    def draw_numbers(sigma, words, noise):
+        """Turn words into noise, apart from the walk: a core runs few such long chains at once."""
+        for l in range(words.shape[1]):
+            write_numbers(draw(words[0, l], words[1, l], words[2, l], words[3, l], sigma), noise, l)
+
+    @serial
+    def walk(mu_minus_1, noise, o, sums):
         for l in range(o.size):
-            value, total = follow(o[l], take(sums, l, em1), numbers_of(noise, l, em1), em1)
+            value, total = follow(
+                o[l],
+                read_sums(sums, l, mu_minus_1),
+                read_numbers(noise, l, mu_minus_1),
+                mu_minus_1,
+            )
             o[l] = value
-            keep(total, sums, l)
+            write_sums(total, sums, l)
 
     @serial
-    def walk_rest(em1, noise, o, sums, rest):
-        """The first `rest` numbers of a block."""
+    def walk_remainder(mu_minus_1, noise, o, sums, remainder):
+        """Advance by the first `remainder` numbers of a block."""
         for l in range(o.size):
-            for j in range(rest):
-                o[l] = advance(o[l], em1, noise[j, l])
+            for j in range(remainder):
+                o[l] = advance(o[l], mu_minus_1, noise[j, l])
                 for d in range(degree, 0, -1):
                     sums[d, l] += sums[d - 1, l]
                 sums[0, l] += o[l]
 
     @serial
-    def advance_sums(run, n, t, first, rows, law, old, o, x, p, sums, four, stop):
+    def advance_path(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
         sums[:] = 0
         noise = np.empty((size, o.size), o.dtype)
         blocks = (run.steps + size - 1) // size
         for b in range(blocks):
             if _is_set(stop):
                 return
-            _fill(run, uint32(b), uint32(run.done + n), first, four)
-            draw_all(run.sigma, four, noise)
+            _fill(run, uint32(b), uint32(run.done + n), first, words)
+            draw_numbers(run.sigma, words, noise)
             if (b + 1) * size <= run.steps:
-                walk(run.em1, noise, o, sums)
+                walk(run.mu_minus_1, noise, o, sums)
             else:
-                walk_rest(run.em1, noise, o, sums, run.steps - b * size)
+                walk_remainder(run.mu_minus_1, noise, o, sums, run.steps - b * size)
         step_group(run, t, rows, old, o, x, p, sums)
 
-    return advance_sums
+    return advance_path
 
 
-def _law(program):
-    step_group = _stepper(program)
-    sample, keep = sampler(program), _keeper(program.degree + 1)
+def _make_exact_step(spec):
+    """Make `advance_group` for sums drawn from their joint distribution."""
+    step_group = _make_step_group(spec)
+    sample, write_column = make_sample_law(spec), make_write_column(spec.degree + 1)
 
     @serial
-    def advance_law(run, n, t, first, rows, law, old, o, x, p, sums, four, stop):
+    def advance_exact(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
         for l in range(o.size):
             state = sample(law, old[l], n, uint32(first + uint32(l)), run)
             o[l] = state[0]
-            keep(state[1:], sums, l)
+            write_column(state[1:], sums, l)
         step_group(run, t, rows, old, o, x, p, sums)
 
-    return advance_law
+    return advance_exact
 
 
-def _fields(program):
-    step, means = program.step, averager(program)
-    read_x, read_p = taker(program.dimension), taker(program.parameters)
-    keep = _keeper(program.dimension)
+def _make_separable_step(spec):
+    """Make `advance_group` for averages of G(t, O) and g(t, O) over the fine steps."""
+    step, averages = spec.step, make_averages(spec)
+    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
+    write_column = make_write_column(spec.dimension)
 
     @serial
-    def advance_fields(run, n, t, first, rows, law, old, o, x, p, sums, four, stop):
+    def advance_separable(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
         for l in range(o.size):
             if _is_set(stop):
                 return
-            own = read_p(p, l, run.h)
+            p_of_path = read_p(p, l, run.h)
             path = uint32(first + uint32(l))
-            o[l], single, double = means(run, n, path, old[l], own)
-            keep(step(read_x(x, l, run.h), single, double, own, run.h), x, l)
+            o[l], single, double = averages(run, n, path, old[l], p_of_path)
+            write_column(step(read_x(x, l, run.h), single, double, p_of_path, run.h), x, l)
 
-    return advance_fields
+    return advance_separable

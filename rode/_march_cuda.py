@@ -1,4 +1,6 @@
-"""The fused pipeline on the GPU: words, normals, process, sums and coarse step in one kernel.
+"""Fused pipeline of a solver on the GPU.
+
+One kernel computes random words, normal numbers, process, sums and coarse steps.
 
 A path has one thread, or 2, 4, .. 32 that share the fine steps of each coarse step: every thread
 runs its stretch from O = 0 (the first from the true value), and stretches are joined in pairs by a
@@ -21,16 +23,16 @@ from hetero.jit import kernel
 from rode._functionals_math import advance
 from rode._march import STEP_WORK, part_of
 from rode._march_math import (
-    averager,
-    beginner,
     block_of,
-    counted,
-    forms_of,
-    leave,
-    mapping,
-    notary,
-    reader,
-    sampler,
+    form_count,
+    make_averages,
+    make_initialize,
+    make_matvec,
+    make_read_parameters,
+    make_record,
+    make_sample_law,
+    next_save,
+    store_state,
 )
 from rode._vectors import cast, grown, replaced
 
@@ -38,7 +40,7 @@ THREADS = 128
 _ALL = 0xFFFFFFFF
 
 
-def march(program, run, tables, arrays, stop, stream=0):
+def integrate(spec, run, tables, arrays, stop, stream=0):
     """Advance every path by `run.count` coarse steps.
 
     A launch takes a fraction of a second, so that Python can answer signals between two of them.
@@ -46,15 +48,15 @@ def march(program, run, tables, arrays, stop, stream=0):
 
     Parameters
     ----------
-    program : Program
-    run : Run
-    tables : Tables
-    arrays : Arrays
+    spec : KernelSpec
+    run : RunParameters
+    tables : RunTables
+    arrays : RunArrays
     stop : flag of `_stopping`
         If it is set, the call returns after the launch that is running.
     """
     paths = arrays.o.size
-    grid, kernel = launch.blocks(paths * run.width, THREADS), compiled(program)
+    grid, kernel = launch.blocks(paths * run.threads_per_path, THREADS), compiled(spec)
     for begin, end in ranges(run.count, first=_first_launch(run, paths, launch.multiprocessors())):
         if stop[0]:
             return
@@ -65,78 +67,85 @@ def march(program, run, tables, arrays, stop, stream=0):
 
 
 def _first_launch(run, paths: int, multiprocessors: int) -> int:
-    """Return how many coarse steps any GPU takes in less than half a second.
+    """Return a number of coarse steps that any GPU takes in less than half a second.
 
     One thread takes some 0.1 us for a fine step, a multiprocessor at least 2e8 of them a second.
     """
     work = run.steps + STEP_WORK
-    return max(1, min((multiprocessors << 25) // (paths * work), (run.width << 20) // work))
+    return max(
+        1, min((multiprocessors << 25) // (paths * work), (run.threads_per_path << 20) // work)
+    )
 
 
 @functools.cache
-def compiled(program):
-    """The kernel of a program."""
-    kinds = {"sums": _of_sums, "law": _of_law, "fields": _of_fields}
-    coarse = kinds[program.kind](program)
-    read, begin, note = reader(program.parameters), beginner(program), notary(program)
+def compiled(spec):
+    """Return the kernel of a solver; its arguments are described in `_march`."""
+    kinds = {"path": _make_path_step, "exact": _make_exact_step, "separable": _make_separable_step}
+    coarse = kinds[spec.kind](spec)
+    read_parameters, initialize = make_read_parameters(spec.parameters), make_initialize(spec)
+    record = make_record(spec)
 
     @kernel
-    def march_paths(run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks, failed):
+    def integrate_paths(
+        run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks, failed
+    ):
         thread = cuda.grid(1)
-        number, lane = int64(thread // run.width), uint32(thread % run.width)
+        number, lane = int64(thread // run.threads_per_path), uint32(thread % run.threads_per_path)
         writes = number < paths_o.size and lane == 0
         number = min(number, int64(paths_o.size - 1))  # spare threads shuffle with the others
         path = uint32(run.path + uint32(number))
-        p = read(parameters, number, run.h)
-        o, x = begin(run, path, number, paths_o, paths_x, parameters)
+        p = read_parameters(parameters, number, run.h)
+        o, x = initialize(run, path, number, paths_o, paths_x, parameters)
         row, until = run.row, run.until
         if writes and run.done == 0:
-            note(run, row, True, run.t, number, x, o, p, saved, peaks, failed)
+            record(run, row, True, run.t, number, x, o, p, saved, peaks, failed)
         for n in range(run.count):
             o, x = coarse(run, rows, law, transfers, n, path, lane, o, x, p)
-            row, until, due = counted(run, row, until)
+            row, until, due = next_save(run, row, until)
             if writes:
                 t = run.t + type(run.h)(run.done + n + 1) * run.h
-                note(run, due, False, t, number, x, o, p, saved, peaks, failed)
+                record(run, due, False, t, number, x, o, p, saved, peaks, failed)
         if writes:
-            leave(o, x, number, paths_o, paths_x)
+            store_state(o, x, number, paths_o, paths_x)
 
-    return march_paths
-
-
-# coarse(run, rows, law, transfers, n, path, lane, o, x, p): the process and x after coarse step n.
+    return integrate_paths
 
 
-def _of_sums(program):
-    size, draw, walk = block_of(program)
-    step, image, length = program.step, mapping(forms_of(program)), program.degree + 2
-    nothing = (0.0,) * (program.degree + 1)
+# Each maker below returns coarse(run, rows, law, transfers, n, path, lane, o, x, p), which gives
+# the process and x after coarse step n.
+
+
+def _make_path_step(spec):
+    """Make `coarse` for sums of the fine steps of each path."""
+    size, draw, walk = block_of(spec)
+    step, matvec, length = spec.step, make_matvec(form_count(spec)), spec.degree + 2
+    zeros = (0.0,) * (spec.degree + 1)
 
     @kernel(device=True)
     def stretch(run, n, path, lane, o):
-        """The process and its sums after this thread's fine steps."""
-        whole = uint32(run.steps // size // run.width)
-        block, number = uint32(lane * whole), uint32(run.done + n)
+        """Return the process and its sums after this thread's fine steps."""
+        blocks = uint32(run.steps // size // run.threads_per_path)
+        block, number = uint32(lane * blocks), uint32(run.done + n)
         value = o if lane == 0 else o - o
-        sums = cast(nothing, run.h)
-        for _ in range(whole):
+        sums = cast(zeros, run.h)
+        for _ in range(blocks):
             w0, w1, w2, w3 = philox10(block, number, path, run.stream, run.k0, run.k1)
-            value, sums = walk(value, sums, draw(w0, w1, w2, w3, run.sigma), run.em1)
+            value, sums = walk(value, sums, draw(w0, w1, w2, w3, run.sigma), run.mu_minus_1)
             block = uint32(block + uint32(1))
-        rest = run.steps % size
-        if rest > 0:  # one thread a path, then
-            four = philox10(block, number, path, run.stream, run.k0, run.k1)
-            last = draw(*four, run.sigma)
-            for j in range(rest):
-                value = advance(value, run.em1, last[j])
+        remainder = run.steps % size
+        if remainder > 0:  # one thread a path, then
+            words = philox10(block, number, path, run.stream, run.k0, run.k1)
+            last = draw(*words, run.sigma)
+            for j in range(remainder):
+                value = advance(value, run.mu_minus_1, last[j])
                 sums = grown(sums, value)
         return (value,) + sums
 
     @kernel(device=True)
     def joined(run, transfers, lane, state):
-        """The state after the stretches of all threads of a path."""
+        """Return the state after the stretches of all threads of a path."""
         bit, level = uint32(1), 0
-        while bit < uint32(run.width):
+        while bit < uint32(run.threads_per_path):
             other = state
             for i in range(length):
                 other = replaced(other, int64(i), cuda.shfl_xor_sync(_ALL, state[i], bit))
@@ -154,29 +163,31 @@ def _of_sums(program):
     def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
         state = joined(run, transfers, lane, stretch(run, n, path, lane, o))
         t = run.t + type(run.h)(run.done + n) * run.h
-        return state[0], step(t, x, o, image(rows, (o,) + state), p, run.h)
+        return state[0], step(t, x, o, matvec(rows, (o,) + state), p, run.h)
 
     return coarse
 
 
-def _of_law(program):
-    step, image, sample = program.step, mapping(forms_of(program)), sampler(program)
+def _make_exact_step(spec):
+    """Make `coarse` for sums drawn from their joint distribution."""
+    step, matvec, sample = spec.step, make_matvec(form_count(spec)), make_sample_law(spec)
 
     @kernel(device=True)
     def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
         state = sample(law, o, n, path, run)
         t = run.t + type(run.h)(run.done + n) * run.h
-        return state[0], step(t, x, o, image(rows, (o,) + state), p, run.h)
+        return state[0], step(t, x, o, matvec(rows, (o,) + state), p, run.h)
 
     return coarse
 
 
-def _of_fields(program):
-    step, means = program.step, averager(program)
+def _make_separable_step(spec):
+    """Make `coarse` for averages of G(t, O) and g(t, O) over the fine steps."""
+    step, averages = spec.step, make_averages(spec)
 
     @kernel(device=True)
     def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
-        o, single, double = means(run, n, path, o, p)
+        o, single, double = averages(run, n, path, o, p)
         return o, step(x, single, double, p, run.h)
 
     return coarse

@@ -1,4 +1,7 @@
-"""Pieces of the marching loops that both targets share; each is made for a Program."""
+"""Factories of the functions that the solver's loops on both targets are built from.
+
+Each takes the `KernelSpec` of a solver, or a number from it.
+"""
 
 # ruff: noqa: RUF005 - Numba joins tuples by +.
 
@@ -16,41 +19,41 @@ from rode._march import START
 from rode._vectors import cast, plus, replaced, scaled
 
 
-def block_of(program):
-    """How words become noise for this program."""
-    return BLOCKS[program.dtype, program.normals]
+def block_of(spec):
+    """Return the functions that turn words into noise for this solver."""
+    return BLOCKS[spec.dtype, spec.normals]
 
 
-def law_blocks(program) -> int:
-    """Philox blocks that a coarse step takes when its sums are drawn from their law."""
-    return -(-(program.degree + 2) // block_of(program).size)
+def exact_blocks(spec) -> int:
+    """Return how many Philox blocks a coarse step of kind "exact" takes."""
+    return -(-(spec.degree + 2) // block_of(spec).size)
 
 
-def forms_of(program) -> int:
-    """Linear forms that the scheme wants: one a degree."""
-    return program.degree + 1
+def form_count(spec) -> int:
+    """Return the number of linear forms that the scheme uses: one for each degree."""
+    return spec.degree + 1
 
 
-def mapping(count):
-    """image(matrix, x): the matrix with `count` rows times the tuple x."""
-    nothing = (0.0,) * count
+def make_matvec(count):
+    """Make `matvec(matrix, x)`, which multiplies a matrix with `count` rows by the tuple x."""
+    zeros = (0.0,) * count
 
     @scalar(forceinline=True)
-    def image(matrix, x):
-        found = cast(nothing, x[0])
+    def matvec(matrix, x):
+        result = cast(zeros, x[0])
         for i in range(count):
             total = matrix[i, 0] * x[0]
             for j in range(1, len(x)):
                 total = fma(matrix[i, j], x[j], total)
-            found = replaced(found, int64(i), total)
-        return found
+            result = replaced(result, int64(i), total)
+        return result
 
-    return image
+    return matvec
 
 
-def sampler(program):
-    """sample(law, o, i, path, run): (O_M, F_0, .., F_D) drawn from their law given O_0 = o."""
-    draw = block_of(program).draw
+def make_sample_law(spec):
+    """Make `sample(law, o, n, path, run)`, which draws (O_M, F_0, .., F_D) given O_0 = o."""
+    draw = block_of(spec).draw
 
     @scalar(forceinline=True)
     def one(block, n, path, run):
@@ -65,83 +68,87 @@ def sampler(program):
         return both
 
     numbers = one
-    for b in range(1, law_blocks(program)):
+    for b in range(1, exact_blocks(spec)):
         numbers = joined(numbers, np.uint32(b))
-    image = mapping(program.degree + 2)
+    matvec = make_matvec(spec.degree + 2)
 
     @scalar(forceinline=True)
     def sample(law, o, n, path, run):
-        return image(law, (o,) + numbers(np.uint32(0), uint32(run.done + n), path, run))
+        return matvec(law, (o,) + numbers(np.uint32(0), uint32(run.done + n), path, run))
 
     return sample
 
 
-def reader(count):
-    """read(parameters, number, like): the first `count` parameters of a path as a tuple."""
-    take = taker(count)
+def make_read_parameters(count):
+    """Make `read_parameters(parameters, number, like)`: the first `count` parameters of a path."""
+    read_column = make_read_column(count)
 
     @scalar(forceinline=True)
-    def read(parameters, number, like):
-        return take(parameters, number if parameters.shape[1] > 1 else int64(0), like)
+    def read_parameters(parameters, number, like):
+        return read_column(parameters, number if parameters.shape[1] > 1 else int64(0), like)
 
-    return read
-
-
-def loader(program):
-    """load(paths_x, number, like): the solution of a path as a tuple."""
-    return taker(program.dimension)
+    return read_parameters
 
 
-def taker(count):
-    """take(array, column, like): the `count` numbers of a column as a tuple."""
-    nothing = (0.0,) * count
+def make_read_solution(spec):
+    """Make `read_solution(paths_x, number, like)`: the solution of a path as a tuple."""
+    return make_read_column(spec.dimension)
+
+
+def make_read_column(count):
+    """Make `read_column(array, column, like)`: the `count` numbers of a column as a tuple."""
+    zeros = (0.0,) * count
 
     @scalar(forceinline=True)
-    def take(array, column, like):
-        found = cast(nothing, like)
+    def read_column(array, column, like):
+        result = cast(zeros, like)
         for i in range(count):
-            found = replaced(found, int64(i), array[i, column])
-        return found
+            result = replaced(result, int64(i), array[i, column])
+        return result
 
-    return take
+    return read_column
 
 
-def beginner(program):
-    """begin(run, path, number, paths_o, paths_x, parameters): O and x, at the start or as left."""
-    draw, initial, load = block_of(program).draw, program.start, loader(program)
-    read = reader(program.table_rows)
+def make_initialize(spec):
+    """Make `initialize(run, path, number, paths_o, paths_x, parameters)`.
+
+    It returns the initial or resumed O and x of a path.
+    """
+    draw, initial, read_solution = block_of(spec).draw, spec.start, make_read_solution(spec)
+    read_parameters = make_read_parameters(spec.table_rows)
 
     @scalar
-    def begin(run, path, number, paths_o, paths_x, parameters):
+    def initialize(run, path, number, paths_o, paths_x, parameters):
         if run.done > 0:
-            return paths_o[number], load(paths_x, number, run.h)
+            return paths_o[number], read_solution(paths_x, number, run.h)
         o = run.start
         if run.stationary:
             o = draw(*philox10(uint32(0), START, path, run.stream, run.k0, run.k1), run.start)[0]
-        return o, cast(initial(o, read(parameters, number, run.h)), run.h)
+        return o, cast(initial(o, read_parameters(parameters, number, run.h)), run.h)
 
-    return begin
+    return initialize
 
 
 @scalar
-def leave(o, x, number, paths_o, paths_x):
-    """Keep the state of a path for the next call."""
+def store_state(o, x, number, paths_o, paths_x):
+    """Store the state of a path for the next call."""
     paths_o[number] = o
     for i in range(len(x)):
         paths_x[i, number] = x[i]
 
 
-def averager(program):
-    """means(run, n, path, o, p): O_M and the two averages of (G, g) over a coarse step.
+def make_averages(spec):
+    """Make `averages(run, n, path, o, p)`: O_M and two averages of (G, g) over a coarse step.
 
-    Single: sum of phi_j over j = 0 .. M-1, by M; double: that of (M - j) phi_j, by M^2/2. The plain
-    Euler scheme has the fields at the start in their place.
+    With phi_j = (G, g) at fine step j, the single average is the sum of phi_j over j = 0 .. M-1,
+    divided by M; the double average is the sum of (M - j) phi_j, divided by M^2/2. The plain Euler
+    scheme uses (G, g) at the start of the step instead of both.
     """
-    draw, size, fields = block_of(program).draw, block_of(program).size, program.fields
-    plain = program.degree == 0
+    draw, size, fields = block_of(spec).draw, block_of(spec).size, spec.fields
+    plain = spec.degree == 0
 
     @scalar
-    def means(run, n, path, o, p):
+    def averages(run, n, path, o, p):
         T = type(run.h)
         t, delta = run.t + T(run.done + n) * run.h, run.h / T(run.steps)
         phi = cast(fields(t, o, p), run.h)
@@ -149,10 +156,10 @@ def averager(program):
         block, last = uint32(0), run.steps - 1
         step = uint32(run.done + n)
         for first in range(0, run.steps, size):
-            four = draw(*philox10(block, step, path, run.stream, run.k0, run.k1), run.sigma)
+            numbers = draw(*philox10(block, step, path, run.stream, run.k0, run.k1), run.sigma)
             block = uint32(block + uint32(1))
             for j in range(min(size, run.steps - first)):
-                o = advance(o, run.em1, four[j])
+                o = advance(o, run.mu_minus_1, numbers[j])
                 if not plain and first + j < last:
                     phi = cast(fields(t + T(first + j + 1) * delta, o, p), run.h)
                     single = plus(single, phi)
@@ -162,19 +169,19 @@ def averager(program):
         share = T(1.0) / T(run.steps)
         return o, scaled(share, single), scaled(T(2.0) * share * share, double)
 
-    return means
+    return averages
 
 
-def notary(program):
-    """note(run, row, first, t, number, x, o, p, saved, peaks, failed): keep the outputs of a step.
+def make_record(spec):
+    """Make `record(..)`, which saves outputs and peaks of a path after a coarse step.
 
     The outputs go to `saved` if `row` >= 0; `first` starts the peaks anew. Peaks are NaN from the
     first NaN on.
     """
-    observe = program.observe
+    observe = spec.observe
 
     @scalar
-    def note(run, row, first, t, number, x, o, p, saved, peaks, failed):
+    def record(run, row, first, t, number, x, o, p, saved, peaks, failed):
         if row < 0 and not run.peaks:
             return
         y = cast(observe(t, x, o, p), run.h)
@@ -190,12 +197,12 @@ def notary(program):
                 if not math.isfinite(size):
                     failed[number] = 1
 
-    return note
+    return record
 
 
 @scalar
-def counted(run, row, until):
-    """(row, until, due) after a coarse step; due is the row to save, or -1."""
+def next_save(run, row, until):
+    """Return (row, until, due) after a coarse step: due is the row to save, or -1 for none."""
     until -= 1
     if until != 0:
         return row, until, int64(-1)

@@ -24,7 +24,7 @@ class Steps(NamedTuple):
     k1: np.uint32
     path: np.uint32
     stream: np.uint32
-    em1: float
+    mu_minus_1: float
     sigma: float
 
 
@@ -45,7 +45,7 @@ class Path(NamedTuple):
     k1: np.uint32
     path: np.uint32
     stream: np.uint32
-    em1: float
+    mu_minus_1: float
     sigma: float
     mu: float
     em1_tile: float
@@ -80,7 +80,7 @@ def path_of(process: Process, delta: float, dtype, key, path: int, stream: int, 
 @functools.lru_cache(maxsize=64)
 def _numbers_of(process: Process, delta: float, dtype, rounds):
     T, E, a = dtype.type, block(dtype), delta / process.tau
-    em1, sigma = process.step(delta)
+    mu_minus_1, sigma = process.step(delta)
     S, N, j = rounds * E, tile(dtype, rounds), np.arange(1, E + 1)
     t = np.arange(LANES * rounds).reshape((LANES, rounds)).T
     table = np.empty((3, rounds, LANES))
@@ -90,7 +90,7 @@ def _numbers_of(process: Process, delta: float, dtype, rounds):
     table[2] = 2.0 * np.exp((E * (t + 1) - N) * a) / down
     bends = 0.5 * np.exp((j - E) * a) * -np.expm1(-2.0 * j * a)
     numbers = (
-        *map(T, (em1, sigma, math.exp(-a), math.expm1(-N * a))),
+        *map(T, (mu_minus_1, sigma, math.exp(-a), math.expm1(-N * a))),
         tuple(T(math.exp(-S * 2**k * a)) for k in range(5)),
         tuple(map(T, np.exp(-j * a))),
         tuple(map(T, bends)),

@@ -35,7 +35,7 @@ def _walker(dtype, fused, normals):
     def walk(run, path, value, first, noise, out):
         if not fused:
             for i in range(out.size):
-                value = advance(value, run.em1, run.sigma * noise[first + i])
+                value = advance(value, run.mu_minus_1, run.sigma * noise[first + i])
                 out[i] = value
             return value
         blocks = (out.size + size - 1) // size
@@ -55,7 +55,7 @@ def _walker(dtype, fused, normals):
             for i in range(whole * size, here.size):
                 here[i] = part[i - whole * size, whole]
             for i in range(here.size):
-                value = advance(value, run.em1, here[i])
+                value = advance(value, run.mu_minus_1, here[i])
                 here[i] = value
         return value
 

@@ -164,7 +164,7 @@ def _long_scan(dtype, normals):
         whole = aligned and place + uint64(length) <= uint64(out.size)
         weight = table[0, 0, lane]
         x = walk(run, run.path, lane, place, noise, whole, buffer, base)
-        carry, total = join(x, weight, lane, run, run.em1 - run.em1)
+        carry, total = join(x, weight, lane, run, run.mu_minus_1 - run.mu_minus_1)
         value = before(total, lane, number, run, far, ends, starts)
         put(x, carry + value * weight, run, lane, place, whole, buffer, base, out)
 

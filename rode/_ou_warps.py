@@ -117,7 +117,7 @@ _SOURCES = {
     "read": """
         def read(run, path, lane, place, noise, whole, buffer, base):
             first, row = place + uint64(lane * uint32(SIZE)), base + lane * uint32(PITCH)
-            like = cast(ZEROS, run.em1)
+            like = cast(ZEROS, run.mu_minus_1)
             if whole:
                 n{r} = load(noise, first + uint64({r} * STEP), like)
                 store(buffer, chunk(base, lane, {r}), n{r})

@@ -1,4 +1,4 @@
-"""The checked arguments of `solve`, and what follows from them."""
+"""Checked arguments of `solve`, and the quantities that follow from them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rode.problems import Problem
 from rode.stability import largest_step
 
 MOST_STEPS = 2**32 - 1
-"""Coarse steps of a run, and fine ones in each: their numbers are words of the Philox counter."""
+"""Bound of the numbers of coarse and fine steps, which are words of the Philox counter."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a run did: paths, coarse steps of each, fine steps of all, normal numbers drawn."""
+    """Work of a run: paths, coarse steps of each, fine steps of all, normal numbers drawn."""
 
     paths: int
     coarse_steps: int
@@ -31,7 +31,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Plan:
-    """The checked arguments of a run. `fine` is M; None for the limit of ever finer steps."""
+    """Checked arguments of a run. `fine` is M; None for the limit of ever finer steps."""
 
     problem: Problem
     scheme: str
@@ -47,6 +47,7 @@ class Plan:
 
     @classmethod
     def checked(cls, problem, method, t_span, h, delta, paths, sampling, dtype, normals) -> Plan:
+        """Check the arguments of `solve` and return the plan."""
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
         scheme, K = _scheme_of(problem, method)
@@ -77,33 +78,35 @@ class Plan:
 
     @property
     def kind(self) -> str:
-        return "fields" if self.problem.B is None else ("law" if self.exact else "sums")
+        """Kind of the compiled solver; see `KernelSpec`."""
+        return "separable" if self.problem.B is None else ("exact" if self.exact else "path")
 
     @property
     def degree(self) -> int:
-        """D: sums F_0 .. F_D; for fields, 0 is the plain Euler scheme and 1 the averaged ones."""
-        return int(self.scheme != "euler") if self.kind == "fields" else self.K - 1
+        """Degree D of the sums F_0 .. F_D; of kind "separable", 0 for Euler and 1 for averages."""
+        return int(self.scheme != "euler") if self.kind == "separable" else self.K - 1
 
     def law(self):
-        """The law of (O_h, F_0, .., F_D) or (O_h, J_0, .., J_D) given O_0."""
+        """Return the distribution of (O_h, F_0, .., F_D) or (O_h, J_0, .., J_D) given O_0."""
         process = self.problem.process
         if self.fine is None:
             return integrals_law(process, self.h, self.degree)
         return sums_law(process, self.h / self.fine, self.degree, self.fine)
 
-    def transfers(self, width: int) -> np.ndarray:
-        """T^(L 2^k), k < 5, for stretches of L fine steps."""
+    def transfers(self, threads_per_path: int) -> np.ndarray:
+        """Return T^(L 2^k), k < 5, for stretches of L fine steps."""
         size = self.degree + 2
-        if width == 1:
+        if threads_per_path == 1:
             return np.zeros((5, size, size))
-        stretch, delta = self.fine // width, self.h / self.fine
+        stretch, delta = self.fine // threads_per_path, self.h / self.fine
         return np.array(
             [transfer(self.problem.process, delta, self.degree, stretch << k) for k in range(5)]
         )
 
     def work(self) -> Work:
+        """Return the work that the run does."""
         fine = self.fine or 1
-        draws = self.K + 1 if self.kind == "law" else fine
+        draws = self.K + 1 if self.kind == "exact" else fine
         done = self.paths * self.steps
         return Work(self.paths, self.steps, done * (1 if self.exact else fine), done * draws)
 
@@ -137,21 +140,21 @@ def _fine_steps(method: str, h: float, delta, exact: bool) -> int | None:
 
 
 def _ratio(name: str, step: float, whole: str, length: float) -> int:
-    """How many steps make the length; an error that names the nearest step if not an integer."""
+    """Return how many steps make the length; if not an integer, name the nearest step that fits."""
     count = length / step
     if count == math.inf:
         raise ValueError(f"{name}={step:g} is too small for {whole} of length {length:g}")
     nearest = round(count)
     if nearest < 1 or abs(count - nearest) > 1e-9 * max(1.0, count):
-        fits = length / max(nearest, 1)
+        divisor = length / max(nearest, 1)
         raise ValueError(
-            f"{name}={step:g} does not divide {whole} of length {length:g}; {fits:.17g} does"
+            f"{name}={step:g} does not divide {whole} of length {length:g}; {divisor:.17g} does"
         )
     return nearest
 
 
 def span_of(t_span) -> tuple[float, float]:
-    """Begin and end as floats."""
+    """Return the two times as floats."""
     if isinstance(t_span, str) or not np.iterable(t_span) or len(ends := tuple(t_span)) != 2:
         raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
     begin, end = (errors.real("t_span", t) for t in ends)
@@ -160,24 +163,24 @@ def span_of(t_span) -> tuple[float, float]:
     return begin, end
 
 
-def width_of(plan: Plan, asked, device) -> int:
-    """Threads of a path: the fine steps of a coarse one are shared in equal whole blocks."""
+def choose_threads_per_path(plan: Plan, asked, device) -> int:
+    """Return the threads of a path, which share the fine steps of a coarse one in equal blocks."""
     block = 2 if plan.normals == "float64" else 4
     shared = plan.fine or 1  # 1 is shared by no threads
-    fits = [w for w in (1, 2, 4, 8, 16, 32) if w == 1 or shared % (w * block) == 0]
+    divisors = [w for w in (1, 2, 4, 8, 16, 32) if w == 1 or shared % (w * block) == 0]
     if asked is not None:
         if asked not in (1, 2, 4, 8, 16, 32):
             raise ValueError(f"threads_per_path must be a power of two up to 32, got {asked!r}")
-        if asked not in fits or (asked > 1 and plan.kind != "sums"):
+        if asked not in divisors or (asked > 1 and plan.kind != "path"):
             raise ValueError(
                 f"threads_per_path={asked} needs sampling='path', additive noise and h/delta "
                 f"divisible by {asked * block}"
             )
         return asked
-    if device.kind == "cpu" or plan.kind != "sums":
+    if device.kind == "cpu" or plan.kind != "path":
         return 1
     from hetero import launch
 
     enough = 512 * launch.multiprocessors()
-    useful = [w for w in fits if w == 1 or plan.fine // w >= 8 * block]
+    useful = [w for w in divisors if w == 1 or plan.fine // w >= 8 * block]
     return next((w for w in useful if plan.paths * w >= enough), useful[-1])

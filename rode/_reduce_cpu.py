@@ -50,10 +50,10 @@ def _order(rows, ranks, found):
             found[r, k] = line[ranks[k]]
 
 
-def lost(o, x, failed, stream=0) -> tuple[int, int]:
+def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
     """Return the number of paths that are infinite or NaN, and of others with such outputs.
 
-    o has the shape (paths,), x (dimension, paths), failed (paths,): see `rode._march.Arrays`.
+    o has the shape (paths,), x (dimension, paths), failed (paths,): see `rode._march.RunArrays`.
     """
     finite = np.isfinite(o)
     for row in x:

@@ -101,7 +101,7 @@ def order(rows, ranks, found, stream=0):
 
 
 @kernel
-def count_lost(o, x, failed, found):
+def count_paths(o, x, failed, found):
     """Count in found[0] the paths that are not finite, in found[1] others that have `failed`."""
     count, others = int64(0), int64(0)
     for i in range(cuda.grid(1), o.size, cuda.gridsize(1)):
@@ -116,16 +116,19 @@ def count_lost(o, x, failed, found):
         cuda.atomic.add(found, 1, others)
 
 
-count_lost_float32, count_lost_float64 = kernel(count_lost.py_func), kernel(count_lost.py_func)
-del count_lost
+count_nonfinite_float32, count_nonfinite_float64 = (
+    kernel(count_paths.py_func),
+    kernel(count_paths.py_func),
+)
+del count_paths
 
 
-def lost(o, x, failed, stream=0) -> tuple[int, int]:
+def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
     """Return the number of paths that are infinite or NaN, and of others with such outputs.
 
-    o has the shape (paths,), x (dimension, paths), failed (paths,): see `rode._march.Arrays`.
+    o has the shape (paths,), x (dimension, paths), failed (paths,): see `rode._march.RunArrays`.
     """
-    chosen = count_lost_float32 if o.dtype.itemsize == 4 else count_lost_float64
+    chosen = count_nonfinite_float32 if o.dtype.itemsize == 4 else count_nonfinite_float64
     found = cuda.to_device(np.zeros(2, np.int64), stream=stream)
     chosen[launch.strided(o.size), launch.THREADS, stream](o, x, failed, found)
     states, others = found.copy_to_host(stream=stream)

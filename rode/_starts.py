@@ -9,7 +9,7 @@ from rode._march import START
 from rode._normals_math import box_muller_float32, box_muller_float64
 
 
-def _drawer(draw, number):
+def make_draw(draw, number):
     @serial
     def fill(k0, k1, stream, first, deviation, paths):
         out = np.empty(paths, number)
@@ -22,8 +22,8 @@ def _drawer(draw, number):
 
 
 _FILLS = {
-    "float32": _drawer(box_muller_float32, np.float32),
-    "float64": _drawer(box_muller_float64, np.float64),
+    "float32": make_draw(box_muller_float32, np.float32),
+    "float64": make_draw(box_muller_float64, np.float64),
 }
 
 

@@ -50,7 +50,7 @@ def _abscissa_float32(a, b):
     return uniform_float32(a, b)
 
 
-def _drawer(uniform, exponential, sign):
+def make_draw(uniform, exponential, sign):
     """attempt(a, b, strip, table) and draw(i, a, b, strip, table, ..): number i, whose abscissa is
     of the words (a, b)."""
 
@@ -112,8 +112,8 @@ def _drawer(uniform, exponential, sign):
     return attempt, draw
 
 
-attempt_float32, draw_float32 = _drawer(_abscissa_float32, _exponential_float32, False)
-attempt_float64, draw_float64 = _drawer(uniform_float64, _exponential_float64, True)
+attempt_float32, draw_float32 = make_draw(_abscissa_float32, _exponential_float32, False)
+attempt_float64, draw_float64 = make_draw(uniform_float64, _exponential_float64, True)
 
 
 @scalar

@@ -47,8 +47,8 @@ class Process:
 
     def step(self, delta: float) -> tuple[float, float]:
         """(mu - 1, sigma) of a step of length delta, both to full precision."""
-        em1 = math.expm1(-delta / self.tau)
-        return em1, math.sqrt(-0.5 * self.c * self.tau * math.expm1(-2.0 * delta / self.tau))
+        mu_minus_1 = math.expm1(-delta / self.tau)
+        return mu_minus_1, math.sqrt(-0.5 * self.c * self.tau * math.expm1(-2.0 * delta / self.tau))
 
 
 def process_of(process: Process | None) -> Process:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import errors, philox, region
 from hetero.devices import resolve
-from rode._plan import Plan, Work, width_of
+from rode._plan import Plan, Work, choose_threads_per_path
 from rode.problems import Problem
 
 BREAK_EVEN = 2_000_000
@@ -135,24 +135,24 @@ def solve(
     Ctrl-C ends a run within a second.
     """
     plan = Plan.checked(problem, method, t_span, h, delta, paths, sampling, dtype, normals)
-    wanted = reductions_of(reduction)
+    reductions = reductions_of(reduction)
     save_every = errors.whole("save_every", save_every, 1, max(1, plan.steps))
     first_path = errors.whole("first_path", first_path, 0, 2**32 - plan.paths)
     device = resolve(device, work=plan.work().fine_steps, break_even=BREAK_EVEN)
-    width = width_of(plan, threads_per_path, device)
+    threads_per_path = choose_threads_per_path(plan, threads_per_path, device)
     key = philox.key(rng)
     with device.active(), region("rode solve"):
         from rode._forecast import require_memory
         from rode._run import Solver
 
-        require_memory(plan, wanted, save_every, device)
-        return Solver(plan, wanted, save_every, first_path, width, key, device).run()
+        require_memory(plan, reductions, save_every, device)
+        return Solver(plan, reductions, save_every, first_path, threads_per_path, key, device).run()
 
 
 def reductions_of(reduction) -> tuple:
-    wanted = ("paths",) if reduction is None else reduction
-    wanted = wanted if isinstance(wanted, tuple | list) else (wanted,)
-    for one in wanted:
+    reductions = ("paths",) if reduction is None else reduction
+    reductions = reductions if isinstance(reductions, tuple | list) else (reductions,)
+    for one in reductions:
         if not isinstance(one, Quantiles):
             errors.one_of("reduction", one, REDUCTIONS)
-    return tuple(wanted)
+    return tuple(reductions)

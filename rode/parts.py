@@ -14,7 +14,7 @@ import hetero
 from hetero import errors, philox
 from hetero.devices import Device, resolve
 from rode._forecast import require_memory_of_result
-from rode._plan import Plan, Work, width_of
+from rode._plan import Plan, Work, choose_threads_per_path
 from rode._stopping import new_flag, results_of, use_flag
 from rode.montecarlo import Quantiles, Result, reductions_of, solve
 from rode.problems import Problem
@@ -66,8 +66,8 @@ def solve_in_parts(
         raise TypeError("solve_in_parts has devices=, a sequence, in place of device=")
     plan = _checked(problem, method, paths, settings)
     paths = plan.paths
-    wanted = reductions_of(reduction)
-    if any(isinstance(one, Quantiles) for one in wanted):
+    reductions = reductions_of(reduction)
+    if any(isinstance(one, Quantiles) for one in reductions):
         raise ValueError(
             "reduction=Quantiles(..) cannot be joined from parts; take 'paths', or rode.solve"
         )
@@ -77,10 +77,12 @@ def solve_in_parts(
     if not isinstance(rng, Integral | np.random.SeedSequence):
         rng = np.random.SeedSequence([int(word) for word in philox.key(rng)])
     every = errors.whole("save_every", settings.get("save_every", 1), 1, max(1, plan.steps))
-    require_memory_of_result(plan, wanted, every)
+    require_memory_of_result(plan, reductions, every)
     # As many threads a path as for all of them: sums are rounded alike in every part.
-    width = width_of(plan, settings.pop("threads_per_path", None), devices[0])
-    settings |= {"rng": rng, "reduction": wanted, "threads_per_path": width}
+    threads_per_path = choose_threads_per_path(
+        plan, settings.pop("threads_per_path", None), devices[0]
+    )
+    settings |= {"rng": rng, "reduction": reductions, "threads_per_path": threads_per_path}
     tasks = []
     for number in range(parts):
         low, high = (paths * k // parts for k in (number, number + 1))
@@ -115,7 +117,7 @@ def _join(results: list[Result]) -> Result:
             del part
     first, works = results[0], [r.work for r in results]
     mean, variance = _moments(results)
-    lost = [r.message for r in results if r.status != "success"]
+    failures = [r.message for r in results if r.status != "success"]
     return dataclasses.replace(
         first,
         work=Work(
@@ -124,8 +126,8 @@ def _join(results: list[Result]) -> Result:
             sum(w.fine_steps for w in works),
             sum(w.normals for w in works),
         ),
-        status="diverged" if lost else "success",
-        message="; ".join(lost) if lost else first.message,
+        status="diverged" if failures else "success",
+        message="; ".join(failures) if failures else first.message,
         paths=paths,
         peaks=None if first.peaks is None else np.concatenate([r.peaks for r in results], axis=1),
         mean=mean,

@@ -24,12 +24,12 @@ def strong_errors(scheme: str, K: int, powers, fine=None, paths: int = PATHS, se
     # The truth needs a path finer than the schemes': its own error is O(delta).
     finest = min(22, max(k + fine(k) for k in powers) + 4)
     steps, delta = 2**finest, 2.0**-finest
-    em1, sigma = Process().step(delta)
+    mu_minus_1, sigma = Process().step(delta)
     rng, weights = np.random.default_rng(seed), np.exp(-(1.0 - delta * np.arange(steps + 1)))
     squares = np.zeros(len(powers))
     for _ in range(paths):
         noise = sigma * rng.standard_normal(steps)
-        o = np.concatenate([[0.0], signal.lfilter([1.0], [1.0, -(1.0 + em1)], noise)])
+        o = np.concatenate([[0.0], signal.lfilter([1.0], [1.0, -(1.0 + mu_minus_1)], noise)])
         exact = delta * (weights @ o - 0.5 * (weights[0] * o[0] + weights[-1] * o[-1]))
         for index, k in enumerate(powers):
             coarse = o[:: 2 ** (finest - k - fine(k))]

@@ -9,7 +9,7 @@ import pytest
 
 import rode
 from rode import _march_cpu, _march_cuda, normal, ornstein_uhlenbeck
-from rode._march import Run, part_of
+from rode._march import RunParameters, part_of
 from rode.normals import METHODS
 
 
@@ -102,13 +102,13 @@ def assert_same(result, expected):
 def test_launches_change_no_bit(device, steps, monkeypatch):
     expected = solve(device)
     if device == "cpu":  # which takes all steps in one call: cut as the GPU's twin does
-        march = _march_cpu.march
+        integrate = _march_cpu.integrate
 
-        def march_in_parts(program, run, *others):
+        def integrate_in_parts(spec, run, *others):
             for begin in range(0, run.count, steps):
-                march(program, part_of(run, begin, min(steps, run.count - begin)), *others)
+                integrate(spec, part_of(run, begin, min(steps, run.count - begin)), *others)
 
-        monkeypatch.setattr(_march_cpu, "march", march_in_parts)
+        monkeypatch.setattr(_march_cpu, "integrate", integrate_in_parts)
     else:
         use_small_pieces(monkeypatch, ["rode._march_cuda"], steps)
     assert_same(solve(device), expected)
@@ -184,7 +184,9 @@ def test_first_launches_are_short():
     T = np.float64
     for fine, width, paths in ((1, 1, 1 << 20), (1 << 10, 4, 100), (1 << 24, 32, 7), (5, 1, 1)):
         word = np.uint32(1)
-        run = Run(word, word, word, word, 0, 10, fine, width, 0, -1, 0, True, True, *(T(1),) * 5)
+        run = RunParameters(
+            word, word, word, word, 0, 10, fine, width, 0, -1, 0, True, True, *(T(1),) * 5
+        )
         steps = _march_cuda._first_launch(run, paths, 40)
         assert steps == 1 or steps * fine / width <= 1 << 20
         assert steps == 1 or steps * fine * paths <= 40 << 25

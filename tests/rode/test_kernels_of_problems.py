@@ -10,9 +10,9 @@ from budget import array, boolean, f4, f8, i8
 from compile_cuda import allowed_spills, compile_kernel
 from hetero._driver import SIMULATOR
 from rode import _averages_cuda, _march_cuda
-from rode._march import Run
+from rode._march import RunParameters
 from rode._plan import Plan
-from rode._run import program_of
+from rode._run import kernel_spec_of
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
@@ -27,10 +27,10 @@ CASES = [
 ]
 
 
-def run_of(dtype) -> Run:
+def run_of(dtype) -> RunParameters:
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
-    return Run(word, word, word, word, 0, 10, 32, 1, 0, -1, 0, True, True, *numbers)
+    return RunParameters(word, word, word, word, 0, 10, 32, 1, 0, -1, 0, True, True, *numbers)
 
 
 @pytest.mark.parametrize(("problem", "method", "sampling", "dtype", "normals", "registers"), CASES)
@@ -41,7 +41,7 @@ def test_solver(problem, method, sampling, dtype, normals, registers):
     t = f4 if dtype == "float32" else f8
     tables = (array(t, 2), array(t, 2), array(t, 3), array(t, 2))
     paths = (array(t), array(t, 2), array(t, 3), array(t, 2), array(u1))
-    kernel = _march_cuda.compiled(program_of(plan))
+    kernel = _march_cuda.compiled(kernel_spec_of(plan))
     report = compile_kernel(kernel, (typeof(run_of(dtype)), *tables, *paths))
     assert report.spills <= allowed_spills()
     assert report.registers <= registers

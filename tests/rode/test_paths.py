@@ -60,8 +60,8 @@ def test_increments_have_their_law(device, method, tau):
     x = rode.ornstein_uhlenbeck(
         n, DELTA, process=process, method=method, dtype="float64", rng=8, device=device
     )
-    em1, sigma = process.step(DELTA)
-    noise = (np.diff(x) - em1 * x[:-1]) / sigma
+    mu_minus_1, sigma = process.step(DELTA)
+    noise = (np.diff(x) - mu_minus_1 * x[:-1]) / sigma
     assert stats.kstest(noise, "norm").pvalue > 1e-4
     for lag in (1, 2, 255, 256, 257):
         assert abs((noise[:-lag] * noise[lag:]).mean()) < 5 / math.sqrt(n)
@@ -76,8 +76,8 @@ def test_fast_normals_make_white_increments(device, method):
     x = rode.ornstein_uhlenbeck(
         100_000, 0.5, method=method, dtype="float32", normals="fast", rng=8, device=device
     ).astype(float)
-    em1, sigma = rode.Process().step(0.5)
-    noise = (np.diff(x) - em1 * x[:-1]) / sigma
+    mu_minus_1, sigma = rode.Process().step(0.5)
+    noise = (np.diff(x) - mu_minus_1 * x[:-1]) / sigma
     assert stats.kstest(noise, "norm").pvalue > 1e-4
     assert abs((noise[:-1] * noise[1:]).mean()) < 5 / math.sqrt(noise.size)
 

@@ -90,7 +90,7 @@ def _statistics() -> dict:
     )
     states = array(uint8), array(i8)
     found |= _both(
-        "rode._reduce_cuda.count_lost", lambda t: (array(t), array(t, 2), *states), 40, 40
+        "rode._reduce_cuda.count_nonfinite", lambda t: (array(t), array(t, 2), *states), 40, 40
     )
     found |= _both(
         "rode._averages_cuda.finish", lambda t: (array(t), i8, array(t, 2), array(t, 2)), 64, 64

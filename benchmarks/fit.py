@@ -109,7 +109,7 @@ def _empty(device, size):
 
 
 def laws(count: int) -> list:
-    """Random ones: alpha in (0.2, 2), beta in (-1, 1)."""
+    """Random laws: alpha in (0.2, 2), beta in (-1, 1)."""
     rng = np.random.default_rng(7)
     pairs = [(rng.uniform(0.2, 2.0), rng.uniform(-1.0, 1.0)) for _ in range(count)]
     return [stablegpu.stable(*pair, 0.5, 2.0, parameterization="S0") for pair in pairs]
@@ -201,8 +201,11 @@ def _variances(found, true: dict, bound, title: str) -> Figure:
 
 
 def _coverages(rows, found, true: dict, title: str, options) -> list[Figure]:
-    """Of Wald's intervals, and of those by the likelihood's profile: it is looked at in the truth
-    alone, where it must not be lower than 3.84/2 below the largest."""
+    """Coverage of Wald's intervals and of those by the profile likelihood.
+
+    The profile is evaluated only at the true value: there it must be at most 3.84/2 below its
+    maximum.
+    """
     wald, profile, ends = {}, {}, found.interval(0.95)
     for name, value in true.items():
         low, high = ends[name]

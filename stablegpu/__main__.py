@@ -10,6 +10,7 @@ from stablegpu.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
+    """Run the command line."""
     parser = command_parser("stablegpu", __doc__)
     parser.add_argument("verb", choices=["study"])
     add_arguments(parser, STUDIES)

@@ -48,22 +48,22 @@ _FIRST = 1 << 12
 
 @scalar
 def _peak(log_y, side):
-    """Where the integrand over t is largest, and the scale on which it changes."""
+    """Find the t at which the integrand is largest, and the scale on which it changes there."""
     left, right = -T_MAX, T_MAX
     while True:
         step = (right - left) / _SECTIONS
         best = -np.inf
-        at = 0
-        before = after = here = -np.inf
+        best_index = 0
+        before = after = current = -np.inf
         for i in range(_SECTIONS + 1):
             h = log_integrand(left + i * step, log_y, side)
             if is_higher(h, best, side):
-                best, at, before = h, i, here
-            if i == at + 1:
+                best, best_index, before = h, i, current
+            if i == best_index + 1:
                 after = h
-            here = h
-        center = left + at * step
-        resolved = 0 < at < _SECTIONS and before > best - 1.0 and after > best - 1.0
+            current = h
+        center = left + best_index * step
+        resolved = 0 < best_index < _SECTIONS and before > best - 1.0 and after > best - 1.0
         resolved = resolved and best > LOST
         if resolved or step < STEEP:
             return center, step
@@ -168,7 +168,7 @@ def point(y, z, side, rule, panels, tolerance, forced):
         if done:
             continue
         middle = first
-        if 2 * (last + 1 - first) > panels:  # two places far apart: each gets the whole rule
+        if 2 * (last + 1 - first) > panels:  # two distant peaks: each gets the whole rule
             middle = (first + last + 1) // 2
             waiting[count, 0], waiting[count, 1] = left + first * size, left + middle * size
             count += 1
@@ -221,6 +221,7 @@ def _evaluate_points(
     logsf,
     error,
 ):
+    """Evaluate the integrals of each point in one iteration of the parallel loop."""
     for i in prange(x.size):
         y, z, mirrored = standardize(x[i], frame, right.alpha)
         side = left if mirrored else right

@@ -89,7 +89,7 @@ def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
     log_y = log_factor(y, z, side)
     relative = 8.0 * EPSILON
 
-    # The peak: every thread tries one place, then all look between the best one's
+    # The peak: every thread tries one t, then all search between the best one's
     # neighbours.
     left, right = -T_MAX, T_MAX
     center = width = 0.0
@@ -110,13 +110,13 @@ def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
             count = half
             cuda.syncthreads()
         best = shared[threads]
-        at = int32(shared[2 * threads])
-        center = left + at * width
+        best_index = int32(shared[2 * threads])
+        center = left + best_index * width
         resolved = (
-            0 < at < threads - 1
+            0 < best_index < threads - 1
             and best > LOST
-            and shared[at - 1] > best - 1.0
-            and shared[at + 1] > best - 1.0
+            and shared[best_index - 1] > best - 1.0
+            and shared[best_index + 1] > best - 1.0
         )
         cuda.syncthreads()
         if resolved or width < STEEP:
@@ -238,7 +238,7 @@ def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
             cuda.syncthreads()
             if not done:
                 middle = first
-                if 2 * (last + 1 - first) > panels:  # two places far apart
+                if 2 * (last + 1 - first) > panels:  # two distant peaks
                     middle = (first + last + 1) // 2
                     starts[count] = left + first * size
                     stops[count] = left + middle * size
@@ -281,6 +281,7 @@ def write(outputs, i, values):
 def evaluate_points(
     x, frame, right, left, nodes, kronrod, gauss, tolerance, forced, outputs, error
 ):
+    """Evaluate the integrals, a block of threads for each point."""
     j = cuda.threadIdx.x
     first = j == 0 and cuda.threadIdx.y == 0
     node = nodes[j]

@@ -35,7 +35,8 @@ def _combine(
 def lay_out_arguments(
     x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0, stream=0
 ):
-    """Where log pdf is needed for the points from `first` on; `VALUES` places for each."""
+    """Lay out the arguments at which log pdf is needed for the points from `first` on; `VALUES` of
+    them per point."""
     _lay_out_arguments(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0)
 
 

@@ -9,7 +9,8 @@ _design, _gradient = design_from(kernel(device=True)), gradient_from(kernel(devi
 
 
 @kernel
-def lay_out_steps(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0):
+def place_steps(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0):
+    """Write the arguments of the differences, one thread for each."""
     for j in range(cuda.grid(1), points.size, cuda.gridsize(1)):
         i, k = j // VALUES, j % VALUES
         plan = _design(first + i, x, alpha, beta, loc, scale, s1)
@@ -19,6 +20,7 @@ def lay_out_steps(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, 
 
 @kernel
 def combine_values(x, alpha, beta, loc, scale, s1, first, values, outputs):
+    """Combine the values of log pdf of a point to its derivatives, one thread for each point."""
     by_x, by_alpha, by_beta, by_loc, by_scale = outputs
     for i in range(cuda.grid(1), values.size // VALUES, cuda.gridsize(1)):
         n = first + i
@@ -30,8 +32,8 @@ def combine_values(x, alpha, beta, loc, scale, s1, first, values, outputs):
 def lay_out_arguments(
     x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0, stream=0
 ):
-    """Where log pdf is needed for the points from `first` on; `VALUES` places for each."""
-    lay_out_steps[launch.strided(points.size), launch.THREADS, stream](
+    """Lay out the arguments at which log pdf is needed; see `_derivatives_cpu`."""
+    place_steps[launch.strided(points.size), launch.THREADS, stream](
         x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0
     )
 

@@ -29,7 +29,7 @@ NEAR_END = 1e-2  # distance from the end of a range under which quotients may be
 
 
 class Design(NamedTuple):
-    """Where log pdf is taken for the derivatives at a point."""
+    """Arguments of log pdf from which the derivatives at a point are computed."""
 
     point: float  # of the standard law: in S0 near alpha = 1, where S1 is not smooth, else in S1
     in_s0: bool
@@ -194,11 +194,11 @@ def _slope(table, start, quotient, plan):
     # linear in the parameter and its logarithm is not. Both have the same derivative at the end.
     linear = inward != 0.0 and table[start] > table[start + 1] > -np.inf
     for level in range(LEVELS):
-        at = start + 2 * level
-        rise = table[at] - table[at + 1]
+        entry = start + 2 * level
+        difference = table[entry] - table[entry + 1]
         if linear:
-            rise = math.expm1(rise)
-        table[start + level] = rise / width_of(2 * (LEVELS * quotient + level), plan)
+            difference = math.expm1(difference)
+        table[start + level] = difference / width_of(2 * (LEVELS * quotient + level), plan)
     smallest = table[start + LEVELS - 1]
     if linear and abs(smallest) == np.inf:  # beyond the range of floats
         return smallest, 0.0
@@ -222,10 +222,12 @@ def _slope(table, start, quotient, plan):
 
 def design_from(decorate):
     """`design_of(i, x, alpha, beta, loc, scale, s1)`: `design` of point i."""
-    at = decorate(value_for_point)
+    entry = decorate(value_for_point)
 
     def design_of(i, x, alpha, beta, loc, scale, s1):
-        return design(at(x, i), at(alpha, i), at(beta, i), at(loc, i), at(scale, i), s1)
+        return design(
+            entry(x, i), entry(alpha, i), entry(beta, i), entry(loc, i), entry(scale, i), s1
+        )
 
     return decorate(design_of)
 

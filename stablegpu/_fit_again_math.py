@@ -1,7 +1,7 @@
 """Multi-start of the ascent: initial point, location scans and restarts. For both targets.
 
 For small alpha the likelihood has a maximum at many a datum, or between neighbouring data where
-|beta| is next to 1. Data around the place where they lie closest are tried first (a scan); those
+|beta| is next to 1. Data around the densest spot are tried first (a scan); those
 around the optimum and the middles between them at the end. Then there are ascents from the gaps
 beside it and from the best of the other candidates: what another alpha and beta make of a location
 does not show at the present ones.

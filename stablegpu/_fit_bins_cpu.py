@@ -22,7 +22,7 @@ def _accumulate(x, weights, centre, width, low, per_unit, tables):
 
 
 def accumulate(x, weights, centre, width, low, per_unit, table, stream=0):
-    """To `table`: by bin, the weights and their first two moments about the bin's middle."""
+    """Write to `table`, by bin, the weights and their first two moments about the bin's middle."""
     tables = np.zeros((get_num_threads(), 3 * BINS))
     _accumulate(x, weights, centre, width, low, per_unit, tables)
     table[:] = tables.sum(axis=0)

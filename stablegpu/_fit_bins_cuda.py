@@ -8,12 +8,14 @@ from stablegpu._fit_bins_math import BINS, bin_of
 
 @kernel
 def clear(table):
+    """Set a table to zero."""
     for i in range(cuda.grid(1), table.size, cuda.gridsize(1)):
         table[i] = 0.0
 
 
 @kernel
 def accumulate_bins(x, weights, centre, width, low, per_unit, table):
+    """Add weights and moments of the observations to their bins, atomically."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         k, d = bin_of(x[i], centre, width, low, per_unit)
         weight = weights[i] if weights.size else 1.0
@@ -23,7 +25,7 @@ def accumulate_bins(x, weights, centre, width, low, per_unit, table):
 
 
 def accumulate(x, weights, centre, width, low, per_unit, table, stream=0):
-    """To `table`: by bin, the weights and their first two moments about the bin's middle."""
+    """Write to `table`, by bin, the weights and their first two moments about the bin's middle."""
     clear[launch.strided(table.size), launch.THREADS, stream](table)
     grid = launch.strided(x.size)
     accumulate_bins[grid, launch.THREADS, stream](x, weights, centre, width, low, per_unit, table)

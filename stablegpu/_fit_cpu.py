@@ -67,21 +67,22 @@ def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, pr
         value, a, b, c, d = score_observation(x[i], law, nodes, series, profile)
         scores = (a, b, c * to_units, d)
         sums[0] += weight * (value - log_scale)
-        at = 5
+        entry = 5
         for k in range(4):
             sums[1 + k] += weight * scores[k]
             for j in range(k + 1):
-                sums[at] += weight * scores[k] * scores[j]
-                at += 1
+                sums[entry] += weight * scores[k] * scores[j]
+                entry += 1
 
 
 @parallel
 def _maximize(x, weights, ends, begins, free, table, states):
+    """Run the ascent of each data set in one iteration of the parallel loop."""
     for index in prange(ends.shape[0]):
         s = np.int64(index)
         first, last = ends[s, 0], ends[s, 1]
         data = x[first:last]
-        own = weights[first:last] if weights.size else weights
+        data_weights = weights[first:last] if weights.size else weights
         law, nodes = np.zeros(LAW), np.zeros(NODES)
         series, profile = np.zeros(SERIES), np.zeros(ROWS * PROFILE)
         m, sums = np.zeros(STATE), np.zeros(SUMS)
@@ -89,7 +90,7 @@ def _maximize(x, weights, ends, begins, free, table, states):
         least, reach = begins[s, LEAST_ALPHA], reach_of(data[0], data[-1], data.size) / scale
         begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
         while m[PHASE] < DONE:
-            _evaluate(m, data, own, loc, scale, table, law, nodes, series, profile, sums)
+            _evaluate(m, data, data_weights, loc, scale, table, law, nodes, series, profile, sums)
             advance(m, sums)
         states[s, :RESULT] = m[:RESULT]
 

@@ -97,6 +97,7 @@ def _exchange(total, s, rank, team, sums, begins, meetings):
 
 @kernel(launch_bounds=(THREADS_OF_TEAMS, 1))
 def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states):
+    """Run the ascent of each data set in one block of threads, or in a team of blocks."""
     memory = cuda.shared.array(0, float64)
     nodes, series, profile = memory[:NODES], memory[NODES:], memory
     law = cuda.shared.array(LAW, float64)

@@ -138,12 +138,12 @@ def one_side(y, law, k, nodes, series, alpha):
         z = level * nodes[block * BLOCK - 1]
         factor = z
         for n in range(TERMS):
-            at = n * BLOCKS + block - 1
-            m = factor * series[at]
+            entry = n * BLOCKS + block - 1
+            m = factor * series[entry]
             s += m
             c += (n + 1) * m
-            a += (n + 1) * factor * series[TERMS * BLOCKS + at]
-            b += (n + 1) * factor * series[2 * TERMS * BLOCKS + at]
+            a += (n + 1) * factor * series[TERMS * BLOCKS + entry]
+            b += (n + 1) * factor * series[2 * TERMS * BLOCKS + entry]
             factor *= -z / (n + 1)
     c, a, b = c / s, a / s, b / s
     value = side[LOG_FRONT] - log_y + math.log(s) - least

@@ -15,6 +15,7 @@ _FIRST = 1 << 21
 
 @parallel
 def _add(x, starts, stops, laws, parts, sums):
+    """Add up cosines and sines of each part of each data set."""
     for index in prange(starts.size * parts):
         s, part = index // parts, index % parts
         count = stops[s] - starts[s]

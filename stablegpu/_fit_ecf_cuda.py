@@ -20,6 +20,7 @@ _GROUPS = THREADS // POINTS
 
 @kernel
 def add_sets(x, starts, stops, laws, parts, sums):
+    """Add up cosines and sines; a block of threads for each part of a data set."""
     memory = cuda.shared.array((_GROUPS, SUMS), float64)
     k, group = cuda.threadIdx.x % POINTS, cuda.threadIdx.x // POINTS
     for index in range(cuda.blockIdx.x, starts.size * parts, cuda.gridDim.x):
@@ -44,6 +45,7 @@ def add_sets(x, starts, stops, laws, parts, sums):
 
 @kernel
 def regress_sets(starts, stops, parts, sums, laws):
+    """Improve the estimate of each data set by both regressions."""
     scratch = cuda.local.array(SCRATCH, float64)
     for s in range(cuda.grid(1), starts.size, cuda.gridsize(1)):
         for part in range(1, parts):

@@ -29,6 +29,7 @@ _T, _ANGLE, _Y, _X0, _X1 = (POINTS * (POINTS + i) for i in range(5))
 
 @scalar
 def level(k):
+    """|phi| at point number k, equally spaced from `HIGHEST` to `LOWEST`."""
     return HIGHEST - (HIGHEST - LOWEST) / (POINTS - 1) * k
 
 
@@ -40,6 +41,7 @@ def point(k, alpha):
 
 @scalar
 def eta(t, alpha):
+    """tan(pi alpha/2) (t^alpha - t), with its limit at alpha = 1."""
     if t == 0.0:
         return 0.0
     off = 1.0 - alpha
@@ -134,8 +136,8 @@ def regress(alpha, beta, loc, scale, sums, count, m):
     shift, skew = _solved(m)
     if not abs(skew) <= 1.0 or result == 2.0:
         skew = 0.0 if result == 2.0 else math.copysign(1.0, skew)
-        rest = _product(m, _X0, _Y) - skew * _product(m, _X0, _X1)
-        shift = rest / _product(m, _X0, _X0)
+        remainder = _product(m, _X0, _Y) - skew * _product(m, _X0, _X1)
+        shift = remainder / _product(m, _X0, _X0)
     if not (abs(shift) < math.inf and abs(skew) <= 1.0):
         return alpha, beta, loc, scale
     return result, skew, loc + shift * factor * scale, scale * factor

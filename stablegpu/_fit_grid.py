@@ -23,7 +23,7 @@ _NARROWEST = 1e-5  # the first axis's width at the end
 _MOST = 100
 
 
-def search(sets, laws, units, dimensions: int, work, host):
+def search(sets, laws, units, dimensions: int, workspace, host_workspace):
     """The final states of the best laws, a row for each set, and the evaluations that each took.
 
     `laws` holds McCulloch's estimates (alpha, beta, S0 location and scale), `units` the locations
@@ -44,7 +44,7 @@ def search(sets, laws, units, dimensions: int, work, host):
         grids[..., 1] = np.clip(grids[..., 1], -1.0, 1.0)
         if dimensions == 2:
             grids[..., 2:] = _from_quantiles(grids, laws, units)
-        states = likelihoods(sets, grids, units, work, host)
+        states = likelihoods(sets, grids, units, workspace, host_workspace)
         evaluations += len(offsets)
         top = states[..., VALUE].argmax(axis=1)
         result = grids[every, top]
@@ -59,14 +59,14 @@ def search(sets, laws, units, dimensions: int, work, host):
     return best, evaluations
 
 
-def likelihoods(sets, grids, units, work, host):
+def likelihoods(sets, grids, units, workspace, host_workspace):
     """States with the log-likelihood of grids[s, k] for set s: all at once."""
     count, size = grids.shape[:2]
-    ends = host.result(sets.ends, (count, 2)).repeat(size, axis=0)
-    repeated = sets._replace(ends=_fit_sets.pairs(host, ends))
+    ends = host_workspace.result(sets.ends, (count, 2)).repeat(size, axis=0)
+    repeated = sets._replace(ends=_fit_sets.pairs(host_workspace, ends))
     units = np.repeat(units, size, axis=0)
     states = _fit_sets.maximized(
-        repeated, grids.reshape(-1, 4), units, ALPHA_RANGE[0], 0, work, host
+        repeated, grids.reshape(-1, 4), units, ALPHA_RANGE[0], 0, workspace, host_workspace
     )
     return states.reshape(count, size, -1)
 

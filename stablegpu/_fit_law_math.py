@@ -121,8 +121,8 @@ def expand_tail(law, term, alpha):
     """Set coefficient term % 3 of the tail series of half-line term // 3, and its derivatives."""
     side = law[term // TAIL_TERMS * FIELDS : (term // TAIL_TERMS + 1) * FIELDS]
     n = term % TAIL_TERMS + 1
-    at = TAIL + n - 1
-    side[at] = side[at + 3] = side[at + 6] = 0.0
+    entry = TAIL + n - 1
+    side[entry] = side[entry + 3] = side[entry + 6] = 0.0
     if not _is_heavy(side, alpha):
         return
     whole, off = side[LENGTH] * alpha, alpha - 1.0
@@ -135,9 +135,9 @@ def expand_tail(law, term, alpha):
     size *= (-sign if n % 2 == 0 else 1.0) / math.pi
     bend = size * n * math.cos(n * angle)
     size *= math.sin(n * angle)
-    side[at] = size
-    side[at + 3] = size * n * (_digamma(n * alpha) - cos_a) + bend * angle_a
-    side[at + 6] = -size * n * cos_b + bend * angle_b
+    side[entry] = size
+    side[entry + 3] = size * n * (_digamma(n * alpha) - cos_a) + bend * angle_a
+    side[entry + 6] = -size * n * cos_b + bend * angle_b
 
 
 @inner(fastmath=FUSED)

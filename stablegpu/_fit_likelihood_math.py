@@ -141,12 +141,12 @@ def half_sample_mode(x):
     first, count = 0, x.size
     while count > 3:
         half = (count + 1) // 2
-        best, at = x[first + half - 1] - x[first], first
+        best, best_start = x[first + half - 1] - x[first], first
         for i in range(first + 1, first + count - half + 1):
             width = x[i + half - 1] - x[i]
             if width < best:
-                best, at = width, i
-        first, count = at, half
+                best, best_start = width, i
+        first, count = best_start, half
     return first + count // 2
 
 

@@ -21,9 +21,9 @@ _PART = 1 << 16  # observations whose characteristic function one block of threa
 
 
 def fit_batch(
-    x, w, starts, stops, fixed_values, parameterization, method, work, host
+    x, w, starts, stops, fixed_values, parameterization, method, workspace, host_workspace
 ) -> FitResults:
-    """Fits of x[starts[s]:stops[s]] with weights w, all on the device.
+    """Fit the data sets x[starts[s]:stops[s]] with weights w, all on the device.
 
     `fixed_values` holds fixed parameters by name, a value for each set.
     """
@@ -31,14 +31,23 @@ def fit_batch(
     counts = stops - starts
     if counts.max() > _fit_sets.LONGEST:
         return fit_large_sets(
-            x, w, starts, stops, fixed_values, parameterization, method, work, host
+            x, w, starts, stops, fixed_values, parameterization, method, workspace, host_workspace
         )
     whole = _UnsortedSets(x, starts, stops)
-    sets, table = _fit_sets.sorted_sets(x, w, starts, stops, work, host)
-    laws, ties = _fit_sets.starts_of(sets, table, work, host)
+    sets, table = _fit_sets.sorted_sets(x, w, starts, stops, workspace, host_workspace)
+    estimates, ties = _fit_sets.starts_of(sets, table, workspace, host_workspace)
     clock.append(time.perf_counter())
     return _from_starts(
-        sets, whole, laws, ties, fixed_values, parameterization, method, work, host, clock
+        sets,
+        whole,
+        estimates,
+        ties,
+        fixed_values,
+        parameterization,
+        method,
+        workspace,
+        host_workspace,
+        clock,
     )
 
 
@@ -50,43 +59,56 @@ class _UnsortedSets(NamedTuple):
     stops: Any
 
     def select(self, which) -> _UnsortedSets:
+        """Return the data sets with the indices `which`."""
         return self._replace(starts=self.starts[which], stops=self.stops[which])
 
 
 def _from_starts(
-    sets, whole, laws, ties, fixed_values, parameterization, method, work, host, clock
+    sets,
+    whole,
+    estimates,
+    ties,
+    fixed_values,
+    parameterization,
+    method,
+    workspace,
+    host_workspace,
+    clock,
 ):
-    """Fits of sorted sets from McCulloch's estimates; ties: a row of the weight of equal data and
+    """Fit sorted sets from McCulloch's estimates; ties: a row of the weight of equal data and
     that of all for each set."""
     from stablegpu._fit_state_math import EVALUATIONS, RESULT, STATUS, VALUE
 
     sizes = whole.stops - whole.starts
     bad = np.select(
         [
-            laws[:, 0] == np.inf,
-            laws[:, 0] == -np.inf,
-            np.isnan(laws[:, 0]) | (ties[:, 0] >= 0.5 * ties[:, 1]),
+            estimates[:, 0] == np.inf,
+            estimates[:, 0] == -np.inf,
+            np.isnan(estimates[:, 0]) | (ties[:, 0] >= 0.5 * ties[:, 1]),
         ],
         [STATUSES.index(s) for s in ("not finite", "too wide", "constant")],
         -1,
     )
-    lowest = np.full(len(laws), ALPHA_RANGE[0])
+    lowest = np.full(len(estimates), ALPHA_RANGE[0])
     if method == "ml" and "alpha" not in fixed_values:
         lowest = lowest_alphas(ties)
     free = sum(1 << k for k, name in enumerate(PARAMETERS) if name not in fixed_values)
-    states, units = np.full((len(laws), RESULT), np.nan), np.ones((len(laws), 2))
+    states, units = np.full((len(estimates), RESULT), np.nan), np.ones((len(estimates), 2))
     good = np.flatnonzero(bad < 0)
-    if 0 < good.size < len(laws):
-        sets, whole = _fit_sets.select(sets, good, host), whole.select(good)
+    if 0 < good.size < len(estimates):
+        sets, whole = _fit_sets.select(sets, good, host_workspace), whole.select(good)
     if good.size:
         mine = {name: values[good] for name, values in fixed_values.items()}
         states[good], units[good] = _states(
-            *(sets, whole, laws[good], ties[good, 1], lowest[good], free, mine),
-            *(parameterization, method, work, host),
+            *(sets, whole, estimates[good], ties[good, 1], lowest[good], free, mine),
+            *(parameterization, method, workspace, host_workspace),
         )
     clock.append(time.perf_counter())
     parameters, slope = parameters_of(states, units, parameterization)
-    covariance, stderr = np.full((len(laws), 4, 4), np.nan), np.full((len(laws), 4), np.nan)
+    covariance, stderr = (
+        np.full((len(estimates), 4, 4), np.nan),
+        np.full((len(estimates), 4), np.nan),
+    )
     if method == "ml":
         covariance, stderr = covariances_of(states, slope, parameters[:, 3], free)
     parameters[parameters[:, 0] == ALPHA_RANGE[1], 1] = 0.0  # the normal law has no beta
@@ -117,39 +139,64 @@ def _from_starts(
 
 
 def _states(
-    sets, whole, laws, weights, lowest, free, fixed_values, parameterization, method, work, host
+    sets,
+    whole,
+    estimates,
+    weights,
+    lowest,
+    free,
+    fixed_values,
+    parameterization,
+    method,
+    workspace,
+    host_workspace,
 ):
     """States at the estimates of sets that can be fitted, and the units of location and scale."""
     from stablegpu._fit_state_math import LOC_IN_S1, RESULT, VALUE, X
 
     if method == "koutrouvelis":
-        laws = _by_regression(whole, laws, work, host)
-    units = np.ascontiguousarray(laws[:, 2:])
+        estimates = _by_regression(whole, estimates, workspace, host_workspace)
+    units = np.ascontiguousarray(estimates[:, 2:])
     if method in ("grid", "grid2"):
-        return _by_grid(sets, laws, units, 4 if method == "grid" else 2, work, host), units
+        return _by_grid(
+            sets, estimates, units, 4 if method == "grid" else 2, workspace, host_workspace
+        ), units
     if method == "ml":
-        initial, in_s1 = _initial(laws, units, fixed_values, parameterization)
+        initial, in_s1 = _initial(estimates, units, fixed_values, parameterization)
         mode = free | (LOC_IN_S1 if in_s1 else 0)
         if "loc" in fixed_values or "scale" in fixed_values:
-            return _fit_sets.maximized(sets, initial, units, lowest, mode, work, host), units
+            return _fit_sets.maximized(
+                sets, initial, units, lowest, mode, workspace, host_workspace
+            ), units
         choices = _fit_profile.choices(lowest, fixed_values)
-        result = _fit_sets.maximized(sets, initial, units, lowest, mode, work, host, choices)
+        result = _fit_sets.maximized(
+            sets, initial, units, lowest, mode, workspace, host_workspace, choices
+        )
         states, peaks = result[:, :RESULT], result[:, RESULT:]
         _climb_other_peaks(
-            states, peaks, sets, weights, units, lowest, free, fixed_values, work, host
+            states,
+            peaks,
+            sets,
+            weights,
+            units,
+            lowest,
+            free,
+            fixed_values,
+            workspace,
+            host_workspace,
         )
         return states, units
-    states = np.zeros((len(laws), RESULT))
-    states[:, X], states[:, X + 1] = laws[:, 0], laws[:, 1]
+    states = np.zeros((len(estimates), RESULT))
+    states[:, X], states[:, X + 1] = estimates[:, 0], estimates[:, 1]
     states[:, VALUE] = np.nan
     return states, units
 
 
 def _climb_other_peaks(
-    states, peaks, sets, weights, units, lowest, free, fixed_values, work, host
+    states, peaks, sets, weights, units, lowest, free, fixed_values, workspace, host_workspace
 ) -> None:
-    """Ascents from peaks of a rough profile that the first ones have not reached; the better of
-    the final states is kept."""
+    """Climb the peaks of a rough profile that the first ascents have not reached, and keep the
+    better of the final states."""
     from stablegpu._fit_profile_math import ALPHA, BETA, LOC, SCALE
     from stablegpu._fit_state_math import EVALUATIONS, LOC_IN_S1, TO_S0, TO_S1, VALUE
 
@@ -168,23 +215,29 @@ def _climb_other_peaks(
     in_s1 = (alpha < TO_S0) | ("alpha" not in fixed_values)
     in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= _fit_profile.MANY))
     for mode, chosen in ((free | LOC_IN_S1, in_s1), (free, in_s0)):
-        some = which[chosen]
-        if not some.size:
+        chosen_sets = which[chosen]
+        if not chosen_sets.size:
             continue
         loc = begins[chosen, LOC] - (shift[chosen] if mode & LOC_IN_S1 else 0.0)
         initial = np.stack(
             [
                 alpha[chosen],
                 beta[chosen],
-                (loc - units[some, 0]) / units[some, 1],
-                np.log(begins[chosen, SCALE] / units[some, 1]),
+                (loc - units[chosen_sets, 0]) / units[chosen_sets, 1],
+                np.log(begins[chosen, SCALE] / units[chosen_sets, 1]),
             ],
             axis=1,
         )
         again = _fit_sets.maximized(
-            _fit_sets.select(sets, some, host), initial, units[some], lowest[some], mode, work, host
+            _fit_sets.select(sets, chosen_sets, host_workspace),
+            initial,
+            units[chosen_sets],
+            lowest[chosen_sets],
+            mode,
+            workspace,
+            host_workspace,
         )
-        for s, state in zip(some, again, strict=True):
+        for s, state in zip(chosen_sets, again, strict=True):
             evaluations = states[s, EVALUATIONS] + state[EVALUATIONS]
             if state[VALUE] > states[s, VALUE] or not np.isfinite(states[s, VALUE]):
                 states[s] = state
@@ -201,35 +254,35 @@ def lowest_alphas(ties) -> np.ndarray:
     return np.clip(least, *ALPHA_RANGE)
 
 
-def _by_regression(whole: _UnsortedSets, laws, work, host):
+def _by_regression(whole: _UnsortedSets, estimates, workspace, host_workspace):
     """Laws by Koutrouvelis' regression from those of McCulloch."""
     from stablegpu._fit_ecf_math import PASSES, SUMS
 
-    count = len(laws)
+    count = len(estimates)
     parts = -(-int((whole.stops - whole.starts).max()) // _PART)
-    on_device = [host.input("sets", v, np.int64) for v in (whole.starts, whole.stops)]
-    result = host.input("laws", laws).reshape(count, 4)
-    sums = host.output((count * parts, SUMS)).reshape(count * parts, SUMS)
+    on_device = [host_workspace.input("sets", v, np.int64) for v in (whole.starts, whole.stops)]
+    result = host_workspace.input("laws", estimates).reshape(count, 4)
+    sums = host_workspace.output((count * parts, SUMS)).reshape(count * parts, SUMS)
     for _ in range(PASSES):
-        improve = twin("stablegpu._fit_ecf", work.device).improve
-        improve(whole.x, *on_device, parts, sums, result, work.stream)
-    return host.result(result.reshape(4 * count), (count, 4))
+        improve = twin("stablegpu._fit_ecf", workspace.device).improve
+        improve(whole.x, *on_device, parts, sums, result, workspace.stream)
+    return host_workspace.result(result.reshape(4 * count), (count, 4))
 
 
-def _by_grid(sets, laws, units, dimensions: int, work, host):
+def _by_grid(sets, estimates, units, dimensions: int, workspace, host_workspace):
     """States of the best laws on contracting grids."""
     from stablegpu._fit_grid import search
     from stablegpu._fit_state_math import EVALUATIONS
 
-    states, evaluations = search(sets, laws, units, dimensions, work, host)
+    states, evaluations = search(sets, estimates, units, dimensions, workspace, host_workspace)
     states[:, EVALUATIONS] = evaluations
     return states
 
 
-def _initial(laws, units, fixed_values: dict, parameterization: str):
-    """Where the ascent starts, in units, and whether its location is that of S1."""
-    alpha = np.clip(laws[:, 0], ALPHA_RANGE[0], 1.95)
-    beta = np.clip(laws[:, 1], -0.9, 0.9)
+def _initial(estimates, units, fixed_values: dict, parameterization: str):
+    """Initial points of the ascents, in units, and whether their location is that of S1."""
+    alpha = np.clip(estimates[:, 0], ALPHA_RANGE[0], 1.95)
+    beta = np.clip(estimates[:, 1], -0.9, 0.9)
     alpha, beta = fixed_values.get("alpha", alpha), fixed_values.get("beta", beta)
     log_scale = (
         np.log(fixed_values["scale"] / units[:, 1])
@@ -244,53 +297,70 @@ def _initial(laws, units, fixed_values: dict, parameterization: str):
 
 
 def fit_large_sets(
-    x, w, starts, stops, fixed_values, parameterization, method, work, host
+    x, w, starts, stops, fixed_values, parameterization, method, workspace, host_workspace
 ) -> FitResults:
     """Fit data sets one by one if some are too large for the batched kernel."""
     result, of_sets = [], fixed_values
     for k, (start, stop) in enumerate(zip(starts, stops, strict=True)):
         fixed_values = {name: values[k : k + 1] for name, values in of_sets.items()}
         clock = [time.perf_counter()]
-        part, own, size = x[start:stop], w[start:stop] if w.size else w, np.array([stop - start])
+        part, part_weights, size = (
+            x[start:stop],
+            w[start:stop] if w.size else w,
+            np.array([stop - start]),
+        )
         whole = _UnsortedSets(part, np.zeros(1, int), size)
         if size[0] <= _fit_sets.LONGEST:
-            sets, table = _fit_sets.sorted_sets(part, own, np.zeros(1, int), size, work, host)
-            laws, ties = _fit_sets.starts_of(sets, table, work, host)
+            sets, table = _fit_sets.sorted_sets(
+                part, part_weights, np.zeros(1, int), size, workspace, host_workspace
+            )
+            estimates, ties = _fit_sets.starts_of(sets, table, workspace, host_workspace)
         else:
-            sets, laws, ties = _gathered(part, own, int(size[0]), work, host)
+            sets, estimates, ties = _gathered(
+                part, part_weights, int(size[0]), workspace, host_workspace
+            )
         clock.append(time.perf_counter())
         result.append(
             _from_starts(
-                sets, whole, laws, ties, fixed_values, parameterization, method, work, host, clock
+                sets,
+                whole,
+                estimates,
+                ties,
+                fixed_values,
+                parameterization,
+                method,
+                workspace,
+                host_workspace,
+                clock,
             )
         )
     return result[0] if len(result) == 1 else joined(result)
 
 
-def _gathered(x, w, size: int, work, host):
+def _gathered(x, w, size: int, workspace, host_workspace):
     """A large set in bins, McCulloch's estimate, and the weights of equal data and of all."""
     from stablegpu._fit_start_math import LAW
 
-    quantiles, equal = _mcculloch.quantiles(work, x, size)
-    laws, ends = np.array([_mcculloch.start(quantiles)]), (quantiles[0], quantiles[-1])
+    quantiles, equal = _mcculloch.quantiles(workspace, x, size)
+    estimates, ends = np.array([_mcculloch.start(quantiles)]), (quantiles[0], quantiles[-1])
     ties = np.array([[equal, float(size)]])
     spread = quantiles[4] - quantiles[2]
-    if w.size and np.isnan(laws).any():  # those of large weight may vary
+    if w.size and np.isnan(estimates).any():  # those of large weight may vary
         spread = ends[1] - ends[0]
-    if spread > 0.0 and not np.isinf(laws).any():
+    if spread > 0.0 and not np.isinf(estimates).any():
         width = max(1e-3 * spread, np.nextafter(0.0, 1.0))
-        sets, ties = _fit_sets.binned(x, w, quantiles[3], width, ends, work, host)
+        sets, ties = _fit_sets.binned(x, w, quantiles[3], width, ends, workspace, host_workspace)
         if not w.size:
-            return sets, laws, ties
-        table = host.input("laws", np.zeros((1, LAW))).reshape(1, LAW)
-        laws, _ = _fit_sets.starts_of(sets, table, work, host)
-        if np.isfinite(laws).all():
-            return sets, laws, ties
-    return None, laws, ties  # nothing to fit; the law says why
+            return sets, estimates, ties
+        table = host_workspace.input("laws", np.zeros((1, LAW))).reshape(1, LAW)
+        estimates, _ = _fit_sets.starts_of(sets, table, workspace, host_workspace)
+        if np.isfinite(estimates).all():
+            return sets, estimates, ties
+    return None, estimates, ties  # nothing to fit; the law says why
 
 
 def joined(result: list[FitResults]) -> FitResults:
-    """Fits of one kind as those of one call."""
+    """Join fits of one kind as if they came from one call."""
     arrays = (f for f in FitResults.__dataclass_fields__ if f not in _OF_ALL)
     joined = {f: np.concatenate([getattr(r, f) for r in result]) for f in arrays}
     timings = {k: sum(r.timings[k] for r in result) for k in result[0].timings}

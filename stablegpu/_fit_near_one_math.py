@@ -7,7 +7,7 @@ polynomials through six of them. Where a light tail becomes a heavy one log pdf 
 for small b: there R and log a are interpolated instead, each of which is smooth.
 
 Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 and 1e-3 for |beta| <
-0.9; at random places of which half have beta next to an end the median is 6e-11, 99.9 % are below
+0.9; at random points of which half have beta next to an end the median is 6e-11, 99.9 % are below
 8e-4, and 4e-3 is the worst where log pdf > -12, 1.5e-2 further out in the light tail.
 """
 
@@ -71,7 +71,7 @@ def _knot(knot):
 
 @scalar(fastmath=FUSED)
 def profile_at(knot, table, profile, alpha, beta):
-    """What the profile holds at a knot."""
+    """Compute the values of the profile at a knot."""
     sign, i, in_middle, u = _knot(knot)
     b = 1.0 + sign * beta
     if in_middle:
@@ -150,8 +150,8 @@ def log_pdf_near_one(z, profile, alpha, beta):
         knot = (_SIDE + MIDDLE - 1) + u / FINE
     else:
         spacing = COARSE
-        at = 2.0 + (min(size, LAST) - EDGE) / COARSE
-        knot = _SIDE + _CENTRE + at if u > 0.0 else _SIDE - 1 - at
+        knots_out = 2.0 + (min(size, LAST) - EDGE) / COARSE
+        knot = _SIDE + _CENTRE + knots_out if u > 0.0 else _SIDE - 1 - knots_out
     b = 1.0 + sign * beta
     light = b < THIN and LIGHT * FINE <= size < EDGE
     first = _first_knot(u, knot, light)

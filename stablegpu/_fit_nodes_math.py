@@ -34,7 +34,7 @@ STEP = 0.33  # in log V: the trapezoidal rule is then good to 1e-11
 ABOVE = 30.0  # g over which e^-g is left out
 BELOW = 0.03  # g under which a power series takes over
 TERMS = 5  # of that series
-BLOCK = 8  # nodes between places where the series may start
+BLOCK = 8  # nodes between possible starts of the series
 CAPACITY = 1536  # nodes of both sides; where they do not suffice, steps grow
 ROWS = 3  # weights of the series: 1, and the derivatives of log V by alpha and beta
 NODES = (ROWS + 1) * CAPACITY  # numbers: V, weights and both derivatives of all nodes in turn
@@ -93,7 +93,7 @@ def set_node_range(law, k, nearest, farthest, alpha):
 def find_node_ends(law, job, alpha):
     """Solve for t at end job % 2 of the nodes of half-line job // 2 and store it instead of log V.
 
-    It is at most `SLACK` steps outside, or the end of the line. log V is wanted in one place only:
+    It is at most `SLACK` steps outside, or the end of the line. log V is called from one line only:
     compilers would copy it to each, and the instructions of the GPU's kernel have to be fetched.
     """
     side = law[job // 2 * FIELDS : (job // 2 + 1) * FIELDS]
@@ -174,7 +174,7 @@ def blocks_of(law):
 
 @inner
 def block_moments(law, nodes, series, lane, lanes):
-    """For each block, sum w (V/u)^n a over its nodes, where u is the largest V of the block; also
+    """Sum, for each block, w (V/u)^n a over its nodes, where u is the largest V of the block; also
     store the ratio of the previous block's u to it."""
     second = int(law[FIELDS + FIRST])
     for item in range(lane, ROWS * blocks_of(law), lanes):
@@ -197,9 +197,9 @@ def block_moments(law, nodes, series, lane, lanes):
             power *= ratio
             s4 += power
             s5 += power * ratio
-        at = row * TERMS * BLOCKS + block
-        series[at], series[at + BLOCKS], series[at + 2 * BLOCKS] = s1, s2, s3
-        series[at + 3 * BLOCKS], series[at + 4 * BLOCKS] = s4, s5
+        entry = row * TERMS * BLOCKS + block
+        series[entry], series[entry + BLOCKS], series[entry + 2 * BLOCKS] = s1, s2, s3
+        series[entry + 3 * BLOCKS], series[entry + 4 * BLOCKS] = s4, s5
 
 
 @inner
@@ -211,13 +211,13 @@ def running_moments(law, series, lane, lanes):
         first, count = int(law[k * FIELDS + FIRST]), int(law[k * FIELDS + COUNT])
         s1 = s2 = s3 = s4 = s5 = 0.0
         for block in range(first, first + count // BLOCK):
-            at = row * TERMS * BLOCKS + block
+            entry = row * TERMS * BLOCKS + block
             r = series[RATIO + block]
             square = r * r
-            s1 = s1 * r + series[at]
-            s2 = s2 * square + series[at + BLOCKS]
-            s3 = s3 * (square * r) + series[at + 2 * BLOCKS]
-            s4 = s4 * (square * square) + series[at + 3 * BLOCKS]
-            s5 = s5 * (square * square * r) + series[at + 4 * BLOCKS]
-            series[at], series[at + BLOCKS], series[at + 2 * BLOCKS] = s1, s2, s3
-            series[at + 3 * BLOCKS], series[at + 4 * BLOCKS] = s4, s5
+            s1 = s1 * r + series[entry]
+            s2 = s2 * square + series[entry + BLOCKS]
+            s3 = s3 * (square * r) + series[entry + 2 * BLOCKS]
+            s4 = s4 * (square * square) + series[entry + 3 * BLOCKS]
+            s5 = s5 * (square * square * r) + series[entry + 4 * BLOCKS]
+            series[entry], series[entry + BLOCKS], series[entry + 2 * BLOCKS] = s1, s2, s3
+            series[entry + 3 * BLOCKS], series[entry + 4 * BLOCKS] = s4, s5

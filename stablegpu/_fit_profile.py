@@ -20,11 +20,11 @@ NEARBY = 2.0
 
 
 def table() -> np.ndarray:
-    """Tables of log pdf and places of laws, flat; see `_fit_profile_math.py`."""
+    """Load the flat tables of log pdf and locations of laws; see `_fit_profile_math.py`."""
     from stablegpu import _fit_profile_math as of
 
     with files("stablegpu").joinpath("profile.npz").open("rb") as file, np.load(file) as parts:
-        values, places = parts["values"].astype(np.float64), parts["places"]
+        values, positions = parts["values"].astype(np.float64), parts["places"]
     powers = 2.0 ** np.arange(of.LOWEST, of.HIGHEST)
     knots = np.stack([powers, 1.5 * powers], axis=1).ravel()
     slopes = np.zeros_like(values)
@@ -32,11 +32,11 @@ def table() -> np.ndarray:
     alphas, betas = np.repeat(of.ALPHAS, len(of.BETAS)), np.tile(of.BETAS, len(of.ALPHAS))
     betas[alphas == 2.0] = 0.0
     pairs = np.stack([values, slopes], axis=-1).reshape(of.LAWS, -1)
-    return np.concatenate([alphas[:, None], betas[:, None], places, pairs], axis=1).ravel()
+    return np.concatenate([alphas[:, None], betas[:, None], positions, pairs], axis=1).ravel()
 
 
 def choices(lowest, fixed_values: dict) -> np.ndarray:
-    """What each set may start from: the first and last alpha of the table, and beta or -1 for all.
+    """Possible starts of each set: the first and last alpha of the table, and beta or -1 for all.
 
     Known parameters leave the nearest of the table.
     """
@@ -50,8 +50,8 @@ def choices(lowest, fixed_values: dict) -> np.ndarray:
     return result
 
 
-def _nearest(places, values):
-    return np.abs(places - values[:, None]).argmin(axis=1)
+def _nearest(positions, values):
+    return np.abs(positions - values[:, None]).argmin(axis=1)
 
 
 def worth_while(peaks, sizes, states, units):

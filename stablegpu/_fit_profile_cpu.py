@@ -24,6 +24,7 @@ _FIRST = 256
 
 @parallel
 def _find_peaks_of_sets(x, weights, ends, begins, table, states):
+    """Find the peaks of the profile of each data set."""
     for index in prange(ends.shape[0]):
         s = np.int64(index)
         sample, spots = np.zeros(POINTS), np.zeros(SPOTS * SPOT)

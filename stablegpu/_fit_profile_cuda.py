@@ -24,6 +24,7 @@ _SPOTS = SPOTS * SPOT
 
 @kernel
 def find_peaks_of_sets(x, weights, ends, begins, table, states):
+    """Find the peaks of the profile of each data set, a block of threads for each."""
     sample = cuda.shared.array(POINTS, float64)
     spots = cuda.shared.array(_SPOTS, float64)
     scores = cuda.shared.array(CANDIDATES, float64)

@@ -70,9 +70,9 @@ def gather(x, weights, first, last, sample, lane, lanes):
 
 @inner
 def find_spot(spot, sample, size, spots):
-    """A place for the mode of a law, and distances from it that hold fractions of the data.
+    """Set a location for the mode of a law, and distances from it that hold fractions of the data.
 
-    The place is the end, the middle or the start of the shortest interval that holds the window's
+    The location is the end, the middle or the start of the shortest interval that holds the window's
     share of the data, where beta is negative, 0 or positive.
     """
     window, kind = spot // len(BETAS), spot % len(BETAS)
@@ -83,15 +83,19 @@ def find_spot(spot, sample, size, spots):
         if width < least:
             start, least = i, width
     centre = start + span * (2 - kind) // 2
-    at = sample[centre]
-    spots[spot * SPOT] = at
+    mode = sample[centre]
+    spots[spot * SPOT] = mode
     for k in range(len(FRACTIONS)):
         others = min(max(int((0.1 if k == 0 else 0.3 * k) * size), 1), size - 1)
         # Of the intervals of that many neighbours, the one whose farther end is nearest.
         i = max(centre - others, 0)
-        while i < centre and i + others + 1 < size and sample[i + others + 1] - at < at - sample[i]:
+        while (
+            i < centre
+            and i + others + 1 < size
+            and sample[i + others + 1] - mode < mode - sample[i]
+        ):
             i += 1
-        spots[spot * SPOT + 1 + k] = max(sample[i + others] - at, at - sample[i])
+        spots[spot * SPOT + 1 + k] = max(sample[i + others] - mode, mode - sample[i])
 
 
 @inner
@@ -145,7 +149,7 @@ def find_peaks(scores, spots, table, starts):
     S0; -inf where there are no more."""
     for n in range(STARTS):
         starts[START * n + LOGLIK] = -np.inf
-    before, here, best = -np.inf, -np.inf, 0
+    before, current, best = -np.inf, -np.inf, 0
     for step in range(len(BETAS) * (len(ALPHAS) + 1)):
         kind, row = step // (len(ALPHAS) + 1), step % (len(ALPHAS) + 1)
         after, best_after = -np.inf, 0
@@ -154,16 +158,16 @@ def find_peaks(scores, spots, table, starts):
             if scores[k] > after:
                 after, best_after = scores[k], k
         # The least alpha is one in any case: next to it are the sharpest spikes.
-        peak = here > before and (here >= after or before == -np.inf)
+        peak = current > before and (current >= after or before == -np.inf)
         n = (STARTS - 1) * START
-        if peak and here > starts[n + LOGLIK]:
-            while n > 0 and here > starts[n - START + LOGLIK]:
+        if peak and current > starts[n + LOGLIK]:
+            while n > 0 and current > starts[n - START + LOGLIK]:
                 for j in range(START):
                     starts[n + j] = starts[n - START + j]
                 n -= START
             law, loc, scale = laid(best, spots, table)
             alpha, beta = table[law * LAW], table[law * LAW + OF_BETA]
-            starts[n + LOGLIK], starts[n + ALPHA], starts[n + BETA] = here, alpha, beta
+            starts[n + LOGLIK], starts[n + ALPHA], starts[n + BETA] = current, alpha, beta
             starts[n + LOC] = loc + beta * tan_half_pi(alpha) * scale
             starts[n + SCALE] = scale
-        before, here, best = here, after, best_after
+        before, current, best = current, after, best_after

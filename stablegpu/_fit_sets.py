@@ -26,7 +26,7 @@ class SortedDataSets(NamedTuple):
     """Sorted data sets: set s is x[ends[s, 0]:ends[s, 1]], all on the device."""
 
     x: Any
-    weights: Any  # of the same places; empty: all 1
+    weights: Any  # of the same indices; empty: all 1
     ends: Any
 
 
@@ -44,13 +44,13 @@ def _constants() -> _Constants:
     return _Constants(_mcculloch.surfaces(), table, _fit_profile.table())
 
 
-def constants(work: Workspace) -> _Constants:
+def constants(workspace: Workspace) -> _Constants:
     """The tables in the memory of the device."""
     tables = _constants()
-    return tables if work.device.kind == "cpu" else launch.on_device(tables)
+    return tables if workspace.device.kind == "cpu" else launch.on_device(tables)
 
 
-def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace):
+def sorted_sets(data, weights, starts, stops, workspace: Workspace, host_workspace: Workspace):
     """Sets data[starts[s]:stops[s]] of flat data on the device; both bounds are on the host.
 
     And a table on the device for `starts_of`, in which equal data are counted.
@@ -58,31 +58,31 @@ def sorted_sets(data, weights, starts, stops, work: Workspace, host: Workspace):
     from stablegpu._fit_start_math import LAW
 
     counts = stops - starts
-    places = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    x = host.output((int(counts.sum()),))
-    w = host.output(x.shape) if weights.size else weights
-    sources = ends = pairs(host, np.stack([starts, stops], axis=1))
-    if (places != starts).any():  # they overlap, or there are gaps
-        ends = pairs(host, np.stack([places, places + counts], axis=1))
-    laws = _matrix(host, len(counts), LAW)
-    twin("stablegpu._fit_start", work.device).sort(
-        data, weights, sources, ends, int(counts.max()), x, w, laws, work.stream
+    offsets = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    x = host_workspace.output((int(counts.sum()),))
+    w = host_workspace.output(x.shape) if weights.size else weights
+    sources = ends = pairs(host_workspace, np.stack([starts, stops], axis=1))
+    if (offsets != starts).any():  # they overlap, or there are gaps
+        ends = pairs(host_workspace, np.stack([offsets, offsets + counts], axis=1))
+    estimates = _matrix(host_workspace, len(counts), LAW)
+    twin("stablegpu._fit_start", workspace.device).sort(
+        data, weights, sources, ends, int(counts.max()), x, w, estimates, workspace.stream
     )
-    return SortedDataSets(x, w, ends), laws
+    return SortedDataSets(x, w, ends), estimates
 
 
-def select(sets: SortedDataSets, which, host: Workspace) -> SortedDataSets:
+def select(sets: SortedDataSets, which, host_workspace: Workspace) -> SortedDataSets:
     """Return the data sets with the indices `which`."""
-    ends = host.result(sets.ends, sets.ends.shape)[which]
-    return sets._replace(ends=pairs(host, ends))
+    ends = host_workspace.result(sets.ends, sets.ends.shape)[which]
+    return sets._replace(ends=pairs(host_workspace, ends))
 
 
-def starts_of(sets: SortedDataSets, laws, work: Workspace, host: Workspace):
+def starts_of(sets: SortedDataSets, estimates, workspace: Workspace, host_workspace: Workspace):
     """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale; and the
     largest weight of equal data and that of all."""
-    loops = twin("stablegpu._fit_start", work.device)
-    loops.start(*sets, constants(work).surfaces, laws, work.stream)
-    result = host.result(laws, laws.shape)
+    loops = twin("stablegpu._fit_start", workspace.device)
+    loops.start(*sets, constants(workspace).surfaces, estimates, workspace.stream)
+    result = host_workspace.result(estimates, estimates.shape)
     return np.ascontiguousarray(result[:, :4]), result[:, 4:]
 
 
@@ -92,8 +92,8 @@ def maximized(
     units,
     lowest,
     free: int,
-    work: Workspace,
-    host: Workspace,
+    workspace: Workspace,
+    host_workspace: Workspace,
     choices=None,
 ):
     """Final states of the optimiser, a row for every set; see `_fit_cpu.maximize`.
@@ -114,27 +114,35 @@ def maximized(
     if choices is not None:
         begins[:, CHOICES:] = choices
         columns += PEAKS
-    begins = host.input("begins", begins).reshape(count, BEGINNING)
-    states, tables = _matrix(host, count, columns), constants(work)
+    begins = host_workspace.input("begins", begins).reshape(count, BEGINNING)
+    states, tables = _matrix(host_workspace, count, columns), constants(workspace)
     if choices is not None:
-        profile = twin("stablegpu._fit_profile", work.device)
-        profile.find_starts(*sets, begins, tables.profile, states, work.stream)
-    twin("stablegpu._fit", work.device).maximize(
-        *sets, begins, free, tables.table, states, work.stream
+        profile = twin("stablegpu._fit_profile", workspace.device)
+        profile.find_starts(*sets, begins, tables.profile, states, workspace.stream)
+    twin("stablegpu._fit", workspace.device).maximize(
+        *sets, begins, free, tables.table, states, workspace.stream
     )
-    return host.result(states, (count, columns))
+    return host_workspace.result(states, (count, columns))
 
 
-def _matrix(host: Workspace, rows: int, columns: int):
-    return host.output((rows, columns)).reshape(rows, columns)
+def _matrix(host_workspace: Workspace, rows: int, columns: int):
+    return host_workspace.output((rows, columns)).reshape(rows, columns)
 
 
-def pairs(host: Workspace, ends):
+def pairs(host_workspace: Workspace, ends):
     """(sets, 2) integers on the device."""
-    return host.input("sets", ends, np.int64).reshape(len(ends), 2)
+    return host_workspace.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 
-def binned(data, weights, centre: float, width: float, ends, work: Workspace, host: Workspace):
+def binned(
+    data,
+    weights,
+    centre: float,
+    width: float,
+    ends,
+    workspace: Workspace,
+    host_workspace: Workspace,
+):
     """A large set as at most `LONGEST` weighted points, sorted (a set alone); and the largest
     weight of equal data, and of all, a row.
 
@@ -142,23 +150,27 @@ def binned(data, weights, centre: float, width: float, ends, work: Workspace, ho
     centre)/width). Centre and width are those of the data without weights; with them bins are made
     anew around the middle of what counts, until they are narrow enough there.
     """
-    points, masses, fullest = _points_of_bins(data, weights, centre, width, ends, work, host)
+    points, masses, fullest = _points_of_bins(
+        data, weights, centre, width, ends, workspace, host_workspace
+    )
     while weights.size:
         share = (np.cumsum(masses) - 0.5 * masses) / masses.sum()
         lower, centre, upper = np.interp((0.25, 0.5, 0.75), share, points)
         if not 0.0 < 1e-3 * (upper - lower) < 0.5 * width:
             break
         width = 1e-3 * (upper - lower)
-        points, masses, fullest = _points_of_bins(data, weights, centre, width, ends, work, host)
+        points, masses, fullest = _points_of_bins(
+            data, weights, centre, width, ends, workspace, host_workspace
+        )
     sets = SortedDataSets(
-        host.input("data", points),
-        host.input("weights", masses),
-        pairs(host, np.array([[0, points.size]])),
+        host_workspace.input("data", points),
+        host_workspace.input("weights", masses),
+        pairs(host_workspace, np.array([[0, points.size]])),
     )
-    return sets, np.array([_ties_of(data, weights, fullest, work)])
+    return sets, np.array([_ties_of(data, weights, fullest, workspace)])
 
 
-def _ties_of(data, weights, fullest, work: Workspace) -> tuple[float, float]:
+def _ties_of(data, weights, fullest, workspace: Workspace) -> tuple[float, float]:
     """The largest weight of equal data, and that of all data.
 
     Equal data are in one bin, and a bin that is so full has little else. Weights are counted by
@@ -169,23 +181,25 @@ def _ties_of(data, weights, fullest, work: Workspace) -> tuple[float, float]:
         return 1.0, total
     if weights.size:
         return within, total
-    order = twin("stablegpu._order", work.device)
-    value = order.select(data, np.array([int(before + 0.5 * within)]), work.stream)
-    return float(max(order.count(data, value, work.stream)[0], 1)), total
+    order = twin("stablegpu._order", workspace.device)
+    value = order.select(data, np.array([int(before + 0.5 * within)]), workspace.stream)
+    return float(max(order.count(data, value, workspace.stream)[0], 1)), total
 
 
-def _points_of_bins(data, weights, centre, width, ends, work: Workspace, host: Workspace):
+def _points_of_bins(
+    data, weights, centre, width, ends, workspace: Workspace, host_workspace: Workspace
+):
     """Sorted points that stand for the data, two a bin, and how much each counts; and of the
     fullest bin the weights before it and in it, and the total."""
     from stablegpu._fit_bins_math import BINS, binning_coordinate
 
     low, high = (binning_coordinate(end, centre, width) for end in ends)
     per_unit = BINS / max(high - low, 1e-300) * (1.0 - 1e-12)
-    table = host.output((3 * BINS,))
-    twin("stablegpu._fit_bins", work.device).accumulate(
-        data, weights, centre, width, low, per_unit, table, work.stream
+    table = host_workspace.output((3 * BINS,))
+    twin("stablegpu._fit_bins", workspace.device).accumulate(
+        data, weights, centre, width, low, per_unit, table, workspace.stream
     )
-    count, first, second = host.result(table, (3, BINS))
+    count, first, second = host_workspace.result(table, (3, BINS))
     most = int(count.argmax())
     fullest = float(count[:most].sum()), float(count[most]), float(count.sum())
     middle = centre + width * np.sinh(low + (np.arange(BINS) + 0.5) / per_unit)

@@ -17,10 +17,10 @@ def _merge(x, w, low, middle, high, x_out, w_out):
     i, j = low, middle
     for k in range(low, high):
         left = i < middle and (j >= high or x[i] <= x[j])
-        at = i if left else j
-        x_out[k] = x[at]
+        source = i if left else j
+        x_out[k] = x[source]
         if w.size:
-            w_out[k] = w[at]
+            w_out[k] = w[source]
         i, j = (i + 1, j) if left else (i, j + 1)
 
 
@@ -45,19 +45,22 @@ def _sort(x, w):
 
 @parallel
 def _sort_sets(data, weights, sources, ends, x, w, laws):
+    """Sort each data set and count its equal data."""
     for index in prange(ends.shape[0]):
         s = np.int64(index)
         start, first, last = sources[s, 0], ends[s, 0], ends[s, 1]
         for i in range(first, last):
             value = data[start + i - first]
-            x[i] = value if value == value else np.inf  # NaN is as bad, and cannot be sorted
+            x[i] = value if value == value else np.inf  # NaN does not sort; both are rejected later
             if weights.size:
                 w[i] = weights[start + i - first]
-        own, mine = x[first:last], w[first:last] if weights.size else w
-        _sort(own, mine)
+        values, value_weights = x[first:last], w[first:last] if weights.size else w
+        _sort(values, value_weights)
         laws[s, TIES] = laws[s, TOTAL] = 0.0
-        for i in range(own.size):
-            equal = weight_of_equals(own, mine, 0, mine.size > 0, i, own.size)
+        for i in range(values.size):
+            equal = weight_of_equals(
+                values, value_weights, 0, value_weights.size > 0, i, values.size
+            )
             laws[s, TIES] = max(laws[s, TIES], equal)
             laws[s, TOTAL] += equal
 

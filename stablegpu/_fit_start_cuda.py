@@ -69,6 +69,7 @@ def sort_sets(data, weights, sources, ends, x, w, laws):
 
 @kernel
 def start_sets(x, w, ends, surfaces, laws):
+    """Compute McCulloch's estimate of each data set."""
     for s in range(cuda.grid(1), ends.shape[0], cuda.gridsize(1)):
         laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = start_of(
             x, w, ends[s, 0], ends[s, 1], surfaces

@@ -11,7 +11,7 @@ import numpy as np
 from hetero.jit import scalar
 from stablegpu._zero_math import next_trial
 
-ALPHAS, ANGLES = 381, 193  # places of the surfaces: alpha in [0.1, 2], beta in [0, 1]
+ALPHAS, ANGLES = 381, 193  # grid of the surfaces: alpha in [0.1, 2], beta in [0, 1]
 LOWEST, HIGHEST = 0.1, 2.0
 TOLERANCE = 1e-7  # of alpha and the angle
 TIES, TOTAL, LAW = 4, 5, 6  # after the law: largest weight of equal data, and of all
@@ -27,10 +27,10 @@ def _surface(surfaces, k, alpha, angle):
     i, j = min(max(int(x), 0), ALPHAS - 2), min(max(int(y), 0), ANGLES - 2)
     x -= i
     y -= j
-    at = (k * ALPHAS + i) * ANGLES + j
-    low = surfaces[at] + y * (surfaces[at + 1] - surfaces[at])
-    at += ANGLES
-    high = surfaces[at] + y * (surfaces[at + 1] - surfaces[at])
+    entry = (k * ALPHAS + i) * ANGLES + j
+    low = surfaces[entry] + y * (surfaces[entry + 1] - surfaces[entry])
+    entry += ANGLES
+    high = surfaces[entry] + y * (surfaces[entry + 1] - surfaces[entry])
     return low + x * (high - low)
 
 

@@ -20,7 +20,7 @@ RELATIVE = 3e-12  # plus this multiple of the log-likelihood, for its rounding
 MAX_GAIN_TOLERANCE = 0.01
 MAX_EVALUATIONS = 250  # evaluations
 # Log-likelihood, gradient, outer products of the scores (lower triangle), 15 in all; or the
-# log-likelihoods at all places of a scan.
+# log-likelihoods of all candidates of a scan.
 CANDIDATE_COUNT = SUMS = 25
 
 # The numbers that a fit returns come first.

@@ -1,4 +1,4 @@
-"""From final states of the optimiser to parameters and covariances of a parameterisation."""
+"""Parameters and covariances in either parameterisation from final states of the optimizer."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ def covariances_of(states, slope, scale, free: int):
 
 
 def _is_positive_definite(matrices):
-    """Whether all pivots of symmetric matrices are positive: a tenth of the time of eigenvalues."""
+    """Return whether all pivots of symmetric matrices are positive.
+
+    This takes a tenth of the time of eigenvalues.
+    """
     left, positive = matrices.copy(), np.ones(len(matrices), bool)
     for k in range(left.shape[1]):
         pivot = left[:, k, k]

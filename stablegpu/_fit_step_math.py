@@ -36,7 +36,7 @@ def largest_step(m, k):
 
 @inner
 def _is_active(m, k):
-    """Whether a parameter is at a bound and the gradient points outwards."""
+    """Return whether a parameter is at a bound and the gradient points outwards."""
     x, slope = m[X + k], m[GRADIENT + k]
     return (x <= lower_bound(m, k) and slope < 0.0) or (x >= upper_bound(k) and slope > 0.0)
 
@@ -82,8 +82,8 @@ def _solve(m, matrix, damping, moves):
 
 @inner
 def free_mask(m):
-    """Bits of the parameters that are neither fixed nor held at a bound; beta is held where alpha
-    was fixed at 2, whose law does not depend on it."""
+    """Bit mask of the parameters that are neither fixed nor held at a bound; beta is held where
+    alpha was fixed at 2, since the normal distribution does not depend on it."""
     moves = 0
     for k in range(size_of(m)):
         idle = k == 1 and m[X] == 2.0
@@ -94,7 +94,7 @@ def free_mask(m):
 
 @inner
 def bounded_step(m, matrix, damping):
-    """A step that respects the bounds, to DIRECTION; the gain that it promises, or -1."""
+    """Write a step within the bounds to DIRECTION; return the gain that it promises, or -1."""
     moves = free_mask(m)
     for k in range(size_of(m)):
         m[DIRECTION + k] = 0.0
@@ -130,7 +130,7 @@ def bounded_step(m, matrix, damping):
 
 @inner
 def bfgs_update(m, sums):
-    """BFGS: the matrix maps the step to the fall of the gradient, where that is possible."""
+    """Update the matrix by BFGS, so that it maps the step to the fall of the gradient if it can."""
     curvature = bend = 0.0
     for i in range(size_of(m)):
         step = m[TRIAL + i] - m[X + i]

@@ -22,7 +22,7 @@ PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 @functools.cache
 def surfaces() -> np.ndarray:
     """nu_alpha's logarithm times alpha, nu_beta, log of the quartile range times alpha, and the
-    median over it, of the standard S0 law: smooth functions of alpha and beta >= 0, at the places
+    median over it, of the standard S0 law: smooth functions of alpha and beta >= 0, at the points
     of `_fit_start_math.py`, flat."""
     from scipy.interpolate import RectBivariateSpline
 
@@ -30,23 +30,23 @@ def surfaces() -> np.ndarray:
 
     with files("stablegpu").joinpath("mcculloch.npz").open("rb") as file, np.load(file) as table:
         alpha, beta, tabulated = table["alpha"], table["beta"], table["quantiles"]
-    places = np.linspace(LOWEST, HIGHEST, ALPHAS), np.linspace(0.0, 0.5 * np.pi, ANGLES)
+    grid_points = np.linspace(LOWEST, HIGHEST, ALPHAS), np.linspace(0.0, 0.5 * np.pi, ANGLES)
 
     def spline(values):
-        return RectBivariateSpline(alpha, np.arcsin(beta), values)(*places)
+        return RectBivariateSpline(alpha, np.arcsin(beta), values)(*grid_points)
 
     # alpha times the logarithm of a distance between quantiles is nearly linear: for small alpha
     # the tails are sums of powers 1/alpha. Ratios of distances are steps there.
     q05, q25, q50, q75, q95 = np.moveaxis(tabulated, -1, 0)
     pairs = (q95 - q50, q50 - q05, q75 - q50, q50 - q25)
     above, below, upper, lower = (
-        spline(alpha[:, None] * np.log(d)) / places[0][:, None] for d in pairs
+        spline(alpha[:, None] * np.log(d)) / grid_points[0][:, None] for d in pairs
     )
     quartiles = np.logaddexp(upper, lower)
     functions = (
-        places[0][:, None] * (np.logaddexp(above, below) - quartiles),
+        grid_points[0][:, None] * (np.logaddexp(above, below) - quartiles),
         np.tanh(0.5 * (above - below)),
-        places[0][:, None] * quartiles,
+        grid_points[0][:, None] * quartiles,
         spline(q50 / (q75 - q25)),
     )
     return np.concatenate([s.ravel() for s in functions])

@@ -32,8 +32,8 @@ def log_value(t, limit, side):
     p, r = distances(t, side)
     x = p if side.g_increases_with_theta else r
     if limit > 0.0 and x < 0.5:
-        rise = math.expm1(log_rise(x, side))
-        return math.log(limit * rise) if rise > 0.0 else -math.inf
+        relative_rise = math.expm1(log_rise(x, side))
+        return math.log(limit * relative_rise) if relative_rise > 0.0 else -math.inf
     log_v_ = side.log_scale + log_v(p, r, side)
     if limit > 0.0:
         return math.log(math.exp(log_v_) - limit) if log_v_ < _MOST else log_v_
@@ -42,7 +42,7 @@ def log_value(t, limit, side):
 
 @serial
 def grid(start, step, size, limit, side):
-    """U and weights at `size` places from `start` on; steps may be negative."""
+    """Compute U and weights at `size` values of t from `start` on; steps may be negative."""
     values, weights = np.empty(size), np.empty(size)
     for i in range(size):
         t = start + i * step
@@ -67,7 +67,7 @@ def beyond(start, step, side):
 
 @serial
 def moments(values, weights):
-    """By block: the largest value u before it, and sum w (U/u)^k (-1)^k / k! before it."""
+    """Return the largest value u before each block, and sum w (U/u)^k (-1)^k / k! before it."""
     blocks = values.size // BLOCK
     series, largest = np.zeros((blocks, TERMS)), np.zeros(blocks)
     sums = np.zeros(TERMS)

@@ -68,6 +68,7 @@ def _evaluate_points(
     logcdf,
     logsf,
 ):
+    """Evaluate each point by sums over the nodes of its half-line."""
     logs = logpdf.size + logcdf.size + logsf.size > 0
     for i in prange(x.size):
         y, _, mirrored = standardize(x[i], frame, right.alpha)

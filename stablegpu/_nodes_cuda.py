@@ -23,6 +23,7 @@ _THREADS = 256
 
 @kernel(launch_bounds=(_THREADS, 1))
 def evaluate_points(x, frame, right, left, right_range, left_range, nodes, outputs):
+    """Evaluate points by sums over the nodes of their half-line, a thread for each point."""
     shared = cuda.shared.array(0, float64)  # values and weights in turn
     count = nodes.values.size
     for j in range(cuda.threadIdx.x, count, cuda.blockDim.x):

@@ -31,7 +31,7 @@ UNDERFLOW = 708.0
 
 
 class NodeRange(NamedTuple):
-    """What the sums need of one side of zeta besides its `Side`."""
+    """Range of y on one half-line for which there are nodes, and its tail series."""
 
     lowest: float  # below this y the law is as at y = 0, or it has vanished
     highest: float  # above this y the tail's series is used, or the law has vanished
@@ -87,7 +87,7 @@ def exp_minus(g):
 
 @scalar(fastmath=FUSED)
 def node(scale, u, weight):
-    """What a node adds to the integrals of g e^-g, e^-g and 1 - e^-g."""
+    """Contribution of a node to the integrals of g e^-g, e^-g and 1 - e^-g."""
     g = scale * u
     g = g if g < UNDERFLOW else UNDERFLOW
     low = weight * exp_minus(g)
@@ -128,7 +128,7 @@ def assembled(y, g_min, density, below, above, side, logs):
 
 @scalar
 def is_outside(y, side, node_range):
-    """Whether no sum is needed: NaN, outside the support, next to zeta, far tail."""
+    """Return whether no sum is needed: NaN, outside the support, next to zeta, far tail."""
     return not node_range.lowest < y < node_range.highest
 
 

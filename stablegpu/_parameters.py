@@ -70,7 +70,7 @@ class Parameters:
 
     @property
     def offset(self) -> tuple[float, float]:
-        """What leads from (x - loc)/scale to the other parameterisation, in two parts.
+        """Offset from (x - loc)/scale to the other parameterisation, in two parts.
 
         S0: subtracted, it gives y = x - zeta of the standard law. S1: added, it gives x. At
         alpha = 1, S1 differs by -beta (2/pi) log(scale).
@@ -82,8 +82,7 @@ class Parameters:
         return zeta_parts(self.alpha, self.beta)
 
     def converted(self, parameterization: str) -> Parameters:
-        """The same law in "S0" or "S1"; only loc changes (Nolan; Julian-Moreno
-        et al. 2016, eq. 2)."""
+        """Convert to "S0" or "S1"; only loc changes (Julian-Moreno et al. 2016, eq. 2)."""
         target = errors.one_of("parameterization", parameterization, PARAMETERIZATIONS)
         if target == self.parameterization:
             return self

@@ -35,6 +35,7 @@ def _evaluate_points(
     logcdf,
     logsf,
 ):
+    """Evaluate each point with its own parameters."""
     size = max(pdf.size, cdf.size, sf.size, logpdf.size, logcdf.size, logsf.size)
     for index in prange(size):
         i = np.int64(index)

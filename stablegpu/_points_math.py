@@ -121,13 +121,18 @@ def value_for_point(values, i):
 
 def make_standardize_at(decorate):
     """Make `standardize_at(i, x, alpha, ...)`: `standardize_point` of point i, and its scale."""
-    at = decorate(value_for_point)
+    value_at = decorate(value_for_point)
 
     def standardize_at(i, x, alpha, beta, loc, scale, in_s0):
         result = standardize_point(
-            at(x, i), at(alpha, i), at(beta, i), at(loc, i), at(scale, i), at(in_s0, i)
+            value_at(x, i),
+            value_at(alpha, i),
+            value_at(beta, i),
+            value_at(loc, i),
+            value_at(scale, i),
+            value_at(in_s0, i),
         )
-        return result, at(scale, i)
+        return result, value_at(scale, i)
 
     return decorate(standardize_at)
 
@@ -259,9 +264,9 @@ def _node(q, layout, side):
     g = (1.0 + excess) * s0 * s1 * (sine(lesser(eta, angle + r)) / sin_r)
     g = lesser(g - layout.least, MAX_EXPONENT)
     g = select(g > 0.0, g, 0.0)
-    decay, rise = _exponential(-g)
+    decay, complement = _exponential(-g)
     weight *= large * small / side.length
-    return weight * (g + layout.least) * decay, weight * decay, weight * rise
+    return weight * (g + layout.least) * decay, weight * decay, weight * complement
 
 
 @scalar(fastmath=SUMS)

@@ -39,7 +39,7 @@ HEIGHT = 0.42 * math.pi  # of the singularities: where log g grows as e^|t|, a b
 
 @scalar
 def is_near_one(side):
-    """Whether `place_near_one` may have nodes for a point."""
+    """Return whether `place_near_one` may have nodes for a point."""
     return AT_ONE < abs(side.alpha - 1.0) < NEAREST and abs(side.beta) < SKEWED
 
 

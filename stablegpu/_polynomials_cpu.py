@@ -30,14 +30,15 @@ _FIRST = 1 << 21
 def _evaluate_points(
     x, loc, power, inverse, shift, shift_low, right, left, cells, rows, pdf, cdf, sf
 ):
+    """Evaluate pdf, cdf and sf at each point from its segment."""
     for i in prange(x.size):
         y = (((x[i] - loc) * power) * inverse - shift) - shift_low
         mirrored = y < 0.0
         b = abs(y)
         polynomial_half = left if mirrored else right
         if b < polynomial_half.end:
-            at, bits = cell_of(b + polynomial_half.floor, polynomial_half)
-            row, t, inverse_width = locate_segment(bits, cells[at])
+            cell, bits = cell_of(b + polynomial_half.floor, polynomial_half)
+            row, t, inverse_width = locate_segment(bits, cells[cell])
             k = np.uint64(row * ROW)  # a signed index may count from the end
             g1, g2, g3, g4 = rows[k], rows[k + _1], rows[k + _2], rows[k + _3]
             g5, g6, g7, g8 = rows[k + _4], rows[k + _5], rows[k + _6], rows[k + _7]
@@ -63,6 +64,7 @@ def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, ou
 
 @parallel
 def _invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x):
+    """Compute the quantile of each probability."""
     rows = segments.rows
     for i in prange(p.size):
         if not 0.0 < p[i] < 1.0:
@@ -91,8 +93,8 @@ def _invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, lef
             g9, g10, g11, g12 = rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]
             requested = rows[k + 13] - q if outward else q - rows[k + 12]
             t = solve_in_segment(requested, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
-            at, bits = cell_of(segments.starts[row], polynomial_half)
-            _, _, inverse_width = locate_segment(bits, segments.cells[at])
+            cell, bits = cell_of(segments.starts[row], polynomial_half)
+            _, _, inverse_width = locate_segment(bits, segments.cells[cell])
             b = segments.starts[row] + (1.0 + t) / inverse_width - polynomial_half.floor
         x[i] = restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low)
 

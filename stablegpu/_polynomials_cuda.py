@@ -43,8 +43,8 @@ def _kernel(shared: bool):
             b = abs(y)
             polynomial_half = left if mirrored else right
             if b < polynomial_half.end:
-                at, bits = cell_of(b + polynomial_half.floor, polynomial_half)
-                row, t, inverse_width = locate_segment(bits, cells[at])
+                cell, bits = cell_of(b + polynomial_half.floor, polynomial_half)
+                row, t, inverse_width = locate_segment(bits, cells[cell])
                 k = row * stride
                 g1, g2, g3, g4 = near[k], near[k + 1], near[k + 2], near[k + 3]
                 g5, g6, g7, g8 = near[k + 4], near[k + 5], near[k + 6], near[k + 7]
@@ -68,6 +68,7 @@ evaluate_near, evaluate_far = _kernel(True), _kernel(False)
 
 @kernel
 def invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x):
+    """Compute the quantile of each probability."""
     rows = segments.rows
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
         if not 0.0 < p[i] < 1.0:
@@ -96,8 +97,8 @@ def invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left
             g9, g10, g11, g12 = rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]
             requested = rows[k + 13] - q if outward else q - rows[k + 12]
             t = solve_in_segment(requested, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
-            at, bits = cell_of(segments.starts[row], polynomial_half)
-            _, _, inverse_width = locate_segment(bits, segments.cells[at])
+            cell, bits = cell_of(segments.starts[row], polynomial_half)
+            _, _, inverse_width = locate_segment(bits, segments.cells[cell])
             b = segments.starts[row] + (1.0 + t) / inverse_width - polynomial_half.floor
         x[i] = restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low)
 

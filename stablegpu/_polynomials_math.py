@@ -2,7 +2,7 @@
 
 The distance b of a point from the centre is shifted, a = b + floor, so that a never vanishes and
 the bits of a number it: exponent and first mantissa bit name a cell, `splits` more bits a segment
-of the cell, and what is left is the place t in [-1, 1] within the segment. So segments are of equal
+of the cell, and what is left is the coordinate t in [-1, 1] within the segment. So segments are of equal
 size next to the centre and grow with the distance from it; where the law bends more (light tails),
 cells have more of them.
 
@@ -26,7 +26,7 @@ SPLIT_BITS = 4  # of a cell's entry; the others are the number of its first row
 
 
 class PolynomialHalf(NamedTuple):
-    """One side of the centre."""
+    """Polynomials and tail series on one side of the centre."""
 
     floor: float  # a = b + floor
     first: int  # the bits of floor that name cells
@@ -55,14 +55,14 @@ class Segments(NamedTuple):
 
 @scalar
 def cell_of(a, polynomial_half):
-    """Where the cell's entry is, and the bits of a."""
+    """Return the index of the cell's entry, and the bits of a."""
     bits = bits_of(a)
     return polynomial_half.cells + (bits >> 51) - polynomial_half.first, bits
 
 
 @scalar
 def locate_segment(bits, entry):
-    """Row, t, and 2 over the width of the segment."""
+    """Locate the segment: return its row, t in it, and 2 over its width."""
     splits = entry & ((1 << SPLIT_BITS) - 1)
     free = 51 - splits  # bits
     row = (entry >> SPLIT_BITS) + ((bits >> free) & ((1 << splits) - 1))
@@ -74,7 +74,7 @@ def locate_segment(bits, entry):
 
 @scalar(fastmath=FUSED)
 def polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
-    """What cdf gains from the middle to t, and the derivative of that, by Horner's scheme."""
+    """Increase of cdf from the middle to t, and its derivative, by Horner's scheme."""
     p, d = g12, g12
     p = p * t + g11
     d = d * t + p
@@ -128,8 +128,8 @@ def ends(p, upper, low, high):
 
 @scalar
 def choose_half(p, upper, right, left, lows, highs):
-    """Whether the quantile of p lies on the right, whether high is matched (else low), and its
-    value; p in (0, 1)."""
+    """Return whether the quantile of p lies on the right, whether high is matched (else low), and
+    its value; p in (0, 1)."""
     at_right = p <= highs[right.row] if upper else p >= lows[right.row]
     tail = p <= 0.5
     q = p if tail else 1.0 - p

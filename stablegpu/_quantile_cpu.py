@@ -8,6 +8,7 @@ from stablegpu._quantile_math import HIGHEST, LOWEST, advance, restored, standar
 
 @parallel
 def begin_points(p, upper, centre, s, low, high, x):
+    """Set the initial bracket of each quantile."""
     for i in prange(p.size):
         s[i] = start(p[i], upper, centre)
         low[i], high[i] = LOWEST, HIGHEST
@@ -16,6 +17,7 @@ def begin_points(p, upper, centre, s, low, high, x):
 
 @parallel
 def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, high, x):
+    """Take one safeguarded Newton step for each quantile that has not converged."""
     unsettled = 0
     for i in prange(p.size):
         s[i], low[i], high[i], moved = advance(
@@ -38,17 +40,18 @@ def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, 
 
 @parallel
 def finish_points(ends, s, x, out):
+    """Write the quantiles, moved to their location and scale."""
     for i in prange(x.size):
         out[i] = restored(x[i], s[i], ends)
 
 
 def begin(p, upper, centre, s, low, high, x, stream=0):
-    """First places `x` for probabilities `p`."""
+    """Write the first trial points `x` for probabilities `p`."""
     begin_points(p, upper, centre, s, low, high, x)
 
 
 def step(p, upper, centre, values, s, low, high, x, stream=0):
-    """Next places from the law's values at the last ones; how many have not settled yet."""
+    """Write the next trial points from the values at the last; return how many have not converged."""
     return advance_points(p, upper, centre, *values, s, low, high, x)
 
 

@@ -10,6 +10,7 @@ from stablegpu._quantile_math import HIGHEST, LOWEST, advance, restored, standar
 
 @kernel
 def begin_points(p, upper, centre, s, low, high, x):
+    """Set the initial bracket of each quantile."""
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
         s[i] = start(p[i], upper, centre)
         low[i], high[i] = LOWEST, HIGHEST
@@ -18,6 +19,7 @@ def begin_points(p, upper, centre, s, low, high, x):
 
 @kernel
 def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, high, x, unsettled):
+    """Take one safeguarded Newton step for each quantile that has not converged."""
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
         s[i], low[i], high[i], moved = advance(
             s[i],
@@ -39,17 +41,18 @@ def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, 
 
 @kernel
 def finish_points(ends, s, x, out):
+    """Write the quantiles, moved to their location and scale."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         out[i] = restored(x[i], s[i], ends)
 
 
 def begin(p, upper, centre, s, low, high, x, stream=0):
-    """First places `x` for probabilities `p`."""
+    """Write the first trial points `x` for probabilities `p`."""
     begin_points[launch.strided(p.size), launch.THREADS, stream](p, upper, centre, s, low, high, x)
 
 
 def step(p, upper, centre, values, s, low, high, x, stream=0):
-    """Next places from the law's values at the last ones; how many have not settled yet."""
+    """Write the next trial points from the values at the last; return how many have not converged."""
     unsettled = cuda.to_device(np.zeros(1, np.int64), stream=stream)
     advance_points[launch.strided(p.size), launch.THREADS, stream](
         p, upper, centre, *values, s, low, high, x, unsettled

@@ -42,7 +42,7 @@ class Centre(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """What takes the standardised variable to a quantile."""
+    """Location, scale and support that turn the standardised variable into a quantile."""
 
     loc: float
     scale: float
@@ -54,7 +54,7 @@ class Ends(NamedTuple):
 
 @scalar
 def target(p, upper, centre):
-    """Whether the quantile lies on the right, whether sf is matched (else cdf), and its value."""
+    """Return whether the quantile is on the right, whether sf (else cdf) is matched, its value."""
     right = p <= centre.sf if upper else p >= centre.cdf
     by_sf = (p <= 0.5) == upper
     return right, by_sf, p if by_sf == upper else 1.0 - p
@@ -130,7 +130,7 @@ def restored(a, s, ends):
 
 @scalar
 def advance(s, low, high, p, upper, log_pdf, cdf, sf, log_cdf, log_sf, centre):
-    """Next s and its bracket, and how far it moved (0: settled), from the law at the last place."""
+    """Return the next s, its bracket, and how far it moved (0: converged)."""
     if not 0.0 < p < 1.0:
         return s, low, high, 0.0
     right, by_sf, q = target(p, upper, centre)

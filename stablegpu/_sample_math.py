@@ -59,7 +59,7 @@ def _economized(taylor, radius: float, count: int) -> tuple:
 
 
 def _even(taylor, radius: float, count: int) -> tuple:
-    """The same for an even function: `taylor` and the result are in powers of x^2."""
+    """Economize an even function: `taylor` and the result are in powers of x^2."""
     spread = [c for pair in zip(taylor, [0.0] * len(taylor), strict=True) for c in pair]
     return _economized(spread, radius, 2 * count - 1)[::2]
 
@@ -122,6 +122,7 @@ def select_half(condition, x, y):
 
 @scalar
 def lesser(x, y):
+    """Smaller one of two numbers, without a branch."""
     return select(x < y, x, y)
 
 
@@ -167,8 +168,8 @@ def power(base, ratio):
     r = fma(k, ratio, -n) + f
     r = select(abs(t) > most, T(0.0), r)
     half = fma(n, T(0.5), whole)
-    rest = (n + whole) - (half - whole)
-    return r * _exp2(r), raised(T(1.0), half), raised(T(1.0), rest)
+    other_half = (n + whole) - (half - whole)
+    return r * _exp2(r), raised(T(1.0), half), raised(T(1.0), other_half)
 
 
 # ---- draws -----------------------------------------------------------------------------------

@@ -58,16 +58,18 @@ def _fold(tops, rests, bare, row, lanes, top_out, rest_out):
     for job in prange(top_out.size // max(lanes, 1) * blocks):
         outer, first = job // blocks, job % blocks * _BLOCK
         width = min(_BLOCK, lanes - first)
-        top, rest = np.empty(width, tops.dtype), np.zeros(width, tops.dtype)
+        top, remainder = np.empty(width, tops.dtype), np.zeros(width, tops.dtype)
         top[:] = -math.inf
         for start in range(first, row, lanes):
-            here = outer * row + start
+            offset = outer * row + start
             for j in range(min(width, row - start)):
-                other = rest.dtype.type(0) if bare else rests[here + j]
-                top[j], rest[j] = formulas.joined(top[j], rest[j], tops[here + j], other)
+                other = remainder.dtype.type(0) if bare else rests[offset + j]
+                top[j], remainder[j] = formulas.joined(
+                    top[j], remainder[j], tops[offset + j], other
+                )
         for j in range(width):
             top_out[outer * lanes + first + j] = top[j]
-            rest_out[outer * lanes + first + j] = rest[j]
+            rest_out[outer * lanes + first + j] = remainder[j]
 
 
 def fold(tops, rests, bare, row, lanes, top_out, rest_out, stream=0):

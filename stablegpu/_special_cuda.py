@@ -110,20 +110,20 @@ def _sums():
         i, end = outer * row + t - outer * lanes, (outer + uint64(1)) * row
         T = type(top_out[t])
         zero = T(0)
-        top, rest = T(-math.inf), zero
+        top, remainder = T(-math.inf), zero
         while i + uint64(3) * lanes < end and bare:
             a, b = tops[i], tops[i + lanes]
             c, d = tops[i + uint64(2) * lanes], tops[i + uint64(3) * lanes]
-            top, rest = formulas.joined(top, rest, a, zero)
-            top, rest = formulas.joined(top, rest, b, zero)
-            top, rest = formulas.joined(top, rest, c, zero)
-            top, rest = formulas.joined(top, rest, d, zero)
+            top, remainder = formulas.joined(top, remainder, a, zero)
+            top, remainder = formulas.joined(top, remainder, b, zero)
+            top, remainder = formulas.joined(top, remainder, c, zero)
+            top, remainder = formulas.joined(top, remainder, d, zero)
             i += uint64(4) * lanes
         while i < end:
-            top, rest = formulas.joined(top, rest, tops[i], zero if bare else rests[i])
+            top, remainder = formulas.joined(top, remainder, tops[i], zero if bare else rests[i])
             i += lanes
         top_out[t] = top
-        rest_out[t] = rest
+        rest_out[t] = remainder
 
     return fold
 

@@ -139,10 +139,10 @@ def _decay(a, b):
 
 
 @scalar
-def _minus_tail(a, t, w, rest):
+def _minus_tail(a, t, w, remainder):
     """-Q(a), a <= _FAR."""
     g, n = _decay(a, a)
-    return raised(fma(t, w, fma(t * w, g, t * rest)), n) * -_UNSCALE(a)
+    return raised(fma(t, w, fma(t * w, g, t * remainder)), n) * -_UNSCALE(a)
 
 
 @scalar
@@ -159,12 +159,13 @@ def _log1p(z):
 
 @scalar
 def log_ndtr(x):
+    """Logarithm of the distribution function of the standard normal distribution."""
     T = type(x)
     right = x > T(0)
     a = _FAR(x) if x > _FAR(x) else abs(x)
-    t, w, rest = _mills(a)
+    t, w, remainder = _mills(a)
     m, k = split(t * w)
-    q, z = _minus_tail(a, t, w, rest), m - T(1)  # both: a choice of values is no branch
+    q, z = _minus_tail(a, t, w, remainder), m - T(1)  # both: a choice of values is no branch
     log = _log1p(q if right else z)
     # a may be infinite or NaN, R then anything.
     left = fma(a * a, T(-0.5), fma(k, _LN2(x), log))
@@ -173,11 +174,12 @@ def log_ndtr(x):
 
 @scalar
 def ndtr(x):
+    """Distribution function of the standard normal distribution."""
     T = type(x)
     a = abs(x)
     a = _FAR(x) if a > _FAR(x) else a
-    t, w, rest = _mills(a)
-    q = _minus_tail(a, t, w, rest)
+    t, w, remainder = _mills(a)
+    q = _minus_tail(a, t, w, remainder)
     result = T(1) + q if x > T(0) else -q
     return x if x != x else result
 
@@ -192,27 +194,27 @@ def _exp_minus(x):
 
 
 @scalar
-def joined(top, rest, top2, rest2):
+def joined(top, remainder, top2, rest2):
     """Two sums of exponentials, each exp(top) (1 + rest), as one. A sum of nothing is (-inf, 0).
 
-    Infinities of one sign are no distance apart. NaN ends up in `rest`, for good.
+    Infinities of one sign are no distance apart. NaN ends up in `remainder`, for good.
     """
     distance = abs(top - top2)
     small = _exp_minus(type(top)(0) if top == top2 else distance)
     below = top2 <= top
-    larger = rest if below else rest2
-    smaller = rest2 if below else rest
+    larger = remainder if below else rest2
+    smaller = rest2 if below else remainder
     return top if below else top2, larger + fma(small, smaller, small)
 
 
 @scalar
-def log_of_sum(top, rest):
+def log_of_sum(top, remainder):
     """log(exp(top) (1 + rest))."""
-    return top + math.log1p(rest)
+    return top + math.log1p(remainder)
 
 
 @scalar
-def _at(x, coefficients):
+def _polynomial_at(x, coefficients):
     """A polynomial, the coefficient of the highest power first."""
     result = coefficients[0]
     for i in range(1, coefficients.size):
@@ -229,7 +231,7 @@ def expn(x, near, far, form):
     if x < T(0):
         return T(math.nan)
     if x <= form.edge:
-        result = _at(x, near)
+        result = _polynomial_at(x, near)
         if form.factor != T(0):
             power = form.factor
             for _ in range(form.power):
@@ -237,4 +239,4 @@ def expn(x, near, far, form):
             result = fma(-power, math.log(x), result)
         return result
     t = T(1) / (x + form.shift)
-    return math.exp(-x) * (t * _at(t - form.centre, far))
+    return math.exp(-x) * (t * _polynomial_at(t - form.centre, far))

@@ -175,8 +175,8 @@ def checked(name: str, values: np.ndarray) -> np.ndarray:
         bad = ~holds(values)
         if bad.any():
             where = tuple(int(k) for k in np.argwhere(bad)[0])
-            at = f" at index {where}" if where else ""
-            raise ValueError(f"{name} must {demand}, got {float(values[where])!r}{at}")
+            position = f" at index {where}" if where else ""
+            raise ValueError(f"{name} must {demand}, got {float(values[where])!r}{position}")
     return values
 
 

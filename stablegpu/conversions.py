@@ -73,13 +73,14 @@ _DEGREE = 32
 
 
 def mode(law: Stable) -> float:
-    """Where the density is largest; stable laws have one mode.
+    """Mode of a stable distribution, which has exactly one.
 
-    The zero of the derivative of a polynomial through values of the density. Error some 1e-12 of
-    the width of the density's peak; for alpha < 0.9 this holds for the distance from S1's loc.
+    It is the zero of the derivative of a polynomial through values of the density. The error is
+    about 1e-12 of the width of the density's peak; for alpha < 0.9 this holds for the distance from
+    S1's loc.
     """
     law = law.to(_anchor(law.alpha))
-    return law.loc + law.scale * _found(law.alpha, law.beta)
+    return law.loc + law.scale * _mode_of(law.alpha, law.beta)
 
 
 def _anchor(alpha: float) -> str:
@@ -93,7 +94,7 @@ def _standard_mode(alpha: float, beta: float) -> float:
 
 
 @functools.lru_cache(maxsize=256)
-def _found(alpha: float, beta: float) -> float:
+def _mode_of(alpha: float, beta: float) -> float:
     """The mode of the standard law in the parameterisation that `_anchor` says."""
     if beta == 0.0 or alpha == 2.0:
         return 0.0

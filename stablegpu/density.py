@@ -141,9 +141,9 @@ def chosen_for(parameters: Parameters, evaluator, size: int, want):
     alpha = parameters.alpha
     exact = checked(exact_for(alpha))
     if evaluator is None:
-        worth = size >= polynomials.WORTH[exact_for(alpha)]
+        pays_off = size >= polynomials.WORTH[exact_for(alpha)]
         fits = polynomials.is_heavy(parameters) and alpha >= 0.2
-        evaluator = Interpolation() if worth and fits else exact
+        evaluator = Interpolation() if pays_off and fits else exact
     if isinstance(evaluator, Interpolation) and any(name.startswith("log") for name in want):
         return exact
     if evaluator == "nodes" and exact != "nodes":

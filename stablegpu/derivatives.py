@@ -81,9 +81,9 @@ def _evaluate_chunk(
 
     loops = twin("stablegpu._derivatives", work.device)
     shape = (count * VALUES,)
-    at, alphas, betas, values = (host.output(shape) for _ in range(4))
+    points_at, alphas, betas, values = (host.output(shape) for _ in range(4))
     in_s0 = host.output(shape, np.bool_)
-    loops.lay_out_arguments(*points, s1, first, at, alphas, betas, in_s0, work.stream)
+    loops.lay_out_arguments(*points, s1, first, points_at, alphas, betas, in_s0, work.stream)
     zero, one = host.input("loc", [0.0]), host.input("scale", [1.0])
-    evaluate_flat(at, alphas, betas, zero, one, in_s0, {"logpdf": values}, host)
+    evaluate_flat(points_at, alphas, betas, zero, one, in_s0, {"logpdf": values}, host)
     loops.combine(*points, s1, first, values, outputs, work.stream)

@@ -42,7 +42,7 @@ class Stable:
         )
 
     def to(self, parameterization: str) -> Stable:
-        """The same law in the other parameterisation ("S0" or "S1"); only loc differs."""
+        """Convert to the parameterisation "S0" or "S1"; only loc changes."""
         return replace(self, parameters=self.parameters.converted(parameterization))
 
     def pdf(self, x, *, out=None):
@@ -148,7 +148,7 @@ class Stable:
         return self._evaluate(x, NAMES, evaluator, out)
 
     def plan(self, evaluator="polynomials") -> Stable:
-        """The same law, prepared for many points.
+        """Return the same distribution, prepared for evaluation at many points.
 
         Parameters
         ----------
@@ -232,11 +232,11 @@ class Stable:
     def interval(self, confidence: float) -> tuple[float, float]:
         """The central interval of probability `confidence` in [0, 1]."""
         confidence = errors.within("confidence", confidence, 0.0, 1.0)
-        rest = 0.5 * (1.0 - confidence)
-        return self.ppf(rest), self.isf(rest)
+        tail = 0.5 * (1.0 - confidence)
+        return self.ppf(tail), self.isf(tail)
 
     def mode(self) -> float:
-        """Where the density is largest; see `stablegpu.conversions.mode`."""
+        """Point at which the density is largest; see `stablegpu.conversions.mode`."""
         from stablegpu.conversions import mode
 
         return mode(self)

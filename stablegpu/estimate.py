@@ -206,7 +206,7 @@ def _enough(name: str, counts, kind: str = "values"):
 
 
 def _that_count(data, weights, counts):
-    """What has a positive weight, and how many of each set: data, weights, counts."""
+    """Select the data of positive weight; return them, their weights, and the count in each set."""
     counted = weights > 0.0
     if counted.all():
         return data, weights, counts
@@ -250,15 +250,15 @@ def _checked_fixed(fixed, parameterization: str, method: str, sets: int) -> dict
     """Fixed parameters by name, checked: an array with an element for each data set."""
     if not isinstance(fixed, Mapping | None):
         raise TypeError(f"fixed must be a dict of parameters by name, got {fixed!r}")
-    given = dict(fixed or {})
-    if given and method != "ml":
+    requested = dict(fixed or {})
+    if requested and method != "ml":
         raise ValueError(f"fixed needs method='ml', got method={method!r}")
-    if unknown := set(given) - set(PARAMETERS):
+    if unknown := set(requested) - set(PARAMETERS):
         raise ValueError(
             f"fixed may name {', '.join(PARAMETERS)}, got {', '.join(map(repr, sorted(unknown)))}"
         )
     fixed_values = {}
-    for name, values in given.items():
+    for name, values in requested.items():
         if np.ndim(values) and np.shape(values) != (sets,):
             raise ValueError(
                 f"fixed {name} must be a number, or one for each of {sets} data sets, got shape "
@@ -287,16 +287,16 @@ def _one(results: FitResults, data, weights, device) -> FitResult:
     result = results[0]
     if result.status in REMEDIES:
         raise ValueError(REMEDIES[result.status])
-    return dataclasses.replace(result, device=device, data=_own(data), weights=_own(weights))
+    return dataclasses.replace(result, device=device, data=_copied(data), weights=_copied(weights))
 
 
-def _own(values):
-    """A copy of what is in host memory: the caller may change it before the result looks at it."""
+def _copied(values):
+    """Copy an array in host memory: the caller may change it before the result reads it."""
     return values if values is None or device_of(values) else values.copy()
 
 
 def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitResult:
-    """From order statistics that are selected, not sorted: for samples of any size."""
+    """Fit a sample of any size from order statistics that are selected, not sorted."""
     size = math.prod(data.shape)
     clock = time.perf_counter()
     quantiles, ties = _mcculloch.quantiles(work, data, size)
@@ -319,6 +319,6 @@ def _mcculloch_fit(data, parameterization: str, work: Workspace, device) -> FitR
         message(at_boundary(np.array([[alpha, beta]]))[0]),
         device=device,
         ties=ties,
-        data=_own(data),
+        data=_copied(data),
         timings={"start": time.perf_counter() - clock},
     )

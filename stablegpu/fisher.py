@@ -42,5 +42,5 @@ def fisher_information(alpha: float, beta: float, scale: float = 1.0) -> np.ndar
     scores = np.array([result.alpha, result.beta, result.loc / scale, result.scale / scale])
     law = stable(alpha, beta, parameterization="S0", device="cpu")
     mass = law.pdf(x) * np.cosh(u) * _STEP
-    seen = mass > 0.0
-    return (scores[:, seen] * mass[seen]) @ scores[:, seen].T
+    positive = mass > 0.0
+    return (scores[:, positive] * mass[positive]) @ scores[:, positive].T

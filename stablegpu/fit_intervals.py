@@ -58,7 +58,7 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
     ----------
     result : FitResult of `fit(..., method="ml")`; `name` was not fixed
     name : {"alpha", "beta", "scale"}
-        Held at places around the estimate; the others are fitted at each, all at once.
+        Fixed at points around the estimate; the others are fitted at each, all in one call.
     confidence : float in (0, 1)
     points : int >= 2
         Places within four standard errors, or in the whole range where there is no such error. More
@@ -66,7 +66,7 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
 
     Returns
     -------
-    (low, high), and arrays of the places and of 2 (largest log-likelihood - that there).
+    (low, high), and arrays of the points and of 2 (largest log-likelihood - that there).
 
     Where the profile stays below the limit up to the end of the parameter's range, that is the end
     of the interval.
@@ -87,79 +87,83 @@ def profile(result: FitResult, name: str, confidence: float = 0.95, *, points: i
     else:
         centre, ends = value, _ENDS[name]
 
-    def place_of(at):
-        return value * np.exp(at) if name == "scale" else at
+    def from_grid(grid):
+        return value * np.exp(grid) if name == "scale" else grid
 
-    at = _around(centre, 2.0 * limit * error, ends, points)
-    reached = _held(result, name, place_of(at))
+    grid = _around(centre, 2.0 * limit * error, ends, points)
+    reached = _profile_loglik(result, name, from_grid(grid))
     for _ in range(_ROUNDS):
-        root = _root(reached, at == centre)
-        more = np.concatenate([_further(*side, limit) for side in _sides(at, root, centre, ends)])
-        if not more.size:
+        root = _root(reached, grid == centre)
+        additional = np.concatenate(
+            [_further(*side, limit) for side in _sides(grid, root, centre, ends)]
+        )
+        if not additional.size:
             break
-        at, order = np.unique(np.append(at, more), return_index=True)
-        reached = np.append(reached, _held(result, name, place_of(more)))[order]
-    root = _root(reached, at == centre)
-    low, high = (_crossing(*side, limit) for side in _sides(at, root, centre, ends))
-    drop = 2.0 * (reached[at == centre] - reached)
-    return (float(place_of(low)), float(place_of(high))), place_of(at), drop
+        grid, order = np.unique(np.append(grid, additional), return_index=True)
+        reached = np.append(reached, _profile_loglik(result, name, from_grid(additional)))[order]
+    root = _root(reached, grid == centre)
+    low, high = (_crossing(*side, limit) for side in _sides(grid, root, centre, ends))
+    drop = 2.0 * (reached[grid == centre] - reached)
+    return (float(from_grid(low)), float(from_grid(high))), from_grid(grid), drop
 
 
-_ROUNDS = 6  # of more places for a profile
+_ROUNDS = 6  # of additional points of a profile
 _COARSE = 0.5  # a step of the profile's root that is interpolated no longer
 
 
 def _around(centre: float, reach: float, ends, points: int) -> np.ndarray:
-    """The first places of a profile: `centre` among them."""
+    """Initial points of a profile, `centre` among them."""
     if not 0.0 < reach < math.inf:  # no standard error
         reach = max(ends) - min(ends) if math.isfinite(ends[1]) else math.log(5.0)
     low, high = max(ends[0], centre - reach), min(ends[1], centre + reach)
     return np.unique(np.append(np.linspace(low, high, points), centre))
 
 
-def _held(result: FitResult, name: str, places) -> np.ndarray:
-    """The largest log-likelihoods with a parameter held at places."""
+def _profile_loglik(result: FitResult, name: str, held_values) -> np.ndarray:
+    """Largest log-likelihoods with one parameter fixed at each of the points."""
     from stablegpu.estimate import fit
 
-    shape = places.size, result.size
-    own = None if result.weights is None else np.broadcast_to(on_host(result.weights), shape)
+    shape = held_values.size, result.size
+    row_weights = (
+        None if result.weights is None else np.broadcast_to(on_host(result.weights), shape)
+    )
     data = np.broadcast_to(on_host(result.data), shape)
-    return fit(data, weights=own, **_like(result, **{name: places})).loglik
+    return fit(data, weights=row_weights, **_like(result, **{name: held_values})).loglik
 
 
-def _root(reached, here) -> np.ndarray:
+def _root(reached, at_estimate) -> np.ndarray:
     """The root of twice the likelihood's drop: nearly proportional to the distance from the
     estimate."""
-    drop = np.nan_to_num(2.0 * (reached[here] - reached), nan=math.inf, posinf=math.inf)
+    drop = np.nan_to_num(2.0 * (reached[at_estimate] - reached), nan=math.inf, posinf=math.inf)
     return np.sqrt(np.maximum(drop, 0.0))
 
 
-def _sides(at, root, centre: float, ends):
-    """Below and above the estimate: places outwards from it, roots there, and the range's end."""
-    below, above = at <= centre, at >= centre
-    return (at[below][::-1], root[below][::-1], ends[0]), (at[above], root[above], ends[1])
+def _sides(grid, root, centre: float, ends):
+    """Split a profile at the estimate: points outwards from it, their roots, the range's end."""
+    below, above = grid <= centre, grid >= centre
+    return (grid[below][::-1], root[below][::-1], ends[0]), (grid[above], root[above], ends[1])
 
 
-def _further(at, root, end: float, limit: float) -> np.ndarray:
-    """Places that are wanted yet on a side: beyond the last one, or where the limit is crossed."""
+def _further(grid, root, end: float, limit: float) -> np.ndarray:
+    """Additional points on one side: beyond the last one, or around the crossing of the limit."""
     beyond = np.flatnonzero(root > limit)
     if beyond.size:
         k = beyond[0]
         wide = root[k] - root[k - 1] > _COARSE
-        return np.linspace(at[k - 1], at[k], 10)[1:-1] if wide else at[:0]
-    low, high = sorted((2.0 * at[-1] - at[0], end))
-    last = high if end < at[0] else low  # the nearer one
-    return np.linspace(at[-1], last, 9)[1:] if last != at[-1] else at[:0]
+        return np.linspace(grid[k - 1], grid[k], 10)[1:-1] if wide else grid[:0]
+    low, high = sorted((2.0 * grid[-1] - grid[0], end))
+    last = high if end < grid[0] else low  # the nearer one
+    return np.linspace(grid[-1], last, 9)[1:] if last != grid[-1] else grid[:0]
 
 
-def _crossing(at, root, end: float, limit: float) -> float:
-    """Where the profile reaches the limit on a side."""
+def _crossing(grid, root, end: float, limit: float) -> float:
+    """Point at which the profile reaches the limit on one side."""
     beyond = np.flatnonzero(root > limit)
     if not beyond.size:
         return end
     k = beyond[0]
     share = (limit - root[k - 1]) / (root[k] - root[k - 1])
-    return at[k - 1] + share * (at[k] - at[k - 1])
+    return grid[k - 1] + share * (grid[k] - grid[k - 1])
 
 
 def _like(result: FitResult, **fixed) -> dict:
@@ -235,23 +239,23 @@ def goodness(result: FitResult, replicas: int = 999, random_state=None) -> dict:
     form = _like(result)["parameterization"]
     law = result.distribution.to(form)
 
-    def seen(points, *parameters):
+    def statistics_at(points, *parameters):
         names = ("cdf", "logcdf", "logsf")
         return np.stack(
             statistics(**evaluate((points, *parameters), form, names, device=result.device)),
             axis=-1,
         )
 
-    here = seen(data, *(getattr(law, name) for name in PARAMETERS))
+    observed = statistics_at(data, *(getattr(law, name) for name in PARAMETERS))
     larger, count = np.ones(2), 1
     for samples, fits in _simulated(result, data.size, replicas, random_state, form):
-        sound = fitted_mask(fits)
-        laws = (getattr(fits, name)[sound][:, None] for name in PARAMETERS)
-        larger += (seen(np.sort(samples[sound], axis=1), *laws) >= here).sum(axis=0)
-        count += sound.sum()
+        fitted = fitted_mask(fits)
+        laws = (getattr(fits, name)[fitted][:, None] for name in PARAMETERS)
+        larger += (statistics_at(np.sort(samples[fitted], axis=1), *laws) >= observed).sum(axis=0)
+        count += fitted.sum()
     return {
         name: (float(value), float(k / count))
-        for name, value, k in zip(("ks", "ad"), here, larger, strict=True)
+        for name, value, k in zip(("ks", "ad"), observed, larger, strict=True)
     }
 
 
@@ -290,11 +294,11 @@ def _simulated(result: FitResult, size: int, replicas, random_state, parameteriz
 
 def fitted_mask(fits: FitResults) -> np.ndarray:
     """Return a mask of the replicas that could be fitted; warn if any could not."""
-    sound = np.isfinite(fits.alpha)
-    if not sound.all():
-        lost = len(fits) - sound.sum()
+    fitted = np.isfinite(fits.alpha)
+    if not fitted.all():
+        lost = len(fits) - fitted.sum()
         warnings.warn(f"{lost} of {len(fits)} samples have no fit and do not count", stacklevel=3)
-    return sound
+    return fitted
 
 
 def statistics(cdf, logcdf, logsf) -> tuple[np.ndarray, np.ndarray]:

@@ -38,11 +38,13 @@ def plot(result: FitResult):
     left, centre, right = figure.subplots(1, 3)
     _density(left, law, data, weights, middle, scale)
     few = np.unique(np.linspace(0, data.size - 1, min(data.size, _MOST)).astype(int))
-    seen, rank = data[few], rank[few]
+    shown_data, rank = data[few], rank[few]
     expected = law.ppf(rank)
-    _diagonal(centre, np.arcsinh((expected - middle) / scale), np.arcsinh((seen - middle) / scale))
+    _diagonal(
+        centre, np.arcsinh((expected - middle) / scale), np.arcsinh((shown_data - middle) / scale)
+    )
     centre.set(xlabel="asinh of the law's quantiles", ylabel="asinh of the data's", title="Q-Q")
-    _diagonal(right, _stabilised(rank), _stabilised(law.cdf(seen)))
+    _diagonal(right, _stabilised(rank), _stabilised(law.cdf(shown_data)))
     right.set(xlabel="data's, stabilised", ylabel="law's, stabilised", title="P-P")
     return figure
 

@@ -148,10 +148,10 @@ class FitResult:
 
 
 def message(at_boundary, status="converged", fixed=(), ties=1.0, smallest_alpha=0.1) -> str:
-    """What is worth knowing of a fit."""
-    shown = ("alpha", "|beta|", "scale")
-    ends = zip(("alpha", "beta", "scale"), shown, at_boundary, strict=True)
-    ends = [shown for name, shown, is_at in ends if is_at and name not in fixed]
+    """Return the message that describes the outcome of a fit."""
+    labels = ("alpha", "|beta|", "scale")
+    ends = zip(("alpha", "beta", "scale"), labels, at_boundary, strict=True)
+    ends = [labels for name, labels, is_at in ends if is_at and name not in fixed]
     said = [f"at the boundary of the estimator's range: {', '.join(ends)}"] if ends else []
     if smallest_alpha > 0.1 and status not in REMEDIES:
         why = f"{ties:g} observations are equal" if ties > 1.0 else "there are few observations"
@@ -177,7 +177,7 @@ class FitResults:
     ----------
     alpha, beta, loc, scale : float64 arrays; NaN where the data could not be fitted
     loglik : of the optimiser: to 1e-9 of a datum, 1e-4 of one at worst for |alpha - 1| < 0.1
-    status : codes, places in `STATUSES`
+    status : codes, indices into `STATUSES`
     covariance : (sets, 4, 4)
     errors : (sets, 4): standard errors; `stderr` has them by name
     at_boundary : bool (sets, 3): whether alpha, beta, scale ended at an end of their ranges
@@ -242,6 +242,7 @@ class FitResults:
 
     @property
     def aic(self) -> np.ndarray:
+        """Akaike information criterion, 2 k - 2 log L."""
         return 2.0 * self.free - 2.0 * self.loglik
 
     @property

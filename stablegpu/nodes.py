@@ -26,7 +26,7 @@ _VANISHED = 1e15  # g where log pdf is -g to the last digit
 
 
 def has_nodes(alpha: float) -> bool:
-    """Whether laws of this stability index can be evaluated by nodes."""
+    """Return whether distributions with this alpha can be evaluated by nodes."""
     return abs(alpha - 1.0) >= NEAREST and alpha >= SMALLEST
 
 
@@ -47,7 +47,7 @@ def nodes_of(alpha: float, beta: float):
 
 
 def _side_nodes(side: HalfLine, octave: int):
-    """`Reach` and `Nodes` of one side."""
+    """Compute `NodeRange` and `Nodes` of one half-line."""
     from stablegpu import _nodes_build as build
     from stablegpu._nodes_math import BELOW, BLOCK, FIRST_OCTAVE, OCTAVES, NodeRange, Nodes
 
@@ -77,8 +77,8 @@ def _side_nodes(side: HalfLine, octave: int):
     blocks = math.ceil((top - start) / step) // BLOCK + 1
 
     values, weights = build.grid(start, step, blocks * BLOCK, limit, side)
-    rest = build.beyond(start + blocks * BLOCK * step, step, side)
-    by_block = np.append(weights.reshape(-1, BLOCK).sum(axis=1), rest)
+    tail = build.beyond(start + blocks * BLOCK * step, step, side)
+    by_block = np.append(weights.reshape(-1, BLOCK).sum(axis=1), tail)
     beyond = np.cumsum(by_block[::-1])[::-1]
     octaves = np.arange(OCTAVES) + FIRST_OCTAVE  # of Y
     first = np.searchsorted(values, BELOW * np.exp2(-octaves - 1), side="right") // BLOCK

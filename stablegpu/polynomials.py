@@ -53,13 +53,13 @@ class InterpolationError(ValueError):
 
 
 def is_heavy(parameters: Parameters) -> bool:
-    """Whether both tails are power laws, so that nothing underflows where a law is looked at."""
+    """Return whether both tails are power laws, so that nothing underflows at the segments."""
     return parameters.alpha < 2.0 and abs(parameters.beta) < 1.0
 
 
 @functools.lru_cache(maxsize=32)
 def segments_of(alpha: float, beta: float, tolerance: float):
-    """The law that is centred and scaled, both `Wing`s and the `Segments` in host memory.
+    """The law that is centred and scaled, both `PolynomialHalf`s and the `Segments` in host memory.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _cell(a: float) -> int:
 
 
 def _edge(cell):
-    """Where a cell starts."""
+    """Lower end of a cell."""
     return np.asarray(np.int64(cell) << 51).view(np.float64)
 
 
@@ -210,7 +210,7 @@ def _transforms(degree: int, points: int):
 
 
 def _fitted(law: Parameters, sign: float, floor: float, cells, level: int, tolerance: float):
-    """Whether each cell's polynomials on 2^level segments converge, and the rows of those."""
+    """Return whether each cell's polynomials on 2^level segments converge, and their rows."""
     from stablegpu._polynomials_math import DEGREE, POINTS
 
     t, to_chebyshev, to_powers = _transforms(DEGREE, POINTS)
@@ -275,7 +275,7 @@ def invert_flat(p, upper: bool, parameters: Parameters, x, work: Workspace, sett
 
 
 def _shift(law: Parameters, parameters: Parameters) -> tuple[float, float]:
-    """What is subtracted from (x - loc)/scale for the variable that is centred, in two parts."""
+    """Offset, in two parts, that is subtracted from (x - loc)/scale to center it."""
     if law.parameterization == parameters.parameterization and law.alpha != 1.0:
         return 0.0, 0.0
     sign = 1.0 if parameters.parameterization == "S0" else -1.0

@@ -119,6 +119,7 @@ def _standard(parameters: Parameters):
 
 @functools.lru_cache(maxsize=256)
 def _centre(standard: Parameters):
+    """Compute the constants of the centre, from which quantiles are searched."""
     from stablegpu._quantile_math import Centre
 
     result = evaluate(0.0, standard, want=("pdf", "cdf", "sf"), device="cpu")

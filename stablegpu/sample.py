@@ -65,7 +65,7 @@ def sample(
     dtype : {float64, float32}, optional
         float64, or that of `out`.
     out : array, optional
-        To fill in place, on the host or (say a CuPy array) on a GPU, where the draws then stay.
+        Array to fill, in host memory or (say a CuPy array) on a GPU, where the draws then stay.
 
     Returns
     -------

@@ -28,14 +28,14 @@ _DEPTH = 32  # numbers at least that one lane adds up: few passes, and rounding 
 
 
 def log_ndtr(x, *, out=None, device=None):
-    """Logarithm of the distribution function of the standard normal law.
+    """Logarithm of the distribution function of the standard normal distribution.
 
     Parameters
     ----------
     x : array_like of float, any shape
-        NaN gives NaN, -inf gives -inf, inf gives 0.
+        The result is NaN for NaN, -inf for -inf and 0 for inf.
     out : array, optional
-        To write to: the dtype, shape and place of the result, C-contiguous. May be `x`.
+        C-contiguous array for the result, of its dtype, shape and device. May be `x`.
     device : see `hetero.resolve`
 
     Returns
@@ -45,7 +45,7 @@ def log_ndtr(x, *, out=None, device=None):
 
     Raises
     ------
-    TypeError : x holds no real numbers
+    TypeError : x is not an array of real numbers
     hetero.DeviceUnavailableError : the device asked for cannot be used
 
     Notes
@@ -58,7 +58,7 @@ def log_ndtr(x, *, out=None, device=None):
 
 
 def ndtr(x, *, out=None, device=None):
-    """Distribution function of the standard normal law; the left tail keeps its relative accuracy.
+    """Distribution function of the standard normal distribution, accurate in the left tail.
 
     Parameters, results and errors are those of `log_ndtr`. Largest and mean error in ulp: float64
     2.8 and 0.5, float32 3.7 and 0.5.
@@ -72,14 +72,14 @@ def expn(n, x, *, out=None, device=None):
     Parameters
     ----------
     n : int >= 0
-        One order for all of x. Its coefficients are computed when it is first met (0.02 s).
+        One order for all of x. Its coefficients are computed at its first use (0.02 s).
     x : array_like of float >= 0, any shape
         Negative numbers and NaN give NaN.
     out, device, results, errors : as for `log_ndtr`
 
     Raises
     ------
-    TypeError, ValueError : n is no integer, or negative
+    TypeError, ValueError : n is not an integer, or is negative
 
     Notes
     -----
@@ -111,7 +111,7 @@ def _elementwise(name, x, out, device, constants=lambda dtype: ()):
 
 
 def _read(name: str, values):
-    """`values` as an array of real numbers, where they are, and the dtype to compute with."""
+    """Return `values` as a real array on their device, and the dtype to compute with."""
     if device_of(values) is None and not hasattr(values, "dtype"):
         values = as_real(name, values)
     kind = str(getattr(values, "dtype", "float64")).removeprefix("torch.")
@@ -125,7 +125,7 @@ def logsumexp(a, axis=None, *, keepdims=False, out=None, device=None):
     Parameters
     ----------
     a : array_like of float
-        A NaN in a sum makes it NaN; -inf adds nothing; a sum of nothing is -inf.
+        A NaN makes the sum NaN; -inf adds nothing; the sum over an empty axis is -inf.
     axis : None, int or tuple of int
         Axes to sum over; None for all.
     keepdims : bool
@@ -138,8 +138,8 @@ def logsumexp(a, axis=None, *, keepdims=False, out=None, device=None):
 
     Notes
     -----
-    One pass: the running sum is exp(top) (1 + rest), top being the largest exponent so far, so
-    that log1p of the rest keeps what a single dominant term would hide. The order of the sum
+    One pass: the running sum is exp(top) (1 + remainder) with the largest exponent `top` so far, so
+    log1p(remainder) keeps what a single dominant term would hide. The order of the sum
     depends on the device and the number of threads.
     """
     a, dtype = _read("a", a)
@@ -189,10 +189,10 @@ def _axes(axis, ndim: int) -> list[int]:
     if axis is None:
         return list(range(ndim))
     try:
-        given = [operator.index(i) for i in (axis if isinstance(axis, tuple | list) else (axis,))]
+        indices = [operator.index(i) for i in (axis if isinstance(axis, tuple | list) else (axis,))]
     except TypeError:
         raise TypeError(f"axis must be None, an integer or a tuple of them, got {axis!r}") from None
-    result = sorted({i % ndim for i in given if -ndim <= i < ndim})
-    if len(result) != len(given):
+    result = sorted({i % ndim for i in indices if -ndim <= i < ndim})
+    if len(result) != len(indices):
         raise ValueError(f"axis must hold different axes of {ndim} dimensions, got {axis!r}")
     return result

@@ -10,7 +10,7 @@ from stablegpu.study.evaluators import OURS, SCIPY, law_of, values
 from stablegpu.study.report import Study
 from stablegpu.study.truths import FIELDS, truths
 
-ALPHAS = (0.25, 0.5, 0.75, 1.25, 1.5)  # of 000
+ALPHAS = (0.25, 0.5, 0.75, 1.25, 1.5)  # as in Julian-Moreno et al. (2016)
 BETAS = (0.0, 0.5, 1.0)
 ALPHAS_OF_002 = (0.25, 0.5, 0.75, 1.0, 1.5)
 INTERVALS = ((-1000.0, -10.0), (-10.0, 10.0), (10.0, 1000.0))
@@ -42,12 +42,13 @@ def _true(points, study: Study):
     """The points at which nothing underflows, and the true values there."""
     path = study.cache / "accuracy.jsonl"
     result = truths(points, path, processes=study.processes, slopes=False)
-    seen = np.isfinite(result[:, 0])
-    return [p for p, s in zip(points, seen, strict=True) if s], result[seen]
+    resolved = np.isfinite(result[:, 0])
+    return [p for p, s in zip(points, resolved, strict=True) if s], result[resolved]
 
 
 def _one_interval(study: Study) -> list[dict]:
-    """000, tables 2 and 4: medians over equidistant points, and the estimate of the error."""
+    """Medians of errors over equidistant points, and the estimate of the error
+    (Julian-Moreno et al. 2016, tables 2 and 4)."""
     x = np.linspace(-97.0, 97.0, 5 if study.quick else 21)
     records = []
     for alpha, beta in _laws(ALPHAS, study.quick):
@@ -91,7 +92,7 @@ def _intervals(study: Study) -> list[dict]:
 
 
 def _quantiles(study: Study) -> list[dict]:
-    """000, table 7: x from the probability of x."""
+    """Error of x from the probability of x (Julian-Moreno et al. 2016, table 7)."""
     records = []
     for alpha, beta in _laws(ALPHAS, study.quick):
         law = law_of(alpha, beta, "quadrature")
@@ -124,14 +125,15 @@ def _errors(points, true, name: str, device) -> dict:
 
 
 def _show(study: Study, title: str, records, key: str = "median", absolute: bool = False) -> None:
+    """Print a table of errors, a row for each record."""
     heads = ["alpha", "beta", "points", "x", *OURS, SCIPY, "worst of ours"]
     rows = []
     for r in records:
         errors = r["errors"]
-        shown = [errors[e][key] if e in errors else None for e in (*OURS, SCIPY)]
+        cells = [errors[e][key] if e in errors else None for e in (*OURS, SCIPY)]
         worst = max(errors[e]["max"] for e in OURS if e in errors)
         interval = "[{:g}, {:g}]".format(*r["x"]) if "x" in r else ""
-        row = [r["alpha"], r["beta"], r["points"], interval, *shown, worst]
+        row = [r["alpha"], r["beta"], r["points"], interval, *cells, worst]
         if absolute:
             row += [errors["quadrature"]["absolute"], r["estimate"]]
         rows.append(row)

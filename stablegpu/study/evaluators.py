@@ -14,7 +14,7 @@ SCIPY = "SciPy"
 
 
 def has(alpha: float, beta: float, evaluator: str) -> bool:
-    """Whether laws can be evaluated this way, and are prepared at once."""
+    """Return whether the evaluator handles this distribution and prepares it quickly."""
     if evaluator == "nodes":
         return nodes.has_nodes(alpha)
     if evaluator == "polynomials":
@@ -33,9 +33,9 @@ def law_of(alpha: float, beta: float, evaluator: str, device=None):
 def _scipy():
     from scipy import stats
 
-    own = type(stats.levy_stable)(name="levy_stable")  # the switch below is per object
-    own.parameterization = "S0"
-    return own
+    distribution = type(stats.levy_stable)(name="levy_stable")  # the switch below is per object
+    distribution.parameterization = "S0"
+    return distribution
 
 
 def values(points, name: str, evaluator: str, device=None) -> np.ndarray:
@@ -44,11 +44,11 @@ def values(points, name: str, evaluator: str, device=None) -> np.ndarray:
     laws: dict = {}
     for i, (alpha, beta, x) in enumerate(points):
         if has(alpha, beta, evaluator):
-            places, at = laws.setdefault((alpha, beta), ([], []))
-            places.append(i)
-            at.append(x)
-    for (alpha, beta), (places, at) in laws.items():
+            indices, arguments = laws.setdefault((alpha, beta), ([], []))
+            indices.append(i)
+            arguments.append(x)
+    for (alpha, beta), (indices, arguments) in laws.items():
         function = getattr(law_of(alpha, beta, evaluator, device), name)
         with np.errstate(all="ignore"):
-            result[places] = np.asarray(function(np.array(at)), float)
+            result[indices] = np.asarray(function(np.array(arguments)), float)
     return result

@@ -76,6 +76,7 @@ def seconds_of_fits(study: Study, alphas, betas) -> np.ndarray:
 
 
 def draw(study: Study, alphas, betas, result) -> None:
+    """Draw the biases of the estimates over alpha and beta."""
     from matplotlib.colors import CenteredNorm
 
     figure = study.figure((10.0, 4.0))

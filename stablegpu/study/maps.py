@@ -68,13 +68,14 @@ def _summary(errors) -> dict:
 
 
 def _picture(study, points, true, errors, alpha, x, name):
+    """Draw maps of the relative error over alpha and x, a row for each program."""
     figure = study.figure((10.0, 5.6))
     axes = figure.subplots(len(errors), len(BETAS), sharex=True, sharey=True, squeeze=False)
     for row, (program, wrong) in zip(axes, errors.items(), strict=True):
         for axis, beta in zip(row, BETAS, strict=True):
             grid = np.full((len(x), len(alpha)), np.nan)
-            for (a, b, v), error, seen in zip(points, wrong, true[:, 0], strict=True):
-                if b == beta and np.isfinite(seen):
+            for (a, b, v), error, true_pdf in zip(points, wrong, true[:, 0], strict=True):
+                if b == beta and np.isfinite(true_pdf):
                     value = error if np.isfinite(error) else 1.0
                     cell = np.searchsorted(x, v), np.searchsorted(alpha, a)
                     grid[cell] = np.log10(min(max(value, _FLOOR), 1.0))

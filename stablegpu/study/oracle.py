@@ -72,7 +72,7 @@ class _Exponent:
 
     @property
     def inside(self) -> bool:
-        """Whether x lies in the support of a law with alpha < 1 and beta = +-1."""
+        """Return whether x lies in the support of a distribution with alpha < 1 and beta = +-1."""
         y = self.x if self.sorted else self.x + self.skew
         return bool(self.beta * y > 0)
 
@@ -106,7 +106,7 @@ class _Exponent:
 
 @dataclass(frozen=True)
 class _Path:
-    """Where the path starts to bend, its corners (w, row), and its scale."""
+    """Path of integration: the start of its bend, its corners (w, row), and its scale."""
 
     start: float
     size: float  # log of t where the exponent is of order one
@@ -169,12 +169,12 @@ def _straightened(rows, i, j):
 
 
 def _integral(function, path: _Path, left: float, tolerance):
-    """Of `function` along the path, from `left` on."""
+    """Integral of `function` along the path, from `left` on."""
     turn = arb.pi() / _ROWS
     corners = ((path.start - left, path.corners[0][1]), *path.corners)
-    places = [acb(arb(w), row * turn) for w, row in corners]
+    corner_points = [acb(arb(w), row * turn) for w, row in corners]
     total = acb(0)
-    for a, b in itertools.pairwise(places):
+    for a, b in itertools.pairwise(corner_points):
         if not (a - b).is_zero():
             total += acb.integral(
                 function, a, b, rel_tol=arb(2) ** -ctx.prec, abs_tol=tolerance, eval_limit=10**6

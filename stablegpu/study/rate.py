@@ -46,7 +46,7 @@ def _law(alpha, beta, evaluator, device):
 
 
 def _batches(study: Study) -> list[dict]:
-    """000, figures 7, 9, 11, 12 and tables 3, 5, 6, 8."""
+    """Rates of Julian-Moreno et al. (2016), figures 7, 9, 11, 12 and tables 3, 5, 6, 8."""
     sizes = (1, 100) if study.quick else tuple(10**k for k in range(8))
     records = []
     for alpha, beta in LAWS[:1] if study.quick else LAWS:
@@ -87,7 +87,8 @@ def _batches(study: Study) -> list[dict]:
 
 
 def _parameters(study: Study) -> list[dict]:
-    """000, figures 8 and 10: 500 points (nodes and polynomials: more), over alpha and beta."""
+    """Rates over alpha and beta at 500 points (nodes and polynomials: more), as in figures 8 and 10
+    of Julian-Moreno et al. (2016)."""
     sizes = dict(zip(OURS, (500, 200_000, 2_000_000), strict=True))
     alphas = (0.5, 1.5) if study.quick else np.arange(0.1, 2.01, 0.1).round(2).tolist()
     records = []
@@ -186,7 +187,8 @@ def amdahl(records) -> float | None:
 
 
 def _kernels(study: Study) -> list[dict]:
-    """000, table 10: time of the kernels alone, and what share of the memory's rate they use."""
+    """Time of the kernels alone and their share of the memory's rate (Julian-Moreno et al. 2016,
+    table 10)."""
     limit = hetero.limits(study.device).copy
     sizes = (100,) if study.quick else (500, 100_000)
     records = []

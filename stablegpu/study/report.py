@@ -1,4 +1,4 @@
-"""What the studies of stable laws need besides a place to write."""
+"""Options shared by the studies of stable distributions."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -55,16 +55,16 @@ def run(study: Study) -> dict:
     result["unresolved, but not tiny here"] = _visible(points, ~resolved, study.device)
     result["oracle_error"] = float(np.nanmax(true[:, FIELDS.index("error")]))
     for name, errors in results.items():
-        seen = np.isfinite(errors)
-        if not seen.any():
+        shown = np.isfinite(errors)
+        if not shown.any():
             continue
-        ratio = errors[seen] / tolerance[seen]
+        ratio = errors[shown] / tolerance[shown]
         order = np.argsort(-ratio)[:_SHOWN]
-        where = np.flatnonzero(seen)[order]
+        where = np.flatnonzero(shown)[order]
         result[name] = {
-            "points": int(seen.sum()),
-            "median_error": float(np.median(errors[seen])),
-            "max_error": float(errors[seen].max()),
+            "points": int(shown.sum()),
+            "median_error": float(np.median(errors[shown])),
+            "max_error": float(errors[shown].max()),
             "median_ratio": float(np.median(ratio)),
             "max_ratio": float(ratio.max()),
             "above_tolerance": int((ratio > 1).sum()),
@@ -83,16 +83,22 @@ def run(study: Study) -> dict:
 
 def _visible(points, chosen, device) -> list:
     """Points that the oracle gives up, because something underflows, where nothing does."""
-    some = [points[i] for i in np.flatnonzero(chosen)]
-    results = [values(some, name, "quadrature", device) for name in ("pdf", "cdf", "sf")]
-    return [some[i] for i in np.flatnonzero(~(np.min(results, axis=0) < _TINY))] if some else []
+    chosen_points = [points[i] for i in np.flatnonzero(chosen)]
+    results = [values(chosen_points, name, "quadrature", device) for name in ("pdf", "cdf", "sf")]
+    return (
+        [chosen_points[i] for i in np.flatnonzero(~(np.min(results, axis=0) < _TINY))]
+        if chosen_points
+        else []
+    )
 
 
 def _errors(points, true, resolved, evaluator: str, device) -> np.ndarray:
     """The largest relative error of pdf, cdf and sf; NaN where the evaluator has no such law."""
     chosen = np.flatnonzero(resolved)[:: _EVERY.get(evaluator, 1)]
-    some = [points[i] for i in chosen]
-    results = np.array([values(some, name, evaluator, device) for name in ("pdf", "cdf", "sf")])
+    chosen_points = [points[i] for i in chosen]
+    results = np.array(
+        [values(chosen_points, name, evaluator, device) for name in ("pdf", "cdf", "sf")]
+    )
     errors = np.full(len(points), np.nan)
     errors[chosen] = np.abs(results / true[chosen, :3].T - 1.0).max(axis=0)
     return errors

@@ -17,12 +17,12 @@ _CHUNK = 25
 
 
 def truths(points, path: Path, *, processes: int = 1, slopes: bool = True) -> np.ndarray:
-    """What the oracle says at `points`, the standard S0 law.
+    """Return the oracle's values at `points` of standard S0 distributions.
 
     Parameters
     ----------
     points : sequence of (alpha, beta, x)
-    path : file of JSON lines that holds what is known already and takes the rest
+    path : file of JSON lines with values computed before; new ones are appended
     processes : how many compute
     slopes : whether dx and dalpha are needed (0 else)
 

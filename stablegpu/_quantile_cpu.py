@@ -51,7 +51,7 @@ def begin(p, upper, centre, s, low, high, x, stream=0):
 
 
 def step(p, upper, centre, values, s, low, high, x, stream=0):
-    """Write the next trial points from the values at the last; return how many have not converged."""
+    """Write the next trial points, from the values at the last; count those not converged."""
     return advance_points(p, upper, centre, *values, s, low, high, x)
 
 

@@ -52,7 +52,7 @@ def begin(p, upper, centre, s, low, high, x, stream=0):
 
 
 def step(p, upper, centre, values, s, low, high, x, stream=0):
-    """Write the next trial points from the values at the last; return how many have not converged."""
+    """Write the next trial points, from the values at the last; count those not converged."""
     unsettled = cuda.to_device(np.zeros(1, np.int64), stream=stream)
     advance_points[launch.strided(p.size), launch.THREADS, stream](
         p, upper, centre, *values, s, low, high, x, unsettled

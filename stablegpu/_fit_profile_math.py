@@ -72,7 +72,7 @@ def gather(x, weights, first, last, sample, lane, lanes):
 def find_spot(spot, sample, size, spots):
     """Set a location for the mode of a law, and the distances that hold shares of the data.
 
-    The location is the end, the middle or the start of the shortest interval that holds the window's
+    It is the end, middle or start of the shortest interval that holds the window's
     share of the data, where beta is negative, 0 or positive.
     """
     window, kind = spot // len(BETAS), spot % len(BETAS)

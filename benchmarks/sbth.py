@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -14,82 +14,104 @@ import sbth
 from benchmarks.figures import Figure
 
 P100 = 41.1
-"""Seconds of the thesis's best GPU for n = 79872, d = 576 (table 6.3)."""
+"""Seconds of the fastest GPU in Riesinger (2017, table 6.3) for n = 79872, d = 576."""
 
 
 def run(device: hetero.Device, quick: bool) -> list[Figure]:
+    """Measure reductions and eigenvalues of band, tridiagonal and full matrices."""
     if quick:
         return [
-            *(reduction(200, 8, device), reduction(200, 96, device), bisection(300, device)),
-            *(eigenvalues(100, 8, device), full(80, device)),
+            *(
+                measure_reduction(200, 8, device),
+                measure_reduction(200, 96, device),
+                measure_bisection(300, device),
+            ),
+            *(measure_eigenvalues(100, 8, device), measure_full(80, device)),
         ]
     if device.kind == "cpu":
         return [
-            *(reduction(4000, 32, device), reduction(4000, 64, device)),
-            *(eigenvalues(500, 16, device), eigenvalues(4000, 32, device)),
-            *(eigenvalues(4000, 64, device), bisection(4000, device), full(2000, device)),
+            *(measure_reduction(4000, 32, device), measure_reduction(4000, 64, device)),
+            *(measure_eigenvalues(500, 16, device), measure_eigenvalues(4000, 32, device)),
+            *(
+                measure_eigenvalues(4000, 64, device),
+                measure_bisection(4000, device),
+                measure_full(2000, device),
+            ),
         ]
-    small = eigenvalues(500, 16, device)  # its launches want the host alone
+    small = measure_eigenvalues(500, 16, device)  # its launches need an idle host
     with ProcessPoolExecutor(1, get_context("spawn")) as beside:
         slow = beside.submit(scipy_seconds, 16384, 64)  # on one of the host's cores
         figures = [
-            *(reduction(8000, 32, device), reduction(8000, 64, device)),
-            *(reduction(5000, 256, device), reduction(16384, 128, device), thesis(device)),
-            bisection(32768, device),
-            *(eigenvalues(8000, 32, device), full(5000, device), full(10_000, device)),
+            *(measure_reduction(8000, 32, device), measure_reduction(8000, 64, device)),
+            *(
+                measure_reduction(5000, 256, device),
+                measure_reduction(16384, 128, device),
+                measure_largest_band(device),
+            ),
+            measure_bisection(32768, device),
+            *(
+                measure_eigenvalues(8000, 32, device),
+                measure_full(5000, device),
+                measure_full(10_000, device),
+            ),
         ]
-        large = eigenvalues(16384, 64, device)
+        large = measure_eigenvalues(16384, 64, device)
         large.peers["SciPy, one run beside the others"] = slow.result()
     return [small, *figures, large]
 
 
-def band(n: int, d: int) -> np.ndarray:
+def random_band(n: int, d: int) -> np.ndarray:
+    """Return a random band matrix in storage (d + 1, n)."""
     return np.resize(np.random.default_rng(1).standard_normal(1_000_003), (d + 1, n))
 
 
-def measured(name: str, function: Callable, device, peers=(), note: str = "") -> Figure:
-    """The median of 5 calls, and that of other software."""
+def measure(
+    name: str, function: Callable, device: hetero.Device, peers: Iterable = (), note: str = ""
+) -> Figure:
+    """Measure the median of 5 calls, also of other software."""
     timing = hetero.benchmark(function, repeats=5, device=device)
-    found = {
+    medians = {
         other: hetero.benchmark(call, repeats=5, device=device).median for other, call in peers
     }
-    return Figure(name, timing.median, "s", peers=found, note=note, timing=timing.as_dict())
+    return Figure(name, timing.median, "s", peers=medians, note=note, timing=timing.as_dict())
 
 
-def reduction(n, d, device) -> Figure:
-    ab = band(n, d)
+def measure_reduction(n: int, d: int, device: hetero.Device) -> Figure:
+    """Measure the reduction of a band matrix to tridiagonal form."""
+    ab = random_band(n, d)
     name = f"band to tridiagonal, n = {n}, bandwidth {d}"
-    return measured(name, lambda: sbth.tridiagonalize(ab, lower=True, device=device), device)
+    return measure(name, lambda: sbth.tridiagonalize(ab, lower=True, device=device), device)
 
 
-def thesis(device) -> Figure:
-    """The thesis's largest problem: one call after another one that compiles."""
+def measure_largest_band(device: hetero.Device) -> Figure:
+    """Time the largest problem of Riesinger (2017): one call, after another one that compiles."""
     n, d = 79_872, 576
-    ab = band(n, d)
+    ab = random_band(n, d)
     sbth.tridiagonalize(ab[:, : 2 * d], lower=True, device=device)
     start = time.perf_counter()
     sbth.tridiagonalize(ab, lower=True, device=device)
     seconds = time.perf_counter() - start
     name = f"band to tridiagonal, n = {n}, bandwidth {d}"
     note = f"one call; 12 n^2 d operations, {12e-12 * n**2 * d / seconds:.1f} TFLOP/s"
-    return Figure(name, seconds, "s", peers={"thesis, P100 (its own run)": P100}, note=note)
+    return Figure(name, seconds, "s", peers={"Riesinger 2017, P100": P100}, note=note)
 
 
-def bisection(n, device) -> Figure:
+def measure_bisection(n: int, device: hetero.Device) -> Figure:
+    """Measure all eigenvalues of a tridiagonal matrix."""
     from scipy.linalg import eigvalsh_tridiagonal
 
     rng = np.random.default_rng(2)
     d, e = rng.standard_normal(n), rng.standard_normal(n - 1)
     peers = [("SciPy", lambda: eigvalsh_tridiagonal(d, e))] if n < 10_000 else []
     name = f"all eigenvalues of a tridiagonal matrix, n = {n}"
-    return measured(name, lambda: sbth.eigvalsh_tridiagonal(d, e, device=device), device, peers)
+    return measure(name, lambda: sbth.eigvalsh_tridiagonal(d, e, device=device), device, peers)
 
 
-def eigenvalues(n, d, device) -> Figure:
-    """All of a band matrix; SciPy with the leading dimension as it is and with one row more."""
+def measure_eigenvalues(n: int, d: int, device: hetero.Device) -> Figure:
+    """Measure all eigenvalues of a band matrix, in SciPy also with ldab padded by one."""
     from scipy.linalg import eig_banded
 
-    ab = band(n, d)
+    ab = random_band(n, d)
     padded = np.vstack([ab, np.zeros(n)])
     peers = [
         (name, lambda m=matrix: eig_banded(m, lower=True, eigvals_only=True))
@@ -97,20 +119,21 @@ def eigenvalues(n, d, device) -> Figure:
         if n <= 4000
     ]
     name = f"all eigenvalues of a band matrix, n = {n}, bandwidth {d}"
-    return measured(name, lambda: sbth.eigvals_banded(ab, lower=True, device=device), device, peers)
+    return measure(name, lambda: sbth.eigvals_banded(ab, lower=True, device=device), device, peers)
 
 
 def scipy_seconds(n: int, d: int) -> float:
+    """Return the seconds that SciPy takes for all eigenvalues of a band matrix."""
     from scipy.linalg import eig_banded
 
-    ab = band(n, d)
+    ab = random_band(n, d)
     start = time.perf_counter()
     eig_banded(ab, lower=True, eigvals_only=True)
     return time.perf_counter() - start
 
 
-def full(n, device) -> Figure:
-    """All eigenvalues of a full matrix, which is on the device already."""
+def measure_full(n: int, device: hetero.Device) -> Figure:
+    """Measure all eigenvalues of a full matrix that is on the device already."""
     a = np.random.default_rng(3).standard_normal((n, n))
     name, peers = f"all eigenvalues of a full matrix, n = {n}", []
     if device.kind == "cuda":
@@ -121,4 +144,4 @@ def full(n, device) -> Figure:
     else:
         a = a + a.T
         peers.append(("NumPy (LAPACK)", lambda: np.linalg.eigvalsh(a)))
-    return measured(name, lambda: sbth.eigvalsh(a, device=device), device, peers)
+    return measure(name, lambda: sbth.eigvalsh(a, device=device), device, peers)

@@ -1,11 +1,11 @@
-"""Two magnons on a chain of spins, and the modes of an L-shaped membrane.
+"""Compute the energies of two magnons on a spin chain, and the modes of an L-shaped membrane.
 
     python examples/sbth_spins.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
-Band matrices from physics, all eigenvalues, against what is known exactly. Two flipped spins on the
-open XX chain are free fermions, E = cos k_i + cos k_j. On the Heisenberg (XXX) chain they attract
-each other and bind, and the energies of one magnon are among theirs, by symmetry. The third mode of
-the L-shaped membrane is that of a square.
+Eigenvalues of band matrices from physics are compared with exact results. Two flipped spins on the
+open XX chain are free fermions with E = cos k_i + cos k_j. On the Heisenberg (XXX) chain they
+attract each other and form bound states; by symmetry their energies include those of one magnon.
+The third mode of the L-shaped membrane is that of a square.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from _shared import Figure, Row, parse_arguments
 COLOURS = {"XX": "#1668b0", "XXX": "#d1602b"}
 
 
-def narrow_band(matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Band storage of a sparse symmetric matrix, and the order of its rows there."""
+def to_narrow_band(matrix: sparse.spmatrix) -> tuple[np.ndarray, np.ndarray]:
+    """Permute a sparse symmetric matrix to a small bandwidth; return band storage and row order."""
     order = reverse_cuthill_mckee(sparse.csr_matrix(matrix), symmetric_mode=True)
     return sbth.band_from_sparse(matrix.tocsr()[order][:, order]), order
 
@@ -38,14 +38,14 @@ def narrow_band(matrix) -> tuple[np.ndarray, np.ndarray]:
 # ---- two magnons ------------------------------------------------------------------------------
 
 
-def two_magnons(length: int, anisotropy: float):
-    """H = sum (S+ S- + S- S+)/2 + anisotropy Sz Sz of two flipped spins: sparse, L(L - 1)/2."""
+def two_magnon_hamiltonian(length: int, anisotropy: float) -> sparse.csr_matrix:
+    """Return H = sum (S+ S- + S- S+)/2 + anisotropy Sz Sz for two flipped spins."""
     i, j = np.triu_indices(length, 1)
     number = np.zeros((length + 1, length + 1), int)
     number[i, j] = np.arange(len(i))
     walls = (i > 0).astype(int) + (j < length - 1) + 2 * (j > i + 1)
     diagonal = anisotropy * ((length - 1) / 4.0 - walls / 2.0)
-    first, second = j > i + 1, j < length - 1  # the left one goes right, or the right one does
+    first, second = j > i + 1, j < length - 1  # the left or the right one can move right
     rows = np.concatenate([number[i[first], j[first]], number[i[second], j[second]]])
     columns = np.concatenate([number[i[first] + 1, j[first]], number[i[second], j[second] + 1]])
     half = sparse.coo_matrix((np.full(len(rows), 0.5), (rows, columns)), (len(i), len(i)))
@@ -54,7 +54,7 @@ def two_magnons(length: int, anisotropy: float):
 
 @dataclass(frozen=True)
 class Chain:
-    """Energies of two magnons, and how far known ones are from them, over the largest."""
+    """Energies of two magnons, and the error of the known ones relative to the largest."""
 
     name: str
     bandwidth: int
@@ -62,9 +62,9 @@ class Chain:
     error: float
 
 
-def chain(name: str, length: int, device) -> Chain:
-    """The XX or XXX chain, solved."""
-    ab, _ = narrow_band(two_magnons(length, 1.0 if name == "XXX" else 0.0))
+def solve_chain(name: str, length: int, device: hetero.Device | str | None) -> Chain:
+    """Solve the XX or the XXX chain."""
+    ab, _ = to_narrow_band(two_magnon_hamiltonian(length, 1.0 if name == "XXX" else 0.0))
     energies = sbth.eigvals_banded(ab, device=device)
     if name == "XX":
         one = np.cos(np.pi * np.arange(1, length + 1) / (length + 1))
@@ -79,26 +79,31 @@ def chain(name: str, length: int, device) -> Chain:
 # ---- the membrane -----------------------------------------------------------------------------
 
 
-def membrane(cells: int):
-    """Minus the Laplacian on three unit squares in an L, `cells` a side: sparse matrix, places."""
+def membrane_laplacian(cells: int) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Return minus the Laplacian on an L of three unit squares, and the grid points of its rows.
+
+    The side of a square has `cells` cells.
+    """
     inside = np.zeros((2 * cells + 1, 2 * cells + 1), bool)
     inside[1:-1, 1:-1] = True
     inside[cells:, cells:] = False
-    places = np.argwhere(inside)
+    points = np.argwhere(inside)
     number = np.full(inside.shape, -1)
-    number[inside] = np.arange(len(places))
-    matrix = sparse.diags(np.full(len(places), 4.0)).tolil()
+    number[inside] = np.arange(len(points))
+    matrix = sparse.diags(np.full(len(points), 4.0)).tolil()
     for step in ((1, 0), (0, 1)):
-        neighbour = number[places[:, 0] + step[0], places[:, 1] + step[1]]
-        here = np.flatnonzero(neighbour >= 0)
-        matrix[here, neighbour[here]] = matrix[neighbour[here], here] = -1.0
-    return (matrix * float(cells) ** 2).tocsr(), places
+        neighbour = number[points[:, 0] + step[0], points[:, 1] + step[1]]
+        row = np.flatnonzero(neighbour >= 0)
+        matrix[row, neighbour[row]] = matrix[neighbour[row], row] = -1.0
+    return (matrix * float(cells) ** 2).tocsr(), points
 
 
-def modes(cells: int, count: int, device) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The lowest eigenvalues of the membrane, and its shapes: NaN outside."""
-    matrix, places = membrane(cells)
-    ab, order = narrow_band(matrix)
+def lowest_modes(
+    cells: int, count: int, device: hetero.Device | str | None
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return the lowest eigenvalues of the membrane, and the shapes of its modes (NaN outside)."""
+    matrix, points = membrane_laplacian(cells)
+    ab, order = to_narrow_band(matrix)
     d, e, q = sbth.tridiagonalize(ab, keep_reflectors=True, device=device)
     window = {"select": "i", "select_range": (0, count - 1)}
     values = sbth.eigvalsh_tridiagonal(d, e, **window, device=device)
@@ -106,37 +111,38 @@ def modes(cells: int, count: int, device) -> tuple[np.ndarray, list[np.ndarray]]
     shapes = []
     for vector in vectors.T:
         shape = np.full((2 * cells + 1, 2 * cells + 1), np.nan)
-        shape[tuple(places[order].T)] = vector * np.sign(vector[np.argmax(np.abs(vector))])
+        shape[tuple(points[order].T)] = vector * np.sign(vector[np.argmax(np.abs(vector))])
         shapes.append(shape)
     return values, shapes
 
 
-def of_a_square(cells: int) -> float:
-    """The grid's 2 pi^2: the third mode of the L, which has no part in its corner."""
+def square_eigenvalue(cells: int) -> float:
+    """Return the discrete 2 pi^2: the eigenvalue of the third mode, which consists of squares."""
     return 8.0 * cells**2 * np.sin(np.pi / (2 * cells)) ** 2
 
 
-# ---- pictures ---------------------------------------------------------------------------------
+# ---- figures ---------------------------------------------------------------------------------
 
 
-def report(chains: list[Chain]) -> Table:
+def make_table(chains: list[Chain]) -> Table:
+    """Return a table of the chains."""
     table = Table("chain", "states", "bandwidth", "lowest", "highest", "error", title="Two magnons")
-    for found in chains:
-        low, high = found.energies[[0, -1]]
-        cells = (f"{low:.6f}", f"{high:.6f}", f"{found.error:.1e}")
-        table.add_row(found.name, str(len(found.energies)), str(found.bandwidth), *cells)
+    for chain in chains:
+        low, high = chain.energies[[0, -1]]
+        cells = (f"{low:.6f}", f"{high:.6f}", f"{chain.error:.1e}")
+        table.add_row(chain.name, str(len(chain.energies)), str(chain.bandwidth), *cells)
     return table
 
 
 def draw_chains(chains: list[Chain], path: Path) -> Path:
-    """Densities of states, from the top of the spectrum."""
+    """Draw the densities of states below two magnons at rest; return the path."""
     figure = matplotlib.figure.Figure(figsize=(9, 4.2), dpi=150, layout="constrained")
     axes = figure.subplots()
-    for found in chains:
-        energies = found.energies - (found.energies[-1] if found.name == "XXX" else 2.0)
+    for chain in chains:
+        energies = chain.energies - (chain.energies[-1] if chain.name == "XXX" else 2.0)
         bins = min(120, len(energies) // 25)
-        style = {"density": True, "histtype": "step", "color": COLOURS[found.name]}
-        axes.hist(energies, bins, label=f"{found.name}, {len(energies)} states", **style)
+        style = {"density": True, "histtype": "step", "color": COLOURS[chain.name]}
+        axes.hist(energies, bins, label=f"{chain.name}, {len(energies)} states", **style)
     axes.set(xlabel="energy below two magnons at rest", ylabel="density of states")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
@@ -144,11 +150,12 @@ def draw_chains(chains: list[Chain], path: Path) -> Path:
     return path
 
 
-def draw_modes(values, shapes, path: Path) -> Path:
+def draw_modes(values: np.ndarray, shapes: list[np.ndarray], path: Path) -> Path:
+    """Draw the modes with their eigenvalues; return the path."""
     figure = matplotlib.figure.Figure(figsize=(12, 3.4), dpi=150, layout="constrained")
     for axes, value, shape in zip(figure.subplots(1, len(shapes)), values, shapes, strict=True):
-        most = np.nanmax(np.abs(shape))
-        axes.imshow(shape, cmap="RdBu_r", vmin=-most, vmax=most, interpolation="bilinear")
+        largest = np.nanmax(np.abs(shape))
+        axes.imshow(shape, cmap="RdBu_r", vmin=-largest, vmax=largest, interpolation="bilinear")
         axes.set_title(f"λ = {value:.4f}", fontsize=10)
         axes.set_axis_off()
     figure.savefig(path)
@@ -158,45 +165,46 @@ def draw_modes(values, shapes, path: Path) -> Path:
 # ---- for the tour ------------------------------------------------------------------------------
 
 
-def sizes(device, quick: bool) -> tuple[int, int]:
-    """Spins of a chain, cells of a membrane's square."""
-    large = hetero.resolve(device).kind == "cuda"
-    return (24, 8) if quick else (128 if large else 48, 24)
+def sizes(device: hetero.Device | str | None, quick: bool) -> tuple[int, int]:
+    """Return the numbers of spins of a chain, and of cells of a side of the membrane's squares."""
+    is_gpu = hetero.resolve(device).kind == "cuda"
+    return (24, 8) if quick else (128 if is_gpu else 48, 24)
 
 
 def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
-    """The figures of this domain, drawn once, with values from `device`."""
+    """Draw the figures of this domain, with values from `device`."""
     spins, cells = sizes(device, quick)
-    chains = [chain(name, spins, device) for name in COLOURS]
+    chains = [solve_chain(name, spins, device) for name in COLOURS]
     caption = (
-        f"Density of states of two magnons on {spins} spins. Without attraction (XX) they are "
-        "free fermions; on the Heisenberg chain (XXX) bound pairs add to the continuum."
+        f"Density of states of two magnons on {spins} spins. On the XX chain they are free "
+        "fermions; on the Heisenberg chain (XXX) they attract each other, and bound pairs appear "
+        "beside the continuum."
     )
     mode_caption = (
-        f"The lowest modes of an L-shaped membrane on a grid of {cells} cells a side; the third "
-        "is that of a square, and its eigenvalue nearly 2π² = 19.7392."
+        f"The lowest modes of an L-shaped membrane, on a grid with {cells} cells per unit length. "
+        "The third is that of a square, with an eigenvalue close to 2π² = 19.7392."
     )
     return [
         Figure("Two magnons", caption, draw_chains(chains, out / "sbth_spins.png")),
         Figure(
             "An L-shaped membrane",
             mode_caption,
-            draw_modes(*modes(cells, 4, device), out / "sbth_membrane.png"),
+            draw_modes(*lowest_modes(cells, 4, device), out / "sbth_membrane.png"),
         ),
     ]
 
 
 def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
-    """All energies of two magnons on `device`, and a mode of the membrane."""
+    """Compute all energies of two magnons and the modes of the membrane on `device`; check them."""
     spins, cells = sizes(device, quick)
-    ab, _ = narrow_band(two_magnons(spins, 0.0))
-    found = chain("XX", spins, device)
+    ab, _ = to_narrow_band(two_magnon_hamiltonian(spins, 0.0))
+    solved = solve_chain("XX", spins, device)
     n = ab.shape[1]
     timing = hetero.benchmark(
         lambda: sbth.eigvals_banded(ab, device=device), repeats=5, device=device
     )
-    values, _ = modes(cells, 4, device)
-    error = abs(values[2] / of_a_square(cells) - 1.0)
+    values, _ = lowest_modes(cells, 4, device)
+    error = abs(values[2] / square_eigenvalue(cells) - 1.0)
     bound = 1e-13 * n
     common = {"device": str(device), "fraction_of_limit": None, "limit": ""}
     return [
@@ -204,15 +212,15 @@ def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
             job=f"all energies of two magnons on {spins} spins, n = {n}, bandwidth {len(ab) - 1}",
             rate=timing.rate(n),
             unit="eigenvalues/s",
-            check=f"largest error {found.error:.1e} of the XX chain's energies",
-            passed=found.error < bound,
+            check=f"largest error {solved.error:.1e} of the XX chain's energies",
+            passed=solved.error < bound,
             **common,
         ),
         Row(
-            job=f"modes of an L-shaped membrane, {cells} cells a side",
+            job=f"modes of an L-shaped membrane, {cells} cells per side",
             rate=None,
             unit="",
-            check=f"third eigenvalue within {error:.1e} of the square's",
+            check=f"third eigenvalue differs by {error:.1e} from that of the square",
             passed=error < 1e-11,
             **common,
         ),
@@ -220,13 +228,16 @@ def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
 
 
 def main() -> int:
+    """Run the example and return the exit code."""
     options = parse_arguments(__doc__.splitlines()[0], "out/sbth_spins")
     device = None if options.device == "auto" else options.device
     spins, cells = sizes(device, options.quick)
-    chains = [chain(name, spins, device) for name in COLOURS]
-    values, shapes = modes(cells, 4, device)
-    console = Console(width=None if sys.stdout.isatty() else 120)  # a log has no width of its own
-    console.print(report(chains))
+    chains = [solve_chain(name, spins, device) for name in COLOURS]
+    values, shapes = lowest_modes(cells, 4, device)
+    console = Console(
+        width=None if sys.stdout.isatty() else 120
+    )  # the width of a log file is unknown
+    console.print(make_table(chains))
     console.print(f"L-shaped membrane: {', '.join(f'{v:.6f}' for v in values)}")
     console.print(f"Figure: {draw_chains(chains, options.out / 'sbth_spins.png')}")
     console.print(f"Figure: {draw_modes(values, shapes, options.out / 'sbth_membrane.png')}")

@@ -79,15 +79,16 @@ def _bisect(matrix, tolerance, low, high, shared, first, values):
             values[begin + k] = 0.5 * (a[k] + b[k])
 
 
-def bisect(d, e2, tiny, tolerance, low, high, first, values, stream=0):
-    """Store the eigenvalues number first, first + 1, ... in `values`."""
+def bisect(matrix, tolerance, low, high, first, values, stream=0):
+    """Store the eigenvalues number first, first + 1, ... in `values`; `matrix` is (d, e2, tiny)."""
+    d, e2, tiny = matrix
     parts = values.size + 1
     x = np.array([division_point(low, high, i, parts) for i in range(1, parts)])
     shared = np.empty(x.size, np.int64)
     count_below(d, e2, tiny, x, shared)
     piece = max(_LANES, _FIRST_PIECE // (MAX_PASSES * d.size))
     for i, j in ranges(values.size, first=piece, multiple=_LANES):
-        _bisect((d, e2, tiny), tolerance, low, high, shared, first + i, values[i:j])
+        _bisect(matrix, tolerance, low, high, shared, first + i, values[i:j])
 
 
 def count_below(d, e2, tiny, x, counts, stream=0):

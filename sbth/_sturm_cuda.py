@@ -107,8 +107,9 @@ def count_at_points(d, e2, tiny, x, counts):
         counts[k] = count
 
 
-def bisect(d, e2, tiny, tolerance, low, high, first, values, stream=0):
-    """Store the eigenvalues number first, first + 1, ... in `values`."""
+def bisect(matrix, tolerance, low, high, first, values, stream=0):
+    """Store the eigenvalues number first, first + 1, ... in `values`; `matrix` is (d, e2, tiny)."""
+    d, e2, tiny = matrix
     busy = _BUSY_THREADS * launch.multiprocessors()
     grid = launch.blocks(max(values.size, busy), _THREADS)
     shared = cuda.device_array(_POINTS * grid * _THREADS, np.int64, stream=stream)
@@ -117,7 +118,7 @@ def bisect(d, e2, tiny, tolerance, low, high, first, values, stream=0):
     while not SIMULATOR and lanes < 32 and 2 * lanes * values.size <= busy:
         lanes *= 2
     grid = launch.blocks(lanes * values.size, _THREADS)
-    arguments = (d, e2, tiny), tolerance, low, high, shared, first, lanes, values
+    arguments = matrix, tolerance, low, high, shared, first, lanes, values
     bisect_values[grid, _THREADS, stream](*arguments)
 
 

@@ -214,8 +214,7 @@ class _Bisection:
             return np.zeros(0)
         values = self.space.output((int(stop - first),))
         self.loops.bisect(
-            *self.matrix,
-            self.tiny,
+            (*self.matrix, self.tiny),
             tolerance,
             self.low,
             self.high,

@@ -172,50 +172,62 @@ def busy(rounds, numbers):
 
 
 def copy(count, source, x, target, y, stream):
+    """y = x."""
     copy_vector[1, _THREADS, stream](count, source, x, target, y)
 
 
 def axpy(count, factor, scalars, scalar, vectors, x, y, stream):
+    """y += factor scalar x."""
     add_vector[1, _THREADS, stream](count, factor, scalars, scalar, vectors, x, y)
 
 
 def dot(count, vectors, x, y, scalars, scalar, stream):
+    """scalar = x . y."""
     dot_vectors[1, 32, stream](count, vectors, x, y, scalars, scalar)
 
 
 def nrm2(count, vectors, x, scalars, scalar, stream):
+    """scalar = |x|."""
     norm_vector[1, 32, stream](count, vectors, x, scalars, scalar)
 
 
 def scal_first(count, scalars, norm, vectors, x, stream):
+    """Replace h at x by v = (1, h_2, ..., h_count / (h_1 + sgn(h_1) |h|)), or by 0 if h is 0."""
     scale_first[1, _THREADS, stream](count, scalars, norm, vectors, x)
 
 
 def scal_length(count, scalars, scalar, vectors, x, stream):
+    """Scale x to the length sqrt(2)."""
     scale_length[1, _THREADS, stream](count, scalars, scalar, vectors, x)
 
 
 def eliminate(count, scalars, norm, vectors, h, matrix, column, stream):
+    """Store column h as the reflection leaves it."""
     eliminate_column[1, _THREADS, stream](count, scalars, norm, vectors, h, matrix, column)
 
 
 def symv(count, matrix, a, pitch, vectors, x, y, stream):
+    """y = A x, from the lower triangle of A."""
     symmetric_product[1, _THREADS, stream](count, matrix, a, pitch, vectors, x, y)
 
 
 def syr2(count, vectors, x, y, matrix, a, pitch, stream):
+    """A -= x y^T + y x^T, in the lower triangle."""
     symmetric_update[1, _THREADS, stream](count, vectors, x, y, matrix, a, pitch)
 
 
 def gemv(rows, columns, matrix, b, pitch, vectors, x, y, stream):
+    """y = B x."""
     general_product[1, _THREADS, stream](rows, columns, matrix, b, pitch, vectors, x, y)
 
 
 def gemv_t(rows, columns, matrix, b, pitch, vectors, x, y, stream):
+    """y = B^T x."""
     transposed_product[1, _THREADS, stream](rows, columns, matrix, b, pitch, vectors, x, y)
 
 
 def ger(rows, columns, vectors, x, y, matrix, b, pitch, stream):
+    """B -= x y^T."""
     general_update[1, _THREADS, stream](rows, columns, vectors, x, y, matrix, b, pitch)
 
 

@@ -1,4 +1,4 @@
-"""Dense matrices: the band has the same spectrum, and the two steps end to end."""
+"""Dense matrices: reduction to a band with the same spectrum, and eigenvalues."""
 
 import numpy as np
 import pytest
@@ -13,18 +13,18 @@ def symmetric(n, dtype=float):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("n", "bandwidth"), [(1, 1), (2, 1), (5, 2), (30, 4), (64, 8), (65, 64)])
-def test_spectrum_is_kept(n, bandwidth, dtype):
+def test_the_spectrum_is_preserved(n, bandwidth, dtype):
     a = symmetric(n, dtype)
     ab = sbth.full_to_band(a, bandwidth, device="cpu")
     assert ab.dtype == dtype
     assert ab.shape == (min(bandwidth, n - 1) + 1, n)
-    found = np.linalg.eigvalsh(sbth.dense_from_band(ab).astype(float))
+    computed = np.linalg.eigvalsh(sbth.dense_from_band(ab).astype(float))
     true = np.linalg.eigvalsh(a.astype(float))
     scale = np.max(np.abs(true)) * np.finfo(dtype).eps * n
-    assert np.max(np.abs(found - true)) < 5 * scale
+    assert np.max(np.abs(computed - true)) < 5 * scale
 
 
-def test_only_the_lower_triangle_is_read_and_nothing_is_changed():
+def test_only_the_lower_triangle_is_read_and_the_matrix_is_not_modified():
     a = symmetric(20)
     junk = a + np.triu(np.full((20, 20), np.nan), 1)
     before = junk.copy()
@@ -36,9 +36,9 @@ def test_only_the_lower_triangle_is_read_and_nothing_is_changed():
 @pytest.mark.parametrize("factor", [1e160, 1e-160])
 def test_huge_and_tiny(factor):
     a = symmetric(40)
-    found = sbth.eigvalsh(a * factor, device="cpu")
+    computed = sbth.eigvalsh(a * factor, device="cpu")
     true = np.linalg.eigvalsh(a)
-    np.testing.assert_allclose(found / factor, true, atol=1e-12 * np.max(np.abs(true)))
+    np.testing.assert_allclose(computed / factor, true, atol=1e-12 * np.max(np.abs(true)))
 
 
 def test_special_matrices():
@@ -55,8 +55,8 @@ def test_on_a_gpu(require_cuda):
     pytest.importorskip("cupy")
     a = symmetric(300)
     true = np.linalg.eigvalsh(a)
-    found = sbth.eigvalsh(a, device="cuda")
-    np.testing.assert_allclose(found, true, atol=1e-12 * np.max(np.abs(true)))
+    computed = sbth.eigvalsh(a, device="cuda")
+    np.testing.assert_allclose(computed, true, atol=1e-12 * np.max(np.abs(true)))
 
 
 def test_bad_input():

@@ -17,16 +17,17 @@ FULL = reference.dense_from_band(BAND)
 TRUE = np.linalg.eigvalsh(FULL)
 
 
-def close(found, true, dtype=np.float64):
+def assert_close(computed, true, dtype=np.float64):
+    """Check eigenvalues to a few eps."""
     unit = 50 * np.finfo(dtype).eps * np.max(np.abs(TRUE))
-    np.testing.assert_allclose(found, true, rtol=0, atol=unit)
+    np.testing.assert_allassert_close(computed, true, rtol=0, atol=unit)
 
 
-# ---- without a GPU: what is refused is refused before a device is looked for -------------------
+# ---- without a GPU: invalid arrays are refused before a device is chosen -----------------------
 
 
 class Elsewhere:
-    """An array on a GPU that cannot be read: all that can be known of it is its description."""
+    """An array on a GPU that must not be read: only its description is available."""
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype = shape, dtype
@@ -35,11 +36,11 @@ class Elsewhere:
         return 2, 0  # kDLCUDA
 
     def __dlpack__(self, **_):
-        pytest.fail("it was read")
+        pytest.fail("the array was read")
 
 
 class OnlyInterface:
-    """The least that an array on a GPU has to have."""
+    """The minimal interface of an array on a GPU."""
 
     def __init__(self, shape, dtype):
         self.__cuda_array_interface__ = {
@@ -66,7 +67,7 @@ def test_complex_device_arrays_are_refused(name, kind):
 
 
 def test_complex_torch_tensors_are_refused():
-    """PyTorch's types are no NumPy types."""
+    """PyTorch's dtypes are not NumPy dtypes."""
     with pytest.raises(TypeError, match="a must be real"):
         sbth.eigvalsh(Elsewhere((9, 9), "torch.complex64"))
 
@@ -95,7 +96,7 @@ def test_device_arrays_do_not_move_to_the_cpu(name):
 
 
 @pytest.mark.parametrize("name", ["band_from_dense", "dense_from_band"])
-def test_conversions_say_that_they_work_in_host_memory(name):
+def test_conversions_refuse_device_arrays(name):
     with pytest.raises(TypeError, match=f"is on cuda:0, but {name} works in host memory"):
         getattr(sbth, name)(Elsewhere((9, 9), np.dtype(float)))
 
@@ -104,7 +105,7 @@ def test_conversions_say_that_they_work_in_host_memory(name):
 
 
 class Simulated:
-    """A device array of a library that only the fake below knows."""
+    """A device array of the library that the fixture below simulates."""
 
     def __init__(self, array):
         self.array, self.shape, self.dtype = array, array.shape, array.dtype
@@ -118,7 +119,7 @@ class Simulated:
 
 @pytest.fixture
 def simulated(require_cuda, monkeypatch):
-    """Make a simulated device array; the kernels that need a real warp are those of the CPU."""
+    """Return a maker of simulated device arrays; the CPU runs the kernels that need real warps."""
     from hetero import arrays
     from hetero._driver import SIMULATOR, cuda
     from sbth import _reduction_cpu, _sturm_cpu, dense, eigenvalues, reduction
@@ -141,7 +142,8 @@ def simulated(require_cuda, monkeypatch):
         _reduction_cpu.chase_bulges(host(work), d, "serial", None, host(reflectors))
 
     def bisect(*arguments):
-        _sturm_cpu.bisect(*map(host, arguments))
+        matrix, *others = arguments
+        _sturm_cpu.bisect(tuple(map(host, matrix)), *map(host, others))
 
     def count_below(*arguments):
         _sturm_cpu.count_below(*map(host, arguments))
@@ -173,21 +175,21 @@ def simulated(require_cuda, monkeypatch):
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("rows", [1, 2, 4])
-def test_bands_come_back_to_their_device(simulated, device, rows, lower):
+def test_results_for_bands_are_on_their_device(simulated, device, rows, lower):
     band = BAND[:rows]
     true = scipy.linalg.eigvals_banded(band, lower=lower)
     ab = simulated(band)
     for options in ({}, {"device": "cuda"}):
-        found = sbth.eigvals_banded(ab, lower=lower, **options)
-        assert isinstance(found, Simulated)
-        close(found.on_host(), true)
+        computed = sbth.eigvals_banded(ab, lower=lower, **options)
+        assert isinstance(computed, Simulated)
+        assert_close(computed.on_host(), true)
     d, e, q = sbth.tridiagonalize(ab, lower=lower, keep_reflectors=True)
     for values, true_values in zip((d, e), sbth.tridiagonalize(band, lower=lower), strict=True):
         assert isinstance(values, Simulated)
         np.testing.assert_array_equal(values.on_host(), true_values)
-    found = sbth.eigvalsh_tridiagonal(d, e, "i", (0, 4))
-    assert isinstance(found, Simulated)
-    close(found.on_host(), true[:5])
+    computed = sbth.eigvalsh_tridiagonal(d, e, "i", (0, 4))
+    assert isinstance(computed, Simulated)
+    assert_close(computed.on_host(), true[:5])
     x = np.ones(N)
     image = q.apply(simulated(x))
     assert isinstance(image, Simulated)
@@ -196,14 +198,14 @@ def test_bands_come_back_to_their_device(simulated, device, rows, lower):
 
 @pytest.mark.simulator
 @pytest.mark.parametrize("device", ["cuda"])
-def test_full_matrices_come_back_to_their_device(simulated, device):
+def test_results_for_full_matrices_are_on_their_device(simulated, device):
     ab = sbth.full_to_band(simulated(FULL), 5)
     assert isinstance(ab, Simulated)
     assert ab.shape == (6, N)
-    close(scipy.linalg.eigvals_banded(ab.on_host()), TRUE)
-    found = sbth.eigvalsh(simulated(FULL))
-    assert isinstance(found, Simulated)
-    close(found.on_host(), TRUE)
+    assert_close(scipy.linalg.eigvals_banded(ab.on_host()), TRUE)
+    computed = sbth.eigvalsh(simulated(FULL))
+    assert isinstance(computed, Simulated)
+    assert_close(computed.on_host(), TRUE)
 
 
 @pytest.mark.simulator
@@ -214,17 +216,17 @@ def test_other_real_types_are_computed(simulated, device, dtype):
     a = np.tril(a) + np.tril(a, -1).T
     true = np.linalg.eigvalsh(a)
     single = dtype == "f4"
-    for found in (
+    for computed in (
         sbth.eigvalsh(simulated(a.astype(dtype))),
         sbth.eigvals_banded(simulated(sbth.band_from_dense(a).astype(dtype))),
     ):
-        assert found.dtype == (np.float32 if single else np.float64)
-        np.testing.assert_allclose(found.on_host(), true, atol=1e-4 if single else 1e-12)
+        assert computed.dtype == (np.float32 if single else np.float64)
+        np.testing.assert_allassert_close(computed.on_host(), true, atol=1e-4 if single else 1e-12)
 
 
 @pytest.mark.simulator
 @pytest.mark.parametrize("device", ["cuda"])
-def test_what_is_not_finite_is_found_on_the_device(simulated, device):
+def test_values_that_are_not_finite_are_detected_on_the_device(simulated, device):
     for lower in (False, True):
         for value in (np.nan, np.inf, -np.inf):
             ab = np.zeros((4, 9))
@@ -245,8 +247,8 @@ def test_what_is_not_finite_is_found_on_the_device(simulated, device):
 @pytest.mark.parametrize("device", ["cuda"])
 def test_huge_and_empty_bands(simulated, device):
     for factor in (1e300, 1e-300):
-        found = sbth.eigvals_banded(simulated(BAND * factor)).on_host()
-        close(found / factor, TRUE)
+        computed = sbth.eigvals_banded(simulated(BAND * factor)).on_host()
+        assert_close(computed / factor, TRUE)
     for shape in ((1, 0), (3, 0), (1, 1), (4, 1)):
         d, e = sbth.tridiagonalize(simulated(np.ones(shape)))
         assert (d.shape, e.shape) == ((shape[1],), (0,))
@@ -284,7 +286,7 @@ LIBRARIES = {"cupy": _cupy, "torch": _torch, "numba": _numba, "jax": _jax}
 
 @pytest.fixture(params=LIBRARIES)
 def library(request, require_cuda, monkeypatch):
-    """The array type of a library, and functions to and from its device arrays."""
+    """The array type of a library, and functions that convert to and from its device arrays."""
     from hetero._driver import SIMULATOR
 
     if SIMULATOR:
@@ -309,15 +311,15 @@ def test_device_bands_on_a_gpu(library, rows, dtype):
             assert isinstance(values, kind)
             assert device_of(values) == hetero.Device("cuda", 0)
             np.testing.assert_array_equal(to_host(values), true_values)
-        found = sbth.eigvals_banded(ab, lower=lower)
-        assert isinstance(found, kind)
-        assert to_host(found).dtype == dtype
+        computed = sbth.eigvals_banded(ab, lower=lower)
+        assert isinstance(computed, kind)
+        assert to_host(computed).dtype == dtype
         true = scipy.linalg.eigvals_banded(band.astype(float), lower=lower)
         unit = 200 * np.finfo(dtype).eps * np.max(np.abs(true))
-        np.testing.assert_allclose(to_host(found), true, rtol=0, atol=5 * unit)
+        np.testing.assert_allassert_close(to_host(computed), true, rtol=0, atol=5 * unit)
         again = sbth.eigvalsh_tridiagonal(d, e)
         assert isinstance(again, kind)
-        np.testing.assert_allclose(to_host(again), true, rtol=0, atol=5 * unit)
+        np.testing.assert_allassert_close(to_host(again), true, rtol=0, atol=5 * unit)
 
 
 @pytest.mark.cuda
@@ -328,12 +330,12 @@ def test_device_matrices_on_a_gpu(library):
     ab = sbth.full_to_band(a, 5)
     assert isinstance(ab, kind)
     assert device_of(ab) == hetero.Device("cuda", 0)
-    close(scipy.linalg.eigvals_banded(to_host(ab)), TRUE)
+    assert_close(scipy.linalg.eigvals_banded(to_host(ab)), TRUE)
     lower = sbth.full_to_band(a, 5, lower=True)
-    close(scipy.linalg.eigvals_banded(to_host(lower), lower=True), TRUE)
-    found = sbth.eigvalsh(a)
-    assert isinstance(found, kind)
-    close(to_host(found), TRUE)
+    assert_close(scipy.linalg.eigvals_banded(to_host(lower), lower=True), TRUE)
+    computed = sbth.eigvalsh(a)
+    assert isinstance(computed, kind)
+    assert_close(to_host(computed), TRUE)
     np.testing.assert_array_equal(to_host(a), FULL)
 
 
@@ -346,9 +348,9 @@ def test_reflections_of_device_arrays_on_a_gpu(library):
     assert isinstance(image, kind)
     full = to_host(image)
     t = np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
-    close(full @ t @ full.T, FULL)
+    assert_close(full @ t @ full.T, FULL)
     single = q.apply(make(np.ones(N, np.float32)))
-    close(to_host(single), full @ np.ones(N))
+    assert_close(to_host(single), full @ np.ones(N))
 
 
 @pytest.mark.cuda
@@ -359,28 +361,28 @@ def test_other_types_of_cupy_and_torch_on_a_gpu(require_cuda, dtype):
     true = np.linalg.eigvalsh(a)
     for name in ("cupy", "torch"):
         kind, make, to_host = LIBRARIES[name]()
-        for found in (
+        for computed in (
             sbth.eigvalsh(make(a.astype(dtype))),
             sbth.eigvals_banded(make(sbth.band_from_dense(a).astype(dtype))),
         ):
-            assert isinstance(found, kind)
-            assert to_host(found).dtype == np.float64
-            np.testing.assert_allclose(to_host(found), true, atol=1e-11)
+            assert isinstance(computed, kind)
+            assert to_host(computed).dtype == np.float64
+            np.testing.assert_allassert_close(to_host(computed), true, atol=1e-11)
 
 
 @pytest.mark.cuda
 def test_cupy_views_streams_and_errors_on_a_gpu(require_cuda):
     cupy = pytest.importorskip("cupy")
     wide = cupy.asarray(np.repeat(BAND, 2, axis=1))
-    close(cupy.asnumpy(sbth.eigvals_banded(wide[:, ::2])), TRUE)
-    close(cupy.asnumpy(sbth.eigvals_banded(cupy.asfortranarray(cupy.asarray(BAND)))), TRUE)
+    assert_close(cupy.asnumpy(sbth.eigvals_banded(wide[:, ::2])), TRUE)
+    assert_close(cupy.asnumpy(sbth.eigvals_banded(cupy.asfortranarray(cupy.asarray(BAND)))), TRUE)
     with cupy.cuda.Stream(non_blocking=True) as stream:
         ab = cupy.asarray(BAND) + 0.0
-        found = sbth.eigvals_banded(ab)
+        computed = sbth.eigvals_banded(ab)
         full = sbth.eigvalsh(cupy.asarray(FULL) + 0.0)
         stream.synchronize()
-    close(cupy.asnumpy(found), TRUE)
-    close(cupy.asnumpy(full), TRUE)
+    assert_close(cupy.asnumpy(computed), TRUE)
+    assert_close(cupy.asnumpy(full), TRUE)
     for solve, shape in SOLVERS.items():
         with pytest.raises(TypeError, match="must be real"):
             getattr(sbth, solve)(cupy.ones(shape, complex))

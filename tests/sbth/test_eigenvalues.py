@@ -1,4 +1,4 @@
-"""Eigenvalues by bisection, and of band matrices end to end."""
+"""Eigenvalues of tridiagonal matrices by bisection, and of band matrices."""
 
 import numpy as np
 import pytest
@@ -10,45 +10,47 @@ EPS = np.finfo(float).eps
 
 
 def dense(d, e):
+    """Return a tridiagonal matrix in full storage."""
     return np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
 
 
-def error(found, true):
-    return np.max(np.abs(found - true)) / (np.max(np.abs(true)) * EPS)
+def error(computed, true):
+    """Return the largest error in units of eps times the largest eigenvalue."""
+    return np.max(np.abs(computed - true)) / (np.max(np.abs(true)) * EPS)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 17, 200, 1500])
 def test_random_matrices(device, n):
     rng = np.random.default_rng(n)
     d, e = rng.standard_normal(n), rng.standard_normal(n - 1)
-    found = sbth.eigvalsh_tridiagonal(d, e, device=device)
-    assert error(found, np.linalg.eigvalsh(dense(d, e))) < 10 + n
+    computed = sbth.eigvalsh_tridiagonal(d, e, device=device)
+    assert error(computed, np.linalg.eigvalsh(dense(d, e))) < 10 + n
 
 
 def test_wilkinson_and_clement(device):
-    """Pairs 7e-14 apart, and whole numbers."""
+    """The eigenvalues are pairs 7e-14 apart, and integers."""
     d = np.abs(np.arange(-10.0, 11.0))
-    found = sbth.eigvalsh_tridiagonal(d, np.ones(20), device=device)
-    assert found[-1] == pytest.approx(10.746194182903393, abs=1e-14)
-    assert 5e-14 < found[-1] - found[-2] < 9e-14
+    computed = sbth.eigvalsh_tridiagonal(d, np.ones(20), device=device)
+    assert computed[-1] == pytest.approx(10.746194182903393, abs=1e-14)
+    assert 5e-14 < computed[-1] - computed[-2] < 9e-14
     k = np.arange(1, 50)
-    found = sbth.eigvalsh_tridiagonal(np.zeros(50), np.sqrt(k * (50 - k)), device=device)
-    np.testing.assert_allclose(found, np.arange(-49, 50, 2), atol=1e-12)
+    computed = sbth.eigvalsh_tridiagonal(np.zeros(50), np.sqrt(k * (50 - k)), device=device)
+    np.testing.assert_allclose(computed, np.arange(-49, 50, 2), atol=1e-12)
 
 
 def test_selection(device):
     rng = np.random.default_rng(0)
     d, e = rng.standard_normal(100), rng.standard_normal(99)
-    whole = sbth.eigvalsh_tridiagonal(d, e, device=device)
-    some = sbth.eigvalsh_tridiagonal(d, e, select="i", select_range=(3, 10), device=device)
-    np.testing.assert_allclose(some, whole[3:11], atol=1e-14)
-    ends = 0.5 * (whole[19] + whole[20]), 0.5 * (whole[59] + whole[60])
-    some = sbth.eigvalsh_tridiagonal(d, e, select="v", select_range=ends, device=device)
-    np.testing.assert_allclose(some, whole[20:60], atol=1e-14)
-    found = sbth.eigvalsh_tridiagonal(
+    values = sbth.eigvalsh_tridiagonal(d, e, device=device)
+    selected = sbth.eigvalsh_tridiagonal(d, e, select="i", select_range=(3, 10), device=device)
+    np.testing.assert_allclose(selected, values[3:11], atol=1e-14)
+    ends = 0.5 * (values[19] + values[20]), 0.5 * (values[59] + values[60])
+    selected = sbth.eigvalsh_tridiagonal(d, e, select="v", select_range=ends, device=device)
+    np.testing.assert_allclose(selected, values[20:60], atol=1e-14)
+    computed = sbth.eigvalsh_tridiagonal(
         [1.0, 2.0, 3.0], [0.0, 0.0], select="v", select_range=(1, 2), device=device
     )
-    np.testing.assert_allclose(found, [2.0], atol=1e-15)
+    np.testing.assert_allclose(computed, [2.0], atol=1e-15)
     none = sbth.eigvalsh_tridiagonal(d, e, select="v", select_range=(50, 60), device=device)
     assert none.shape == (0,)
 
@@ -57,24 +59,24 @@ def test_selection(device):
 def test_huge_and_tiny(device, factor):
     rng = np.random.default_rng(0)
     d, e = rng.standard_normal(30), rng.standard_normal(29)
-    found = sbth.eigvalsh_tridiagonal(d * factor, e * factor, device=device)
-    assert error(found / factor, np.linalg.eigvalsh(dense(d, e))) < 40
+    computed = sbth.eigvalsh_tridiagonal(d * factor, e * factor, device=device)
+    assert error(computed / factor, np.linalg.eigvalsh(dense(d, e))) < 40
 
 
 def test_zero_and_multiple_eigenvalues(device):
     zero = sbth.eigvalsh_tridiagonal(np.zeros(5), np.zeros(4), device=device)
     np.testing.assert_allclose(zero, np.zeros(5), atol=1e-300)
-    found = sbth.eigvalsh_tridiagonal(np.repeat([2.0, -1.0], 10), np.zeros(19), device=device)
-    np.testing.assert_allclose(found, np.repeat([-1.0, 2.0], 10), rtol=1e-15)
+    computed = sbth.eigvalsh_tridiagonal(np.repeat([2.0, -1.0], 10), np.zeros(19), device=device)
+    np.testing.assert_allclose(computed, np.repeat([-1.0, 2.0], 10), rtol=1e-15)
     assert sbth.eigvalsh_tridiagonal([], [], device=device).shape == (0,)
 
 
 def test_bands_end_to_end(device):
     ab, true = reference.cosine_matrix([1.0, 0.5, -0.75, 0.1], 300)
-    found = sbth.eigvals_banded(ab, device=device)
-    assert error(found, true) < 300
-    some = sbth.eigvals_banded(ab, select="i", select_range=(0, 4), device=device)
-    np.testing.assert_allclose(some, found[:5], atol=1e-13)
+    computed = sbth.eigvals_banded(ab, device=device)
+    assert error(computed, true) < 300
+    selected = sbth.eigvals_banded(ab, select="i", select_range=(0, 4), device=device)
+    np.testing.assert_allclose(selected, computed[:5], atol=1e-13)
     single = sbth.eigvals_banded(ab.astype(np.float32), device=device)
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, true, atol=1e-4)
@@ -96,8 +98,8 @@ def test_bands_end_to_end(device):
     ],
 )
 def test_bad_input(arguments, message):
-    d, e, *rest = arguments
-    options = dict(zip(("select", "select_range"), rest, strict=False))
+    d, e, *selection = arguments
+    options = dict(zip(("select", "select_range"), selection, strict=False))
     with pytest.raises(ValueError, match=message):
         sbth.eigvalsh_tridiagonal(d, e, **options)
 
@@ -107,18 +109,18 @@ def test_a_wrong_selection_is_refused_before_the_reduction(solve, monkeypatch):
     from sbth import dense, eigenvalues
 
     for module, name in ((eigenvalues, "reduce_band"), (dense, "_reduce_to_band")):
-        monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it was reduced"))
+        monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("the matrix was reduced"))
     for options in ({"select": "x"}, {"select": "i", "select_range": (0, 4)}):
         with pytest.raises(ValueError, match="select"):
             solve(np.eye(4), **options)
 
 
-def test_the_other_order_of_bytes_is_the_same_precision():
+def test_arrays_of_the_other_byte_order_keep_their_precision():
     d, e = np.ones(3, ">f4"), np.full(2, 0.5, ">f4")
-    found = sbth.eigvalsh_tridiagonal(d, e)
-    assert found.dtype == np.float32
+    computed = sbth.eigvalsh_tridiagonal(d, e)
+    assert computed.dtype == np.float32
     np.testing.assert_array_equal(
-        found, sbth.eigvalsh_tridiagonal(d.astype(np.float32), e.astype(np.float32))
+        computed, sbth.eigvalsh_tridiagonal(d.astype(np.float32), e.astype(np.float32))
     )
     assert sbth.full_to_band(np.eye(3, dtype=">f4"), 1).dtype == np.float32
     assert sbth.tridiagonalize(np.ones((2, 3), ">f4"))[0].dtype == np.float32

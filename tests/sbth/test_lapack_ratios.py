@@ -1,4 +1,4 @@
-"""The ratios of LAPACK's test program for band matrices (dchksb), over its types of matrices."""
+"""The ratios of LAPACK's test program for band matrices (dchksb), for its types of matrices."""
 
 import numpy as np
 import pytest
@@ -12,22 +12,22 @@ THRESHOLD = 20.0
 
 
 def spaced(n):
-    """From 1 to eps, by equal steps."""
+    """Return n values from 1 to eps in arithmetic progression."""
     return np.linspace(1.0, EPS, n)
 
 
 def geometric(n):
-    """From 1 to eps, by equal factors."""
+    """Return n values from 1 to eps in geometric progression."""
     return EPS ** (np.arange(n) / max(n - 1, 1))
 
 
 def clustered(n):
-    """1, and the others eps."""
+    """Return n values, of which the first is 1 and the others are eps."""
     return np.where(np.arange(n) == 0, 1.0, EPS)
 
 
 def rotated(values, d, scale=1.0):
-    """A band matrix with these eigenvalues, of either sign."""
+    """Return a band matrix with these eigenvalues, with random signs, and the eigenvalues."""
     n, rng = len(values), np.random.default_rng(len(values))
     q = np.linalg.qr(rng.standard_normal((n, n)))[0]
     values = values * rng.choice((-1.0, 1.0), n) * scale
@@ -36,11 +36,13 @@ def rotated(values, d, scale=1.0):
 
 
 def random(n, d, scale=1.0):
+    """Return a random band matrix."""
     ab = np.random.default_rng(n + d).uniform(-1.0, 1.0, (d + 1, n)) * scale
     return ab, None
 
 
 def diagonal(values, d):
+    """Return a diagonal matrix in band storage, and its eigenvalues."""
     ab = np.zeros((d + 1, len(values)))
     ab[0] = values
     return ab, np.sort(values)
@@ -67,7 +69,7 @@ TYPES = {
 
 
 def toeplitz_power(n, d):
-    """The d-th power of tridiag(-1, 2.1, -1): its eigenvalues are powers of known ones."""
+    """Return the d-th power of tridiag(-1, 2.1, -1), whose eigenvalues are powers of known ones."""
     t = 2.1 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
     values = (2.1 - 2.0 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))) ** min(d, 6)
     power = np.linalg.matrix_power(t, min(d, 6))
@@ -75,24 +77,25 @@ def toeplitz_power(n, d):
 
 
 def small_beside_the_diagonal(n, d, size=SMALL * 1e-3, dtype=float):
-    """The squares of what is eliminated have but a few digits."""
+    """Return a matrix whose eliminated elements have squares with few digits."""
     ab, _ = random(n, d, size)
     ab[0] /= size
     return ab.astype(dtype), None
 
 
 def clement(n, d):
+    """Return the Clement matrix and its eigenvalues."""
     k = np.arange(1, n)
     ab = np.zeros((d + 1, n))
     ab[1, :-1] = np.sqrt(k * (n - k))
     return ab, np.arange(1.0 - n, n, 2.0)
 
 
-@pytest.fixture(params=["one step", "two steps"])
+@pytest.fixture(params=["one stage", "two stages"])
 def order(request, monkeypatch):
-    """n and d, of a band that is reduced in one step or in two."""
+    """n and d of a band that is reduced in one stage or in two."""
     monkeypatch.setattr(reduction, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
-    return (53, 7) if request.param == "one step" else (75, 34)
+    return (53, 7) if request.param == "one stage" else (75, 34)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -117,7 +120,7 @@ def test_ratios(device, order, kind):
 
 
 @pytest.mark.parametrize(("dtype", "size"), [(np.float64, 1e-157), (np.float32, 1e-21)])
-def test_reflections_are_orthogonal_where_squares_underflow(device, order, dtype, size):
+def test_reflections_are_orthogonal_when_squares_underflow(device, order, dtype, size):
     n, d = order
     ab, _ = small_beside_the_diagonal(n, d, size, dtype)
     main, below, q = sbth.tridiagonalize(ab, lower=True, keep_reflectors=True, device=device)
@@ -129,7 +132,7 @@ def test_reflections_are_orthogonal_where_squares_underflow(device, order, dtype
 
 
 @pytest.mark.parametrize("kind", ["random", "geometric"])
-def test_lower_and_upper_storage_give_the_same_bits(device, order, kind):
+def test_lower_and_upper_storage_give_identical_results(device, order, kind):
     ab, _ = TYPES[kind](*order)
     n, d = order
     upper = np.zeros_like(ab)
@@ -144,13 +147,13 @@ def test_lower_and_upper_storage_give_the_same_bits(device, order, kind):
 @pytest.mark.parametrize("n", [2, 16, 33])
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_laplacian_of_a_rectangle(device, n, d):
-    """n x d grid: the bandwidth is d, the spectrum is known."""
+    """For an n x d grid the bandwidth is d and the spectrum is known."""
     ab = np.zeros((d + 1, n * d))
     ab[0] = 4.0
     ab[1, : n * d - 1] = -1.0 if d > 1 else 0.0
     ab[1, d - 1 :: d] = 0.0
     ab[d, : (n - 1) * d] = -1.0
     x, y = (2.0 - 2.0 * np.cos(np.pi * np.arange(1, m + 1) / (m + 1)) for m in (n, d))
-    found = sbth.eigvals_banded(ab, lower=True, device=device)
+    computed = sbth.eigvals_banded(ab, lower=True, device=device)
     true = np.sort(np.add.outer(x, y).ravel())
-    assert np.max(np.abs(found - true)) < THRESHOLD * 8.0 * n * d * EPS
+    assert np.max(np.abs(computed - true)) < THRESHOLD * 8.0 * n * d * EPS

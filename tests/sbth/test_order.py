@@ -1,4 +1,4 @@
-"""The wavefronts have every task once, after what it needs, and beside nothing that it touches."""
+"""Wavefronts run every task once, after its dependencies, and never two that share elements."""
 
 import itertools
 
@@ -15,14 +15,15 @@ from sbth._order_math import (
 
 
 def wavefronts(n, d, b):
+    """Return the tasks (sweep, number) of each step."""
     return [
         [(s, t - 2 * s) for s in range(*sweeps_in_step(t, n, d, b))]
         for t in range(step_count(n, d, b))
     ]
 
 
-def touched(s, k, n, d, b):
-    """Columns and rows of a task's blocks."""
+def modified_elements(s, k, n, d, b):
+    """Return the (row, column) of all elements that a task modifies."""
     c0, m, rows = block_extents(s, k, n, d, b)
     return {(i, j) for j in range(c0, c0 + m) for i in range(j, c0 + m + rows)}
 
@@ -31,7 +32,7 @@ CASES = [(3, 2, 1), (9, 2, 1), (24, 5, 1), (17, 16, 1), (31, 7, 3), (40, 9, 8), 
 
 
 @pytest.mark.parametrize(("n", "d", "b"), CASES)
-def test_every_task_runs_once_after_what_it_needs(n, d, b):
+def test_every_task_runs_once_after_its_dependencies(n, d, b):
     tasks = {(s, k) for s in range(sweep_count(n, b)) for k in range(last_task(s, n, d, b) + 1)}
     fronts = wavefronts(n, d, b)
     assert sorted(itertools.chain(*fronts)) == sorted(tasks)
@@ -45,15 +46,15 @@ def test_every_task_runs_once_after_what_it_needs(n, d, b):
 
 
 @pytest.mark.parametrize(("n", "d", "b"), CASES)
-def test_tasks_of_a_wavefront_touch_different_elements(n, d, b):
+def test_tasks_of_a_wavefront_modify_different_elements(n, d, b):
     for front in wavefronts(n, d, b):
         for one, other in itertools.combinations(front, 2):
-            assert not touched(*one, n, d, b) & touched(*other, n, d, b)
+            assert not modified_elements(*one, n, d, b) & modified_elements(*other, n, d, b)
 
 
 @pytest.mark.parametrize(("n", "d", "b"), CASES)
-def test_the_sweeps_leave_nothing_outside(n, d, b):
-    """Every column with something below b subdiagonals belongs to a sweep, and no other sweep."""
+def test_sweeps_eliminate_all_columns(n, d, b):
+    """The sweeps cover exactly the columns with elements below b subdiagonals."""
     wide = {j for j in range(n) if j + b < n - 1}
     assert wide <= set(range(sweep_count(n, b) * b))
     assert (sweep_count(n, b) - 1) * b + b < n - 1 or not wide

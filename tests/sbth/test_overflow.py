@@ -1,4 +1,4 @@
-"""What overflows is an error that names the user's argument; what does not overflow is computed."""
+"""Overflow is an error that names the user's argument; everything else is computed."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ ONES = np.ones((N, N))
 
 
 def limits(dtype):
-    """A size at which N times it overflows, and the largest one at which it does not."""
+    """Return a factor with which N overflows, and a large one with which it does not."""
     largest = np.finfo(dtype).max
     return largest / dtype(2.0), largest / dtype(16.0)
 
@@ -20,14 +20,14 @@ def limits(dtype):
 def test_an_eigenvalue_that_overflows_is_an_error(device, dtype):
     large, small = limits(dtype)
     ab, full = ONES.astype(dtype), ONES.astype(dtype)
-    words = f"is too large: an eigenvalue exceeds the largest {np.dtype(dtype)}"
-    with pytest.raises(ValueError, match=f"^a_band {words}"):
+    message = f"is too large: an eigenvalue exceeds the largest {np.dtype(dtype)}"
+    with pytest.raises(ValueError, match=f"^a_band {message}"):
         sbth.eigvals_banded(ab * large, device=device)
-    with pytest.raises(ValueError, match=f"^a {words}"):
+    with pytest.raises(ValueError, match=f"^a {message}"):
         sbth.eigvalsh(full * large, device="cpu")
-    found = sbth.eigvals_banded(ab * small, device=device)
-    np.testing.assert_allclose(found / small, [0] * (N - 1) + [N], atol=1e-5)
-    with pytest.raises(ValueError, match=r"^ab is too large: its tridiagonal form overflows"):
+    values = sbth.eigvals_banded(ab * small, device=device)
+    np.testing.assert_allclose(values / small, [0] * (N - 1) + [N], atol=1e-5)
+    with pytest.raises(ValueError, match=r"^ab is too large: its tridiagonal form exceeds"):
         sbth.tridiagonalize(ab * large, device=device)
 
 
@@ -36,7 +36,7 @@ def test_tridiagonal_eigenvalues_do_not_become_infinite(device, dtype):
     """2 d cos(pi / 31) and the like: the outermost overflow, those in the middle do not."""
     large = np.finfo(dtype).max
     d, e = np.zeros(30, dtype), np.full(29, large, dtype)
-    with pytest.raises(ValueError, match=r"^d, e is too large: an eigenvalue overflows"):
+    with pytest.raises(ValueError, match=r"^d, e is too large: an eigenvalue exceeds"):
         sbth.eigvalsh_tridiagonal(d, e, device=device)
     middle = sbth.eigvalsh_tridiagonal(d, e, "i", (12, 17), device=device)
     true = np.sort(2.0 * np.cos(np.pi * np.arange(1, 31) / 31))[12:18]
@@ -45,19 +45,21 @@ def test_tridiagonal_eigenvalues_do_not_become_infinite(device, dtype):
 
 
 def test_selected_eigenvalues_survive_an_overflow_of_others(device):
-    """The tridiagonal form of this matrix overflows; the eigenvalue that was asked for is 0."""
+    """The tridiagonal form of this matrix overflows; the selected eigenvalue is 0."""
     large, _ = limits(np.float64)
-    found = sbth.eigvals_banded(ONES * large, select="i", select_range=(0, 3), device=device)
-    assert np.max(np.abs(found)) < 1e-13 * large
+    values = sbth.eigvals_banded(ONES * large, select="i", select_range=(0, 3), device=device)
+    assert np.max(np.abs(values)) < 1e-13 * large
     window = -0.1 * large, 0.1 * large
-    found = sbth.eigvals_banded(ONES * large, select="v", select_range=window, device=device)
-    assert found.shape == (N - 1,)
-    found = sbth.eigvalsh(ONES * large, select="i", select_range=(0, 3), device="cpu")
-    assert np.max(np.abs(found)) < 1e-13 * large
+    values = sbth.eigvals_banded(ONES * large, select="v", select_range=window, device=device)
+    assert values.shape == (N - 1,)
+    values = sbth.eigvalsh(ONES * large, select="i", select_range=(0, 3), device="cpu")
+    assert np.max(np.abs(values)) < 1e-13 * large
 
 
 def test_a_band_that_overflows_is_an_error():
     large, small = limits(np.float64)
-    with pytest.raises(ValueError, match=r"^a is too large: its band form exceeds the largest float64"):
+    with pytest.raises(
+        ValueError, match=r"^a is too large: its band form exceeds the largest float64"
+    ):
         sbth.full_to_band(ONES * large, 2, device="cpu")
     assert np.isfinite(sbth.full_to_band(ONES * small, 2, device="cpu")).all()

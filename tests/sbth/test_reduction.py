@@ -1,4 +1,4 @@
-"""The reduction to tridiagonal form: spectra, the obvious algorithm, hard matrices, bad input."""
+"""Reduction to tridiagonal form: spectra, the reference, difficult matrices, invalid input."""
 
 import numpy as np
 import pytest
@@ -11,17 +11,19 @@ EPS = np.finfo(float).eps
 
 
 def band(n, d, seed=0, dtype=float):
+    """Return a random band matrix."""
     return np.random.default_rng(seed).standard_normal((d + 1, n)).astype(dtype)
 
 
 def spectrum(d, e):
+    """Return the eigenvalues of a tridiagonal matrix, by NumPy."""
     t = np.diag(d.astype(float)) + np.diag(e.astype(float), -1) + np.diag(e.astype(float), 1)
     return np.linalg.eigvalsh(t)
 
 
-def ratio(found, true, eps=EPS):
-    """LAPACK's test ratio |D1 - D2| / (|D1| ulp), for n eps."""
-    return np.max(np.abs(found - true)) / (np.max(np.abs(true)) * eps * len(true))
+def ratio(computed, true, eps=EPS):
+    """Return LAPACK's test ratio |D1 - D2| / (|D1| ulp), with n eps for ulp."""
+    return np.max(np.abs(computed - true)) / (np.max(np.abs(true)) * eps * len(true))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -29,16 +31,16 @@ def ratio(found, true, eps=EPS):
     ("n", "d"),
     [(3, 2), (4, 3), (5, 2), (40, 5), (65, 16), (50, 49), (130, 32), (100, 33), (140, 64)],
 )
-def test_spectrum_is_kept(device, n, d, dtype):
+def test_the_spectrum_is_preserved(device, n, d, dtype):
     ab = band(n, d, n, dtype)
-    found = sbth.tridiagonalize(ab, device=device)
-    assert [v.dtype for v in found] == [dtype, dtype]
-    assert [v.shape for v in found] == [(n,), (n - 1,)]
+    computed = sbth.tridiagonalize(ab, device=device)
+    assert [v.dtype for v in computed] == [dtype, dtype]
+    assert [v.shape for v in computed] == [(n,), (n - 1,)]
     true = np.linalg.eigvalsh(reference.dense_from_band(ab).astype(float))
-    assert ratio(spectrum(*found), true, np.finfo(dtype).eps) < 5
+    assert ratio(spectrum(*computed), true, np.finfo(dtype).eps) < 5
 
 
-def test_follows_the_obvious_algorithm(device):
+def test_agrees_with_the_reference_algorithm(device):
     ab = band(30, 4)
     d, e = sbth.tridiagonalize(ab, device=device)
     d_true, e_true = reference.tridiagonalize_dense(reference.dense_from_band(ab), 4)
@@ -47,15 +49,15 @@ def test_follows_the_obvious_algorithm(device):
 
 
 @pytest.mark.parametrize("d", [5, 20])
-def test_all_methods_give_the_same_bits(device, d):
-    """Also a race detector: what runs at once must not matter."""
+def test_all_methods_give_identical_results(device, d):
+    """This also detects races: results must not depend on which tasks run at once."""
     ab = band(150, d)
     base = sbth.tridiagonalize(ab, device=device)
     for method in METHODS[device]:
         for in_flight in (1, 2, None):
-            found = sbth.tridiagonalize(ab, method=method, in_flight=in_flight, device=device)
-            np.testing.assert_array_equal(found[0], base[0])
-            np.testing.assert_array_equal(found[1], base[1])
+            computed = sbth.tridiagonalize(ab, method=method, in_flight=in_flight, device=device)
+            np.testing.assert_array_equal(computed[0], base[0])
+            np.testing.assert_array_equal(computed[1], base[1])
 
 
 def test_closed_form_spectrum(device):
@@ -63,7 +65,7 @@ def test_closed_form_spectrum(device):
     assert ratio(spectrum(*sbth.tridiagonalize(ab, device=device)), true) < 5
 
 
-def test_upper_storage_and_what_lies_outside(device):
+def test_upper_storage_and_entries_outside_the_matrix(device):
     ab = band(20, 3)
     dense = reference.dense_from_band(ab, lower=True)
     ab[1:, -1] = np.nan
@@ -88,10 +90,10 @@ def test_huge_and_tiny_entries(device, factor):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_subnormal_entries(device, dtype):
-    """All ones, times the least positive number: one eigenvalue is n of these, the others are 0."""
+    """All elements are the smallest positive number, so one eigenvalue is n of these, the others 0."""
     ab = np.full((9, 9), np.finfo(dtype).smallest_subnormal, dtype)
-    found = sbth.eigvals_banded(ab, device=device)
-    np.testing.assert_array_equal(found / np.finfo(dtype).smallest_subnormal, [0] * 8 + [9])
+    computed = sbth.eigvals_banded(ab, device=device)
+    np.testing.assert_array_equal(computed / np.finfo(dtype).smallest_subnormal, [0] * 8 + [9])
 
 
 def test_zero_identity_and_decoupled(device):
@@ -100,8 +102,8 @@ def test_zero_identity_and_decoupled(device):
     assert not zero[1].any()
     identity = np.zeros((4, 9))
     identity[0] = 1.0
-    found = sbth.tridiagonalize(identity, lower=True, device=device)
-    np.testing.assert_array_equal(found[0], np.ones(9))
+    computed = sbth.tridiagonalize(identity, lower=True, device=device)
+    np.testing.assert_array_equal(computed[0], np.ones(9))
     ab = band(24, 3)
     for j, k in ((9, 3), (10, 2), (10, 3), (11, 1), (11, 2), (11, 3)):  # two blocks of 12
         ab[k, j] = 0.0
@@ -131,7 +133,7 @@ def test_small_orders_and_bandwidths(device, shape):
         assert not e.any()
 
 
-def test_input_is_left_alone(device):
+def test_the_input_is_not_modified(device):
     ab = band(30, 4)[:, ::-1]
     before = ab.copy()
     ab.flags.writeable = False
@@ -159,20 +161,20 @@ def test_bad_input(change, error, message):
 
 @pytest.mark.simulator
 @pytest.mark.parametrize("device", ["cuda"])
-def test_a_wait_in_vain_ends(require_cuda, device):
-    """What a block does when the sweep before its own has died."""
+def test_a_wait_times_out(require_cuda, device):
+    """A block does not wait forever for a sweep that has failed."""
     from hetero._driver import cuda
     from hetero.jit import kernel
     from sbth._reduction_cuda import wait_for_progress
 
     @kernel(cache=False)
-    def waiting(progress, control, results):
+    def wait_twice(progress, control, results):
         results[0] = wait_for_progress(progress, 4, 3, control, 20)
         results[1] = wait_for_progress(progress, 2, 3, control, 20)
 
     progress, control, results = (cuda.to_device(np.zeros(6, np.int32)) for _ in range(3))
     progress[2] = 3
-    waiting[1, 1](progress, control, results)
+    wait_twice[1, 1](progress, control, results)
     assert list(results.copy_to_host()[:2]) == [1, 0]
     assert control.copy_to_host()[1] == 5  # sweep 5 waited for sweep 4
 
@@ -185,15 +187,15 @@ def test_conversions():
         ab = sbth.band_from_dense(dense, lower=lower)
         assert ab.shape == (4, 12)
         np.testing.assert_array_equal(sbth.dense_from_band(ab, lower=lower), dense)
-        found = sbth.band_from_sparse(sparse.csr_matrix(dense), lower=lower)
-        np.testing.assert_array_equal(found, ab)
+        computed = sbth.band_from_sparse(sparse.csr_matrix(dense), lower=lower)
+        np.testing.assert_array_equal(computed, ab)
     with pytest.raises(ValueError, match="bandwidth=2 is too small"):
         sbth.band_from_dense(dense, 2)
     with pytest.raises(TypeError, match="a must be a SciPy sparse matrix, got ndarray"):
         sbth.band_from_sparse(dense)
 
 
-def test_zeros_that_a_sparse_matrix_holds_widen_no_band():
+def test_explicit_zeros_of_a_sparse_matrix_do_not_widen_the_band():
     from scipy import sparse
 
     a = sparse.coo_array(([1.0, 2.0, 0.0, 3.0], ([0, 2, 5, 2], [0, 1, 0, 1])), shape=(6, 6))
@@ -202,7 +204,7 @@ def test_zeros_that_a_sparse_matrix_holds_widen_no_band():
     assert ab[1, 1] == 5.0
 
 
-def test_reflections_of_nothing_and_of_no_columns():
+def test_reflectors_of_an_empty_matrix_and_of_no_columns():
     for n, columns in ((0, 3), (0, 0), (9, 0)):
         q = sbth.tridiagonalize(band(n, 3), keep_reflectors=True, device="cpu")[2]
         assert q.apply(np.ones((n, columns))).shape == (n, columns)

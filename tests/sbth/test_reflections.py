@@ -1,4 +1,4 @@
-"""Q keeps its digits, is not uploaded as zeros, and costs what the documentation says."""
+"""Q is accurate, is not uploaded as zeros, and costs as much as the documentation says."""
 
 import numpy as np
 import pytest
@@ -8,36 +8,37 @@ import sbth
 from sbth import dense, reference
 
 
-def reflections(n, d, dtype, **options):
+def reduce_random_band(n, d, dtype, **options):
+    """Return Q of the reduction of a random band matrix."""
     ab = np.random.default_rng(n).standard_normal((d + 1, n)).astype(dtype)
     return sbth.tridiagonalize(ab, keep_reflectors=True, **options)[2]
 
 
-def test_a_float32_vector_does_not_cost_digits():
-    """x is exact in float32, so the image must be that of the same x in float64."""
-    q = reflections(40, 4, np.float64, device="cpu")
+def test_vectors_of_any_type_are_multiplied_in_float64():
+    """x is exact in float32, so the product must be that of the same x in float64."""
+    q = reduce_random_band(40, 4, np.float64, device="cpu")
     x = np.random.default_rng(0).integers(-8, 8, (40, 3))
     exact = q.apply(x.astype(float))
     for dtype in (np.float32, np.float16, np.int8):
-        found = q.apply(x.astype(dtype))
-        assert found.dtype == np.float64
-        np.testing.assert_array_equal(found, exact)
-    found = q.apply(x.astype(np.complex64))
-    assert found.dtype == np.complex128
-    np.testing.assert_array_equal(found.real, exact)
+        result = q.apply(x.astype(dtype))
+        assert result.dtype == np.float64
+        np.testing.assert_array_equal(result, exact)
+    result = q.apply(x.astype(np.complex64))
+    assert result.dtype == np.complex128
+    np.testing.assert_array_equal(result.real, exact)
 
 
 def test_results_have_the_more_precise_of_both_types():
-    q = reflections(40, 4, np.float32, device="cpu")
+    q = reduce_random_band(40, 4, np.float32, device="cpu")
     for dtype, expected in (("f4", "f4"), ("f8", "f8"), ("i8", "f8"), ("c8", "c8")):
         assert q.apply(np.ones(40, dtype)).dtype == np.dtype(expected)
-    nothing = reflections(2, 1, np.float64, device="cpu")  # Q = 1, without a stage
-    assert nothing.apply(np.ones(2, np.float32)).dtype == np.float64
+    identity = reduce_random_band(2, 1, np.float64, device="cpu")  # Q = 1, without a stage
+    assert identity.apply(np.ones(2, np.float32)).dtype == np.float64
 
 
 @pytest.mark.parametrize("d", [5, 40])
 def test_only_the_band_is_uploaded(device, d, monkeypatch):
-    """The reflections start as zeros, which a GPU can write itself."""
+    """The reflections start as zeros, which a GPU can store itself."""
     from sbth import reduction
 
     monkeypatch.setattr(reduction, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
@@ -67,7 +68,7 @@ def test_memory_for_reflections_is_zero(require_cuda, device):
 
 
 class Counted(np.ndarray):
-    """An array that adds up the multiply-adds of the matrix products it takes part in."""
+    """An array that counts the multiply-adds of its matrix products."""
 
     operations = 0
 
@@ -81,7 +82,7 @@ class Counted(np.ndarray):
 
 
 class Counting:
-    """NumPy, with stacks that are counted, too."""
+    """NumPy, with an hstack that returns counting arrays."""
 
     def __getattr__(self, name):
         return getattr(np, name)
@@ -91,7 +92,7 @@ class Counting:
 
 
 def test_full_to_band_needs_as_many_operations_as_documented(monkeypatch):
-    """n^3 multiply-adds: b m^2 of a product and 2 b m^2 of an update for each panel."""
+    """n^3 multiply-adds: b m^2 for the product and 2 b m^2 for the update of each panel."""
     n, b = 300, 4
     rng = np.random.default_rng(0)
     a = rng.standard_normal((n, n))

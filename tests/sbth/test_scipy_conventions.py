@@ -1,4 +1,4 @@
-"""The functions take what SciPy's take, in the same order, and mean the same by it."""
+"""The functions have the arguments of SciPy's, in the same order and with the same meaning."""
 
 import inspect
 
@@ -15,8 +15,9 @@ BAND = RNG.standard_normal((4, 30))
 EPS = np.finfo(float).eps
 
 
-def same(found, true):
-    np.testing.assert_allclose(found, true, rtol=0, atol=100 * EPS * np.max(np.abs(BAND)))
+def assert_close(computed, true):
+    """Check eigenvalues to a few eps."""
+    np.testing.assert_allclose(computed, true, rtol=0, atol=100 * EPS * np.max(np.abs(BAND)))
 
 
 def test_signature_of_eigvals_banded_is_scipys():
@@ -30,21 +31,23 @@ def test_signature_of_eigvals_banded_is_scipys():
 
 
 def test_storage_is_read_as_scipy_reads_it(device):
-    """By default the upper triangle: the same array means another matrix in lower storage."""
+    """The default is the upper triangle; the same array is another matrix in lower storage."""
     for options in ({}, {"lower": False}, {"lower": True}):
         true = scipy.linalg.eigvals_banded(BAND, **options)
-        same(sbth.eigvals_banded(BAND, **options, device=device), true)
+        assert_close(sbth.eigvals_banded(BAND, **options, device=device), true)
         d, e = sbth.tridiagonalize(BAND, **options, device=device)
-        same(sbth.eigvalsh_tridiagonal(d, e, device=device), true)
-        same(np.linalg.eigvalsh(sbth.dense_from_band(BAND, **options)), true)
-        same(np.linalg.eigvalsh(reference.dense_from_band(BAND, **options)), true)
+        assert_close(sbth.eigvalsh_tridiagonal(d, e, device=device), true)
+        assert_close(np.linalg.eigvalsh(sbth.dense_from_band(BAND, **options)), true)
+        assert_close(np.linalg.eigvalsh(reference.dense_from_band(BAND, **options)), true)
 
 
 def test_positional_arguments_have_scipys_order():
     arguments = BAND, True, False, "i", (3, 7), True
-    same(sbth.eigvals_banded(*arguments), scipy.linalg.eigvals_banded(*arguments))
+    assert_close(sbth.eigvals_banded(*arguments), scipy.linalg.eigvals_banded(*arguments))
     arguments = BAND[0], BAND[1, :-1], "v", (-1.0, 0.5), True, 0.0
-    same(sbth.eigvalsh_tridiagonal(*arguments), scipy.linalg.eigvalsh_tridiagonal(*arguments))
+    assert_close(
+        sbth.eigvalsh_tridiagonal(*arguments), scipy.linalg.eigvalsh_tridiagonal(*arguments)
+    )
 
 
 @pytest.mark.parametrize("select", ["a", "v", "i", "all", "value", "index", "Index", 0, 1, 2])
@@ -53,13 +56,13 @@ def test_selections_are_words_letters_and_numbers(select):
     window = (None, (-1.0, 1.5), (2, 5))[kind]
     true = scipy.linalg.eigvals_banded(BAND, select=select, select_range=window)
     assert true.size
-    same(sbth.eigvals_banded(BAND, select=select, select_range=window), true)
+    assert_close(sbth.eigvals_banded(BAND, select=select, select_range=window), true)
     d, e = BAND[0], BAND[1, :-1]
     true = scipy.linalg.eigvalsh_tridiagonal(d, e, select=select, select_range=window)
-    same(sbth.eigvalsh_tridiagonal(d, e, select=select, select_range=window), true)
+    assert_close(sbth.eigvalsh_tridiagonal(d, e, select=select, select_range=window), true)
     full = reference.dense_from_band(BAND)
-    found = sbth.eigvalsh(full, select=select, select_range=window, device="cpu")
-    same(found, scipy.linalg.eigvals_banded(BAND, select=select, select_range=window))
+    computed = sbth.eigvalsh(full, select=select, select_range=window, device="cpu")
+    assert_close(computed, scipy.linalg.eigvals_banded(BAND, select=select, select_range=window))
 
 
 @pytest.mark.parametrize("select", ["x", "alle", 3, -1, True, 1.5, None, ("a",)])
@@ -81,7 +84,7 @@ TAKES_LOWER = {
 @pytest.mark.parametrize("name", TAKES_LOWER)
 @pytest.mark.parametrize("lower", ["upper", "lower", 1, None])
 def test_lower_must_be_a_bool(name, lower):
-    """A text would count as true, whatever it says."""
+    """Any text would be true."""
     with pytest.raises(TypeError, match="lower must be True or False, got"):
         getattr(sbth, name)(TAKES_LOWER[name], lower=lower)
 
@@ -95,9 +98,9 @@ def test_all_functions_agree_on_storage(lower):
         sbth.band_from_sparse(sparse.csr_array(full), lower=lower),
         sbth.full_to_band(full, 2, lower=lower, device="cpu"),
     ):
-        same(scipy.linalg.eigvals_banded(ab, lower=bool(lower)), true)
+        assert_close(scipy.linalg.eigvals_banded(ab, lower=bool(lower)), true)
     ab, true = reference.cosine_matrix([1.0, -0.5, 0.25], 20, lower=lower)
-    same(scipy.linalg.eigvals_banded(ab, lower=bool(lower)), true)
+    assert_close(scipy.linalg.eigvals_banded(ab, lower=bool(lower)), true)
 
 
 def test_defaults_compose():
@@ -107,18 +110,18 @@ def test_defaults_compose():
     np.testing.assert_array_equal(ab, np.where(inside, BAND, 0.0))
     np.testing.assert_array_equal(sbth.dense_from_band(ab), full)
     true = np.linalg.eigvalsh(full)
-    same(sbth.eigvals_banded(sbth.band_from_sparse(sparse.coo_array(full))), true)
-    same(sbth.eigvals_banded(sbth.full_to_band(full, 2, device="cpu")), true)
+    assert_close(sbth.eigvals_banded(sbth.band_from_sparse(sparse.coo_array(full))), true)
+    assert_close(sbth.eigvals_banded(sbth.full_to_band(full, 2, device="cpu")), true)
 
 
 def test_a_tolerance_stops_the_bisection_early(device):
     true = scipy.linalg.eigvals_banded(BAND)
     for tol in (1e-3, 1e-8):
-        found = sbth.eigvals_banded(BAND, tol=tol, device=device)
-        assert np.max(np.abs(found - true)) <= tol
+        computed = sbth.eigvals_banded(BAND, tol=tol, device=device)
+        assert np.max(np.abs(computed - true)) <= tol
     assert np.max(np.abs(sbth.eigvals_banded(BAND, tol=0.1, device=device) - true)) > 1e-9
     for default in (None, 0.0, -1.0):
-        same(sbth.eigvals_banded(BAND, tol=default, device=device), true)
+        assert_close(sbth.eigvals_banded(BAND, tol=default, device=device), true)
     with pytest.raises(TypeError, match="tol must be a real number"):
         sbth.eigvals_banded(BAND, tol="small", device=device)
 
@@ -127,14 +130,14 @@ def test_a_tolerance_stops_the_bisection_early(device):
 def test_scipys_other_options_are_accepted(name):
     before = BAND.copy()
     for value in (False, True):
-        same(sbth.eigvals_banded(BAND, **{name: value}), scipy.linalg.eigvals_banded(BAND))
+        assert_close(sbth.eigvals_banded(BAND, **{name: value}), scipy.linalg.eigvals_banded(BAND))
     np.testing.assert_array_equal(BAND, before)
     with pytest.raises(TypeError, match=f"{name} must be True or False"):
         sbth.eigvals_banded(BAND, **{name: "no"})
 
 
 def test_complex_matrices_are_refused_by_the_conversions():
-    """They mirror without conjugation."""
+    """The conversions mirror elements without conjugation."""
     with pytest.raises(TypeError, match="must be real"):
         sbth.band_from_dense(1j * np.eye(3))
     with pytest.raises(TypeError, match="must be real"):

@@ -1,4 +1,4 @@
-"""The thesis's experiments: the host-driven pipeline is right, its counts are, and studies run."""
+"""The experiments of Riesinger (2017): the host-driven pipeline, its counts, and the studies."""
 
 import json
 
@@ -13,6 +13,7 @@ from sbth.study.host_driven import ORDERS, HostDriven
 
 
 def working_matrix(ab):
+    """Return the working matrix of a matrix in lower band storage."""
     work = np.zeros((ab.shape[1], 2 * (ab.shape[0] - 1)))
     for k, row in enumerate(ab):
         work[: ab.shape[1] - k, k] = row[: ab.shape[1] - k]
@@ -21,19 +22,19 @@ def working_matrix(ab):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("length", [1, 3])
-def test_host_driven_pipeline_keeps_the_spectrum(device, order, length):
+def test_host_driven_pipeline_preserves_the_spectrum(device, order, length):
     ab = np.random.default_rng(0).standard_normal((4, 23))
-    ab[:, 9:11] = 0.0  # columns of zeros, where the thesis divides by 0
+    ab[:, 9:11] = 0.0  # columns of zeros, for which the formula of the thesis divides by 0
     driver = HostDriven(working_matrix(ab), Device(device), length, order)
     driver.run()
-    found = driver.result()
-    assert not found[:, 2:].any()
-    t = np.diag(found[:, 0]) + np.diag(found[:-1, 1], -1) + np.diag(found[:-1, 1], 1)
+    work = driver.result()
+    assert not work[:, 2:].any()
+    t = np.diag(work[:, 0]) + np.diag(work[:-1, 1], -1) + np.diag(work[:-1, 1], 1)
     true = np.linalg.eigvalsh(reference.dense_from_band(ab, lower=True))
     np.testing.assert_allclose(np.linalg.eigvalsh(t), true, atol=1e-13)
 
 
-def test_calls_are_counted_right():
+def test_calls_are_counted_correctly():
     n, d = 31, 4
     driver = HostDriven(np.ones((n, 2 * d)), Device("cpu"), 2, "breadth first")
     driver.run()

@@ -63,12 +63,12 @@ def _window_ranges(out, steps):
 def _finish(path, steps, weights, begin, end, out):
     for i in prange(end - begin):
         w = begin + np.int64(i)
-        at = w * steps
+        start = w * steps
         for d in range(out.shape[0]):
             scale, first, last = weights[d]
-            value = out[d, w] + first * path[at]
+            value = out[d, w] + first * path[start]
             if last != 0.0:
-                value += last * path[at + steps]
+                value += last * path[start + steps]
             out[d, w] = scale * value
 
 

@@ -54,19 +54,19 @@ def sums_kernel(dtype, count):
         total = cast(nothing, share)
         x = cast(four, share)
         stride = lanes * size
-        j, at = low + lane * size, uint64(window * steps + low + lane * size)
+        j, index = low + lane * size, uint64(window * steps + low + lane * size)
         while aligned and j + 3 * stride + size <= high:  # four loads are in flight
-            x0, x1 = load(path, at, x), load(path, at + uint64(stride), x)
-            x2 = load(path, at + uint64(2 * stride), x)
-            x3 = load(path, at + uint64(3 * stride), x)
+            x0, x1 = load(path, index, x), load(path, index + uint64(stride), x)
+            x2 = load(path, index + uint64(2 * stride), x)
+            x3 = load(path, index + uint64(3 * stride), x)
             total = add(total, x0, steps - j, share)
             total = add(total, x1, steps - j - stride, share)
             total = add(total, x2, steps - j - 2 * stride, share)
             total = add(total, x3, steps - j - 3 * stride, share)
-            j, at = j + 4 * stride, at + uint64(4 * stride)
+            j, index = j + 4 * stride, index + uint64(4 * stride)
         while aligned and j + size <= high:
-            total = add(total, load(path, at, x), steps - j, share)
-            j, at = j + stride, at + uint64(stride)
+            total = add(total, load(path, index, x), steps - j, share)
+            j, index = j + stride, index + uint64(stride)
         while j < high:
             for i in range(size):
                 inside = j + i < high
@@ -104,11 +104,11 @@ def join_parts(partial, parts, out):
 @kernel
 def finish_windows(path, steps, weights, out):
     for w in range(cuda.grid(1), out.shape[1], cuda.gridsize(1)):
-        at = w * steps
+        start = w * steps
         for d in range(out.shape[0]):
-            value = out[d, w] + weights[d, 1] * path[at]
+            value = out[d, w] + weights[d, 1] * path[start]
             if weights[d, 2] != 0.0:
-                value += weights[d, 2] * path[at + steps]
+                value += weights[d, 2] * path[start + steps]
             out[d, w] = weights[d, 0] * value
 
 

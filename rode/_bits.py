@@ -164,8 +164,8 @@ def rough_log2(typing, x):
         bits = builder.bitcast(values[0], word)
         power = builder.and_(builder.sub(bits, word(0x3F2AAAAB)), word(-1 << 23))
         f = builder.fsub(builder.bitcast(builder.sub(bits, power), real), real(1.0))
-        first, *rest = map(real, _LOG2)
-        for c in rest:
+        first, *lower = map(real, _LOG2)
+        for c in lower:
             first = builder.fma(first, f, c)
         k = builder.fmul(builder.sitofp(power, real), real(2.0**-23))
         return builder.fma(first, f, k)
@@ -205,8 +205,8 @@ def _rough(instruction, coefficients, odd):
                     builder, f"{instruction}.approx.ftz.f32 $0, $1;", real, "=f,f", values
                 )
             square = builder.fmul(v, v)
-            first, *rest = map(real, coefficients)
-            for c in rest:
+            first, *lower = map(real, coefficients)
+            for c in lower:
                 first = builder.fma(first, square, c)
             return builder.fmul(v, first) if odd else first
 

@@ -11,11 +11,11 @@ from hetero import errors
 from hetero.arrays import as_real
 
 TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
-"""Times at which functions are tried in turn before it is known when the solution starts."""
+"""Times at which functions are tried in turn, as long as the start time is unknown."""
 
 
 def table_of(parameters) -> np.ndarray:
-    """Parameters as a (numbers, sets) array."""
+    """Return the parameters as a (numbers, sets) array."""
     if not np.iterable(parameters):
         raise TypeError(f"parameters must be a sequence of numbers or arrays, got {parameters!r}")
     columns = [np.atleast_1d(as_real("parameters", v)) for v in parameters]
@@ -31,9 +31,10 @@ def table_of(parameters) -> np.ndarray:
 
 
 def start_of(start, dimension: int, offset: int):
-    """Return (function of (O, p), numbers): numbers to start from are read behind `offset` others.
+    """Return (function of (O, p), initial values) for the argument `start` of a problem.
 
-    The numbers are empty if `start` is a function.
+    The function reads the initial values behind `offset` parameters. They are empty if `start` is
+    a function.
     """
     if callable(start):
         return start, ()
@@ -48,7 +49,7 @@ def start_of(start, dimension: int, offset: int):
 
 
 def outputs_of(problem, outputs) -> tuple[str, ...]:
-    """Names of a problem's outputs, after one call of each function."""
+    """Return the names of a problem's outputs, after one call of each function."""
     count = len(try_functions(problem, TIMES))
     names = tuple(outputs) if outputs else tuple(f"y{i}" for i in range(count))
     if len(names) != count:
@@ -85,6 +86,7 @@ def try_functions(problem, times) -> tuple:
 
 
 def _try_at(problem, t: float, o: float) -> tuple:
+    """Call every function for the first path at time t and O = o; return its outputs."""
     p, count = first_parameters(problem), problem.dimension
     x = problem.start_numbers or _numbers(problem, "start", count, O=o, p=p)
     x = tuple(map(float, x))
@@ -100,12 +102,12 @@ def _try_at(problem, t: float, o: float) -> tuple:
 
 
 def first_parameters(problem) -> tuple[float, ...]:
-    """The parameters of the first path, as functions get them."""
+    """Return the parameters of the first path, in the form that functions receive."""
     return tuple(map(float, problem.parameters[:, 0]))
 
 
 def _numbers(problem, name: str, count: int | None, **arguments) -> tuple:
-    """What a function returns, which must be a tuple of `count` numbers, or of one at least."""
+    """Call a function that must return a tuple of `count` numbers, or of at least one."""
     value = tried(problem, name, **arguments)
     right = isinstance(value, tuple) and all(isinstance(v, Real) for v in value)
     if not right or len(value) != (count or len(value) or 1):
@@ -137,8 +139,8 @@ def tried(problem, name: str, **arguments):
             return called(getattr(problem, name), *arguments.values())
     except Exception as error:
         undefined = isinstance(error, ArithmeticError | ValueError)
-        shown = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
-        what = _RESULTS[name].format(problem.dimension)
+        call = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
+        expected = _RESULTS[name].format(problem.dimension)
         sizes = {"x": problem.dimension, "p": problem.parameters.shape[0]}
         lengths = " and ".join(
             f"{k} has {n} number{'s' * (n != 1)}" + " (those of parameters=)" * (k == "p")
@@ -152,8 +154,8 @@ def tried(problem, name: str, **arguments):
             else ""
         )
         raise (ValueError if undefined else TypeError)(
-            f"{name}({shown}) raised {type(error).__name__}: {error}. {remedy}{name} must be a "
-            f"function ({', '.join(arguments)}) -> {what}, where {lengths}"
+            f"{name}({call}) raised {type(error).__name__}: {error}. {remedy}{name} must be a "
+            f"function ({', '.join(arguments)}) -> {expected}, where {lengths}"
         ) from error
 
 
@@ -163,16 +165,17 @@ def called(function, *arguments):
 
 
 def _require_linear(problem) -> None:
+    """Raise ValueError unless H agrees with its matrix at four random points."""
     p = first_parameters(problem)
     rng = np.random.default_rng(1)
     matrix = problem.matrix()
     for _ in range(4):
         x = rng.standard_normal(problem.dimension)
-        found = np.array(tried(problem, "H", x=tuple(map(float, x)), p=p))
-        wanted = matrix @ x
-        size = np.abs(matrix) @ np.abs(x) + np.abs(found)
-        if not np.all(np.abs(found - wanted) <= 1e-9 * size + math.ulp(0.0)):
+        result = np.array(tried(problem, "H", x=tuple(map(float, x)), p=p))
+        product = matrix @ x
+        size = np.abs(matrix) @ np.abs(x) + np.abs(result)
+        if not np.all(np.abs(result - product) <= 1e-9 * size + math.ulp(0.0)):
             raise ValueError(
-                f"H is not a matrix times x (H({x}) = {found}, the matrix gives {wanted}); "
+                f"H is not a matrix times x (H({x}) = {result}, the matrix gives {product}); "
                 "set linear=False and use an averaged scheme"
             )

@@ -19,7 +19,7 @@ def economized(taylor, radius: float, count: int) -> tuple[float, ...]:
 
 
 def economized_even(taylor, radius: float, count: int) -> tuple[float, ...]:
-    """The same for an even function: `taylor` and the result are in powers of x^2."""
+    """Return `economized` coefficients of an even function, all in powers of x^2."""
     spread = [c for pair in zip(taylor, [0.0] * len(taylor), strict=True) for c in pair]
     return economized(spread, radius, 2 * count - 1)[::2]
 

@@ -33,8 +33,8 @@ def result_bytes(plan: Plan, reductions: tuple, save_every: int) -> int:
     row, times = _row_bytes(plan), plan.steps // save_every + 1
     levels = sum(len(one.probabilities) for one in reductions if isinstance(one, Quantiles))
     statistics = 2 * ("moments" in reductions) + levels
-    kept = row * (times * ("paths" in reductions) + ("peaks" in reductions))
-    return kept + 8 * times * (1 + len(plan.problem.outputs) * statistics)
+    arrays = row * (times * ("paths" in reductions) + ("peaks" in reductions))
+    return arrays + 8 * times * (1 + len(plan.problem.outputs) * statistics)
 
 
 def required_bytes(plan: Plan, reductions: tuple, save_every: int, device: Device) -> dict:
@@ -62,12 +62,12 @@ def _row_bytes(plan: Plan) -> int:
 
 def require_memory(plan: Plan, reductions: tuple, save_every: int, device: Device) -> None:
     """Raise MemoryError if a run does not fit: what it needs, what is free, what to do."""
-    for place in required_bytes(plan, reductions, save_every, device):
+    for machine in required_bytes(plan, reductions, save_every, device):
 
-        def need(*settings, place=place):
-            return required_bytes(*settings, device)[place]
+        def need(*settings, machine=machine):
+            return required_bytes(*settings, device)[machine]
 
-        _require("a run", plan, reductions, save_every, place, need)
+        _require("a run", plan, reductions, save_every, machine, need)
 
 
 def require_memory_of_result(plan: Plan, reductions: tuple, save_every: int) -> None:

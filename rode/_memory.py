@@ -1,5 +1,8 @@
-"""Memory of GPUs: neighbouring numbers in one access, words between blocks, tables that stay,
-parts of arrays that a launch fills."""
+"""Memory of GPUs.
+
+Vectorized 16-byte loads and stores, relaxed global loads and stores, small host tables cached on
+the device, scratch buffers, and the pieces of large arrays that launches fill.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from hetero._driver import SIMULATOR, cuda
 
 
 def _pointer(context, builder, kind, array, index, count):
-    """The address of element `index` as one of a vector."""
+    """Return the address of element `index`, cast to a pointer to a vector."""
     data = context.make_array(kind)(context, builder, array).data
-    place = builder.gep(data, [index], inbounds=True)
+    address = builder.gep(data, [index], inbounds=True)
     vector = ir.VectorType(context.get_value_type(kind.dtype), count)
-    return builder.bitcast(place, ir.PointerType(vector, addrspace=data.type.addrspace))
+    return builder.bitcast(address, ir.PointerType(vector, addrspace=data.type.addrspace))
 
 
 @intrinsic
 def _store(typing, array, index, values):
-    """array[index : index + n] = values; the address must be a multiple of the vector's size."""
+    """Store array[index : index + n] = values, at a multiple of the vector's size."""
 
     def emit(context, builder, signature, arguments):
         target = _pointer(context, builder, array, *arguments[:2], values.count)
@@ -39,7 +42,7 @@ def _store(typing, array, index, values):
 
 @intrinsic
 def _load(typing, array, index, like):
-    """array[index : index + n] as a tuple of the length of `like`."""
+    """Load array[index : index + n] as a tuple with the length of `like`."""
 
     def emit(context, builder, signature, arguments):
         source = _pointer(context, builder, array, *arguments[:2], like.count)
@@ -57,7 +60,7 @@ def _address(context, builder, kind, array, index):
 
 @intrinsic
 def peek(typing, array, index):
-    """array[index] as other blocks of threads last wrote it; never kept in a register."""
+    """Load array[index] as other thread blocks last wrote it; never reuse a register."""
     width = array.dtype.bitwidth
 
     def emit(context, builder, signature, arguments):
@@ -72,7 +75,7 @@ def peek(typing, array, index):
 
 @intrinsic
 def publish(typing, array, index, value):
-    """array[index] = value, for `peek` of other blocks of threads; uint32 or uint64 at once."""
+    """Store array[index] = value in one access, for `peek` of other thread blocks."""
     width = array.dtype.bitwidth
 
     def emit(context, builder, signature, arguments):
@@ -103,7 +106,7 @@ _resident: dict = {}
 
 
 def resident(table):
-    """A small host array on the current GPU, kept there for the next call."""
+    """Return a copy of a small host array on the current GPU, cached for the next call."""
     key = (launch.device_id(), table.dtype, table.shape, table.tobytes())
     if key not in _resident:
         if len(_resident) >= 64:
@@ -112,36 +115,37 @@ def resident(table):
     return _resident[key]
 
 
-_kept = threading.local()
+_buffers = threading.local()
 
 
 def scratch(name: str, size: int, dtype, stream):
-    """Memory for the kernels of one call, on the current GPU.
+    """Return scratch memory for the kernels of one call, on the current GPU.
 
-    On the default stream it is kept for the next call of this thread: allocating waits for the GPU.
+    On the default stream it is cached for the next call of this thread, because allocation waits
+    for the GPU.
     """
     if not isinstance(stream, int):
         return cuda.device_array(size, dtype, stream=stream)
     key = launch.device_id(), name, dtype
-    arrays = _kept.__dict__.setdefault("arrays", {})
-    whole, part = arrays.get(key, (None, None))
-    if whole is None or whole.size < size:
-        whole = part = cuda.device_array(size, dtype)
+    arrays = _buffers.__dict__.setdefault("arrays", {})
+    buffer, part = arrays.get(key, (None, None))
+    if buffer is None or buffer.size < size:
+        buffer = part = cuda.device_array(size, dtype)
     elif part.size != size:
-        part = whole[:size]
-    arrays[key] = whole, part
+        part = buffer[:size]
+    arrays[key] = buffer, part
     return part
 
 
 def launches(out, size):
-    """Of each launch: its number, its part of `out`, and the pairs of blocks that it can store."""
-    most = size << 31  # a launch counts its blocks in 32 bits, and steps beyond their end
+    """Yield (launch number, piece of `out`, full block pairs) for pieces that fit one launch."""
+    most = size << 31  # kernels count blocks in 32 bits, and step beyond their end
     for part, begin in enumerate(range(0, out.size, most)):
-        here = out[begin : min(begin + most, out.size)] if out.size > most else out
-        yield part, here, here.size // (2 * size) if aligned(here) else 0
+        piece = out[begin : min(begin + most, out.size)] if out.size > most else out
+        yield part, piece, piece.size // (2 * size) if aligned(piece) else 0
 
 
 def aligned(out) -> bool:
-    """Whether 16 bytes can be written at once."""
+    """Return whether 16 bytes of `out` can be written at once."""
     interface = getattr(out, "__cuda_array_interface__", None)
     return interface is not None and interface["data"][0] % 16 == 0

@@ -71,18 +71,18 @@ DIRECT = {
     ("rational-blending", "float32"): (blending_float32, rest_blending_float32),
     ("rational-blending", "float64"): (blending_float64, rest_blending_float64),
 }
-"""(pairs, rest) of a method and type."""
+"""(pairs, remainder) of a method and type."""
 
 
 def direct(method, key, path, stream, out, launch_stream=0, threads=THREADS, per_sm=None):
     """Fill `out` by a method that makes each block of words into numbers."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
-    pairs, rest = DIRECT[method, dtype.name]
-    for part, here, done in launches(out, size):
+    pairs, remainder = DIRECT[method, dtype.name]
+    for part, piece, done in launches(out, size):
         numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
         if done:
             grid = launch.strided(done, threads, per_sm or PER_SM)
-            pairs[grid, threads, launch_stream](*numbers, here)
-        if 2 * size * done < here.size:
-            grid = launch.strided(here.size // size + 1 - 2 * done, threads)
-            rest[grid, threads, launch_stream](*numbers, np.uint32(2 * done), here)
+            pairs[grid, threads, launch_stream](*numbers, piece)
+        if 2 * size * done < piece.size:
+            grid = launch.strided(piece.size // size + 1 - 2 * done, threads)
+            remainder[grid, threads, launch_stream](*numbers, np.uint32(2 * done), piece)

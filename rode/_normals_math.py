@@ -249,11 +249,11 @@ def rational(q, tail, blend):
     r = T(math.sqrt(-math.log(tail)))
     if r <= T(5.0):
         r -= T(1.6)
-        found = _middle_p(r) / _middle_q(r)
+        x = _middle_p(r) / _middle_q(r)
     else:
         r -= T(5.0)
-        found = _far_p(r) / _far_q(r)
-    return -found if q < T(0.0) else found
+        x = _far_p(r) / _far_q(r)
+    return -x if q < T(0.0) else x
 
 
 @scalar

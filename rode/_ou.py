@@ -1,4 +1,4 @@
-"""What the loops over Ornstein-Uhlenbeck paths are given; the same for both targets."""
+"""Constants of Ornstein-Uhlenbeck paths that loops on both targets take as arguments."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from rode.functionals import Process
 
 LANES = 32
-"""Threads of a warp."""
+"""Number of threads in a warp."""
 
 ROUNDS = 8
-"""Philox blocks of numbers that a lane walks in a tile."""
+"""Number of Philox blocks that a lane walks in a tile."""
 
 
 class Steps(NamedTuple):
-    """The part of a `Path` that loops on a CPU need."""
+    """Constants of a path that loops on a CPU need: the first fields of `PathConstants`."""
 
     k0: np.uint32
     k1: np.uint32
@@ -28,14 +28,14 @@ class Steps(NamedTuple):
     sigma: float
 
 
-class Path(NamedTuple):
-    """Numbers of one path. Floats are of the path's type.
+class PathConstants(NamedTuple):
+    """Constants of one path. Floats are of the path's data type.
 
-    E numbers are in a block, S in the stretch of a tile that a lane walks.
+    A block has E numbers; the stretch of a tile that a lane walks has S.
 
     Attributes
     ----------
-    em1_tile : mu^(32 S) - 1
+    mu_minus_1_tile : mu^(32 S) - 1
     strides : mu^(S 2^k) for k = 0 .. 4
     powers : mu^j for j = 1 .. E
     bends : sinh(j a) exp(-E a) for j = 1 .. E, where a = delta/tau
@@ -48,24 +48,24 @@ class Path(NamedTuple):
     mu_minus_1: float
     sigma: float
     mu: float
-    em1_tile: float
+    mu_minus_1_tile: float
     strides: tuple
     powers: tuple
     bends: tuple
 
 
 def block(dtype) -> int:
-    """Numbers in a Philox block."""
+    """Return how many numbers a Philox block gives."""
     return 16 // np.dtype(dtype).itemsize
 
 
 def tile(dtype, rounds: int = ROUNDS) -> int:
-    """Elements of a tile."""
+    """Return the number of elements of a tile."""
     return LANES * rounds * block(dtype)
 
 
 def path_of(process: Process, delta: float, dtype, key, path: int, stream: int, rounds=ROUNDS):
-    """(Path, table) of a process.
+    """Return the PathConstants and the table of a process.
 
     The table's row 0 is mu^(E t) for block t = `rounds` lane + r of a tile, at [0, r, lane]. Rows 1
     and 2 bend a tile of N elements: sinh(i a)/sinh(N a), which obeys the recursion without noise
@@ -73,12 +73,12 @@ def path_of(process: Process, delta: float, dtype, key, path: int, stream: int, 
 
         table[1, r, lane] powers[j] + table[2, r, lane] bends[j]   for i = E t + j + 1.
     """
-    numbers, table = _numbers_of(process, delta, np.dtype(dtype), rounds)
-    return Path(*key, np.uint32(path), np.uint32(stream), *numbers), table
+    numbers, table = _constants(process, delta, np.dtype(dtype), rounds)
+    return PathConstants(*key, np.uint32(path), np.uint32(stream), *numbers), table
 
 
 @functools.lru_cache(maxsize=64)
-def _numbers_of(process: Process, delta: float, dtype, rounds):
+def _constants(process: Process, delta: float, dtype, rounds):
     T, E, a = dtype.type, block(dtype), delta / process.tau
     mu_minus_1, sigma = process.step(delta)
     S, N, j = rounds * E, tile(dtype, rounds), np.arange(1, E + 1)

@@ -16,13 +16,13 @@ from rode._ou import ROUNDS, Steps, block, tile
 from rode._starts import stationary
 
 CHUNK = 1 << 16
-"""Elements that a thread walks at once."""
+"""Number of elements that a thread walks at once; not tuned."""
 
 FIRST_PIECE = 1 << 20
 """Elements of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
 
 BLOCKS_AT_ONCE = 512
-"""Blocks of noise that are drawn ahead of a walk, by vector instructions."""
+"""Number of noise blocks that are drawn ahead of a walk, by vector instructions."""
 
 
 @functools.cache
@@ -47,16 +47,16 @@ def _walker(dtype, fused, normals):
                 four, part = np.empty((4, count), np.uint32), np.empty((size, count), out.dtype)
             block = uint64(first // size + low)
             chunk(block, run.k0, run.k1, path, run.stream, run.sigma, four, part)
-            here = out[low * size : min((low + count) * size, out.size)]
-            whole = here.size // size
-            for l in range(whole):
+            window = out[low * size : min((low + count) * size, out.size)]
+            full = window.size // size
+            for l in range(full):
                 for j in range(size):
-                    here[l * size + j] = part[j, l]
-            for i in range(whole * size, here.size):
-                here[i] = part[i - whole * size, whole]
-            for i in range(here.size):
-                value = advance(value, run.mu_minus_1, here[i])
-                here[i] = value
+                    window[l * size + j] = part[j, l]
+            for i in range(full * size, window.size):
+                window[i] = part[i - full * size, full]
+            for i in range(window.size):
+                value = advance(value, run.mu_minus_1, window[i])
+                window[i] = value
         return value
 
     return walk
@@ -77,7 +77,7 @@ def _scan(dtype, fused, normals):
 
 
 def scan(run, table, start, deviation, noise, normals, out, stream=0):
-    """Fill the rows of `out` with paths from `start`, or stationary ones where that is None.
+    """Fill the rows of `out` with paths from `start`, or with stationary ones if that is None.
 
     `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
     """
@@ -89,8 +89,8 @@ def scan(run, table, start, deviation, noise, normals, out, stream=0):
     loop, steps = _scan(out.dtype.name, noise is None, normals), Steps(*run[:6])
     source = out if noise is None else noise
     for a, b in ranges(paths, first=max(1, FIRST_PIECE // out.shape[1])):
-        of_part = steps._replace(path=np.uint32(int(run.path) + a))
-        loop(of_part, starts[a:b], source[a:b], out[a:b])
+        part_steps = steps._replace(path=np.uint32(int(run.path) + a))
+        loop(part_steps, starts[a:b], source[a:b], out[a:b])
 
 
 @functools.cache
@@ -137,18 +137,18 @@ def long_scan(run, table, rate, start, noise, normals, out, stream=0):
 
 @functools.cache
 def _bridge(dtype, normals):
-    walk, each, whole = _walker(dtype, True, normals), block(dtype), tile(dtype)
+    walk, each, length = _walker(dtype, True, normals), block(dtype), tile(dtype)
 
     @parallel
     def bridge_tiles(run, first, stop, powers, bends, table, start, ends, out):
         for i in prange(stop - first):
             number = first + int64(i)
-            low = number * whole
-            free = np.empty(whole, out.dtype)
+            low = number * length
+            free = np.empty(length, out.dtype)
             value = start if number == 0 else ends[number - 1]
             walk(run, run.path, value, low, free, free)
             miss = ends[number] - free[-1]
-            part = out[low : min(low + whole, out.size)]
+            part = out[low : min(low + length, out.size)]
             for j in range(part.size):
                 t, e = j // each, j % each
                 lane, r = t // ROUNDS, t % ROUNDS
@@ -167,5 +167,5 @@ def bridge(run, table, start, ends, normals, out, stream=0):
 
 
 def ends_of(count, dtype, stream=0):
-    """Memory for the ends of a bridge's tiles."""
+    """Return memory for the ends of a bridge's tiles."""
     return np.empty(count, dtype)

@@ -24,11 +24,11 @@ from rode._march import START
 from rode._memory import peek, publish, resident, scratch
 from rode._normals_math import box_muller_float32, box_muller_float64
 from rode._ou import LANES, ROUNDS, tile
-from rode._ou_warps import pieces, words
+from rode._ou_warps import warp_functions, words
 
 THREADS = 128
 GROUP = 256
-"""Blocks whose ends a block adds up; two for each of its threads."""
+"""Number of blocks in a group: a block adds up their ends, two for each of its threads."""
 
 _ALL = 0xFFFFFFFF
 _WARPS = THREADS // LANES
@@ -37,64 +37,64 @@ _REAL = {"float32": float32, "float64": float64}
 
 @kernel(device=True)
 def _position():
-    """The number of this warp, and the lane."""
+    """Return the number of this warp, and the lane."""
     t = uint32(cuda.threadIdx.x)
     warp = int64(cuda.blockIdx.x) * _WARPS + int64(t // uint32(LANES))
     return warp, t % uint32(LANES)
 
 
 @kernel(device=True)
-def _warp(lane, size):
-    """Where this warp's part of its block's shared memory begins."""
+def _warp_offset(lane, size):
+    """Return the offset of this warp's part in its block's shared memory."""
     return (uint32(cuda.threadIdx.x) - lane) // uint32(LANES) * uint32(size)
 
 
 def _scan(dtype, normals, rounds):
-    walk, join, put, _ = pieces(dtype, normals, rounds)
+    walk, join, put, _ = warp_functions(dtype, normals, rounds)
     real, size, length = _REAL[dtype], words(dtype, rounds), tile(dtype, rounds)
     count = _WARPS * size
     drawn = normals is not None
 
     @kernel
     def scan_paths(run, noise, table, starts, aligned, out):
-        """A warp a path: row `number` of out."""
+        """Compute a path with each warp: warp `number` fills row `number` of out."""
         buffer = cuda.shared.array(count, real, alignment=16)
         number, lane = _position()
         if number >= out.shape[0]:
             return
-        path, base = uint32(run.path + uint32(number)), _warp(lane, size)
+        path, base = uint32(run.path + uint32(number)), _warp_offset(lane, size)
         row, source = out[number], out[number] if drawn else noise[number]
-        value, weight, place = starts[number], table[0, 0, lane], uint64(0)
-        while place < uint64(row.size):
-            whole = aligned and place + uint64(length) <= uint64(row.size)
-            x = walk(run, path, lane, place, source, whole, buffer, base)
+        value, weight, first = starts[number], table[0, 0, lane], uint64(0)
+        while first < uint64(row.size):
+            full = aligned and first + uint64(length) <= uint64(row.size)
+            x = walk(run, path, lane, first, source, full, buffer, base)
             carry, value = join(x, weight, lane, run, value)
-            put(x, carry, run, lane, place, whole, buffer, base, row)
-            place += uint64(length)
+            put(x, carry, run, lane, first, full, buffer, base, row)
+            first += uint64(length)
 
     return scan_paths
 
 
 def _bridge(dtype, normals, rounds=ROUNDS):
-    walk, join, _, put_bent = pieces(dtype, normals, rounds)
+    walk, join, _, put_bent = warp_functions(dtype, normals, rounds)
     real, size, length = _REAL[dtype], words(dtype, rounds), tile(dtype, rounds)
     count = _WARPS * size
 
     @kernel
     def bridge_tiles(run, table, start, ends, aligned, out):
-        """A warp a tile, from ends[number - 1] (or `start`) to ends[number]."""
+        """Compute a tile with each warp, from ends[number - 1] (or `start`) to ends[number]."""
         buffer = cuda.shared.array(count, real, alignment=16)
         number, lane = _position()
         if number >= ends.size:
             return
-        place, base = uint64(number) * uint64(length), _warp(lane, size)
-        whole = aligned and place + uint64(length) <= uint64(out.size)
+        first, base = uint64(number) * uint64(length), _warp_offset(lane, size)
+        full = aligned and first + uint64(length) <= uint64(out.size)
         value = start if number == 0 else ends[number - 1]
-        x = walk(run, run.path, lane, place, out, whole, buffer, base)
+        x = walk(run, run.path, lane, first, out, full, buffer, base)
         carry, value = join(x, table[0, 0, lane], lane, run, value)
         miss = ends[number] - value
         carry += miss * table[1, 0, lane]
-        put_bent(x, carry, miss, table, run, lane, place, whole, buffer, base, out)
+        put_bent(x, carry, miss, table, run, lane, first, full, buffer, base, out)
 
     return bridge_tiles
 
@@ -102,15 +102,15 @@ def _bridge(dtype, normals, rounds=ROUNDS):
 def _long_scan(dtype, normals):
     real, word = _REAL[dtype], np.uint32 if dtype == "float32" else np.uint64
     empty = word(np.iinfo(word).max)
-    walk, join, put, _ = pieces(dtype, normals, ROUNDS)
+    walk, join, put, _ = warp_functions(dtype, normals, ROUNDS)
     size, length = words(dtype, ROUNDS), tile(dtype)
     count = _WARPS * size
 
     @kernel(device=True)
     def before(total, lane, number, run, far, ends, starts):
-        """O at the start of this warp's tile, from what all warps bring that began at 0."""
+        """Return O at the start of this warp's tile, from the tiles of all warps, begun at 0."""
         totals, sums = cuda.shared.array(_WARPS, real), cuda.shared.array(_WARPS, real)
-        known = cuda.shared.array(1, real)
+        group_start = cuda.shared.array(1, real)
         warp, t = number % _WARPS, int64(cuda.threadIdx.x)
         if lane == uint32(0):
             totals[warp] = total
@@ -119,54 +119,54 @@ def _long_scan(dtype, normals):
         total, mine = zero, zero
         for w in range(_WARPS):
             mine = total if w == warp else mine
-            total = total + (run.em1_tile * total + totals[w])
-        own = int64(cuda.blockIdx.x)
-        position, group = own % GROUP, own // GROUP
+            total = total + (run.mu_minus_1_tile * total + totals[w])
+        this_block = int64(cuda.blockIdx.x)
+        position, group = this_block % GROUP, this_block // GROUP
         if t == 0:
-            publish(ends, own, bits_of(total))
-        seen, other = zero, t
+            publish(ends, this_block, bits_of(total))
+        earlier, other = zero, t
         while other < position:
-            found = peek(ends, own - position + other)
-            while word(found) == empty:
-                found = peek(ends, own - position + other)
-            seen += float_of(found) * far[position - 1 - other]
+            word_read = peek(ends, this_block - position + other)
+            while word(word_read) == empty:
+                word_read = peek(ends, this_block - position + other)
+            earlier += float_of(word_read) * far[position - 1 - other]
             other += THREADS
         for k in range(5):
-            seen += cuda.shfl_xor_sync(_ALL, seen, 16 >> k)
+            earlier += cuda.shfl_xor_sync(_ALL, earlier, 16 >> k)
         if lane == uint32(0):
-            sums[warp] = seen
+            sums[warp] = earlier
         if t == THREADS - 1:
-            found = peek(starts, group)
-            while word(found) == empty:
-                found = peek(starts, group)
-            known[0] = far[position] * float_of(found)
+            word_read = peek(starts, group)
+            while word(word_read) == empty:
+                word_read = peek(starts, group)
+            group_start[0] = far[position] * float_of(word_read)
         cuda.syncthreads()
-        value = known[0]
+        value = group_start[0]
         for w in range(_WARPS):
             value += sums[w]
         if t == 0 and position == GROUP - 1:
             publish(starts, group + 1, bits_of(total + far[1] * value))
         for w in range(_WARPS):
             if w < warp:
-                value = value + run.em1_tile * value
+                value = value + run.mu_minus_1_tile * value
         return value + mine
 
     @kernel
     def scan_long(run, noise, table, far, ends, starts, aligned, out):
-        """Blocks in the order of their numbers, which is that of their start on the hardware.
+        """Compute one path with all blocks, which the hardware starts in their order.
 
         `far` holds mu^(B k) for blocks of B elements; `ends` and `starts` hold no number yet but
         for starts[0].
         """
         buffer = cuda.shared.array(count, real, alignment=16)
         number, lane = _position()
-        place, base = uint64(number) * uint64(length), _warp(lane, size)
-        whole = aligned and place + uint64(length) <= uint64(out.size)
+        first, base = uint64(number) * uint64(length), _warp_offset(lane, size)
+        full = aligned and first + uint64(length) <= uint64(out.size)
         weight = table[0, 0, lane]
-        x = walk(run, run.path, lane, place, noise, whole, buffer, base)
+        x = walk(run, run.path, lane, first, noise, full, buffer, base)
         carry, total = join(x, weight, lane, run, run.mu_minus_1 - run.mu_minus_1)
         value = before(total, lane, number, run, far, ends, starts)
-        put(x, carry + value * weight, run, lane, place, whole, buffer, base, out)
+        put(x, carry + value * weight, run, lane, first, full, buffer, base, out)
 
     return scan_long
 
@@ -189,24 +189,24 @@ _LONGS_NOISE = {"float32": long_noise_float32, "float64": long_noise_float64}
 _BRIDGES = {"float32": bridge_float32, "float64": bridge_float64, "fast": bridge_fast}
 
 
-def _clearer(word):
-    nothing = word(np.iinfo(word).max)
+def _make_clear_flags(word):
+    no_number = word(np.iinfo(word).max)
 
     @kernel
     def clear_flags(ends, starts, first):
-        """No number is there yet, but for `first` at the start of the path."""
+        """Mark all ends and starts as not yet written, except `first` at the start of the path."""
         for i in range(cuda.grid(1), ends.size, cuda.gridsize(1)):
-            ends[i] = nothing
+            ends[i] = no_number
             if i < starts.size:
-                starts[i] = first if i == 0 else nothing
+                starts[i] = first if i == 0 else no_number
 
     return clear_flags
 
 
-def _beginner(draw):
+def _make_begin_paths(draw):
     @kernel
     def begin_paths(run, start, deviation, out):
-        """`start`, or stationary values where the deviation is not 0: those of `_starts.py`."""
+        """Fill `out` with `start`, or with stationary values (`_starts.py`) if deviation > 0."""
         for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
             path = uint32(run.path + uint32(i))
             a, b, c, d = philox10(START, START, path, run.stream, run.k0, run.k1)
@@ -215,12 +215,15 @@ def _beginner(draw):
     return begin_paths
 
 
-begin_float32, begin_float64 = _beginner(box_muller_float32), _beginner(box_muller_float64)
-clear_float32, clear_float64 = _clearer(np.uint32), _clearer(np.uint64)
+begin_float32, begin_float64 = (
+    _make_begin_paths(box_muller_float32),
+    _make_begin_paths(box_muller_float64),
+)
+clear_float32, clear_float64 = _make_clear_flags(np.uint32), _make_clear_flags(np.uint64)
 
 
 def _aligned(*arrays) -> bool:
-    """Whether every row begins at a multiple of 16 bytes."""
+    """Return whether every row begins at a multiple of 16 bytes."""
     for array in arrays:
         interface = getattr(array, "__cuda_array_interface__", None)
         row = array.shape[-1] * np.dtype(array.dtype).itemsize
@@ -230,7 +233,7 @@ def _aligned(*arrays) -> bool:
 
 
 def scan(run, table, start, deviation, noise, normals, out, stream=0):
-    """Fill the rows of `out` with paths from `start`, or stationary ones where that is None.
+    """Fill the rows of `out` with paths from `start`, or with stationary ones if that is None.
 
     `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
     """
@@ -275,10 +278,10 @@ def bridge(run, table, start, ends, normals, out, stream=0):
 
 @functools.cache
 def _bridge_of(dtype, normals, rounds):
-    """A kernel for tiles of another size; for studies."""
+    """Return a kernel for tiles of another size, which studies use."""
     return _bridge(dtype.name, normals, rounds)
 
 
 def ends_of(count, dtype, stream=0):
-    """Memory for the ends of a bridge's tiles."""
+    """Return memory for the ends of a bridge's tiles."""
     return scratch("ends", count, dtype, stream)

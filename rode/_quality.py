@@ -1,7 +1,7 @@
-"""What the statistics of normal numbers count; the same for both targets."""
+"""Sizes of the statistics of normal numbers, for both targets."""
 
 BINS = 64_000
-"""Equally likely intervals of the normal law."""
+"""Number of equally likely intervals of the normal distribution."""
 
 ORDERS, LAGS = 8, 4
 SUMS = ORDERS + 2 * LAGS + 4

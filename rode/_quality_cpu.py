@@ -15,24 +15,24 @@ def _tally(x, y, counts, sums):
     n = x.size - LAGS
     part = (n + _PARTS - 1) // _PARTS
     for k in prange(_PARTS):
-        mine, own = np.zeros(BINS, np.int64), np.zeros(SUMS)
+        mine, counts_of_thread = np.zeros(BINS, np.int64), np.zeros(SUMS)
         for i in range(np.int64(k) * part, min((np.int64(k) + 1) * part, n)):
             a, b = np.float64(x[i]), np.float64(y[i])
             mine[bin_of(a)] += 1
             power = 1.0
             for d in range(ORDERS):
                 power *= a
-                own[d] += power
+                counts_of_thread[d] += power
             for lag in range(1, LAGS + 1):
                 c = np.float64(x[i + lag])
-                own[ORDERS + lag - 1] += a * c
-                own[ORDERS + LAGS + lag - 1] += (a * a - 1.0) * (c * c - 1.0)
-            own[SUMS - 4] += a * b
-            own[SUMS - 3] += (a * a - 1.0) * (b * b - 1.0)
-            own[SUMS - 2] += abs(a) > 4.0
-            own[SUMS - 1] += abs(a) > 5.0
+                counts_of_thread[ORDERS + lag - 1] += a * c
+                counts_of_thread[ORDERS + LAGS + lag - 1] += (a * a - 1.0) * (c * c - 1.0)
+            counts_of_thread[SUMS - 4] += a * b
+            counts_of_thread[SUMS - 3] += (a * a - 1.0) * (b * b - 1.0)
+            counts_of_thread[SUMS - 2] += abs(a) > 4.0
+            counts_of_thread[SUMS - 1] += abs(a) > 5.0
         counts[k] = mine
-        sums[k] = own
+        sums[k] = counts_of_thread
 
 
 def tally(x, y):

@@ -13,28 +13,28 @@ from rode._quality_math import bin_of
 def _counter():
     @kernel
     def count_numbers(x, y, counts, sums):
-        own = cuda.local.array(SUMS, float64)
+        counts_of_thread = cuda.local.array(SUMS, float64)
         for d in range(SUMS):
-            own[d] = 0.0
+            counts_of_thread[d] = 0.0
         for i in range(cuda.grid(1), x.size - LAGS, cuda.gridsize(1)):
             a, b = float64(x[i]), float64(y[i])
             cuda.atomic.add(counts, bin_of(a), 1)
             power = 1.0
             for d in range(ORDERS):
                 power *= a
-                own[d] += power
+                counts_of_thread[d] += power
             for lag in range(1, LAGS + 1):
                 c = float64(x[i + lag])
-                own[ORDERS + lag - 1] += a * c
-                own[ORDERS + LAGS + lag - 1] += (a * a - 1.0) * (c * c - 1.0)
-            own[SUMS - 4] += a * b
-            own[SUMS - 3] += (a * a - 1.0) * (b * b - 1.0)
+                counts_of_thread[ORDERS + lag - 1] += a * c
+                counts_of_thread[ORDERS + LAGS + lag - 1] += (a * a - 1.0) * (c * c - 1.0)
+            counts_of_thread[SUMS - 4] += a * b
+            counts_of_thread[SUMS - 3] += (a * a - 1.0) * (b * b - 1.0)
             if abs(a) > 4.0:
-                own[SUMS - 2] += 1.0
+                counts_of_thread[SUMS - 2] += 1.0
             if abs(a) > 5.0:
-                own[SUMS - 1] += 1.0
+                counts_of_thread[SUMS - 1] += 1.0
         for d in range(SUMS):
-            sums[d, cuda.grid(1)] = own[d]
+            sums[d, cuda.grid(1)] = counts_of_thread[d]
 
     return count_numbers
 

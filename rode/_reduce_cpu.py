@@ -31,10 +31,10 @@ def _moments(rows, mean, squares):
         squares[r] = spread
 
 
-def order(rows, ranks, found, stream=0):
-    """Fill found[r, k] with the number of rank `ranks[k]` (from 0) in row r, NaN last."""
+def order(rows, ranks, result, stream=0):
+    """Fill result[r, k] with the number of rank `ranks[k]` (from 0) in row r, NaN last."""
     for begin, end in _row_ranges(rows):
-        _order(rows[begin:end], ranks, found[begin:end])
+        _order(rows[begin:end], ranks, result[begin:end])
 
 
 def _row_ranges(rows):
@@ -43,11 +43,11 @@ def _row_ranges(rows):
 
 
 @parallel
-def _order(rows, ranks, found):
+def _order(rows, ranks, result):
     for r in prange(rows.shape[0]):
         line = np.sort(rows[r])
         for k in range(ranks.size):
-            found[r, k] = line[ranks[k]]
+            result[r, k] = line[ranks[k]]
 
 
 def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:

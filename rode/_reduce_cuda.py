@@ -57,14 +57,14 @@ def _select(word, width):
     top = word(1) << word(width - 1) if width == 64 else word(1 << (width - 1))
 
     @kernel
-    def select_rank(rows, ranks, found):
+    def select_rank(rows, ranks, result):
         counts = cuda.shared.array(1, int64)
         r, k, t = cuda.blockIdx.x, cuda.blockIdx.y, cuda.threadIdx.x
         n = rows.shape[1]
-        known, bit = word(0), word(top)
+        prefix, bit = word(0), word(top)
         rank = ranks[k]
         while bit != word(0):
-            # How many numbers agree with the known bits and have a 0 here?
+            # How many numbers agree with the prefix and have a 0 here?
             if t == 0:
                 counts[0] = 0
             cuda.syncthreads()
@@ -72,18 +72,18 @@ def _select(word, width):
             for i in range(t, n, THREADS):
                 x = word(bits_of(rows[r, i]))
                 key = word(~x) if x & top else word(x | top)
-                rest = word(key ^ known)
-                if rest < bit:
+                difference = word(key ^ prefix)
+                if difference < bit:
                     mine += 1
             cuda.atomic.add(counts, 0, mine)
             cuda.syncthreads()
             if rank >= counts[0]:
                 rank -= counts[0]
-                known = word(known | bit)
+                prefix = word(prefix | bit)
             bit = word(bit >> word(1))
             cuda.syncthreads()
         if t == 0:
-            found[r, k] = float_of(word(known ^ top) if known & top else word(~known))
+            result[r, k] = float_of(word(prefix ^ top) if prefix & top else word(~prefix))
 
     return select_rank
 
@@ -91,18 +91,18 @@ def _select(word, width):
 select_rank_float32, select_rank_float64 = _select(uint32, 32), _select(uint64, 64)
 
 
-def order(rows, ranks, found, stream=0):
-    """Fill found[r, k] with the number of rank `ranks[k]` (from 0) in row r.
+def order(rows, ranks, result, stream=0):
+    """Fill result[r, k] with the number of rank `ranks[k]` (from 0) in row r.
 
     NaN stand at the ends, by their signs.
     """
     chosen = select_rank_float32 if rows.dtype.itemsize == 4 else select_rank_float64
-    chosen[(rows.shape[0], ranks.size), THREADS, stream](rows, ranks, found)
+    chosen[(rows.shape[0], ranks.size), THREADS, stream](rows, ranks, result)
 
 
 @kernel
-def count_paths(o, x, failed, found):
-    """Count in found[0] the paths that are not finite, in found[1] others that have `failed`."""
+def count_paths(o, x, failed, result):
+    """Count in result[0] the paths that are not finite, in result[1] others that have `failed`."""
     count, others = int64(0), int64(0)
     for i in range(cuda.grid(1), o.size, cuda.gridsize(1)):
         finite = math.isfinite(o[i])
@@ -111,9 +111,9 @@ def count_paths(o, x, failed, found):
         count += int64(not finite)
         others += int64(finite and failed[i] != 0)
     if count > 0:
-        cuda.atomic.add(found, 0, count)
+        cuda.atomic.add(result, 0, count)
     if others > 0:
-        cuda.atomic.add(found, 1, others)
+        cuda.atomic.add(result, 1, others)
 
 
 count_nonfinite_float32, count_nonfinite_float64 = (
@@ -129,7 +129,7 @@ def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
     o has the shape (paths,), x (dimension, paths), failed (paths,): see `rode._march.RunArrays`.
     """
     chosen = count_nonfinite_float32 if o.dtype.itemsize == 4 else count_nonfinite_float64
-    found = cuda.to_device(np.zeros(2, np.int64), stream=stream)
-    chosen[launch.strided(o.size), launch.THREADS, stream](o, x, failed, found)
-    states, others = found.copy_to_host(stream=stream)
+    result = cuda.to_device(np.zeros(2, np.int64), stream=stream)
+    chosen[launch.strided(o.size), launch.THREADS, stream](o, x, failed, result)
+    states, others = result.copy_to_host(stream=stream)
     return int(states), int(others)

@@ -10,6 +10,8 @@ from rode._normals_math import box_muller_float32, box_muller_float64
 
 
 def make_draw(draw, number):
+    """Make `fill(..)`, which draws stationary values in the type `number`."""
+
     @serial
     def fill(k0, k1, stream, first, deviation, paths):
         out = np.empty(paths, number)
@@ -28,6 +30,6 @@ _FILLS = {
 
 
 def stationary(key, stream, first, deviation, paths) -> np.ndarray:
-    """Draws of N(0, deviation^2) in the type of `deviation` for paths number `first` and on."""
+    """Draw from N(0, deviation^2) in the type of `deviation` for paths number `first` and on."""
     fill = _FILLS[np.dtype(type(deviation)).name]
     return fill(*key, np.uint32(stream), np.uint32(first), deviation, paths)

@@ -58,11 +58,11 @@ def applied(typing, rows, x):
     def emit(context, builder, signature, values):
         parts = []
         for row in _parts(builder, values[0], rows.count):
-            (a, p), *rest = zip(
+            (a, p), *products = zip(
                 _parts(builder, row, x.count), _parts(builder, values[1], x.count), strict=True
             )
             total = builder.fmul(a, p)
-            for a, p in rest:
+            for a, p in products:
                 total = builder.fma(a, p, total)
             parts.append(total)
         return _pack(context, builder, result, parts)
@@ -116,8 +116,8 @@ def replaced(typing, x, i, value):
     def emit(context, builder, signature, values):
         parts = []
         for k, part in enumerate(_parts(builder, values[0], x.count)):
-            here = builder.icmp_signed("==", values[1], ir.IntType(64)(k))
-            parts.append(builder.select(here, values[2], part))
+            is_i = builder.icmp_signed("==", values[1], ir.IntType(64)(k))
+            parts.append(builder.select(is_i, values[2], part))
         return _pack(context, builder, x, parts)
 
     return x(x, types.int64, x.dtype), emit
@@ -131,9 +131,9 @@ def walked(typing, noise, mu):
     """
 
     def emit(context, builder, signature, values):
-        first, *rest = _parts(builder, values[0], noise.count)
+        first, *others = _parts(builder, values[0], noise.count)
         parts = [first]
-        for n in rest:
+        for n in others:
             parts.append(builder.fma(values[1], parts[-1], n))
         return _pack(context, builder, noise, parts)
 

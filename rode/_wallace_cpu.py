@@ -15,11 +15,11 @@ from rode._wallace_math import (
     POOL,
     THREADS,
     TURNS,
-    movement,
-    normed,
-    place,
+    pool_index,
+    pool_scale,
+    rotate,
+    rotation_of,
     spread,
-    turned,
 )
 
 _FIRST = 1 << 21
@@ -45,7 +45,7 @@ def _wallace(dtype):
             for t in range(half):
                 sums[t] += sums[t + half]
             half //= 2
-        return pool * normed(sums[0])
+        return pool * pool_scale(sums[0])
 
     @parallel
     def fill_wallace(first, k0, k1, path, stream, corrected, out):
@@ -61,14 +61,14 @@ def _wallace(dtype):
                     old[:] = pool
                     c0 = uint32(pass_ * TURNS + turn)
                     w0, _, w2, w3 = philox10(c0, number, path, stream, k0, k1)
-                    stride, offset, matrix = movement(w0)
+                    stride, offset, matrix = rotation_of(w0)
                     for t in range(THREADS):
-                        y = turned(
+                        y = rotate(
                             matrix,
-                            old[place(0, uint32(t), stride, offset)],
-                            old[place(1, uint32(t), stride, offset)],
-                            old[place(2, uint32(t), stride, offset)],
-                            old[place(3, uint32(t), stride, offset)],
+                            old[pool_index(0, uint32(t), stride, offset)],
+                            old[pool_index(1, uint32(t), stride, offset)],
+                            old[pool_index(2, uint32(t), stride, offset)],
+                            old[pool_index(3, uint32(t), stride, offset)],
                         )
                         for e in range(4):
                             pool[4 * t + e] = y[e]

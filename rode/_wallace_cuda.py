@@ -18,11 +18,11 @@ from rode._wallace_math import (
     POOL,
     THREADS,
     TURNS,
-    movement,
-    normed,
-    place,
+    pool_index,
+    pool_scale,
+    rotate,
+    rotation_of,
     spread,
-    turned,
 )
 
 _MOVES = PASSES * TURNS
@@ -64,7 +64,7 @@ def _wallace(dtype):
                 sums[t] += sums[int64(t) + half]
             cuda.syncthreads()
             half //= 2
-        scale = normed(sums[0])
+        scale = pool_scale(sums[0])
         for e in range(4):
             pool[e * THREADS + int64(t)] *= scale
         base = int64(number) * (PASSES * POOL) + 4 * int64(t)
@@ -75,13 +75,13 @@ def _wallace(dtype):
             y0, y1, y2, y3 = one, one, one, one
             for turn in range(TURNS):
                 cuda.syncthreads()
-                stride, offset, matrix = movement(moves[pass_ * TURNS + turn])
-                y0, y1, y2, y3 = turned(
+                stride, offset, matrix = rotation_of(moves[pass_ * TURNS + turn])
+                y0, y1, y2, y3 = rotate(
                     matrix,
-                    pool[place(0, t, stride, offset)],
-                    pool[place(1, t, stride, offset)],
-                    pool[place(2, t, stride, offset)],
-                    pool[place(3, t, stride, offset)],
+                    pool[pool_index(0, t, stride, offset)],
+                    pool[pool_index(1, t, stride, offset)],
+                    pool[pool_index(2, t, stride, offset)],
+                    pool[pool_index(3, t, stride, offset)],
                 )
                 cuda.syncthreads()
                 store(pool, uint64(t) * uint64(4), (y0, y1))

@@ -1,6 +1,6 @@
 """Wallace's generator (1996): normal numbers from normal numbers by rotations, for both targets.
 
-A pool of 4 x 256 numbers is turned in fours by one of four orthogonal matrices (the paper's 8.3;
+A pool of 4 x 256 numbers is rotated in fours by one of four orthogonal matrices (the paper's 8.3;
 the third as printed there is singular, its last row is mended here). Element e of thread t stands
 at ((256 e + t) stride + offset) mod 1024, with a random odd stride and offset in every pass; what
 it makes goes to 4 t + e, so that other fours meet in the next pass.
@@ -34,14 +34,14 @@ _MASK = np.uint32(POOL - 1)
 
 
 @scalar
-def place(e, t, stride, offset):
-    """Where element e of thread t stands in the pool."""
+def pool_index(e, t, stride, offset):
+    """Return the index in the pool of element e of thread t."""
     return np.int64(uint32(uint32(uint32(e) * uint32(THREADS) + t) * stride + offset) & _MASK)
 
 
 @scalar
-def movement(word):
-    """(stride, offset, matrix) of a rotation."""
+def rotation_of(word):
+    """Return (stride, offset, matrix) of the rotation that a random word names."""
     return (
         uint32((word & _MASK) | uint32(1)),
         uint32((word >> uint32(10)) & _MASK),
@@ -50,8 +50,8 @@ def movement(word):
 
 
 @scalar
-def turned(matrix, a, b, c, d):
-    """One of four orthogonal matrices times (a, b, c, d): seven additions and a product."""
+def rotate(matrix, a, b, c, d):
+    """Multiply (a, b, c, d) by one of four orthogonal matrices: seven additions and a product."""
     s = type(a)(0.5) * ((a + b) + (c + d))
     if matrix == 0:
         return s - c, s - b, a - s, d - s
@@ -63,15 +63,15 @@ def turned(matrix, a, b, c, d):
 
 
 @scalar
-def normed(squares):
-    """What makes the sum of squares of a pool POOL."""
+def pool_scale(squares):
+    """Return the factor that makes the sum of squares of a pool equal to POOL."""
     T = type(squares)
     return T(math.sqrt(T(POOL) / squares))
 
 
 @scalar
 def spread(a, b, like):
-    """sqrt(V/POOL) for a new V of the chi-square law with POOL degrees, of two words.
+    """Return sqrt(V/POOL) for a new chi-square number V with POOL degrees of freedom.
 
     sqrt(2 V) is nearly normal (Fisher): V = (C + B n)^2/2 has the mean of the
     law and nearly its variance.

@@ -64,7 +64,8 @@ def _number_float32(i, path, stream, k0, k1, table):
 
 def _ziggurat(dtype, in_shared):
     """The kernel of pairs of blocks, with the table in global memory, which the first-level cache
-    holds, or in shared memory. A thread stores first attempts and then mends the few that fail."""
+    holds, or in shared memory. A thread stores first attempts and then redraws the few that
+    fail."""
     real, size = (float32, 4) if dtype == "float32" else (float64, 2)
     quick, number = (_four, _number_float32) if size == 4 else (_two, _number_float64)
 
@@ -85,20 +86,21 @@ def _ziggurat(dtype, in_shared):
         first = uint64(high) << uint64(32)
         while i < half:
             j = uint32(i + half)
-            left, fine, lost = quick(i, high, path, stream, k0, k1, table)
-            right, good, more = quick(j, high, path, stream, k0, k1, table)
+            left, left_ok, rejected = quick(i, high, path, stream, k0, k1, table)
+            right, right_ok, rejected_right = quick(j, high, path, stream, k0, k1, table)
             store(out, uint64(i) * uint64(size), left)
             store(out, uint64(j) * uint64(size), right)
-            if not (fine and good):
-                lost, place = lost | more << uint32(size), uint64(i) * uint64(size)
-                while lost:
-                    if lost & uint32(1):
-                        found = first * uint64(size) + place
-                        out[place] = number(found, path, stream, k0, k1, edges)
-                    lost >>= uint32(1)
-                    place += uint64(1)
-                    if place == (uint64(i) + uint64(1)) * uint64(size):
-                        place = uint64(j) * uint64(size)
+            if not (left_ok and right_ok):
+                rejected |= rejected_right << uint32(size)
+                index = uint64(i) * uint64(size)
+                while rejected:
+                    if rejected & uint32(1):
+                        number_in_sequence = first * uint64(size) + index
+                        out[index] = number(number_in_sequence, path, stream, k0, k1, edges)
+                    rejected >>= uint32(1)
+                    index += uint64(1)
+                    if index == (uint64(i) + uint64(1)) * uint64(size):
+                        index = uint64(j) * uint64(size)
             i = uint32(i + step)
 
     return fill_ziggurat
@@ -131,17 +133,19 @@ _ZIGGURAT = {
 def ziggurat(key, path, stream, table, in_shared, out, launch_stream=0):
     """Fill `out`; `table` holds the strips' edges, on the host."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
-    local, shared, rest = _ZIGGURAT[dtype.name]
+    local, shared, remainder = _ZIGGURAT[dtype.name]
     edges = resident(table.astype(dtype))
-    for part, here, done in launches(out, size):
+    for part, piece, done in launches(out, size):
         numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
         if done and in_shared:
-            arguments, memory = (*numbers, edges, here), edges.nbytes
+            arguments, memory = (*numbers, edges, piece), edges.nbytes
             threads = _THREADS
             launch.with_shared_memory(shared, arguments, memory, threads, done, launch_stream)
         elif done:
             grid = launch.strided(done, _THREADS)
-            local[grid, _THREADS, launch_stream](*numbers, edges, here)
-        if 2 * size * done < here.size:
-            grid = launch.strided(here.size - 2 * size * done)
-            rest[grid, launch.THREADS, launch_stream](*numbers, np.uint32(2 * done), edges, here)
+            local[grid, _THREADS, launch_stream](*numbers, edges, piece)
+        if 2 * size * done < piece.size:
+            grid = launch.strided(piece.size - 2 * size * done)
+            remainder[grid, launch.THREADS, launch_stream](
+                *numbers, np.uint32(2 * done), edges, piece
+            )

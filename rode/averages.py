@@ -61,8 +61,11 @@ def riemann_sums(path, steps: int, delta: float, count: int, *, device=None):
 
 
 def _weighted(path, steps, device, weights, extra=0):
-    """For each (scale, first, last) of weights(M), d = 0 ..: scale (S_d + first O_0 + last O_M) of
-    every stretch, S_d = sum of ((M - j)/M)^d O_j over j < M."""
+    """Return weighted sums of every stretch of M = `steps` elements.
+
+    Row d of weights(M) is (scale, first, last); it gives scale (S_d + first O_0 + last O_M), where
+    S_d is the sum of ((M - j)/M)^d O_j over j < M.
+    """
     dtype = np.float32 if str(getattr(path, "dtype", "")).endswith("float32") else np.float64
     if device_of(path) is None:
         path = as_real("path", path, dtype)
@@ -74,13 +77,13 @@ def _weighted(path, steps, device, weights, extra=0):
             f"{' and one more' if extra else ''}, got shape {tuple(path.shape)}"
         )
     device = resolve(device, path, work=size, break_even=BREAK_EVEN)
-    windows, made = (size - extra) // steps, weights(steps)
+    windows, factors = (size - extra) // steps, weights(steps)
     with device.active(), region("averages"):
         work = Workspace(device, path)
         x = work.input("path", path, dtype)
-        flat = work.output((len(made), windows), dtype)
-        sums, loops = flat.reshape((len(made), windows)), twin("rode._averages", device)
+        flat = work.output((len(factors), windows), dtype)
+        sums, loops = flat.reshape((len(factors), windows)), twin("rode._averages", device)
         loops.sums(x, int(steps), sums, work.stream)
-        loops.finish(x, int(steps), np.array(made, dtype), sums, work.stream)
-        found = work.result(flat, (len(made), windows))
-        return [found[d] for d in range(len(made))]
+        loops.finish(x, int(steps), np.array(factors, dtype), sums, work.stream)
+        averages = work.result(flat, (len(factors), windows))
+        return [averages[d] for d in range(len(factors))]

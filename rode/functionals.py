@@ -1,4 +1,4 @@
-"""The law of an Ornstein-Uhlenbeck path's sums over a coarse step, given its start.
+"""Distribution of an Ornstein-Uhlenbeck path's sums over a coarse step, given its start.
 
 dO = -O/tau dt + sqrt(c) dW, seen at fine steps of delta: O' = mu O + sigma n. The state
 s = (O, F_0, .., F_D) of `_functionals_math` obeys s' = T s + b n with a constant triangular T, so
@@ -19,7 +19,7 @@ import numpy as np
 from hetero import errors
 
 DIGITS = 80
-"""Decimal digits of the matrices' arithmetic."""
+"""Decimal digits of the arithmetic with these matrices; not tuned."""
 
 
 @dataclass(frozen=True)
@@ -42,25 +42,25 @@ class Process:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the stationary law."""
+        """Standard deviation of the stationary distribution."""
         return math.sqrt(0.5 * self.c * self.tau)
 
     def step(self, delta: float) -> tuple[float, float]:
-        """(mu - 1, sigma) of a step of length delta, both to full precision."""
+        """Return (mu - 1, sigma) of a step of length delta, both to full precision."""
         mu_minus_1 = math.expm1(-delta / self.tau)
         return mu_minus_1, math.sqrt(-0.5 * self.c * self.tau * math.expm1(-2.0 * delta / self.tau))
 
 
 def process_of(process: Process | None) -> Process:
-    """A user's `process`; tau = c = 1 if None."""
+    """Check the argument `process`; None stands for tau = c = 1."""
     if process is not None and not isinstance(process, Process):
         raise TypeError(f"process must be a rode.Process(tau, c), got {process!r}")
     return process or Process()
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
-    """A Gaussian vector given the start O_0: mean O_0 + factor n, n standard normal.
+class GaussianLaw:
+    """Distribution of the Gaussian vector mean O_0 + factor n, n standard normal, given O_0.
 
     Attributes
     ----------
@@ -73,26 +73,29 @@ class Law:
 
     @property
     def covariance(self) -> np.ndarray:
+        """Covariance matrix of the vector given O_0."""
         return self.factor @ self.factor.T
 
 
 @functools.lru_cache(maxsize=256)
 def transfer(process: Process, delta: float, degree: int, steps: int) -> np.ndarray:
-    """T^steps: what `steps` fine steps without noise make of a state (O, F_0, .., F_degree)."""
+    """Return T^steps, which carries (O, F_0, .., F_degree) over fine steps without noise."""
     power, _ = _doubled(process, delta, degree, steps)
     return _floats(power)
 
 
 @functools.lru_cache(maxsize=256)
-def sums_law(process: Process, delta: float, degree: int, steps: int) -> Law:
-    """The law of (O_M, F_0, .., F_degree) after M = `steps` fine steps from O_0."""
+def sums_law(process: Process, delta: float, degree: int, steps: int) -> GaussianLaw:
+    """Return the distribution of (O_M, F_0, .., F_degree) after M = `steps` fine steps from O_0."""
     power, covariance = _doubled(process, delta, degree, steps)
     return _law(power, covariance)
 
 
 @functools.lru_cache(maxsize=256)
-def integrals_law(process: Process, h: float, degree: int) -> Law:
-    """The law of (O_h, J_0, .., J_degree), J_d = int_0^h (h - s)^d/d! O_s ds: delta -> 0.
+def integrals_law(process: Process, h: float, degree: int) -> GaussianLaw:
+    """Return the distribution of (O_h, J_0, .., J_degree), the limit delta -> 0 of sums.
+
+    J_d = int_0^h (h - s)^d/d! O_s ds.
 
     Van Loan's integral: the exponential of one block matrix holds the transfer and the covariance.
     """
@@ -103,16 +106,17 @@ def integrals_law(process: Process, h: float, degree: int) -> Law:
         for row in range(1, size):
             block[row, row - 1], block[size + row - 1, size + row] = flint.arb(-1), flint.arb(1)
         block[0, size] = _exact(process.c)
-        found = (block * _exact(h)).exp()
+        exponential = (block * _exact(h)).exp()
         corner, power = (flint.arb_mat(size, size) for _ in range(2))
         for i in range(size):
             for j in range(size):
-                corner[i, j], power[i, j] = found[i, size + j], found[size + j, size + i]
+                corner[i, j] = exponential[i, size + j]
+                power[i, j] = exponential[size + j, size + i]
         return _law(power, power * corner)
 
 
 def _doubled(process: Process, delta: float, degree: int, steps: int):
-    """(T^steps, sum of T^k b b^T T^kT for k < steps), in high precision."""
+    """Return T^steps and the sum of T^k b b^T T^kT for k < steps, in high precision."""
     with _precision() as flint:
         size, x = degree + 2, -_exact(delta) / _exact(process.tau)
         power, covariance, base, noise = (flint.arb_mat(size, size) for _ in range(4))
@@ -135,13 +139,13 @@ def _doubled(process: Process, delta: float, degree: int, steps: int):
         return power, covariance
 
 
-def _law(power, covariance) -> Law:
+def _law(power, covariance) -> GaussianLaw:
     with _precision():
-        return Law(_floats(power)[:, 0].copy(), _floats(_cholesky(covariance)))
+        return GaussianLaw(_floats(power)[:, 0].copy(), _floats(_cholesky(covariance)))
 
 
 def _cholesky(a):
-    """The lower triangular factor; the column of a pivot that is lost in rounding is zero."""
+    """Return the lower triangular factor; if rounding hides a pivot, its column is zero."""
     from flint import arb, arb_mat
 
     size = a.nrows()
@@ -152,8 +156,8 @@ def _cholesky(a):
             continue
         lower[j, j] = pivot.sqrt()
         for i in range(j + 1, size):
-            rest = a[i, j] - sum((lower[i, k] * lower[j, k] for k in range(j)), arb(0))
-            lower[i, j] = rest / lower[j, j]
+            remainder = a[i, j] - sum((lower[i, k] * lower[j, k] for k in range(j)), arb(0))
+            lower[i, j] = remainder / lower[j, j]
     return lower
 
 
@@ -169,7 +173,7 @@ def _floats(matrix) -> np.ndarray:
 
 @contextlib.contextmanager
 def _precision():
-    """The module flint, set to `DIGITS` decimal digits within the block."""
+    """Yield the module flint, set to `DIGITS` decimal digits within the block."""
     import flint
 
     before = flint.ctx.dps

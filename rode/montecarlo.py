@@ -12,20 +12,20 @@ from rode._plan import Plan, Work, choose_threads_per_path
 from rode.problems import Problem
 
 BREAK_EVEN = 2_000_000
-"""Fine steps of all paths from which a GPU is faster."""
+"""Number of fine steps of all paths above which a GPU is faster (measured)."""
 
 BUFFER = 256 * 2**20
-"""Bytes of outputs that are kept at most while they are reduced."""
+"""Largest number of bytes of outputs that wait to be reduced; not tuned."""
 
 STREAM = 0x0DE
-"""Of the Philox counter: solve shares no words with other uses of a seed."""
+"""Stream word of the Philox counter: `solve` shares no words with other uses of a seed."""
 
 REDUCTIONS = ("paths", "moments", "peaks")
 
 
 @dataclass(frozen=True)
 class Quantiles:
-    """A reduction: these quantiles over paths at every saved time (linear between ranks)."""
+    """Reduction to these quantiles over paths at every saved time (linear between ranks)."""
 
     probabilities: tuple[float, ...]
 
@@ -38,7 +38,7 @@ class Quantiles:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Of `solve`. Arrays are NumPy; what was not asked for is None.
+    """Result of `rode.solve`. Arrays are NumPy; reductions that were not requested are None.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Result:
     work : Work
     status : "success", or "diverged" if a path or one of its outputs became infinite or NaN
         Outputs count at the saved times, for peaks at every coarse step.
-    message : how many paths, and when
+    message : explanation of the status: how many paths, and when
     """
 
     t: np.ndarray
@@ -67,7 +67,7 @@ class Result:
     peaks: np.ndarray | None = field(default=None, repr=False)
 
     def index(self, output: str) -> int:
-        """The place of an output's name."""
+        """Return the index of the output with this name."""
         errors.one_of("output", output, self.outputs)
         return self.outputs.index(output)
 
@@ -90,7 +90,7 @@ def solve(
     threads_per_path: int | None = None,
     device=None,
 ) -> Result:
-    """Solve for many paths of the process and reduce what they give.
+    """Solve for many paths of the process and reduce their outputs.
 
     Parameters
     ----------
@@ -99,15 +99,15 @@ def solve(
         K from 1 to 8, for linear H only: "3-rode-taylor".
     t_span : begin and end, s
     h : coarse step, s; divides the span
-    delta : fine step of the process, s; divides h. None: as fine as the method's order asks for
+    delta : fine step of the process, s; divides h. None: as fine as the method's order requires
         (sampling "path"), or the limit of ever finer steps ("exact").
-    paths : how many
+    paths : number of paths
     sampling : {"path", "exact"}
         "exact" draws what a coarse step needs of the path from its joint normal law, K + 1 numbers
-        in place of h/delta; the law of the results is that of "path". For additive noise.
+        instead of h/delta; results have the same distribution. For additive noise only.
     rng : None, int, SeedSequence or NumPy Generator
     reduction : None or "paths", "moments", "peaks", `Quantiles(..)`, or a tuple of them
-        The paths themselves are kept only if asked for.
+        Paths themselves are stored only if requested.
     save_every : coarse steps from one saved time to the next; the start is saved too
     dtype : {float64, float32} of the solver
     normals : None, "float32" in a float64 solver, or "fast" in a float32 solver: those of the
@@ -115,7 +115,7 @@ def solve(
     first_path : number of the first path: ranks that share the work take disjoint ranges
     threads_per_path : on a GPU, a power of two up to 32; None: enough to fill it. Sums are rounded
         in another order for another number, in the last digits.
-    device : where
+    device : where to solve; None: a GPU if there is one and the work is large
 
     Returns
     -------
@@ -128,7 +128,8 @@ def solve(
         divide h, no paths, a Taylor scheme for a problem that is not linear, NaN; a function that
         fails where the first path starts.
     MemoryError
-        Before anything runs: what the run needs, what is free, and what needs less.
+        Before anything runs: the message says how much memory the run needs, how much is free, and
+        which settings need less.
 
     Notes
     -----

@@ -14,7 +14,7 @@ from hetero.jit import twin
 from hetero.launch import USUAL_SHARED_MEMORY
 
 BREAK_EVEN = 1_000_000
-"""Numbers from which a GPU is faster although they are copied to the host."""
+"""Number of normals above which a GPU is faster, including the copy to the host."""
 
 METHODS = (
     "box-muller",
@@ -28,7 +28,7 @@ METHODS = (
 )
 
 STREAM = 0x60A1
-"""Of the Philox counter: normal shares no words with other uses of a seed."""
+"""Stream word of the Philox counter: `normal` shares no words with other uses of a seed."""
 
 
 def normal(
@@ -43,7 +43,7 @@ def normal(
     out=None,
     device=None,
 ):
-    """Independent standard normal numbers.
+    """Draw independent standard normal numbers.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def places_of(device: Device, out, like=None) -> list[Device]:
 
 
 def float_type(dtype, out=None) -> np.dtype:
-    """float32 or float64 as asked for, or that of `out`; a ValueError for anything else."""
+    """Return the data type of `out`, or `dtype`; raise ValueError unless float32 or float64."""
     if out is not None and not hasattr(out, "dtype"):
         raise TypeError(f"out must be an array, got {type(out).__name__}")
     name = dtype if out is None else str(out.dtype).removeprefix("torch.")
@@ -151,15 +151,15 @@ def _edges(method, strips, table, dtype):
     from rode.ziggurat import ziggurat
 
     edges = ziggurat(strips).x
-    if table == "shared" and not fits(strips, dtype):
+    if table == "shared" and not fits_in_shared_memory(strips, dtype):
         raise ValueError(
             f"strips={strips} in {dtype} do not fit into shared memory; take table='local'"
         )
     return edges
 
 
-def fits(strips: int, dtype) -> bool:
-    """Whether any GPU's shared memory holds the table of a Ziggurat."""
+def fits_in_shared_memory(strips: int, dtype) -> bool:
+    """Return whether the table of a Ziggurat fits into the shared memory of any GPU."""
     return (strips + 1) * np.dtype(dtype).itemsize <= USUAL_SHARED_MEMORY
 
 
@@ -190,9 +190,9 @@ class Generator:
         if self._calls >= 2**32:
             raise RuntimeError("this generator has given all of its 2^32 sequences")
         settings = self._settings | ({} if dtype is None else {"dtype": dtype})
-        found = normal(size, rng=self._key, path=self._calls, out=out, **settings)
+        numbers = normal(size, rng=self._key, path=self._calls, out=out, **settings)
         self._calls += 1
-        return found
+        return numbers
 
     def normal(self, loc=0.0, scale=1.0, size=None):
         """Normal numbers of mean `loc` and standard deviation `scale` (host arrays)."""

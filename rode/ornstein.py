@@ -17,7 +17,7 @@ from rode.normals import float_type, places_of
 METHODS = ("bridge", "scan", "sweeps")
 
 STREAM = 0x0F00
-"""Of the Philox counter; a bridge's ends take the ones after it."""
+"""Stream word of the Philox counter; the ends of a bridge use the next stream."""
 
 MANY = 1024
 """Paths from which each is walked by one warp."""
@@ -87,10 +87,10 @@ def ornstein_uhlenbeck(
     if noise is not None and device_of(noise) is None:
         noise = as_real("noise", noise, dtype)
     if size is None:
-        given = out if out is not None else noise
-        if given is None:
+        template = out if out is not None else noise
+        if template is None:
             raise ValueError("size must be given where neither out nor noise is")
-        size = tuple(given.shape)
+        size = tuple(template.shape)
     shape = errors.shape("size", size)
     if len(shape) not in (1, 2) or 0 in shape:
         raise ValueError(f"size must be steps or (paths, steps), at least one, got {size!r}")
@@ -117,13 +117,13 @@ def ornstein_uhlenbeck(
         work = Workspace(device, like)
         array = work.output(shape, dtype, out)
         source = None if noise is None else work.input("noise", noise, dtype)
-        maker = _Maker(process, delta, dtype, normals, key, device, work.stream)
-        maker.fill(method, start, first_path, source, array, shape)
+        filler = _Filler(process, delta, dtype, normals, key, device, work.stream)
+        filler.fill(method, start, first_path, source, array, shape)
         return work.result(array, shape, out)
 
 
-class _Maker:
-    """One call: what all its paths have in common."""
+class _Filler:
+    """Settings of one call, common to all its paths, and the methods that fill them."""
 
     def __init__(self, process, delta, dtype, normals, key, device, stream):
         self.process, self.delta, self.dtype, self.key = process, delta, dtype, key
@@ -132,22 +132,24 @@ class _Maker:
         self.loops = twin("rode._ou", device)
 
     def fill(self, method, start, first_path, noise, array, shape) -> None:
+        """Fill `array` with all paths by a method."""
         paths, steps = (1, *shape)[-2:]
         rows = array.reshape((paths, steps))
-        given = None if noise is None else noise.reshape((paths, steps))
+        source = None if noise is None else noise.reshape((paths, steps))
         if method == "scan" and (paths >= MANY or steps < 8 * tile(self.dtype)):
             rounds = ROUNDS if steps > tile(self.dtype) else 1
             counter = self.key, first_path, STREAM
             run, table = path_of(self.process, self.delta, self.dtype, *counter, rounds)
             deviation = self.process.deviation
-            self.loops.scan(run, table, start, deviation, given, self.normals, rows, self.stream)
+            self.loops.scan(run, table, start, deviation, source, self.normals, rows, self.stream)
             return
         starts = self.starts(start, first_path, paths)
         for r in range(paths):
-            one = None if given is None else given[r]
+            one = None if source is None else source[r]
             self.path(method, starts[r], first_path + r, one, rows[r])
 
     def path(self, method, start, path, noise, row) -> None:
+        """Fill `row` with one long path."""
         if method == "sweeps":
             levels = range(1 + max(0, math.ceil(math.log(row.size, 1024)) - 1) + 1)
             rate = self.delta / self.process.tau
@@ -164,11 +166,13 @@ class _Maker:
             self.bridge(start, path, row)
 
     def scan(self, start, path, stream, delta, noise, row) -> None:
+        """Fill `row` with one long path by a prefix sum."""
         run, table = path_of(self.process, delta, self.dtype, self.key, path, stream)
         rate = delta / self.process.tau
         self.loops.long_scan(run, table, rate, start, noise, self.normals, row, self.stream)
 
     def bridge(self, start, path, row) -> None:
+        """Fill `row` with one long path by bridges between the ends of tiles."""
         size = tile(self.dtype)
         ends = self.loops.ends_of(-(-row.size // size), self.dtype, self.stream)
         self.scan(start, path, STREAM + 1, self.delta * size, None, ends)
@@ -176,7 +180,7 @@ class _Maker:
         self.loops.bridge(run, table, start, ends, self.normals, row, self.stream)
 
     def starts(self, start, first_path, paths) -> np.ndarray:
-        """O_0 of every path: given, or from the stationary law by words of their own."""
+        """Return O_0 of every path: `start`, or draws from the stationary distribution."""
         if start is not None:
             return np.full(paths, start, self.dtype)
         from rode._starts import stationary

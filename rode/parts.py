@@ -86,9 +86,9 @@ def solve_in_parts(
     tasks = []
     for number in range(parts):
         low, high = (paths * k // parts for k in (number, number + 1))
-        place = {"first_path": first + low, "paths": high - low}
-        place["device"] = str(devices[number % len(devices)])
-        tasks.append((_part_of(problem, low, high), method, settings | place))
+        range_settings = {"first_path": first + low, "paths": high - low}
+        range_settings["device"] = str(devices[number % len(devices)])
+        tasks.append((_part_of(problem, low, high), method, settings | range_settings))
     if executor is not None:
         return _join(list(executor.map(_solve, tasks)))
     flag = new_flag()
@@ -98,7 +98,7 @@ def solve_in_parts(
 
 
 def joined(results: list[Result]) -> Result:
-    """The result of all paths from those of disjoint ranges, in their order."""
+    """Return the result of all paths from those of disjoint ranges, in their order."""
     return _join(list(results))
 
 
@@ -136,16 +136,16 @@ def _join(results: list[Result]) -> Result:
 
 
 def _moments(results):
-    """Mean and variance by Chan, Golub and LeVeque's update, part after part."""
+    """Return mean and variance by Chan, Golub and LeVeque's update, part after part."""
     if results[0].mean is None:
         return None, None
     count, mean, squares = 0, 0.0, 0.0
     for r in results:
-        more = r.work.paths
-        distance, total = r.mean - mean, count + more
-        inner = 0.0 if more == 1 else r.variance * (more - 1)
-        squares = squares + inner + distance**2 * (count * more / total)
-        mean = mean + distance * (more / total)
+        added = r.work.paths
+        distance, total = r.mean - mean, count + added
+        inner = 0.0 if added == 1 else r.variance * (added - 1)
+        squares = squares + inner + distance**2 * (count * added / total)
+        mean = mean + distance * (added / total)
         count = total
     return mean, squares / (count - 1) if count > 1 else np.full_like(mean, math.nan)
 
@@ -155,8 +155,8 @@ def _checked(problem, method, paths, settings) -> Plan:
         if name not in settings:
             raise TypeError(f"solve_in_parts needs {name}=, as rode.solve")
     usual = {"delta": None, "sampling": "path", "dtype": np.float64, "normals": None}
-    given = usual | {k: v for k, v in settings.items() if k in (*usual, "t_span", "h")}
-    return Plan.checked(problem, method, paths=paths, **given)
+    checked_settings = usual | {k: v for k, v in settings.items() if k in (*usual, "t_span", "h")}
+    return Plan.checked(problem, method, paths=paths, **checked_settings)
 
 
 def _devices(devices) -> list[Device]:
@@ -165,14 +165,16 @@ def _devices(devices) -> list[Device]:
         return gpus or [resolve("cpu")]
     if isinstance(devices, str | Device):
         devices = (devices,)
-    found = [resolve(d) for d in devices]
-    if len({d.kind for d in found}) != 1:
-        raise ValueError(f"devices must be of one kind, got {', '.join(map(str, found)) or 'none'}")
-    return found
+    resolved = [resolve(d) for d in devices]
+    if len({d.kind for d in resolved}) != 1:
+        raise ValueError(
+            f"devices must be of one kind, got {', '.join(map(str, resolved)) or 'none'}"
+        )
+    return resolved
 
 
 def _part_of(problem: Problem, low: int, high: int) -> Problem:
-    """The problem with the parameters of these paths."""
+    """Return the problem with the parameters of these paths."""
     if problem.sets == 1:
         return problem
     return dataclasses.replace(problem, parameters=problem.parameters[:, low:high])

@@ -14,7 +14,7 @@ from rode._checks import called, outputs_of, start_of, table_of, tried
 from rode.functionals import Process, process_of
 
 SETS = 1 << 14
-"""Sets of parameters that are looked at one by one, at most."""
+"""Largest number of parameter sets that are checked one by one; not tuned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Problem:
 
     @property
     def table(self) -> np.ndarray:
-        """What loops read, (rows, sets): the parameters, then the numbers to start from."""
+        """Array (rows, sets) that loops read: parameters, then the numbers to start from."""
         if not self.start_numbers:
             return self.parameters if self.parameters.size else np.zeros((1, self.sets))
         numbers = np.broadcast_to(
@@ -68,22 +68,22 @@ class Problem:
         return np.vstack([self.parameters, numbers])
 
     def matrix(self, column: int = 0) -> np.ndarray:
-        """A of x' = A x + B O, from the images of the unit vectors."""
+        """Return A of x' = A x + B O, from the images of the unit vectors."""
         p = tuple(map(float, self.parameters[:, column]))
         return np.array([tried(self, "H", x=e, p=p) for e in self._units()]).T
 
     def matrices(self) -> np.ndarray:
-        """A of every set, [set, row, column]; of `SETS` evenly chosen ones if H takes no arrays."""
+        """Return A of every set, [set, row, column]; of `SETS` chosen ones if H takes no arrays."""
         last = self.matrix(self.sets - 1)
         if self.sets == 1:
             return last[None]
-        found = np.empty((self.sets, self.dimension, self.dimension))
+        stack = np.empty((self.sets, self.dimension, self.dimension))
         with contextlib.suppress(Exception):  # branches, functions of `math` or compiled ones
             for k, unit in enumerate(self._units()):
                 for i, row in enumerate(called(self.H, unit, tuple(self.parameters))):
-                    found[:, i, k] = row
-            if np.allclose(found[-1], last, rtol=1e-12, atol=0.0):
-                return found
+                    stack[:, i, k] = row
+            if np.allclose(stack[-1], last, rtol=1e-12, atol=0.0):
+                return stack
         columns = np.unique(np.linspace(0, self.sets - 1, SETS).astype(int))
         return np.array([self.matrix(c) for c in columns])
 
@@ -127,7 +127,7 @@ def additive(
     TypeError, ValueError
         Naming the argument: wrong lengths, NaN, an H that is not linear though `linear` is set.
     """
-    return _made(
+    return _make_problem(
         *(dimension, H, B, None, None, linear, parameters, start, observe, outputs, process),
         *(start_process, name),
     )
@@ -151,7 +151,7 @@ def separable(
 
     `G` is (t, O, p) -> tuple and `g` is (t, O, p) -> number; the rest as for `additive`.
     """
-    return _made(
+    return _make_problem(
         *(dimension, H, None, G, g, False, parameters, start, observe, outputs, process),
         *(start_process, name),
     )
@@ -239,7 +239,7 @@ def growth(start: float = 1.0, *, tau=1.0, c=1.0, start_process=None) -> Problem
     )
 
 
-def _made(
+def _make_problem(
     dimension, H, B, G, g, linear, parameters, start, observe, outputs, process, start_process, name
 ) -> Problem:
     from rode import _problems_math as functions
@@ -253,11 +253,11 @@ def _made(
         if f is not None and not callable(f):
             raise TypeError(f"{label} must be a function, got {f!r}")
     start, numbers = start_of(start, dimension, table.shape[0])
-    made = [None if f is None else functions.compiled(f) for f in (H, B, G, g)]
+    functions_of_problem = [None if f is None else functions.compiled(f) for f in (H, B, G, g)]
     observe = functions.identity if observe is None else functions.compiled(observe)
     start = functions.compiled(start)
     problem = Problem(
-        *(dimension, *made, linear, observe, start, table, (), process),
+        *(dimension, *functions_of_problem, linear, observe, start, table, (), process),
         *(start_process, name, numbers),
     )
     return replace(problem, outputs=outputs_of(problem, outputs))

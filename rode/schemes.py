@@ -21,14 +21,14 @@ def parsed(method: str) -> tuple[str, int]:
     """
     if method in SCHEMES:
         return method, 2 if method == "averaged-heun" else 1
-    found = re.fullmatch(r"(\d+)-rode-taylor", method) if isinstance(method, str) else None
-    if not found or not 1 <= int(found.group(1)) <= MOST:
+    match = re.fullmatch(r"(\d+)-rode-taylor", method) if isinstance(method, str) else None
+    if not match or not 1 <= int(match.group(1)) <= MOST:
         names = ", ".join(map(repr, SCHEMES))
         raise ValueError(
             f"method must be one of {names}, or 'K-rode-taylor' with K from 1 to {MOST}, "
             f"got {method!r}"
         )
-    return "rode-taylor", int(found.group(1))
+    return "rode-taylor", int(match.group(1))
 
 
 def order(method: str) -> int:

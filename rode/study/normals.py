@@ -10,14 +10,14 @@ import hetero
 import rode
 from hetero.jit import twin
 from hetero.study import Study
-from rode.normals import fits
+from rode.normals import fits_in_shared_memory
 from rode.ziggurat import STRIPS, ziggurat
 
 
 def run(study: Study) -> dict:
     size = 1 << (14 if study.quick else 28 if study.device.kind == "cuda" else 22)
     out = study.empty(size, "float32")
-    found = {
+    records = {
         "numbers": size,
         "ziggurat": _strips(study, size),
         "grids": _grids(study, out),
@@ -25,42 +25,42 @@ def run(study: Study) -> dict:
         "setup": _setup(study),
     }
     if study.device.kind == "cuda":
-        found["work"] = _work(study, size)
-    return found
+        records["work"] = _work(study, size)
+    return records
 
 
 def _strips(study: Study, size: int) -> list[dict]:
     """Figures 8.4 and 8.5, table 8.2: rate and divergence over the number of strips."""
-    found, out = [], {d: study.empty(size, d) for d in ("float32", "float64")}
+    records, out = [], {d: study.empty(size, d) for d in ("float32", "float64")}
     for strips in STRIPS[7:9] if study.quick else STRIPS:
         table = ziggurat(strips)
         record = {"strips": strips, "fast": table.fast, "diverging warps": table.diverging()}
         for dtype in out:
-            for place in ("shared", "local"):
-                settings = {"strips": strips, "table": place, "out": out[dtype]}
-                record[f"G/s, {dtype}, {place}"] = _ziggurat(study, settings)
-        found.append(record)
-    rows = [list(r.values()) for r in found]
-    study.table("Ziggurat over the number of strips", list(found[0]), rows)
+            for memory in ("shared", "local"):
+                settings = {"strips": strips, "table": memory, "out": out[dtype]}
+                record[f"G/s, {dtype}, {memory}"] = _ziggurat(study, settings)
+        records.append(record)
+    rows = [list(r.values()) for r in records]
+    study.table("Ziggurat over the number of strips", list(records[0]), rows)
     figure = study.figure()
     left, right = figure.subplots(1, 2)
-    strips = [r["strips"] for r in found]
-    for key in list(found[0])[3:]:
-        rates = [np.nan if r[key] is None else r[key] for r in found]
+    strips = [r["strips"] for r in records]
+    for key in list(records[0])[3:]:
+        rates = [np.nan if r[key] is None else r[key] for r in records]
         left.semilogx(strips, rates, "o-", label=key.removeprefix("G/s, "), base=2)
     left.set(xlabel="strips", ylabel="G numbers/s", title="rate")
     left.legend()
-    diverging = [r["diverging warps"] for r in found]
+    diverging = [r["diverging warps"] for r in records]
     right.semilogx(strips, diverging, "o-", base=2)
     right.set(xlabel="strips", ylabel="share", title="warps that leave the fast path")
     study.save(figure, "ziggurat.png")
-    return found
+    return records
 
 
 def _ziggurat(study: Study, settings: dict) -> float | None:
     """G numbers/s; None for a table that shared memory does not hold."""
     out = settings["out"]
-    if settings["table"] == "shared" and not fits(settings["strips"], out.dtype):
+    if settings["table"] == "shared" and not fits_in_shared_memory(settings["strips"], out.dtype):
         return None
     rate = study.rate(
         lambda: rode.normal(method="ziggurat", rng=1, device=study.device, **settings), out.size
@@ -73,7 +73,7 @@ def _grids(study: Study, out) -> list[dict]:
 
     Wallace's generator (figure 8.7) has a block a pool and as many threads as its turns need.
     """
-    found, cpu = [], study.device.kind == "cpu"
+    records, cpu = [], study.device.kind == "cpu"
     methods = ("box-muller", "box-muller-fast", "inverse", "rational", "rational-blending")
     if cpu:
         shapes = [{"threads": n} for n in range(1, hetero.threads() + 1)]
@@ -86,10 +86,10 @@ def _grids(study: Study, out) -> list[dict]:
         count = shape["threads"] if cpu else hetero.threads()
         with hetero.use_threads(count):
             rates = {f"G/s, {m}": 1e-9 * _rate(study, m, out, launched) for m in methods}
-        found.append(shape | rates)
-    rows = [list(r.values()) for r in found]
-    study.table("float32 over launch shapes", list(found[0]), rows)
-    return found
+        records.append(shape | rates)
+    rows = [list(r.values()) for r in records]
+    study.table("float32 over launch shapes", list(records[0]), rows)
+    return records
 
 
 def _rate(study: Study, method: str, out, launched: tuple) -> float:
@@ -102,7 +102,7 @@ def _work(study: Study, size: int) -> list[dict]:
     without branches: there the kernel's text has as many as a pair of blocks takes."""
     from rode import _normals_cuda
 
-    limits, found = hetero.limits(study.device), []
+    limits, records = hetero.limits(study.device), []
     for method, dtype in (
         *(("box-muller", "float32"), ("box-muller-fast", "float32")),
         *(("rational-blending", "float32"), ("box-muller", "float64")),
@@ -115,17 +115,19 @@ def _work(study: Study, size: int) -> list[dict]:
         count += len(re.findall(rf"(?:add|sub|mul)(?:\.rn)?(?:\.ftz)?\.{kind}", text))
         peak = limits.fma_float32 if width == 4 else limits.fma_float64
         done = rate * count / (32 // width)
-        found.append({"method": method, "dtype": dtype, "operations a number": count * width / 32})
-        found[-1] |= {"TFLOP/s": 1e-12 * done, "% of peak": 50.0 * done / peak}
-        found[-1]["% of the write limit"] = 100.0 * rate * width / limits.copy
-    rows = [list(r.values()) for r in found]
-    study.table("Float operations (Philox works on integers)", list(found[0]), rows)
-    return found
+        records.append(
+            {"method": method, "dtype": dtype, "operations a number": count * width / 32}
+        )
+        records[-1] |= {"TFLOP/s": 1e-12 * done, "% of peak": 50.0 * done / peak}
+        records[-1]["% of the write limit"] = 100.0 * rate * width / limits.copy
+    rows = [list(r.values()) for r in records]
+    study.table("Float operations (Philox works on integers)", list(records[0]), rows)
+    return records
 
 
 def _rational(study: Study, size: int) -> list[dict]:
     """Branching against blending."""
-    found = []
+    records = []
     for dtype in ("float32", "float64"):
         out = study.empty(size // 2, dtype)
         record = {"dtype": dtype}
@@ -134,10 +136,10 @@ def _rational(study: Study, size: int) -> list[dict]:
                 lambda m=method, o=out: rode.normal(method=m, rng=1, out=o, device=study.device),
                 out.size,
             )
-        found.append(record)
-    rows = [list(r.values()) for r in found]
-    study.table("Rational functions, G/s: branches and blending", list(found[0]), rows)
-    return found
+        records.append(record)
+    rows = [list(r.values()) for r in records]
+    study.table("Rational functions, G/s: branches and blending", list(records[0]), rows)
+    return records
 
 
 def _setup(study: Study) -> dict:
@@ -148,7 +150,7 @@ def _setup(study: Study) -> dict:
         ziggurat(strips)
 
     pool = study.empty(1024, "float32")
-    found = {
+    records = {
         "Ziggurat, 256 strips, ms": 1e3 / study.rate(lambda: table(256), 1),
         "Ziggurat, 4096 strips, ms": 1e3 / study.rate(lambda: table(4096), 1),
         "Wallace, first pool with its numbers, ms": 1e3
@@ -158,5 +160,5 @@ def _setup(study: Study) -> dict:
         "Box-Muller, first 1024 numbers, ms": 1e3
         / study.rate(lambda: rode.normal(rng=1, out=pool, device=study.device), 1),
     }
-    study.table("Setup", ("what", "ms"), list(found.items()))
-    return found
+    study.table("Setup", ("what", "ms"), list(records.items()))
+    return records

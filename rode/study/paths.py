@@ -12,55 +12,55 @@ from rode._ou import block, path_of, tile
 
 def run(study: Study) -> dict:
     most = 14 if study.quick else 28 if study.device.kind == "cuda" else 22
-    found = {"paths": _paths(study, most), "averages": _averages(study, most)}
+    records = {"paths": _paths(study, most), "averages": _averages(study, most)}
     if study.device.kind == "cuda":
-        found |= {"elements": _elements(study, most), "blocks": _blocks(study, most)}
-    return found
+        records |= {"elements": _elements(study, most), "blocks": _blocks(study, most)}
+    return records
 
 
 def _paths(study: Study, most: int) -> list[dict]:
     """Steps a second over the length of one path, and of many paths of the same memory."""
-    found = []
+    records = []
     for dtype in ("float32",) if study.quick else ("float32", "float64"):
         for power in range(12, most + 1, 4 if study.quick else 2):
             out = study.empty(1 << power, dtype)
             noise = study.empty(1 << power, dtype)
             rode.normal(rng=1, out=noise, device=study.device)
             record = {"dtype": dtype, "steps": 1 << power}
-            for method, given in (
+            for method, source_of_noise in (
                 ("bridge", None),
                 ("scan", None),
                 ("scan", noise),
                 ("sweeps", noise),
             ):
-                key = f"{method}, noise {'drawn' if given is None else 'read'}"
+                key = f"{method}, noise {'drawn' if source_of_noise is None else 'read'}"
                 record[key] = 1e-9 * study.rate(
-                    lambda m=method, g=given, o=out: rode.ornstein_uhlenbeck(
+                    lambda m=method, g=source_of_noise, o=out: rode.ornstein_uhlenbeck(
                         *(None, 2.0**-10),
                         **{"method": m, "noise": g, "rng": 1, "out": o, "device": study.device},
                     ),
                     out.size,
                 )
-            found.append(record)
-    rows = [list(r.values()) for r in found]
-    study.table("One Ornstein-Uhlenbeck path, G steps/s", list(found[0]), rows)
+            records.append(record)
+    rows = [list(r.values()) for r in records]
+    study.table("One Ornstein-Uhlenbeck path, G steps/s", list(records[0]), rows)
     figure = study.figure()
     axes = figure.subplots()
-    for key in list(found[0])[2:]:
+    for key in list(records[0])[2:]:
         for dtype, style in (("float32", "o-"), ("float64", "s--")):
-            chosen = [r for r in found if r["dtype"] == dtype]
+            chosen = [r for r in records if r["dtype"] == dtype]
             if chosen:
                 steps = [r["steps"] for r in chosen]
                 axes.loglog(steps, [r[key] for r in chosen], style, label=f"{key}, {dtype}")
     axes.set(xlabel="steps of the path", ylabel="G steps/s")
     axes.legend(fontsize=7)
     study.save(figure, "paths.png")
-    return found
+    return records
 
 
 def _averages(study: Study, most: int) -> list[dict]:
     """Bandwidth over the elements of an average; the last one is a single average."""
-    sums, found = twin("rode._averages", study.device).sums, []
+    sums, records = twin("rode._averages", study.device).sums, []
     for dtype in ("float32",) if study.quick else ("float32", "float64"):
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)
@@ -70,15 +70,15 @@ def _averages(study: Study, most: int) -> list[dict]:
                 out = study.empty(count << (most - power), dtype).reshape((count, -1))
                 rate = study.rate(lambda p=power, o=out, s=source: sums(s, 1 << p, o), source.size)
                 record[f"{name}, GB/s"] = 1e-9 * rate * source.dtype.itemsize
-            found.append(record)
-    rows = [list(r.values()) for r in found]
-    study.table(f"Averages of {1 << most:,} elements", list(found[0]), rows)
-    return found
+            records.append(record)
+    rows = [list(r.values()) for r in records]
+    study.table(f"Averages of {1 << most:,} elements", list(records[0]), rows)
+    return records
 
 
 def _elements(study: Study, most: int) -> list[dict]:
     """Figure 9.5: steps a second over the elements that a thread walks, by bridges."""
-    loops, key, delta, found = twin("rode._ou", study.device), (np.uint32(1),) * 2, 2.0**-10, []
+    loops, key, delta, records = twin("rode._ou", study.device), (np.uint32(1),) * 2, 2.0**-10, []
     for rounds in (1, 8) if study.quick else (1, 2, 4, 8, 16):
         record = {}
         for dtype, normals in (("float32", "float32"), ("float32", "fast"), ("float64", "float64")):
@@ -97,15 +97,15 @@ def _elements(study: Study, most: int) -> list[dict]:
                     out.size,
                 )
             )
-        found.append(record)
+        records.append(record)
     title = "Ornstein-Uhlenbeck tiles, noise drawn (float64: half as many elements a thread)"
-    study.table(title, list(found[0]), [list(r.values()) for r in found])
-    return found
+    study.table(title, list(records[0]), [list(r.values()) for r in records])
+    return records
 
 
 def _blocks(study: Study, most: int) -> list[dict]:
     """Figures 10.2 and 10.3: bandwidth of the averages over the threads of a block."""
-    sums, found = twin("rode._averages", study.device).sums, []
+    sums, records = twin("rode._averages", study.device).sums, []
     for dtype in ("float32", "float64"):
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)
@@ -117,6 +117,8 @@ def _blocks(study: Study, most: int) -> list[dict]:
                     lambda o=out, s=source, t=threads: sums(s, 1 << 10, o, 0, t), source.size
                 )
                 record[f"{name}, GB/s"] = 1e-9 * rate * source.dtype.itemsize
-            found.append(record)
-    study.table("Averages over 2^10 elements", list(found[0]), [list(r.values()) for r in found])
-    return found
+            records.append(record)
+    study.table(
+        "Averages over 2^10 elements", list(records[0]), [list(r.values()) for r in records]
+    )
+    return records

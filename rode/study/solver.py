@@ -23,7 +23,7 @@ def run(study: Study) -> dict:
 
 def _shares(study: Study) -> list[dict]:
     """Seconds of each block of one path with everything in memory, and of the fused kernel."""
-    found, fine, place = [], 1 << 10, {"device": study.device}
+    records, fine, device_setting = [], 1 << 10, {"device": study.device}
     problem = rode.kanai_tajimi(outputs=("acceleration",))
     most = 16 if study.quick else 28 if study.device.kind == "cuda" else 22
     for power in range(16, most + 1, 2):
@@ -31,9 +31,9 @@ def _shares(study: Study) -> list[dict]:
         noise, o = study.empty(steps, "float32"), study.empty(steps, "float32")
         sums = study.empty(2 * (steps // fine), "float32").reshape((2, -1))
         blocks = {
-            "normal numbers": lambda n=noise: rode.normal(rng=1, out=n, **place),
+            "normal numbers": lambda n=noise: rode.normal(rng=1, out=n, **device_setting),
             "process": lambda n=noise, o=o: rode.ornstein_uhlenbeck(
-                None, 2.0**-20, method="scan", noise=n, out=o, **place
+                None, 2.0**-20, method="scan", noise=n, out=o, **device_setting
             ),
             "averages": lambda o=o, s=sums: twin("rode._averages", study.device).sums(o, fine, s),
         }
@@ -46,18 +46,19 @@ def _shares(study: Study) -> list[dict]:
         settings = {"t_span": (0.0, steps / paths / fine * 2.0**-10), "h": 2.0**-10}
         settings |= {"delta": 2.0**-20, "paths": paths, "reduction": "peaks", "dtype": "float32"}
         fused = study.rate(
-            lambda s=settings: rode.solve(problem, "averaged-euler", rng=1, **s, **place), 1
+            lambda s=settings: rode.solve(problem, "averaged-euler", rng=1, **s, **device_setting),
+            1,
         )
         record["fused with coarse steps, 64 paths, ms"] = 1e3 / fused
-        found.append(record)
-    rows = [list(r.values()) for r in found]
-    study.table("Shares of the blocks, float32, M = 2^10", list(found[0]), rows)
-    return found
+        records.append(record)
+    rows = [list(r.values()) for r in records]
+    study.table("Shares of the blocks, float32, M = 2^10", list(records[0]), rows)
+    return records
 
 
 def _orders(study: Study) -> list[dict]:
     """Strong order in h with delta = h^K, and in delta at a fixed small h."""
-    found, paths = [], 4 if study.quick else 48
+    records, paths = [], 4 if study.quick else 48
     figure = study.figure()
     left, right = figure.subplots(1, 2)
     cases = [("averaged-euler", 1, (5, 6, 7, 8)), ("averaged-heun", 2, (4, 5, 6, 7))]
@@ -73,23 +74,23 @@ def _orders(study: Study) -> list[dict]:
         ]
         record["order in delta"] = slope((0, 1, 2, 3), errors) if K > 1 else None
         right.loglog([2.0**-6 / 2**m for m in (0, 1, 2, 3)], errors, "o-", label=name)
-        found.append(record)
+        records.append(record)
     left.set(xlabel="h, with delta = h^K", ylabel="root mean square error at t = 1")
     right.set(xlabel="delta, with h = 2^-6")
     left.legend(fontsize=8)
     study.save(figure, "orders.png")
-    rows = [list(r.values()) for r in found]
-    study.table("Strong orders, x' = -x + O", list(found[0]), rows)
-    return found
+    rows = [list(r.values()) for r in records]
+    study.table("Strong orders, x' = -x + O", list(records[0]), rows)
+    return records
 
 
 def _equal_error(study: Study) -> list[dict]:
-    """What a second of motion costs when Var(u'') is to be right to a given part.
+    """Cost of a second of motion for a given relative error of Var(u'').
 
     The scheme's stationary variance is exact (discrete Lyapunov equation), so is its error.
     """
     A, B, outputs = reference.kanai_tajimi()
-    true, found = 16.036525, []
+    true, records = 16.036525, []
     for method in ("averaged-euler", "averaged-heun", "3-rode-taylor", "4-rode-taylor"):
         scheme, K = schemes.parsed(method)
         for goal in (0.03,) if study.quick else (0.03, 0.01, 0.003):
@@ -108,16 +109,16 @@ def _equal_error(study: Study) -> list[dict]:
                     record = {"scheme": method, "error of Var(u'')": goal, "h": f"2^-{power}"}
                     record |= {"M": fine, "coarse steps/s": 2**power}
                     record |= {"normals/s by path": fine << power, "exact": (K + 1) << power}
-                    found.append(record)
+                    records.append(record)
                     break
-    rows = [list(r.values()) for r in found]
-    study.table("Equal error: the coarsest steps that reach it", list(found[0]), rows)
-    return found
+    rows = [list(r.values()) for r in records]
+    study.table("Equal error: the coarsest steps that reach it", list(records[0]), rows)
+    return records
 
 
 def _mixed(study: Study) -> dict:
     """Rate and variance of a float64 solver with float32 and float64 normal numbers."""
-    problem, found = rode.kanai_tajimi(outputs=("acceleration",)), {}
+    problem, records = rode.kanai_tajimi(outputs=("acceleration",)), {}
     paths = 1 << (6 if study.quick else 17 if study.device.kind == "cuda" else 10)
     for normals in (None, "float32"):
         settings = {"t_span": (0, 8), "h": 2.0**-5, "delta": 2.0**-12, "paths": paths}
@@ -127,11 +128,11 @@ def _mixed(study: Study) -> dict:
             lambda s=settings: rode.solve(problem, "averaged-heun", device=study.device, **s),
             result.work.fine_steps,
         )
-        found[normals or "float64"] = {
+        records[normals or "float64"] = {
             "G steps/s": 1e-9 * rate,
             "Var(u'')": float(result.variance[-1, 0]),
             "standard error": float(result.variance[-1, 0] * np.sqrt(2.0 / paths)),
         }
-    heads = ("normals", *found["float64"])
-    study.table("A float64 solver", heads, [(k, *v.values()) for k, v in found.items()])
-    return found
+    heads = ("normals", *records["float64"])
+    study.table("A float64 solver", heads, [(k, *v.values()) for k, v in records.items()])
+    return records

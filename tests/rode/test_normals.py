@@ -11,7 +11,7 @@ from scipy import special, stats
 import rode
 from hetero import use_threads
 from rode import _normals_math as formulas
-from rode._wallace_math import turned
+from rode._wallace_math import rotate
 from rode.normals import METHODS
 from rode.ziggurat import ziggurat
 
@@ -173,7 +173,7 @@ def test_tables_of_the_ziggurat():
 
 def test_wallace_matrices_are_orthogonal():
     for matrix in range(4):
-        columns = [turned(matrix, *map(float, e)) for e in np.eye(4)]
+        columns = [rotate(matrix, *map(float, e)) for e in np.eye(4)]
         a = np.array(columns).T
         np.testing.assert_array_equal(a @ a.T, np.eye(4))
 

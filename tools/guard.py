@@ -32,20 +32,29 @@ FILE = ROOT / "tests" / "data" / "guard.json"
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests")]
 
 
+SYMBOL = re.compile(r"\b\w*(?:_Z|cudapy|_param_|coefficients_)\w*")
+DECLARATION = re.compile(r"(\.(weak|visible|extern|common) )?\.(global|const|shared)\b")
+
+
 def normalized(ptx: str) -> str:
-    """Return PTX without what renaming changes: comments, line information and symbol names."""
+    """Return PTX without what renaming changes: comments, line information and symbol names.
+
+    Global declarations are sorted, because their order varies from process to process.
+    """
     ptx = re.sub(r"//.*", "", ptx)
     lines = [
         line.strip()
         for line in ptx.splitlines()
         if line.strip() and not re.match(r"\s*\.(loc|file|section|pragma)\b", line)
     ]
+    declarations = [SYMBOL.sub("symbol", line) for line in lines if DECLARATION.match(line)]
     numbers: dict[str, str] = {}
 
     def number_symbol(match: re.Match) -> str:
         return numbers.setdefault(match.group(), f"symbol{len(numbers)}")
 
-    return re.sub(r"\b\w*(?:_Z|cudapy|_param_)\w*", number_symbol, "\n".join(lines))
+    code = "\n".join(line for line in lines if not DECLARATION.match(line))
+    return "\n".join(sorted(declarations)) + SYMBOL.sub(number_symbol, code)
 
 
 def fingerprint(data: str | bytes) -> str:

@@ -20,7 +20,7 @@ CHUNK = 16
 """Terms of a product that are in shared memory at a time (not tuned)."""
 
 
-def make_kernels(dtype, b: int = PANEL, chunk: int = CHUNK) -> dict:
+def _make_kernels(dtype, b: int = PANEL, chunk: int = CHUNK) -> dict:
     """Make the kernels that leave b subdiagonals, by name."""
     return make_product_kernels(dtype, b, min(chunk, b)) | {
         "factor": make_panel_kernel(dtype, b, shared=True),
@@ -29,7 +29,7 @@ def make_kernels(dtype, b: int = PANEL, chunk: int = CHUNK) -> dict:
 
 
 # Each kernel is a global, so that the tests can check the budget of each by its name.
-_KERNELS = {"float32": make_kernels(float32), "float64": make_kernels(float64)}
+_KERNELS = {"float32": _make_kernels(float32), "float64": _make_kernels(float64)}
 for _type, _kernels in _KERNELS.items():
     globals().update({f"{name}_{_type}": function for name, function in _kernels.items()})
 
@@ -46,7 +46,7 @@ def reduce_bandwidth(work, d, b, in_flight, reflectors, stream=0):
         raise ValueError(
             f"ab has {d} subdiagonals, but a GPU supports at most {MAX_BANDWIDTH}: use device='cpu'"
         )
-    run_stage(
+    _run_stage(
         _KERNELS[str(work.dtype)],
         work,
         d,
@@ -57,7 +57,7 @@ def reduce_bandwidth(work, d, b, in_flight, reflectors, stream=0):
     )
 
 
-def run_stage(kernels, work, d, b, in_flight, reflectors, stream) -> None:
+def _run_stage(kernels, work, d, b, in_flight, reflectors, stream) -> None:
     """Launch all steps, with kernels that leave b subdiagonals."""
     n = len(work)
     slots = last_task(0, n, d, b) // 2 + 3  # the active sweeps, and the one that begins

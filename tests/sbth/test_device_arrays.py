@@ -20,7 +20,7 @@ TRUE = np.linalg.eigvalsh(FULL)
 def assert_close(computed, true, dtype=np.float64):
     """Check eigenvalues to a few eps."""
     unit = 50 * np.finfo(dtype).eps * np.max(np.abs(TRUE))
-    np.testing.assert_allassert_close(computed, true, rtol=0, atol=unit)
+    np.testing.assert_allclose(computed, true, rtol=0, atol=unit)
 
 
 # ---- without a GPU: invalid arrays are refused before a device is chosen -----------------------
@@ -221,7 +221,7 @@ def test_other_real_types_are_computed(simulated, device, dtype):
         sbth.eigvals_banded(simulated(sbth.band_from_dense(a).astype(dtype))),
     ):
         assert computed.dtype == (np.float32 if single else np.float64)
-        np.testing.assert_allassert_close(computed.on_host(), true, atol=1e-4 if single else 1e-12)
+        np.testing.assert_allclose(computed.on_host(), true, atol=1e-4 if single else 1e-12)
 
 
 @pytest.mark.simulator
@@ -316,10 +316,10 @@ def test_device_bands_on_a_gpu(library, rows, dtype):
         assert to_host(computed).dtype == dtype
         true = scipy.linalg.eigvals_banded(band.astype(float), lower=lower)
         unit = 200 * np.finfo(dtype).eps * np.max(np.abs(true))
-        np.testing.assert_allassert_close(to_host(computed), true, rtol=0, atol=5 * unit)
+        np.testing.assert_allclose(to_host(computed), true, rtol=0, atol=5 * unit)
         again = sbth.eigvalsh_tridiagonal(d, e)
         assert isinstance(again, kind)
-        np.testing.assert_allassert_close(to_host(again), true, rtol=0, atol=5 * unit)
+        np.testing.assert_allclose(to_host(again), true, rtol=0, atol=5 * unit)
 
 
 @pytest.mark.cuda
@@ -367,7 +367,7 @@ def test_other_types_of_cupy_and_torch_on_a_gpu(require_cuda, dtype):
         ):
             assert isinstance(computed, kind)
             assert to_host(computed).dtype == np.float64
-            np.testing.assert_allassert_close(to_host(computed), true, atol=1e-11)
+            np.testing.assert_allclose(to_host(computed), true, atol=1e-11)
 
 
 @pytest.mark.cuda

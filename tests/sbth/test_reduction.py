@@ -90,7 +90,7 @@ def test_huge_and_tiny_entries(device, factor):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_subnormal_entries(device, dtype):
-    """All elements are the smallest positive number, so one eigenvalue is n of these, the others 0."""
+    """All elements are the smallest positive number; one eigenvalue is n times it, the others 0."""
     ab = np.full((9, 9), np.finfo(dtype).smallest_subnormal, dtype)
     computed = sbth.eigvals_banded(ab, device=device)
     np.testing.assert_array_equal(computed / np.finfo(dtype).smallest_subnormal, [0] * 8 + [9])

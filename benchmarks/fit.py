@@ -10,7 +10,7 @@ import numpy as np
 import hetero
 import stablegpu
 from benchmarks.figures import Figure
-from stablegpu.fit_result import PARAMETERS
+from stablegpu.fit_results import PARAMETERS
 
 ALPHAS = (0.3, 0.75, 1.02, 1.5, 1.9)
 LAWS = [(alpha, beta) for alpha in (0.5, 0.8, 1.0, 1.3, 1.5, 1.8) for beta in (0.0, 0.5)]
@@ -100,7 +100,7 @@ def large(device, size) -> list[Figure]:
 def _empty(device, size):
     if device.kind == "cpu":
         return np.empty(size)
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
 
     return cuda.device_array(size)
 

@@ -7,9 +7,9 @@ import numpy as np
 import hetero
 import lbm
 from benchmarks.figures import Figure
-from lbm.balance import measure_model
-from lbm.cases import cavity
-from lbm.parts import make_domain, make_engine
+from lbm._domain.domains import make_domain, make_engine
+from lbm._domain.load_balance import measure_model
+from lbm.flows import cavity
 from lbm.simulation import Simulation
 
 PUBLISHED = {

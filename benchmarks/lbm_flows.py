@@ -8,7 +8,7 @@ import numpy as np
 
 import hetero
 from benchmarks.figures import Figure
-from lbm.cases import solve_cavity, solve_sphere, vortices
+from lbm.flows import solve_cavity, solve_sphere, vortices
 
 
 def run(device: hetero.Device, quick: bool) -> list[Figure]:

@@ -137,14 +137,14 @@ def many_paths(device, kind, size, power, limits) -> Figure:
 
 def averaging(device, dtype, size, steps, limits) -> Figure:
     """The kernel that makes single and double averages; its reads count."""
-    from hetero.jit import twin
+    from hetero.jit import loops_for
 
     width = np.dtype(dtype).itemsize
     count = size // (width // 4) // steps * steps
     source, out = _empty(device, count, dtype), _empty(device, 2 * (count // steps), dtype)
     rode.normal(out=source, rng=1, device=device)
     out = out.reshape((2, count // steps))
-    sums = twin("rode._averages", device).sums
+    sums = loops_for("rode._paths.averages", device).sums
     timing = hetero.benchmark(lambda: sums(source, steps, out), device=device)
     return Figure(
         f"single and double averages over {steps:,} of {count:,} {dtype}",
@@ -232,7 +232,7 @@ def exact(device, quick) -> list[Figure]:
 def _empty(device, size, dtype):
     if device.kind == "cpu":
         return np.empty(size, dtype)
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
 
     return cuda.device_array(size, dtype)
 

@@ -54,7 +54,7 @@ def _fill(device, dtype: str, size: int, limits) -> Figure:
 def _empty(device, size, dtype):
     if device.kind == "cpu":
         return np.empty(size, dtype)
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
 
     return cuda.device_array(size, dtype)
 

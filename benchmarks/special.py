@@ -65,7 +65,7 @@ def sum_of_exponentials(host, device, limits) -> Figure:
 def on_device(host, device):
     if device.kind == "cpu":
         return host
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
 
     return cuda.to_device(host)
 

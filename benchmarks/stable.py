@@ -81,13 +81,13 @@ def first_calls(device: hetero.Device, quick: bool) -> list[Figure]:
 
 def thousand_points(device, alpha, beta) -> Figure:
     """A law that has not been seen before: what is prepared for it counts."""
-    from stablegpu import nodes
+    from stablegpu._density.nodes import evaluate as nodes_evaluate
 
     x = np.linspace(-10, 10, 1000)
     law = stablegpu.stable(alpha, beta, device=device)
 
     def evaluate():
-        nodes.nodes_of.cache_clear()
+        nodes_evaluate.nodes_of.cache_clear()
         law.pdf_cdf(x)
 
     timing = hetero.benchmark(evaluate, device=device)
@@ -111,7 +111,7 @@ def throughput(device, alpha, beta, limits, quick, evaluator) -> Figure:
     host = np.random.default_rng(1).uniform(-20, 20, size)
     x, out = host, (np.empty(size), np.empty(size))
     if device.kind == "cuda":
-        from hetero._driver import cuda
+        from hetero.cuda.driver import cuda
 
         x, out = cuda.to_device(host), (cuda.device_array(size), cuda.device_array(size))
     timing = hetero.benchmark(lambda: law.pdf_cdf(x, out=out), device=device)
@@ -137,11 +137,12 @@ def throughput(device, alpha, beta, limits, quick, evaluator) -> Figure:
 
 def plans(device, alpha, beta, evaluator) -> Figure:
     """Time to prepare an evaluator for (alpha, beta)."""
-    from stablegpu import nodes, polynomials
+    from stablegpu._density.nodes import evaluate as nodes_evaluate
+    from stablegpu._density.polynomials import evaluate as polynomials_evaluate
 
     def prepare():
-        nodes.nodes_of.cache_clear()
-        polynomials.segments_of.cache_clear()
+        nodes_evaluate.nodes_of.cache_clear()
+        polynomials_evaluate.segments_of.cache_clear()
         stablegpu.stable(alpha, beta, device=device).plan(evaluator)
 
     timing = hetero.benchmark(prepare)
@@ -161,7 +162,7 @@ def parameters_by_point(device, quick) -> Figure:
     points = [rng.uniform(*ends, size) for ends in ((-20, 20), (0.3, 2), (-1, 1))]
     arguments = points
     if device.kind == "cuda":
-        from hetero._driver import cuda
+        from hetero.cuda.driver import cuda
 
         arguments = [cuda.to_device(v) for v in points]
     timing = hetero.benchmark(lambda: stablegpu.pdf(*arguments), device=device)
@@ -189,7 +190,7 @@ def quantiles(device, alpha, beta, quick) -> Figure:
     host = np.random.default_rng(2).uniform(0.0, 1.0, size)
     p, out = host, np.empty(size)
     if device.kind == "cuda":
-        from hetero._driver import cuda
+        from hetero.cuda.driver import cuda
 
         p, out = cuda.to_device(host), cuda.device_array(size)
     timing = hetero.benchmark(lambda: law.ppf(p, out=out), device=device)
@@ -215,7 +216,7 @@ def samples(device, alpha, beta, limits, quick, dtype) -> Figure:
     if device.kind == "cpu":
         out = np.empty(size, dtype)
     else:
-        from hetero._driver import cuda
+        from hetero.cuda.driver import cuda
 
         out = cuda.device_array(size, dtype)
     timing = hetero.benchmark(lambda: law.rvs(out=out, random_state=1), device=device)

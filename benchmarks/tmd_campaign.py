@@ -20,7 +20,7 @@ import numpy as np
 
 import hetero
 import tmd
-from tmd.certificate import read_certificates, verify_cases
+from tmd.certificates import read_certificates, verify_cases
 
 IDENTICAL = 44
 BITS = IDENTICAL + 1

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import hetero
 from benchmarks.figures import Figure
-from hetero.jit import twin
+from hetero.jit import loops_for
+from tmd._search.planning import make_batch
 from tmd.functions import load_function
-from tmd.plan import make_batch
 from tmd.study.phases import random_windows, with_subdomain_size
 
 MINIMAL_KERNEL = 14.3
@@ -23,7 +23,7 @@ TESTS = (
 
 def run(device: hetero.Device, quick: bool) -> list[Figure]:
     """Measure phase 1 alone, for sub-domains of 2^15 arguments in [1, 2)."""
-    loops, f = twin("tmd._scan", device), load_function("exp")
+    loops, f = loops_for("tmd._search", device), load_function("exp")
     gpu = device.kind == "cuda"
     (p,) = random_windows(f, 1, 2, 1, 24 if quick else 42 if gpu else 35, 32)
     rates, figures = {}, []

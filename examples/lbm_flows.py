@@ -28,9 +28,9 @@ import numpy as np
 import hetero
 import lbm
 from _shared import Figure, Row, parse_arguments
-from lbm.cases import CAVITY_RE1000, CavityResult, solve_cavity, solve_sphere, terrain, vortices
-from lbm.parts import make_domain
-from lbm.study.measure import measure_rate
+from lbm._domain.domains import make_domain
+from lbm.flows import CAVITY_RE1000, CavityResult, solve_cavity, solve_sphere, terrain, vortices
+from lbm.study.rates import measure_rate
 
 
 def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:

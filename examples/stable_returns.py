@@ -49,7 +49,7 @@ class Laws:
 
     days: np.ndarray
     returns: np.ndarray
-    fit: stablegpu.estimate.FitResult
+    fit: stablegpu.fitting.FitResult
 
     @classmethod
     def fitted(cls, device=None) -> Laws:

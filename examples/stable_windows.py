@@ -23,7 +23,7 @@ import hetero
 import stablegpu
 from _shared import Figure, Row, parse_arguments
 from stable_returns import DATA_COLOUR, STABLE_COLOUR, TRADING_DAYS, google_returns
-from stablegpu.fit_result import FitResults
+from stablegpu.fit_results import FitResults
 
 
 def eeg() -> np.ndarray:

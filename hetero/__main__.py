@@ -15,9 +15,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--no-limits", action="store_true", help="do not measure anything")
     options = parser.parse_args(argv)
 
-    from hetero import _driver, available
-    from hetero.ceilings import limits
-    from hetero.environment import facts
+    from hetero import available
+    from hetero.cuda import driver
+    from hetero.measurement.environment import facts
+    from hetero.measurement.machine_limits import limits
 
     found = facts()
     measured = (
@@ -25,7 +26,7 @@ def main(argv: list[str] | None = None) -> int:
         if options.no_limits
         else [limits(device, refresh=options.refresh) for device in available()]
     )
-    problem = _driver.problem()
+    problem = driver.why_unavailable()
     if options.json:
         found["limits"] = [m.as_dict() for m in measured]
         found["gpu_problem"] = problem and {"cause": problem[0], "remedy": problem[1]}

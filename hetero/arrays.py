@@ -9,42 +9,12 @@ memory for outputs, the stream to launch on.
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 
-from hetero import regions
-from hetero.devices import Device
-
-_DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
-
-
-def device_of(array) -> Device | None:
-    """The GPU that holds `array`; None for everything in host memory."""
-    if array is None or isinstance(array, np.ndarray | np.generic | float | int | list | tuple):
-        return None
-    where = getattr(array, "__dlpack_device__", None)
-    if where is not None:
-        kind, index = where()
-        return Device("cuda", int(index)) if int(kind) in _DLPACK_CUDA else None
-    if hasattr(array, "__cuda_array_interface__"):
-        return Device("cuda", _ordinal(array.__cuda_array_interface__["data"][0]))
-    return None
-
-
-def _ordinal(pointer: int) -> int:
-    """Number of the GPU whose memory `pointer` points to."""
-    from hetero._driver import SIMULATOR
-
-    if SIMULATOR or not pointer:  # an empty array points nowhere
-        return 0
-    from cuda.bindings import driver
-
-    attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-    error, ordinal = driver.cuPointerGetAttribute(attribute, pointer)
-    if error != driver.CUresult.CUDA_SUCCESS:
-        raise ValueError(f"the array's pointer belongs to no GPU of this process ({error.name})")
-    return int(ordinal)
+from hetero.array_libraries import JaxArrays, library_of, require_real, view_as_numba
+from hetero.devices import Device, device_of
+from hetero.measurement import profiling
 
 
 def on_host(array) -> np.ndarray:
@@ -73,18 +43,13 @@ def as_real(name: str, values, dtype=np.float64) -> np.ndarray:
         array = np.asarray(values)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be an array of real numbers, got {values!r}") from None
-    _require_real(name, array.dtype)
+    require_real(name, array.dtype)
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must not be masked: pass {name}.compressed(), or fill the gaps")
     if dtype is None:
         single = array.dtype.newbyteorder("=") == np.float32
         dtype = np.float32 if single else np.float64
     return array.astype(dtype, copy=False)
-
-
-def _require_real(name: str, dtype) -> None:
-    if np.dtype(dtype).kind not in "fiub":
-        raise TypeError(f"{name} must hold real numbers, got dtype {dtype}")
 
 
 class Workspace:
@@ -104,10 +69,10 @@ class Workspace:
 
     def __init__(self, device: Device, like=None):
         self.device = device
-        self._library = None if device_of(like) is None else _library(like)
+        self._library = None if device_of(like) is None else library_of(like)
         self.stream = 0
         if self._library is not None and (handle := self._library.stream(like)):
-            from hetero._driver import cuda
+            from hetero.cuda.driver import cuda
 
             self.stream = cuda.external_stream(handle)
         self._like = like
@@ -119,9 +84,9 @@ class Workspace:
         host = np.ascontiguousarray(as_real(name, values, dtype)).reshape(-1)
         if self.device.kind == "cpu":
             return host
-        from hetero._driver import upload
+        from hetero.cuda.driver import upload
 
-        regions.moved(to_device=host.nbytes)
+        profiling.count_transfer(to_device=host.nbytes)
         return upload(host, self.stream)
 
     def output(self, shape: tuple[int, ...], dtype=np.float64, out=None):
@@ -138,12 +103,12 @@ class Workspace:
             if self.device.kind == "cpu":
                 return out.reshape(-1)
             if device_of(out) is not None:
-                return _view(out).reshape(size)
+                return view_as_numba(out).reshape(size)
         if self.device.kind == "cpu":
             return np.empty(size, dtype)
         if self._library is not None:
             return self._library.empty(size, dtype, self._like)
-        from hetero._driver import cuda
+        from hetero.cuda.driver import cuda
 
         return cuda.device_array(size, dtype, stream=self.stream)
 
@@ -160,7 +125,7 @@ class Workspace:
         return host[()] if shape == () else host
 
     def _check(self, out, shape, dtype) -> None:
-        if self._library is _Jax:
+        if self._library is JaxArrays:
             raise TypeError("out cannot be a JAX array: those are immutable")
         if not hasattr(out, "shape") or not hasattr(out, "dtype"):
             raise TypeError(f"out must be an array, got {type(out).__name__}")
@@ -181,140 +146,5 @@ class Workspace:
             raise ValueError("out must be C-contiguous and writeable")
 
     def _to_host(self, array) -> np.ndarray:
-        regions.moved(to_host=array.nbytes)
+        profiling.count_transfer(to_host=array.nbytes)
         return array.copy_to_host(stream=self.stream) if array.size else np.empty(0, array.dtype)
-
-
-# ---- the libraries ---------------------------------------------------------------------------
-# Each has: stream(like) -> handle; flat(name, x, dtype) -> what a kernel can read;
-# empty(size, dtype, like); finish(array, shape).
-
-
-def _view(array):
-    """A Numba array over the same memory. The stream is the workspace's business: no waiting."""
-    from hetero._driver import cuda
-
-    return cuda.as_cuda_array(array, sync=False)
-
-
-class _Cupy:
-    @staticmethod
-    def stream(like) -> int:
-        import cupy
-
-        return cupy.cuda.get_current_stream().ptr
-
-    @staticmethod
-    def flat(name, x, dtype):
-        import cupy
-
-        _require_real(name, x.dtype)
-        return _view(cupy.ascontiguousarray(x, dtype=dtype).reshape(-1))
-
-    @staticmethod
-    def empty(size, dtype, like):
-        import cupy
-
-        return cupy.empty(size, dtype)
-
-    @staticmethod
-    def finish(array, shape):
-        return array.reshape(shape)
-
-
-class _Torch:
-    @staticmethod
-    def stream(like) -> int:
-        import torch
-
-        return torch.cuda.current_stream(like.device).cuda_stream
-
-    @staticmethod
-    def flat(name, x, dtype):
-        import torch
-
-        if x.is_complex():
-            raise TypeError(f"{name} must hold real numbers, got dtype {x.dtype}")
-        kind = getattr(torch, dtype.name)
-        return _view(x.detach().to(kind).contiguous().reshape(-1))
-
-    @staticmethod
-    def empty(size, dtype, like):
-        import torch
-
-        kind = getattr(torch, np.dtype(dtype).name)
-        return torch.empty(size, dtype=kind, device=like.device)
-
-    @staticmethod
-    def finish(array, shape):
-        return array.reshape(shape)
-
-
-class _Numba:
-    """Numba's own arrays, and what other libraries show through the CUDA array interface."""
-
-    @staticmethod
-    def stream(like) -> int:
-        return int(_interface(like).get("stream") or 0)
-
-    @staticmethod
-    def flat(name, x, dtype):
-        view = _view(SimpleNamespace(__cuda_array_interface__=_interface(x)))
-        _require_real(name, view.dtype)
-        if view.dtype != dtype or not view.is_c_contiguous():
-            raise TypeError(
-                f"{name}: a device array of {type(x).__module__} must be C-contiguous {dtype} "
-                f"(got {view.dtype}); convert it there, or pass a CuPy or PyTorch array"
-            )
-        view._keep = x
-        return view.reshape(math.prod(view.shape))
-
-    @staticmethod
-    def empty(size, dtype, like):
-        from hetero._driver import cuda
-
-        return cuda.device_array(size, dtype)
-
-    @staticmethod
-    def finish(array, shape):
-        return array.reshape(shape)
-
-
-class _Jax(_Numba):
-    """JAX arrays cannot be written to: the kernel fills a Numba array, which JAX then copies.
-
-    It has to be a copy: JAX does not keep the owner of memory that it takes over alive.
-    """
-
-    @staticmethod
-    def finish(array, shape):
-        from jax import numpy as jnp
-
-        from hetero._driver import cuda
-
-        cuda.synchronize()  # JAX reads on a stream of its own
-        return jnp.array(jnp.asarray(array).reshape(shape), copy=True).block_until_ready()
-
-
-def _interface(array) -> dict:
-    """The CUDA array interface of `array`, made from DLPack where it has only that."""
-    if hasattr(array, "__cuda_array_interface__"):
-        return array.__cuda_array_interface__
-    from cuda.core.utils import StridedMemoryView
-
-    view = StridedMemoryView.from_dlpack(array, stream_ptr=-1)
-    item = view.dtype.itemsize
-    return {
-        "shape": tuple(view.shape),
-        "strides": None if view.strides is None else tuple(s * item for s in view.strides),
-        "typestr": view.dtype.str,
-        "data": (view.ptr, view.readonly),
-        "version": 3,
-    }
-
-
-_LIBRARIES = {"cupy": _Cupy, "torch": _Torch, "jax": _Jax, "jaxlib": _Jax}
-
-
-def _library(array):
-    return _LIBRARIES.get(type(array).__module__.partition(".")[0], _Numba)

@@ -19,7 +19,7 @@ def command_parser(package: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def guarded(program: str, command: Callable[[], int], *also: type[Exception]) -> int:
+def run_command(program: str, command: Callable[[], int], *also: type[Exception]) -> int:
     """The exit code of `command`; one line, no traceback, for errors in what the user asks.
 
     Those are bad values, files, devices, missing packages, and exceptions of types `also`.

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import os
+import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral
+from pathlib import Path
+
+import numpy as np
 
 from hetero.errors import DeviceUnavailableError
 
@@ -54,24 +59,22 @@ class Device:
     def name(self) -> str:
         """The maker's name of the processor."""
         if self.kind == "cpu":
-            from hetero.environment import cpu_model
-
             return cpu_model()
-        from hetero import _driver
+        from hetero.cuda import driver
 
-        if _driver.SIMULATOR:
+        if driver.SIMULATOR:
             return "Numba's CUDA simulator"
-        name = _driver.cuda.gpus[self.index].name
+        name = driver.cuda.gpus[self.index].name
         return name.decode() if isinstance(name, bytes) else str(name)
 
     def require(self) -> Device:
         """This device, or DeviceUnavailableError with the cause and the remedy."""
         if self.kind == "cuda":
-            from hetero import _driver
+            from hetero.cuda import driver
 
-            if (problem := _driver.problem()) is not None:
+            if (problem := driver.why_unavailable()) is not None:
                 raise DeviceUnavailableError(str(self), *problem)
-            count = len(_driver.cuda.gpus)
+            count = len(driver.cuda.gpus)
             if self.index >= count:
                 raise DeviceUnavailableError(
                     str(self), f"this machine has {count} GPU(s)", f"use cuda:0 to cuda:{count - 1}"
@@ -90,11 +93,11 @@ class Device:
         if self.kind == "cpu":
             yield
             return
-        from hetero import regions
-        from hetero._driver import SIMULATOR, cuda, is_out_of_memory, memory_error
+        from hetero.cuda.driver import SIMULATOR, cuda, is_out_of_memory, memory_error
+        from hetero.measurement import profiling
 
         if not SIMULATOR:
-            regions.note_gpu()
+            profiling.enable_gpu_events()
         with contextlib.nullcontext() if SIMULATOR else cuda.gpus[self.index]:
             try:
                 yield
@@ -106,7 +109,7 @@ class Device:
     def synchronize(self) -> None:
         """Wait until all work given to the device is done."""
         if self.kind == "cuda":
-            from hetero._driver import cuda
+            from hetero.cuda.driver import cuda
 
             with self.active():
                 cuda.synchronize()
@@ -118,9 +121,9 @@ def available() -> tuple[Device, ...]:
 
 
 def _usable_gpus() -> int:
-    from hetero import _driver
+    from hetero.cuda import driver
 
-    return 0 if _driver.problem() is not None else len(_driver.cuda.gpus)
+    return 0 if driver.why_unavailable() is not None else len(driver.cuda.gpus)
 
 
 @contextlib.contextmanager
@@ -160,8 +163,6 @@ def resolve(
     ValueError
         For arrays on two devices, or arrays on a GPU with another device asked for.
     """
-    from hetero.arrays import device_of
-
     holders = {d for a in arrays if (d := device_of(a)) is not None}
     if len(holders) > 1:
         raise ValueError(f"the arrays live on several devices: {', '.join(map(str, holders))}")
@@ -196,3 +197,46 @@ def parse(spec: str | Device | None) -> Device | None:
 def _unnumbered(spec, holder: Device) -> bool:
     """Plain "cuda" means the GPU that holds the array, whatever its number."""
     return holder.kind == "cuda" and isinstance(spec, str) and spec.strip().lower() == "cuda"
+
+
+_DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+
+
+def device_of(array) -> Device | None:
+    """Return the GPU that holds `array`, or None if it is in host memory."""
+    if array is None or isinstance(array, np.ndarray | np.generic | float | int | list | tuple):
+        return None
+    where = getattr(array, "__dlpack_device__", None)
+    if where is not None:
+        kind, index = where()
+        return Device("cuda", int(index)) if int(kind) in _DLPACK_CUDA else None
+    if hasattr(array, "__cuda_array_interface__"):
+        return Device("cuda", _ordinal(array.__cuda_array_interface__["data"][0]))
+    return None
+
+
+def _ordinal(pointer: int) -> int:
+    """Return the number of the GPU whose memory `pointer` points to."""
+    from hetero.cuda.driver import SIMULATOR
+
+    if SIMULATOR or not pointer:  # an empty array points nowhere
+        return 0
+    from cuda.bindings import driver
+
+    attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    error, ordinal = driver.cuPointerGetAttribute(attribute, pointer)
+    if error != driver.CUresult.CUDA_SUCCESS:
+        raise ValueError(f"the array's pointer belongs to no GPU of this process ({error.name})")
+    return int(ordinal)
+
+
+@functools.cache
+def cpu_model() -> str:
+    """Return the name of the processor that the operating system gives."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import itertools
-import linecache
 import os
 import warnings
 from pathlib import Path
@@ -19,7 +17,7 @@ from types import ModuleType
 import numba
 from numba.core.caching import FunctionCache
 
-from hetero import _driver
+from hetero.cuda import driver
 from hetero.devices import Device
 from hetero.threading_layer import load_tbb, protect_loop
 
@@ -48,7 +46,7 @@ def caching() -> bool:
     return not {"site-packages", "dist-packages"}.isdisjoint(Path(__file__).parts)
 
 
-def _kept(function) -> bool:
+def _can_cache(function) -> bool:
     """Whether this function's compiled code is kept on disk.
 
     Not that of a closure over compiled functions: Numba names these anew in every process, so it
@@ -60,13 +58,13 @@ def _kept(function) -> bool:
     try:
         FunctionCache(function)  # looks for a folder that can be written to
     except RuntimeError:
-        _warn_of_no_folder()
+        _warn_that_nothing_is_cached()
         return False
     return True
 
 
 @functools.cache
-def _warn_of_no_folder() -> None:
+def _warn_that_nothing_is_cached() -> None:
     warnings.warn(
         "compiled code cannot be kept: neither the package's folder nor the user's cache can be "
         "written to, so every process compiles anew. Set NUMBA_CACHE_DIR to a folder for it",
@@ -75,7 +73,7 @@ def _warn_of_no_folder() -> None:
 
 
 def _with_cache(options: dict, function) -> dict:
-    return options if "cache" in options else options | {"cache": _kept(function)}
+    return options if "cache" in options else options | {"cache": _can_cache(function)}
 
 
 def scalar(function=None, **options):
@@ -85,7 +83,7 @@ def scalar(function=None, **options):
     return numba.njit(error_model="numpy", **_with_cache(options, function))(function)
 
 
-def inner(function=None, **options):
+def scalar_internal(function=None, **options):
     """A `scalar` that only compiled code calls: what Python would need takes a seventh of the time
     to compile."""
     return scalar(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
@@ -114,32 +112,17 @@ def kernel(function=None, **options):
     """A GPU kernel. Compiled at its first launch, so that importing needs no GPU."""
     if function is None:
         return lambda f: kernel(f, **options)
-    if _driver.SIMULATOR:
+    if driver.SIMULATOR:
         options = {k: v for k, v in options.items() if k not in _HARDWARE_ONLY}
     else:
         options = _with_cache(options, function)
-    return _driver.cuda.jit(**options)(function)
+    return driver.cuda.jit(**options)(function)
 
 
-_numbers = itertools.count()
+def loops_for(topic: str, device: Device) -> ModuleType:
+    """Return the module with the loops of a topic folder for `device`.
 
-
-def define(name: str, source: str, names: dict):
-    """The function `name` of a text, with `names` as its globals; tracebacks show the text.
-
-    For what Numba cannot be given otherwise: registers and tuples have no running index.
-    """
-    file = f"<{name} {next(_numbers)}>"
-    linecache.cache[file] = len(source), None, source.splitlines(True), file
-    space = dict(names)
-    exec(compile(source, file, "exec"), space)
-    return space[name]
-
-
-def twin(topic: str, device: Device) -> ModuleType:
-    """The module with the loops of `topic` for `device`.
-
-    `twin("stablegpu._density", Device("cpu"))` is `stablegpu._density_cpu`. Both twins have the
+    For "stablegpu._density.nodes" that is `stablegpu._density.nodes.cpu` or `.cuda`, which have the
     same functions with the same arguments.
     """
-    return importlib.import_module(f"{topic}_{device.kind}")
+    return importlib.import_module(f"{topic}.{device.kind}")

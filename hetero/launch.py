@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hetero._driver import SIMULATOR, cuda, raise_shared_limit
+from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.shared_memory import set_dynamic_shared_memory_limit
 
 THREADS = 256
 """Threads in a block where a kernel has no reason for another number."""
@@ -11,7 +12,7 @@ BLOCKS_PER_SM = 16
 """Blocks per multiprocessor of a grid-stride launch: enough to fill it and to even out its end."""
 
 
-USUAL_SHARED_MEMORY = 48 * 1024
+DEFAULT_SHARED_MEMORY = 48 * 1024
 """Bytes of dynamic shared memory that a block gets without a request."""
 
 
@@ -20,14 +21,14 @@ def multiprocessors() -> int:
     return 2 if SIMULATOR else cuda.get_current_device().MULTIPROCESSOR_COUNT
 
 
-def blocks(items: int, threads: int = THREADS) -> int:
+def blocks_for(items: int, threads: int = THREADS) -> int:
     """Blocks that give each of `items` a thread."""
     return max(1, -(-items // threads))
 
 
-def strided(items: int, threads: int = THREADS, per_sm: int = BLOCKS_PER_SM) -> int:
+def grid_stride_blocks(items: int, threads: int = THREADS, per_sm: int = BLOCKS_PER_SM) -> int:
     """Blocks of a grid-stride loop over `items`: no more than the GPU holds at once."""
-    return min(blocks(items, threads), per_sm * multiprocessors())
+    return min(blocks_for(items, threads), per_sm * multiprocessors())
 
 
 def device_id() -> int:
@@ -35,39 +36,24 @@ def device_id() -> int:
     return 0 if SIMULATOR else cuda.get_current_device().id
 
 
-def shared_memory() -> int:
+def max_shared_memory() -> int:
     """Bytes of shared memory that a block may have at most, by request beyond 48 KB."""
     return 1 << 20 if SIMULATOR else cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
 
-def allow_shared_memory(kernel, arguments, size: int, static: int = 0) -> None:
+def request_shared_memory(kernel, arguments, size: int, static: int = 0) -> None:
     """Let a kernel have `size` bytes of dynamic shared memory besides `static` ones."""
-    if size + static > USUAL_SHARED_MEMORY and not SIMULATOR:
-        raise_shared_limit(kernel, arguments, size)
+    if size + static > DEFAULT_SHARED_MEMORY and not SIMULATOR:
+        set_dynamic_shared_memory_limit(kernel, arguments, size)
 
 
-def with_shared_memory(kernel, arguments, size: int, threads: int, items: int, stream) -> None:
+def launch_with_shared_memory(
+    kernel, arguments, size: int, threads: int, items: int, stream
+) -> None:
     """Launch `kernel` over `items` with `size` bytes of dynamic shared memory a block.
 
     No more blocks than are resident at once: each fills its shared memory once.
     """
-    allow_shared_memory(kernel, arguments, size)
-    per_sm = max(1, min(2048 // threads, shared_memory() // (size + 1024)))
-    kernel[strided(items, threads, per_sm), threads, stream, size](*arguments)
-
-
-_tables = {}
-_TABLES = 64  # kept for each GPU
-
-
-def on_device(table):
-    """The arrays of a NamedTuple on the current GPU, uploaded at the first call and then kept.
-
-    The key is the identity of `table`: it must be one that lives on, say in a cache.
-    """
-    key = (device_id(), id(table))
-    if key not in _tables or _tables[key][0] is not table:
-        if len(_tables) >= _TABLES:
-            _tables.pop(next(iter(_tables)))
-        _tables[key] = table, type(table)(*map(cuda.to_device, table))
-    return _tables[key][1]
+    request_shared_memory(kernel, arguments, size)
+    per_sm = max(1, min(2048 // threads, max_shared_memory() // (size + 1024)))
+    kernel[grid_stride_blocks(items, threads, per_sm), threads, stream, size](*arguments)

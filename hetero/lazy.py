@@ -6,6 +6,8 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
+from hetero.moved import is_moved
+
 
 def lazy_attributes(
     package: str,
@@ -32,6 +34,8 @@ def lazy_attributes(
 
     def get_attribute(name: str):
         if name in submodules:
+            return importlib.import_module(f"{package}.{name}")
+        if is_moved(f"{package}.{name}"):
             return importlib.import_module(f"{package}.{name}")
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

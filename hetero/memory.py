@@ -59,7 +59,7 @@ def free_bytes(device: Device) -> int:
     if device.kind == "cpu":
         limits = _available_bytes(), _bytes_to_group_limit(), _bytes_to_process_limit()
         return max(0, min(limits))
-    from hetero._driver import SIMULATOR, cuda
+    from hetero.cuda.driver import SIMULATOR, cuda
 
     if SIMULATOR:
         return 1 << 30

@@ -11,10 +11,10 @@ from numbers import Integral
 
 import numpy as np
 
-from hetero import errors
+from hetero import validation
 from hetero.arrays import Workspace
 from hetero.devices import resolve
-from hetero.jit import twin
+from hetero.jit import loops_for
 
 ROUNDS = 10
 
@@ -71,12 +71,12 @@ def uniform(
     float64: odd multiples of 2^-53, two words each; float32: odd multiples of 2^-24, one each.
     The same floats on every device.
     """
-    name = errors.one_of("dtype", np.dtype(dtype).name, ("float64", "float32"))
+    name = validation.check_choice("dtype", np.dtype(dtype).name, ("float64", "float32"))
     return _filled(size, name, rng, path, stream, rounds, out, device)
 
 
 def _filled(size, dtype, rng, path, stream, rounds, out, spec):
-    shape = errors.shape("size", size)
+    shape = validation.check_shape("size", size)
     if rounds not in (7, 10):
         raise ValueError(f"rounds must be 7 or 10, got {rounds!r}")
     for name, value in (("path", path), ("stream", stream)):
@@ -87,6 +87,6 @@ def _filled(size, dtype, rng, path, stream, rounds, out, spec):
         work = Workspace(device, out)
         array = work.output(shape, np.dtype(dtype), out)
         if array.size:
-            fill = twin("hetero._philox", device).fill
+            fill = loops_for("hetero.philox_loops", device).fill
             fill(key(rng), path, stream, rounds, array, work.stream)
         return work.result(array, shape, out)

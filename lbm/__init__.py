@@ -1,12 +1,13 @@
 """D3Q19 lattice Boltzmann flows on the CPU, on NVIDIA GPUs and on both at once."""
 
 from hetero.lazy import lazy_attributes
+from hetero.moved import redirect_modules
 from hetero.version import VERSION as __version__
 
 __getattr__, __dir__, __all__ = lazy_attributes(
     __name__,
     {
-        "lbm.bgk": ("BGK",),
+        "lbm.collisions.bgk": ("BGK",),
         "lbm.boundaries": (
             *("FreeSlip", "MovingWall", "NoSlip", "Periodic"),
             *("PressureOutlet", "Solid", "VelocityInlet"),
@@ -14,9 +15,30 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "lbm.callbacks": ("Every", "Probe", "Statistics", "SteadyState"),
         "lbm.errors": ("CheckpointError", "UnstableError"),
         "lbm.simulation": ("Simulation",),
-        "lbm.trt": ("TRT",),
+        "lbm.collisions.trt": ("TRT",),
         "lbm.units": ("Units",),
     },
     modules=("geometry",),
 )
 __all__ += ["__version__"]
+
+redirect_modules(
+    {
+        "lbm.balance": "lbm._domain.load_balance",
+        "lbm.bgk": "lbm.collisions.bgk",
+        "lbm.cases": "lbm.flows",
+        "lbm.checkpoint": "lbm._io.checkpoint",
+        "lbm.engine": "lbm._engines.engine",
+        "lbm.forces": "lbm._fields.forces",
+        "lbm.lattice": "lbm._model.lattice",
+        "lbm.links": "lbm._model.wall_links",
+        "lbm.memory": "lbm._domain.memory_forecast",
+        "lbm.output": "lbm._io.vtk",
+        "lbm.parts": "lbm._domain.domains",
+        "lbm.patterns": "lbm._model.streaming_patterns",
+        "lbm.precision": "lbm._model.precision",
+        "lbm.stability": "lbm._fields.stability",
+        "lbm.stability_map": "lbm._model.stability_map",
+        "lbm.trt": "lbm.collisions.trt",
+    }
+)

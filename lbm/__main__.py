@@ -9,25 +9,26 @@ from collections.abc import Callable
 from pathlib import Path
 
 import hetero
-from hetero.command_line import command_parser, guarded
-from hetero.study import add_arguments, run_chosen
+from hetero.command_line import command_parser, run_command
+from hetero.measurement.studies import add_arguments, run_chosen
+from lbm._model.precision import PRECISIONS
+from lbm._model.streaming_patterns import PATTERNS
 from lbm.errors import UnstableError
-from lbm.patterns import PATTERNS
-from lbm.precision import PRECISIONS
 from lbm.study import STUDIES
 
 OPERATIONS = (
     *("step", "read_moments", "read_populations"),
     *("write_equilibrium", "write_populations"),
 )
-"""Generated kernels; `lbm._kernels.SOURCES` has the same keys (its import takes a second)."""
+"""Generated kernels; `lbm._engines.cuda_kernels.SOURCES` has the same keys (its import takes a
+second)."""
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     parser = _parser()
     options = parser.parse_args(argv)
-    return guarded(parser.prog, lambda: _run(options), MemoryError, UnstableError)
+    return run_command(parser.prog, lambda: _run(options), MemoryError, UnstableError)
 
 
 def _run(options) -> int:
@@ -105,7 +106,7 @@ def _simulation_options(options) -> dict:
 
 
 def _cavity(options) -> int:
-    from lbm.cases import solve_cavity
+    from lbm.flows import solve_cavity
 
     n = options.size or (12 if options.quick else 64)
     turns = 2.0 if options.quick else 60.0
@@ -120,7 +121,7 @@ def _cavity(options) -> int:
 
 
 def _sphere(options) -> int:
-    from lbm.cases import solve_sphere
+    from lbm.flows import solve_sphere
 
     longest = 3.0 if options.quick else 60.0
     result = solve_sphere(
@@ -139,7 +140,7 @@ def _sphere(options) -> int:
 
 
 def _terrain(options) -> int:
-    from lbm.cases import terrain
+    from lbm.flows import terrain
 
     size = {"height": 16, "stride": 16} if options.quick else {}
     s, _ = terrain(**size, **_simulation_options(options))
@@ -154,7 +155,7 @@ def _terrain(options) -> int:
 def _vortices(options) -> int:
     import numpy as np
 
-    from lbm.cases import vortices
+    from lbm.flows import vortices
 
     n = options.size or 32
     s, exact = vortices(n, **_simulation_options(options))
@@ -165,7 +166,7 @@ def _vortices(options) -> int:
 
 
 def _bench(options) -> int:
-    from lbm.study.measure import measure_cavity_rate
+    from lbm.study.rates import measure_cavity_rate
 
     for n in [options.size] if options.size else [16] if options.quick else [64, 128]:
         shape, setting = (n, n, n), f"{options.precision}, {options.pattern}, {options.device}"
@@ -175,7 +176,7 @@ def _bench(options) -> int:
 
 
 def _kernel(options) -> int:
-    from lbm._kernels import describe_kernel
+    from lbm._engines.cuda_kernels import describe_kernel
 
     print(
         describe_kernel(

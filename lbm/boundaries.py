@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hetero.errors import real, within
+from hetero.validation import check_finite, check_in_range
 
 DENSITY_RANGE = 0.5, 1.5
 """Range of densities of initial flows and outlets: the method holds near density 1."""
@@ -25,7 +25,7 @@ def check_vector(name: str, value: object) -> tuple[float, float, float]:
     """Return `value` as three finite floats."""
     if isinstance(value, str) or not np.iterable(value):
         raise TypeError(f"{name} must hold three numbers, got {value!r}")
-    numbers = tuple(real(name, x) for x in value)
+    numbers = tuple(check_finite(name, x) for x in value)
     if len(numbers) != 3:
         raise ValueError(f"{name} must hold three numbers, got {value!r}")
     return numbers
@@ -101,7 +101,7 @@ class PressureOutlet:
     rank: ClassVar[int] = 3
 
     def __post_init__(self):
-        object.__setattr__(self, "rho", within("rho", self.rho, *DENSITY_RANGE))
+        object.__setattr__(self, "rho", check_in_range("rho", self.rho, *DENSITY_RANGE))
 
     def parameters(self) -> tuple[float, ...]:
         """Return a row of `Links.wall_types` (see `Condition`)."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero.errors import whole, within
-from hetero.jit import twin
-from lbm.links import SOLID_CLASS
+from hetero.jit import loops_for
+from hetero.validation import check_in_range, check_integer
+from lbm._model.wall_links import SOLID_CLASS
 
 if TYPE_CHECKING:
     from lbm.simulation import Simulation
@@ -34,7 +34,7 @@ class Statistics:
     """
 
     def __init__(self, every: int = 10, start: int = 0):
-        self.every, self.start = whole("every", every, 1), whole("start", start)
+        self.every, self.start = check_integer("every", every, 1), check_integer("start", start)
         self.samples = 0
         self._settings: tuple | None = None
         self._accumulators: dict = {}
@@ -56,7 +56,7 @@ class Statistics:
             if key not in self._accumulators:
                 self._accumulators[key] = engine, *engine.zeros_like(2, data)
             with engine.device.active():
-                loops = twin("lbm._fields", engine.device)
+                loops = loops_for("lbm._fields", engine.device)
                 loops.accumulate(data.reshape(4, -1), *self._accumulators[key][1:], self.samples)
 
     def _gather(self, index: int, scale: float) -> np.ndarray:
@@ -112,7 +112,7 @@ class Probe:
 
     def __init__(self, cells: Sequence[Sequence[int]], every: int = 1):
         self.cells = [_check_cell(c) for c in cells]
-        self.every, self.steps, self.values = whole("every", every, 1), [], []
+        self.every, self.steps, self.values = check_integer("every", every, 1), [], []
 
     def __call__(self, simulation: Simulation) -> None:
         rows = []
@@ -129,7 +129,7 @@ class Probe:
 
 
 def _check_cell(cell) -> tuple[int, ...]:
-    if not np.iterable(cell) or len(checked := tuple(whole("cells", c) for c in cell)) != 3:
+    if not np.iterable(cell) or len(checked := tuple(check_integer("cells", c) for c in cell)) != 3:
         raise ValueError(f"cells must hold triples (x, y, z), got {cell!r}")
     return checked
 
@@ -149,8 +149,8 @@ class SteadyState:
     """
 
     def __init__(self, tolerance: float = 1e-6, every: int = 1000):
-        self.tolerance = within("tolerance", tolerance, 0.0, 1.0, closed="neither")
-        self.every = whole("every", every, 1)
+        self.tolerance = check_in_range("tolerance", tolerance, 0.0, 1.0, closed="neither")
+        self.every = check_integer("every", every, 1)
         self.change, self.reached, self._last = float("inf"), False, None
 
     def __call__(self, simulation: Simulation) -> bool:
@@ -167,7 +167,7 @@ class Every:
     """Call `function(simulation)` every `every` steps; a true return value stops the run."""
 
     def __init__(self, every: int, function: Callable[[Simulation], object]):
-        self.every, self._function = whole("every", every, 1), function
+        self.every, self._function = check_integer("every", every, 1), function
 
     def __call__(self, simulation: Simulation) -> object:
         return self._function(simulation)

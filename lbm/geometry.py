@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.errors import real, within
+from hetero.validation import check_finite, check_in_range
 from lbm.boundaries import check_vector
 
 
@@ -18,7 +18,7 @@ def centres(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def sphere(shape: tuple[int, int, int], centre: Sequence[float], radius: float) -> np.ndarray:
     """Mark the cells whose centre lies within `radius` (cells) of `centre`."""
     centre = check_vector("centre", centre)
-    radius = within("radius", radius, 0.0, np.inf)
+    radius = check_in_range("radius", radius, 0.0, np.inf)
     cells = np.zeros(shape, bool)
     # Compute only the cube around the sphere, because large domains are mostly outside.
     cube = tuple(
@@ -44,8 +44,8 @@ def cylinder(
         raise ValueError(
             f"centre must hold two numbers, the coordinates across the axis, got {centre!r}"
         )
-    centre = [real("centre", c) for c in centre]
-    radius = within("radius", radius, 0.0, np.inf)
+    centre = [check_finite("centre", c) for c in centre]
+    radius = check_in_range("radius", radius, 0.0, np.inf)
     grid = [g for a, g in enumerate(centres(shape)) if a != axis]
     inside = sum((g - c) ** 2 for g, c in zip(grid, centre, strict=True)) < radius**2
     return np.broadcast_to(inside, shape).copy()

@@ -11,7 +11,7 @@ import itertools
 import numpy as np
 
 from lbm import boundaries as b
-from lbm.lattice import OPPOSITE, C, Q, W
+from lbm._model.lattice import OPPOSITE, C, Q, W
 
 
 def _is_slip(condition) -> bool:

@@ -10,27 +10,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import hetero
-from hetero import errors
+from hetero import validation
 from hetero.arrays import as_real
-from hetero.errors import one_of, real, whole
+from hetero.validation import check_choice, check_finite, check_integer
 from lbm import boundaries as conditions
-from lbm import links
-from lbm._signals import DeferredSignals
-from lbm.engine import Collision, Problem
-from lbm.errors import UnstableError
-from lbm.forces import forces_on_links
-from lbm.lattice import CS2, C
-from lbm.memory import SLAB_CELLS, require_memory
-from lbm.parts import SingleDomain, SplitDomain, make_domain
-from lbm.patterns import PATTERNS
-from lbm.precision import PRECISIONS
-from lbm.stability import (
+from lbm._domain.deferred_signals import DeferredSignals
+from lbm._domain.domains import SingleDomain, SplitDomain, make_domain
+from lbm._domain.memory_forecast import SLAB_CELLS, require_memory
+from lbm._engines.engine import Collision, Problem
+from lbm._fields.forces import forces_on_links
+from lbm._fields.stability import (
     SPEED_LIMIT,
     LastGoodState,
     locate_first_bad_step,
     require_stable,
 )
-from lbm.trt import TRT
+from lbm._model import wall_links
+from lbm._model.lattice import CS2, C
+from lbm._model.precision import PRECISIONS
+from lbm._model.streaming_patterns import PATTERNS
+from lbm.collisions.trt import TRT
+from lbm.errors import UnstableError
 
 SOUND = float(CS2) ** 0.5
 """Speed of sound in cells/step."""
@@ -115,18 +115,18 @@ class Simulation:
                 raise TypeError(
                     f"collision must be an operator such as lbm.BGK(tau), got {collision!r}"
                 )
-        one_of("pattern", pattern, tuple(PATTERNS))
-        form = PRECISIONS[one_of("precision", precision, tuple(PRECISIONS))]
+        check_choice("pattern", pattern, tuple(PATTERNS))
+        form = PRECISIONS[check_choice("precision", precision, tuple(PRECISIONS))]
         self.faces, self.solids = conditions.split_boundaries(boundaries)
-        self.check, self.steps = whole("check", check), 0
+        self.check, self.steps = check_integer("check", check), 0
         self._keeps_good_state, self._last_good = bool(keep_good_state), LastGoodState()
         self.device = hetero.resolve(device, work=float(np.prod(self.shape)), break_even=32**3)
         self.ratio = _check_ratio(ratio, self.device)
         require_memory(self.shape, pattern=pattern, precision=precision, ratio=self.ratio,
                        device=self.device, solids=bool(self.solids))  # fmt: skip
         rho, u = self._check_moments(rho, u)
-        walls = links.classify_cells(self.shape, self.faces, self.solids)
-        conditions.require_outlet(self.faces, self.solids, lambda: links.mass_inflow(walls))
+        walls = wall_links.classify_cells(self.shape, self.faces, self.solids)
+        conditions.require_outlet(self.faces, self.solids, lambda: wall_links.mass_inflow(walls))
         force = conditions.check_vector("force", force)
         self.problem = Problem(self.shape, walls, PATTERNS[pattern], form, self.collision, force)
         self._domain = self._make_domain()
@@ -137,7 +137,7 @@ class Simulation:
     def _make_domain(self) -> SingleDomain | SplitDomain:
         """Create the domain on its device, or on two."""
         if self.ratio == "auto":
-            from lbm.balance import best_ratio
+            from lbm._domain.load_balance import best_ratio
 
             self.ratio = best_ratio(self.problem, self.device, self.faces)
         cut = round(self.ratio * self.shape[1])
@@ -273,7 +273,7 @@ class Simulation:
     @property
     def fluid(self) -> np.ndarray:
         """Boolean array [x, y, z], True in fluid cells."""
-        return (self.problem.links.classes != links.SOLID_CLASS).T
+        return (self.problem.links.classes != wall_links.SOLID_CLASS).T
 
     def populations(self) -> np.ndarray:
         """Return f_q - w_q before the next collision, [q, x, y, z]; meant for small domains."""
@@ -316,9 +316,10 @@ class Simulation:
         Interrupts (SIGINT, SIGTERM) are handled after the step in which they arrive.
         """
         timed = [
-            (c, whole("every", getattr(c, "every", 1), 1)) for c in _check_callbacks(callbacks)
+            (c, check_integer("every", getattr(c, "every", 1), 1))
+            for c in _check_callbacks(callbacks)
         ]
-        end = self.steps + whole("steps", steps)
+        end = self.steps + check_integer("steps", steps)
         stops = self._stops(end, {self.check or end + 1, *(every for _, every in timed)})
         if self.check and self._last_good.step < 0 and self.steps < end:
             self._keep_state()
@@ -385,13 +386,13 @@ class Simulation:
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint atomically and return its path."""
-        from lbm.checkpoint import save
+        from lbm._io.checkpoint import save
 
         return save(self, path)
 
     def restore(self, path: str | Path) -> Simulation:
         """Restore the state from a checkpoint of the same problem, bit for bit."""
-        from lbm.checkpoint import restore
+        from lbm._io.checkpoint import restore
 
         return restore(self, path)
 
@@ -400,7 +401,7 @@ class Simulation:
 
         `spacing` is the edge of a cell, for example `units.dx`.
         """
-        from lbm.output import write_vtk
+        from lbm._io.vtk import write_vtk
 
         return write_vtk(self, path, spacing=spacing)
 
@@ -419,7 +420,7 @@ def _check_callbacks(callbacks) -> list:
 
 
 def _check_shape(shape) -> tuple[int, int, int]:
-    sizes = errors.shape("shape", shape)
+    sizes = validation.check_shape("shape", shape)
     if len(sizes) != 3 or min(sizes, default=0) < 1:
         raise ValueError(f"shape must be three integers of at least 1, got {shape!r}")
     if sizes[0] * sizes[1] * sizes[2] >= 1 << 32:
@@ -429,7 +430,7 @@ def _check_shape(shape) -> tuple[int, int, int]:
 
 def _check_ratio(ratio, device):
     if ratio != "auto":
-        ratio = real("ratio", ratio)
+        ratio = check_finite("ratio", ratio)
         if not 0.0 <= ratio <= 1.0:
             raise ValueError(f"ratio must lie in [0, 1] or be 'auto', got {ratio!r}")
     if ratio != 0.0 and device.kind == "cpu":

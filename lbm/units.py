@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from hetero.errors import real, whole, within
+from hetero.validation import check_finite, check_in_range, check_integer
+from lbm._model.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS
 from lbm.boundaries import MAX_SPEED
-from lbm.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS
 
 MAX_TAU = 2.0
 """Largest relaxation time that `Units.choose` accepts: walls become inaccurate above."""
@@ -54,13 +54,13 @@ class Units:
         ------
         ValueError
             If the settings would be unstable or inaccurate; the message says what to change. The
-            limits were measured (`lbm.stability_map`) in flows with walls and bodies. Smooth flows
-            may be stable beyond them: `Units(dx, dt, density, tau)` accepts any tau.
+            limits were measured (`lbm._model.stability_map`) in flows with walls and bodies.
+            Smooth flows may be stable beyond them: `Units(dx, dt, density, tau)` accepts any tau.
         """
         length, speed = _positive("length", length), _positive("speed", speed)
         viscosity, density = _positive("viscosity", viscosity), _positive("density", density)
-        cells = whole("cells", cells, 1)
-        within("lattice_speed", lattice_speed, 0.0, MAX_SPEED, closed="right")
+        cells = check_integer("cells", cells, 1)
+        check_in_range("lattice_speed", lattice_speed, 0.0, MAX_SPEED, closed="right")
         dx = length / cells
         dt = lattice_speed * dx / speed
         tau = 0.5 + 3.0 * viscosity * dt / dx**2
@@ -144,7 +144,7 @@ class Units:
 
 
 def _positive(name: str, value) -> float:
-    value = real(name, value)
+    value = check_finite(name, value)
     if value <= 0.0:
         raise ValueError(f"{name} must be positive, got {value!r}")
     return value

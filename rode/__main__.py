@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from hetero.command_line import command_parser, guarded
-from hetero.study import add_arguments, run_chosen
+from hetero.command_line import command_parser, run_command
+from hetero.measurement.studies import add_arguments, run_chosen
 from rode.study import STUDIES
 
 
@@ -20,7 +20,7 @@ def main(argv: list[str] | None = None) -> int:
         options.what = ["quality"]
     # Long enough to hide what a call on a GPU prepares behind the calls before it.
     sample = 2e-3 if options.quick else 2e-2
-    return guarded(parser.prog, lambda: run_chosen(options, STUDIES, sample=sample))
+    return run_command(parser.prog, lambda: run_chosen(options, STUDIES, sample=sample))
 
 
 if __name__ == "__main__":

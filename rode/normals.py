@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from hetero import errors, memory, philox, region
-from hetero.arrays import Workspace, device_of
-from hetero.devices import Device, resolve
-from hetero.jit import twin
-from hetero.launch import USUAL_SHARED_MEMORY
+from hetero import memory, philox, region, validation
+from hetero.arrays import Workspace
+from hetero.devices import Device, device_of, resolve
+from hetero.jit import loops_for
+from hetero.launch import DEFAULT_SHARED_MEMORY
 
 BREAK_EVEN = 1_000_000
 """Number of normals above which a GPU is faster, including the copy to the host."""
@@ -95,10 +95,14 @@ def normal(
     rotation, two rotations apart, are not independent.
     """
     dtype = float_type(dtype, out)
-    errors.one_of("method", method, METHODS)
-    errors.one_of("table", table, ("shared", "local"))
-    shape = tuple(out.shape) if size is None and out is not None else errors.shape("size", size)
-    path = errors.whole("path", path, 0, 2**32 - 1)
+    validation.check_choice("method", method, METHODS)
+    validation.check_choice("table", table, ("shared", "local"))
+    shape = (
+        tuple(out.shape)
+        if size is None and out is not None
+        else validation.check_shape("size", size)
+    )
+    path = validation.check_integer("path", path, 0, 2**32 - 1)
     if method == "box-muller-fast" and dtype != np.float32:
         raise ValueError("method='box-muller-fast' is for dtype=float32; take 'box-muller'")
     edges = _edges(method, strips, table, dtype)
@@ -111,15 +115,15 @@ def normal(
         if array.size:
             family = method.partition("-")[0]
             if family == "ziggurat":
-                fill = twin("rode._ziggurat", device).ziggurat
+                fill = loops_for("rode._normals.ziggurat", device).ziggurat
                 fill(key, path, STREAM, edges, table == "shared", array, work.stream)
             elif family == "wallace":
-                fill = twin("rode._wallace", device).wallace
+                fill = loops_for("rode._normals.wallace", device).wallace
                 fill(key, path, STREAM, method == "wallace", array, work.stream)
             else:
                 if method == "inverse" and dtype == np.float64:
                     method = "rational"
-                fill = twin("rode._normals", device).direct
+                fill = loops_for("rode._normals", device).direct
                 fill(method, key, path, STREAM, array, work.stream)
         return work.result(array, shape, out)
 
@@ -142,13 +146,13 @@ def float_type(dtype, out=None) -> np.dtype:
     name = dtype if out is None else str(out.dtype).removeprefix("torch.")
     with contextlib.suppress(TypeError):
         name = np.dtype(name).name
-    return np.dtype(errors.one_of("dtype", name, ("float64", "float32")))
+    return np.dtype(validation.check_choice("dtype", name, ("float64", "float32")))
 
 
 def _edges(method, strips, table, dtype):
     if method != "ziggurat":
         return None
-    from rode.ziggurat import ziggurat
+    from rode._normals.ziggurat.tables import ziggurat
 
     edges = ziggurat(strips).x
     if table == "shared" and not fits_in_shared_memory(strips, dtype):
@@ -160,7 +164,7 @@ def _edges(method, strips, table, dtype):
 
 def fits_in_shared_memory(strips: int, dtype) -> bool:
     """Return whether the table of a Ziggurat fits into the shared memory of any GPU."""
-    return (strips + 1) * np.dtype(dtype).itemsize <= USUAL_SHARED_MEMORY
+    return (strips + 1) * np.dtype(dtype).itemsize <= DEFAULT_SHARED_MEMORY
 
 
 class Generator:
@@ -180,7 +184,7 @@ class Generator:
     """
 
     def __init__(self, rng=None, *, method="box-muller", dtype=np.float64, device=None):
-        errors.one_of("method", method, METHODS)
+        validation.check_choice("method", method, METHODS)
         self._key = np.random.SeedSequence([int(w) for w in philox.key(rng)])
         self._calls = 0
         self._settings = {"method": method, "dtype": dtype, "device": device}
@@ -196,7 +200,10 @@ class Generator:
 
     def normal(self, loc=0.0, scale=1.0, size=None):
         """Normal numbers of mean `loc` and standard deviation `scale` (host arrays)."""
-        loc, scale = errors.real("loc", loc), errors.within("scale", scale, 0.0, math.inf)
+        loc, scale = (
+            validation.check_finite("loc", loc),
+            validation.check_in_range("scale", scale, 0.0, math.inf),
+        )
         numbers = self.standard_normal(size)
         return numbers * numbers.dtype.type(scale) + numbers.dtype.type(loc)
 

@@ -11,13 +11,13 @@ from numbers import Integral
 import numpy as np
 
 import hetero
-from hetero import errors, philox
+from hetero import philox, validation
 from hetero.devices import Device, resolve
-from rode._forecast import require_memory_of_result
-from rode._plan import Plan, Work, choose_threads_per_path
-from rode._stopping import new_flag, results_of, use_flag
-from rode.montecarlo import Quantiles, Result, reductions_of, solve
+from rode._solver.memory_forecast import require_memory_of_result
+from rode._solver.plan import Plan, Work, choose_threads_per_path
+from rode._solver.stopping import new_flag, results_of, use_flag
 from rode.problems import Problem
+from rode.solving import Quantiles, Result, reductions_of, solve
 
 
 def solve_in_parts(
@@ -72,11 +72,13 @@ def solve_in_parts(
             "reduction=Quantiles(..) cannot be joined from parts; take 'paths', or rode.solve"
         )
     devices = _devices(devices)
-    parts = errors.whole("parts", len(devices) if parts is None else parts, 1, paths)
-    first = errors.whole("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
+    parts = validation.check_integer("parts", len(devices) if parts is None else parts, 1, paths)
+    first = validation.check_integer("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
     if not isinstance(rng, Integral | np.random.SeedSequence):
         rng = np.random.SeedSequence([int(word) for word in philox.key(rng)])
-    every = errors.whole("save_every", settings.get("save_every", 1), 1, max(1, plan.steps))
+    every = validation.check_integer(
+        "save_every", settings.get("save_every", 1), 1, max(1, plan.steps)
+    )
     require_memory_of_result(plan, reductions, every)
     # As many threads a path as for all of them: sums are rounded alike in every part.
     threads_per_path = choose_threads_per_path(

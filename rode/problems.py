@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hetero import errors
+from hetero import validation
 from hetero.arrays import as_real
-from rode._checks import called, outputs_of, start_of, table_of, tried
-from rode.functionals import Process, process_of
+from rode._solver.problem_checks import called, outputs_of, start_of, table_of, tried
+from rode.process import Process, process_of
 
 SETS = 1 << 14
 """Largest number of parameter sets that are checked one by one; not tuned."""
@@ -180,14 +180,14 @@ def kanai_tajimi(
         Damping and frequency (rad/s); Housner's values.
     outputs : all three, or one of them
     """
-    from rode import _problems_math as functions
+    from rode._solver import problem_functions as functions
 
     outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
     names = ("displacement", "velocity", "acceleration")
     if outputs != names:
         if len(outputs) != 1:
             raise ValueError(f"outputs must be {names} or one of them, got {outputs}")
-        errors.one_of("outputs", outputs[0], names)
+        validation.check_choice("outputs", outputs[0], names)
     process = Process(tau, c)
     for name, value in (("zeta", zeta), ("omega", omega)):
         if not np.all(as_real(name, value) > 0.0):
@@ -209,7 +209,7 @@ def kanai_tajimi(
 
 def relaxation(start: float = 0.0, *, tau=1.0, c=1.0, start_process=None) -> Problem:
     """x' = -x + O. For tau = c = 1 and O_0 = o: E x = e^-t (x_0 + t o)."""
-    from rode import _problems_math as functions
+    from rode._solver import problem_functions as functions
 
     return additive(
         functions.relax,
@@ -225,7 +225,7 @@ def relaxation(start: float = 0.0, *, tau=1.0, c=1.0, start_process=None) -> Pro
 
 def growth(start: float = 1.0, *, tau=1.0, c=1.0, start_process=None) -> Problem:
     """x' = O x, separable with G = 0, g = O, H = x: x = x_0 exp(int O)."""
-    from rode import _problems_math as functions
+    from rode._solver import problem_functions as functions
 
     return separable(
         functions.nothing,
@@ -242,12 +242,12 @@ def growth(start: float = 1.0, *, tau=1.0, c=1.0, start_process=None) -> Problem
 def _make_problem(
     dimension, H, B, G, g, linear, parameters, start, observe, outputs, process, start_process, name
 ) -> Problem:
-    from rode import _problems_math as functions
+    from rode._solver import problem_functions as functions
 
-    dimension = errors.whole("dimension", dimension, 1)
+    dimension = validation.check_integer("dimension", dimension, 1)
     process = process_of(process)
     if start_process is not None:
-        start_process = errors.real("start_process", start_process)
+        start_process = validation.check_finite("start_process", start_process)
     table = table_of(parameters)
     for label, f in (("H", H), ("B", B), ("G", G), ("g", g), ("observe", observe)):
         if f is not None and not callable(f):

@@ -10,15 +10,16 @@
     ziggurat_float32(i, a, a, s, table, path, stream, k0, k1)
     ziggurat_float64(i, a, b, b, table, path, stream, k0, k1)
 
-The last two take the edges `rode.ziggurat.ziggurat(strips).x` in the number's type; i is the
+The last two take the edges `rode._normals.ziggurat.tables.ziggurat(strips).x` in the number's
+type; i is the
 number's place in its sequence, a (and b) give its abscissa, s its strip and sign, and a rejected
 draw goes on with words of its own. With `rode.normals.STREAM` and the key
 `hetero.philox.key(seed)`, block k gives the numbers of `rode.normal(.., rng=seed)` from 4 k
 (float32) or 2 k (float64) on.
 """
 
-from hetero._philox_math import philox10 as words
-from rode._normals_math import (
+from hetero.philox_loops.formulas import philox10 as words
+from rode._normals.box_muller_formulas import (
     box_muller_fast,
     box_muller_float32,
     box_muller_float64,
@@ -26,8 +27,8 @@ from rode._normals_math import (
     rational_float32,
     rational_float64,
 )
-from rode._ziggurat_math import draw_float32 as ziggurat_float32
-from rode._ziggurat_math import draw_float64 as ziggurat_float64
+from rode._normals.ziggurat.formulas import draw_float32 as ziggurat_float32
+from rode._normals.ziggurat.formulas import draw_float64 as ziggurat_float64
 
 __all__ = [
     "box_muller_fast",

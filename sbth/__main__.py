@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from hetero.command_line import command_parser, guarded
-from hetero.study import add_arguments, run_chosen
+from hetero.command_line import command_parser, run_command
+from hetero.measurement.studies import add_arguments, run_chosen
 from sbth.study import STUDIES
 
 
@@ -15,7 +15,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("verb", choices=["study"])
     add_arguments(parser, STUDIES)
     options = parser.parse_args(argv)
-    return guarded(parser.prog, lambda: run_chosen(options, STUDIES))
+    return run_command(parser.prog, lambda: run_chosen(options, STUDIES))
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetero import Device, DeviceUnavailableError, errors, region
-from hetero.arrays import Workspace, device_of
-from hetero.devices import resolve
-from sbth._blocks import qr_compact_wy, symmetric_update_factor
+from hetero import Device, DeviceUnavailableError, region, validation
+from hetero.arrays import Workspace
+from hetero.devices import device_of, resolve
+from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
+from sbth.band_storage import copy_like, safe_scale, shape_and_dtype, validate_bool, validate_real
 from sbth.eigenvalues import Selection, band_eigenvalues
-from sbth.storage import copy_like, safe_scale, shape_and_dtype, validate_bool, validate_real
 
 BANDWIDTH = 64
 """Default number of subdiagonals: a GPU reduces them to tridiagonal form in a single stage."""
@@ -64,7 +64,7 @@ def full_to_band(
     by matrix products (Bischof, Lang and Sun 2000). It takes n^3 multiply-adds, all but a fraction
     of about bandwidth/n of them in matrix products.
     """
-    bandwidth = errors.whole("bandwidth", bandwidth, 1)
+    bandwidth = validation.check_integer("bandwidth", bandwidth, 1)
     lower = validate_bool("lower", lower)
     a = _validate_matrix(a)
     with _array_module(a, _resolve_device(a, device)) as xp, region("dense to band"):

@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from hetero import errors, region
-from hetero.arrays import Workspace, device_of
-from hetero.devices import Device, resolve
-from hetero.jit import twin
-from sbth.reduction import choose_method, reduce_band
-from sbth.storage import copy_like, shape_and_dtype, validate_band, validate_bool, validate_real
+from hetero import region, validation
+from hetero.arrays import Workspace
+from hetero.devices import Device, device_of, resolve
+from hetero.jit import loops_for
+from sbth.band_storage import (
+    copy_like,
+    shape_and_dtype,
+    validate_band,
+    validate_bool,
+    validate_real,
+)
+from sbth.tridiagonalization import choose_method, reduce_band
 
 BREAK_EVEN = 300
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
@@ -113,7 +119,7 @@ class Selection:
     @classmethod
     def create(cls, select: Any, select_range: Any, tol: float | None, n: int) -> Selection:
         """Validate the arguments of a public function for a matrix of order n."""
-        tolerance = 0.0 if tol is None else max(errors.real("tol", tol), 0.0)
+        tolerance = 0.0 if tol is None else max(validation.check_finite("tol", tol), 0.0)
         return cls(*_parse_selection(select, select_range, n), tolerance)
 
 
@@ -199,7 +205,7 @@ class _Bisection:
         self.factor = factor  # of the given matrix
         self.space = Workspace(device)
         self.matrix = self.space.input("d", d), self.space.input("e", squares)
-        self.loops = twin("sbth._sturm", device)
+        self.loops = loops_for("sbth._bisection", device)
 
     def values(self, selection: Selection) -> np.ndarray:
         """Return the selected eigenvalues, in ascending order."""

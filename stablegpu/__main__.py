@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from hetero.command_line import command_parser, guarded
-from hetero.study import add_arguments, run_chosen
+from hetero.command_line import command_parser, run_command
+from hetero.measurement.studies import add_arguments, run_chosen
 from stablegpu.study import STUDIES
 
 
@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> int:
 
     from stablegpu.study.report import Study
 
-    return guarded(
+    return run_command(
         parser.prog, lambda: run_chosen(options, STUDIES, Study, processes=options.processes)
     )
 

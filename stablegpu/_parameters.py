@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hetero import errors
+from hetero import validation
 
 PARAMETERIZATIONS = ("S1", "S0")
 
@@ -59,13 +59,13 @@ class Parameters:
     @classmethod
     def checked(cls, alpha, beta, loc, scale, parameterization) -> Parameters:
         """Raises TypeError or ValueError that names the parameter and its range."""
-        alpha = errors.within("alpha", alpha, 0.0, 2.0, closed="right")
+        alpha = validation.check_in_range("alpha", alpha, 0.0, 2.0, closed="right")
         return cls(
             alpha,
-            errors.within("beta", beta, -1.0, 1.0),
-            errors.real("loc", loc),
-            errors.within("scale", scale, 0.0, math.inf, closed="neither"),
-            errors.one_of("parameterization", parameterization, PARAMETERIZATIONS),
+            validation.check_in_range("beta", beta, -1.0, 1.0),
+            validation.check_finite("loc", loc),
+            validation.check_in_range("scale", scale, 0.0, math.inf, closed="neither"),
+            validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS),
         )
 
     @property
@@ -83,7 +83,7 @@ class Parameters:
 
     def converted(self, parameterization: str) -> Parameters:
         """Convert to "S0" or "S1"; only loc changes (Julian-Moreno et al. 2016, eq. 2)."""
-        target = errors.one_of("parameterization", parameterization, PARAMETERIZATIONS)
+        target = validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
         if target == self.parameterization:
             return self
         if self.alpha == 1.0:
@@ -203,7 +203,8 @@ def _half_line(alpha: float, beta: float) -> HalfLine:
 def half_line_of(alpha, beta, centre, whole, tail_gap, other) -> HalfLine:
     """Half-line for alpha != 1 from zeta, `extent` and the extent of the other half-line.
 
-    This and the functions it needs call no functions of this module: `_points_math.py` compiles
+    This and the functions it needs call no functions of this module:
+    `_density/pointwise/formulas.py` compiles
     them as they are, for laws that differ from point to point.
     """
     length, left_angle = whole / alpha, other / alpha

@@ -10,8 +10,8 @@ import numpy as np
 from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import resolve
-from hetero.jit import twin
-from stablegpu.broadcast import checked_arguments, evaluate_flat, on_device
+from hetero.jit import loops_for
+from stablegpu.functions import checked_arguments, evaluate_flat, on_device
 
 BREAK_EVEN = 100
 """Points from which one H200 beats 16 cores beside it, transfers included."""
@@ -57,7 +57,8 @@ def dlogpdf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", device
 
     Notes
     -----
-    Extrapolated differences of exact values, some sixty for each point (`_derivatives_math.py`).
+    Extrapolated differences of exact values, some sixty for each point
+    (`_derivatives/formulas.py`).
     Error at most 1e-9 of max(1, |derivative|) on the reference points with |x - zeta| > 1e-4,
     median 1e-13 (x) and 5e-13 (alpha). Nearer, the rounding of x - zeta is what counts in S0.
     """
@@ -77,9 +78,9 @@ def _evaluate_chunk(
     points, s1: bool, first: int, count: int, outputs, work: Workspace, host
 ) -> None:
     """The derivatives of `count` points from `first` on, to `outputs`."""
-    from stablegpu._derivatives_math import VALUES
+    from stablegpu._derivatives.formulas import VALUES
 
-    loops = twin("stablegpu._derivatives", work.device)
+    loops = loops_for("stablegpu._derivatives", work.device)
     shape = (count * VALUES,)
     points_at, alphas, betas, values = (host.output(shape) for _ in range(4))
     in_s0 = host.output(shape, np.bool_)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hetero import Device, devices, errors
+from hetero import Device, devices, validation
 from stablegpu._parameters import Parameters
 
 
@@ -19,7 +19,7 @@ class Stable:
     alpha, beta, loc, scale : float
     parameterization : {"S1", "S0"}
     device : None, str or hetero.Device
-    evaluator : None, str, stablegpu.density.Quadrature or stablegpu.density.Interpolation
+    evaluator : None, str, stablegpu.evaluators.Quadrature or stablegpu.evaluators.Interpolation
     """
 
     parameters: Parameters = field(repr=False)
@@ -102,15 +102,15 @@ class Stable:
         """Quantile function: x with cdf(x) = p, full relative accuracy in the left tail.
 
         p outside [0, 1] and NaN give NaN, 0 and 1 the ends of the support; see
-        `stablegpu.quantile.quantile`.
+        `stablegpu._quantiles.quantile.quantile`.
         """
-        from stablegpu.quantile import quantile
+        from stablegpu._quantiles.quantile import quantile
 
         return quantile(p, self.parameters, evaluator=self.evaluator, out=out, device=self.device)
 
     def isf(self, p, *, out=None):
         """x with sf(x) = p, to full relative accuracy in the right tail; see `ppf`."""
-        from stablegpu.quantile import quantile
+        from stablegpu._quantiles.quantile import quantile
 
         return quantile(
             p,
@@ -134,13 +134,13 @@ class Stable:
         return result.pdf, result.cdf
 
     def evaluate(self, x, *, evaluator=None, out=None):
-        """All six functions at `x`: a `stablegpu.density.Evaluation`.
+        """All six functions at `x`: a `stablegpu.evaluators.Evaluation`.
 
         Parameters
         ----------
         evaluator : as for `stable`, for this call
-            `stablegpu.density.Quadrature(panels, order, tolerance)` is the papers' rule, with its
-            estimate of the error in the result.
+            `stablegpu.evaluators.Quadrature(panels, order, tolerance)` is the papers' rule, with
+            its estimate of the error in the result.
         out : dict of arrays by name, optional
         """
         from stablegpu._parameters import NAMES
@@ -152,7 +152,7 @@ class Stable:
 
         Parameters
         ----------
-        evaluator : "polynomials", "nodes" or stablegpu.density.Interpolation
+        evaluator : "polynomials", "nodes" or stablegpu.evaluators.Interpolation
             Polynomials give pdf, cdf and sf fastest; their logarithms come from nodes. They take
             some milliseconds to prepare (seconds for alpha within 0.07 of 1), nodes one.
 
@@ -162,14 +162,14 @@ class Stable:
 
         Raises
         ------
-        ValueError : the law has no nodes; stablegpu.density.InterpolationError : no polynomials
+        ValueError : the law has no nodes; stablegpu.evaluators.InterpolationError : no polynomials
 
         Examples
         --------
         >>> law = stable(1.5, 0.5).plan()
         >>> density, distribution = law.pdf_cdf([0.0, 1.0])
         """
-        from stablegpu.density import prepare
+        from stablegpu.evaluators import prepare
 
         prepare(self.parameters, evaluator)
         return replace(self, evaluator=evaluator)
@@ -178,7 +178,7 @@ class Stable:
         return getattr(self._evaluate(x, (name,), out={name: out}), name)
 
     def _evaluate(self, x, want, evaluator=None, out=None):
-        from stablegpu.density import evaluate
+        from stablegpu.evaluators import evaluate
 
         return evaluate(
             x,
@@ -231,7 +231,7 @@ class Stable:
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """The central interval of probability `confidence` in [0, 1]."""
-        confidence = errors.within("confidence", confidence, 0.0, 1.0)
+        confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0)
         tail = 0.5 * (1.0 - confidence)
         return self.ppf(tail), self.isf(tail)
 
@@ -284,8 +284,8 @@ class Stable:
         return to_r(self, pm)
 
     def rvs(self, size=None, random_state=None, *, dtype=None, out=None):
-        """Independent draws, float64 or float32; see `stablegpu.sample.sample`."""
-        from stablegpu.sample import sample
+        """Independent draws, float64 or float32; see `stablegpu._sampling.sample.sample`."""
+        from stablegpu._sampling.sample import sample
 
         return sample(
             self.parameters,
@@ -325,7 +325,7 @@ def stable(
         is continuous in all parameters; better for fits.
     evaluator : None, "quadrature", "nodes", "polynomials", or their settings
         How densities and distribution functions are computed; None takes what is fastest for the
-        number of points. All agree to a few 1e-15. See `stablegpu.density.checked`.
+        number of points. All agree to a few 1e-15. See `stablegpu.evaluators.checked`.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
         Where to compute; None follows the arrays, `hetero.use_device`, HETERO_DEVICE, then what
         is faster.
@@ -342,7 +342,7 @@ def stable(
     """
     devices.parse(device)
     if evaluator is not None:
-        from stablegpu.density import checked
+        from stablegpu.evaluators import checked
 
         checked(evaluator)
     parameters = Parameters.checked(alpha, beta, loc, scale, parameterization)

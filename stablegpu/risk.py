@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from hetero import errors
+from hetero import validation
 from hetero.arrays import as_real
 from stablegpu._parameters import half_lines
 from stablegpu.distribution import Stable, stable
@@ -50,7 +50,7 @@ def _checked(level) -> np.ndarray:
 
 
 def _of_returns(of: str) -> bool:
-    return errors.one_of("of", of, ("returns", "losses")) == "returns"
+    return validation.check_choice("of", of, ("returns", "losses")) == "returns"
 
 
 def _mean_above(alpha: float, beta: float, p: float) -> float:

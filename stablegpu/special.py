@@ -5,7 +5,7 @@ float64 for float32 arrays. Results have the kind of the input: NumPy, CuPy, PyT
 Host arrays are computed on the CPU unless a GPU is asked for: moving them takes longer.
 
 The starting point is how CuPy and SciPy compute log_ndtr (erfcx on the left, log1p of erfc on the
-right); `_special_math.py` says what is done here instead.
+right); `_special/formulas.py` says what is done here instead.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import operator
 import numpy as np
 
 from hetero import region
-from hetero.arrays import Workspace, as_real, device_of
-from hetero.devices import resolve
-from hetero.jit import twin
+from hetero.arrays import Workspace, as_real
+from hetero.devices import device_of, resolve
+from hetero.jit import loops_for
 
 __all__ = ["expn", "log_ndtr", "logsumexp", "ndtr"]
 
@@ -91,7 +91,7 @@ def expn(n, x, *, out=None, device=None):
         raise TypeError(f"n must be an integer, got {n!r}") from None
     if order < 0:
         raise ValueError(f"n must be >= 0, got {n!r}")
-    from stablegpu._expn import table
+    from stablegpu._special.expn_coefficients import table
 
     return _elementwise("expn", x, out, device, lambda dtype: table(order, dtype.name))
 
@@ -105,7 +105,7 @@ def _elementwise(name, x, out, device, constants=lambda dtype: ()):
         work = Workspace(device, x)
         result = work.output(shape, dtype, out)
         if result.shape[0]:
-            loop = getattr(twin(_TOPIC, device), name)
+            loop = getattr(loops_for(_TOPIC, device), name)
             loop(work.input("x", x, dtype), *constants(dtype), result, work.stream)
         return work.result(result, shape, out)
 
@@ -170,7 +170,7 @@ def _sums(values, sizes, out, dtype, work) -> None:
     slice is left.
     """
     outer, number, inner = sizes
-    loops = twin(_TOPIC, work.device)
+    loops = loops_for(_TOPIC, work.device)
     requested = loops.lanes_wanted(outer) // inner
     tops = rests = values
     bare, done = True, False

@@ -4,8 +4,9 @@ import collections
 
 import pytest
 
-from hetero import Device, _driver, available
-from hetero.environment import versions
+from hetero import Device, available
+from hetero.cuda import driver
+from hetero.measurement.environment import versions
 
 _ran = collections.Counter()
 
@@ -30,7 +31,7 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_report_header(config):
     found = ", ".join(f"{d} ({d.name})" for d in available())
-    problem = _driver.problem()
+    problem = driver.why_unavailable()
     lines = [
         f"devices: {found}",
         "versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()),
@@ -41,7 +42,7 @@ def pytest_report_header(config):
 @pytest.fixture
 def require_cuda(request) -> None:
     """Skip without a GPU, or fail under --require-cuda."""
-    if (problem := _driver.problem()) is not None:
+    if (problem := driver.why_unavailable()) is not None:
         if request.config.getoption("--require-cuda"):
             pytest.fail(f"--require-cuda: {problem[0]}")
         pytest.skip("no usable GPU")
@@ -77,5 +78,5 @@ def pytest_terminal_summary(terminalreporter):
     terminalreporter.section("devices that ran")
     for name, count in _ran.items():
         terminalreporter.line(f"{name}: {count} tests")
-    if _driver.problem() is not None:
+    if driver.why_unavailable() is not None:
         terminalreporter.line("no GPU ran; kernels were compiled for sm_90 and simulated")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hetero._driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("[a-z]*.py"))

@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from compile_cuda import allowed_spills, compile_kernel
-from hetero._driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR
 from kernels import KERNELS
 from test_twins import ROOT, modules
 
@@ -22,7 +22,7 @@ def defined() -> set[str]:
     """Kernels found in the sources."""
     found = set()
     for topic in modules("cuda"):
-        name = f"{topic}_cuda"
+        name = f"{topic}.cuda"
         module = importlib.import_module(name)
         found |= {f"{name}.{k}" for k, v in vars(module).items() if _is_kernel(v)}
     return found

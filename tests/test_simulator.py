@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from hetero._driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR
 
 
 @pytest.mark.skipif(SIMULATOR, reason="this is the simulator")

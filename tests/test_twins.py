@@ -15,9 +15,9 @@ ALONE: dict[str, str] = {}
 
 def modules(kind: str) -> set[str]:
     return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(f"_{kind}")
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(f".{kind}")
         for package in PACKAGES
-        for path in (ROOT / package).rglob(f"_*_{kind}.py")
+        for path in (ROOT / package).rglob(f"{kind}.py")
     }
 
 
@@ -29,7 +29,7 @@ def test_every_loop_module_has_its_twin():
 @pytest.mark.parametrize("topic", sorted(modules("cpu") & modules("cuda")))
 def test_twins_have_the_same_functions(topic):
     def public(kind):
-        module = importlib.import_module(f"{topic}_{kind}")
+        module = importlib.import_module(f"{topic}.{kind}")
         return {
             name: list(inspect.signature(f).parameters)
             for name, f in vars(module).items()

@@ -5,6 +5,7 @@ it certifies. Importing the package loads neither Numba nor a driver.
 """
 
 from hetero.lazy import lazy_attributes
+from hetero.moved import redirect_modules
 from hetero.version import VERSION as __version__
 from tmd.errors import CertificateError, CheckpointError
 
@@ -13,7 +14,20 @@ __getattr__, __dir__, __all__ = lazy_attributes(
     {
         "tmd.results": ("Case", "Result"),
         "tmd.searches": ("search",),
-        "tmd.certificate": ("verify",),
+        "tmd.certificates": ("verify",),
     },
 )
 __all__ += ["CertificateError", "CheckpointError", "__version__"]
+
+redirect_modules(
+    {
+        "tmd.blocks": "tmd._search.blocks",
+        "tmd.certificate": "tmd.certificates",
+        "tmd.check": "tmd.library_check",
+        "tmd.checkpoint": "tmd._search.checkpoint",
+        "tmd.decide": "tmd._search.decisions",
+        "tmd.engine": "tmd._search.pipeline",
+        "tmd.plan": "tmd._search.planning",
+        "tmd.taylor": "tmd._search.taylor_models",
+    }
+)

@@ -7,9 +7,9 @@ import json
 import sys
 from pathlib import Path
 
-from hetero import errors
-from hetero.command_line import command_parser, guarded
-from hetero.study import add_arguments, run_chosen
+from hetero import validation
+from hetero.command_line import command_parser, run_command
+from hetero.measurement.studies import add_arguments, run_chosen
 from tmd.study import STUDIES
 
 
@@ -17,7 +17,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parser = _make_parser()
     options = parser.parse_args(argv)
-    return guarded(parser.prog, lambda: options.run(options))
+    return run_command(parser.prog, lambda: options.run(options))
 
 
 def _make_parser() -> argparse.ArgumentParser:
@@ -122,10 +122,10 @@ def _require_folder(option: str, path: Path | None) -> None:
 
 def _verify(options: argparse.Namespace) -> int:
     import tmd
-    from tmd.certificate import read_certificates, verify_cases
+    from tmd.certificates import read_certificates, verify_cases
 
     minimum = 0 if options.full or options.cases else 1
-    samples = errors.whole("--samples", options.samples, minimum)
+    samples = validation.check_integer("--samples", options.samples, minimum)
     certificates = read_certificates(options.certificate)
     if options.cases:
         count = verify_cases(certificates, options.cases)
@@ -151,7 +151,7 @@ def _summarize(report: dict) -> str:
 
 def _check(options: argparse.Namespace) -> int:
     import tmd
-    from tmd.check import check_libraries, load_libraries
+    from tmd.library_check import check_libraries, load_libraries
 
     load_libraries(options.library)  # reports a wrong path before the search
     result = tmd.search(

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tmd.decide import BlockCases, decide_by_balls, measure_distance
+from tmd._search.decisions import BlockCases, decide_by_balls, measure_distance
+from tmd._search.planning import Plan
 from tmd.errors import CertificateError
 from tmd.formats import Format, format_fraction, to_fraction
 from tmd.functions import Function
-from tmd.plan import Plan
 
 KINDS = ("F", "M")
 EXACT = "exact"

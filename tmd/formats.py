@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
 
-from hetero import errors
+from hetero import validation
 
 _IEEE_EXPONENTS = {24: (-126, 127), 53: (-1022, 1023)}
 """Precision: smallest and largest exponent of the normal numbers of binary32 and binary64."""
@@ -37,10 +37,10 @@ class Format:
     @classmethod
     def create(cls, precision, argument_precision=None) -> Format:
         """Return the format; raise TypeError or ValueError unless both are integers in [2, 64]."""
-        precision = errors.whole("precision", precision, 2)
+        precision = validation.check_integer("precision", precision, 2)
         if argument_precision is None:
             argument_precision = precision
-        argument_precision = errors.whole("argument_precision", argument_precision, 2)
+        argument_precision = validation.check_integer("argument_precision", argument_precision, 2)
         for name, value in (("precision", precision), ("argument_precision", argument_precision)):
             if value > 64:
                 raise ValueError(f"{name} must lie in [2, 64], got {value}")
@@ -107,7 +107,7 @@ def to_fraction(name: str, value) -> Fraction:
     with contextlib.suppress(AttributeError, ValueError, OverflowError):
         if not isinstance(value, bool):  # floats of any length, and Decimals
             return Fraction(*map(int, value.as_integer_ratio()))
-    return Fraction(errors.real(name, value))
+    return Fraction(validation.check_finite(name, value))
 
 
 def _parse_number(text: str) -> Fraction:

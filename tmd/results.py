@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+from tmd._search.decisions import BlockCases, Distance, measure_distance
+from tmd._search.planning import Plan
 from tmd.case_lists import KINDS, UNDECIDED_PREFIX
-from tmd.decide import BlockCases, Distance, measure_distance
 from tmd.formats import Format, format_hexadecimal
 from tmd.functions import load_function
-from tmd.plan import Plan
 
 
 @dataclass(frozen=True)

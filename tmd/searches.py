@@ -8,19 +8,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hetero import errors, progress
+from hetero import progress, validation
 from hetero.devices import Device, resolve
-from tmd import certificate as certificates
-from tmd._tests_math import ALGORITHMS, DIVISIONS
-from tmd.blocks import MAX_BLOCK_BITS, split_into_blocks
-from tmd.checkpoint import Checkpoint
-from tmd.decide import BlockCases
-from tmd.engine import search_blocks
+from tmd import certificates
+from tmd._search.blocks import MAX_BLOCK_BITS, split_into_blocks
+from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
+from tmd._search.checkpoint import Checkpoint
+from tmd._search.decisions import BlockCases
+from tmd._search.pipeline import search_blocks
+from tmd._search.planning import MAX_BITS, Plan, make_plan
+from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.formats import Format, format_fraction, to_fraction
 from tmd.functions import Function, load_function
-from tmd.plan import MAX_BITS, Plan, make_plan
 from tmd.results import Cases, Result
-from tmd.taylor import ROUNDINGS, Scale
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -112,8 +112,8 @@ def search(
         name, domain, bits, precision, argument_precision, rounding
     )
     bits = question["bits"]
-    errors.one_of("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
-    errors.one_of("division", division, tuple(DIVISIONS))
+    validation.check_choice("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
+    validation.check_choice("division", division, tuple(DIVISIONS))
     blocks, trivial = split_into_blocks(f, lo, hi, fmt, MAX_BLOCK_BITS)
     arguments = sum(b.run.count for b in blocks)
     _require_few_cases(arguments, bits, rounding)
@@ -150,8 +150,8 @@ def _validate_question(
     """Return the function, the ends of the domain, the format, and the certificate's first keys."""
     f = load_function(name)
     fmt = Format.create(precision, argument_precision)
-    errors.one_of("rounding", rounding, ROUNDINGS)
-    bits = errors.whole("bits", bits, 4)
+    validation.check_choice("rounding", rounding, ROUNDINGS)
+    bits = validation.check_integer("bits", bits, 4)
     if bits > MAX_BITS:
         raise ValueError(f"bits must lie in [4, {MAX_BITS}], got {bits}")
     try:

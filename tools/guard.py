@@ -108,7 +108,8 @@ def as_bytes(value) -> bytes:
 
 def circumstances() -> dict:
     """What the hashes depend on besides the sources."""
-    from hetero.environment import cpu_model, versions
+    from hetero.devices import cpu_model
+    from hetero.measurement.environment import versions
 
     kept = ("numba", "numba-cuda", "llvmlite", "numpy", "nvidia-nvvm")
     return {"cpu": cpu_model(), **{k: v for k, v in versions().items() if k in kept}}

@@ -1,4 +1,4 @@
-"""Writes stablegpu/mcculloch.npz: five quantiles of the standard law over (alpha, beta).
+"""Writes stablegpu/data/mcculloch.npz: five quantiles of the standard law over (alpha, beta).
 
 McCulloch (1986) tabulated functions of them to four digits for alpha >= 0.5. These are computed
 from this package's distribution function to about 1e-12, from alpha = 0.1 on.
@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from stablegpu import stable
-from stablegpu._mcculloch import PROBABILITIES
+from stablegpu._fit.mcculloch.estimate import PROBABILITIES
 
 ALPHAS = np.round(np.linspace(0.1, 2.0, 77), 3)
 BETAS = np.sin(np.linspace(0.0, 0.5 * np.pi, 37))  # ratios of quantiles turn sharply near beta = 1
-TARGET = Path(__file__).parents[1] / "stablegpu" / "mcculloch.npz"
+TARGET = Path(__file__).parents[1] / "stablegpu" / "data" / "mcculloch.npz"
 
 
 def quantiles(alpha: float, beta: float) -> np.ndarray:

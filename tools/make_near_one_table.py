@@ -1,4 +1,5 @@
-"""Writes stablegpu/near_one.npz: log pdf next to alpha = 1, as Chebyshev series in alpha and beta.
+"""Writes stablegpu/data/near_one.npz: log pdf next to alpha = 1, as Chebyshev series in alpha and
+beta.
 
 At knots u >= 0 of z = sinh(u), the standard S0 law with b = 1 + beta in [0, 2]:
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 import stablegpu
-from stablegpu._fit_near_one_math import (
+from stablegpu._fit.likelihood.near_one_formulas import (
     COARSE,
     EDGE,
     EDGES,
@@ -31,7 +32,7 @@ from stablegpu._fit_near_one_math import (
 )
 
 SMOOTH = 1.34  # u up to which a = 50
-TARGET = Path(__file__).parents[1] / "stablegpu" / "near_one.npz"
+TARGET = Path(__file__).parents[1] / "stablegpu" / "data" / "near_one.npz"
 
 
 def log_pdf(z, alpha, beta):
@@ -79,8 +80,14 @@ def worst_errors(count=200_000, seed=1) -> tuple:
     """Of log pdf from the table at random places: the worst with its place, the 99.9th percentile
     and the median. Half of the betas are near an end, where a light tail becomes a heavy one."""
     from hetero.jit import serial
-    from stablegpu._fit_near_one_math import NEAREST, PROFILE, ROWS, log_pdf_near_one, profile_at
-    from stablegpu._fit_sets import _constants
+    from stablegpu._fit.datasets import _constants
+    from stablegpu._fit.likelihood.near_one_formulas import (
+        NEAREST,
+        PROFILE,
+        ROWS,
+        log_pdf_near_one,
+        profile_at,
+    )
 
     @serial
     def values(z, alpha, beta, flat, out):

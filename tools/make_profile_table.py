@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from stablegpu import stable
-from stablegpu._fit_profile_math import ALPHAS, BETAS, FRACTIONS, HIGHEST, KNOTS, LOWEST
+from stablegpu._fit.second_starts.formulas import ALPHAS, BETAS, FRACTIONS, HIGHEST, KNOTS, LOWEST
 
 TARGET = Path(__file__).parents[1] / "stablegpu" / "profile.npz"
 

@@ -2,7 +2,7 @@
 
 STUDIES = {
     "blocks": "lbm.study.blocks",
-    "shares": "lbm.study.shares",
+    "shares": "lbm.study.cpu_shares",
     "stability": "lbm.study.stability",
 }
 """Modules of the studies, by the names that the command line takes."""

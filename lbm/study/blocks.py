@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hetero
-from hetero.study import Study
-from lbm.parts import SingleDomain
-from lbm.study.measure import cavity_problems, draw_curves, measure_rate
+from hetero.measurement.studies import Study
+from lbm._domain.domains import SingleDomain
+from lbm.study.rates import cavity_problems, draw_curves, measure_rate
 
 BLOCK_SIZES = 32, 64, 128, 256, 512
 """Numbers of threads in a block of a GPU, along x."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from hetero.study import Study
-from lbm.cases import cavity, sphere
+from hetero.measurement.studies import Study
+from lbm._model.lattice import CS2
 from lbm.errors import UnstableError
-from lbm.lattice import CS2
+from lbm.flows import cavity, sphere
 from lbm.simulation import Simulation
 
 MAGIC_NUMBERS = (0.25, 3 / 16, 1 / 12, 0.03, 0.01, 3e-3, 1e-3, 1e-4, None)

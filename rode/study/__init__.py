@@ -1,7 +1,7 @@
 """The paper's experiments on this machine: `python -m rode study [WHAT ...]`."""
 
 STUDIES = {
-    "quality": "rode.study.quality",
+    "quality": "rode.study.normality",
     "normals": "rode.study.normals",
     "paths": "rode.study.paths",
     "solver": "rode.study.solver",

@@ -8,10 +8,10 @@ import numpy as np
 
 import hetero
 import rode
-from hetero.jit import twin
-from hetero.study import Study
+from hetero.jit import loops_for
+from hetero.measurement.studies import Study
+from rode._normals.ziggurat.tables import STRIPS, ziggurat
 from rode.normals import fits_in_shared_memory
-from rode.ziggurat import STRIPS, ziggurat
 
 
 def run(study: Study) -> dict:
@@ -93,14 +93,14 @@ def _grids(study: Study, out) -> list[dict]:
 
 
 def _rate(study: Study, method: str, out, launched: tuple) -> float:
-    direct, key = twin("rode._normals", study.device).direct, (np.uint32(1),) * 2
+    direct, key = loops_for("rode._normals", study.device).direct, (np.uint32(1),) * 2
     return study.rate(lambda: direct(method, key, 0, 0, out, *launched), out.size)
 
 
 def _work(study: Study, size: int) -> list[dict]:
     """Table 8.3: float operations a second and their share of the GPU's peak, for the methods
     without branches: there the kernel's text has as many as a pair of blocks takes."""
-    from rode import _normals_cuda
+    from rode._normals import cuda as normals_cuda
 
     limits, records = hetero.limits(study.device), []
     for method, dtype in (
@@ -109,7 +109,7 @@ def _work(study: Study, size: int) -> list[dict]:
     ):
         out = study.empty(size // 2, dtype)
         rate, width = _rate(study, method, out, ()), np.dtype(dtype).itemsize
-        text = next(iter(_normals_cuda.DIRECT[method, dtype][0].inspect_asm().values()))
+        text = next(iter(normals_cuda.DIRECT[method, dtype][0].inspect_asm().values()))
         kind = f"f{8 * width}"
         count = 2 * len(re.findall(rf"fma\.rn(?:\.ftz)?\.{kind}", text))
         count += len(re.findall(rf"(?:add|sub|mul)(?:\.rn)?(?:\.ftz)?\.{kind}", text))

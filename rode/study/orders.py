@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy import signal
 
-from rode import schemes
-from rode.functionals import Process
+from rode._solver import schemes as solver_schemes
+from rode.process import Process
 
 PATHS = 48
 
@@ -43,7 +43,7 @@ def slope(powers, errors) -> float:
 
 
 def _solution(scheme, K, h, M, o) -> float:
-    rows = schemes.forms(scheme, K, h, M)
+    rows = solver_schemes.forms(scheme, K, h, M)
     left, weight = M - np.arange(1, M + 1), np.ones(M)
     table = o[1:].reshape(-1, M)
     sums = []

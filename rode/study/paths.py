@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import rode
-from hetero.jit import twin
-from hetero.study import Study
-from rode._ou import block, path_of, tile
+from hetero.jit import loops_for
+from hetero.measurement.studies import Study
+from rode._paths.tiles import block, path_of, tile
 
 
 def run(study: Study) -> dict:
@@ -60,7 +60,7 @@ def _paths(study: Study, most: int) -> list[dict]:
 
 def _averages(study: Study, most: int) -> list[dict]:
     """Bandwidth over the elements of an average; the last one is a single average."""
-    sums, records = twin("rode._averages", study.device).sums, []
+    sums, records = loops_for("rode._paths.averages", study.device).sums, []
     for dtype in ("float32",) if study.quick else ("float32", "float64"):
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)
@@ -78,7 +78,12 @@ def _averages(study: Study, most: int) -> list[dict]:
 
 def _elements(study: Study, most: int) -> list[dict]:
     """Figure 9.5: steps a second over the elements that a thread walks, by bridges."""
-    loops, key, delta, records = twin("rode._ou", study.device), (np.uint32(1),) * 2, 2.0**-10, []
+    loops, key, delta, records = (
+        loops_for("rode._paths", study.device),
+        (np.uint32(1),) * 2,
+        2.0**-10,
+        [],
+    )
     for rounds in (1, 8) if study.quick else (1, 2, 4, 8, 16):
         record = {}
         for dtype, normals in (("float32", "float32"), ("float32", "fast"), ("float64", "float64")):
@@ -105,7 +110,7 @@ def _elements(study: Study, most: int) -> list[dict]:
 
 def _blocks(study: Study, most: int) -> list[dict]:
     """Figures 10.2 and 10.3: bandwidth of the averages over the threads of a block."""
-    sums, records = twin("rode._averages", study.device).sums, []
+    sums, records = loops_for("rode._paths.averages", study.device).sums, []
     for dtype in ("float32", "float64"):
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import rode
-from hetero.jit import twin
-from hetero.study import Study
-from rode import reference, schemes
-from rode.functionals import Process
+from hetero.jit import loops_for
+from hetero.measurement.studies import Study
+from rode import reference
+from rode._solver import schemes as solver_schemes
+from rode.process import Process
 from rode.study.orders import slope, strong_errors
 
 
@@ -35,7 +36,9 @@ def _shares(study: Study) -> list[dict]:
             "process": lambda n=noise, o=o: rode.ornstein_uhlenbeck(
                 None, 2.0**-20, method="scan", noise=n, out=o, **device_setting
             ),
-            "averages": lambda o=o, s=sums: twin("rode._averages", study.device).sums(o, fine, s),
+            "averages": lambda o=o, s=sums: loops_for("rode._paths.averages", study.device).sums(
+                o, fine, s
+            ),
         }
         record = {"fine steps": steps}
         seconds = {name: 1.0 / study.rate(f, 1) for name, f in blocks.items()}
@@ -92,7 +95,7 @@ def _equal_error(study: Study) -> list[dict]:
     A, B, outputs = reference.kanai_tajimi()
     true, records = 16.036525, []
     for method in ("averaged-euler", "averaged-heun", "3-rode-taylor", "4-rode-taylor"):
-        scheme, K = schemes.parsed(method)
+        scheme, K = solver_schemes.parsed(method)
         for goal in (0.03,) if study.quick else (0.03, 0.01, 0.003):
             for power in range(4, 11):
                 h, fine = 2.0**-power, 1

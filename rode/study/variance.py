@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 import rode
-from hetero.study import Study
+from hetero.measurement.studies import Study
 from rode import reference
 
 TAUS = (0.05, 1.0, 2.0)

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import sbth
-from hetero.study import Study
+from hetero.measurement.studies import Study
 
 THESIS = {
     "thesis, cuBLAS, P100": 41.1,

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from hetero.devices import Device
-from hetero.jit import twin
-from sbth._order_math import block_extents, step_count, sweeps_in_step
+from hetero.jit import loops_for
+from sbth._bulge_chasing.schedule_formulas import block_extents, step_count, sweeps_in_step
 
 ORDERS = ("breadth first", "depth first")
 
@@ -42,7 +42,7 @@ class HostDriven:
         self.n, self.ld = work.shape
         self.d, self.length, self.order = self.ld // 2, length, order
         self.device, self.calls, self.tasks = device, Counter(), 0
-        self.blas = twin("sbth.study._blas", device)
+        self.blas = loops_for("sbth.study.blas", device)
         self.streams = self.blas.streams(length)
         self.work = self.blas.upload(work.reshape(-1))
         # An active sweep has two reflections, the current and the next one, which alternate.

@@ -9,8 +9,8 @@ from types import ModuleType
 import numpy as np
 
 from hetero.devices import Device
-from hetero.study import Study
-from sbth._order_math import last_task, sweep_count
+from hetero.measurement.studies import Study
+from sbth._bulge_chasing.schedule_formulas import last_task, sweep_count
 from sbth.study.host_driven import HostDriven
 
 BANDWIDTHS = (16, 32, 64, 128, 256)

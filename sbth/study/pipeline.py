@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 
 import sbth
-from hetero._threads import threads, use_threads
-from hetero.study import Study
-from sbth._order_math import last_task, step_count, sweep_count
-from sbth.reduction import NARROW_BANDWIDTH
+from hetero.cpu_threads import threads, use_threads
+from hetero.measurement.studies import Study
+from sbth._bulge_chasing.schedule_formulas import last_task, step_count, sweep_count
 from sbth.study.host_driven import ORDERS, HostDriven
 from sbth.study.operations import BANDWIDTHS
+from sbth.tridiagonalization import NARROW_BANDWIDTH
 
 LENGTHS = {1000: (1, 2, 4, 8, 12), 5000: (1, 4, 12)}
 """Pipeline lengths in Riesinger (2017), by order. The fused kernel also runs at full length."""

@@ -2,9 +2,9 @@
 
 STUDIES = {
     "accuracy": "stablegpu.study.accuracy",
-    "random": "stablegpu.study.scatter",
-    "rate": "stablegpu.study.rate",
-    "map": "stablegpu.study.maps",
-    "special": "stablegpu.study.special",
-    "fit": "stablegpu.study.fit",
+    "random": "stablegpu.study.random_points",
+    "rate": "stablegpu.study.rates",
+    "map": "stablegpu.study.error_maps",
+    "special": "stablegpu.study.special_functions",
+    "fit": "stablegpu.study.fits",
 }

@@ -7,7 +7,8 @@ import functools
 import numpy as np
 
 import stablegpu
-from stablegpu import nodes, polynomials
+from stablegpu._density.nodes import evaluate as nodes_evaluate
+from stablegpu._density.polynomials import evaluate as polynomials_evaluate
 
 OURS = ("quadrature", "nodes", "polynomials")
 SCIPY = "SciPy"
@@ -16,9 +17,9 @@ SCIPY = "SciPy"
 def has(alpha: float, beta: float, evaluator: str) -> bool:
     """Return whether the evaluator handles this distribution and prepares it quickly."""
     if evaluator == "nodes":
-        return nodes.has_nodes(alpha)
+        return nodes_evaluate.has_nodes(alpha)
     if evaluator == "polynomials":
-        return nodes.has_nodes(alpha) and alpha >= 2 * polynomials.SMALLEST_ALPHA
+        return nodes_evaluate.has_nodes(alpha) and alpha >= 2 * polynomials_evaluate.SMALLEST_ALPHA
     return True
 
 

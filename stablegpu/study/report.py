@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from hetero import study
+from hetero.measurement import studies as measurement_studies
 
 
 @dataclass
-class Study(study.Study):
-    """`hetero.study.Study` with true values, which are kept in out/cache.
+class Study(measurement_studies.Study):
+    """`hetero.measurement.studies.Study` with true values, which are kept in out/cache.
 
     Attributes
     ----------

@@ -5,8 +5,9 @@ import pytest
 
 import hetero
 from hetero import Device, DeviceMemoryError
-from hetero._driver import SIMULATOR
-from hetero.arrays import Workspace, as_real, device_of
+from hetero.arrays import Workspace, as_real
+from hetero.cuda.driver import SIMULATOR
+from hetero.devices import device_of
 from stablegpu import stable
 
 LAW = stable(1.5, 0.5)
@@ -106,7 +107,7 @@ def _torch():
 
 
 def _numba():
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
 
     kind = type(cuda.to_device(np.ones(1)))
     return kind, lambda v: cuda.to_device(np.asarray(v)), lambda a: a.copy_to_host()

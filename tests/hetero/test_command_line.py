@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hetero import _driver
+from hetero.cuda import driver
 
 
 def run(*arguments, **environment):
@@ -25,7 +25,9 @@ def test_report(tmp_path):
     assert shown.returncode == 0, shown.stderr
     assert "cpu" in shown.stdout
     assert "numba" in shown.stdout
-    assert ("GPU: usable" if _driver.problem() is None else "GPU: none usable") in shown.stdout
+    assert (
+        "GPU: usable" if driver.why_unavailable() is None else "GPU: none usable"
+    ) in shown.stdout
 
 
 def test_limits_are_measured_and_kept(tmp_path):
@@ -38,7 +40,7 @@ def test_limits_are_measured_and_kept(tmp_path):
     assert again["limits"] == found["limits"]
 
 
-@pytest.mark.skipif(_driver.problem() is None, reason="this machine has a GPU")
+@pytest.mark.skipif(driver.why_unavailable() is None, reason="this machine has a GPU")
 def test_a_missing_gpu_is_explained():
     found = json.loads(run("--json", "--no-limits").stdout)
     assert found["gpu_problem"]["cause"]
@@ -56,7 +58,7 @@ def test_commands_say_in_one_line_what_is_wrong(package, tmp_path, capsys, monke
     def interrupted(*arguments, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hetero.study.run", interrupted)
+    monkeypatch.setattr("hetero.measurement.studies.run", interrupted)
     assert main(["study", "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 130
     assert capsys.readouterr().err == f"python -m {package}: interrupted\n"
 

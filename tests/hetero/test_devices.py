@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero import Device, DeviceUnavailableError, _driver, resolve, use_device
+from hetero import Device, DeviceUnavailableError, resolve, use_device
+from hetero.cuda import driver
 
-no_gpu = pytest.mark.skipif(_driver.problem() is None, reason="this machine has a GPU")
+no_gpu = pytest.mark.skipif(driver.why_unavailable() is None, reason="this machine has a GPU")
 
 
 def test_devices_are_values():
@@ -77,15 +78,15 @@ def test_gpu_number_that_does_not_exist(require_cuda):
 
 
 def test_the_old_cuda_target_is_refused(monkeypatch):
-    _driver.problem.cache_clear()
-    monkeypatch.setattr(_driver, "cuda", object())
+    driver.why_unavailable.cache_clear()
+    monkeypatch.setattr(driver, "cuda", object())
     try:
-        if not _driver.SIMULATOR:
-            cause, remedy = _driver.problem()
+        if not driver.SIMULATOR:
+            cause, remedy = driver.why_unavailable()
             assert "numba-cuda" in cause
             assert "pip install" in remedy
     finally:
-        _driver.problem.cache_clear()
+        driver.why_unavailable.cache_clear()
 
 
 def test_numpy_arrays_do_not_choose():

@@ -5,49 +5,49 @@ import pickle
 import numpy as np
 import pytest
 
-from hetero import errors
+from hetero import errors, validation
 
 
 def test_real():
-    assert errors.real("a", np.float32(1.5)) == 1.5
-    assert errors.real("a", np.array(2)) == 2.0
+    assert validation.check_finite("a", np.float32(1.5)) == 1.5
+    assert validation.check_finite("a", np.array(2)) == 2.0
     for bad in ("1", None, 1j, [1.0], np.ones(1), True, np.True_, np.str_("1"), np.array("1")):
         with pytest.raises(TypeError, match="a must be a real number"):
-            errors.real("a", bad)
+            validation.check_finite("a", bad)
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match="a must be finite"):
-            errors.real("a", bad)
+            validation.check_finite("a", bad)
 
 
 def test_within():
-    assert errors.within("a", 0, 0, 1) == 0.0
+    assert validation.check_in_range("a", 0, 0, 1) == 0.0
     with pytest.raises(ValueError, match=r"a must lie in \(0, 1\], got 0"):
-        errors.within("a", 0, 0, 1, closed="right")
+        validation.check_in_range("a", 0, 0, 1, closed="right")
     with pytest.raises(ValueError, match=r"a must lie in \[0, 1\), got 1"):
-        errors.within("a", 1, 0, 1, closed="left")
+        validation.check_in_range("a", 1, 0, 1, closed="left")
 
 
 def test_shape():
-    assert errors.shape("n", None) == ()
-    assert errors.shape("n", 3) == (3,)
-    assert errors.shape("n", (2, np.int64(3))) == (2, 3)
+    assert validation.check_shape("n", None) == ()
+    assert validation.check_shape("n", 3) == (3,)
+    assert validation.check_shape("n", (2, np.int64(3))) == (2, 3)
     for bad in (-1, (2, -3), 1.5):
         with pytest.raises(ValueError, match="n must hold"):
-            errors.shape("n", bad)
+            validation.check_shape("n", bad)
     for bad in (object(), np.inf, (2, np.nan)):
         with pytest.raises(TypeError, match="n must be"):
-            errors.shape("n", bad)
+            validation.check_shape("n", bad)
 
 
 def test_whole():
     for good in (3, 3.0, np.int8(3), np.float32(3), np.array(3)):
-        assert errors.whole("n", good) == 3
-        assert type(errors.whole("n", good)) is int
+        assert validation.check_integer("n", good) == 3
+        assert type(validation.check_integer("n", good)) is int
     for bad in (2.5, "3", None, True, np.True_, np.nan, np.inf, np.array([3]), 3 + 0j):
         with pytest.raises(TypeError, match="n must be an integer"):
-            errors.whole("n", bad)
+            validation.check_integer("n", bad)
     with pytest.raises(ValueError, match="n must be an integer >= 4, got 3"):
-        errors.whole("n", 3, 4)
+        validation.check_integer("n", 3, 4)
 
 
 def test_exhausted_memory_says_what_is_needed_and_what_there_is():

@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from hetero._driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR
 
 MODULE = """
 from hetero.jit import scalar, serial
@@ -63,7 +63,7 @@ def test_without_a_folder_for_it_code_is_not_kept_and_that_is_said_once(monkeypa
 
     monkeypatch.setenv("HETERO_CACHE", "1")
     monkeypatch.setattr(_CacheLocator, "ensure_cache_path", _refuse)
-    jit._warn_of_no_folder.cache_clear()
+    jit._warn_that_nothing_is_cached.cache_clear()
 
     def twice(x):
         return x + x

@@ -6,7 +6,7 @@ import time
 import pytest
 
 import hetero
-from hetero import ceilings
+from hetero.measurement import machine_limits
 
 
 def test_regions_nest_and_add_up():
@@ -24,12 +24,12 @@ def test_regions_nest_and_add_up():
 
 
 def test_bytes_count_in_all_regions_around():
-    from hetero import regions
+    from hetero.measurement import profiling
 
     with hetero.profile() as profile, hetero.region("outer"):
-        regions.moved(to_host=8)
+        profiling.count_transfer(to_host=8)
         with hetero.region("inner"):
-            regions.moved(to_host=100, to_device=5)
+            profiling.count_transfer(to_host=100, to_device=5)
     outer = profile.children["outer"]
     assert outer.children["inner"].bytes_to_host == 100
     assert outer.bytes_to_host == profile.bytes_to_host == 108
@@ -78,7 +78,7 @@ def test_limits_are_measured_once(monkeypatch, tmp_path):
             calls.append(1)
             return dict.fromkeys(("copy", "fma_float32", "fma_float64", "mad_int64", "launch"), 1e9)
 
-    monkeypatch.setattr(ceilings, "twin", lambda topic, device: Twin)
+    monkeypatch.setattr(machine_limits, "loops_for", lambda topic, device: Twin)
     first = hetero.limits("cpu")
     assert hetero.limits("cpu") == first
     assert len(calls) == 1
@@ -119,6 +119,6 @@ def test_a_user_without_a_home_measures_every_time(monkeypatch):
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(ceilings.Path, "home", nowhere)
-    ceilings._write({})
-    assert ceilings._read() == {}
+    monkeypatch.setattr(machine_limits.Path, "home", nowhere)
+    machine_limits._write({})
+    assert machine_limits._read() == {}

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from hetero import _driver
+from hetero.cuda import driver
 from hetero.interruptible import MAX_GROWTH, ranges
 from hetero.threading_layer import can_load, load_tbb
 
-pytestmark = pytest.mark.skipif(_driver.SIMULATOR, reason="compiled loops on the CPU")
+pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
 
 LOOP = """
 import numpy as np

@@ -5,8 +5,8 @@ import pytest
 
 import hetero
 import lbm
-from lbm import memory
-from lbm.cases import sphere, vortices
+from lbm._domain import memory_forecast
+from lbm.flows import sphere, vortices
 
 BALL = np.zeros((8, 8, 8), bool)
 BALL[3:5, 3:5, 3:5] = True
@@ -131,7 +131,7 @@ def test_vtk_spacing(tmp_path):
 
 
 def test_a_domain_that_does_not_fit(monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 10_000)
+    monkeypatch.setattr(memory_forecast, "free_bytes", lambda device: 10_000)
     with pytest.raises(MemoryError, match=r"needs 52.2 KiB on cpu.*9.77 KiB free.*float16"):
         lbm.Simulation((8, 8, 8), device="cpu")
 
@@ -145,12 +145,12 @@ def test_memory_is_compared_before_anything_is_built(kind, ratio, monkeypatch):
     def fail(*arguments, **options):
         raise AssertionError("something was built")
 
-    monkeypatch.setattr("lbm.links.classify_cells", fail)
+    monkeypatch.setattr("lbm._model.wall_links.classify_cells", fail)
     monkeypatch.setattr("lbm.geometry.sphere", fail)
-    monkeypatch.setattr("lbm.parts.make_engine", fail)
+    monkeypatch.setattr("lbm._domain.domains.make_engine", fail)
     device = hetero.Device(kind)
     monkeypatch.setattr("hetero.resolve", lambda *_, **__: device)
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 40 << 30)
+    monkeypatch.setattr(memory_forecast, "free_bytes", lambda device: 40 << 30)
     for build in (
         lambda: lbm.Simulation((2000, 2000, 1000), device=kind, ratio=ratio),
         lambda: sphere(100, reynolds=100.0, device=kind, ratio=ratio),
@@ -167,7 +167,7 @@ def test_required_memory_is_the_size_of_the_arrays():
         arrays = sum(a.nbytes for a in s._domain.engine.populations)
         fields = 4 * np.prod(shape) * np.dtype(s.problem.precision.compute).itemsize
         expected = arrays + np.prod(shape) + fields
-        assert memory.required_bytes(shape, pattern, precision) == expected
+        assert memory_forecast.required_bytes(shape, pattern, precision) == expected
 
 
 def test_units_refuse_unstable_settings():
@@ -242,16 +242,16 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
     """All memory is freed, even if the forecast was too optimistic and the driver refuses."""
     gpu = hetero.Device("cuda")
     lbm.Simulation((8, 8, 8), device=gpu)
-    before = memory.free_bytes(gpu)
+    before = memory_forecast.free_bytes(gpu)
     shape = (1024, 1024, before // (76 << 20) * 6 // 5)
     with pytest.raises(MemoryError, match=r"needs .* on cuda:0, which has .* free\. Remedy: "):
         lbm.Simulation(shape, device=gpu)
-    monkeypatch.setattr(memory, "_require", lambda *arguments: None)
-    monkeypatch.setattr("lbm.parts.free_bytes", lambda device: 1 << 50)
+    monkeypatch.setattr(memory_forecast, "_require", lambda *arguments: None)
+    monkeypatch.setattr("lbm._domain.domains.free_bytes", lambda device: 1 << 50)
     fitting = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
     with pytest.raises(MemoryError, match="Remedy: "):
         lbm.Simulation(fitting, pattern="ab", device=gpu)
     monkeypatch.undo()
-    assert memory.free_bytes(gpu) > before - (64 << 20)
+    assert memory_forecast.free_bytes(gpu) > before - (64 << 20)
     s = lbm.Simulation((16, 16, 16), u=(0.05, 0.0, 0.0), device=gpu).run(3)
     assert np.abs(s.u[0] - 0.05).max() < 1e-6

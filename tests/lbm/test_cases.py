@@ -9,12 +9,12 @@ import pytest
 
 import lbm
 from hetero import Device
-from hetero.study import Study
+from hetero.measurement.studies import Study
 from lbm.__main__ import main
-from lbm.cases import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
-from lbm.patterns import PATTERNS
-from lbm.stability import suggest_remedy
-from lbm.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS, choose_magic
+from lbm._fields.stability import suggest_remedy
+from lbm._model.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS, choose_magic
+from lbm._model.streaming_patterns import PATTERNS
+from lbm.flows import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
 from lbm.study.stability import is_cavity_stable, is_sphere_stable
 
 RECORD = Path(__file__).parents[2] / "benchmarks/records/study-lbm-stability-cpu.json"

@@ -7,7 +7,7 @@ import pytest
 
 import lbm
 from flows import noisy
-from lbm.precision import PRECISIONS
+from lbm._model.precision import PRECISIONS
 
 SHAPE = (16, 12, 10)
 EPS = {"float64": 2.3e-16, "float32": 1.2e-7}

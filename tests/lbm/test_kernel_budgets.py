@@ -8,10 +8,10 @@ import pytest
 from numba import types
 
 from compile_cuda import allowed_spills, compile_kernel
-from hetero._driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR
 from lbm import TRT
 from lbm.__main__ import OPERATIONS, main
-from lbm.precision import PRECISIONS
+from lbm._model.precision import PRECISIONS
 
 compiled = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 GOLDEN = Path(__file__).parent / "data" / "step-esoteric-float32-faces.py.txt"
@@ -43,7 +43,7 @@ def signature(precision):
 @compiled
 @pytest.mark.parametrize(("pattern", "odd", "precision", "walls", "registers"), BUDGETS)
 def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registers):
-    from lbm._kernels import make_kernel
+    from lbm._engines.cuda_kernels import make_kernel
 
     kernel = make_kernel("step", pattern, odd, precision, walls, TRT, False)
     report = compile_kernel(kernel, signature(precision))
@@ -56,7 +56,7 @@ def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registe
 @compiled
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
     """Filling a local array with zeros in every thread may cost float64 a third of its speed."""
-    from lbm._kernels import make_kernel
+    from lbm._engines.cuda_kernels import make_kernel
 
     kernel = make_kernel("step", "ab", 0, "float64", "faces", TRT, False)
     ptx = compile_kernel(kernel, signature("float64")).ptx
@@ -71,7 +71,7 @@ def test_the_printed_kernel_is_the_golden_file(capsys):
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_every_kernel_can_be_printed(operation, capsys):
-    from lbm._kernels import SOURCES
+    from lbm._engines.cuda_kernels import SOURCES
 
     assert set(SOURCES) == set(OPERATIONS)
     arguments = ["--precision", "float16", "--walls", "solids", "--pattern", "aa", "--odd"]

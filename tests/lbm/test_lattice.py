@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from lbm.lattice import CS2, OPPOSITE, PAIRS, W_EXACT, C, Q
-from lbm.patterns import PATTERNS
+from lbm._model.lattice import CS2, OPPOSITE, PAIRS, W_EXACT, C, Q
+from lbm._model.streaming_patterns import PATTERNS
 
 
 def moment(*axes):

@@ -179,7 +179,9 @@ def test_the_first_bad_step_is_found_and_the_last_good_state_kept(pattern, devic
 @pytest.mark.parametrize("options", [{"keep_good_state": False}, {}])
 def test_without_room_for_a_copy_the_check_tells_when_it_looked(options, monkeypatch):
     s = unstable("cpu", check=50, **options)
-    monkeypatch.setattr("lbm.stability.free_bytes", lambda device: s._domain.engine.state_bytes)
+    monkeypatch.setattr(
+        "lbm._fields.stability.free_bytes", lambda device: s._domain.engine.state_bytes
+    )
     with pytest.raises(lbm.UnstableError, match="no earlier state was kept") as caught:
         s.run(5000)
     assert caught.value.step == s.steps

@@ -6,10 +6,10 @@ import pytest
 import hetero
 import lbm
 from flows import FLOWS, SHAPE, noisy, pair
-from lbm.balance import StepTimeModel
-from lbm.parts import SplitDomain
-from lbm.patterns import PATTERNS
-from lbm.stability import LastGoodState
+from lbm._domain.domains import SplitDomain
+from lbm._domain.load_balance import StepTimeModel
+from lbm._fields.stability import LastGoodState
+from lbm._model.streaming_patterns import PATTERNS
 
 
 def split(simulation, cut, devices):

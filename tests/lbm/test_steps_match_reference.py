@@ -5,9 +5,9 @@ import pytest
 
 import lbm
 from flows import FLOWS, noisy, pair
-from lbm._rows import SCRATCH_CELLS
-from lbm._sweeps import CACHED_OFFSETS
-from lbm.patterns import PATTERNS
+from lbm._engines.cpu_rows import SCRATCH_CELLS
+from lbm._engines.cpu_sweeps import CACHED_OFFSETS
+from lbm._model.streaming_patterns import PATTERNS
 from lbm.reference import Reference
 
 # Rounding of the storage: eps of float64 and float32, 2^-11 of the largest shifted population.

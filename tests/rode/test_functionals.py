@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from rode import reference, schemes
-from rode.functionals import Process, integrals_law, sums_law, transfer
+from rode import reference
+from rode._solver import schemes as solver_schemes
+from rode.process import Process, integrals_law, sums_law, transfer
 
 ONE = Process()
 
@@ -37,7 +38,7 @@ def test_small_steps_lose_no_digits():
 
 def test_sums_of_four_steps():
     law, M, h = sums_law(ONE, 0.25, 3, 4), 4, 1.0
-    rows = schemes.forms("averaged-heun", 2, h, M)
+    rows = solver_schemes.forms("averaged-heun", 2, h, M)
     forms = np.zeros((2, 5))
     forms[:, :3] = rows[:, 1:]
     found = forms @ law.covariance @ forms.T
@@ -46,7 +47,7 @@ def test_sums_of_four_steps():
     assert found[0, 1] == pytest.approx(0.1122684837941, rel=1e-12)
     mean = forms @ law.mean + rows[:, 0]
     np.testing.assert_allclose(mean, [0.714424498881263, 1.00272877767256], rtol=1e-13)
-    rows = schemes.forms("rode-taylor", 4, h, M)
+    rows = solver_schemes.forms("rode-taylor", 4, h, M)
     variances = np.diag(rows[:, 1:] @ law.covariance @ rows[:, 1:].T)
     expected = [0.2215770473759, 0.02719702765197, 0.002229588920642, 1.019827999025e-4]
     np.testing.assert_allclose(variances, expected, rtol=1e-12)
@@ -90,11 +91,11 @@ def test_forms_are_averages_and_riemann_sums():
     left = M - np.arange(1, M + 1)
     sums = [o[1:].sum(), (left * o[1:]).sum(), (left * (left - 1) / 2 * o[1:]).sum()]
     state = np.array([o[0], o[M], *sums])
-    found = schemes.forms("averaged-heun", 2, h, M) @ state[:4]
+    found = solver_schemes.forms("averaged-heun", 2, h, M) @ state[:4]
     np.testing.assert_allclose(found, reference.averages(o, M), rtol=1e-13)
-    found = schemes.forms("rode-taylor", 3, h, M) @ state
+    found = solver_schemes.forms("rode-taylor", 3, h, M) @ state
     np.testing.assert_allclose(found, reference.riemann(o, M, h / M, 3), rtol=1e-11)
-    assert schemes.forms("euler", 1, h, M) @ state[:3] == o[0]
+    assert solver_schemes.forms("euler", 1, h, M) @ state[:3] == o[0]
 
 
 @pytest.mark.parametrize("arguments", [{"tau": 0.0}, {"c": -1.0}, {"tau": float("nan")}])

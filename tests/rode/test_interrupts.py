@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import rode
-from rode import _march_cpu, _march_cuda, normal, ornstein_uhlenbeck
-from rode._march import RunParameters, part_of
+from rode import normal, ornstein_uhlenbeck
+from rode._solver import cpu as solver_cpu
+from rode._solver import cuda as solver_cuda
+from rode._solver.kernel_arguments import RunParameters, part_of
 from rode.normals import METHODS
 
 
@@ -31,7 +33,7 @@ def test_pieces_change_no_normal_number(method, dtype, monkeypatch):
     if method == "box-muller-fast" and dtype == np.float64:
         pytest.skip("float32 only")
     numbers = [normal(300_001, method=method, dtype=dtype, rng=3, strips=256, device="cpu")]
-    modules = ("rode._normals_cpu", "rode._ziggurat_cpu", "rode._wallace_cpu")
+    modules = ("rode._normals.cpu", "rode._normals.ziggurat.cpu", "rode._normals.wallace.cpu")
     use_small_pieces(monkeypatch, modules, 5000)
     numbers.append(normal(300_001, method=method, dtype=dtype, rng=3, strips=256, device="cpu"))
     np.testing.assert_array_equal(*numbers)
@@ -48,14 +50,14 @@ def test_pieces_change_no_path(shape, method, dtype, monkeypatch):
         )
 
     whole = draw()
-    use_small_pieces(monkeypatch, ["rode._ou_cpu"], 7)
+    use_small_pieces(monkeypatch, ["rode._paths.cpu"], 7)
     np.testing.assert_array_equal(draw(), whole)
 
 
 def test_pieces_change_no_path_of_given_noise(monkeypatch):
     noise = normal(200_001, rng=1, device="cpu")
     whole = ornstein_uhlenbeck(None, 0.01, noise=noise, start=0.5, device="cpu")
-    use_small_pieces(monkeypatch, ["rode._ou_cpu"], 7)
+    use_small_pieces(monkeypatch, ["rode._paths.cpu"], 7)
     again = ornstein_uhlenbeck(None, 0.01, noise=noise, start=0.5, device="cpu")
     np.testing.assert_array_equal(again, whole)
 
@@ -63,8 +65,8 @@ def test_pieces_change_no_path_of_given_noise(monkeypatch):
 def test_pieces_change_no_mean(monkeypatch):
     path = normal(100_000, rng=1, device="cpu")
     whole = rode.average(path, 10, device="cpu"), rode.riemann_sums(path[:99_991], 10, 0.1, 2)
-    use_small_pieces(monkeypatch, ["rode._averages_cpu"], 7)
-    monkeypatch.setattr("rode._averages_cpu.FIRST_ELEMENTS", 0)
+    use_small_pieces(monkeypatch, ["rode._paths.averages.cpu"], 7)
+    monkeypatch.setattr("rode._paths.averages.cpu.FIRST_ELEMENTS", 0)
     again = rode.average(path, 10, device="cpu"), rode.riemann_sums(path[:99_991], 10, 0.1, 2)
     np.testing.assert_array_equal(again[0], whole[0])
     np.testing.assert_array_equal(again[1], whole[1])
@@ -77,7 +79,7 @@ def test_pieces_change_no_sweep(monkeypatch):
         return ornstein_uhlenbeck(None, 0.01, noise=noise, start=0.5, method="sweeps", device="cpu")
 
     whole = sweep()
-    use_small_pieces(monkeypatch, ["rode._sweep_cpu"], 7)
+    use_small_pieces(monkeypatch, ["rode._paths.prefix_sum.cpu"], 7)
     np.testing.assert_array_equal(sweep(), whole)
 
 
@@ -102,21 +104,21 @@ def assert_same(result, expected):
 def test_launches_change_no_bit(device, steps, monkeypatch):
     expected = solve(device)
     if device == "cpu":  # which takes all steps in one call: cut as the GPU's twin does
-        integrate = _march_cpu.integrate
+        integrate = solver_cpu.integrate
 
         def integrate_in_parts(spec, run, *others):
             for begin in range(0, run.count, steps):
                 integrate(spec, part_of(run, begin, min(steps, run.count - begin)), *others)
 
-        monkeypatch.setattr(_march_cpu, "integrate", integrate_in_parts)
+        monkeypatch.setattr(solver_cpu, "integrate", integrate_in_parts)
     else:
-        use_small_pieces(monkeypatch, ["rode._march_cuda"], steps)
+        use_small_pieces(monkeypatch, ["rode._solver.cuda"], steps)
     assert_same(solve(device), expected)
 
 
 def test_windows_of_rows_change_no_statistic(monkeypatch):
     expected = solve("cpu")
-    use_small_pieces(monkeypatch, ["rode._reduce_cpu"], 2)
+    use_small_pieces(monkeypatch, ["rode._solver.reductions.cpu"], 2)
     assert_same(solve("cpu"), expected)
 
 
@@ -187,7 +189,7 @@ def test_first_launches_are_short():
         run = RunParameters(
             word, word, word, word, 0, 10, fine, width, 0, -1, 0, True, True, *(T(1),) * 5
         )
-        steps = _march_cuda._first_launch(run, paths, 40)
+        steps = solver_cuda._first_launch(run, paths, 40)
         assert steps == 1 or steps * fine / width <= 1 << 20
         assert steps == 1 or steps * fine * paths <= 40 << 25
         assert steps >= 1

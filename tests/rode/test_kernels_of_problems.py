@@ -8,11 +8,12 @@ from numba import uint8 as u1
 import rode
 from budget import array, boolean, f4, f8, i8
 from compile_cuda import allowed_spills, compile_kernel
-from hetero._driver import SIMULATOR
-from rode import _averages_cuda, _march_cuda
-from rode._march import RunParameters
-from rode._plan import Plan
-from rode._run import kernel_spec_of
+from hetero.cuda.driver import SIMULATOR
+from rode._paths.averages import cuda as averages_cuda
+from rode._solver import cuda as solver_cuda
+from rode._solver.kernel_arguments import RunParameters
+from rode._solver.plan import Plan
+from rode._solver.runner import kernel_spec_of
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
@@ -41,7 +42,7 @@ def test_solver(problem, method, sampling, dtype, normals, registers):
     t = f4 if dtype == "float32" else f8
     tables = (array(t, 2), array(t, 2), array(t, 3), array(t, 2))
     paths = (array(t), array(t, 2), array(t, 3), array(t, 2), array(u1))
-    kernel = _march_cuda.compiled(kernel_spec_of(plan))
+    kernel = solver_cuda.compiled(kernel_spec_of(plan))
     report = compile_kernel(kernel, (typeof(run_of(dtype)), *tables, *paths))
     assert report.spills <= allowed_spills()
     assert report.registers <= registers
@@ -53,7 +54,7 @@ def test_solver(problem, method, sampling, dtype, normals, registers):
 def test_averages(dtype, count):
     t = f4 if dtype == "float32" else f8
     signature = (array(t), i8, i8, i8, i8, t, boolean, array(t, 2))
-    report = compile_kernel(_averages_cuda.sums_kernel(dtype, count), signature)
+    report = compile_kernel(averages_cuda.sums_kernel(dtype, count), signature)
     assert report.spills <= allowed_spills()
     assert report.registers <= 64
     if dtype == "float32":

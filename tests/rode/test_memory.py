@@ -7,8 +7,8 @@ import pytest
 
 import hetero
 import rode
-from rode import _forecast
-from rode._plan import Plan
+from rode._solver import memory_forecast
+from rode._solver.plan import Plan
 
 QUAKE = rode.kanai_tajimi()
 ONE = rode.kanai_tajimi(outputs="acceleration")
@@ -60,7 +60,7 @@ def test_forecast_is_what_a_run_takes(reductions):
         ONE, "averaged-euler", sampling="path", dtype="float64", normals=None, **settings
     )
     cpu = hetero.Device("cpu")
-    forecast = _forecast.required_bytes(plan, reductions, 1, cpu)[cpu]
+    forecast = memory_forecast.required_bytes(plan, reductions, 1, cpu)[cpu]
     if isinstance(reductions[0], rode.Quantiles):
         forecast -= hetero.threads() * 8 * 4096  # Numba's copies of a row are not traced
     peak, _ = peak_of(
@@ -123,8 +123,8 @@ def test_memory_of_a_gpu_is_compared_too(monkeypatch):
     )
     gpu, cpu = hetero.Device("cuda"), hetero.Device("cpu")
     monkeypatch.setattr("hetero.memory.free_bytes", lambda device: 10 << 30)
-    need = _forecast.required_bytes(plan, ("moments",), 1, gpu)
+    need = memory_forecast.required_bytes(plan, ("moments",), 1, gpu)
     assert need[cpu] < 1 << 20
     assert need[gpu] == 2**28 * (3 * 8 + 1) + 2 * 2**28 * 3 * 8
     with pytest.raises(MemoryError, match=r"needs 18.2 GiB on cuda:0, which has 10 GiB free"):
-        _forecast.require_memory(plan, ("moments",), 1, gpu)
+        memory_forecast.require_memory(plan, ("moments",), 1, gpu)

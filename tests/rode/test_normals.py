@@ -10,10 +10,10 @@ from scipy import special, stats
 
 import rode
 from hetero import use_threads
-from rode import _normals_math as formulas
-from rode._wallace_math import rotate
+from rode._normals import box_muller_formulas as formulas
+from rode._normals.wallace.formulas import rotate
+from rode._normals.ziggurat.tables import ziggurat
 from rode.normals import METHODS
-from rode.ziggurat import ziggurat
 
 DTYPES = ["float32", "float64"]
 CASES = [(m, d) for m in METHODS for d in DTYPES if (m, d) != ("box-muller-fast", "float64")]
@@ -231,8 +231,8 @@ def test_shapes_seeds_and_paths(device):
 
 
 def test_devices_count_blocks_alike_beyond_a_launch():
-    from rode._chunks import counter
-    from rode._memory import launches
+    from rode._normals.cpu_chunks import counter
+    from rode._normals.launches import split_into_launches
 
     class Huge:
         """Numbers that only have a place."""
@@ -244,7 +244,7 @@ def test_devices_count_blocks_alike_beyond_a_launch():
             return Huge(self.begin + part.start, self.begin + part.stop)
 
     size = 4
-    for number, here, _ in launches(Huge(0, 3 * 2**33 + 5), size):
+    for number, here, _ in split_into_launches(Huge(0, 3 * 2**33 + 5), size):
         first = here.begin // size
         assert int(counter(np.uint64(first))) == number << 32
         assert int(counter(np.uint64(first + 7))) == (number << 32) + 7

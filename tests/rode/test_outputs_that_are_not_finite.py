@@ -72,7 +72,7 @@ def test_status_tells_of_saved_times_alone(problem, device, reduction):
 
 
 def test_windows_of_time_forget_nothing(problem, device, monkeypatch):
-    monkeypatch.setattr("rode._forecast.BUFFER", 8)
+    monkeypatch.setattr("rode._solver.memory_forecast.BUFFER", 8)
     result = solve(problem, device, "moments", h=0.5)
     assert result.status == "diverged"
     assert "2 of 4 paths" in result.message

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rode
-from hetero._driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 import rode
 from rode import reference
-from rode._ou import tile
+from rode._paths.tiles import tile
 
 PROCESS = rode.Process(0.7, 1.3)
 DELTA = 2.0**-7
@@ -128,7 +128,7 @@ def test_averages(device, dtype, steps):
 
 @pytest.mark.parametrize("library", ["numba", "cupy"])
 def test_averages_of_arrays_on_the_gpu_stay_there(require_cuda, library):
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
 
     o = np.random.default_rng(5).standard_normal(4 * 256 + 1).astype(np.float32)
     if library == "numba":

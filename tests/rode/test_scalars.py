@@ -6,10 +6,10 @@ from numba import njit, uint32, uint64
 
 import rode
 from hetero import philox
-from hetero._driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR
 from rode import scalars
+from rode._normals.ziggurat.tables import ziggurat
 from rode.normals import STREAM
-from rode.ziggurat import ziggurat
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="tables are passed to scalar functions")
 

@@ -10,8 +10,8 @@ from scipy import stats
 import rode
 from hetero import philox
 from rode import reference
-from rode.functionals import Process
-from rode.montecarlo import STREAM
+from rode.process import Process
+from rode.solving import STREAM
 from rode.study.orders import slope, strong_errors
 
 QUAKE = rode.kanai_tajimi()
@@ -23,7 +23,7 @@ def process_values(path, steps, fine, delta, process, start, key_of):
 
     Coarse step n takes ceil(M/2) blocks (number, n, path, stream) of two numbers.
     """
-    from rode._normals_math import box_muller_float64
+    from rode._normals.box_muller_formulas import box_muller_float64
 
     @njit
     def numbers(block, n, path, stream, k0, k1):
@@ -31,7 +31,7 @@ def process_values(path, steps, fine, delta, process, start, key_of):
         a, b, c, d = from_words
         return box_muller_float64(a, b, c, d, 1.0)
 
-    from hetero._philox_math import philox10
+    from hetero.philox_loops.formulas import philox10
 
     values, o = [start], start
     for n in range(steps):
@@ -75,7 +75,9 @@ def test_ranks_windows_and_reductions_agree(device, monkeypatch):
     every = rode.solve(NOISE, "averaged-heun", paths=600, **settings).paths
     part = rode.solve(NOISE, "averaged-heun", paths=100, first_path=500, **settings).paths
     np.testing.assert_array_equal(part, every[:, :, 500:])
-    monkeypatch.setattr("rode._forecast.BUFFER", 3 * 600 * 8 * 7)  # seven times in a window
+    monkeypatch.setattr(
+        "rode._solver.memory_forecast.BUFFER", 3 * 600 * 8 * 7
+    )  # seven times in a window
     wanted = ("moments", "peaks", rode.Quantiles(0.0, 0.3, 0.95, 1.0))
     found = rode.solve(
         NOISE, "averaged-heun", paths=600, reduction=wanted, save_every=2, **settings
@@ -282,7 +284,7 @@ def test_windows_of_one_time(monkeypatch):
     settings = {"t_span": (0, 0.5), "h": 2.0**-4, "paths": 50, "rng": 1, "device": "cpu"}
     wanted = {"reduction": ("moments", "peaks"), "save_every": 2}
     expected = rode.solve(QUAKE, "averaged-euler", **settings, **wanted)
-    monkeypatch.setattr("rode._forecast.BUFFER", 8)
+    monkeypatch.setattr("rode._solver.memory_forecast.BUFFER", 8)
     found = rode.solve(QUAKE, "averaged-euler", **settings, **wanted)
     np.testing.assert_array_equal(found.mean, expected.mean)
     np.testing.assert_array_equal(found.peaks, expected.peaks)

@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 
 import rode
-from rode.stability import largest_step
+from rode._solver.stability import largest_step
 
 QUAKE = rode.kanai_tajimi()
 

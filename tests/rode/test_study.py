@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import rode
-from hetero._driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR
 from rode.__main__ import main
-from rode._quality_cpu import tally
-from rode.study.quality import scores
+from rode.study.normality import scores
+from rode.study.normality.cpu import tally
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 
@@ -34,17 +34,17 @@ def test_scores_see_faults():
 
 
 def test_tally_is_the_same_on_every_device(device):
-    from hetero.jit import twin
+    from hetero.jit import loops_for
 
     x, y = (rode.normal(100_000, rng=1, path=p, device="cpu") for p in (0, 1))
     counts, sums = tally(x, y)
     if device == "cuda":
-        from hetero._driver import cuda
+        from hetero.cuda.driver import cuda
 
         x, y = cuda.to_device(x), cuda.to_device(y)
     import hetero
 
-    found_counts, found_sums = twin("rode._quality", hetero.resolve(device)).tally(x, y)
+    found_counts, found_sums = loops_for("rode.study.normality", hetero.resolve(device)).tally(x, y)
     assert np.abs(found_counts - counts).sum() <= 4  # numbers within rounding of an edge
     np.testing.assert_allclose(found_sums, sums, rtol=1e-9, atol=1e-6)
 

@@ -8,7 +8,7 @@ import scipy.linalg
 
 import hetero
 import sbth
-from hetero.arrays import device_of
+from hetero.devices import device_of
 from sbth import reference
 
 N = 60
@@ -121,8 +121,10 @@ class Simulated:
 def simulated(require_cuda, monkeypatch):
     """Return a maker of simulated device arrays; the CPU runs the kernels that need real warps."""
     from hetero import arrays
-    from hetero._driver import SIMULATOR, cuda
-    from sbth import _reduction_cpu, _sturm_cpu, dense, eigenvalues, reduction
+    from hetero.cuda.driver import SIMULATOR, cuda
+    from sbth import dense, eigenvalues, tridiagonalization
+    from sbth._bisection import cpu as bisection_cpu
+    from sbth._bulge_chasing import cpu as bulge_chasing_cpu
 
     if not SIMULATOR:
         pytest.skip("real devices have tests of their own")
@@ -139,18 +141,18 @@ def simulated(require_cuda, monkeypatch):
     )
 
     def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
-        _reduction_cpu.chase_bulges(host(work), d, "serial", None, host(reflectors))
+        bulge_chasing_cpu.chase_bulges(host(work), d, "serial", None, host(reflectors))
 
     def bisect(*arguments):
         matrix, *others = arguments
-        _sturm_cpu.bisect(tuple(map(host, matrix)), *map(host, others))
+        bisection_cpu.bisect(tuple(map(host, matrix)), *map(host, others))
 
     def count_below(*arguments):
-        _sturm_cpu.count_below(*map(host, arguments))
+        bisection_cpu.count_below(*map(host, arguments))
 
     stand_ins = {
-        "sbth._reduction": SimpleNamespace(chase_bulges=chase_bulges),
-        "sbth._sturm": SimpleNamespace(bisect=bisect, count_below=count_below),
+        "sbth._bulge_chasing": SimpleNamespace(chase_bulges=chase_bulges),
+        "sbth._bisection": SimpleNamespace(bisect=bisect, count_below=count_below),
     }
 
     class Cupy:
@@ -162,11 +164,11 @@ def simulated(require_cuda, monkeypatch):
 
         from_dlpack = asarray
 
-    twin = reduction.twin
-    for module in (reduction, eigenvalues):
-        monkeypatch.setattr(module, "twin", lambda t, d: stand_ins.get(t) or twin(t, d))
+    loops_for = tridiagonalization.loops_for
+    for module in (tridiagonalization, eigenvalues):
+        monkeypatch.setattr(module, "loops_for", lambda t, d: stand_ins.get(t) or loops_for(t, d))
     monkeypatch.setattr(dense, "_import_cupy", lambda device: Cupy())
-    monkeypatch.setattr(arrays, "_library", lambda array: library)
+    monkeypatch.setattr(arrays, "library_of", lambda array: library)
     monkeypatch.setattr(cuda, "as_cuda_array", lambda array, sync: array, raising=False)
     return lambda values: Simulated(cuda.to_device(np.asarray(values)))
 
@@ -270,7 +272,7 @@ def _torch():
 
 
 def _numba():
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
 
     return type(cuda.to_device(np.ones(1))), cuda.to_device, lambda a: a.copy_to_host()
 
@@ -287,7 +289,7 @@ LIBRARIES = {"cupy": _cupy, "torch": _torch, "numba": _numba, "jax": _jax}
 @pytest.fixture(params=LIBRARIES)
 def library(request, require_cuda, monkeypatch):
     """The array type of a library, and functions that convert to and from its device arrays."""
-    from hetero._driver import SIMULATOR
+    from hetero.cuda.driver import SIMULATOR
 
     if SIMULATOR:
         pytest.skip("the simulator has no device arrays of other libraries")
@@ -401,7 +403,7 @@ def test_cupy_views_streams_and_errors_on_a_gpu(require_cuda):
 
 @pytest.mark.cuda
 def test_numba_arrays_of_other_types_are_refused_clearly(require_cuda):
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
 
     with pytest.raises(TypeError, match="must be C-contiguous float64"):
         sbth.eigvals_banded(cuda.to_device(BAND.astype(np.int64)))

@@ -13,7 +13,7 @@ def use_small_pieces(monkeypatch):
         for begin in range(0, total, multiple):
             yield begin, min(begin + multiple, total)
 
-    for module in ("sbth._sturm_cpu", "sbth._reduction_cpu"):
+    for module in ("sbth._bisection.cpu", "sbth._bulge_chasing.cpu"):
         monkeypatch.setattr(f"{module}.ranges", small_ranges)
 
 

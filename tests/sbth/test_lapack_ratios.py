@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sbth
-from sbth import reduction, reference
+from sbth import reference, tridiagonalization
 
 EPS = np.finfo(float).eps
 LARGE, SMALL = np.finfo(float).max ** 0.5, np.finfo(float).tiny ** 0.5
@@ -94,7 +94,7 @@ def clement(n, d):
 @pytest.fixture(params=["one stage", "two stages"])
 def order(request, monkeypatch):
     """n and d of a band that is reduced in one stage or in two."""
-    monkeypatch.setattr(reduction, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
+    monkeypatch.setattr(tridiagonalization, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
     return (53, 7) if request.param == "one stage" else (75, 34)
 
 

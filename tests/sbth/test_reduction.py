@@ -5,7 +5,7 @@ import pytest
 
 import sbth
 from sbth import reference
-from sbth.reduction import METHODS
+from sbth.tridiagonalization import METHODS
 
 EPS = np.finfo(float).eps
 
@@ -163,9 +163,9 @@ def test_bad_input(change, error, message):
 @pytest.mark.parametrize("device", ["cuda"])
 def test_a_wait_times_out(require_cuda, device):
     """A block does not wait forever for a sweep that has failed."""
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
     from hetero.jit import kernel
-    from sbth._reduction_cuda import wait_for_progress
+    from sbth._bulge_chasing.cuda import wait_for_progress
 
     @kernel(cache=False)
     def wait_twice(progress, control, results):

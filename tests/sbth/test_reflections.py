@@ -39,9 +39,9 @@ def test_results_have_the_more_precise_of_both_types():
 @pytest.mark.parametrize("d", [5, 40])
 def test_only_the_band_is_uploaded(device, d, monkeypatch):
     """The reflections start as zeros, which a GPU can store itself."""
-    from sbth import reduction
+    from sbth import tridiagonalization
 
-    monkeypatch.setattr(reduction, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
+    monkeypatch.setattr(tridiagonalization, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
     n = 120
     ab = np.random.default_rng(0).standard_normal((d + 1, n))
     with hetero.profile() as profile:
@@ -55,8 +55,8 @@ def test_only_the_band_is_uploaded(device, d, monkeypatch):
 @pytest.mark.parametrize("device", ["cuda"])
 def test_memory_for_reflections_is_zero(require_cuda, device):
     """Memory is reused, so it must be cleared."""
-    from hetero._driver import cuda
-    from sbth._columns_cuda import zeros
+    from hetero.cuda.driver import cuda
+    from sbth._working_matrix.cuda import zeros
 
     for size in (0, 1, 700):
         cuda.to_device(np.full(max(size, 1), np.nan, np.float32))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sbth
-from sbth import reduction, reference
+from sbth import reference, tridiagonalization
 
 EPS = np.finfo(float).eps
 
@@ -17,7 +17,7 @@ def band(n, d, dtype=float):
 @pytest.fixture
 def two_stages(monkeypatch):
     """Two stages from 33 subdiagonals on, on every device."""
-    monkeypatch.setattr(reduction, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
+    monkeypatch.setattr(tridiagonalization, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
 
 
 def reconstruction_errors(ab, device, **options):
@@ -47,7 +47,7 @@ def test_two_stages(two_stages, device, n, d, dtype):
 @pytest.mark.parametrize(("n", "d"), [(3, 2), (20, 19), (61, 5), (90, 33), (130, 64)])
 def test_reflections_rebuild_the_matrix(device, n, d):
     ab = band(n, d)
-    for method in reduction.METHODS[device]:
+    for method in tridiagonalization.METHODS[device]:
         assert max(reconstruction_errors(ab, device, method=method)) < 20
 
 

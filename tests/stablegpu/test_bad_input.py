@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero import _driver
+from hetero.cuda import driver
 from stablegpu import stable
-from stablegpu.density import Quadrature
+from stablegpu.evaluators import Quadrature
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_quadrature_settings(options):
         Quadrature(**options)
 
 
-@pytest.mark.skipif(_driver.problem() is None, reason="this machine has a GPU")
+@pytest.mark.skipif(driver.why_unavailable() is None, reason="this machine has a GPU")
 def test_a_missing_gpu_is_explained_when_it_is_needed():
     law = stable(1.5, 0.5, device="cuda")
     for call in (lambda: law.pdf(0.0), lambda: law.rvs(3)):

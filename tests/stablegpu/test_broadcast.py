@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import stablegpu
-from stablegpu import broadcast, stable
+from stablegpu import functions, stable
+from stablegpu._density.zeta_formulas import zeta_in_parts
 from stablegpu._parameters import zeta_parts
-from stablegpu._zeta import zeta_in_parts
-from stablegpu.density import NAMES, Quadrature
+from stablegpu.evaluators import NAMES, Quadrature
 
 with (Path(__file__).parent / "density_reference.csv").open() as file:
     ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
@@ -38,7 +38,7 @@ def worst_error(result, reference):
 def test_every_reference_point(device):
     """One call for all 215 alphas."""
     x, alpha, beta = column("x"), column("alpha"), column("beta")
-    result = broadcast.evaluate((x, alpha, beta, 0.0, 1.0), "S0", NAMES, device=device)
+    result = functions.evaluate((x, alpha, beta, 0.0, 1.0), "S0", NAMES, device=device)
     error = worst_error(result, column)
     by_alpha = np.nan_to_num(column("dlogpdf_dalpha"), posinf=0.0, neginf=0.0)
     fair = 1e-13 + 8 * 2.0**-52 * (np.abs(x * column("dlogpdf_dx")) + alpha * np.abs(by_alpha))
@@ -85,7 +85,7 @@ def hard_points(rng, size):
 def test_agrees_with_the_quadrature(device, parameterization):
     x, alpha, beta = hard_points(np.random.default_rng(7), 400)
     arguments = (x, alpha, beta, 0.0, 1.0)
-    result = broadcast.evaluate(arguments, parameterization, NAMES, device=device)
+    result = functions.evaluate(arguments, parameterization, NAMES, device=device)
     for i in range(x.size):
         law = stable(alpha[i], beta[i], parameterization=parameterization, device="cpu")
         one = law.evaluate(x[i : i + 1], evaluator=Quadrature(tolerance=1e-11))
@@ -143,7 +143,7 @@ def test_bad_values_are_named(change, message):
 
 @pytest.mark.cuda
 def test_bad_values_on_a_gpu_give_nan(require_cuda):
-    from hetero._driver import cuda
+    from hetero.cuda.driver import cuda
 
     alpha = cuda.to_device(np.array([1.5, 2.5, np.nan, 1.0]))
     result = stablegpu.pdf(0.5, alpha, 0.0).copy_to_host()

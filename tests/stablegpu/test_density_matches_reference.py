@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stablegpu import nodes, reference, stable
-from stablegpu.density import Evaluation, Quadrature
+from stablegpu import reference, stable
+from stablegpu._density.nodes import evaluate as nodes_evaluate
+from stablegpu.evaluators import Evaluation, Quadrature
 
 # Facts: alpha, beta, x (S0, exact doubles) and the true values to 20 digits. digits = 0 marks
 # underflow.
@@ -87,8 +88,8 @@ def core(alpha, x):
     [
         ("quadrature", lambda alpha, x: True, 1118),
         (None, lambda alpha, x: True, 1118),
-        ("nodes", lambda alpha, x: nodes.has_nodes(alpha), 733),
-        ("polynomials", lambda alpha, x: nodes.has_nodes(alpha) and alpha > 0.18, 662),
+        ("nodes", lambda alpha, x: nodes_evaluate.has_nodes(alpha), 733),
+        ("polynomials", lambda alpha, x: nodes_evaluate.has_nodes(alpha) and alpha > 0.18, 662),
     ],
 )
 def test_every_reference_point(device, evaluator, covered, count):
@@ -202,7 +203,7 @@ def test_prepared_evaluators_agree_with_quadrature_on_random_laws(device, evalua
     compared = 0
     while compared < 60:
         alpha, beta, parameterization = random_law(rng)
-        if not nodes.has_nodes(alpha) or alpha < 0.1:
+        if not nodes_evaluate.has_nodes(alpha) or alpha < 0.1:
             continue
         compared += 1
         x = rng.choice([-1, 1], 20) * 10 ** rng.uniform(-8, 8, 20)

@@ -7,12 +7,13 @@ import pytest
 
 import stablegpu
 from hetero import Device
-from hetero.jit import twin
-from stablegpu import _mcculloch, stable
-from stablegpu._fit_start_math import quantile
-from stablegpu.fit_result import STATUSES
+from hetero.jit import loops_for
+from stablegpu import stable
+from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit.mcculloch.formulas import quantile
+from stablegpu.fit_results import STATUSES
 
-PROBABILITIES = np.array(_mcculloch.PROBABILITIES)
+PROBABILITIES = np.array(mcculloch_estimate.PROBABILITIES)
 
 
 def exact_quantiles(alpha, beta):
@@ -32,7 +33,7 @@ def exact_quantiles(alpha, beta):
     [(0.3, 0.2), (0.55, -0.6), (0.87, 0.9), (1.04, 0.3), (1.4, -0.95), (1.93, 0.4)],
 )
 def test_exact_quantiles_give_the_parameters_back(alpha, beta):
-    results = _mcculloch.estimate(3.0 + 2.0 * exact_quantiles(alpha, beta))
+    results = mcculloch_estimate.estimate(3.0 + 2.0 * exact_quantiles(alpha, beta))
     np.testing.assert_allclose(results, (alpha, beta, 3.0, 2.0), atol=4e-4)
 
 
@@ -65,10 +66,10 @@ def test_order_statistics(device):
     place = Device.parse(device)
     values = data
     if device == "cuda":
-        from hetero._driver import cuda
+        from hetero.cuda.driver import cuda
 
         values = cuda.to_device(data)
-    results = twin("stablegpu._order", place).select(values, ranks)
+    results = loops_for("stablegpu._fit.order_statistics", place).select(values, ranks)
     np.testing.assert_array_equal(results, np.sort(data)[ranks])
 
 

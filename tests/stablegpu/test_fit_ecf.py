@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import stablegpu
-from stablegpu import _fit_many, stable
-from stablegpu._fit_ecf_math import POINTS, SCRATCH, eta, point, regress
-from stablegpu.fit_result import PARAMETERS
+from stablegpu import stable
+from stablegpu._fit import batch
+from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, eta, point, regress
+from stablegpu.fit_results import PARAMETERS
 
 
 def characteristic(t, alpha, beta, loc, scale):
@@ -62,7 +63,7 @@ def test_sets_are_fitted_as_each_alone_in_any_number_of_parts(
     parts = [law.rvs(n, random_state=n) for n in (20_000, 300, 30)]
     options = {"method": "koutrouvelis", "parameterization": parameterization, "device": device}
     ragged = stablegpu.fit(parts, **options)
-    monkeypatch.setattr(_fit_many, "_PART", 1000)
+    monkeypatch.setattr(batch, "_PART", 1000)
     for k, part in enumerate(parts):
         alone = stablegpu.fit(part, **options)
         for name in PARAMETERS:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stablegpu
-from stablegpu import fit_intervals, stable
+from stablegpu import inference, stable
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_walds_interval_is_made_of_standard_errors(result):
 
 @pytest.mark.parametrize("name", ["alpha", "beta", "scale"])
 def test_the_profile_is_a_parabola_next_to_the_estimate(result, name):
-    (low, high), places, drop = fit_intervals.profile(result, name, 0.95, points=9)
+    (low, high), places, drop = inference.profile(result, name, 0.95, points=9)
     wald = result.interval(0.95)[name]
     assert high - low == pytest.approx(wald[1] - wald[0], rel=0.25)
     assert drop.min() > -1e-3
@@ -43,7 +43,7 @@ def test_the_profile_ends_where_the_likelihood_has_fallen(alpha, size):
     """Next to alpha = 2 the profile is far from a parabola, and may not reach the limit at all."""
     x = stable(alpha, 0.0, parameterization="S0").rvs(size, random_state=4)
     result = stablegpu.fit(x, parameterization="S0", device="cpu")
-    (low, high), places, _ = fit_intervals.profile(result, "alpha", 0.95, points=9)
+    (low, high), places, _ = inference.profile(result, "alpha", 0.95, points=9)
     held = stablegpu.fit(
         np.tile(x, (2, 1)), fixed={"alpha": [low, high]}, parameterization="S0", device="cpu"
     )
@@ -60,10 +60,10 @@ def test_weights_are_as_many_observations():
     repeated = stablegpu.fit(np.repeat(x, times), parameterization="S0", device="cpu")
 
     def everything(result):
-        ends, fits = fit_intervals.bootstrap(result, 10, random_state=3)
+        ends, fits = inference.bootstrap(result, 10, random_state=3)
         yield from ends.values()
-        yield fit_intervals.profile(result, "scale", points=5)[0]
-        yield from fit_intervals.goodness(result, 20, random_state=3).values()
+        yield inference.profile(result, "scale", points=5)[0]
+        yield from inference.goodness(result, 20, random_state=3).values()
         yield fits.sizes
 
     for results, true in zip(everything(weighted), everything(repeated), strict=True):
@@ -75,26 +75,26 @@ def test_weights_are_as_many_observations():
             results[:, 1], middles, atol=0.01
         )  # about slightly other medians
     shares = stablegpu.fit(x, weights=times / times.sum(), device="cpu")
-    for function in (fit_intervals.bootstrap, fit_intervals.goodness):
+    for function in (inference.bootstrap, inference.goodness):
         with pytest.raises(ValueError, match="weights must be whole numbers"):
             function(shares)
     many = stablegpu.fit(x, weights=times * 1e14, device="cpu")
-    for function in (fit_intervals.bootstrap, fit_intervals.goodness):
+    for function in (inference.bootstrap, inference.goodness):
         with pytest.raises(ValueError, match="observations, too many for samples"):
             function(many)
 
 
 def test_samples_may_come_in_parts(result, monkeypatch):
-    monkeypatch.setattr(fit_intervals, "_MOST", 7 * result.size)
-    _, fits = fit_intervals.bootstrap(result, 20, random_state=2)
+    monkeypatch.setattr(inference, "_MOST", 7 * result.size)
+    _, fits = inference.bootstrap(result, 20, random_state=2)
     assert np.unique(fits.alpha).size == 20
-    results = fit_intervals.goodness(result, 19, random_state=2)
+    results = inference.goodness(result, 19, random_state=2)
     assert 20.0 * results["ks"][1] == pytest.approx(round(20.0 * results["ks"][1]))
 
 
 def test_what_intervals_need(result):
     rows = stablegpu.fit([result.data, result.data], device="cpu")
-    for function in (fit_intervals.bootstrap, fit_intervals.goodness):
+    for function in (inference.bootstrap, inference.goodness):
         with pytest.raises(TypeError, match="fit that data set alone"):
             function(rows[0])
         with pytest.raises(TypeError, match="replicas must be an integer"):
@@ -102,41 +102,41 @@ def test_what_intervals_need(result):
         with pytest.raises(ValueError, match="replicas must be an integer >= 1"):
             function(result, 0)
     with pytest.raises(TypeError, match="fit that data set alone"):
-        fit_intervals.profile(rows, "alpha")
+        inference.profile(rows, "alpha")
     with pytest.raises(TypeError, match="fit that data set alone"):
         rows[1].plot()
     with pytest.raises(ValueError, match="points must be an integer >= 2"):
-        fit_intervals.profile(result, "alpha", points=1)
+        inference.profile(result, "alpha", points=1)
     quick = stablegpu.fit(result.data, method="mcculloch", device="cpu")
     with pytest.raises(ValueError, match="method='ml'"):
-        fit_intervals.profile(quick, "alpha")
+        inference.profile(quick, "alpha")
 
 
 def test_what_was_fixed_stays_fixed(result):
     held = stablegpu.fit(result.data, parameterization="S0", fixed={"beta": 0.0}, device="cpu")
     assert (held.fixed, held.free) == ({"beta": 0.0}, 3)
-    results, fits = fit_intervals.bootstrap(held, 20, random_state=2)
+    results, fits = inference.bootstrap(held, 20, random_state=2)
     assert (fits.beta == 0.0).all()
     assert results["beta"] == (0.0, 0.0)
     assert np.ptp(fits.alpha) > 0.0
-    _, places, drop = fit_intervals.profile(held, "alpha", points=5)
+    _, places, drop = inference.profile(held, "alpha", points=5)
     assert drop[places == held.alpha] == pytest.approx(0.0, abs=1e-3)
     with pytest.raises(ValueError, match="was fixed"):
-        fit_intervals.profile(held, "beta")
+        inference.profile(held, "beta")
 
 
 def test_a_wrong_fixed_parameter_is_seen():
     """Simulated samples are fitted with it fixed too: their statistics are those of such fits."""
     data = stable(1.3, 0.9, parameterization="S0").rvs(600, random_state=1)
     held = stablegpu.fit(data, parameterization="S0", fixed={"beta": -0.5}, device="cpu")
-    assert fit_intervals.goodness(held, 60, random_state=3)["ad"][1] < 0.05
+    assert inference.goodness(held, 60, random_state=3)["ad"][1] < 0.05
     quick = stablegpu.fit(data, method="mcculloch", parameterization="S0", device="cpu")
-    assert fit_intervals.bootstrap(quick, 20, random_state=2)[1].method == "mcculloch"
+    assert inference.bootstrap(quick, 20, random_state=2)[1].method == "mcculloch"
 
 
 @pytest.mark.statistical
 def test_simulated_intervals_are_near_walds(result):
-    results, fits = fit_intervals.bootstrap(result, 200, random_state=2)
+    results, fits = inference.bootstrap(result, 200, random_state=2)
     assert fits.converged.all()
     for name, (low, high) in result.interval().items():
         assert results[name][1] - results[name][0] == pytest.approx(high - low, rel=0.35)
@@ -144,12 +144,12 @@ def test_simulated_intervals_are_near_walds(result):
 
 @pytest.mark.statistical
 def test_goodness_tells_fits_from_misfits(result):
-    good = fit_intervals.goodness(result, 60, random_state=3)
+    good = inference.goodness(result, 60, random_state=3)
     assert good["ks"][1] > 0.05
     assert good["ad"][1] > 0.05
     x = np.random.default_rng(4).normal(size=400)
     x[:200] += 8.0  # two humps
-    bad = fit_intervals.goodness(stablegpu.fit(x, device="cpu"), 60, random_state=3)
+    bad = inference.goodness(stablegpu.fit(x, device="cpu"), 60, random_state=3)
     assert bad["ks"][1] < 0.05
     assert bad["ad"][1] < 0.05
 

@@ -5,7 +5,7 @@ import pytest
 
 import stablegpu
 from stablegpu import stable
-from stablegpu.fit_result import STATUSES
+from stablegpu.fit_results import STATUSES
 
 METHODS = ["ml", "mcculloch", "koutrouvelis", "grid", "grid2"]
 

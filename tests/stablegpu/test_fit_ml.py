@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import stablegpu
-from stablegpu import _fit_sets, stable
-from stablegpu.fit_result import PARAMETERS, STATUSES
+from stablegpu import stable
+from stablegpu._fit import datasets
+from stablegpu.fit_results import PARAMETERS, STATUSES
 
 LAWS = [
     *((1.5, 0.5), (1.11, -0.8), (0.89, 0.9), (0.5, 0.7), (0.2, 0.2), (1.9, 0.0), (1.999, 0.9)),
@@ -299,7 +300,7 @@ def test_both_parameterisations_describe_the_same_law(device):
 def test_bins_lose_next_to_nothing(device, monkeypatch, alpha):
     _, x = sample(alpha, 0.3, 30_000, 13)
     binned = stablegpu.fit(x, device=device, parameterization="S0")
-    monkeypatch.setattr(_fit_sets, "LONGEST", 1 << 15)
+    monkeypatch.setattr(datasets, "LONGEST", 1 << 15)
     direct = stablegpu.fit(x, device="cpu", parameterization="S0")
     for name in PARAMETERS:
         off = getattr(binned, name) - getattr(direct, name)

@@ -22,8 +22,11 @@ def use_small_pieces(monkeypatch):
         for begin in range(0, total, step):
             yield begin, min(begin + step, total)
 
-    for topic in ("density", "nodes", "points", "polynomials", "sample", "special"):
-        monkeypatch.setattr(f"stablegpu._{topic}_cpu.ranges", small_ranges)
+    for topic in (
+        *("_density.quadrature", "_density.nodes", "_density.pointwise", "_density.polynomials"),
+        *("_sampling", "_special"),
+    ):
+        monkeypatch.setattr(f"stablegpu.{topic}.cpu.ranges", small_ranges)
 
 
 def use_pieces_of_one_set(monkeypatch):
@@ -32,8 +35,8 @@ def use_pieces_of_one_set(monkeypatch):
     def single(total, *, first, multiple=1):
         return ((i, i + 1) for i in range(total))
 
-    for topic in ("fit", "fit_start", "fit_profile", "fit_ecf"):
-        monkeypatch.setattr(f"stablegpu._{topic}_cpu.ranges", single)
+    for topic in ("likelihood", "mcculloch", "second_starts", "koutrouvelis"):
+        monkeypatch.setattr(f"stablegpu._fit.{topic}.cpu.ranges", single)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stablegpu._kronrod import half_rule
+from stablegpu._density.quadrature.kronrod import half_rule
 
 
 @pytest.mark.parametrize("n", [3, 7, 9, 11, 13, 15])

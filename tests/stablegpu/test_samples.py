@@ -8,7 +8,7 @@ from scipy import stats
 from hetero import philox, use_threads
 from stablegpu import stable
 from stablegpu._parameters import zeta
-from stablegpu.sample import _STREAM, NEAR
+from stablegpu._sampling.sample import _STREAM, NEAR
 
 LAWS = [
     (0.3, 0.9, "S1"),
@@ -96,8 +96,8 @@ def test_draws_are_the_exact_transform_of_their_words(device, dtype, alpha, para
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_extreme_words_give_numbers(dtype):
-    from stablegpu._sample_math import centred, exponential, signed_distance, weron
-    from stablegpu.sample import sampler_of
+    from stablegpu._sampling.formulas import centred, exponential, signed_distance, weron
+    from stablegpu._sampling.sample import sampler_of
 
     ends = [(0, 0), (2**32 - 1, 2**32 - 1), (2**32 - 1, 2**31 - 1), (0, 2**31), (1, 0)]
     near = [signed_distance(*map(np.uint32, words), dtype(0)) for words in ends]
@@ -117,7 +117,7 @@ def test_extreme_words_give_numbers(dtype):
 
 def test_tails_reach_beyond_the_digits_of_a_uniform_number():
     """The smallest words give the draw that has the probability of those words."""
-    from stablegpu._sample_math import exponential, signed_distance
+    from stablegpu._sampling.formulas import exponential, signed_distance
 
     for dtype in (np.float64, np.float32):
         for high in (0, 1, 2**20):

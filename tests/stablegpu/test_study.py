@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hetero import Device
-from hetero._driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR
 from stablegpu.__main__ import main
-from stablegpu.study import STUDIES, oracle, rate, truths
+from stablegpu.study import STUDIES, ball_oracle, rates, true_values
 
 with (Path(__file__).parent / "density_reference.csv").open() as file:
     ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
@@ -22,10 +22,10 @@ def test_oracle_agrees_with_the_reference(row):
     """Two routes that share no formula: 20 digits of one, 1e-15 asked of the other."""
     if float(row["logpdf"]) < -700.0:
         pytest.skip("underflows")
-    true = oracle.evaluate(float(row["x"]), float(row["alpha"]), float(row["beta"]))
+    true = ball_oracle.evaluate(float(row["x"]), float(row["alpha"]), float(row["beta"]))
     assert true.error <= 1e-15
     for name in ("pdf", "cdf", "sf"):
-        assert abs(getattr(true, name) / oracle.arb(row[name]) - 1) < 2e-15
+        assert abs(getattr(true, name) / ball_oracle.arb(row[name]) - 1) < 2e-15
     for result, name in ((true.dx, "dlogpdf_dx"), (true.dalpha, "dlogpdf_dalpha")):
         factor = float(row["x"] if name == "dlogpdf_dx" else row["alpha"])
         if float(row["alpha"]) < 2.0:
@@ -33,36 +33,36 @@ def test_oracle_agrees_with_the_reference(row):
 
 
 def test_oracle_knows_closed_forms():
-    cauchy = oracle.evaluate(3.0, 1.0, 0.0)
+    cauchy = ball_oracle.evaluate(3.0, 1.0, 0.0)
     assert float(cauchy.pdf) == pytest.approx(1 / (math.pi * 10.0), rel=1e-15)
-    normal = oracle.evaluate(-30.0, 2.0, 0.0)
+    normal = ball_oracle.evaluate(-30.0, 2.0, 0.0)
     assert float(normal.cdf) == pytest.approx(0.5 * math.erfc(15.0), rel=1e-13)
-    levy = oracle.evaluate(0.5, 0.5, 1.0)  # S0: the support starts at -1
+    levy = ball_oracle.evaluate(0.5, 0.5, 1.0)  # S0: the support starts at -1
     assert float(levy.sf) == pytest.approx(math.erf(math.sqrt(1 / 3.0)), rel=1e-14)
 
 
 def test_oracle_refuses_what_underflows():
-    with pytest.raises(oracle.NotResolved, match="support"):
-        oracle.evaluate(-5.0, 0.5, 1.0)
-    with pytest.raises(oracle.NotResolved, match="underflow"):
-        oracle.evaluate(60.0, 2.0, 0.0)
+    with pytest.raises(ball_oracle.NotResolved, match="support"):
+        ball_oracle.evaluate(-5.0, 0.5, 1.0)
+    with pytest.raises(ball_oracle.NotResolved, match="underflow"):
+        ball_oracle.evaluate(60.0, 2.0, 0.0)
 
 
 def test_truths_are_kept(tmp_path, monkeypatch):
     points = [(1.5, 0.5, 1.0), (0.7, -1.0, 0.3), (1.5, 0.5, 1.0)]
     path = tmp_path / "cache" / "some.jsonl"
-    first = truths.truths(points, path)
+    first = true_values.truths(points, path)
     np.testing.assert_array_equal(first[0], first[2])
-    monkeypatch.setattr(oracle, "evaluate", None)  # not called again
-    np.testing.assert_array_equal(truths.truths(points, path), first)
+    monkeypatch.setattr(ball_oracle, "evaluate", None)  # not called again
+    np.testing.assert_array_equal(true_values.truths(points, path), first)
 
 
 def test_amdahl_finds_the_fraction():
     records = [
         {"threads": n, "tolerance": 1e-6, "rate": 1 / (0.1 + 0.9 / n)} for n in (1, 2, 4, 16)
     ]
-    assert rate.amdahl(records) == pytest.approx(0.9)
-    assert rate.amdahl(records[:1]) is None
+    assert rates.amdahl(records) == pytest.approx(0.9)
+    assert rates.amdahl(records[:1]) is None
 
 
 @pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")

@@ -13,7 +13,7 @@ from kernels_tmd import NUMBERS, phase_1_signature, phase_2_signature
 
 def lbm_signature(precision) -> tuple:
     """Argument types of a step of `lbm`."""
-    from lbm.precision import PRECISIONS
+    from lbm._model.precision import PRECISIONS
 
     form = PRECISIONS[precision]
 
@@ -28,7 +28,7 @@ def lbm_signature(precision) -> tuple:
 
 def lbm_kernel(pattern, odd, precision, walls):
     from lbm import TRT
-    from lbm._kernels import make_kernel
+    from lbm._engines.cuda_kernels import make_kernel
 
     return make_kernel("step", pattern, odd, precision, walls, TRT, False), lbm_signature(precision)
 
@@ -46,10 +46,10 @@ RODE_CASES = [
 
 
 def rode_kernel(problem, method, sampling, dtype, normals):
-    from rode import _march_cuda
-    from rode._march import Run
-    from rode._plan import Plan
-    from rode._run import program_of
+    from rode._solver import cuda as solver_cuda
+    from rode._solver.kernel_arguments import Run
+    from rode._solver.plan import Plan
+    from rode._solver.runner import program_of
 
     plan = Plan.checked(
         *(problem, method, (0.0, 1.0), 2.0**-5, 2.0**-8, 100, sampling, dtype, normals)
@@ -60,20 +60,20 @@ def rode_kernel(problem, method, sampling, dtype, normals):
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
     run = Run(word, word, word, word, 0, 10, 32, 1, 0, -1, 0, True, True, *numbers)
-    return _march_cuda.compiled(program_of(plan)), (typeof(run), *tables, *paths)
+    return solver_cuda.compiled(program_of(plan)), (typeof(run), *tables, *paths)
 
 
 def rode_averages_kernel(dtype, count):
-    from rode import _averages_cuda
+    from rode._paths.averages import cuda as averages_cuda
 
     t = f4 if dtype == "float32" else f8
     signature = (array(t), i8, i8, i8, i8, t, boolean, array(t, 2))
-    return _averages_cuda.sums_kernel(dtype, count), signature
+    return averages_cuda.sums_kernel(dtype, count), signature
 
 
 def tmd_kernel(algorithm, division, phase):
-    from tmd._scan_cuda import kernels_for
-    from tmd._tests_math import DIVISIONS
+    from tmd._search.boolean_test_formulas import DIVISIONS
+    from tmd._search.cuda import kernels_for
 
     number = NUMBERS.get(DIVISIONS[division][1], u8)
     kernels = kernels_for(algorithm, division)
@@ -83,7 +83,7 @@ def tmd_kernel(algorithm, division, phase):
 
 
 def _table() -> dict:
-    from tmd._tests_math import ALGORITHMS, DIVISIONS
+    from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 
     table = {}
     for pattern, odds in {"ab": (0,), "aa": (0, 1), "esoteric": (0, 1)}.items():

@@ -6,12 +6,12 @@ import kernels_rode
 import kernels_sbth
 import kernels_tmd
 from budget import Budget, array, boolean, f4, f8, i8, u4, u8
-from stablegpu._expn import table
+from stablegpu._density.nodes.evaluate import nodes_of
+from stablegpu._density.polynomials.evaluate import segments_of
 from stablegpu._parameters import Parameters, half_lines
-from stablegpu._quantile_math import Centre, Ends
-from stablegpu.nodes import nodes_of
-from stablegpu.polynomials import segments_of
-from stablegpu.sample import sampler_of
+from stablegpu._quantiles.formulas import Centre, Ends
+from stablegpu._sampling.sample import sampler_of
+from stablegpu._special.expn_coefficients import table
 
 SIDE = typeof(half_lines(1.5, 0.5)[0])
 FRAME = typeof(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1").frame)
@@ -39,7 +39,7 @@ def special(dtype) -> dict:
         "finish": ((a, a, a), 64),
     }
     return {
-        f"stablegpu._special_cuda.{name}_{dtype}": Budget(signature, registers, float64=double)
+        f"stablegpu._special.cuda.{name}_{dtype}": Budget(signature, registers, float64=double)
         for name, (signature, registers) in of.items()
     }
 
@@ -53,13 +53,13 @@ POLYNOMIALS = Budget(
 POINTS = (*(array(f8),) * 5, array(boolean), types.UniTuple(array(f8), 6), array(i8), array(i8))
 
 LBM = {
-    "lbm._engine_cuda.fill_zeros": Budget((array(u8),), 32, float64=False),
-    "lbm._engine_cuda.take_elements": Budget((array(f4), array(i8), array(f4)), 24, float64=False),
-    "lbm._halo_cuda.copy_planes": Budget(
+    "lbm._engines.cuda.fill_zeros": Budget((array(u8),), 32, float64=False),
+    "lbm._engines.cuda.take_elements": Budget((array(f4), array(i8), array(f4)), 24, float64=False),
+    "lbm._domain.halo.cuda.copy_planes": Budget(
         (*(array(f4, 2),) * 2, *(array(i8),) * 3, array(boolean, 3), i8, i8), 40, float64=False
     ),
     **{
-        f"lbm._fields_cuda.{name}_{dtype}": Budget(signature, 48, float64=dtype is f8)
+        f"lbm._fields.cuda.{name}_{dtype}": Budget(signature, 48, float64=dtype is f8)
         for dtype in (f4, f8)
         for name, signature in {
             "find_worst": (array(dtype, 2), array(dtype), array(i8)),
@@ -70,15 +70,19 @@ LBM = {
 """Kernels of `lbm` that are not generated; tests/lbm/test_kernel_budgets.py has the others."""
 
 KERNELS = {
-    "hetero._philox_cuda.fill_words": Budget((*PHILOX, array(u4)), 48, float64=False),
-    "hetero._philox_cuda.fill_float32": Budget((*PHILOX, array(f4)), 48, float64=False),
-    "hetero._philox_cuda.fill_float64": Budget((*PHILOX, array(f8)), 48),
-    "hetero._ceilings_cuda.copy8": Budget((array(f8), array(f8)), 64),
-    "hetero._ceilings_cuda.multiply_add_float32": Budget((f4, i8, array(f4)), 40, float64=False),
-    "hetero._ceilings_cuda.multiply_add_float64": Budget((f8, i8, array(f8)), 40),
-    "hetero._ceilings_cuda.multiply_add_uint64": Budget((u8, i8, array(u8)), 40, float64=False),
-    "hetero._ceilings_cuda.empty": Budget((array(f8),), 16),
-    "stablegpu._density_cuda.evaluate_points": Budget(
+    "hetero.philox_loops.cuda.fill_words": Budget((*PHILOX, array(u4)), 48, float64=False),
+    "hetero.philox_loops.cuda.fill_float32": Budget((*PHILOX, array(f4)), 48, float64=False),
+    "hetero.philox_loops.cuda.fill_float64": Budget((*PHILOX, array(f8)), 48),
+    "hetero.measurement.limit_loops.cuda.copy8": Budget((array(f8), array(f8)), 64),
+    "hetero.measurement.limit_loops.cuda.multiply_add_float32": Budget(
+        (f4, i8, array(f4)), 40, float64=False
+    ),
+    "hetero.measurement.limit_loops.cuda.multiply_add_float64": Budget((f8, i8, array(f8)), 40),
+    "hetero.measurement.limit_loops.cuda.multiply_add_uint64": Budget(
+        (u8, i8, array(u8)), 40, float64=False
+    ),
+    "hetero.measurement.limit_loops.cuda.empty": Budget((array(f8),), 16),
+    "stablegpu._density.quadrature.cuda.evaluate_points": Budget(
         (
             *(array(f8), FRAME, SIDE, SIDE),
             *(array(f8), array(f8), array(f8), f8, boolean),
@@ -86,21 +90,21 @@ KERNELS = {
         ),
         255,
     ),
-    "stablegpu._nodes_cuda.evaluate_points": Budget(
+    "stablegpu._density.nodes.cuda.evaluate_points": Budget(
         (
             *(array(f8), FRAME, SIDE, SIDE, REACH, REACH, NODES),
             types.UniTuple(array(f8), 6),
         ),
         80,
     ),
-    "stablegpu._polynomials_cuda.evaluate_near": POLYNOMIALS,
-    "stablegpu._polynomials_cuda.evaluate_far": POLYNOMIALS,
-    "stablegpu._polynomials_cuda.invert_points": Budget(
+    "stablegpu._density.polynomials.cuda.evaluate_near": POLYNOMIALS,
+    "stablegpu._density.polynomials.cuda.evaluate_far": POLYNOMIALS,
+    "stablegpu._density.polynomials.cuda.invert_points": Budget(
         (array(f8), boolean, *(f8,) * 6, WING, WING, SEGMENTS, array(f8)), 96
     ),
-    "stablegpu._points_cuda.evaluate_points": Budget(POINTS, 200),
-    "stablegpu._points_cuda.evaluate_near_one": Budget(POINTS, 255),
-    "stablegpu._points_cuda.evaluate_hard": Budget(
+    "stablegpu._density.pointwise.cuda.evaluate_points": Budget(POINTS, 200),
+    "stablegpu._density.pointwise.cuda.evaluate_near_one": Budget(POINTS, 255),
+    "stablegpu._density.pointwise.cuda.evaluate_hard": Budget(
         (
             *(array(f8),) * 5,
             *(array(boolean), *(array(f8),) * 3, f8),
@@ -108,31 +112,31 @@ KERNELS = {
         ),
         255,
     ),
-    "stablegpu._derivatives_cuda.place_steps": Budget(
+    "stablegpu._derivatives.cuda.place_steps": Budget(
         (*(array(f8),) * 5, boolean, i8, *(array(f8),) * 3, array(boolean)), 128
     ),
-    "stablegpu._derivatives_cuda.combine_values": Budget(
+    "stablegpu._derivatives.cuda.combine_values": Budget(
         (*(array(f8),) * 5, boolean, i8, array(f8), types.UniTuple(array(f8), 5)), 168
     ),
-    "stablegpu._sample_cuda.fill_float32": Budget(
+    "stablegpu._sampling.cuda.fill_float32": Budget(
         (*PHILOX[:4], *LAW_FLOAT32, f4, f4, array(f4)), 48, float64=False
     ),
-    "stablegpu._sample_cuda.fill_float64": Budget(
+    "stablegpu._sampling.cuda.fill_float64": Budget(
         (*PHILOX[:4], *LAW_FLOAT64, f8, f8, array(f8)), 64
     ),
-    "stablegpu._quantile_cuda.begin_points": Budget(
+    "stablegpu._quantiles.cuda.begin_points": Budget(
         (array(f8), boolean, CENTRE, *(array(f8),) * 4), 72
     ),
-    "stablegpu._quantile_cuda.advance_points": Budget(
+    "stablegpu._quantiles.cuda.advance_points": Budget(
         (array(f8), boolean, CENTRE, *(array(f8),) * 9, array(i8)), 96
     ),
-    "stablegpu._quantile_cuda.finish_points": Budget((ENDS, *(array(f8),) * 3), 48),
+    "stablegpu._quantiles.cuda.finish_points": Budget((ENDS, *(array(f8),) * 3), 48),
     **SPECIAL,
     **LBM,
     **kernels_sbth.KERNELS,
     **kernels_rode.KERNELS,
     **kernels_tmd.KERNELS,
-    "stablegpu._fit_cuda.maximize_sets": Budget(
+    "stablegpu._fit.likelihood.cuda.maximize_sets": Budget(
         (
             *(array(f8),) * 2,
             array(i8, 2),
@@ -145,25 +149,27 @@ KERNELS = {
         ),
         168,  # three blocks of 128 threads a multiprocessor
     ),
-    "stablegpu._fit_start_cuda.sort_sets": Budget(
+    "stablegpu._fit.mcculloch.cuda.sort_sets": Budget(
         (*(array(f8),) * 2, *(array(i8, 2),) * 2, *(array(f8),) * 2, array(f8, 2)), 64
     ),
-    "stablegpu._fit_profile_cuda.find_peaks_of_sets": Budget(
+    "stablegpu._fit.second_starts.cuda.find_peaks_of_sets": Budget(
         (*(array(f8),) * 2, array(i8, 2), array(f8, 2), array(f8), array(f8, 2)), 96
     ),
-    "stablegpu._fit_start_cuda.start_sets": Budget(
+    "stablegpu._fit.mcculloch.cuda.start_sets": Budget(
         (*(array(f8),) * 2, array(i8, 2), array(f8), array(f8, 2)), 80
     ),
-    "stablegpu._fit_ecf_cuda.add_sets": Budget(
+    "stablegpu._fit.koutrouvelis.cuda.add_sets": Budget(
         (array(f8), *(array(i8),) * 2, array(f8, 2), i8, array(f8, 2)), 72
     ),
-    "stablegpu._fit_ecf_cuda.regress_sets": Budget(
+    "stablegpu._fit.koutrouvelis.cuda.regress_sets": Budget(
         (*(array(i8),) * 2, i8, array(f8, 2), array(f8, 2)), 128
     ),
-    "stablegpu._fit_bins_cuda.clear": Budget((array(f8),), 32),
-    "stablegpu._fit_bins_cuda.accumulate_bins": Budget(
+    "stablegpu._fit.binning.cuda.clear": Budget((array(f8),), 32),
+    "stablegpu._fit.binning.cuda.accumulate_bins": Budget(
         (array(f8), array(f8), *(f8,) * 4, array(f8)), 56
     ),
-    "stablegpu._order_cuda.count_equals": Budget((*(array(f8),) * 2, array(i8)), 64),
-    "stablegpu._order_cuda.count_digits": Budget((array(u8), array(u8), i8, array(i8, 2)), 40),
+    "stablegpu._fit.order_statistics.cuda.count_equals": Budget((*(array(f8),) * 2, array(i8)), 64),
+    "stablegpu._fit.order_statistics.cuda.count_digits": Budget(
+        (array(u8), array(u8), i8, array(i8, 2)), 40
+    ),
 }

@@ -4,8 +4,8 @@ import numpy as np
 from numba import typeof, uint8
 
 from budget import Budget, array, boolean, f4, f8, i8, u4, u8
-from rode._ou import path_of
-from rode.functionals import Process
+from rode._paths.tiles import path_of
+from rode.process import Process
 
 _COUNTER = (u4,) * 4
 _NAMES = {"float32": f4, "float64": f8, "fast": f4}
@@ -37,13 +37,13 @@ def _normals() -> dict:
     for name in ("fast_float32", "inverse_float32"):
         found[name] = Budget((*_COUNTER, u4, array(f4)), 56, float64=False)
         found[f"rest_{name}"] = Budget((*_COUNTER, u4, u4, array(f4)), 56, float64=False)
-    found = {f"_normals_cuda.{name}": budget for name, budget in found.items()}
+    found = {f"_normals.cuda.{name}": budget for name, budget in found.items()}
     for name in ("ziggurat", "ziggurat_shared"):
-        place = f"_ziggurat_cuda.{name}"
+        place = f"_normals.ziggurat.cuda.{name}"
         found |= _both(place, lambda t: (*_COUNTER, u4, array(t), array(t)), 80, 80)
-    place = "_ziggurat_cuda.rest_ziggurat"
+    place = "_normals.ziggurat.cuda.rest_ziggurat"
     found |= _both(place, lambda t: (*_COUNTER, u4, u4, array(t), array(t)), 80, 80)
-    place = "_wallace_cuda.wallace"
+    place = "_normals.wallace.cuda.wallace"
     found |= _both(place, lambda t: (*_COUNTER, boolean, boolean, array(t)), 48, 56)
     return {f"rode.{name}": budget for name, budget in found.items()}
 
@@ -72,8 +72,8 @@ def _paths() -> dict:
     found |= _both("clear", lambda t: (array(word(t)), array(word(t)), word(t)), 32, 32)
     swept = _both("sweep", lambda t: (array(t), array(t), t, array(t), array(t)), 40, 40)
     swept |= _both("fix", lambda t: (array(t), array(t), array(t), t), 40, 40)
-    return {f"rode._ou_cuda.{name}": budget for name, budget in found.items()} | {
-        f"rode._sweep_cuda.{name}": budget for name, budget in swept.items()
+    return {f"rode._paths.cuda.{name}": budget for name, budget in found.items()} | {
+        f"rode._paths.prefix_sum.cuda.{name}": budget for name, budget in swept.items()
     }
 
 
@@ -81,22 +81,31 @@ def _statistics() -> dict:
     found = {}
     for name, real in (("float32", f4), ("float64", f8)):
         sums = Budget((array(real, 2), array(f8), array(f8)), 64)  # sums are of float64
-        found[f"rode._reduce_cuda.sum_rows_{name}"] = sums
-        found[f"rode._quality_cuda.count_{name}"] = Budget(
+        found[f"rode._solver.reductions.cuda.sum_rows_{name}"] = sums
+        found[f"rode.study.normality.cuda.count_{name}"] = Budget(
             (array(real), array(real), array(i8), array(f8, 2)), 128
         )
     found |= _both(
-        "rode._reduce_cuda.select_rank", lambda t: (array(t, 2), array(i8), array(t, 2)), 40, 40
+        "rode._solver.reductions.cuda.select_rank",
+        lambda t: (array(t, 2), array(i8), array(t, 2)),
+        40,
+        40,
     )
     states = array(uint8), array(i8)
     found |= _both(
-        "rode._reduce_cuda.count_nonfinite", lambda t: (array(t), array(t, 2), *states), 40, 40
+        "rode._solver.reductions.cuda.count_nonfinite",
+        lambda t: (array(t), array(t, 2), *states),
+        40,
+        40,
     )
     found |= _both(
-        "rode._averages_cuda.finish", lambda t: (array(t), i8, array(t, 2), array(t, 2)), 64, 64
+        "rode._paths.averages.cuda.finish",
+        lambda t: (array(t), i8, array(t, 2), array(t, 2)),
+        64,
+        64,
     )
     return found | _both(
-        "rode._averages_cuda.join", lambda t: (array(t, 2), i8, array(t, 2)), 64, 64
+        "rode._paths.averages.cuda.join", lambda t: (array(t, 2), i8, array(t, 2)), 64, 64
     )
 
 

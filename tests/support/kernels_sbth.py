@@ -5,7 +5,7 @@ from numba import types
 from budget import Budget, array, boolean, f4, f8, i4, i8
 
 _REDUCTION = {
-    f"sbth._reduction_cuda.{name}_{tile}_{dtype}": Budget(
+    f"sbth._bulge_chasing.cuda.{name}_{tile}_{dtype}": Budget(
         (array(dtype), i4, i4, i4, *rest(dtype)),
         255,
         float64=dtype is f8,
@@ -19,7 +19,7 @@ _REDUCTION = {
     for dtype in (f4, f8)
 }
 _NARROW = {
-    f"sbth._narrow_cuda.{name}_{dtype}": Budget(
+    f"sbth._band_to_band.cuda.{name}_{dtype}": Budget(
         (array(dtype), array(dtype), *(i8,) * 5, *more),
         budget,
         float64=dtype is f8,
@@ -33,19 +33,21 @@ _NARROW = {
     for name in names
 }
 _COLUMNS = {
-    "sbth._columns_cuda.load_band_columns": Budget(
+    "sbth._working_matrix.cuda.load_band_columns": Budget(
         (array(f8), i8, boolean, f8, i8, array(f8, 2)), 48
     ),
-    "sbth._columns_cuda.truncate_columns": Budget((array(f8, 2), i8, array(f8, 2)), 40),
-    "sbth._columns_cuda.extract_columns": Budget((array(f8, 2), f8, array(f8), array(f8)), 48),
-    "sbth._columns_cuda.fill_zeros": Budget((array(f8),), 32),
-    "sbth._columns_cuda.find_extremes": Budget(
+    "sbth._working_matrix.cuda.truncate_columns": Budget((array(f8, 2), i8, array(f8, 2)), 40),
+    "sbth._working_matrix.cuda.extract_columns": Budget(
+        (array(f8, 2), f8, array(f8), array(f8)), 48
+    ),
+    "sbth._working_matrix.cuda.fill_zeros": Budget((array(f8),), 32),
+    "sbth._working_matrix.cuda.find_extremes": Budget(
         (array(f8, 2), boolean, i8, array(f8), array(i8)), 48
     ),
 }
 _A = array(f8)
 _STUDY = {
-    f"sbth.study._blas_cuda.{name}": Budget(signature, 48)
+    f"sbth.study.blas.cuda.{name}": Budget(signature, 48)
     for name, signature in {
         "copy_vector": (i8, _A, i8, _A, i8),
         "add_vector": (i8, f8, _A, i8, _A, i8, i8),
@@ -68,11 +70,13 @@ KERNELS = (
     | _COLUMNS
     | _STUDY
     | {
-        "sbth._sturm_cuda.count_at_parts": Budget((*(array(f8),) * 2, *(f8,) * 3, array(i8)), 80),
-        "sbth._sturm_cuda.bisect_values": Budget(
+        "sbth._bisection.cuda.count_at_parts": Budget(
+            (*(array(f8),) * 2, *(f8,) * 3, array(i8)), 80
+        ),
+        "sbth._bisection.cuda.bisect_values": Budget(
             (types.Tuple((array(f8), array(f8), f8)), *(f8,) * 3, array(i8), i8, i8, array(f8)), 96
         ),
-        "sbth._sturm_cuda.count_at_points": Budget(
+        "sbth._bisection.cuda.count_at_points": Budget(
             (*(array(f8),) * 2, f8, array(f8), array(i8)), 48
         ),
     }

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hetero.jit import scalar
-from tmd._tests_math import ALGORITHMS, DIVISIONS, UNIT_BITS, compile_test
+from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS, UNIT_BITS, compile_test
 
 SIZE = 40_000
 

@@ -8,7 +8,7 @@ import pytest
 
 import tmd
 from benchmarks import tmd_campaign as campaign
-from tmd.certificate import read_certificates, verify_cases
+from tmd.certificates import read_certificates, verify_cases
 
 
 def test_binades_adjoin_and_end_with_the_values():

@@ -9,7 +9,7 @@ import pytest
 import tmd
 from tmd.__main__ import main
 from tmd.case_lists import read_cases
-from tmd.certificate import read_certificates, verify_cases
+from tmd.certificates import read_certificates, verify_cases
 
 RECORDS = Path(__file__).parents[2] / "benchmarks/records"
 DOMAIN = "0x1.62e4p+0", "0x1.62e48p+0"  # e^x crosses 4 there: two blocks
@@ -110,11 +110,13 @@ def test_undecided_arguments_are_listed_and_checked(result, lines, tmp_path, mon
     """No undecided argument is known, so balls are made to fail at a case."""
     from dataclasses import replace
 
-    from tmd import case_lists, certificate, decide
+    from tmd import case_lists
+    from tmd import certificates as tmd_certificates
+    from tmd._search import decisions
 
     x = result.cases[2].exact_argument
 
-    def decide_all_but_x(function, plan, index, decide_by_balls=decide.decide_by_balls):
+    def decide_all_but_x(function, plan, index, decide_by_balls=decisions.decide_by_balls):
         if plan.block.run.argument(index) == x:
             return None
         return decide_by_balls(function, plan, index)
@@ -131,8 +133,8 @@ def test_undecided_arguments_are_listed_and_checked(result, lines, tmp_path, mon
     pairs = [(plan, cases), *others]
     question = {k: result.certificate[k] for k in ("function", "domain", "bits", "precision")}
     question |= {k: result.certificate[k] for k in ("argument_precision", "rounding")}
-    records = [certificate.block_record(*pair) for pair in pairs]
-    changed_certificate = certificate.make_certificate(question, 0, records)
+    records = [tmd_certificates.block_record(*pair) for pair in pairs]
+    changed_certificate = tmd_certificates.make_certificate(question, 0, records)
     changed = replace(
         result,
         cases=type(result.cases)("exp", result.format, pairs),

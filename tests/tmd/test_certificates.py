@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tmd
-from tmd import certificate as certificates
-from tmd.certificate import COLUMNS, load_certificate, make_certificate
+from tmd import certificates
+from tmd.certificates import COLUMNS, load_certificate, make_certificate
 
 DOMAIN = "0x1.62e4p+0", "0x1.62e48p+0"  # e^x crosses 4 there: two blocks
 

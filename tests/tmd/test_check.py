@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from tmd import check as checking
+from tmd import library_check as checking
 from tmd.functions import NAMES, load_function
 
 

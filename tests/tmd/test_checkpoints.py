@@ -6,7 +6,8 @@ import json
 import pytest
 
 import tmd
-from tmd import checkpoint, searches
+from tmd import searches
+from tmd._search import checkpoint as search_checkpoint
 
 SEARCH = {"name": "exp", "domain": ("0x1.62e4p+0", "0x1.62e48p+0"), "bits": 30}
 
@@ -107,7 +108,7 @@ def test_checkpoints_of_other_algorithms_are_refused(tmp_path, other):
 def test_checkpoints_with_other_sizes_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "exp.checkpoint"
     tmd.search(**SEARCH, checkpoint=path)
-    monkeypatch.setattr("tmd.plan.SPLITS", (4,))
+    monkeypatch.setattr("tmd._search.planning.SPLITS", (4,))
     with pytest.raises(tmd.CheckpointError, match="plans="):
         tmd.search(**SEARCH, checkpoint=path)
 
@@ -118,11 +119,13 @@ def rewrite_last_line(path, change):
     record = json.loads(last.partition(" ")[2])
     changed = change(record)
     records = changed if isinstance(changed, list) else [changed]
-    lines = [line + "\n" for line in lines] + [checkpoint._format_line(r) for r in records]
+    lines = [line + "\n" for line in lines] + [search_checkpoint._format_line(r) for r in records]
     path.write_text("".join(lines))
 
 
-EMPTY = {name: checkpoint._encode_array([], dtype) for name, dtype in checkpoint._ARRAYS}
+EMPTY = {
+    name: search_checkpoint._encode_array([], dtype) for name, dtype in search_checkpoint._ARRAYS
+}
 DAMAGED = {
     "all case arrays emptied": lambda r: r | EMPTY,
     "one case array emptied": lambda r: r | {"index": EMPTY["index"]},
@@ -141,7 +144,9 @@ DAMAGED = {
     "an array that is not text": lambda r: r | {"index": 5},
     "an array that is not base85": lambda r: r | {"index": "~~~\x00"},
     "an array that is not compressed": lambda r: r | {"index": "00000"},
-    "an array of half numbers": lambda r: r | {"index": checkpoint._encode_array([1], "<u4")},
+    "an array of half numbers": lambda r: (
+        r | {"index": search_checkpoint._encode_array([1], "<u4")}
+    ),
     "errors below 0": lambda r: r | {"error": r["value"]},
     "values too far from breakpoints": lambda r: r | {"value": _far_values(r)},
     "a list": lambda r: [[r]],
@@ -151,8 +156,8 @@ DAMAGED = {
 
 def _far_values(record):
     """Return as many values as the record has, each at a quarter of a unit."""
-    value = checkpoint._decode_array(record["value"], "<i8")
-    return checkpoint._encode_array(value * 0 + (1 << 61), "<i8")
+    value = search_checkpoint._decode_array(record["value"], "<i8")
+    return search_checkpoint._encode_array(value * 0 + (1 << 61), "<i8")
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
@@ -172,6 +177,6 @@ def test_a_line_with_a_correct_checksum_is_validated(tmp_path, monkeypatch, dama
 )
 def test_a_head_with_a_correct_checksum_is_validated(tmp_path, head):
     path = tmp_path / "exp.checkpoint"
-    path.write_text(checkpoint._format_line(head))
+    path.write_text(search_checkpoint._format_line(head))
     with pytest.raises(tmd.CheckpointError):
         tmd.search(**SEARCH, checkpoint=path)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from tmd import _scan_math as scan
-from tmd import _wide_math as wide
-from tmd.blocks import split_into_blocks
+from tmd._search import line_formulas as scan
+from tmd._search import wide_integer_formulas as wide
+from tmd._search.blocks import split_into_blocks
+from tmd._search.planning import chord_error, make_batch, make_plan, truncation_error
+from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
 from tmd.formats import Format, to_fraction
 from tmd.functions import ball, load_function
-from tmd.plan import chord_error, make_batch, make_plan, truncation_error
-from tmd.taylor import FRACTION_BITS, Scale, make_model
 
 WORD = (1 << 64) - 1
 DOMAINS = [("exp", "1.25", 38), ("exp", "-3", 38), ("log", "3", 36), ("sin", "1.5", 36),

@@ -8,11 +8,11 @@ import pytest
 
 import tmd
 from tmd import reference
-from tmd.blocks import split_into_blocks
+from tmd._search.blocks import split_into_blocks
+from tmd._search.planning import is_valid_shape, make_plan
+from tmd._search.taylor_models import Scale
 from tmd.formats import Format, argument_runs, exponent, to_fraction
 from tmd.functions import NAMES, load_function
-from tmd.plan import is_valid_shape, make_plan
-from tmd.taylor import Scale
 
 
 def window(lo, width, digits=53):
@@ -164,9 +164,9 @@ def test_exact_values_are_cases_at_distance_zero():
 
 def test_undecided_arguments_are_reported(monkeypatch):
     """Near a pole balls decide every argument; in this test they never succeed."""
-    from tmd import decide
+    from tmd._search import decisions
 
-    monkeypatch.setattr(decide, "decide_by_balls", lambda load_function, make_plan, index: None)
+    monkeypatch.setattr(decisions, "decide_by_balls", lambda load_function, make_plan, index: None)
     lo, hi = window("0x1.921fb54442d00p+0", 4)
     result = tmd.search("tan", (lo, hi), bits=5)
     assert len(result.cases) == 0
@@ -242,7 +242,7 @@ def test_short_domains_whose_super_blocks_reach_far(name, lo, hi, precision, dig
 
 
 def test_balls_decide_everything_if_a_model_proves_nothing(device, monkeypatch):
-    from tmd import plan as plans
+    from tmd._search import planning as plans
 
     domain = window("1.25", 14)
     expected = pairs(tmd.search("exp", domain, bits=6, device=device))
@@ -327,7 +327,7 @@ def test_threads_do_not_disturb_each_other():
 
     from flint import ctx
 
-    from tmd.taylor import make_model
+    from tmd._search.taylor_models import make_model
 
     f = load_function("exp")
     block = split_into_blocks(f, Fraction(1), Fraction(2), Format.create(53))[0][0]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hetero import errors
+from hetero import validation
 
 NAMES = ("exp", "exp2", "log", "log2", "sin", "cos", "tan")
 
@@ -77,7 +77,7 @@ class Function:
 
 def load_function(name: str) -> Function:
     """Return the function called `name`; raise ValueError if there is no such function."""
-    errors.one_of("function", name, NAMES)
+    validation.check_choice("function", name, NAMES)
     return importlib.import_module(f"tmd.functions.{name}").FUNCTION
 
 

@@ -15,12 +15,17 @@ import numba
 import numpy as np
 
 from hetero.jit import parallel
-from hetero.study import Study
-from tmd import _tests_math as tests
-from tmd._scan_math import Shape, fraction_as_float, line_differences, taylor_coefficients
+from hetero.measurement.studies import Study
+from tmd._search import boolean_test_formulas as tests
+from tmd._search.line_formulas import (
+    Shape,
+    fraction_as_float,
+    line_differences,
+    taylor_coefficients,
+)
+from tmd._search.planning import Plan, make_batch
 from tmd.formats import Format
 from tmd.functions import Function
-from tmd.plan import Plan, make_batch
 from tmd.study.domains import PAPER, plan_first_block
 
 CASES = {

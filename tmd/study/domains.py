@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tmd.blocks import split_into_blocks
+from tmd._search.blocks import split_into_blocks
+from tmd._search.planning import Plan, make_plan
+from tmd._search.taylor_models import Scale
 from tmd.formats import Format
 from tmd.functions import Function, load_function
-from tmd.plan import Plan, make_plan
-from tmd.taylor import Scale
 
 PAPER = (Fraction(1), 1 + Fraction(1, 2**13))
 """[1, 1 + 2^-13): the example of Fortin, Gouicem and Graillat (2016), with 54-bit arguments."""

@@ -8,15 +8,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 from hetero.devices import Device
-from hetero.study import Study
-from tmd._scan_math import Shape
-from tmd.blocks import split_into_blocks
-from tmd.engine import search_blocks
+from hetero.measurement.studies import Study
+from tmd._search.blocks import split_into_blocks
+from tmd._search.line_formulas import Shape
+from tmd._search.pipeline import search_blocks
+from tmd._search.planning import Plan, make_plan
+from tmd._search.taylor_models import Scale
 from tmd.formats import Format
 from tmd.functions import Function, load_function
-from tmd.plan import Plan, make_plan
 from tmd.study.domains import PAPER, plan_first_block
-from tmd.taylor import Scale
 
 TESTS = ("lefevre", "regular", "clipped")
 BINADES = ((1, 2), (128, 256))

@@ -9,13 +9,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hetero.bench import benchmark
 from hetero.devices import Device
-from hetero.jit import twin
-from hetero.study import Study
-from tmd._tests_math import ALGORITHMS, DIVISIONS
+from hetero.jit import loops_for
+from hetero.measurement.benchmarking import benchmark
+from hetero.measurement.studies import Study
+from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
+from tmd._search.planning import Plan, make_batch
 from tmd.functions import Function, load_function
-from tmd.plan import Plan, make_batch
 from tmd.study.phases import BINADES, random_windows
 
 PAPER = {("lefevre", 1): 2446.78, ("regular", 1): 711.8, ("lefevre", 128): 51530.44,
@@ -35,7 +35,7 @@ SHORTEST_TIME = 0.01
 
 def measure_seconds(f: Function, p: Plan, device: Device) -> float:
     """Return the median time of the three phases of a block, without the decisions."""
-    loops = twin("tmd._scan", device)
+    loops = loops_for("tmd._search", device)
     batch = make_batch(f, p, 0, p.super_blocks)
     with device.active():
         timing = benchmark(

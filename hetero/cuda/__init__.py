@@ -1,0 +1,1 @@
+"""NVIDIA GPUs: the driver, launches, shared memory and tables that stay on a device."""

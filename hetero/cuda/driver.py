@@ -1,0 +1,147 @@
+"""Numba's CUDA target, which this module alone imports, and whether it can be used here.
+
+Importing it touches no driver; `problem()` does, once.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import weakref
+
+from numba import config, cuda
+
+from hetero.errors import DeviceMemoryError
+
+SIMULATOR = bool(config.ENABLE_CUDASIM)
+
+# Small inputs give small grids, and that is no fault: Numba's warning would meet every user.
+if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+
+INSTALL = (
+    "pip install 'stablegpu[cuda13]' (driver 580 or newer) or 'stablegpu[cuda12]' (driver 525 up)"
+)
+
+
+_forked_after_start = False
+
+
+def _after_fork_in_child() -> None:
+    """Remember that the driver, which does not survive a fork, had been started."""
+    global _forked_after_start
+    if not SIMULATOR and why_unavailable.cache_info().currsize and why_unavailable() is None:
+        _forked_after_start = True
+        why_unavailable.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+@functools.cache
+def why_unavailable() -> tuple[str, str] | None:
+    """(cause, remedy) for why no GPU can be used here, or None when one can."""
+    if SIMULATOR:
+        return None
+    if _forked_after_start:
+        return "this process was forked after its parent had started the GPU's driver", (
+            "start processes by multiprocessing.get_context('spawn') or 'forkserver'"
+        )
+    if getattr(cuda, "implementation", None) != "NVIDIA":
+        return "the package numba-cuda is not installed in this environment", INSTALL
+    try:
+        if cuda.is_available():
+            _report_exhausted_memory()
+            return _why_toolkit_unavailable()
+    except Exception as error:
+        return f"the CUDA driver failed to start ({error})", "check that nvidia-smi works"
+    error = cuda.cuda_error()
+    if error is None:
+        return "the NVIDIA driver is present but lists no GPU", (
+            "check CUDA_VISIBLE_DEVICES and that nvidia-smi lists a GPU"
+        )
+    cause = " ".join(str(error).split()).rstrip(".")
+    if "be found" in cause or "libcuda" in cause or "not found" in cause:
+        cause = "no NVIDIA driver was found (libcuda)"
+    return cause, "run on a machine with an NVIDIA GPU and its driver; nvidia-smi must work there"
+
+
+@functools.cache
+def _report_exhausted_memory() -> None:
+    """Let failed allocations raise DeviceMemoryError, unless the user has a memory manager."""
+    from numba.cuda.cudadrv import driver
+
+    if driver._memory_manager is not None or config.CUDA_MEMORY_MANAGER != "default":
+        return
+
+    class ReportingMemoryManager(driver.NumbaCUDAMemoryManager):
+        """Numba's own memory manager, whose errors say what was needed and what there is."""
+
+        def memalloc(self, size):
+            try:
+                return super().memalloc(size)
+            except driver.CudaAPIError as error:
+                if is_out_of_memory(error):
+                    raise memory_error(size) from None
+                raise
+
+    cuda.set_memory_manager(ReportingMemoryManager)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether Numba's, CuPy's or PyTorch's error says that the GPU's memory is exhausted."""
+    if type(error).__name__ in ("OutOfMemoryError", "OutOfMemoryException"):
+        return True
+    return type(error).__name__ == "CudaAPIError" and "OUT_OF_MEMORY" in str(error)
+
+
+def memory_error(needed: int | None) -> DeviceMemoryError:
+    """The error for an allocation of `needed` bytes that failed on the current GPU."""
+    context = cuda.current_context()
+    free, total = context.get_memory_info()
+    return DeviceMemoryError(f"cuda:{context.device.id}", needed, free, total)
+
+
+def _why_toolkit_unavailable() -> tuple[str, str] | None:
+    if importlib.util.find_spec("cuda.pathfinder") is None:
+        return "the CUDA toolkit's wheels are not installed", INSTALL
+    from cuda.pathfinder import load_nvidia_dynamic_lib
+
+    for library in ("nvrtc", "nvJitLink"):
+        try:
+            load_nvidia_dynamic_lib(library)
+        except Exception:
+            return f"the CUDA library {library} was not found", INSTALL
+    return None
+
+
+def upload(host, stream):
+    """A contiguous array's copy on the current GPU. Numba's own way slices both: 50 us a copy."""
+    if SIMULATOR or not host.size:
+        return cuda.to_device(host, stream=stream)
+    from numba.cuda.cudadrv import driver
+
+    array = cuda.device_array(host.shape, host.dtype, stream=stream)
+    driver.host_to_device(array, host, host.nbytes, stream)
+    return array
+
+
+def high_priority_stream():
+    """A stream whose kernels get free multiprocessors before those of other streams.
+
+    Numba makes streams of one priority only.
+    """
+    if SIMULATOR:
+        return cuda.stream()
+    from cuda.bindings import driver
+
+    cuda.current_context()
+    _, _, greatest = driver.cuCtxGetStreamPriorityRange()
+    error, handle = driver.cuStreamCreateWithPriority(0, greatest)
+    if error != driver.CUresult.CUDA_SUCCESS:
+        raise RuntimeError(f"no stream could be made: {error.name}")
+    stream = cuda.external_stream(int(handle))
+    weakref.finalize(stream, driver.cuStreamDestroy, handle).atexit = False
+    return stream

@@ -1,0 +1,32 @@
+"""Dynamic shared memory beyond the 48 KB that a block gets without a request."""
+
+from __future__ import annotations
+
+from hetero.cuda.driver import cuda
+
+_shared_memory_limits: dict = {}
+
+
+def _type_key(value):
+    """What Numba's type of an argument depends on, as far as kernels here are called."""
+    if hasattr(value, "is_c_contiguous"):
+        return value.dtype, value.ndim, value.is_c_contiguous()
+    return type(value)
+
+
+def set_dynamic_shared_memory_limit(kernel, arguments, size: int) -> None:
+    """Let a kernel have `size` bytes of dynamic shared memory, more than the usual 48 KB.
+
+    Numba has no switch for it: the attribute is set at the driver, for the types of `arguments`,
+    once for each of them.
+    """
+    from numba.cuda.cudadrv import driver
+
+    key = kernel, cuda.get_current_device().id, tuple(map(_type_key, arguments))
+    if _shared_memory_limits.get(key, 0) >= size:
+        return
+    function = kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
+    function = function._codelibrary.get_cufunc()
+    limit = driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    driver.driver.cuKernelSetAttribute(limit, size, function.handle, function.device.id)
+    _shared_memory_limits[key] = size

@@ -1,0 +1,57 @@
+"""Flags in global memory, by which the blocks of a running kernel synchronize."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from hetero.cuda.driver import SIMULATOR
+
+_WORD = ir.IntType(32)
+
+
+def _address(context, builder, kind, array, index):
+    """Return the address of an element as an integer."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.ptrtoint(builder.gep(data, [index]), ir.IntType(64))
+
+
+@intrinsic
+def _acquire(typing, flags, index):
+    """Load flags[index] (int32); writes before its `release` are visible afterwards."""
+
+    def emit(context, builder, signature, values):
+        address = _address(context, builder, flags, *values)
+        kind = ir.FunctionType(_WORD, [ir.IntType(64)])
+        text = "ld.acquire.gpu.global.s32 $0, [$1];"
+        return builder.call(ir.InlineAsm(kind, text, "=r,l,~{memory}", side_effect=True), [address])
+
+    return types.int32(flags, types.int64), emit
+
+
+@intrinsic
+def _release(typing, flags, index, value):
+    """Store flags[index] = value (int32) after all earlier writes of this thread."""
+
+    def emit(context, builder, signature, values):
+        address = _address(context, builder, flags, *values[:2])
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64), _WORD])
+        text = "st.release.gpu.global.s32 [$0], $1;"
+        asm = ir.InlineAsm(kind, text, "l,r,~{memory}", side_effect=True)
+        builder.call(asm, [address, values[2]])
+        return context.get_dummy_value()
+
+    return types.void(flags, types.int64, types.int32), emit
+
+
+def _acquire_simulated(flags, index):
+    return flags[index]
+
+
+def _release_simulated(flags, index, value):
+    flags[index] = value
+
+
+load_acquire = _acquire_simulated if SIMULATOR else _acquire
+store_release = _release_simulated if SIMULATOR else _release

@@ -1,0 +1,140 @@
+"""Short vectors as tuples of numbers of one type, for both targets: every operation is unrolled."""
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+
+def _parts(builder, value, size):
+    return [builder.extract_value(value, i) for i in range(size)]
+
+
+def _pack(context, builder, kind, parts):
+    return context.make_tuple(builder, kind, parts)
+
+
+@intrinsic
+def axpy(typing, a, x, y):
+    """a x + y, each component rounded once."""
+    if not isinstance(x, types.UniTuple) or x.count != y.count:
+        return None
+
+    def emit(context, builder, signature, values):
+        xs, ys = (_parts(builder, v, x.count) for v in values[1:])
+        parts = [builder.fma(values[0], p, q) for p, q in zip(xs, ys, strict=True)]
+        return _pack(context, builder, y, parts)
+
+    return y(y.dtype, y, y), emit
+
+
+@intrinsic
+def scale(typing, a, x):
+    """a x."""
+
+    def emit(context, builder, signature, values):
+        parts = [builder.fmul(values[0], p) for p in _parts(builder, values[1], x.count)]
+        return _pack(context, builder, x, parts)
+
+    return x(x.dtype, x), emit
+
+
+@intrinsic
+def add(typing, x, y):
+    """x + y."""
+
+    def emit(context, builder, signature, values):
+        xs, ys = (_parts(builder, v, x.count) for v in values)
+        parts = [builder.fadd(p, q) for p, q in zip(xs, ys, strict=True)]
+        return _pack(context, builder, x, parts)
+
+    return x(x, x), emit
+
+
+@intrinsic
+def multiply_rows(typing, rows, x):
+    """The matrix of which `rows` is a tuple of tuples, times x."""
+    result = types.UniTuple(x.dtype, rows.count)
+
+    def emit(context, builder, signature, values):
+        parts = []
+        for row in _parts(builder, values[0], rows.count):
+            (a, p), *products = zip(
+                _parts(builder, row, x.count), _parts(builder, values[1], x.count), strict=True
+            )
+            total = builder.fmul(a, p)
+            for a, p in products:
+                total = builder.fma(a, p, total)
+            parts.append(total)
+        return _pack(context, builder, result, parts)
+
+    return result(rows, x), emit
+
+
+@intrinsic
+def add_to_iterated_sums(typing, sums, o):
+    """The iterated sums after one more value: F_d + F_(d-1), and F_0 + o."""
+
+    def emit(context, builder, signature, values):
+        old = _parts(builder, values[0], sums.count)
+        parts = [builder.fadd(f, g) for f, g in zip(old, [values[1], *old[:-1]], strict=True)]
+        return _pack(context, builder, sums, parts)
+
+    return sums(sums, sums.dtype), emit
+
+
+@intrinsic
+def zeros(typing, like):
+    """A tuple of zeros of the type of `like`."""
+
+    def emit(context, builder, signature, values):
+        zero = context.get_constant(like.dtype, 0.0)
+        return _pack(context, builder, like, [zero] * like.count)
+
+    return like(like), emit
+
+
+@intrinsic
+def cast(typing, x, like):
+    """The numbers of the tuple x in the type of the number `like`."""
+    kinds = list(x)
+    result = types.UniTuple(like, len(kinds))
+
+    def emit(context, builder, signature, values):
+        parts = [
+            context.cast(builder, p, kind, like)
+            for p, kind in zip(_parts(builder, values[0], len(kinds)), kinds, strict=True)
+        ]
+        return _pack(context, builder, result, parts)
+
+    return result(x, like), emit
+
+
+@intrinsic
+def replace_component(typing, x, i, value):
+    """x with component i set to `value`."""
+
+    def emit(context, builder, signature, values):
+        parts = []
+        for k, part in enumerate(_parts(builder, values[0], x.count)):
+            is_i = builder.icmp_signed("==", values[1], ir.IntType(64)(k))
+            parts.append(builder.select(is_i, values[2], part))
+        return _pack(context, builder, x, parts)
+
+    return x(x, types.int64, x.dtype), emit
+
+
+@intrinsic
+def walk_from_zero(typing, noise, mu):
+    """O after each number of the tuple `noise`, from O = 0: mu o + noise, each rounded once.
+
+    Of few steps the digits of the drift do not matter; of many they do, see `advance`.
+    """
+
+    def emit(context, builder, signature, values):
+        first, *others = _parts(builder, values[0], noise.count)
+        parts = [first]
+        for n in others:
+            parts.append(builder.fma(values[1], parts[-1], n))
+        return _pack(context, builder, noise, parts)
+
+    return noise(noise, noise.dtype), emit

@@ -1,0 +1,1 @@
+"""Timing, profiles, limits and facts of the machine, studies."""

@@ -1,0 +1,110 @@
+"""How long something takes: compile time apart, warm-up, median and spread."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from hetero.devices import Device, resolve
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Result of `benchmark`. All times in seconds per call.
+
+    Attributes
+    ----------
+    first : the very first call: compilation, transfers, caches
+    median, best, worst : over the `repeats` samples after the warm-up
+    calls : calls in each sample (more than one for very short work)
+    clock : "wall" (host, waiting for the device) or "device" (CUDA events: kernels alone)
+    """
+
+    first: float
+    median: float
+    best: float
+    worst: float
+    repeats: int
+    calls: int
+    clock: str
+    device: str
+
+    @property
+    def spread(self) -> float:
+        """(worst - best) / median."""
+        return (self.worst - self.best) / self.median
+
+    def rate(self, items: float) -> float:
+        """`items` per second at the median."""
+        return items / self.median
+
+    def as_dict(self) -> dict:
+        return asdict(self) | {"spread": self.spread}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.median * 1e3:.4g} ms (best {self.best * 1e3:.4g}, worst {self.worst * 1e3:.4g},"
+            f" {self.repeats} x {self.calls}, {self.clock} clock; first call {self.first:.3g} s)"
+        )
+
+
+def benchmark(
+    function: Callable[[], object],
+    *,
+    repeats: int = 7,
+    min_time: float = 0.01,
+    clock: str = "wall",
+    device: str | Device | None = None,
+) -> Timing:
+    """Time `function()`.
+
+    What the function does is what is timed: if it takes host arrays, transfers are in; if it
+    takes device arrays, they are out.
+
+    Parameters
+    ----------
+    repeats : int
+        Samples; at least 5.
+    min_time : float
+        Seconds; short calls are repeated within a sample until it lasts this long.
+    clock : {"wall", "device"}
+        Host clock with a synchronisation at the end, or CUDA events (GPU only).
+    """
+    if repeats < 5:
+        raise ValueError(f"repeats must be at least 5, got {repeats}")
+    device = resolve(device)
+    if clock not in ("wall", "device") or (clock == "device" and device.kind == "cpu"):
+        raise ValueError(f"clock must be 'wall', or 'device' on a GPU, got {clock!r}")
+    sample = _wall if clock == "wall" else _events
+    with device.active():
+        first = _wall(function, 1, device)
+        once = sample(function, 1, device)
+        calls = max(1, int(min_time / max(once, 1e-9)))
+        sample(function, calls, device)  # warm-up
+        times = [sample(function, calls, device) / calls for _ in range(repeats)]
+    return Timing(
+        first, statistics.median(times), min(times), max(times), repeats, calls, clock, str(device)
+    )
+
+
+def _wall(function, calls: int, device: Device) -> float:
+    device.synchronize()
+    start = time.perf_counter()
+    for _ in range(calls):
+        function()
+    device.synchronize()
+    return time.perf_counter() - start
+
+
+def _events(function, calls: int, device: Device) -> float:
+    from hetero.cuda.driver import cuda
+
+    start, stop = cuda.event(timing=True), cuda.event(timing=True)
+    start.record()
+    for _ in range(calls):
+        function()
+    stop.record()
+    stop.synchronize()
+    return start.elapsed_time(stop) * 1e-3

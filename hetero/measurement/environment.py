@@ -1,0 +1,92 @@
+"""Facts about the machine and the software: they go into every record of a measurement."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+PACKAGES = ("stablegpu", "numba", "numba-cuda", "llvmlite", "numpy", "scipy", "cupy-cuda13x")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that matter for speed."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    import numpy
+
+    found["numpy"] = numpy.__version__  # the one imported, should two be installed
+    return found
+
+
+def gpu_facts(index: int = 0) -> dict:
+    """Name, memory and shape of a usable GPU."""
+    from hetero.cuda.driver import SIMULATOR, cuda
+
+    if SIMULATOR:
+        return {"name": "Numba's CUDA simulator"}
+    gpu = cuda.gpus[index]
+    with gpu:
+        memory = cuda.current_context().get_memory_info()
+        device = cuda.get_current_device()
+        return {
+            "name": gpu.name.decode() if isinstance(gpu.name, bytes) else str(gpu.name),
+            "compute_capability": ".".join(map(str, device.compute_capability)),
+            "multiprocessors": int(device.MULTIPROCESSOR_COUNT),
+            "clock_MHz": int(device.CLOCK_RATE) // 1000,
+            "memory_GiB": round(memory.total / 2**30, 1),
+            "driver": _nvidia_driver(),
+            "cuda_runtime": ".".join(map(str, cuda.runtime.get_version())),
+        }
+
+
+def _nvidia_driver() -> str | None:
+    try:
+        text = Path("/proc/driver/nvidia/version").read_text()
+        words = text.split()
+        return next(w for w in words if w.replace(".", "").isdigit() and "." in w)
+    except (OSError, StopIteration):
+        pass
+    try:
+        query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        return subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return None
+
+
+def commit() -> str | None:
+    """The git commit of the source tree that runs, with '+' when it was edited since."""
+    here = Path(__file__).resolve().parent
+    try:
+        run = functools.partial(
+            subprocess.run, cwd=here, capture_output=True, text=True, check=True, timeout=10
+        )
+        name = run(["git", "rev-parse", "--short=12", "HEAD"]).stdout.strip()
+        return name + ("+" if run(["git", "status", "--porcelain", "-uno"]).stdout else "")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def facts() -> dict:
+    """Everything that a record of a measurement needs to be read years later."""
+    from hetero.cpu_threads import threads
+    from hetero.devices import available, cpu_model
+
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "system": platform.platform(),
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "threads": threads(),
+        "gpus": [gpu_facts(d.index) for d in available() if d.kind == "cuda"],
+        "versions": versions(),
+        "commit": commit(),
+    }

@@ -1,0 +1,1 @@
+"""Loops that measure what a device can do at most."""

@@ -1,0 +1,54 @@
+"""Loops that reach what the CPU can do: the ceilings of `hetero.limits`."""
+
+import numpy as np
+from numba import prange
+
+from hetero.cpu_threads import threads
+from hetero.jit import parallel
+from hetero.measurement.benchmarking import benchmark
+
+_LANES = 64  # independent chains: more than latency x width of today's cores
+_ROUNDS = 20000
+
+
+@parallel
+def _copy(source, target):
+    for i in prange(source.size):
+        target[i] = source[i]
+
+
+# Contraction to FMA is what is measured here.
+@parallel(fastmath={"contract", "reassoc", "nsz"})
+def _multiply_add(start, factor, rounds, out):
+    for t in prange(out.shape[0]):
+        a = start[t].copy()
+        for _ in range(rounds):
+            for j in range(_LANES):
+                a[j] = a[j] * factor + factor
+        out[t] = a
+
+
+@parallel
+def _empty(out):
+    for t in prange(out.size):
+        out[t] = t
+
+
+def measure() -> dict[str, float]:
+    """Copy bandwidth in bytes/s (read and write), multiply-adds/s, seconds a launch."""
+    source = np.ones(1 << 26)
+    target = np.empty_like(source)
+    found = {"copy": 2 * source.nbytes / benchmark(lambda: _copy(source, target)).best}
+    chunks = 8 * threads()
+    for name, dtype, factor in (
+        ("fma_float32", np.float32, 0.5),
+        ("fma_float64", np.float64, 0.5),
+        ("mad_int64", np.uint64, 3),
+    ):
+        start = np.ones((chunks, _LANES), dtype)
+        out = np.empty_like(start)
+        timing = benchmark(lambda: _multiply_add(start, start.dtype.type(factor), _ROUNDS, out))
+        found[name] = start.size * _ROUNDS / timing.best
+    tiny = np.empty(threads())
+    found["launch"] = benchmark(lambda: _empty(tiny)).median
+    return found

@@ -1,0 +1,101 @@
+"""The machine's own ceilings, measured once: what a benchmark's figure is a percentage of."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from hetero.atomic_files import replace_atomically
+from hetero.devices import Device, resolve
+from hetero.jit import loops_for
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Measured ceilings of one device.
+
+    Attributes
+    ----------
+    copy : bytes/s, read plus written, of a large copy within the device's memory (the better of
+        the driver's copy and our kernel)
+    copy_kernel : the same by a Numba kernel
+    fma_float32, fma_float64 : multiply-adds/s (two operations each)
+    mad_int64 : 64-bit integer multiply-adds/s
+    launch : seconds from call to call of an empty kernel or parallel loop
+    """
+
+    device: str
+    name: str
+    copy: float
+    copy_kernel: float
+    fma_float32: float
+    fma_float64: float
+    mad_int64: float
+    launch: float
+
+    def rows(self) -> list[tuple[str, str]]:
+        """(what, figure with unit) for a table."""
+        return [
+            ("copy bandwidth", f"{self.copy / 1e9:,.0f} GB/s"),
+            ("copy by a Numba kernel", f"{self.copy_kernel / 1e9:,.0f} GB/s"),
+            ("float32 multiply-add", f"{2 * self.fma_float32 / 1e9:,.0f} GFLOP/s"),
+            ("float64 multiply-add", f"{2 * self.fma_float64 / 1e9:,.0f} GFLOP/s"),
+            ("int64 multiply-add", f"{self.mad_int64 / 1e9:,.1f} G/s"),
+            ("launch", f"{self.launch * 1e6:.1f} us"),
+        ]
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+def limits(device: str | Device | None = None, *, refresh: bool = False) -> Limits:
+    """Measured ceilings of `device`: from the cache file, or measured now (seconds) and kept.
+
+    The file is `$XDG_CACHE_HOME/stablegpu/limits.json` (`~/.cache/...`); an unwritable one only
+    costs the measurement next time.
+    """
+    device = resolve(device)
+    store = _read()
+    label = _label(device)
+    if refresh or label not in store:
+        with device.active():
+            found = loops_for("hetero.measurement.limit_loops", device).measure()
+        found.setdefault("copy_kernel", found["copy"])
+        store[label] = Limits(str(device), device.name, **found).as_dict()
+        _write(store)
+    return Limits(**store[label])
+
+
+def _label(device: Device) -> str:
+    from hetero.cpu_threads import threads
+    from hetero.measurement.environment import versions
+
+    used = versions()
+    what = f"{threads()} threads" if device.kind == "cpu" else f"numba-cuda {used['numba-cuda']}"
+    return f"{device}|{device.name}|numba {used['numba']}|{what}"
+
+
+def _path() -> Path:
+    """Raises RuntimeError where the user has no home."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "stablegpu" / "limits.json"
+
+
+def _read() -> dict:
+    try:
+        store = json.loads(_path().read_text())
+        fields = set(Limits.__dataclass_fields__)
+        return {k: v for k, v in store.items() if set(v) == fields}
+    except (OSError, ValueError, TypeError, AttributeError, RuntimeError):
+        return {}
+
+
+def _write(store: dict) -> None:
+    try:
+        path = _path()
+        with replace_atomically(path) as part:
+            part.write_text(json.dumps(store, indent=1))
+    except (OSError, RuntimeError):
+        pass

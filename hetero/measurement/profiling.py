@@ -1,0 +1,148 @@
+"""Named regions of time, on the host's clock and on the GPU's, and the bytes that were moved.
+
+with hetero.profile() as p:
+    with hetero.region("assembly"):
+        ...
+print(p)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_current: contextvars.ContextVar = contextvars.ContextVar("hetero_region", default=None)
+_gpu_started = False
+
+
+@dataclass
+class Region:
+    """One node of a profile. Times in seconds; times and bytes include the children's."""
+
+    name: str
+    calls: int = 0
+    wall: float = 0.0
+    gpu: float = 0.0
+    bytes_to_device: int = 0
+    bytes_to_host: int = 0
+    children: dict[str, Region] = field(default_factory=dict)
+    _events: list = field(default_factory=list, repr=False)
+
+    def child(self, name: str) -> Region:
+        return self.children.setdefault(name, Region(name))
+
+    def resolve_events(self) -> None:
+        """Turn recorded events into seconds; the GPU must have finished."""
+        for start, stop in self._events:
+            self.gpu += start.elapsed_time(stop) * 1e-3
+        self._events.clear()
+        for child in self.children.values():
+            child.settle()
+
+    def walk(self, depth: int = 0) -> Iterator[tuple[int, Region]]:
+        yield depth, self
+        for child in self.children.values():
+            yield from child.walk(depth + 1)
+
+    def as_dict(self) -> dict:
+        """Plain numbers, for JSON."""
+        return {
+            "name": self.name,
+            "calls": self.calls,
+            "wall_s": self.wall,
+            "gpu_s": self.gpu,
+            "bytes_to_device": self.bytes_to_device,
+            "bytes_to_host": self.bytes_to_host,
+            "children": [c.as_dict() for c in self.children.values()],
+        }
+
+
+class Profile(Region):
+    """The root of the regions that a `with profile()` block collected. Prints as a table."""
+
+    def to_json(self) -> str:
+        """The whole tree as JSON text."""
+        return json.dumps(self.as_dict(), indent=1)
+
+    def __str__(self) -> str:
+        head = (
+            f"{'region':<36}{'calls':>8}{'wall ms':>12}{'gpu ms':>12}{'to gpu':>14}{'to host':>14}"
+        )
+        rows = [
+            f"{'  ' * depth + r.name:<36}{r.calls:>8}{r.wall * 1e3:>12.3f}{r.gpu * 1e3:>12.3f}"
+            f"{r.bytes_to_device:>14,}{r.bytes_to_host:>14,}"
+            for depth, r in self.walk()
+        ]
+        return "\n".join([head, *rows])
+
+
+@contextlib.contextmanager
+def profile(name: str = "total") -> Iterator[Profile]:
+    """Collect the regions entered in the block. Waits for the GPU at the end."""
+    root = Profile(name)
+    with _entered(root):
+        yield root
+    if _gpu_started:
+        from hetero.cuda.driver import cuda
+
+        cuda.synchronize()
+        root.resolve_events()
+
+
+@contextlib.contextmanager
+def region(name: str) -> Iterator[None]:
+    """Time the block under `name`; costs next to nothing outside `with profile()`."""
+    parent = _current.get()
+    if parent is None:
+        yield
+        return
+    with _entered(parent.child(name)):
+        yield
+
+
+@contextlib.contextmanager
+def _entered(node: Region) -> Iterator[None]:
+    parent = _current.get()
+    before = node.bytes_to_device, node.bytes_to_host
+    token = _current.set(node)
+    start = _event()
+    clock = time.perf_counter()
+    try:
+        yield
+    finally:
+        node.wall += time.perf_counter() - clock
+        node.calls += 1
+        if parent is not None:
+            parent.bytes_to_device += node.bytes_to_device - before[0]
+            parent.bytes_to_host += node.bytes_to_host - before[1]
+        if start is not None and (stop := _event()) is not None:
+            node._events.append((start, stop))
+        _current.reset(token)
+
+
+def count_transfer(*, to_device: int = 0, to_host: int = 0) -> None:
+    """Count bytes that crossed between host and GPU in the current region and those around it."""
+    node = _current.get()
+    if node is not None:
+        node.bytes_to_device += to_device
+        node.bytes_to_host += to_host
+
+
+def enable_gpu_events() -> None:
+    """Told by `Device.active` that this process uses a GPU: from now on regions record events."""
+    global _gpu_started
+    _gpu_started = True
+
+
+def _event():
+    if not _gpu_started:
+        return None
+    from hetero.cuda.driver import cuda
+
+    event = cuda.event(timing=True)
+    event.record()
+    return event

@@ -1,0 +1,119 @@
+"""Studies, the papers' experiments on this machine: tables to the terminal, numbers and pictures to
+a folder. `python -m <package> study` runs them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from hetero.devices import Device, resolve
+from hetero.measurement.benchmarking import benchmark
+from hetero.measurement.environment import facts
+
+
+@dataclass
+class Study:
+    """Settings that every study gets, and what it says.
+
+    Attributes
+    ----------
+    out : folder for JSON files and pictures
+    device : hetero.Device
+    quick : tiny sizes
+    sample : seconds that `rate` measures at least, five times
+    """
+
+    out: Path
+    device: Device
+    quick: bool = False
+    sample: float = 2e-3
+    tables: list = field(default_factory=list)
+
+    def empty(self, size: int, dtype):
+        """Memory for numbers on the device."""
+        if self.device.kind == "cpu":
+            return np.empty(size, dtype)
+        from hetero.cuda.driver import cuda
+
+        return cuda.device_array(size, dtype)
+
+    def rate(self, function, items: int) -> float:
+        """Items a second of a call, without its first run."""
+        timing = benchmark(function, repeats=5, min_time=self.sample, device=self.device)
+        return timing.rate(items)
+
+    def table(self, title: str, heads, rows) -> None:
+        """Print a table and keep it for the JSON file."""
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(*map(str, heads), title=title, title_justify="left")
+        for row in rows:
+            table.add_row(*(_text(cell) for cell in row))
+        Console(width=150).print(table)
+        self.tables.append({"title": title, "columns": list(heads), "rows": [*map(list, rows)]})
+
+    def figure(self, size=(9.0, 4.5)):
+        """An empty matplotlib figure."""
+        from matplotlib.figure import Figure
+
+        return Figure(figsize=size, layout="constrained")
+
+    def save(self, figure, name: str) -> Path:
+        """Write a picture; `name` with its suffix."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        figure.savefig(self.out / name, dpi=110)
+        return self.out / name
+
+    def write(self, name: str, found: dict) -> Path:
+        """Write what a study found, its tables and the machine's facts."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        path = self.out / f"{name}.json"
+        record = {"study": name, "device": str(self.device), "facts": facts()}
+        record |= {"result": found, "tables": self.tables}
+        path.write_text(json.dumps(record, indent=1) + "\n")
+        self.tables = []
+        return path
+
+
+def _text(cell) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def add_arguments(parser: argparse.ArgumentParser, modules: dict[str, str]) -> None:
+    """WHAT, --device, --out and --quick, for a command that runs studies."""
+
+    def known(name: str) -> str:
+        if name not in modules:
+            raise argparse.ArgumentTypeError(f"must be of {', '.join(modules)}, got {name!r}")
+        return name
+
+    help_what = f"of {', '.join(modules)}; all if left out"
+    parser.add_argument("what", nargs="*", default=[], metavar="WHAT", type=known, help=help_what)
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
+    parser.add_argument("--out", type=Path, default=Path("out/study"), help="folder for results")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
+
+
+def run_chosen(options: argparse.Namespace, modules: dict[str, str], make=Study, **settings) -> int:
+    """Run what a command line asks for, and print the paths of what was written."""
+    study = make(options.out, resolve(options.device), options.quick, **settings)
+    for path in run(modules, options.what or list(modules), study):
+        print(path)
+    return 0
+
+
+def run(modules: dict[str, str], names, study: Study) -> list[Path]:
+    """Run studies by name, each the function `run` of its module; the paths of their JSON files."""
+    paths = []
+    for name in names:
+        found = importlib.import_module(modules[name]).run(study)
+        paths.append(study.write(name, found))
+    return paths

@@ -1,0 +1,1 @@
+"""Philox4x32 for both targets."""

@@ -1,0 +1,1 @@
+"""Domains over one or two devices, and what crosses between their parts."""

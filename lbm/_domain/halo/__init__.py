@@ -1,0 +1,1 @@
+"""The exchange of populations between the parts of a domain."""

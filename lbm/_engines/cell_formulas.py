@@ -1,0 +1,163 @@
+"""Formulas of one cell, for both targets: moments, equilibrium, body force and walls.
+
+Populations are stored shifted, f_q - w_q: small numbers, so that float32 keeps its digits and 16
+bits suffice (Skordos 1993). `drho` is rho - 1. Lattice units throughout: cells, steps, density 1.
+"""
+
+from __future__ import annotations
+
+from hetero.codegen import compile_source
+from lbm._engines.unroll import inlined, per_pair, per_population
+from lbm._model.lattice import PAIRS, C, Q, W
+
+
+def _sum_expression(terms) -> str:
+    """Return a balanced sum: shorter dependency chains and a smaller error than left to right."""
+    terms = list(terms)
+    while len(terms) > 1:
+        terms = [f"({' + '.join(terms[i : i + 2])})" for i in range(0, len(terms), 2)]
+    return terms[0]
+
+
+def _dot_expression(c, names=("ux", "uy", "uz")) -> str:
+    """Return the scalar product of a lattice velocity and a vector with these component names."""
+    return " ".join(f"{'+' if s > 0 else '-'} {n}" for s, n in zip(c, names, strict=True) if s)
+
+
+def _moments_source() -> str:
+    lines = ["def moments(f):", f"    drho = {_sum_expression(f'f[{q}]' for q in range(Q))}"]
+    for axis, name in enumerate("xyz"):
+        terms = [f"(f[{i}] - f[{j}])" if C[i][axis] > 0 else f"(f[{j}] - f[{i}])"
+                 for i, j in PAIRS if C[i][axis]]  # fmt: skip
+        lines.append(f"    j{name} = {_sum_expression(terms)}")
+    return "\n".join([*lines, "    return drho, jx, jy, jz", ""])
+
+
+def _equilibrium_source() -> str:
+    """Write out the equilibrium in the form that `equilibrium` describes.
+
+    (Riesinger 2017, equation 13.4, with the square of u in its last term, which is missing there.)
+    """
+    lines = [
+        "def equilibrium(drho, ux, uy, uz):",
+        "    T = type(drho)",
+        "    rho = T(1) + drho",
+        "    base = drho - T(1.5) * rho * (ux * ux + uy * uy + uz * uz)",
+        f"    e0 = T({W[0]!r}) * base",
+    ]
+    for w in sorted(set(W[1:])):
+        name = f"{round(1 / w)}"
+        lines += [
+            f"    base{name} = T({w!r}) * base",
+            f"    odd{name} = T({3 * w!r}) * rho",
+            f"    even{name} = T({4.5 * w!r}) * rho",
+        ]
+    for i, j in PAIRS:
+        name = f"{round(1 / W[i])}"
+        lines += [
+            f"    cu = {_dot_expression(C[i])}",
+            f"    e{i}, e{j} = base{name} + even{name} * (cu * cu), odd{name} * cu",
+        ]
+    return "\n".join([*lines, f"    return ({', '.join(f'e{q}' for q in range(Q))})", ""])
+
+
+def _half_force_source() -> str:
+    """Write out half of the forcing term, w (3 (c - u).F + 9 (c.u) (c.F)) / 2 (Guo et al. 2002)."""
+    lines = [
+        "def half_force(ux, uy, uz, fx, fy, fz):",
+        "    T = type(ux)",
+        "    uf = T(-1.5) * (ux * fx + uy * fy + uz * fz)",
+        f"    s0 = T({W[0]!r}) * uf",
+    ]
+    for i, j in PAIRS:
+        lines += [
+            f"    cu, cf = {_dot_expression(C[i])}, {_dot_expression(C[i], ('fx', 'fy', 'fz'))}",
+            f"    even, odd = T({W[i]!r}) * (uf + T(4.5) * cu * cf), T({1.5 * W[i]!r}) * cf",
+            f"    s{i}, s{j} = even + odd, even - odd",
+        ]
+    return "\n".join([*lines, f"    return ({', '.join(f's{q}' for q in range(Q))})", ""])
+
+
+moments = inlined(compile_source("moments", _moments_source(), {}))
+"""moments(f) -> rho - 1 and the momentum of the populations."""
+
+equilibrium = inlined(compile_source("equilibrium", _equilibrium_source(), {}))
+"""equilibrium(rho - 1, ux, uy, uz) -> the shifted equilibria as even and odd parts of pairs.
+
+19 numbers: element 0 belongs to the population at rest; for each pair (i, j), element i is half the
+sum of the two equilibria and element j half of their difference, i's less j's.
+"""
+
+half_force = inlined(compile_source("half_force", _half_force_source(), {}))
+"""half_force(ux, uy, uz, fx, fy, fz) -> half of the forcing term of each population."""
+
+
+@per_population(2)
+def _add(f, s):
+    return f + s
+
+
+@per_pair
+def _from_pairs(f, g, even, odd):
+    return even + odd, even - odd
+
+
+@inlined
+def equilibrium_populations(drho, ux, uy, uz, force):
+    """Return the equilibrium at rho - 1 and u, where u includes half of the force's impulse."""
+    T = type(drho)
+    shift = T(-0.5) / (T(1) + drho)
+    e = equilibrium(drho, ux + shift * force[0], uy + shift * force[1], uz + shift * force[2])
+    return _from_pairs(e, e)
+
+
+def make_cell_functions(relax, forced: bool):
+    """Make the functions of a cell's populations f that a step needs.
+
+    velocity(f, force) -> rho - 1, ux, uy, uz
+    collide(f, rates, force) -> f after the collision, ux, uy, uz
+
+    `relax(f, e, rates)` moves the populations towards the equilibrium, given as even and odd parts
+    of pairs. With a body force the forcing term of Guo et al. (2002) is (1 - Omega/2) S. For every
+    linear operator this equals relaxing f + S/2 and then adding S/2, so operators need not know
+    about forces.
+    """
+
+    @inlined
+    def velocity(f, force):
+        T = type(f[0])
+        drho, jx, jy, jz = moments(f)
+        inverse = T(1) / (T(1) + drho)
+        if forced:
+            jx, jy, jz = jx + T(0.5) * force[0], jy + T(0.5) * force[1], jz + T(0.5) * force[2]
+        return drho, jx * inverse, jy * inverse, jz * inverse
+
+    @inlined
+    def collide(f, rates, force):
+        drho, ux, uy, uz = velocity(f, force)
+        if forced:
+            s = half_force(ux, uy, uz, force[0], force[1], force[2])
+            after = _add(relax(_add(f, s), equilibrium(drho, ux, uy, uz), rates), s)
+        else:
+            after = relax(f, equilibrium(drho, ux, uy, uz), rates)
+        return after, ux, uy, uz
+
+    return velocity, collide
+
+
+@inlined
+def wall_return(f, w, cx, cy, cz, wall, ux, uy, uz):
+    """Return what a wall sends back for the population f that runs into it with velocity c.
+
+    f is shifted and taken after the collision; w is its weight; (ux, uy, uz) is the velocity of
+    the cell. wall = (is an outlet, rho - 1, Ux, Uy, Uz) is a row of `Links.wall_types`. A wall
+    that moves with U bounces back half-way (Ladd 1994). A pressure outlet bounces back with the
+    opposite sign (anti-bounce-back, Ginzburg et al. 2008).
+    """
+    T = type(f)
+    if wall[0] != T(0):
+        cu = cx * ux + cy * uy + cz * uz
+        square = ux * ux + uy * uy + uz * uz
+        rho = T(1) + wall[1]
+        return T(2) * w * (wall[1] + rho * (T(4.5) * cu * cu - T(1.5) * square)) - f
+    return f - T(6) * w * (cx * wall[2] + cy * wall[3] + cz * wall[4])

@@ -1,0 +1,138 @@
+"""Blocks of cells on the CPU: sweeps over rows, spread over threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import threads
+from hetero.devices import Device
+from lbm._engines.cpu_offsets import Region, find_runs
+from lbm._engines.cpu_sweeps import Populations, Transfer, Walls, make_sweeps
+from lbm._engines.engine import Engine, Problem, folded
+from lbm._model.lattice import Q
+from lbm._model.wall_links import SOLID_CLASS, SPECIAL
+
+TASKS_PER_THREAD = 8
+"""Pieces of a step for each thread: enough to even out the loads, few enough to start quickly."""
+
+
+def create_engine(problem: Problem, device: Device, memory=np.zeros) -> CPUEngine:
+    """Create the block `problem` on the CPU; `memory(shape, dtype)` allocates its populations."""
+    return CPUEngine(problem, device, memory)
+
+
+class CPUEngine(Engine):
+    """A block in host memory."""
+
+    def __init__(self, problem: Problem, device: Device, memory):
+        super().__init__(problem, device)
+        form, links = problem.precision, problem.links
+        self._tasks, shape = TASKS_PER_THREAD, (Q, problem.pitch)
+        self.populations = [memory(shape, form.storage) for _ in range(problem.pattern.copies)]
+        wall_types = links.wall_types.astype(form.compute)
+        self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
+        self._addresses = [self._address_tables(access) for access in problem.pattern.steps]
+        self._runs = [self._find_runs(access) for access in problem.pattern.steps]
+        self._sweeps = make_sweeps(form.name, type(problem.collision), problem.forced)
+
+    @staticmethod
+    def _address_tables(access):
+        """Return slots and shifts [4, way, wall, q], as `_engines.cpu_offsets.fill_offset_table`
+        expects them."""
+        rows = access.load, access.wall, access.store, access.reflected
+        table = [[(a.slot, *a.shift) for a in row] for row in rows]
+        table = np.array(table, np.int64).reshape(2, 2, Q, 4)
+        return np.ascontiguousarray(np.moveaxis(table, 3, 0))
+
+    def _find_runs(self, access):
+        """Find the runs of cells that have their populations at the same offsets."""
+        links, lanes = self.problem.links, self.problem.precision.lanes
+        # Classes that differ only in walls at which this step bounces by itself become one.
+        merged = np.arange(len(links.masks), dtype=links.classes.dtype)
+        if access.bounces:
+            merged[links.masks[:, SPECIAL] == 0] = 0
+            merged[SOLID_CLASS] = SOLID_CLASS
+        classes = folded(merged[links.classes], lanes)
+        return find_runs(classes, lanes * access.reaches(-1), lanes * access.reaches(1))
+
+    def _region(self, box):
+        return Region(*box.flat(), *self.problem.shape, self.problem.pitch)
+
+    def set_division(self, count):
+        self._tasks = count
+
+    def step(self, t, box):
+        self._sweeps["step"](
+            Populations(self.source(t).reshape(-1), self.target(t).reshape(-1)),
+            self._addresses[t % 2],
+            self._walls,
+            self.rates,
+            self.force,
+            self._runs[t % 2],
+            self._region(box),
+            self._tasks * threads(),
+        )
+
+    def _move(self, t, box, data, reads, moments):
+        rows = data.reshape(len(data), -1, data.shape[-1])
+        self._sweeps["move"](
+            self.source(t).reshape(-1),
+            self._addresses[t % 2],
+            self._walls.masks,
+            self.force,
+            Transfer(rows, reads, moments),
+            self._runs[t % 2],
+            self._region(box),
+            self._tasks * threads(),
+        )
+
+    def _read(self, t, box, count, moments):
+        data = np.zeros((count, *box.shape), self.problem.precision.compute)
+        self._move(t, box, data, True, moments)
+        return data
+
+    def _write(self, t, box, values, moments):
+        # A read-only array would have another type and compile everything again.
+        data = np.require(values, self.problem.precision.compute, ["C", "W"])
+        self._move(t, box, data, False, moments)
+
+    def read_moments(self, t, box):
+        return self._read(t, box, 4, True)
+
+    def read_populations(self, t, box):
+        return self._read(t, box, Q, False)
+
+    def write_equilibrium(self, t, box, moments):
+        self._write(t, box, moments, True)
+
+    def write_populations(self, t, box, populations):
+        self._write(t, box, populations, False)
+
+    def to_host(self, array):
+        return array
+
+    def zeros_like(self, count, fields):
+        return [np.zeros((4, fields.size // 4), fields.dtype) for _ in range(count)]
+
+    def read_elements(self, t, indices):
+        return self.source(t).reshape(-1)[indices]
+
+    def copy_state(self, t, into=None):
+        into = np.empty_like(self.source(t)) if into is None else into
+        np.copyto(into, self.source(t))
+        return into
+
+    def return_to_state(self, t, state):
+        np.copyto(self.source(t), state)
+
+    def synchronize(self):
+        pass
+
+    def begin_step(self, t, edges, interior, halo):
+        halo.wait()
+        for box in edges:
+            self.step(t, box)
+
+    def finish_step(self, t, interior):
+        if interior is not None:
+            self.step(t, interior)

@@ -1,0 +1,206 @@
+"""Blocks of cells on a GPU: launches of the generated kernels of `_engines.cuda_kernels`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.launcher import prepare_launch
+from hetero.devices import Device
+from hetero.jit import kernel
+from hetero.launch import blocks_for, grid_stride_blocks
+from hetero.measurement import profiling
+from lbm._engines.cuda_kernels import make_kernel
+from lbm._engines.engine import Engine, Problem, folded
+from lbm._model.lattice import Q
+
+THREADS = 128
+"""Threads of a block, along x as far as the domain goes: fastest on an H200 at 512^3."""
+
+
+def create_engine(problem: Problem, device: Device, memory=None) -> GPUEngine:
+    """Create the block `problem` on a GPU, in memory of its own."""
+    return GPUEngine(problem, device)
+
+
+class GPUEngine(Engine):
+    """A block in a GPU's memory."""
+
+    def __init__(self, problem: Problem, device: Device):
+        super().__init__(problem, device)
+        form, links = problem.precision, problem.links
+        self.stream, self._threads = 0, THREADS
+        words = Q, problem.pitch // form.lanes
+        with device.active():
+            for _ in range(problem.pattern.copies):
+                memory = cuda.device_array(words, form.word)
+                _clear(memory)
+                self.populations.append(memory)
+            classes = folded(links.classes, form.lanes).reshape(-1)
+            wall_types = links.wall_types.astype(form.compute)
+            self._walls = [
+                cuda.to_device(a) for a in (classes, links.masks, links.wall_rows, wall_types)
+            ]
+        self._launches: dict = {}  # prepared launches of steps
+        self._reads: dict = {}  # prepared launches that fill self._out
+        # Results are read into the same array: allocating 2 GB takes longer than filling them.
+        self._out = None
+
+    def cells(self, memory):
+        """Return the populations as an array [slot, cell], however many a word holds."""
+        if self.problem.precision.lanes == 1:
+            return memory
+        return cuda.devicearray.DeviceNDArray(
+            (Q, self.problem.pitch),
+            (self.problem.pitch * 2, 2),
+            np.uint16,
+            gpu_data=memory.gpu_data,
+        )
+
+    def _prepare(self, operation, t, box, arguments, stream):
+        """Prepare a launch of a kernel of `_engines.cuda_kernels` over a box, with its arguments
+        converted."""
+        p, form = self.problem, self.problem.precision
+        function = make_kernel(
+            operation, p.pattern.name, t % 2 if p.pattern.copies == 1 else 0, form.name, p.walls,
+            type(p.collision), p.forced,
+        )  # fmt: skip
+        source = self.source(t)
+        target = self.target(t) if operation == "step" else source
+        arrays = source, target, self.cells(source), self.cells(target), *self._walls
+        nx, ny, nz = p.shape
+        x0, x1 = box.x0 // form.lanes, box.x1 // form.lanes
+        region = x0, x1, box.y0, box.y1, box.z0, nx // form.lanes, ny, nz
+        threads = self._block_size(x1 - x0)
+        grid = (
+            blocks_for(x1 - x0, threads[0]),
+            blocks_for(box.y1 - box.y0, threads[1]),
+            box.z1 - box.z0,
+        )
+        arguments = (*arrays, *arguments, *map(np.uint32, region))
+        return prepare_launch(function, grid, threads, stream, arguments)
+
+    def _block_size(self, width: int) -> tuple[int, int, int]:
+        in_x = min(self._threads, -(-width // 32) * 32)
+        return in_x, self._threads // in_x, 1
+
+    def set_division(self, count):
+        self._threads, self._launches, self._reads = count, {}, {}
+
+    def step(self, t, box, stream=None):
+        stream = self.stream if stream is None else stream
+        key = t % 2, box, id(stream)
+        if key not in self._launches:
+            self._launches[key] = self._prepare("step", t, box, (self.rates, self.force), stream)
+        self._launches[key]()
+
+    def _prepare_transfer(self, operation, t, box, data):
+        """Prepare a copy of a box between the populations and data."""
+        rows = data.reshape(data.shape[0], -1)
+        return self._prepare(operation, t, box, (self.force, rows), self.stream)
+
+    def _read(self, operation, t, box, count):
+        with self.device.active():
+            shape = count, *box.shape
+            if self._out is None or self._out.shape != shape:
+                self._out, self._reads = None, {}  # free the old array before the new one
+                self._out = cuda.device_array(shape, self.problem.precision.compute)
+            key = operation, t % 2, box
+            if key not in self._reads:
+                self._reads[key] = self._prepare_transfer(operation, t, box, self._out)
+            self._reads[key]()
+        return self._out
+
+    def _write(self, operation, t, box, values):
+        with self.device.active():
+            if not hasattr(values, "__cuda_array_interface__"):
+                values = np.ascontiguousarray(values, self.problem.precision.compute)
+                profiling.count_transfer(to_device=values.nbytes)
+                values = cuda.to_device(values)
+            self._prepare_transfer(operation, t, box, values)()
+            self.synchronize()
+
+    def read_moments(self, t, box):
+        return self._read("read_moments", t, box, 4)
+
+    def read_populations(self, t, box):
+        return self._read("read_populations", t, box, Q)
+
+    def write_equilibrium(self, t, box, moments):
+        self._write("write_equilibrium", t, box, moments)
+
+    def write_populations(self, t, box, populations):
+        self._write("write_populations", t, box, populations)
+
+    def to_host(self, array):
+        profiling.count_transfer(to_host=array.nbytes)
+        with self.device.active():
+            return array.copy_to_host()
+
+    def zeros_like(self, count, fields):
+        with self.device.active():
+            shape = 4, fields.size // 4
+            arrays = [cuda.device_array(shape, fields.dtype) for _ in range(count)]
+            for array in arrays:
+                fill_zeros[grid_stride_blocks(array.size), 256](array.reshape(array.size))
+        return arrays
+
+    def read_elements(self, t, indices):
+        with self.device.active():
+            form = self.problem.precision
+            out = cuda.device_array(len(indices), form.storage)
+            cells = self.cells(self.source(t)).reshape(Q * self.problem.pitch)
+            grid = blocks_for(len(indices), 256)
+            take_elements[grid, 256, self.stream](cells, cuda.to_device(indices), out)
+            return out.copy_to_host()
+
+    def copy_state(self, t, into=None):
+        with self.device.active():
+            source = self.source(t)
+            into = cuda.device_array(source.shape, source.dtype) if into is None else into
+            into.copy_to_device(source)
+        return into
+
+    def return_to_state(self, t, state):
+        with self.device.active():
+            self.source(t).copy_to_device(state)
+
+    def synchronize(self):
+        self.device.synchronize()
+
+    def begin_step(self, t, edges, interior, halo):
+        with self.device.active():
+            halo.begin_step()
+            for box in edges:
+                self.step(t, box, halo.edge_stream)
+            if interior is not None:
+                self.step(t, interior, halo.interior_stream)
+            halo.end_step()
+
+    def finish_step(self, t, interior):
+        pass  # the GPU works on the interior since `begin_step`
+
+
+def _clear(memory) -> None:
+    """Set all bits to zero: the shifted populations of a fluid at rest."""
+    if SIMULATOR:
+        memory.copy_to_device(np.zeros(memory.shape, memory.dtype))
+        return
+    words = memory.nbytes // 8
+    flat = cuda.devicearray.DeviceNDArray((words,), (8,), np.uint64, gpu_data=memory.gpu_data)
+    fill_zeros[grid_stride_blocks(words), 256](flat)
+
+
+@kernel
+def fill_zeros(out):
+    """Set the flat array out to 0."""
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        out[i] = 0
+
+
+@kernel
+def take_elements(values, indices, out):
+    """Set out[i] to values[indices[i]]; the arrays are flat and the indices int64."""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = values[indices[i]]

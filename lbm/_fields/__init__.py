@@ -1,0 +1,1 @@
+"""Density, velocity and forces from populations."""

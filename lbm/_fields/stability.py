@@ -1,0 +1,175 @@
+"""Check that a flow is finite, has positive density and is slow enough for the method."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hetero.jit import loops_for
+from lbm._domain.memory_forecast import free_bytes
+from lbm._model.lattice import CS2
+from lbm._model.stability_map import BETWEEN_WALLS, WITH_OPEN_ENDS, choose_magic
+from lbm.boundaries import MovingWall, PressureOutlet, VelocityInlet
+from lbm.collisions.bgk import BGK
+from lbm.errors import UnstableError
+
+if TYPE_CHECKING:
+    from lbm.simulation import Simulation
+
+SPEED_LIMIT = 0.8 * float(CS2) ** 0.5
+"""Speed in cells/step above which a run stops: Mach 0.8, where the equilibrium is inaccurate."""
+
+
+def require_stable(simulation: Simulation) -> None:
+    """Raise UnstableError if a cell is not finite or too fast."""
+    if (worst := find_worst_cell(simulation)) is not None:
+        message = describe_instability(simulation, simulation.steps, *worst)
+        raise UnstableError(message, simulation.steps, worst[1])
+
+
+def find_worst_cell(simulation: Simulation) -> tuple[float, tuple[int, int, int]] | None:
+    """Return (speed, cell) of the worst cell, or None if all are good; infinity stands for NaN."""
+    nx = simulation.shape[0]
+    worst = None
+    for z0, y0, engine, data in simulation._moments_on_devices():
+        with engine.device.active():
+            fields = data.reshape(4, -1)
+            square, cell = loops_for("lbm._fields", engine.device).find_worst_cell(fields)
+        if square > max(SPEED_LIMIT**2, worst[0] if worst else 0.0):
+            z, cell_in_layer = divmod(cell, data.shape[2] * nx)
+            y, x = divmod(cell_in_layer, nx)
+            worst = square, (x, y + y0, z + z0)
+    if worst is None:
+        return None
+    # Cells that are not finite have the speed 1e30 (see `_fields.formulas`).
+    return float("inf") if worst[0] > 1e29 else worst[0] ** 0.5, worst[1]
+
+
+def describe_instability(
+    simulation: Simulation, step: int, speed: float, cell: tuple[int, int, int]
+) -> str:
+    """Return a message that says what is wrong with a flow and what to change."""
+    when = f"after step {step}, first in cell {cell}" if step else f"at the start, in cell {cell}"
+    if speed == float("inf"):
+        return (
+            f"the flow is not finite (NaN, infinity or a density below 0) {when}. "
+            f"{suggest_remedy(simulation)}"
+        )
+    return (
+        f"the speed is {speed:.3g} cells/step {when}, above {SPEED_LIMIT:.3g}: the method "
+        f"is valid only well below the speed of sound (0.577). {suggest_remedy(simulation)}"
+    )
+
+
+@dataclass
+class LastGoodState:
+    """A copy of the last state that has passed the check, in the memory of its device.
+
+    It is made if twice its size is free; otherwise there is none, and `step` is -1.
+    """
+
+    step: int = -1
+    copies: list | None = None
+
+    def save_from(self, simulation: Simulation) -> None:
+        """Copy the present state over an earlier one, if there is memory for it."""
+        domain = simulation._domain
+        domain.synchronize()
+        if self.copies is None:
+            need: dict = {}
+            for engine in domain.engines:
+                need[engine.device] = need.get(engine.device, 0) + 2 * engine.state_bytes
+            if any(free_bytes(device) < count for device, count in need.items()):
+                self.step = -1
+                return
+            self.copies = [None] * len(domain.engines)
+        try:
+            self.copies = [
+                engine.copy_state(simulation.steps, copy)
+                for engine, copy in zip(domain.engines, self.copies, strict=True)
+            ]
+        except MemoryError:
+            self.discard()
+            return
+        domain.synchronize()
+        self.step = simulation.steps
+
+    def discard(self) -> None:
+        """Free the memory of the copy."""
+        self.step, self.copies = -1, None
+
+    def restore_to(self, simulation: Simulation) -> None:
+        """Return the simulation to this state."""
+        domain = simulation._domain
+        domain.synchronize()
+        for engine, copy in zip(domain.engines, self.copies, strict=True):
+            engine.return_to_state(self.step, copy)
+        domain.synchronize()
+        simulation._state_changed(self.step)
+
+
+def locate_first_bad_step(
+    simulation: Simulation, good: LastGoodState, error: UnstableError
+) -> UnstableError:
+    """Repeat the steps since the last good state one by one; return the error of the first bad one.
+
+    Afterwards the simulation is in its last good state.
+    """
+    if good.step < 0:
+        message = (
+            f"{error} This was found by the check after step {error.step}, and the first bad step "
+            "is unknown: no earlier state was kept, because there was not enough memory or "
+            "keep_good_state=False."
+        )
+        return UnstableError(message, error.step, error.cell)
+    end, worst = simulation.steps, None
+    try:
+        good.restore_to(simulation)
+        while (worst := find_worst_cell(simulation)) is None and simulation.steps < end:
+            simulation._advance(1)
+        step = simulation.steps
+    finally:
+        good.restore_to(simulation)
+    if worst is None:  # the steps were not reproducible: only the check's result is known
+        return error
+    message = (
+        f"{describe_instability(simulation, step, *worst)} The simulation is back in the state of "
+        f"step {good.step}, the last one that was kept: you can inspect and save it."
+    )
+    return UnstableError(message, step, worst[1])
+
+
+def suggest_remedy(simulation: Simulation) -> str:
+    """Return advice on what would make a flow more stable than its present settings."""
+    tau, magic = simulation.collision.tau, _magic(simulation.collision)
+    conditions = [*simulation.faces, *(s.condition for s in simulation.solids.values())]
+    is_open = any(isinstance(c, VelocityInlet | PressureOutlet) for c in conditions)
+    speeds = [math.hypot(*c.velocity) for c in conditions if isinstance(c, MovingWall)]
+    limits = WITH_OPEN_ENDS if is_open else BETWEEN_WALLS
+    best = max(limits, key=limits.get)
+    boundaries = "inlets or outlets" if is_open else "walls only"
+    cell_reynolds = 3.0 * max(speeds, default=0.0) / (tau - 0.5)
+    better = best
+    if magic is not None:
+        better = choose_magic(cell_reynolds, is_open) if cell_reynolds else best
+    in_use = magic is not None and abs(better - magic) < 1e-3 * better
+    words = (
+        f"With {boundaries}, flows were stable up to speed/viscosity = {limits[better]:.3g} with "
+        f"{'this magic number' if in_use else f'lbm.TRT(tau, magic={better:.4g})'}"
+    )
+    if cell_reynolds > 0.0:
+        words += f"; here it is {cell_reynolds:.3g} at tau={tau:.6g}"
+    change = "Use" if in_use else f"Use magic={better:.4g}, or"
+    return (
+        f"{words}. {change} more cells at the same Reynolds number, or a lower Reynolds number; "
+        "if only the speeds are too high, a smaller time step (lower speed and force, tau nearer "
+        "to 1/2)."
+    )
+
+
+def _magic(collision) -> float | None:
+    """Return the magic number of an operator, or None if it is unknown."""
+    if isinstance(collision, BGK):
+        return (collision.tau - 0.5) ** 2
+    return getattr(collision, "magic", None)

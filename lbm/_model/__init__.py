@@ -1,0 +1,1 @@
+"""The lattice, the streaming patterns, the walls and the precisions, as data."""

@@ -1,0 +1,82 @@
+"""Update rates of the cavity, steps only, as Riesinger (2017, chapter 16) measured them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import hetero
+from hetero.measurement.studies import Study
+from lbm import boundaries
+from lbm._domain.domains import SingleDomain, SplitDomain, make_domain
+from lbm._engines.engine import Problem
+from lbm._model import wall_links
+from lbm._model.precision import PRECISIONS
+from lbm._model.streaming_patterns import PATTERNS
+from lbm.boundaries import MovingWall, NoSlip
+from lbm.collisions.trt import TRT
+
+WALLS = {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((0.1, 0.0, 0.0))}
+FACES, SOLIDS = boundaries.split_boundaries(WALLS)
+TAU = 0.6152
+"""Relaxation time of Riesinger (2017, chapter 16)."""
+
+DOMAINS = ((64, 64, 64), (128, 128, 128), (256, 256, 256), (384, 384, 384), (512, 512, 128))
+"""The five domains of Riesinger (2017, section 16.1)."""
+
+
+def cavity_problem(
+    shape: tuple[int, int, int], precision: str = "float32", pattern: str = "esoteric"
+) -> Problem:
+    """Return the lid-driven cavity in a box of any shape."""
+    walls = wall_links.classify_cells(shape, FACES, SOLIDS)
+    return Problem(
+        shape, walls, PATTERNS[pattern], PRECISIONS[precision], TRT(TAU), (0.0, 0.0, 0.0)
+    )
+
+
+def cavity_problems(
+    study: Study, precisions: Sequence[str] = ("float32", "float64")
+) -> Iterator[tuple[tuple[int, int, int], str, Problem]]:
+    """Yield (shape, precision, problem) of all cavities that a study measures."""
+    on_gpu = study.device.kind == "cuda"
+    shapes = ((16, 12, 8),) if study.quick else DOMAINS if on_gpu else DOMAINS[:2]
+    for shape in shapes:
+        first = cavity_problem(shape)  # once: finding the walls of a large domain takes seconds
+        for precision in precisions[:1] if study.quick else precisions:
+            yield shape, precision, replace(first, precision=PRECISIONS[precision])
+
+
+def measure_rate(domain: SingleDomain | SplitDomain, device: hetero.Device) -> float:
+    """Return the update rate of a domain in GLUPS: the median of seven samples after a warm-up."""
+
+    def two_steps():
+        for t in range(2):
+            domain.step(t)
+
+    timing = hetero.benchmark(two_steps, device=device)
+    domain.synchronize()
+    return 2 * domain.problem.cells / timing.median / 1e9
+
+
+def measure_cavity_rate(
+    shape: tuple[int, int, int], device: hetero.Device, precision: str = "float32",
+    pattern: str = "esoteric",
+) -> float:  # fmt: skip
+    """Return the update rate of the cavity on one device in GLUPS."""
+    problem = cavity_problem(shape, precision, pattern)
+    return measure_rate(make_domain(problem, device, FACES), device)
+
+
+def draw_curves(study: Study, rows: list[tuple], label: str, name: str) -> Path:
+    """Draw the fourth column over the third, a curve for each domain and precision."""
+    figure = study.figure()
+    axis = figure.subplots()
+    for shape, precision in dict.fromkeys(row[:2] for row in rows):
+        line = [row[2:4] for row in rows if row[:2] == (shape, precision)]
+        style = "-o" if precision == "float32" else "--s"
+        axis.plot(*zip(*line, strict=True), style, label=f"{shape}, {precision}")
+    axis.set(xlabel=label, ylabel="GLUPS", ylim=(0, None))
+    axis.legend(fontsize=7)
+    return study.save(figure, name)

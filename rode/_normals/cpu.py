@@ -1,0 +1,61 @@
+"""Fills of normal numbers on the CPU, each block of words made into numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, prange, uint64
+
+from hetero.interruptible import ranges
+from hetero.jit import parallel
+from rode._normals import box_muller_formulas as formulas
+from rode._normals.cpu_chunks import chunk_of, counter
+
+CHUNK = 512
+"""Blocks of words that a stage works on at once: they stay in the first-level cache."""
+
+_FIRST = 1 << 21
+"""Numbers of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+
+
+def _direct(draw, size):
+    chunk = chunk_of(draw, size)
+
+    @parallel
+    def fill_direct(begin, k0, k1, path, stream, sigma, out):
+        blocks = (out.size + size - 1) // size
+        for c in prange((blocks + CHUNK - 1) // CHUNK):
+            first = int64(c) * CHUNK
+            count = min(CHUNK, blocks - first)
+            four, part = np.empty((4, count), np.uint32), np.empty((size, count), out.dtype)
+            chunk(counter(begin + uint64(first)), k0, k1, path, stream, sigma, four, part)
+            whole = min(count, (out.size - first * size) // size)
+            for l in range(whole):
+                for j in range(size):
+                    out[(first + l) * size + j] = part[j, l]
+            for i in range((first + whole) * size, min(out.size, (first + count) * size)):
+                out[i] = part[i - (first + whole) * size, whole]
+
+    return fill_direct
+
+
+_DRAWS = {
+    ("box-muller", "float32"): formulas.box_muller_float32,
+    ("box-muller", "float64"): formulas.box_muller_float64,
+    ("box-muller-fast", "float32"): formulas.box_muller_fast,
+    ("inverse", "float32"): formulas.inverse_block_float32,
+    ("rational", "float32"): formulas.branching_float32,
+    ("rational", "float64"): formulas.branching_float64,
+    ("rational-blending", "float32"): formulas.blending_float32,
+    ("rational-blending", "float64"): formulas.blending_float64,
+}
+_DIRECT = {
+    which: _direct(draw, 16 // np.dtype(which[1]).itemsize) for which, draw in _DRAWS.items()
+}
+
+
+def direct(method, key, path, stream, out, launch_stream=0, threads=0, per_sm=None):
+    """Fill `out` by a method that makes each block of words into numbers."""
+    fill, size = _DIRECT[method, out.dtype.name], 16 // out.dtype.itemsize
+    constants = (*key, np.uint32(path), np.uint32(stream), out.dtype.type(1.0))
+    for a, b in ranges(out.size, first=_FIRST, multiple=size * CHUNK):
+        fill(np.uint64(a // size), *constants, out[a:b])

@@ -1,0 +1,89 @@
+"""Fills of normal numbers on the GPU, each block of words made into numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint32, uint64
+
+from hetero import launch
+from hetero.cuda.driver import cuda
+from hetero.intrinsics.memory import store_vector
+from hetero.jit import kernel
+from hetero.philox_loops.formulas import philox10
+from rode._normals import box_muller_formulas as formulas
+from rode._normals.launches import split_into_launches
+
+THREADS = 256
+PER_SM = 32
+"""Blocks of threads a multiprocessor: more than fit, which evens out the end (measured)."""
+
+
+def _direct(draw, size, T):
+    """Kernels that make blocks of numbers."""
+    one = T(1.0)
+
+    @kernel
+    def fill_pairs(k0, k1, path, stream, high, out):
+        """Blocks (i, high) of the counter; `out` is the part of the sequence that they make, as far
+        as pairs of them go. A thread makes two blocks at once, whose instructions fill each other's
+        gaps; neighbours store next to each other."""
+        i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+        half = uint32(uint64(out.size) // uint64(2 * size))
+        while i < half:
+            j = uint32(i + half)
+            a, b, c, d = philox10(i, high, path, stream, k0, k1)
+            e, f, g, h = philox10(j, high, path, stream, k0, k1)
+            left, right = draw(a, b, c, d, one), draw(e, f, g, h, one)
+            store_vector(out, uint64(i) * uint64(size), left)
+            store_vector(out, uint64(j) * uint64(size), right)
+            i = uint32(i + step)
+
+    @kernel
+    def fill_rest(k0, k1, path, stream, high, first, out):
+        """Blocks from number `first` on, number by number."""
+        n, step = uint64(out.size), uint32(cuda.gridsize(1))
+        i = uint32(first + uint32(cuda.grid(1)))
+        while uint64(i) * uint64(size) < n:
+            a, b, c, d = philox10(i, high, path, stream, k0, k1)
+            numbers = draw(a, b, c, d, one)
+            for j in range(size):
+                if uint64(i) * uint64(size) + uint64(j) < n:
+                    out[uint64(i) * uint64(size) + uint64(j)] = numbers[j]
+            i = uint32(i + step)
+
+    return fill_pairs, fill_rest
+
+
+box_muller_float32, rest_box_muller_float32 = _direct(formulas.box_muller_float32, 4, np.float32)
+box_muller_float64, rest_box_muller_float64 = _direct(formulas.box_muller_float64, 2, np.float64)
+fast_float32, rest_fast_float32 = _direct(formulas.box_muller_fast, 4, np.float32)
+inverse_float32, rest_inverse_float32 = _direct(formulas.inverse_block_float32, 4, np.float32)
+branching_float32, rest_branching_float32 = _direct(formulas.branching_float32, 4, np.float32)
+branching_float64, rest_branching_float64 = _direct(formulas.branching_float64, 2, np.float64)
+blending_float32, rest_blending_float32 = _direct(formulas.blending_float32, 4, np.float32)
+blending_float64, rest_blending_float64 = _direct(formulas.blending_float64, 2, np.float64)
+DIRECT = {
+    ("box-muller", "float32"): (box_muller_float32, rest_box_muller_float32),
+    ("box-muller", "float64"): (box_muller_float64, rest_box_muller_float64),
+    ("box-muller-fast", "float32"): (fast_float32, rest_fast_float32),
+    ("inverse", "float32"): (inverse_float32, rest_inverse_float32),
+    ("rational", "float32"): (branching_float32, rest_branching_float32),
+    ("rational", "float64"): (branching_float64, rest_branching_float64),
+    ("rational-blending", "float32"): (blending_float32, rest_blending_float32),
+    ("rational-blending", "float64"): (blending_float64, rest_blending_float64),
+}
+"""(pairs, remainder) of a method and type."""
+
+
+def direct(method, key, path, stream, out, launch_stream=0, threads=THREADS, per_sm=None):
+    """Fill `out` by a method that makes each block of words into numbers."""
+    dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
+    pairs, remainder = DIRECT[method, dtype.name]
+    for part, piece, done in split_into_launches(out, size):
+        numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
+        if done:
+            grid = launch.grid_stride_blocks(done, threads, per_sm or PER_SM)
+            pairs[grid, threads, launch_stream](*numbers, piece)
+        if 2 * size * done < piece.size:
+            grid = launch.grid_stride_blocks(piece.size // size + 1 - 2 * done, threads)
+            remainder[grid, threads, launch_stream](*numbers, np.uint32(2 * done), piece)

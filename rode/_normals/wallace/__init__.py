@@ -1,0 +1,1 @@
+"""Normal numbers by Wallace's pools."""

@@ -1,0 +1,1 @@
+"""Normal numbers by the Ziggurat method."""

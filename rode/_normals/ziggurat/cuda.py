@@ -1,0 +1,155 @@
+"""The Ziggurat on the GPU: see `_normals.ziggurat.formulas` for the draws."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float32, float64, uint32, uint64
+
+from hetero import launch
+from hetero.cuda.device_cache import resident
+from hetero.cuda.driver import cuda
+from hetero.intrinsics.memory import store_vector
+from hetero.jit import kernel
+from hetero.philox_loops.formulas import philox10, words10
+from rode._normals.launches import split_into_launches
+from rode._normals.ziggurat.formulas import (
+    attempt_float32,
+    attempt_float64,
+    draw_float32,
+    draw_float64,
+    shared_words,
+)
+
+_THREADS = 512
+"""The more, the fewer copies of the table a multiprocessor needs."""
+
+
+@kernel(device=True)
+def _two(block, high, path, stream, k0, k1, table):
+    """A block's numbers at the first attempt, whether all are, and a bit for each that is none."""
+    a, b, c, d = philox10(block, high, path, stream, k0, k1)
+    w, p = attempt_float64(a, b, b, table)
+    x, q = attempt_float64(c, d, d, table)
+    return (w, x), p and q, uint32(not p) | uint32(not q) << uint32(1)
+
+
+@kernel(device=True)
+def _four(block, high, path, stream, k0, k1, table):
+    a, b, c, d = e, f, g, h = philox10(block, high, path, stream, k0, k1)
+    if table.size > 129:
+        e, f, g, h = philox10(block, high | uint32(255 << 24), path, stream, k0, k1)
+    w, p = attempt_float32(a, a, e, table)
+    x, q = attempt_float32(b, b, f, table)
+    y, r = attempt_float32(c, c, g, table)
+    z, s = attempt_float32(d, d, h, table)
+    pairs = uint32(not p) | uint32(not q) << uint32(1), uint32(not r) | uint32(not s) << uint32(1)
+    return (w, x, y, z), p and q and r and s, pairs[0] | pairs[1] << uint32(2)
+
+
+@kernel(device=True)
+def _number_float64(i, path, stream, k0, k1, table):
+    """Number i, with as many attempts as it takes."""
+    a, b, c, d = words10(i // uint64(2), path, stream, k0, k1)
+    a, b = (c, d) if i % uint64(2) else (a, b)
+    return draw_float64(i, a, b, b, table, path, stream, k0, k1)
+
+
+@kernel(device=True)
+def _number_float32(i, path, stream, k0, k1, table):
+    four, strips = shared_words(i // uint64(4), path, stream, k0, k1, table.size - 1)
+    word, strip = four[0], strips[0]
+    for j in range(1, 4):
+        if i % uint64(4) == uint64(j):
+            word, strip = four[j], strips[j]
+    return draw_float32(i, word, word, strip, table, path, stream, k0, k1)
+
+
+def _ziggurat(dtype, in_shared):
+    """The kernel of pairs of blocks, with the table in global memory, which the first-level cache
+    holds, or in shared memory. A thread stores first attempts and then redraws the few that
+    fail."""
+    real, size = (float32, 4) if dtype == "float32" else (float64, 2)
+    quick, number = (_four, _number_float32) if size == 4 else (_two, _number_float64)
+
+    @kernel
+    def fill_ziggurat(k0, k1, path, stream, high, edges, out):
+        if in_shared:
+            table = cuda.shared.array(0, real)
+            t = uint64(cuda.threadIdx.x)
+            while t < uint64(edges.size):
+                table[t] = edges[t]
+                t += uint64(cuda.blockDim.x)
+            cuda.syncthreads()
+            table = table[: edges.size]
+        else:
+            table = edges
+        i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+        half = uint32(uint64(out.size) // uint64(2 * size))
+        first = uint64(high) << uint64(32)
+        while i < half:
+            j = uint32(i + half)
+            left, left_ok, rejected = quick(i, high, path, stream, k0, k1, table)
+            right, right_ok, rejected_right = quick(j, high, path, stream, k0, k1, table)
+            store_vector(out, uint64(i) * uint64(size), left)
+            store_vector(out, uint64(j) * uint64(size), right)
+            if not (left_ok and right_ok):
+                rejected |= rejected_right << uint32(size)
+                index = uint64(i) * uint64(size)
+                while rejected:
+                    if rejected & uint32(1):
+                        number_in_sequence = first * uint64(size) + index
+                        out[index] = number(number_in_sequence, path, stream, k0, k1, edges)
+                    rejected >>= uint32(1)
+                    index += uint64(1)
+                    if index == (uint64(i) + uint64(1)) * uint64(size):
+                        index = uint64(j) * uint64(size)
+            i = uint32(i + step)
+
+    return fill_ziggurat
+
+
+def _ziggurat_rest(number, size):
+    @kernel
+    def rest_ziggurat(k0, k1, path, stream, high, first, edges, out):
+        """Numbers from block number `first` on."""
+        n, base = uint64(out.size), (uint64(high) << uint64(32)) * uint64(size)
+        i = uint64(first) * uint64(size) + uint64(cuda.grid(1))
+        while i < n:
+            out[i] = number(base + i, path, stream, k0, k1, edges)
+            i += uint64(cuda.gridsize(1))
+
+    return rest_ziggurat
+
+
+ziggurat_float32, ziggurat_float64 = _ziggurat("float32", False), _ziggurat("float64", False)
+ziggurat_shared_float32 = _ziggurat("float32", True)
+ziggurat_shared_float64 = _ziggurat("float64", True)
+rest_ziggurat_float32 = _ziggurat_rest(_number_float32, 4)
+rest_ziggurat_float64 = _ziggurat_rest(_number_float64, 2)
+_ZIGGURAT = {
+    "float32": (ziggurat_float32, ziggurat_shared_float32, rest_ziggurat_float32),
+    "float64": (ziggurat_float64, ziggurat_shared_float64, rest_ziggurat_float64),
+}
+
+
+def ziggurat(key, path, stream, table, in_shared, out, launch_stream=0):
+    """Fill `out`; `table` holds the strips' edges, on the host."""
+    dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
+    local, shared, remainder = _ZIGGURAT[dtype.name]
+    edges = resident(table.astype(dtype))
+    for part, piece, done in split_into_launches(out, size):
+        numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
+        if done and in_shared:
+            arguments, memory = (*numbers, edges, piece), edges.nbytes
+            threads = _THREADS
+            launch.launch_with_shared_memory(
+                shared, arguments, memory, threads, done, launch_stream
+            )
+        elif done:
+            grid = launch.grid_stride_blocks(done, _THREADS)
+            local[grid, _THREADS, launch_stream](*numbers, edges, piece)
+        if 2 * size * done < piece.size:
+            grid = launch.grid_stride_blocks(piece.size - 2 * size * done)
+            remainder[grid, launch.THREADS, launch_stream](
+                *numbers, np.uint32(2 * done), edges, piece
+            )

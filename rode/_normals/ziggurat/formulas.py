@@ -1,0 +1,125 @@
+"""Draws by the Ziggurat method, for both targets.
+
+The paper's algorithm 5 with its flaws mended: a rejected draw starts anew with another strip (the
+printed one keeps it, and doubles the way into the tail), the tail's test is 2 t2 > t1^2, there is a
+sign, and strip, sign and abscissa have bits of their own.
+
+Number i of a sequence takes its first attempt from the block of words that it shares with its
+neighbours; what follows comes from blocks of its own, counted in the highest byte of the block's
+number. So a number never depends on how often another was rejected.
+"""
+
+import math
+
+import numpy as np
+from numba import uint32, uint64
+
+from hetero.intrinsics.bits import as_int32, float_in_1_2, to_float32
+from hetero.jit import scalar
+from hetero.philox_loops.formulas import words10
+
+_ATTEMPT = np.uint64(1 << 56)
+_SCALE, _LEAST = np.float32((1.0 - 2.0**-24) * 2.0**-31), np.float32(2.0**-33)
+_STRIPS = np.uint64(255 << 56)  # blocks that name strips, for tables of more than 128 in float32
+
+
+@scalar
+def uniform_float32(word, low):
+    """An odd multiple of 2^-24 in (0, 1) from the upper 23 bits of a word."""
+    return float_in_1_2(word, low, np.float32(0.0)) - np.float32(1.0 - 2.0**-24)
+
+
+@scalar
+def uniform_float64(high, low):
+    """An odd multiple of 2^-53 in (0, 1) from the upper 50 bits of two words."""
+    return float_in_1_2(high, uint32(low & uint32(0xFFFFC000)), 0.0) - (1.0 - 2.0**-53)
+
+
+@scalar
+def _exponential_float32(a, b):
+    return -math.log(to_float32(as_int32(a >> uint32(1))) * _SCALE + _LEAST)
+
+
+@scalar
+def _exponential_float64(a, b):
+    return -math.log(uniform_float64(a, b))
+
+
+@scalar
+def _abscissa_float32(a, b):
+    return uniform_float32(a, b)
+
+
+def make_draw(uniform, exponential, sign):
+    """attempt(a, b, strip, table) and draw(i, a, b, strip, table, ..): number i, whose abscissa is
+    of the words (a, b)."""
+
+    @scalar
+    def tail(r, i, attempt, path, stream, k0, k1):
+        """A number beyond r (Marsaglia 1964)."""
+        while True:
+            attempt += uint64(1)
+            a, b, c, d = words10(i | attempt * _ATTEMPT, path, stream, k0, k1)
+            t1, t2 = exponential(a, b) / r, exponential(c, d)
+            if t2 + t2 > t1 * t1:
+                return r + t1
+
+    @scalar
+    def under(x, k, u, table):
+        """Whether x lies under the density, in strip k at the height u of its way up."""
+        T = type(x)
+        low = math.exp(T(-0.5) * table[k + 1] * table[k + 1])
+        high = math.exp(T(-0.5) * table[k] * table[k])
+        return low + u * (high - low) < math.exp(T(-0.5) * x * x)
+
+    @scalar
+    def slow(i, k, x, table, path, stream, k0, k1):
+        """The rest of a draw whose first attempt left the fast part of strip k."""
+        strips, attempt = table.size - 1, uint64(0)
+        while True:
+            if k == strips - 1:
+                return tail(table[k], i, attempt, path, stream, k0, k1)
+            attempt += uint64(1)
+            a, b, c, d = words10(i | attempt * _ATTEMPT, path, stream, k0, k1)
+            if under(x, k, type(x)(uniform_float32(c, c)), table):
+                return x
+            k = np.int64(d & uint32(strips - 1))
+            x = uniform(a, b) * table[k + 1]
+            if x < table[k]:
+                return x
+
+    @scalar
+    def negated(x, strip, strips):
+        bit = uint32(0x2000) if sign else (uint32(128) if strips <= 128 else uint32(1 << 31))
+        return -x if strip & bit else x
+
+    @scalar
+    def attempt(a, b, strip, table):
+        """A number at the first attempt, and whether it is one: mostly so."""
+        k = uint64(strip & uint32(table.size - 2))
+        x = uniform(a, b) * table[k + uint64(1)]
+        return negated(x, strip, table.size - 1), x < table[k]
+
+    @scalar
+    def draw(i, a, b, strip, table, path, stream, k0, k1):
+        strips = table.size - 1
+        k = np.int64(strip & uint32(strips - 1))
+        x = uniform(a, b) * table[k + 1]
+        if not x < table[k]:
+            x = slow(i, k, x, table, path, stream, k0, k1)
+        return negated(x, strip, strips)
+
+    return attempt, draw
+
+
+attempt_float32, draw_float32 = make_draw(_abscissa_float32, _exponential_float32, False)
+attempt_float64, draw_float64 = make_draw(uniform_float64, _exponential_float64, True)
+
+
+@scalar
+def shared_words(b, path, stream, k0, k1, strips):
+    """Words of a float32 block: four for abscissas, four for strips and signs."""
+    four = words10(b, path, stream, k0, k1)
+    if strips <= 128:
+        return four, four
+    return four, words10(b | _STRIPS, path, stream, k0, k1)

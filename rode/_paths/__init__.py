@@ -1,0 +1,1 @@
+"""Paths of the Ornstein-Uhlenbeck process."""

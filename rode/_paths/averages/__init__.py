@@ -1,0 +1,1 @@
+"""Averages of paths over coarse steps."""

@@ -1,0 +1,153 @@
+"""Sums over stretches of a path on the GPU, sixteen bytes a load: a warp or a part of one adds up a
+part of a window; windows of several parts are joined by a second kernel."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numba import int64, uint64
+
+from hetero import launch
+from hetero.cuda.device_cache import resident, scratch
+from hetero.cuda.driver import cuda
+from hetero.intrinsics.memory import load_vector
+from hetero.intrinsics.tuple_algebra import cast, replace_component
+from hetero.jit import kernel, scalar
+
+THREADS = 256
+PART = 4096
+"""Least elements of a part; a window has PARTS parts at most."""
+
+PARTS = 4096
+
+_ALL = 0xFFFFFFFF
+
+
+@functools.cache
+def sums_kernel(dtype, count):
+    """The kernel for `count` powers."""
+    size = 16 // np.dtype(dtype).itemsize
+    nothing, four = (0.0,) * count, (0.0,) * size
+
+    @scalar
+    def add(total, x, left, share):
+        """The sums with the numbers of x, the first of which is `left` steps before the end."""
+        for i in range(size):
+            term, u = x[i], type(share)(left - i) * share
+            for d in range(count):
+                total = replace_component(total, int64(d), total[d] + term)
+                term *= u
+        return total
+
+    @kernel
+    def add_parts(path, steps, part, parts, lanes, share, aligned, out):
+        """out[d, w * parts + k] = sum of ((M - j)/M)^d x_j over part k of window w; share = 1/M.
+
+        `lanes` threads of a warp take a part.
+        """
+        lane = int64(cuda.threadIdx.x) % lanes
+        row = int64(cuda.grid(1)) // lanes
+        writes = row < out.shape[1] and lane == 0
+        row = min(row, out.shape[1] - 1)  # spare threads shuffle with the others
+        window, low = row // parts, row % parts * part
+        high = min(low + part, steps)
+        total = cast(nothing, share)
+        x = cast(four, share)
+        stride = lanes * size
+        j, index = low + lane * size, uint64(window * steps + low + lane * size)
+        while aligned and j + 3 * stride + size <= high:  # four loads are in flight
+            x0, x1 = load_vector(path, index, x), load_vector(path, index + uint64(stride), x)
+            x2 = load_vector(path, index + uint64(2 * stride), x)
+            x3 = load_vector(path, index + uint64(3 * stride), x)
+            total = add(total, x0, steps - j, share)
+            total = add(total, x1, steps - j - stride, share)
+            total = add(total, x2, steps - j - 2 * stride, share)
+            total = add(total, x3, steps - j - 3 * stride, share)
+            j, index = j + 4 * stride, index + uint64(4 * stride)
+        while aligned and j + size <= high:
+            total = add(total, load_vector(path, index, x), steps - j, share)
+            j, index = j + stride, index + uint64(stride)
+        while j < high:
+            for i in range(size):
+                inside = j + i < high
+                value = path[window * steps + j + i] if inside else share - share
+                x = replace_component(x, int64(i), value)
+            total = add(total, x, steps - j, share)
+            j += stride
+        for d in range(count):
+            value, distance = total[d], lanes // 2
+            while distance > 0:
+                value += cuda.shfl_xor_sync(_ALL, value, distance)
+                distance //= 2
+            if writes:
+                out[d, row] = value
+
+    return add_parts
+
+
+@kernel
+def join_parts(partial, parts, out):
+    """A warp a window; a lane adds every 32nd part."""
+    w, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+    if w >= out.shape[1]:
+        return
+    for d in range(out.shape[0]):
+        total = partial[d, 0] - partial[d, 0]
+        for k in range(lane, parts, 32):
+            total += partial[d, w * parts + k]
+        for k in range(5):
+            total += cuda.shfl_xor_sync(_ALL, total, 16 >> k)
+        if lane == 0:
+            out[d, w] = total
+
+
+@kernel
+def finish_windows(path, steps, weights, out):
+    for w in range(cuda.grid(1), out.shape[1], cuda.gridsize(1)):
+        start = w * steps
+        for d in range(out.shape[0]):
+            value = out[d, w] + weights[d, 1] * path[start]
+            if weights[d, 2] != 0.0:
+                value += weights[d, 2] * path[start + steps]
+            out[d, w] = weights[d, 0] * value
+
+
+join_float32, join_float64 = kernel(join_parts.py_func), kernel(join_parts.py_func)
+finish_float32, finish_float64 = kernel(finish_windows.py_func), kernel(finish_windows.py_func)
+del join_parts, finish_windows
+
+
+def sums(path, steps, out, stream=0, threads=THREADS):
+    """out[d, w] = sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
+    dtype, windows = np.dtype(out.dtype), out.shape[1]
+    size = 16 // dtype.itemsize
+    part = 128 * -(-max(PART, -(-steps // PARTS)) // 128)
+    parts = -(-steps // part)
+    lanes = _lanes(steps // size)
+    interface = getattr(path, "__cuda_array_interface__", None)
+    aligned = interface is not None and interface["data"][0] % 16 == 0 and steps % size == 0
+    target = out
+    if parts > 1:
+        target = scratch("parts", out.shape[0] * windows * parts, dtype, stream)
+        target = target.reshape((out.shape[0], windows * parts))
+    grid = launch.blocks_for(lanes * windows * parts, threads)
+    sums_kernel(dtype.name, out.shape[0])[grid, threads, stream](
+        path, steps, part, parts, lanes, dtype.type(1.0 / steps), aligned, target
+    )
+    if parts > 1:
+        join = join_float32 if dtype == np.float32 else join_float64
+        join[launch.blocks_for(32 * windows, THREADS), THREADS, stream](target, parts, out)
+
+
+def _lanes(loads: int) -> int:
+    """Threads that share a window of so many loads: four each, by four threads at least."""
+    return min(32, max(4, 1 << max(0, (loads // 4).bit_length() - 1)))
+
+
+def finish(path, steps, weights, out, stream=0):
+    """out[d, w] = scale (out[d, w] + first path[w M] + last path[(w + 1) M]); the row d of weights
+    has these three numbers."""
+    chosen = finish_float32 if np.dtype(out.dtype) == np.float32 else finish_float64
+    grid = launch.grid_stride_blocks(out.shape[1])
+    chosen[grid, THREADS, stream](path, steps, resident(weights), out)

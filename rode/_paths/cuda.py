@@ -1,0 +1,289 @@
+"""Ornstein-Uhlenbeck paths on the GPU.
+
+- `scan` : a warp a path, round after round.
+- `bridge` : a warp a tile, of which start and end are given: it keeps what its lanes walked in
+  registers until it knows by how much it misses its end, and bends it.
+- `long_scan` : blocks of warps along one path in a single pass; one number a block travels to the
+  later ones. 256 blocks are a group: a block adds up the ends of its group before it and the value
+  at the group's start, which goes from group to group. The order of these sums is fixed.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numba import float32, float64, int64, uint32, uint64
+
+from hetero import launch
+from hetero.cuda.device_cache import resident, scratch
+from hetero.cuda.driver import cuda
+from hetero.intrinsics.bits import bits_of, float_of
+from hetero.intrinsics.memory import load_relaxed, store_relaxed
+from hetero.jit import kernel
+from hetero.philox_loops.formulas import philox10
+from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
+from rode._paths.tiles import LANES, ROUNDS, tile
+from rode._paths.warp_tiles import warp_functions, words
+from rode._solver.kernel_arguments import START
+
+THREADS = 128
+GROUP = 256
+"""Number of blocks in a group: a block adds up their ends, two for each of its threads."""
+
+_ALL = 0xFFFFFFFF
+_WARPS = THREADS // LANES
+_REAL = {"float32": float32, "float64": float64}
+
+
+@kernel(device=True)
+def _position():
+    """Return the number of this warp, and the lane."""
+    t = uint32(cuda.threadIdx.x)
+    warp = int64(cuda.blockIdx.x) * _WARPS + int64(t // uint32(LANES))
+    return warp, t % uint32(LANES)
+
+
+@kernel(device=True)
+def _warp_offset(lane, size):
+    """Return the offset of this warp's part in its block's shared memory."""
+    return (uint32(cuda.threadIdx.x) - lane) // uint32(LANES) * uint32(size)
+
+
+def _scan(dtype, normals, rounds):
+    walk, join, put, _ = warp_functions(dtype, normals, rounds)
+    real, size, length = _REAL[dtype], words(dtype, rounds), tile(dtype, rounds)
+    count = _WARPS * size
+    drawn = normals is not None
+
+    @kernel
+    def scan_paths(run, noise, table, starts, aligned, out):
+        """Compute a path with each warp: warp `number` fills row `number` of out."""
+        buffer = cuda.shared.array(count, real, alignment=16)
+        number, lane = _position()
+        if number >= out.shape[0]:
+            return
+        path, base = uint32(run.path + uint32(number)), _warp_offset(lane, size)
+        row, source = out[number], out[number] if drawn else noise[number]
+        value, weight, first = starts[number], table[0, 0, lane], uint64(0)
+        while first < uint64(row.size):
+            full = aligned and first + uint64(length) <= uint64(row.size)
+            x = walk(run, path, lane, first, source, full, buffer, base)
+            carry, value = join(x, weight, lane, run, value)
+            put(x, carry, run, lane, first, full, buffer, base, row)
+            first += uint64(length)
+
+    return scan_paths
+
+
+def _bridge(dtype, normals, rounds=ROUNDS):
+    walk, join, _, put_bent = warp_functions(dtype, normals, rounds)
+    real, size, length = _REAL[dtype], words(dtype, rounds), tile(dtype, rounds)
+    count = _WARPS * size
+
+    @kernel
+    def bridge_tiles(run, table, start, ends, aligned, out):
+        """Compute a tile with each warp, from ends[number - 1] (or `start`) to ends[number]."""
+        buffer = cuda.shared.array(count, real, alignment=16)
+        number, lane = _position()
+        if number >= ends.size:
+            return
+        first, base = uint64(number) * uint64(length), _warp_offset(lane, size)
+        full = aligned and first + uint64(length) <= uint64(out.size)
+        value = start if number == 0 else ends[number - 1]
+        x = walk(run, run.path, lane, first, out, full, buffer, base)
+        carry, value = join(x, table[0, 0, lane], lane, run, value)
+        miss = ends[number] - value
+        carry += miss * table[1, 0, lane]
+        put_bent(x, carry, miss, table, run, lane, first, full, buffer, base, out)
+
+    return bridge_tiles
+
+
+def _long_scan(dtype, normals):
+    real, word = _REAL[dtype], np.uint32 if dtype == "float32" else np.uint64
+    empty = word(np.iinfo(word).max)
+    walk, join, put, _ = warp_functions(dtype, normals, ROUNDS)
+    size, length = words(dtype, ROUNDS), tile(dtype)
+    count = _WARPS * size
+
+    @kernel(device=True)
+    def before(total, lane, number, run, far, ends, starts):
+        """Return O at the start of this warp's tile, from the tiles of all warps, begun at 0."""
+        totals, sums = cuda.shared.array(_WARPS, real), cuda.shared.array(_WARPS, real)
+        group_start = cuda.shared.array(1, real)
+        warp, t = number % _WARPS, int64(cuda.threadIdx.x)
+        if lane == uint32(0):
+            totals[warp] = total
+        cuda.syncthreads()
+        zero = total - total
+        total, mine = zero, zero
+        for w in range(_WARPS):
+            mine = total if w == warp else mine
+            total = total + (run.mu_minus_1_tile * total + totals[w])
+        this_block = int64(cuda.blockIdx.x)
+        position, group = this_block % GROUP, this_block // GROUP
+        if t == 0:
+            store_relaxed(ends, this_block, bits_of(total))
+        earlier, other = zero, t
+        while other < position:
+            word_read = load_relaxed(ends, this_block - position + other)
+            while word(word_read) == empty:
+                word_read = load_relaxed(ends, this_block - position + other)
+            earlier += float_of(word_read) * far[position - 1 - other]
+            other += THREADS
+        for k in range(5):
+            earlier += cuda.shfl_xor_sync(_ALL, earlier, 16 >> k)
+        if lane == uint32(0):
+            sums[warp] = earlier
+        if t == THREADS - 1:
+            word_read = load_relaxed(starts, group)
+            while word(word_read) == empty:
+                word_read = load_relaxed(starts, group)
+            group_start[0] = far[position] * float_of(word_read)
+        cuda.syncthreads()
+        value = group_start[0]
+        for w in range(_WARPS):
+            value += sums[w]
+        if t == 0 and position == GROUP - 1:
+            store_relaxed(starts, group + 1, bits_of(total + far[1] * value))
+        for w in range(_WARPS):
+            if w < warp:
+                value = value + run.mu_minus_1_tile * value
+        return value + mine
+
+    @kernel
+    def scan_long(run, noise, table, far, ends, starts, aligned, out):
+        """Compute one path with all blocks, which the hardware starts in their order.
+
+        `far` holds mu^(B k) for blocks of B elements; `ends` and `starts` hold no number yet but
+        for starts[0].
+        """
+        buffer = cuda.shared.array(count, real, alignment=16)
+        number, lane = _position()
+        first, base = uint64(number) * uint64(length), _warp_offset(lane, size)
+        full = aligned and first + uint64(length) <= uint64(out.size)
+        weight = table[0, 0, lane]
+        x = walk(run, run.path, lane, first, noise, full, buffer, base)
+        carry, total = join(x, weight, lane, run, run.mu_minus_1 - run.mu_minus_1)
+        value = before(total, lane, number, run, far, ends, starts)
+        put(x, carry + value * weight, run, lane, first, full, buffer, base, out)
+
+    return scan_long
+
+
+_KINDS = (("float32", "float32"), ("float64", "float64"), ("float32", "fast"))
+scan_float32, scan_float64, scan_fast = (_scan(d, n, ROUNDS) for d, n in _KINDS)
+scan_noise_float32, scan_noise_float64 = (_scan(d, None, ROUNDS) for d in ("float32", "float64"))
+short_float32, short_float64, short_fast = (_scan(d, n, 1) for d, n in _KINDS)
+short_noise_float32, short_noise_float64 = (_scan(d, None, 1) for d in ("float32", "float64"))
+long_float32, long_float64, long_fast = (_long_scan(d, n) for d, n in _KINDS)
+long_noise_float32, long_noise_float64 = (_long_scan(d, None) for d in ("float32", "float64"))
+bridge_float32, bridge_float64, bridge_fast = (_bridge(d, n) for d, n in _KINDS)
+
+_SCANS = {"float32": scan_float32, "float64": scan_float64, "fast": scan_fast}
+_SCANS_NOISE = {"float32": scan_noise_float32, "float64": scan_noise_float64}
+_SHORT = {"float32": short_float32, "float64": short_float64, "fast": short_fast}
+_SHORT_NOISE = {"float32": short_noise_float32, "float64": short_noise_float64}
+_LONGS = {"float32": long_float32, "float64": long_float64, "fast": long_fast}
+_LONGS_NOISE = {"float32": long_noise_float32, "float64": long_noise_float64}
+_BRIDGES = {"float32": bridge_float32, "float64": bridge_float64, "fast": bridge_fast}
+
+
+def _make_clear_flags(word):
+    no_number = word(np.iinfo(word).max)
+
+    @kernel
+    def clear_flags(ends, starts, first):
+        """Mark all ends and starts as not yet written, except `first` at the start of the path."""
+        for i in range(cuda.grid(1), ends.size, cuda.gridsize(1)):
+            ends[i] = no_number
+            if i < starts.size:
+                starts[i] = first if i == 0 else no_number
+
+    return clear_flags
+
+
+def _make_begin_paths(draw):
+    @kernel
+    def begin_paths(run, start, deviation, out):
+        """Fill `out` with `start`, or with stationary values (`_paths/stationary.py`) if deviation
+        > 0."""
+        for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+            path = uint32(run.path + uint32(i))
+            a, b, c, d = philox10(START, START, path, run.stream, run.k0, run.k1)
+            out[i] = draw(a, b, c, d, deviation)[0] if deviation > 0.0 else start
+
+    return begin_paths
+
+
+begin_float32, begin_float64 = (
+    _make_begin_paths(box_muller_float32),
+    _make_begin_paths(box_muller_float64),
+)
+clear_float32, clear_float64 = _make_clear_flags(np.uint32), _make_clear_flags(np.uint64)
+
+
+def _aligned(*arrays) -> bool:
+    """Return whether every row begins at a multiple of 16 bytes."""
+    for array in arrays:
+        interface = getattr(array, "__cuda_array_interface__", None)
+        row = array.shape[-1] * np.dtype(array.dtype).itemsize
+        if interface is None or interface["data"][0] % 16 or (array.ndim > 1 and row % 16):
+            return False
+    return True
+
+
+def scan(run, table, start, deviation, noise, normals, out, stream=0):
+    """Fill the rows of `out` with paths from `start`, or with stationary ones if that is None.
+
+    `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
+    """
+    drawn, short = noise is None, table.shape[1] == 1
+    kinds = (_SHORT, _SHORT_NOISE) if short else (_SCANS, _SCANS_NOISE)
+    chosen = kinds[0][normals] if drawn else kinds[1][np.dtype(out.dtype).name]
+    noise, paths, T = out if drawn else noise, out.shape[0], out.dtype.type
+    starts = scratch("starts", paths, out.dtype, stream)
+    begin = begin_float32 if out.dtype.itemsize == 4 else begin_float64
+    begin[launch.grid_stride_blocks(paths), launch.THREADS, stream](
+        run, T(start or 0.0), T(deviation if start is None else 0.0), starts
+    )
+    chosen[launch.blocks_for(paths, _WARPS), THREADS, stream](
+        run, noise, resident(table), starts, _aligned(noise, out), out
+    )
+
+
+def long_scan(run, table, rate, start, noise, normals, out, stream=0):
+    """Fill `out` with one path from `start`; rate is delta/tau."""
+    drawn, word = noise is None, np.uint32 if out.dtype.itemsize == 4 else np.uint64
+    chosen = _LONGS[normals] if drawn else _LONGS_NOISE[np.dtype(out.dtype).name]
+    clear = clear_float32 if out.dtype.itemsize == 4 else clear_float64
+    length, noise = _WARPS * tile(out.dtype), out if drawn else noise
+    blocks = launch.blocks_for(out.size, length)
+    far = np.exp(-rate * length * np.arange(GROUP + 1)).astype(out.dtype)
+    kind = np.dtype(word)
+    # As many starts as a later group may have: one more than there are groups of blocks.
+    ends = scratch("block ends", blocks, kind, stream)
+    starts = scratch("group starts", blocks // GROUP + 1, kind, stream)
+    first = np.array([start], out.dtype).view(word)[0]
+    clear[launch.grid_stride_blocks(blocks), THREADS, stream](ends, starts, first)
+    tables = resident(table), resident(far)
+    chosen[blocks, THREADS, stream](*(run, noise, *tables, ends, starts, _aligned(noise, out), out))
+
+
+def bridge(run, table, start, ends, normals, out, stream=0):
+    """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
+    rounds, grid = table.shape[1], launch.blocks_for(ends.size, _WARPS)
+    chosen = _BRIDGES[normals] if rounds == ROUNDS else _bridge_of(out.dtype, normals, rounds)
+    chosen[grid, THREADS, stream](run, resident(table), start, ends, _aligned(out), out)
+
+
+@functools.cache
+def _bridge_of(dtype, normals, rounds):
+    """Return a kernel for tiles of another size, which studies use."""
+    return _bridge(dtype.name, normals, rounds)
+
+
+def ends_of(count, dtype, stream=0):
+    """Return memory for the ends of a bridge's tiles."""
+    return scratch("ends", count, dtype, stream)

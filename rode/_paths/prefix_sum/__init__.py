@@ -1,0 +1,1 @@
+"""Paths from given noise by a prefix sum."""

@@ -1,0 +1,35 @@
+"""Values of stationary processes at the beginning, on the CPU for both targets."""
+
+import numpy as np
+from numba import uint32
+
+from hetero.jit import serial
+from hetero.philox_loops.formulas import philox10
+from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
+from rode._solver.kernel_arguments import START
+
+
+def make_draw(draw, number):
+    """Make `fill(..)`, which draws stationary values in the type `number`."""
+
+    @serial
+    def fill(k0, k1, stream, first, deviation, paths):
+        out = np.empty(paths, number)
+        for i in range(paths):
+            words = philox10(START, START, uint32(first + uint32(i)), stream, k0, k1)
+            out[i] = draw(words[0], words[1], words[2], words[3], deviation)[0]
+        return out
+
+    return fill
+
+
+_FILLS = {
+    "float32": make_draw(box_muller_float32, np.float32),
+    "float64": make_draw(box_muller_float64, np.float64),
+}
+
+
+def stationary(key, stream, first, deviation, paths) -> np.ndarray:
+    """Draw from N(0, deviation^2) in the type of `deviation` for paths number `first` and on."""
+    fill = _FILLS[np.dtype(type(deviation)).name]
+    return fill(*key, np.uint32(stream), np.uint32(first), deviation, paths)

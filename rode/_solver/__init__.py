@@ -1,0 +1,1 @@
+"""The solver of random ODEs: schemes, problems and the fused integration."""

@@ -1,0 +1,305 @@
+"""Fused pipeline of a solver on the CPU.
+
+Groups of paths advance side by side, so that vector units can work on them.
+Each stage (words; noise; process and sums; coarse step; outputs) is a plain loop over the paths of
+a group without branches. A group's numbers stay in the caches; nothing else is stored.
+"""
+
+# ruff: noqa: RUF005 - Numba joins tuples by +.
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from llvmlite import ir
+from numba import int64, types, uint32
+from numba.extending import intrinsic
+
+import hetero
+from hetero.intrinsics.tuple_algebra import cast
+from hetero.jit import serial
+from hetero.philox_loops.formulas import philox10
+from rode._paths.step_formulas import advance
+from rode._solver.kernel_arguments import STEP_WORK
+from rode._solver.stage_formulas import (
+    block_of,
+    form_count,
+    make_averages,
+    make_initialize,
+    make_matvec,
+    make_read_column,
+    make_sample_law,
+)
+from rode._solver.stopping import results_of
+
+GROUP = 512
+"""Largest number of paths side by side: enough to hide the setup of each loop; not tuned."""
+
+
+SHORT_WORK = 1 << 24
+"""Number of fine steps that take less than 0.1 s. Below it, the calling thread takes a share of the
+work, because signals can wait that long."""
+
+
+def integrate(spec, run, tables, arrays, stop, stream=0):
+    """Advance every path by `run.count` coarse steps; see the CUDA twin.
+
+    Threads take groups of paths. They are Python's, which the loops let run side by side: a
+    parallel loop of Numba's takes longer to compile than all other code. The calling thread only
+    waits, so that it can answer Ctrl-C: then it sets `stop`, at which every loop looks after each
+    block of noise.
+    """
+    paths = arrays.o.size
+    share = -(-paths // hetero.threads())
+    size = min(GROUP, max(32, 32 * -(-share // 32)))
+    group, (rows, law, _, parameters) = compiled(spec), tables
+    starts, lock = iter(range(0, paths, size)), threading.Lock()
+
+    def advance_groups():
+        while not stop[0]:
+            with lock:
+                low = next(starts, paths)
+            if low == paths:
+                return
+            group(run, low, min(low + size, paths), rows, law, parameters, *arrays, stop)
+
+    workers = min(hetero.threads(), -(-paths // size))
+    if paths * run.count * (run.steps + STEP_WORK) < SHORT_WORK:
+        with contextlib.nullcontext() if workers == 1 else ThreadPoolExecutor(workers - 1) as pool:
+            futures = [pool.submit(advance_groups) for _ in range(workers - 1)]
+            advance_groups()
+        for future in futures:
+            future.result()
+        return
+    # Compiling is Python's work, so it is done where Ctrl-C ends it.
+    group(run._replace(count=0), 0, 0, rows, law, parameters, *arrays, stop)
+    with ThreadPoolExecutor(workers) as pool:
+        results_of([pool.submit(advance_groups) for _ in range(workers)], stop)
+
+
+@intrinsic
+def _is_set(typing, flag):
+    """Return whether flag[0] is not 0, read from memory each time: another thread may set it."""
+
+    def emit(context, builder, signature, arguments):
+        data = context.make_array(flag)(context, builder, arguments[0]).data
+        value = builder.load_atomic(data, "monotonic", 1)
+        return builder.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
+
+    return types.boolean(flag), emit
+
+
+@functools.cache
+def compiled(spec):
+    """Return the compiled loops of a solver."""
+    kinds = {"path": _make_path_step, "exact": _make_exact_step, "separable": _make_separable_step}
+    return _make_integrate_group(spec, kinds[spec.kind](spec))
+
+
+def _make_integrate_group(spec, advance_group):
+    """Make the loop over coarse steps for a group of paths, around `advance_group` of each kind."""
+    number_of = np.float32 if spec.dtype == "float32" else np.float64
+    initialize, record = make_initialize(spec), _make_record(spec)
+    write_column = make_write_column(spec.dimension)
+    dimension, count, degree = spec.dimension, spec.parameters, spec.degree
+
+    @serial
+    def group(run, low, high, rows, law, parameters, paths_o, paths_x, saved, peaks, failed, stop):
+        lanes = high - low
+        first = uint32(run.path + uint32(low))
+        o, x = np.empty(lanes, number_of), np.empty((dimension, lanes), number_of)
+        p, old = np.empty((count, lanes), number_of), np.empty(lanes, number_of)
+        sums, words = np.empty((degree + 1, lanes), number_of), np.empty((4, lanes), np.uint32)
+        for l in range(lanes):
+            i = int64(low + l)
+            for k in range(count):
+                p[k, l] = parameters[k, i if parameters.shape[1] > 1 else int64(0)]
+            o[l], state = initialize(
+                run, uint32(first + uint32(l)), i, paths_o, paths_x, parameters
+            )
+            write_column(state, x, l)
+        row, until = run.row, run.until
+        if run.done == 0:
+            record(run, row, True, run.t, low, o, x, p, saved, peaks, failed)
+        for n in range(run.count):
+            if _is_set(stop):
+                return
+            T = type(run.h)
+            t = run.t + T(run.done + n) * run.h
+            old[:] = o
+            advance_group(run, n, t, first, rows, law, old, o, x, p, sums, words, stop)
+            until -= 1
+            due = until == 0
+            if due:
+                row, until = row + 1, run.every
+            due_row = row if due else int64(-1)
+            record(run, due_row, False, t + run.h, low, o, x, p, saved, peaks, failed)
+        for l in range(lanes):
+            paths_o[low + l] = o[l]
+            for k in range(dimension):
+                paths_x[k, low + l] = x[k, l]
+
+    return group
+
+
+def make_write_column(count):
+    """Make `write_column(values, array, l)`, which writes a tuple into column l."""
+
+    @serial(forceinline=True)
+    def write_column(values, array, l):
+        for k in range(count):
+            array[k, l] = values[k]
+
+    return write_column
+
+
+def _make_record(spec):
+    """Make `record(..)`, which saves outputs and peaks of a group after a coarse step.
+
+    The outputs go to row `row` of `saved`, unless it is -1.
+    """
+    observe = spec.observe
+    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
+
+    @serial
+    def record(run, row, first, t, low, o, x, p, saved, peaks, failed):
+        if row < 0 and not run.peaks:
+            return
+        for l in range(o.size):
+            y = cast(observe(t, read_x(x, l, t), o[l], read_p(p, l, t)), t)
+            for k in range(len(y)):
+                size = abs(y[k])
+                if run.peaks and (first or not (size <= peaks[k, low + l])):
+                    if first or not math.isnan(peaks[k, low + l]):
+                        peaks[k, low + l] = size
+                    if not math.isfinite(size):
+                        failed[low + l] = 1
+                if row >= 0:
+                    saved[row, k, low + l] = y[k]
+                    if not math.isfinite(size):
+                        failed[low + l] = 1
+
+    return record
+
+
+def _make_step_group(spec):
+    """Make `step_group(..)`, which takes the coarse step of every path of a group from its sums."""
+    step, matvec = spec.step, make_matvec(form_count(spec))
+    write_column = make_write_column(spec.dimension)
+    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
+    read_sums = make_read_column(spec.degree + 1)
+
+    @serial
+    def step_group(run, t, rows, old, o, x, p, sums):
+        h = run.h
+        for l in range(o.size):
+            forms = matvec(rows, (old[l], o[l]) + read_sums(sums, l, h))
+            write_column(step(t, read_x(x, l, h), old[l], forms, read_p(p, l, h), h), x, l)
+
+    return step_group
+
+
+@serial
+def _fill(run, block, coarse, first, words):
+    """Fill `words` with one Philox block of a coarse step for every path of a group."""
+    k0, k1, stream = run.k0, run.k1, run.stream
+    for l in range(words.shape[1]):
+        a, b, c, d = philox10(block, coarse, uint32(first + uint32(l)), stream, k0, k1)
+        words[0, l] = a
+        words[1, l] = b
+        words[2, l] = c
+        words[3, l] = d
+
+
+def _make_path_step(spec):
+    """Make `advance_group` for sums of the fine steps of each path."""
+    size, draw, follow = block_of(spec)
+    degree, step_group = spec.degree, _make_step_group(spec)
+    read_sums, write_sums = make_read_column(degree + 1), make_write_column(degree + 1)
+    read_numbers, write_numbers = make_read_column(size), make_write_column(size)
+
+    @serial
+    def draw_numbers(sigma, words, noise):
+        """Turn words into noise, apart from the walk: a core runs few such long chains at once."""
+        for l in range(words.shape[1]):
+            write_numbers(draw(words[0, l], words[1, l], words[2, l], words[3, l], sigma), noise, l)
+
+    @serial
+    def walk(mu_minus_1, noise, o, sums):
+        for l in range(o.size):
+            value, total = follow(
+                o[l],
+                read_sums(sums, l, mu_minus_1),
+                read_numbers(noise, l, mu_minus_1),
+                mu_minus_1,
+            )
+            o[l] = value
+            write_sums(total, sums, l)
+
+    @serial
+    def walk_remainder(mu_minus_1, noise, o, sums, remainder):
+        """Advance by the first `remainder` numbers of a block."""
+        for l in range(o.size):
+            for j in range(remainder):
+                o[l] = advance(o[l], mu_minus_1, noise[j, l])
+                for d in range(degree, 0, -1):
+                    sums[d, l] += sums[d - 1, l]
+                sums[0, l] += o[l]
+
+    @serial
+    def advance_path(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
+        sums[:] = 0
+        noise = np.empty((size, o.size), o.dtype)
+        blocks = (run.steps + size - 1) // size
+        for b in range(blocks):
+            if _is_set(stop):
+                return
+            _fill(run, uint32(b), uint32(run.done + n), first, words)
+            draw_numbers(run.sigma, words, noise)
+            if (b + 1) * size <= run.steps:
+                walk(run.mu_minus_1, noise, o, sums)
+            else:
+                walk_remainder(run.mu_minus_1, noise, o, sums, run.steps - b * size)
+        step_group(run, t, rows, old, o, x, p, sums)
+
+    return advance_path
+
+
+def _make_exact_step(spec):
+    """Make `advance_group` for sums drawn from their joint distribution."""
+    step_group = _make_step_group(spec)
+    sample, write_column = make_sample_law(spec), make_write_column(spec.degree + 1)
+
+    @serial
+    def advance_exact(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
+        for l in range(o.size):
+            state = sample(law, old[l], n, uint32(first + uint32(l)), run)
+            o[l] = state[0]
+            write_column(state[1:], sums, l)
+        step_group(run, t, rows, old, o, x, p, sums)
+
+    return advance_exact
+
+
+def _make_separable_step(spec):
+    """Make `advance_group` for averages of G(t, O) and g(t, O) over the fine steps."""
+    step, averages = spec.step, make_averages(spec)
+    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
+    write_column = make_write_column(spec.dimension)
+
+    @serial
+    def advance_separable(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
+        for l in range(o.size):
+            if _is_set(stop):
+                return
+            p_of_path = read_p(p, l, run.h)
+            path = uint32(first + uint32(l))
+            o[l], single, double = averages(run, n, path, old[l], p_of_path)
+            write_column(step(read_x(x, l, run.h), single, double, p_of_path, run.h), x, l)
+
+    return advance_separable

@@ -1,0 +1,193 @@
+"""Fused pipeline of a solver on the GPU.
+
+One kernel computes random words, normal numbers, process, sums and coarse steps.
+
+A path has one thread, or 2, 4, .. 32 that share the fine steps of each coarse step: every thread
+runs its stretch from O = 0 (the first from the true value), and stretches are joined in pairs by a
+triangular matrix. All threads of a path then take the coarse step alike.
+"""
+
+# ruff: noqa: RUF005 - Numba joins tuples by +.
+
+from __future__ import annotations
+
+import functools
+
+from numba import int64, uint32
+
+from hetero import launch
+from hetero.cuda.driver import cuda
+from hetero.interruptible import ranges
+from hetero.intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
+from hetero.jit import kernel
+from hetero.philox_loops.formulas import philox10
+from rode._paths.step_formulas import advance
+from rode._solver.kernel_arguments import STEP_WORK, part_of
+from rode._solver.stage_formulas import (
+    block_of,
+    form_count,
+    make_averages,
+    make_initialize,
+    make_matvec,
+    make_read_parameters,
+    make_record,
+    make_sample_law,
+    next_save,
+    store_state,
+)
+
+THREADS = 128
+_ALL = 0xFFFFFFFF
+
+
+def integrate(spec, run, tables, arrays, stop, stream=0):
+    """Advance every path by `run.count` coarse steps.
+
+    A launch takes a fraction of a second, so that Python can answer signals between two of them.
+    The state carries over, and no bit depends on the launches.
+
+    Parameters
+    ----------
+    spec : KernelSpec
+    run : RunParameters
+    tables : RunTables
+    arrays : RunArrays
+    stop : flag of `_solver.stopping`
+        If it is set, the call returns after the launch that is running.
+    """
+    paths = arrays.o.size
+    grid, kernel = launch.blocks_for(paths * run.threads_per_path, THREADS), compiled(spec)
+    for begin, end in ranges(run.count, first=_first_launch(run, paths, launch.multiprocessors())):
+        if stop[0]:
+            return
+        part = part_of(run, begin, end - begin)
+        kernel[grid, THREADS, stream](part, *tables, *arrays)
+        if end - begin < run.count:  # the time that this one took decides on the next
+            cuda.synchronize()
+
+
+def _first_launch(run, paths: int, multiprocessors: int) -> int:
+    """Return a number of coarse steps that any GPU takes in less than half a second.
+
+    One thread takes some 0.1 us for a fine step, a multiprocessor at least 2e8 of them a second.
+    """
+    work = run.steps + STEP_WORK
+    return max(
+        1, min((multiprocessors << 25) // (paths * work), (run.threads_per_path << 20) // work)
+    )
+
+
+@functools.cache
+def compiled(spec):
+    """Return the kernel of a solver; its arguments are described in `_solver.kernel_arguments`."""
+    kinds = {"path": _make_path_step, "exact": _make_exact_step, "separable": _make_separable_step}
+    coarse = kinds[spec.kind](spec)
+    read_parameters, initialize = make_read_parameters(spec.parameters), make_initialize(spec)
+    record = make_record(spec)
+
+    @kernel
+    def integrate_paths(
+        run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks, failed
+    ):
+        thread = cuda.grid(1)
+        number, lane = int64(thread // run.threads_per_path), uint32(thread % run.threads_per_path)
+        writes = number < paths_o.size and lane == 0
+        number = min(number, int64(paths_o.size - 1))  # spare threads shuffle with the others
+        path = uint32(run.path + uint32(number))
+        p = read_parameters(parameters, number, run.h)
+        o, x = initialize(run, path, number, paths_o, paths_x, parameters)
+        row, until = run.row, run.until
+        if writes and run.done == 0:
+            record(run, row, True, run.t, number, x, o, p, saved, peaks, failed)
+        for n in range(run.count):
+            o, x = coarse(run, rows, law, transfers, n, path, lane, o, x, p)
+            row, until, due = next_save(run, row, until)
+            if writes:
+                t = run.t + type(run.h)(run.done + n + 1) * run.h
+                record(run, due, False, t, number, x, o, p, saved, peaks, failed)
+        if writes:
+            store_state(o, x, number, paths_o, paths_x)
+
+    return integrate_paths
+
+
+# Each maker below returns coarse(run, rows, law, transfers, n, path, lane, o, x, p), which gives
+# the process and x after coarse step n.
+
+
+def _make_path_step(spec):
+    """Make `coarse` for sums of the fine steps of each path."""
+    size, draw, walk = block_of(spec)
+    step, matvec, length = spec.step, make_matvec(form_count(spec)), spec.degree + 2
+    zeros = (0.0,) * (spec.degree + 1)
+
+    @kernel(device=True)
+    def stretch(run, n, path, lane, o):
+        """Return the process and its sums after this thread's fine steps."""
+        blocks = uint32(run.steps // size // run.threads_per_path)
+        block, number = uint32(lane * blocks), uint32(run.done + n)
+        value = o if lane == 0 else o - o
+        sums = cast(zeros, run.h)
+        for _ in range(blocks):
+            w0, w1, w2, w3 = philox10(block, number, path, run.stream, run.k0, run.k1)
+            value, sums = walk(value, sums, draw(w0, w1, w2, w3, run.sigma), run.mu_minus_1)
+            block = uint32(block + uint32(1))
+        remainder = run.steps % size
+        if remainder > 0:  # one thread a path, then
+            words = philox10(block, number, path, run.stream, run.k0, run.k1)
+            last = draw(*words, run.sigma)
+            for j in range(remainder):
+                value = advance(value, run.mu_minus_1, last[j])
+                sums = add_to_iterated_sums(sums, value)
+        return (value,) + sums
+
+    @kernel(device=True)
+    def joined(run, transfers, lane, state):
+        """Return the state after the stretches of all threads of a path."""
+        bit, level = uint32(1), 0
+        while bit < uint32(run.threads_per_path):
+            other = state
+            for i in range(length):
+                other = replace_component(other, int64(i), cuda.shfl_xor_sync(_ALL, state[i], bit))
+            late = lane & bit != 0
+            first, second = (other, state) if late else (state, other)
+            for i in range(length):
+                total = second[i]
+                for j in range(i + 1):
+                    total += transfers[level, i, j] * first[j]
+                state = replace_component(state, int64(i), total)
+            bit, level = uint32(bit << uint32(1)), level + 1
+        return state
+
+    @kernel(device=True)
+    def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
+        state = joined(run, transfers, lane, stretch(run, n, path, lane, o))
+        t = run.t + type(run.h)(run.done + n) * run.h
+        return state[0], step(t, x, o, matvec(rows, (o,) + state), p, run.h)
+
+    return coarse
+
+
+def _make_exact_step(spec):
+    """Make `coarse` for sums drawn from their joint distribution."""
+    step, matvec, sample = spec.step, make_matvec(form_count(spec)), make_sample_law(spec)
+
+    @kernel(device=True)
+    def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
+        state = sample(law, o, n, path, run)
+        t = run.t + type(run.h)(run.done + n) * run.h
+        return state[0], step(t, x, o, matvec(rows, (o,) + state), p, run.h)
+
+    return coarse
+
+
+def _make_separable_step(spec):
+    """Make `coarse` for averages of G(t, O) and g(t, O) over the fine steps."""
+    step, averages = spec.step, make_averages(spec)
+
+    @kernel(device=True)
+    def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
+        o, single, double = averages(run, n, path, o, p)
+        return o, step(x, single, double, p, run.h)
+
+    return coarse

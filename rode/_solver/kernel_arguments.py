@@ -1,0 +1,129 @@
+"""Functions that a solver's loops are compiled from, and their arguments, for both targets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+START = np.uint32(0xFFFFFFFF)
+"""Counter word that replaces the coarse step when the start of a path's process is drawn.
+
+The counter of a block is (number in the coarse step, coarse step, path, stream).
+"""
+
+
+STEP_WORK = 16
+"""Number of fine steps that take about as long as the scheme and outputs of one coarse step."""
+
+
+class KernelSpec(NamedTuple):
+    """Functions that a solver is compiled from: the key of its compiled code.
+
+    Attributes
+    ----------
+    kind : {"path", "exact", "separable"}
+        Sums over the path's fine steps; sums drawn from their distribution; averages of G and g.
+    step : a scheme of `_solver.scheme_formulas`
+    observe : (t, x, O, p) -> outputs
+    start : (O, p) -> x at the beginning
+    fields : (t, O, p) -> (G_1, .., G_n, g), for kind "separable" only
+    dtype, normals : of the solver and of the normal numbers
+    degree : D; sums F_0 .. F_D
+    dimension, parameters : of x and p
+    table_rows : rows of `RunTables.parameters`: what `start` gets as p, which may be more
+    """
+
+    kind: str
+    step: object
+    observe: object
+    start: object
+    fields: object
+    dtype: str
+    normals: str
+    degree: int
+    dimension: int
+    parameters: int
+    table_rows: int
+
+
+class RunParameters(NamedTuple):
+    """Numbers of one call. Floats are of the solver's type.
+
+    Attributes
+    ----------
+    k0, k1, stream : Philox key and stream
+    path : number of the first path
+    done, count : coarse steps before this call, and in it
+    steps : M, fine steps in a coarse one
+    threads_per_path : on a GPU; 1 on a CPU
+    every : coarse steps from one saved time to the next; 0 saves none
+    row : number of the row of `RunArrays.saved` that was written last, -1 before the first
+    until : coarse steps from the start of this call to the next saved time
+    peaks : whether the largest |output| is recorded
+    stationary : whether O_0 is `start` times a normal number, or `start`
+    """
+
+    k0: np.uint32
+    k1: np.uint32
+    stream: np.uint32
+    path: np.uint32
+    done: int
+    count: int
+    steps: int
+    threads_per_path: int
+    every: int
+    row: int
+    until: int
+    peaks: bool
+    stationary: bool
+    t: float
+    h: float
+    mu_minus_1: float
+    sigma: float
+    start: float
+
+
+class RunTables(NamedTuple):
+    """Matrices of one call, as arrays on the device in the solver's data type.
+
+    Attributes
+    ----------
+    rows : (forms, D + 3), linear forms of (O_0, O_M, F_0, .., F_D) for the scheme
+    law : (D + 2, 1 + numbers), (O_M, F_0, .., F_D) of O_0 and standard normal numbers; kind "exact"
+    transfers : (5, D + 2, D + 2), T^(L 2^k) for stretches of L fine steps; several threads a path
+    parameters : (numbers, sets), one set or one a path; see `Problem.table`
+    """
+
+    rows: np.ndarray
+    law: np.ndarray
+    transfers: np.ndarray
+    parameters: np.ndarray
+
+
+class RunArrays(NamedTuple):
+    """Arrays that a call reads and writes, on the device; floats are of the solver's type.
+
+    Attributes
+    ----------
+    o : (paths,), the process; x : (dimension, paths), the solution; both at the end of the call
+    saved : (times, outputs, paths)
+    peaks : (outputs, paths), largest |output| so far; not used without `RunParameters.peaks`
+    failed : (paths,) uint8, 1 for each path of which an output was infinite or NaN at a time that
+        was saved or looked at for its peak
+    """
+
+    o: np.ndarray
+    x: np.ndarray
+    saved: np.ndarray
+    peaks: np.ndarray
+    failed: np.ndarray
+
+
+def part_of(run: RunParameters, begin: int, count: int) -> RunParameters:
+    """Return the parameters for `count` coarse steps of a call, from number `begin` on."""
+    if run.every == 0:
+        return run._replace(done=run.done + begin, count=count)
+    rows, since = divmod(run.every - run.until + begin, run.every)
+    until = run.every - since
+    return run._replace(done=run.done + begin, count=count, row=run.row + rows, until=until)

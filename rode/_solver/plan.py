@@ -1,0 +1,186 @@
+"""Checked arguments of `solve`, and the quantities that follow from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetero import validation
+from rode._solver import schemes as solver_schemes
+from rode._solver.problem_checks import try_functions
+from rode._solver.stability import largest_step
+from rode.normals import float_type
+from rode.problems import Problem
+from rode.process import integrals_law, sums_law, transfer
+
+MOST_STEPS = 2**32 - 1
+"""Bound of the numbers of coarse and fine steps, which are words of the Philox counter."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Work of a run: paths, coarse steps of each, fine steps of all, normal numbers drawn."""
+
+    paths: int
+    coarse_steps: int
+    fine_steps: int
+    normals: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Checked arguments of a run. `fine` is M; None for the limit of ever finer steps."""
+
+    problem: Problem
+    scheme: str
+    K: int
+    t0: float
+    h: float
+    steps: int
+    fine: int | None
+    paths: int
+    exact: bool
+    dtype: str
+    normals: str
+
+    @classmethod
+    def checked(cls, problem, method, t_span, h, delta, paths, sampling, dtype, normals) -> Plan:
+        """Check the arguments of `solve` and return the plan."""
+        if not isinstance(problem, Problem):
+            raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
+        scheme, K = _scheme_of(problem, method)
+        exact = _is_exact(problem, sampling)
+        dtype = float_type(dtype).name
+        normals = dtype if normals is None else normals
+        kinds = {"float64": ("float64", "float32"), "float32": ("float32", "fast")}[dtype]
+        validation.check_choice("normals", normals, kinds)
+        t0, t1 = span_of(t_span)
+        try_functions(problem, (t0,))
+        h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
+        steps = _ratio("h", h, "t_span", t1 - t0)
+        paths = validation.check_integer("paths", paths, 1, 2**32)
+        if problem.sets not in (1, paths):
+            raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
+        if problem.linear and h > (most := largest_step(problem, scheme, K)):
+            raise ValueError(
+                f"h={h:g} is not stable: {method!r} needs h <= {most:.6g} s for {problem.name!r}"
+            )
+        fine = _fine_steps(method, h, delta, exact)
+        if steps >= MOST_STEPS or (not exact and fine >= MOST_STEPS):
+            raise ValueError(
+                f"h={h:g} makes {steps:.6g} coarse steps of {fine or 1:.6g} fine ones: both must "
+                f"be below {MOST_STEPS}. Take a shorter t_span, or a larger delta (None: h^order) "
+                "or sampling='exact'"
+            )
+        return cls(problem, scheme, K, t0, h, steps, fine, paths, exact, dtype, normals)
+
+    @property
+    def kind(self) -> str:
+        """Kind of the compiled solver; see `KernelSpec`."""
+        return "separable" if self.problem.B is None else ("exact" if self.exact else "path")
+
+    @property
+    def degree(self) -> int:
+        """Degree D of the sums F_0 .. F_D; of kind "separable", 0 for Euler and 1 for averages."""
+        return int(self.scheme != "euler") if self.kind == "separable" else self.K - 1
+
+    def law(self):
+        """Return the distribution of (O_h, F_0, .., F_D) or (O_h, J_0, .., J_D) given O_0."""
+        process = self.problem.process
+        if self.fine is None:
+            return integrals_law(process, self.h, self.degree)
+        return sums_law(process, self.h / self.fine, self.degree, self.fine)
+
+    def transfers(self, threads_per_path: int) -> np.ndarray:
+        """Return T^(L 2^k), k < 5, for stretches of L fine steps."""
+        size = self.degree + 2
+        if threads_per_path == 1:
+            return np.zeros((5, size, size))
+        stretch, delta = self.fine // threads_per_path, self.h / self.fine
+        return np.array(
+            [transfer(self.problem.process, delta, self.degree, stretch << k) for k in range(5)]
+        )
+
+    def work(self) -> Work:
+        """Return the work that the run does."""
+        fine = self.fine or 1
+        draws = self.K + 1 if self.kind == "exact" else fine
+        done = self.paths * self.steps
+        return Work(self.paths, self.steps, done * (1 if self.exact else fine), done * draws)
+
+
+def _scheme_of(problem: Problem, method: str) -> tuple[str, int]:
+    scheme, K = solver_schemes.parsed(method)
+    if scheme == "rode-taylor" and not problem.linear:
+        raise ValueError(
+            f"method {method!r} is for linear problems x' = A x + B O: the terms that the "
+            f"paper leaves out for others lower its order to 1. {problem.name!r} is not "
+            "declared linear; take 'averaged-heun'"
+        )
+    return scheme, K
+
+
+def _is_exact(problem: Problem, sampling: str) -> bool:
+    exact = validation.check_choice("sampling", sampling, ("path", "exact")) == "exact"
+    if exact and problem.B is None:
+        raise ValueError(
+            "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
+            "G(t, O) and g(t, O) have no joint normal law; take sampling='path'"
+        )
+    return exact
+
+
+def _fine_steps(method: str, h: float, delta, exact: bool) -> int | None:
+    if delta is None:
+        return None if exact else solver_schemes.fine_steps(method, h)
+    delta = validation.check_in_range("delta", delta, 0.0, h, closed="right")
+    return _ratio("delta", delta, "h", h)
+
+
+def _ratio(name: str, step: float, whole: str, length: float) -> int:
+    """Return how many steps make the length; if not an integer, name the nearest step that fits."""
+    count = length / step
+    if count == math.inf:
+        raise ValueError(f"{name}={step:g} is too small for {whole} of length {length:g}")
+    nearest = round(count)
+    if nearest < 1 or abs(count - nearest) > 1e-9 * max(1.0, count):
+        divisor = length / max(nearest, 1)
+        raise ValueError(
+            f"{name}={step:g} does not divide {whole} of length {length:g}; {divisor:.17g} does"
+        )
+    return nearest
+
+
+def span_of(t_span) -> tuple[float, float]:
+    """Return the two times as floats."""
+    if isinstance(t_span, str) or not np.iterable(t_span) or len(ends := tuple(t_span)) != 2:
+        raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
+    begin, end = (validation.check_finite("t_span", t) for t in ends)
+    if end <= begin:
+        raise ValueError(f"t_span must end after it begins, got {t_span!r}")
+    return begin, end
+
+
+def choose_threads_per_path(plan: Plan, asked, device) -> int:
+    """Return the threads of a path, which share the fine steps of a coarse one in equal blocks."""
+    block = 2 if plan.normals == "float64" else 4
+    shared = plan.fine or 1  # 1 is shared by no threads
+    divisors = [w for w in (1, 2, 4, 8, 16, 32) if w == 1 or shared % (w * block) == 0]
+    if asked is not None:
+        if asked not in (1, 2, 4, 8, 16, 32):
+            raise ValueError(f"threads_per_path must be a power of two up to 32, got {asked!r}")
+        if asked not in divisors or (asked > 1 and plan.kind != "path"):
+            raise ValueError(
+                f"threads_per_path={asked} needs sampling='path', additive noise and h/delta "
+                f"divisible by {asked * block}"
+            )
+        return asked
+    if device.kind == "cpu" or plan.kind != "path":
+        return 1
+    from hetero import launch
+
+    enough = 512 * launch.multiprocessors()
+    useful = [w for w in divisors if w == 1 or plan.fine // w >= 8 * block]
+    return next((w for w in useful if plan.paths * w >= enough), useful[-1])

@@ -1,0 +1,181 @@
+"""Checks of a user's problem: parameters, and one call of each function."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+import numpy as np
+
+from hetero import validation
+from hetero.arrays import as_real
+
+TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
+"""Times at which functions are tried in turn, as long as the start time is unknown."""
+
+
+def table_of(parameters) -> np.ndarray:
+    """Return the parameters as a (numbers, sets) array."""
+    if not np.iterable(parameters):
+        raise TypeError(f"parameters must be a sequence of numbers or arrays, got {parameters!r}")
+    columns = [np.atleast_1d(as_real("parameters", v)) for v in parameters]
+    if any(c.ndim != 1 for c in columns):
+        raise ValueError("parameters must hold numbers or one-dimensional arrays")
+    sets = {c.size for c in columns if c.size != 1}
+    if len(sets) > 1 or 0 in sets:
+        raise ValueError(f"arrays in parameters must have one length, got {sorted(sets)}")
+    if not all(np.isfinite(c).all() for c in columns):
+        raise ValueError("parameters must be finite, got NaN or infinity")
+    size = sets.pop() if sets else 1
+    return np.array([np.broadcast_to(c, size) for c in columns]).reshape(len(columns), size)
+
+
+def start_of(start, dimension: int, offset: int):
+    """Return (function of (O, p), initial values) for the argument `start` of a problem.
+
+    The function reads the initial values behind `offset` parameters. They are empty if `start` is
+    a function.
+    """
+    if callable(start):
+        return start, ()
+    from rode._solver.problem_functions import start_from
+
+    if start is not None and not np.iterable(start):
+        raise TypeError(f"start must hold {dimension} numbers or be a function, got {start!r}")
+    values = (0.0,) * dimension if start is None else tuple(start)
+    if len(values) != dimension:
+        raise ValueError(f"start must have {dimension} numbers, got {len(values)}")
+    return start_from(offset, dimension), tuple(validation.check_finite("start", v) for v in values)
+
+
+def outputs_of(problem, outputs) -> tuple[str, ...]:
+    """Return the names of a problem's outputs, after one call of each function."""
+    count = len(try_functions(problem, TIMES))
+    names = tuple(outputs) if outputs else tuple(f"y{i}" for i in range(count))
+    if len(names) != count:
+        raise ValueError(f"outputs names {len(names)} outputs, observe returns {count}")
+    if problem.linear:
+        _require_linear(problem)
+    return names
+
+
+def try_functions(problem, times) -> tuple:
+    """Call every function once at the start of the first path and return its outputs.
+
+    A start that is drawn has no fixed value: functions must be defined at one of the quartiles of
+    its law, and at one of `times`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming function and arguments, for a function that fails or returns something else.
+    """
+    if problem.start_process is None:
+        quartile = float(f"{0.6745 * problem.process.deviation:.3g}")
+        values = quartile, -quartile
+    else:
+        values = (problem.start_process,)
+    failure = None
+    for t in times:
+        for o in values:
+            try:
+                return _try_at(problem, t, o)
+            except ValueError as error:  # the function is not defined there
+                failure = failure or error
+    raise failure
+
+
+def _try_at(problem, t: float, o: float) -> tuple:
+    """Call every function for the first path at time t and O = o; return its outputs."""
+    p, count = first_parameters(problem), problem.dimension
+    x = problem.start_numbers or _numbers(problem, "start", count, O=o, p=p)
+    x = tuple(map(float, x))
+    _numbers(problem, "H", count, x=x, p=p)
+    if problem.B is not None:
+        _numbers(problem, "B", count, p=p)
+    if problem.G is not None:
+        _numbers(problem, "G", count, t=t, O=o, p=p)
+        value = tried(problem, "g", t=t, O=o, p=p)
+        if not isinstance(value, Real):
+            raise TypeError(f"g must return a number, got {value!r}")
+    return _numbers(problem, "observe", None, t=t, x=x, O=o, p=p)
+
+
+def first_parameters(problem) -> tuple[float, ...]:
+    """Return the parameters of the first path, in the form that functions receive."""
+    return tuple(map(float, problem.parameters[:, 0]))
+
+
+def _numbers(problem, name: str, count: int | None, **arguments) -> tuple:
+    """Call a function that must return a tuple of `count` numbers, or of at least one."""
+    value = tried(problem, name, **arguments)
+    right = isinstance(value, tuple) and all(isinstance(v, Real) for v in value)
+    if not right or len(value) != (count or len(value) or 1):
+        raise TypeError(f"{name} must return {_RESULTS[name].format(count)}, got {value!r}")
+    return value
+
+
+_RESULTS = {
+    "start": "a tuple of {} numbers",
+    "H": "a tuple of {} numbers",
+    "B": "a tuple of {} numbers",
+    "G": "a tuple of {} numbers",
+    "g": "a number",
+    "observe": "a tuple of outputs, which are numbers",
+}
+
+
+def tried(problem, name: str, **arguments):
+    """Call a function of a problem without compiling it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the function fails: what was called, and what the function must look like. ValueError if
+        it is not defined for these arguments.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return called(getattr(problem, name), *arguments.values())
+    except Exception as error:
+        undefined = isinstance(error, ArithmeticError | ValueError)
+        call = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
+        expected = _RESULTS[name].format(problem.dimension)
+        sizes = {"x": problem.dimension, "p": problem.parameters.shape[0]}
+        lengths = " and ".join(
+            f"{k} has {n} number{'s' * (n != 1)}" + " (those of parameters=)" * (k == "p")
+            for k, n in sizes.items()
+            if k in arguments
+        )
+        remedy = (
+            "It must be defined where the solution starts; functions of NumPy, such as numpy.log, "
+            "return NaN or infinity instead of raising an error. "
+            if undefined
+            else ""
+        )
+        raise (ValueError if undefined else TypeError)(
+            f"{name}({call}) raised {type(error).__name__}: {error}. {remedy}{name} must be a "
+            f"function ({', '.join(arguments)}) -> {expected}, where {lengths}"
+        ) from error
+
+
+def called(function, *arguments):
+    """Call the Python function behind a compiled one."""
+    return getattr(function, "py_func", function)(*arguments)
+
+
+def _require_linear(problem) -> None:
+    """Raise ValueError unless H agrees with its matrix at four random points."""
+    p = first_parameters(problem)
+    rng = np.random.default_rng(1)
+    matrix = problem.matrix()
+    for _ in range(4):
+        x = rng.standard_normal(problem.dimension)
+        result = np.array(tried(problem, "H", x=tuple(map(float, x)), p=p))
+        product = matrix @ x
+        size = np.abs(matrix) @ np.abs(x) + np.abs(result)
+        if not np.all(np.abs(result - product) <= 1e-9 * size + math.ulp(0.0)):
+            raise ValueError(
+                f"H is not a matrix times x (H({x}) = {result}, the matrix gives {product}); "
+                "set linear=False and use an averaged scheme"
+            )

@@ -1,0 +1,1 @@
+"""Statistics over the paths of a solution."""

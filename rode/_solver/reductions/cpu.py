@@ -1,0 +1,62 @@
+"""Statistics over paths on the CPU: rows of numbers, one for each time and output."""
+
+import numpy as np
+from numba import prange
+
+import hetero
+from hetero.interruptible import ranges
+from hetero.jit import parallel
+
+FIRST_NUMBERS = 1 << 21
+"""Numbers that are sorted at first: less than a second's work."""
+
+
+def moments(rows, mean, squares, stream=0):
+    """Fill `mean` and `squares`, the sum of squared distances from it, for each row of `rows`."""
+    for begin, end in _row_ranges(rows):
+        _moments(rows[begin:end], mean[begin:end], squares[begin:end])
+
+
+@parallel
+def _moments(rows, mean, squares):
+    for r in prange(rows.shape[0]):
+        total = 0.0
+        for x in rows[r]:
+            total += np.float64(x)
+        middle = total / rows.shape[1]
+        spread = 0.0
+        for x in rows[r]:
+            spread += (np.float64(x) - middle) ** 2
+        mean[r] = middle
+        squares[r] = spread
+
+
+def order(rows, ranks, result, stream=0):
+    """Fill result[r, k] with the number of rank `ranks[k]` (from 0) in row r, NaN last."""
+    for begin, end in _row_ranges(rows):
+        _order(rows[begin:end], ranks, result[begin:end])
+
+
+def _row_ranges(rows):
+    """Yield ranges of rows, between which signals are answered."""
+    return ranges(rows.shape[0], first=FIRST_NUMBERS // rows.shape[1], multiple=hetero.threads())
+
+
+@parallel
+def _order(rows, ranks, result):
+    for r in prange(rows.shape[0]):
+        line = np.sort(rows[r])
+        for k in range(ranks.size):
+            result[r, k] = line[ranks[k]]
+
+
+def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
+    """Return the number of paths that are infinite or NaN, and of others with such outputs.
+
+    o has the shape (paths,), x (dimension, paths), failed (paths,): see
+    `rode._solver.kernel_arguments.RunArrays`.
+    """
+    finite = np.isfinite(o)
+    for row in x:
+        finite &= np.isfinite(row)
+    return finite.size - int(np.count_nonzero(finite)), int(np.count_nonzero(finite & failed))

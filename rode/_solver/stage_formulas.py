@@ -1,0 +1,209 @@
+"""Factories of the functions that the solver's loops on both targets are built from.
+
+Each takes the `KernelSpec` of a solver, or a number from it.
+"""
+
+# ruff: noqa: RUF005 - Numba joins tuples by +.
+
+import math
+
+import numpy as np
+from numba import int64, uint32
+
+from hetero.intrinsics.floats import fma
+from hetero.intrinsics.tuple_algebra import add, cast, replace_component, scale
+from hetero.jit import scalar
+from hetero.philox_loops.formulas import philox10
+from rode._paths.step_formulas import advance
+from rode._solver.kernel_arguments import START
+from rode._solver.noise_formulas import BLOCKS
+
+
+def block_of(spec):
+    """Return the functions that turn words into noise for this solver."""
+    return BLOCKS[spec.dtype, spec.normals]
+
+
+def exact_blocks(spec) -> int:
+    """Return how many Philox blocks a coarse step of kind "exact" takes."""
+    return -(-(spec.degree + 2) // block_of(spec).size)
+
+
+def form_count(spec) -> int:
+    """Return the number of linear forms that the scheme uses: one for each degree."""
+    return spec.degree + 1
+
+
+def make_matvec(count):
+    """Make `matvec(matrix, x)`, which multiplies a matrix with `count` rows by the tuple x."""
+    zeros = (0.0,) * count
+
+    @scalar(forceinline=True)
+    def matvec(matrix, x):
+        result = cast(zeros, x[0])
+        for i in range(count):
+            total = matrix[i, 0] * x[0]
+            for j in range(1, len(x)):
+                total = fma(matrix[i, j], x[j], total)
+            result = replace_component(result, int64(i), total)
+        return result
+
+    return matvec
+
+
+def make_sample_law(spec):
+    """Make `sample(law, o, n, path, run)`, which draws (O_M, F_0, .., F_D) given O_0 = o."""
+    draw = block_of(spec).draw
+
+    @scalar(forceinline=True)
+    def one(block, n, path, run):
+        T = type(run.h)
+        return draw(*philox10(block, n, path, run.stream, run.k0, run.k1), T(1.0))
+
+    def joined(before, after):
+        @scalar
+        def both(block, n, path, run):
+            return before(block, n, path, run) + one(after, n, path, run)
+
+        return both
+
+    numbers = one
+    for b in range(1, exact_blocks(spec)):
+        numbers = joined(numbers, np.uint32(b))
+    matvec = make_matvec(spec.degree + 2)
+
+    @scalar(forceinline=True)
+    def sample(law, o, n, path, run):
+        return matvec(law, (o,) + numbers(np.uint32(0), uint32(run.done + n), path, run))
+
+    return sample
+
+
+def make_read_parameters(count):
+    """Make `read_parameters(parameters, number, like)`: the first `count` parameters of a path."""
+    read_column = make_read_column(count)
+
+    @scalar(forceinline=True)
+    def read_parameters(parameters, number, like):
+        return read_column(parameters, number if parameters.shape[1] > 1 else int64(0), like)
+
+    return read_parameters
+
+
+def make_read_solution(spec):
+    """Make `read_solution(paths_x, number, like)`: the solution of a path as a tuple."""
+    return make_read_column(spec.dimension)
+
+
+def make_read_column(count):
+    """Make `read_column(array, column, like)`: the `count` numbers of a column as a tuple."""
+    zeros = (0.0,) * count
+
+    @scalar(forceinline=True)
+    def read_column(array, column, like):
+        result = cast(zeros, like)
+        for i in range(count):
+            result = replace_component(result, int64(i), array[i, column])
+        return result
+
+    return read_column
+
+
+def make_initialize(spec):
+    """Make `initialize(run, path, number, paths_o, paths_x, parameters)`.
+
+    It returns the initial or resumed O and x of a path.
+    """
+    draw, initial, read_solution = block_of(spec).draw, spec.start, make_read_solution(spec)
+    read_parameters = make_read_parameters(spec.table_rows)
+
+    @scalar
+    def initialize(run, path, number, paths_o, paths_x, parameters):
+        if run.done > 0:
+            return paths_o[number], read_solution(paths_x, number, run.h)
+        o = run.start
+        if run.stationary:
+            o = draw(*philox10(uint32(0), START, path, run.stream, run.k0, run.k1), run.start)[0]
+        return o, cast(initial(o, read_parameters(parameters, number, run.h)), run.h)
+
+    return initialize
+
+
+@scalar
+def store_state(o, x, number, paths_o, paths_x):
+    """Store the state of a path for the next call."""
+    paths_o[number] = o
+    for i in range(len(x)):
+        paths_x[i, number] = x[i]
+
+
+def make_averages(spec):
+    """Make `averages(run, n, path, o, p)`: O_M and two averages of (G, g) over a coarse step.
+
+    With phi_j = (G, g) at fine step j, the single average is the sum of phi_j over j = 0 .. M-1,
+    divided by M; the double average is the sum of (M - j) phi_j, divided by M^2/2. The plain Euler
+    scheme uses (G, g) at the start of the step instead of both.
+    """
+    draw, size, fields = block_of(spec).draw, block_of(spec).size, spec.fields
+    plain = spec.degree == 0
+
+    @scalar
+    def averages(run, n, path, o, p):
+        T = type(run.h)
+        t, delta = run.t + T(run.done + n) * run.h, run.h / T(run.steps)
+        phi = cast(fields(t, o, p), run.h)
+        single, double = phi, phi
+        block, last = uint32(0), run.steps - 1
+        step = uint32(run.done + n)
+        for first in range(0, run.steps, size):
+            numbers = draw(*philox10(block, step, path, run.stream, run.k0, run.k1), run.sigma)
+            block = uint32(block + uint32(1))
+            for j in range(min(size, run.steps - first)):
+                o = advance(o, run.mu_minus_1, numbers[j])
+                if not plain and first + j < last:
+                    phi = cast(fields(t + T(first + j + 1) * delta, o, p), run.h)
+                    single = add(single, phi)
+                    double = add(double, single)
+        if plain:
+            return o, single, double
+        share = T(1.0) / T(run.steps)
+        return o, scale(share, single), scale(T(2.0) * share * share, double)
+
+    return averages
+
+
+def make_record(spec):
+    """Make `record(..)`, which saves outputs and peaks of a path after a coarse step.
+
+    The outputs go to `saved` if `row` >= 0; `first` starts the peaks anew. Peaks are NaN from the
+    first NaN on.
+    """
+    observe = spec.observe
+
+    @scalar
+    def record(run, row, first, t, number, x, o, p, saved, peaks, failed):
+        if row < 0 and not run.peaks:
+            return
+        y = cast(observe(t, x, o, p), run.h)
+        for i in range(len(y)):
+            size = abs(y[i])
+            if run.peaks and (first or not (size <= peaks[i, number])):
+                if first or not math.isnan(peaks[i, number]):
+                    peaks[i, number] = size
+                if not math.isfinite(size):
+                    failed[number] = 1
+            if row >= 0:
+                saved[row, i, number] = y[i]
+                if not math.isfinite(size):
+                    failed[number] = 1
+
+    return record
+
+
+@scalar
+def next_save(run, row, until):
+    """Return (row, until, due) after a coarse step: due is the row to save, or -1 for none."""
+    until -= 1
+    if until != 0:
+        return row, until, int64(-1)
+    return row + 1, run.every, row + 1

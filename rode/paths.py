@@ -1,0 +1,189 @@
+"""Paths of Ornstein-Uhlenbeck processes in memory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import memory, philox, region, validation
+from hetero.arrays import Workspace, as_real
+from hetero.devices import device_of, resolve
+from hetero.jit import loops_for
+from rode._paths.tiles import ROUNDS, path_of, tile
+from rode.normals import float_type, places_of
+from rode.process import Process, process_of
+
+METHODS = ("bridge", "scan", "sweeps")
+
+STREAM = 0x0F00
+"""Stream word of the Philox counter; the ends of a bridge use the next stream."""
+
+MANY = 1024
+"""Paths from which each is walked by one warp."""
+
+BREAK_EVEN = 1_000_000
+"""Elements from which a GPU is faster although they are copied to the host."""
+
+
+def ornstein_uhlenbeck(
+    size,
+    delta: float,
+    *,
+    process: Process | None = None,
+    start: float | None = None,
+    method: str | None = None,
+    noise=None,
+    dtype=np.float64,
+    normals: str | None = None,
+    rng=None,
+    first_path: int = 0,
+    out=None,
+    device=None,
+):
+    """O_1, O_2, .. of dO = -O/tau dt + sqrt(c) dW at steps of delta, one path or many.
+
+    Parameters
+    ----------
+    size : int, or (paths, steps); taken from `out` or `noise` where it is None
+    delta : step, s
+    process : `rode.Process(tau, c)`; tau = c = 1 if None
+    start : O_0; None draws it from the stationary law, for each path
+    method : {"bridge", "scan", "sweeps"}
+        - "scan": O' = mu O + sigma n, as a prefix sum in one pass: the noise is drawn on the fly
+          or given
+        - "bridge": the same law, not the same function of the noise: the values at the ends of
+          tiles are drawn first (a path of its own, 1024 times coarser in float32), then each tile
+          is walked and bent to end where it should. No tile waits for another.
+        - "sweeps": the paper's up-sweep, down-sweep and fix-up, of given noise
+
+        None: "bridge" for one path without noise, else "scan".
+    noise : array of standard normal numbers, of the shape of the result; on a GPU it stays there
+    dtype : {float64, float32}
+    normals : None or, for float32, "fast": the normal numbers of method "box-muller-fast"
+    rng : None, int, SeedSequence or NumPy Generator
+    first_path : number of the first path
+    out : array to fill
+    device : where
+
+    Returns
+    -------
+    array of the shape `size`, or `out`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the argument.
+
+    Notes
+    -----
+    float32 keeps tau for steps down to 1e-8 tau: drift and noise are added in an order in which
+    the noise carries the small drift (see `_paths.step_formulas.advance`).
+    """
+    process = process_of(process)
+    delta = validation.check_in_range("delta", delta, 0.0, math.inf, closed="neither")
+    start = None if start is None else validation.check_finite("start", start)
+    dtype = float_type(dtype, out)
+    if noise is not None and device_of(noise) is None:
+        noise = as_real("noise", noise, dtype)
+    if size is None:
+        template = out if out is not None else noise
+        if template is None:
+            raise ValueError("size must be given where neither out nor noise is")
+        size = tuple(template.shape)
+    shape = validation.check_shape("size", size)
+    if len(shape) not in (1, 2) or 0 in shape:
+        raise ValueError(f"size must be steps or (paths, steps), at least one, got {size!r}")
+    if method is None:
+        method = "bridge" if noise is None and len(shape) == 1 else "scan"
+    validation.check_choice("method", method, METHODS)
+    if method == "sweeps" and noise is None:
+        raise ValueError("method='sweeps' needs noise, say rode.normal(size)")
+    if method == "bridge" and noise is not None:
+        raise ValueError("method='bridge' draws its noise; take method='scan' for given noise")
+    if noise is not None and tuple(noise.shape) != shape:
+        raise ValueError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
+    last = 2**32 - math.prod(shape[:-1])
+    first_path = validation.check_integer("first_path", first_path, 0, last)
+    normals = dtype.name if normals is None else normals
+    validation.check_choice(
+        "normals", normals, (dtype.name, "fast") if dtype == np.float32 else (dtype.name,)
+    )
+    key = philox.key(rng)
+    device = resolve(device, out, noise, work=math.prod(shape), break_even=BREAK_EVEN)
+    with device.active(), region("Ornstein-Uhlenbeck"):
+        like = next((a for a in (out, noise) if device_of(a) is not None), None)
+        memory.require_array("steps", shape, dtype, places_of(device, out, like))
+        work = Workspace(device, like)
+        array = work.output(shape, dtype, out)
+        source = None if noise is None else work.input("noise", noise, dtype)
+        filler = _Filler(process, delta, dtype, normals, key, device, work.stream)
+        filler.fill(method, start, first_path, source, array, shape)
+        return work.result(array, shape, out)
+
+
+class _Filler:
+    """Settings of one call, common to all its paths, and the methods that fill them."""
+
+    def __init__(self, process, delta, dtype, normals, key, device, stream):
+        self.process, self.delta, self.dtype, self.key = process, delta, dtype, key
+        self.normals = normals
+        self.device, self.stream = device, stream
+        self.loops = loops_for("rode._paths", device)
+
+    def fill(self, method, start, first_path, noise, array, shape) -> None:
+        """Fill `array` with all paths by a method."""
+        paths, steps = (1, *shape)[-2:]
+        rows = array.reshape((paths, steps))
+        source = None if noise is None else noise.reshape((paths, steps))
+        if method == "scan" and (paths >= MANY or steps < 8 * tile(self.dtype)):
+            rounds = ROUNDS if steps > tile(self.dtype) else 1
+            counter = self.key, first_path, STREAM
+            run, table = path_of(self.process, self.delta, self.dtype, *counter, rounds)
+            deviation = self.process.deviation
+            self.loops.scan(run, table, start, deviation, source, self.normals, rows, self.stream)
+            return
+        starts = self.starts(start, first_path, paths)
+        for r in range(paths):
+            one = None if source is None else source[r]
+            self.path(method, starts[r], first_path + r, one, rows[r])
+
+    def path(self, method, start, path, noise, row) -> None:
+        """Fill `row` with one long path."""
+        if method == "sweeps":
+            levels = range(1 + max(0, math.ceil(math.log(row.size, 1024)) - 1) + 1)
+            rate = self.delta / self.process.tau
+            powers = [[math.exp(-rate * 1024.0**l * 2**d) for d in range(10)] for l in levels]
+            steps = np.arange(1, 1025)
+            weights = [np.exp(-rate * 1024.0**l * steps) for l in levels]
+            tables = (np.array(a).astype(self.dtype) for a in (powers, weights))
+            _, sigma = self.process.step(self.delta)
+            sweeps = loops_for("rode._paths.prefix_sum", self.device).sweeps
+            sweeps(*tables, sigma, start, noise, row, self.stream)
+        elif method == "scan":
+            self.scan(start, path, STREAM, self.delta, noise, row)
+        else:
+            self.bridge(start, path, row)
+
+    def scan(self, start, path, stream, delta, noise, row) -> None:
+        """Fill `row` with one long path by a prefix sum."""
+        run, table = path_of(self.process, delta, self.dtype, self.key, path, stream)
+        rate = delta / self.process.tau
+        self.loops.long_scan(run, table, rate, start, noise, self.normals, row, self.stream)
+
+    def bridge(self, start, path, row) -> None:
+        """Fill `row` with one long path by bridges between the ends of tiles."""
+        size = tile(self.dtype)
+        ends = self.loops.ends_of(-(-row.size // size), self.dtype, self.stream)
+        self.scan(start, path, STREAM + 1, self.delta * size, None, ends)
+        run, table = path_of(self.process, self.delta, self.dtype, self.key, path, STREAM)
+        self.loops.bridge(run, table, start, ends, self.normals, row, self.stream)
+
+    def starts(self, start, first_path, paths) -> np.ndarray:
+        """Return O_0 of every path: `start`, or draws from the stationary distribution."""
+        if start is not None:
+            return np.full(paths, start, self.dtype)
+        from rode._paths.stationary import stationary
+
+        deviation = self.dtype.type(self.process.deviation)
+        return stationary(self.key, STREAM, first_path, deviation, paths)

@@ -1,0 +1,161 @@
+"""Monte Carlo over paths of a random ordinary differential equation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hetero import philox, region, validation
+from hetero.devices import resolve
+from rode._solver.plan import Plan, Work, choose_threads_per_path
+from rode.problems import Problem
+
+BREAK_EVEN = 2_000_000
+"""Number of fine steps of all paths above which a GPU is faster (measured)."""
+
+BUFFER = 256 * 2**20
+"""Largest number of bytes of outputs that wait to be reduced; not tuned."""
+
+STREAM = 0x0DE
+"""Stream word of the Philox counter: `solve` shares no words with other uses of a seed."""
+
+REDUCTIONS = ("paths", "moments", "peaks")
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """Reduction to these quantiles over paths at every saved time (linear between ranks)."""
+
+    probabilities: tuple[float, ...]
+
+    def __init__(self, *probabilities: float):
+        checked = tuple(
+            validation.check_in_range("probabilities", q, 0.0, 1.0) for q in probabilities
+        )
+        if not checked:
+            raise ValueError("Quantiles needs at least one probability")
+        object.__setattr__(self, "probabilities", checked)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Result of `rode.solve`. Arrays are NumPy; reductions that were not requested are None.
+
+    Attributes
+    ----------
+    t : (times,) array
+    outputs : names of the outputs
+    paths : (times, outputs, paths) array
+    mean, variance : (times, outputs) arrays; the variance divides by the number of paths less one
+    quantiles : (probabilities, times, outputs) array
+    peaks : (outputs, paths) array: the largest absolute value over the coarse steps of each path;
+        NaN if one of them is, as in `numpy.max`
+    work : Work
+    status : "success", or "diverged" if a path or one of its outputs became infinite or NaN
+        Outputs count at the saved times, for peaks at every coarse step.
+    message : explanation of the status: how many paths, and when
+    """
+
+    t: np.ndarray
+    outputs: tuple[str, ...]
+    work: Work
+    status: str
+    message: str
+    paths: np.ndarray | None = field(default=None, repr=False)
+    mean: np.ndarray | None = field(default=None, repr=False)
+    variance: np.ndarray | None = field(default=None, repr=False)
+    quantiles: np.ndarray | None = field(default=None, repr=False)
+    peaks: np.ndarray | None = field(default=None, repr=False)
+
+    def index(self, output: str) -> int:
+        """Return the index of the output with this name."""
+        validation.check_choice("output", output, self.outputs)
+        return self.outputs.index(output)
+
+
+def solve(
+    problem: Problem,
+    method: str,
+    *,
+    t_span: tuple[float, float],
+    h: float,
+    delta: float | None = None,
+    paths: int,
+    sampling: str = "path",
+    rng=None,
+    reduction=None,
+    save_every: int = 1,
+    dtype=np.float64,
+    normals=None,
+    first_path: int = 0,
+    threads_per_path: int | None = None,
+    device=None,
+) -> Result:
+    """Solve for many paths of the process and reduce their outputs.
+
+    Parameters
+    ----------
+    problem : rode.Problem
+    method : {"euler", "averaged-euler", "averaged-heun", "K-rode-taylor"}
+        K from 1 to 8, for linear H only: "3-rode-taylor".
+    t_span : begin and end, s
+    h : coarse step, s; divides the span
+    delta : fine step of the process, s; divides h. None: as fine as the method's order requires
+        (sampling "path"), or the limit of ever finer steps ("exact").
+    paths : number of paths
+    sampling : {"path", "exact"}
+        "exact" draws what a coarse step needs of the path from its joint normal law, K + 1 numbers
+        instead of h/delta; results have the same distribution. For additive noise only.
+    rng : None, int, SeedSequence or NumPy Generator
+    reduction : None or "paths", "moments", "peaks", `Quantiles(..)`, or a tuple of them
+        Paths themselves are stored only if requested.
+    save_every : coarse steps from one saved time to the next; the start is saved too
+    dtype : {float64, float32} of the solver
+    normals : None, "float32" in a float64 solver, or "fast" in a float32 solver: those of the
+        methods "box-muller" and "box-muller-fast" of `rode.normal`
+    first_path : number of the first path: ranks that share the work take disjoint ranges
+    threads_per_path : on a GPU, a power of two up to 32; None: enough to fill it. Sums are rounded
+        in another order for another number, in the last digits.
+    device : where to solve; None: a GPU if there is one and the work is large
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything runs: h that is not stable or does not divide the span, delta that does not
+        divide h, no paths, a Taylor scheme for a problem that is not linear, NaN; a function that
+        fails where the first path starts.
+    MemoryError
+        Before anything runs: the message says how much memory the run needs, how much is free, and
+        which settings need less.
+
+    Notes
+    -----
+    Ctrl-C ends a run within a second.
+    """
+    plan = Plan.checked(problem, method, t_span, h, delta, paths, sampling, dtype, normals)
+    reductions = reductions_of(reduction)
+    save_every = validation.check_integer("save_every", save_every, 1, max(1, plan.steps))
+    first_path = validation.check_integer("first_path", first_path, 0, 2**32 - plan.paths)
+    device = resolve(device, work=plan.work().fine_steps, break_even=BREAK_EVEN)
+    threads_per_path = choose_threads_per_path(plan, threads_per_path, device)
+    key = philox.key(rng)
+    with device.active(), region("rode solve"):
+        from rode._solver.memory_forecast import require_memory
+        from rode._solver.runner import Solver
+
+        require_memory(plan, reductions, save_every, device)
+        return Solver(plan, reductions, save_every, first_path, threads_per_path, key, device).run()
+
+
+def reductions_of(reduction) -> tuple:
+    reductions = ("paths",) if reduction is None else reduction
+    reductions = reductions if isinstance(reductions, tuple | list) else (reductions,)
+    for one in reductions:
+        if not isinstance(one, Quantiles):
+            validation.check_choice("reduction", one, REDUCTIONS)
+    return tuple(reductions)

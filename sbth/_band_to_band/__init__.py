@@ -1,0 +1,1 @@
+"""The reduction of a wide band to a narrow one."""

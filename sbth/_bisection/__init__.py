@@ -1,0 +1,1 @@
+"""Eigenvalues of tridiagonal matrices by bisection."""

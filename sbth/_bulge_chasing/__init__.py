@@ -1,0 +1,1 @@
+"""The reduction of a narrow band to tridiagonal form by bulge chasing."""

@@ -1,0 +1,1 @@
+"""The band in the layout in which it is reduced."""

@@ -1,0 +1,257 @@
+"""Storage of band matrices: LAPACK's, and the working matrix of a reduction.
+
+A working matrix is a C-contiguous array (n, 2 d): row j holds column j of the matrix from the
+diagonal downward, with space for the d - 1 rows of fill-in of a sweep (Riesinger 2017, eq. 5.3).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from hetero import validation
+from hetero.arrays import Workspace, as_real
+from hetero.devices import device_of
+from hetero.measurement import profiling
+
+_REAL_KINDS = ("float", "bfloat", "int", "uint", "bool")
+
+
+def validate_band(ab: ArrayLike, name: str = "ab") -> Any:
+    """Validate an array in band storage and return it.
+
+    An array in host memory is returned as a NumPy array of float32 or float64, an array on a GPU
+    unchanged.
+
+    Raises
+    ------
+    TypeError
+        It holds complex numbers, strings or objects, or is a ragged sequence.
+    ValueError
+        It does not have two dimensions, or has no rows.
+    """
+    if device_of(ab) is None:
+        ab = validate_real(name, ab)
+        shape = ab.shape
+    else:
+        shape, _ = shape_and_dtype(name, ab)
+    if len(shape) != 2 or shape[0] == 0:
+        raise ValueError(f"{name} must have the shape (bandwidth + 1, n), got {shape}")
+    return ab
+
+
+def validate_real(name: str, values: ArrayLike) -> np.ndarray:
+    """Copy real numbers to a NumPy array: float32 if they are float32, else float64.
+
+    Raises
+    ------
+    TypeError
+        They are complex numbers, strings or objects, or a ragged sequence.
+    """
+    if device_of(values) is not None:
+        return copy_to_host(name, values)
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        _refuse_complex(name)
+    return as_real(name, values, None)
+
+
+def validate_bool(name: str, value: object) -> bool:
+    """Validate a flag; only booleans are accepted, because a text such as "upper" would be true."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def _refuse_complex(name: str) -> NoReturn:
+    """Raise the error for complex arrays."""
+    raise TypeError(f"{name} must be real: complex Hermitian matrices are not supported")
+
+
+def shape_and_dtype(name: str, array: Any) -> tuple[tuple[int, ...], np.dtype]:
+    """Return the shape of an array on a GPU, and the dtype to compute in: float32 or float64.
+
+    Raises
+    ------
+    TypeError
+        The array holds complex numbers, or something other than numbers.
+    """
+    shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
+    if shape is None or dtype is None:
+        interface = getattr(array, "__cuda_array_interface__", None)
+        if interface is None:
+            raise TypeError(f"{name} must have a shape and a dtype, got {type(array).__name__}")
+        shape, dtype = interface["shape"], np.dtype(interface["typestr"])
+    text = str(dtype).removeprefix("torch.")
+    if text.startswith("complex"):
+        _refuse_complex(name)
+    if text.rstrip("0123456789") not in _REAL_KINDS:
+        raise TypeError(f"{name} must hold real numbers, got dtype {text}")
+    return tuple(shape), np.dtype(np.float32 if text == "float32" else np.float64)
+
+
+def copy_to_host(name: str, array: Any) -> np.ndarray:
+    """Copy an array from a GPU to host memory."""
+    shape, dtype = shape_and_dtype(name, array)
+    device = device_of(array)
+    with device.active():
+        space = Workspace(device, array)
+        return host_workspace(space).result(space.input(name, array, dtype), shape)
+
+
+def host_workspace(space: Workspace) -> Workspace:
+    """Return a workspace on the same device and stream whose results are NumPy arrays."""
+    plain = Workspace(space.device)
+    plain.stream = space.stream
+    return plain
+
+
+def copy_like(host: np.ndarray, like: Any) -> Any:
+    """Copy a NumPy array to the GPU that holds `like`, as an array of the library of `like`.
+
+    If `like` is in host memory, `host` itself is returned.
+    """
+    device = device_of(like)
+    if device is None:
+        return host
+    from hetero.cuda.driver import cuda
+
+    with device.active():
+        space = Workspace(device, like)
+        array = space.output(host.shape, host.dtype)
+        if host.size:
+            flat = np.ascontiguousarray(host).reshape(-1)
+            cuda.as_cuda_array(array, sync=False).copy_to_device(flat, stream=space.stream)
+            profiling.count_transfer(to_device=host.nbytes)
+        return space.result(array, host.shape)
+
+
+def require_host(name: str, values: Any, routine: str) -> None:
+    """Raise TypeError for arrays on a GPU, in routines that only rearrange NumPy arrays."""
+    if (device := device_of(values)) is not None:
+        raise TypeError(
+            f"{name} is on {device}, but {routine} works in host memory: copy it there first "
+            "(CuPy: .get(), PyTorch: .cpu(), Numba: .copy_to_host())"
+        )
+
+
+def diagonals(ab: np.ndarray, lower: bool) -> list[np.ndarray]:
+    """Return the diagonal and the subdiagonals of a validated `ab`, as views of it."""
+    d, n = ab.shape[0] - 1, ab.shape[1]
+    width = min(d, max(n - 1, 0))
+    return [ab[k, : n - k] if lower else ab[d - k, k:] for k in range(width + 1)]
+
+
+def safe_scale(largest: float, dtype: DTypeLike) -> float:
+    """Return a power of two that scales `largest` so that sums of squares stay within range.
+
+    `low` is eps^-2 times the magnitude at which squares begin to lose digits: reflections neglect
+    smaller elements.
+    """
+    info = np.finfo(dtype)
+    eps = float(info.eps)
+    low, high = math.sqrt(float(info.tiny) / eps) / eps**2, math.sqrt(float(info.max)) * 1e-6
+    if largest == 0.0 or low < largest < high:
+        return 1.0
+    return 2.0 ** min(-math.frexp(largest)[1], int(info.maxexp) - 2)
+
+
+def band_from_dense(
+    a: ArrayLike, bandwidth: int | None = None, *, lower: bool = False
+) -> np.ndarray:
+    """Copy one triangle of a dense symmetric matrix to LAPACK band storage.
+
+    Parameters
+    ----------
+    a : array_like (n, n)
+    bandwidth : int, optional
+        Number of subdiagonals to store; by default all up to the last one that is not 0.
+    lower : bool
+        Read the lower triangle and return lower storage, rather than the upper ones.
+
+    Raises
+    ------
+    TypeError
+        `a` holds something other than real numbers, or is on a GPU.
+    ValueError
+        `a` is not square, or has nonzero elements outside `bandwidth`.
+    """
+    lower = validate_bool("lower", lower)
+    require_host("a", a, "band_from_dense")
+    a = np.asarray(a)
+    if a.dtype.kind == "c":
+        _refuse_complex("a")
+    if a.dtype.kind not in "fiub":
+        raise TypeError(f"a must hold real numbers, got dtype {a.dtype}")
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {a.shape}")
+    a = a if lower else a.T
+    rows, columns = np.nonzero(np.tril(a))
+    widest = int(np.max(rows - columns, initial=0))
+    d = widest if bandwidth is None else validation.check_integer("bandwidth", bandwidth, 0)
+    if d < widest:
+        raise ValueError(f"bandwidth={d} is too small: a has {widest} nonzero subdiagonals")
+    ab = np.zeros((d + 1, len(a)), a.dtype)
+    for k in range(min(d, len(a) - 1) + 1):
+        ab[k if lower else d - k, slice(len(a) - k) if lower else slice(k, None)] = np.diag(a, -k)
+    return ab
+
+
+def band_from_sparse(a: Any, *, lower: bool = False) -> np.ndarray:
+    """Copy the lower triangle of a SciPy sparse matrix to LAPACK band storage.
+
+    For a small bandwidth, permute the matrix first with
+    `scipy.sparse.csgraph.reverse_cuthill_mckee(a, symmetric_mode=True)`.
+
+    Parameters
+    ----------
+    a : SciPy sparse matrix or array (n, n), symmetric
+    lower : bool
+        Return lower storage rather than upper storage.
+
+    Raises
+    ------
+    TypeError
+        `a` is not a SciPy sparse matrix, or holds complex numbers.
+    ValueError
+        `a` is not square.
+    """
+    lower = validate_bool("lower", lower)
+    if not hasattr(a, "tocoo") or not isinstance(getattr(a, "dtype", None), np.dtype):
+        raise TypeError(
+            f"a must be a SciPy sparse matrix, got {type(a).__name__}; for dense matrices there is "
+            "band_from_dense"
+        )
+    if a.dtype.kind == "c":
+        _refuse_complex("a")
+    a = a.tocoo()
+    require_host("a", a.data, "band_from_sparse")
+    if a.shape[0] != a.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {a.shape}")
+    stored = (a.row >= a.col) & (a.data != 0)
+    k, column, data = (a.row - a.col)[stored], a.col[stored], a.data[stored]
+    d = int(np.max(k, initial=0))
+    ab = np.zeros((d + 1, a.shape[0]), np.result_type(a.dtype, np.float32))
+    np.add.at(ab, (k, column) if lower else (d - k, column + k), data)
+    return ab
+
+
+def dense_from_band(ab: ArrayLike, *, lower: bool = False) -> np.ndarray:
+    """Expand LAPACK band storage, upper unless `lower`, to the dense symmetric matrix.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `ab` is complex, not two-dimensional, or on a GPU.
+    """
+    lower = validate_bool("lower", lower)
+    require_host("ab", ab, "dense_from_band")
+    ab = validate_band(ab)
+    n = ab.shape[1]
+    a = np.zeros((n, n), ab.dtype)
+    for k, diagonal in enumerate(diagonals(ab, lower)):
+        j = np.arange(n - k)
+        a[j + k, j] = a[j, j + k] = diagonal
+    return a

@@ -1,0 +1,1 @@
+"""BLAS routines of the host-driven reduction that the study compares with."""

@@ -1,0 +1,247 @@
+"""Small BLAS operations of the host-driven pipeline, by one block of threads each.
+
+See `study.blas.cpu` for the arguments. One block occupies one multiprocessor, which leaves the
+others to concurrent tasks (Riesinger 2017, section 5.3).
+"""
+
+import math
+
+import numpy as np
+from numba import int64
+
+from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.jit import kernel
+
+_THREADS = 256
+_FULL_MASK = 0xFFFFFFFF
+_BUSY = 1500
+"""Square roots that take as long as the launch of a kernel by the host."""
+
+
+def streams(count):
+    """Create streams that do not wait for each other."""
+    return [0 if SIMULATOR else cuda.stream() for _ in range(count)]
+
+
+def wait(streams):
+    """Wait until all operations on these streams have finished."""
+    cuda.synchronize()
+
+
+def upload(array):
+    """Copy an array to the device."""
+    return cuda.to_device(array)
+
+
+def download(array):
+    """Copy an array to the host."""
+    return array.copy_to_host()
+
+
+@kernel(device=True)
+def _warp_sum(value):
+    """Return the sum over the lanes of a warp."""
+    for shift in (16, 8, 4, 2, 1):
+        value += cuda.shfl_xor_sync(_FULL_MASK, value, shift)
+    return value
+
+
+@kernel(device=True)
+def _product(count, vectors, x, y):
+    """Return x . y, computed by one warp."""
+    total = vectors[x] * 0
+    for i in range(cuda.threadIdx.x, count, 32):
+        total += vectors[x + i] * vectors[y + i]
+    return _warp_sum(total)
+
+
+@kernel
+def copy_vector(count, source, x, target, y):
+    """y = x."""
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        target[y + i] = source[x + i]
+
+
+@kernel
+def add_vector(count, factor, scalars, scalar, vectors, x, y):
+    """y += factor scalar x."""
+    alpha = factor * scalars[scalar]
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        vectors[y + i] += alpha * vectors[x + i]
+
+
+@kernel
+def dot_vectors(count, vectors, x, y, scalars, scalar):
+    """scalar = x . y."""
+    total = _product(count, vectors, x, y)
+    if cuda.threadIdx.x == 0:
+        scalars[scalar] = total
+
+
+@kernel
+def norm_vector(count, vectors, x, scalars, scalar):
+    """scalar = |x|."""
+    total = _product(count, vectors, x, x)
+    if cuda.threadIdx.x == 0:
+        scalars[scalar] = math.sqrt(total)
+
+
+@kernel
+def scale_first(count, scalars, norm, vectors, x):
+    """Replace a column by a reflection vector that begins with 1, or by 0."""
+    length, first = scalars[norm], vectors[x]
+    cuda.syncthreads()
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        value = vectors[x + i] / (first + math.copysign(length, first)) if i > 0 else 1.0
+        vectors[x + i] = value if length > 0 else 0.0
+
+
+@kernel
+def scale_length(count, scalars, scalar, vectors, x):
+    """Scale x to the length sqrt(2)."""
+    length = scalars[scalar]
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        if length > 0:
+            vectors[x + i] *= math.sqrt(2.0) / length
+
+
+@kernel
+def eliminate_column(count, scalars, norm, vectors, h, matrix, column):
+    """Store column h as the reflection leaves it."""
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        matrix[column + i] = -math.copysign(scalars[norm], vectors[h]) if i == 0 else 0.0
+
+
+@kernel
+def symmetric_product(count, matrix, a, pitch, vectors, x, y):
+    """y = A x, from the lower triangle of A."""
+    for i in range(int64(cuda.threadIdx.x), count, _THREADS):
+        total = vectors[x] * 0
+        for j in range(count):
+            total += matrix[a + min(i, j) * pitch + max(i, j)] * vectors[x + j]
+        vectors[y + i] = total
+
+
+@kernel
+def symmetric_update(count, vectors, x, y, matrix, a, pitch):
+    """A -= x y^T + y x^T, in the lower triangle."""
+    for cell in range(cuda.threadIdx.x, count * count, _THREADS):
+        i, j = cell % count, cell // count
+        if i >= j:
+            update = vectors[x + i] * vectors[y + j] + vectors[y + i] * vectors[x + j]
+            matrix[a + j * pitch + i] -= update
+
+
+@kernel
+def general_product(rows, columns, matrix, b, pitch, vectors, x, y):
+    """y = B x."""
+    for i in range(cuda.threadIdx.x, rows, _THREADS):
+        total = vectors[x] * 0
+        for j in range(columns):
+            total += matrix[b + j * pitch + i] * vectors[x + j]
+        vectors[y + i] = total
+
+
+@kernel
+def transposed_product(rows, columns, matrix, b, pitch, vectors, x, y):
+    """y = B^T x."""
+    for j in range(cuda.threadIdx.x // 32, columns, _THREADS // 32):
+        total = vectors[x] * 0
+        for i in range(cuda.threadIdx.x % 32, rows, 32):
+            total += matrix[b + j * pitch + i] * vectors[x + i]
+        total = _warp_sum(total)
+        if cuda.threadIdx.x % 32 == 0:
+            vectors[y + j] = total
+
+
+@kernel
+def general_update(rows, columns, vectors, x, y, matrix, b, pitch):
+    """B -= x y^T."""
+    for cell in range(cuda.threadIdx.x, rows * columns, _THREADS):
+        i, j = cell % rows, cell // rows
+        matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
+
+
+@kernel
+def busy(rounds, numbers):
+    """Keep the GPU busy while the host fills a stream."""
+    value = numbers[0]
+    for _ in range(rounds):
+        value = math.sqrt(value + 1.0)
+    numbers[0] = value
+
+
+def copy(count, source, x, target, y, stream):
+    """y = x."""
+    copy_vector[1, _THREADS, stream](count, source, x, target, y)
+
+
+def axpy(count, factor, scalars, scalar, vectors, x, y, stream):
+    """y += factor scalar x."""
+    add_vector[1, _THREADS, stream](count, factor, scalars, scalar, vectors, x, y)
+
+
+def dot(count, vectors, x, y, scalars, scalar, stream):
+    """scalar = x . y."""
+    dot_vectors[1, 32, stream](count, vectors, x, y, scalars, scalar)
+
+
+def nrm2(count, vectors, x, scalars, scalar, stream):
+    """scalar = |x|."""
+    norm_vector[1, 32, stream](count, vectors, x, scalars, scalar)
+
+
+def scal_first(count, scalars, norm, vectors, x, stream):
+    """Replace h at x by v = (1, h_2, ..., h_count / (h_1 + sgn(h_1) |h|)), or by 0 if h is 0."""
+    scale_first[1, _THREADS, stream](count, scalars, norm, vectors, x)
+
+
+def scal_length(count, scalars, scalar, vectors, x, stream):
+    """Scale x to the length sqrt(2)."""
+    scale_length[1, _THREADS, stream](count, scalars, scalar, vectors, x)
+
+
+def eliminate(count, scalars, norm, vectors, h, matrix, column, stream):
+    """Store column h as the reflection leaves it."""
+    eliminate_column[1, _THREADS, stream](count, scalars, norm, vectors, h, matrix, column)
+
+
+def symv(count, matrix, a, pitch, vectors, x, y, stream):
+    """y = A x, from the lower triangle of A."""
+    symmetric_product[1, _THREADS, stream](count, matrix, a, pitch, vectors, x, y)
+
+
+def syr2(count, vectors, x, y, matrix, a, pitch, stream):
+    """A -= x y^T + y x^T, in the lower triangle."""
+    symmetric_update[1, _THREADS, stream](count, vectors, x, y, matrix, a, pitch)
+
+
+def gemv(rows, columns, matrix, b, pitch, vectors, x, y, stream):
+    """y = B x."""
+    general_product[1, _THREADS, stream](rows, columns, matrix, b, pitch, vectors, x, y)
+
+
+def gemv_t(rows, columns, matrix, b, pitch, vectors, x, y, stream):
+    """y = B^T x."""
+    transposed_product[1, _THREADS, stream](rows, columns, matrix, b, pitch, vectors, x, y)
+
+
+def ger(rows, columns, vectors, x, y, matrix, b, pitch, stream):
+    """B -= x y^T."""
+    general_update[1, _THREADS, stream](rows, columns, vectors, x, y, matrix, b, pitch)
+
+
+def seconds(call, repeats):
+    """Return the mean time of an operation on the GPU alone, queued up behind a busy kernel."""
+    call()
+    numbers = cuda.to_device(np.ones(1))
+    busy[1, 1](1, numbers)
+    cuda.synchronize()
+    begin, end = cuda.event(), cuda.event()
+    busy[1, 1](_BUSY * repeats, numbers)
+    begin.record()
+    for _ in range(repeats):
+        call()
+    end.record()
+    end.synchronize()
+    return 1e-3 * begin.elapsed_time(end) / repeats

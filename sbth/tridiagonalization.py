@@ -1,0 +1,280 @@
+"""Reduction of a symmetric band matrix to tridiagonal form, by pipelined bulge chasing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hetero import Device, region, validation
+from hetero.arrays import Workspace
+from hetero.devices import device_of, resolve
+from hetero.jit import loops_for
+from sbth._bulge_chasing.schedule_formulas import sweep_count
+from sbth.band_storage import (
+    copy_like,
+    diagonals,
+    host_workspace,
+    safe_scale,
+    shape_and_dtype,
+    validate_band,
+    validate_bool,
+)
+from sbth.reflectors import Reflectors, Stage
+
+METHODS = {"cpu": ("wavefront", "serial"), "cuda": ("persistent", "wavefront")}
+"""Methods of each kind of device, the default first."""
+
+TWO_STAGE_BANDWIDTH = {"cpu": 384, "cuda": 65}
+"""Number of subdiagonals from which on a band is reduced in two stages."""
+
+NARROW_BANDWIDTH = 32
+"""Number of subdiagonals that the first of two stages leaves."""
+
+SERIAL_ORDER = 1000
+"""Order below which the threads of a CPU would spend most of their time waiting for each other."""
+
+BREAK_EVEN = 500
+"""Order from which on an H200 is faster than two CPU cores, transfers included."""
+
+
+def tridiagonalize(
+    ab: ArrayLike,
+    *,
+    lower: bool = False,
+    method: str | None = None,
+    in_flight: int | None = None,
+    keep_reflectors: bool = False,
+    device: str | Device | None = None,
+) -> tuple:
+    """Reduce a symmetric band matrix to tridiagonal form by orthogonal transformations.
+
+    Parameters
+    ----------
+    ab : array_like (bandwidth + 1, n) of float
+        LAPACK band storage, as `scipy.linalg.eig_banded` takes it: ab[bandwidth + i - j, j] is
+        element (i, j) of the upper triangle, or with `lower` ab[i - j, j] is element (i, j) of the
+        lower one. Entries outside the matrix are ignored, and `ab` is not modified. float32 is
+        computed in float32, everything else in float64. An array on a GPU is reduced there.
+    lower : bool
+        Whether `ab` holds the lower triangle. As in SciPy, the upper one is the default.
+    method : str, optional
+        On a CPU "wavefront" (the threads process block pairs of several sweeps at once; the default
+        from n = 1000 on) or "serial"; on a GPU "persistent" (one kernel in which blocks wait for
+        each other) or "wavefront" (one launch per step). All methods give identical results on one
+        device.
+    in_flight : int, optional
+        On a GPU, the largest number of block pairs that are processed at once, the pipeline length
+        of Riesinger (2017). By default as many as the algorithm allows, n / (2 bandwidth).
+    keep_reflectors : bool
+        Also return the transformation. It takes n^2 numbers, twice as many for wide bands.
+    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+
+    Returns
+    -------
+    d, e : arrays (n,), (n - 1,)
+        Diagonal and subdiagonal of T, a matrix with the same eigenvalues. NumPy arrays, or for an
+        `ab` on a GPU arrays of its library on that GPU.
+    q : sbth.Reflectors, only with `keep_reflectors`
+        The transformation in A = Q T Q^T, in host memory.
+
+    Raises
+    ------
+    TypeError
+        `ab` is complex or does not hold numbers, or `lower` is not a bool.
+    ValueError
+        `ab` does not have two dimensions, holds NaN or infinity within the band, or is so large
+        that elements of T overflow.
+    RuntimeError
+        The GPU blocks timed out. This is a bug in sbth: please report it. `ab` is unchanged.
+    hetero.DeviceUnavailableError
+
+    Notes
+    -----
+    The algorithm is bulge chasing (Lang 1993; Riesinger 2017, algorithms 1 and 2), with
+    6 n^2 bandwidth operations. Wide bands (`TWO_STAGE_BANDWIDTH`) are first reduced to 32
+    subdiagonals by blocks of reflections (Bischof, Lang and Sun 2000), which takes as many
+    operations again, nearly all in matrix products. Rounding changes each eigenvalue by a small
+    multiple of n eps times the norm at most. Matrices near over- or underflow are scaled first.
+    """
+    lower = validate_bool("lower", lower)
+    ab = validate_band(ab)
+    device, options = choose_method(ab, (method, in_flight, keep_reflectors), device)
+    with device.active(), region("band to tridiagonal"):
+        space = Workspace(device, ab)
+        matrix = reduce_band(ab, lower, options, space)
+        if matrix.factor < 1.0:
+            _refuse_overflow("ab", *matrix.diagonals())
+        main, below = matrix.diagonals(space if device_of(ab) is not None else None)
+        if matrix.order == 0:
+            main, below = copy_like(main, ab), copy_like(below, ab)
+    if not keep_reflectors:
+        return main, below
+    return main, below, Reflectors(matrix.order, matrix.stages, matrix.dtype)
+
+
+def _refuse_overflow(name: str, *results: np.ndarray) -> None:
+    """Raise ValueError if an element of the tridiagonal form overflowed."""
+    for values in results:
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{name} is too large: its tridiagonal form exceeds the largest {values.dtype}, "
+                f"{np.finfo(values.dtype).max:.4g}. Divide the matrix by a power of two"
+            )
+
+
+class Tridiagonal(NamedTuple):
+    """A matrix in tridiagonal form on a device.
+
+    Attributes
+    ----------
+    columns : device array (n, 2)
+        Diagonal and subdiagonal, multiplied by `factor`.
+    factor : float
+        A power of two; 1 unless the matrix is close to over- or underflow.
+    stages : tuple of sbth.reflectors.Stage
+        The reflections, if they were requested.
+    space : Workspace
+        A workspace on the device of `columns`.
+    """
+
+    columns: np.ndarray
+    factor: float
+    stages: tuple
+    space: Workspace
+
+    @property
+    def order(self) -> int:
+        """Order of the matrix."""
+        return self.columns.shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the elements."""
+        return np.dtype(self.columns.dtype)
+
+    def diagonals(self, space: Workspace | None = None, *, scaled: bool = False) -> tuple:
+        """Return diagonal and subdiagonal as arrays of the kind of `space`, by default of NumPy.
+
+        With `scaled` they are those of the matrix multiplied by `factor`.
+        """
+        space = self.space if space is None or self.order == 0 else space
+        factor = 1.0 if scaled else self.factor
+        shapes = (self.order,), (max(self.order - 1, 0),)
+        arrays = [space.output(shape, self.dtype) for shape in shapes]
+        loops = loops_for("sbth._working_matrix", space.device)
+        loops.extract_diagonals(self.columns, self.dtype.type(factor), *arrays, space.stream)
+        return tuple(space.result(a, shape) for a, shape in zip(arrays, shapes, strict=True))
+
+
+def _order_and_bandwidth(ab: Any) -> tuple[int, int]:
+    """Return the order of a matrix in band storage, and the number of its subdiagonals."""
+    rows, n = ab.shape if isinstance(ab, np.ndarray) else shape_and_dtype("ab", ab)[0]
+    return n, min(rows - 1, max(n - 1, 0))
+
+
+def choose_method(ab: Any, options: tuple, device: str | Device | None) -> tuple[Device, tuple]:
+    """Resolve the device for a validated `ab`, and the options (method, in_flight, keep) on it."""
+    method, in_flight, keep = options
+    n, width = _order_and_bandwidth(ab)
+    device = resolve(device, ab, work=n if width > 1 else 0, break_even=BREAK_EVEN)
+    methods = METHODS[device.kind]
+    if method is None:
+        is_small = device.kind == "cpu" and n < SERIAL_ORDER
+        method = "serial" if is_small else methods[0]
+    validation.check_choice("method", method, methods)
+    if in_flight is not None:
+        in_flight = validation.check_integer("in_flight", in_flight, 1)
+    return device, (method, in_flight, keep)
+
+
+def reduce_band(
+    ab: Any, lower: bool, options: tuple, space: Workspace, name: str = "ab"
+) -> Tridiagonal:
+    """Reduce a validated `ab`, on the host or on the device of `space`, to tridiagonal form."""
+    n, width = _order_and_bandwidth(ab)
+    inner = host_workspace(space)
+    if device_of(ab) is not None:
+        shape, dtype = shape_and_dtype(name, ab)
+        ab = space.input(name, ab, dtype).reshape(shape) if n else np.zeros(shape, dtype)
+    factor = choose_scale(ab, lower, name, space)
+    if width > 1:
+        columns, stages = _run_stages(ab, lower, factor, width, options, inner)
+        return Tridiagonal(columns, factor, stages, inner)
+    if not isinstance(ab, np.ndarray):
+        columns = inner.output((n, 2), ab.dtype).reshape((n, 2))
+        loops = loops_for("sbth._working_matrix", space.device)
+        flat = ab.reshape(ab.size)
+        loops.load_band(flat, ab.shape[0] - 1, lower, 1.0, width, columns, inner.stream)
+        return Tridiagonal(columns, 1.0, (), inner)
+    # Nothing is left to reduce, so no device is needed.
+    columns = np.zeros((n, 2), ab.dtype)
+    for k, diagonal in enumerate(diagonals(ab, lower)):
+        columns[: n - k, k] = diagonal
+    return Tridiagonal(columns, 1.0, (), Workspace(Device("cpu")))
+
+
+def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
+    """Return a power of two that brings the squares of the elements of `ab` into range.
+
+    `ab` is a NumPy array, or a two-dimensional device array on the device of `space`.
+
+    Raises
+    ------
+    ValueError
+        There is NaN or infinity within the band. Entries outside the matrix are ignored.
+    """
+    n, width = _order_and_bandwidth(ab)
+    device = Device("cpu") if isinstance(ab, np.ndarray) else space.device
+    inspect_band = loops_for("sbth._working_matrix", device).inspect_band
+    largest, index = inspect_band(ab, lower, width, space.stream)
+    if index >= 0:
+        k, j = divmod(index, n)
+        row, column = (k, j) if lower else (ab.shape[0] - 1 - k, j + k)
+        value = float(ab[row, column])
+        raise ValueError(f"{name} holds {value} for element ({j + k}, {j}) of the matrix")
+    return safe_scale(largest, ab.dtype)
+
+
+def _run_stages(
+    ab: Any, lower: bool, factor: float, width: int, options: tuple, space: Workspace
+) -> tuple[Any, tuple[Stage, ...]]:
+    """Reduce a band of 2 or more subdiagonals; return columns (n, 2), and the requested stages."""
+    method, in_flight, keep = options
+    n, dtype, device = ab.shape[1], ab.dtype, space.device
+    stages: list[tuple[int, int, Any]] = []
+
+    def allocate_reflectors(before: int, after: int) -> Any:
+        """Allocate the reflections of a stage, with size 0 if they are not requested."""
+        shape = (sweep_count(n, after) * after, n) if keep else (0, 0)
+        vectors = columns.zeros(shape[0] * shape[1], dtype, space.stream).reshape(shape)
+        stages.append((before, after, vectors))
+        return vectors
+
+    def allocate_matrix(bandwidth: int) -> Any:
+        """Allocate a working matrix."""
+        return space.output((n, 2 * bandwidth), dtype).reshape((n, 2 * bandwidth))
+
+    columns, work = loops_for("sbth._working_matrix", device), allocate_matrix(width)
+    flat = space.input("ab", ab, dtype) if isinstance(ab, np.ndarray) else ab.reshape(ab.size)
+    columns.load_band(flat, ab.shape[0] - 1, lower, factor, width, work, space.stream)
+    if width >= TWO_STAGE_BANDWIDTH[device.kind]:
+        loops, vectors = (
+            loops_for("sbth._band_to_band", device),
+            allocate_reflectors(width, NARROW_BANDWIDTH),
+        )
+        loops.reduce_bandwidth(work, width, NARROW_BANDWIDTH, in_flight, vectors, space.stream)
+        wide, work, width = work, allocate_matrix(NARROW_BANDWIDTH), NARROW_BANDWIDTH
+        columns.truncate(wide, NARROW_BANDWIDTH, work, space.stream)
+    loops, vectors = loops_for("sbth._bulge_chasing", device), allocate_reflectors(width, 1)
+    loops.chase_bulges(work, width, method, in_flight, vectors, space.stream)
+    tridiagonal = allocate_matrix(1)
+    columns.truncate(work, 1, tridiagonal, space.stream)
+
+    def to_host(array: Any) -> np.ndarray:
+        """Copy an array of the device to the host."""
+        return np.asarray(space.result(array.reshape(array.size), array.shape))
+
+    requested = stages if keep else []
+    return tridiagonal, tuple(Stage(before, after, to_host(v)) for before, after, v in requested)

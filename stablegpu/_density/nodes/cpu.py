@@ -1,0 +1,91 @@
+"""Sums over nodes on the CPU; the loop over the window is vectorised."""
+
+import numpy as np
+from numba import prange
+
+from hetero.interruptible import ranges
+from hetero.jit import FUSED, SUMS, parallel, scalar
+from stablegpu._density.nodes.formulas import (
+    BLOCK,
+    TERMS,
+    assembled,
+    completed,
+    is_outside,
+    node,
+    octave_of,
+    outside,
+)
+from stablegpu._density.quadrature.cpu import write
+from stablegpu._density.value_formulas import restore_side, standardize
+
+_FIRST = 1 << 18
+"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+
+
+@scalar(fastmath=SUMS)
+def _window(level, start, stop, nodes):
+    density = below = above = 0.0
+    for j in range(np.uint64(start), np.uint64(stop)):  # signed indices may count from the end
+        f, low, high = node(level, nodes.values[j], nodes.weights[j])
+        density += f
+        below += low
+        above += high
+    return density, below, above
+
+
+@scalar(fastmath=FUSED)
+def integrals(y, side, node_range, nodes):
+    """int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g, and g_min."""
+    level = y**side.kappa
+    row = node_range.octave + octave_of(level)
+    first, last = nodes.first[row], nodes.last[row]
+    window = _window(level, first * BLOCK, last * BLOCK, nodes)
+    z = level * nodes.largest[first]
+    high = slope = 0.0
+    for k in range(TERMS - 1, 0, -1):
+        term = nodes.moments[first, k]
+        high = high * z + term
+        slope = slope * z + k * term
+    before, beyond = nodes.moments[first, 0], nodes.beyond[last]
+    g_min = level * node_range.limit
+    return completed(window, z, high, slope, before, beyond, g_min, side), g_min
+
+
+# The outputs as arguments of their own: see _density/quadrature/cpu.py.
+@parallel
+def _evaluate_points(
+    x,
+    frame,
+    right,
+    left,
+    right_range,
+    left_range,
+    nodes,
+    pdf,
+    cdf,
+    sf,
+    logpdf,
+    logcdf,
+    logsf,
+):
+    """Evaluate each point by sums over the nodes of its half-line."""
+    logs = logpdf.size + logcdf.size + logsf.size > 0
+    for i in prange(x.size):
+        y, _, mirrored = standardize(x[i], frame, right.alpha)
+        side, node_range = right, right_range
+        if mirrored:
+            side, node_range = left, left_range
+        if is_outside(y, side, node_range):
+            result = outside(y, side, node_range)
+        else:
+            (density, below, above), g_min = integrals(y, side, node_range, nodes)
+            result = assembled(y, g_min, density, below, above, side, logs)
+        values = restore_side(result, mirrored, frame.scale)
+        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
+
+
+def evaluate(x, frame, right, left, right_range, left_range, nodes, outputs, stream=0):
+    """pdf, cdf, sf and their logarithms at points."""
+    constants = (frame, right, left, right_range, left_range, nodes)
+    for a, b in ranges(x.size, first=_FIRST):
+        _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))

@@ -1,0 +1,72 @@
+"""Sums over nodes on the GPU: a thread for every point, the nodes in shared memory."""
+
+from numba import float64
+
+from hetero import launch
+from hetero.cuda.device_cache import resident_tuple
+from hetero.cuda.driver import cuda
+from hetero.jit import kernel
+from stablegpu._density.nodes.formulas import (
+    BLOCK,
+    TERMS,
+    assembled,
+    completed,
+    is_outside,
+    node,
+    octave_of,
+    outside,
+)
+from stablegpu._density.quadrature.cuda import write
+from stablegpu._density.value_formulas import restore_side, standardize
+
+_THREADS = 256
+
+
+@kernel(launch_bounds=(_THREADS, 1))
+def evaluate_points(x, frame, right, left, right_range, left_range, nodes, outputs):
+    """Evaluate points by sums over the nodes of their half-line, a thread for each point."""
+    shared = cuda.shared.array(0, float64)  # values and weights in turn
+    count = nodes.values.size
+    for j in range(cuda.threadIdx.x, count, cuda.blockDim.x):
+        shared[2 * j] = nodes.values[j]
+        shared[2 * j + 1] = nodes.weights[j]
+    cuda.syncthreads()
+    logs = outputs[3].size + outputs[4].size + outputs[5].size > 0
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        y, _, mirrored = standardize(x[i], frame, right.alpha)
+        side, node_range = right, right_range
+        if mirrored:
+            side, node_range = left, left_range
+        if is_outside(y, side, node_range):
+            result = outside(y, side, node_range)
+        else:
+            level = y**side.kappa
+            row = node_range.octave + octave_of(level)
+            first, last = nodes.first[row], nodes.last[row]
+            density = below = above = 0.0
+            for j in range(2 * BLOCK * first, 2 * BLOCK * last, 2):
+                d, b, a = node(level, shared[j], shared[j + 1])
+                density += d
+                below += b
+                above += a
+            z = level * nodes.largest[first]
+            high = slope = 0.0
+            for k in range(TERMS - 1, 0, -1):
+                term = nodes.moments[first, k]
+                high = high * z + term
+                slope = slope * z + k * term
+            before, beyond = nodes.moments[first, 0], nodes.beyond[last]
+            g_min = level * node_range.limit
+            density, below, above = completed(
+                (density, below, above), z, high, slope, before, beyond, g_min, side
+            )
+            result = assembled(y, g_min, density, below, above, side, logs)
+        write(outputs, i, restore_side(result, mirrored, frame.scale))
+
+
+def evaluate(x, frame, right, left, right_range, left_range, nodes, outputs, stream=0):
+    """pdf, cdf, sf and their logarithms at points."""
+    table = resident_tuple(nodes)
+    arguments = (x, frame, right, left, right_range, left_range, table, outputs)
+    size = 16 * nodes.values.size
+    launch.launch_with_shared_memory(evaluate_points, arguments, size, _THREADS, x.size, stream)

@@ -1,0 +1,174 @@
+"""Nolan's integrals as sums over nodes that do not depend on x, for both targets.
+
+In log g = kappa log y + log V(theta) the point enters as a factor of V alone. So theta, V and
+the weights are computed once for each side of zeta (`nodes.py`), and a point costs one
+exponential a node:
+
+    int e^-g dtheta = sum_j w_j e^(-Y V_j),   Y = y^kappa,
+
+by the trapezoidal rule in the variable t of `_density/nolan_formulas.py`, in which the integrand
+is analytic
+and falls off at both ends: the error decays exponentially with the number of nodes. Where V has a
+limit V_0 > 0 (light tails), U = V - V_0 takes its place, and e^(-Y V_0) is a factor.
+
+Of the nodes, sorted by U, only a window matters: above it e^-g vanishes and the sum of the
+weights is known; below it g < BELOW, and the sum is a power series in Y whose coefficients,
+moments of the weights, are known. The window consists of whole blocks.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+from hetero.intrinsics.floats import bits_of, float_of
+from hetero.jit import FUSED, scalar
+from stablegpu._density.value_formulas import assemble, values, with_logs
+
+BLOCK = 8  # nodes
+BELOW = 0.135  # g under which the power series takes over
+TERMS = 11  # of the power series: BELOW^TERMS / TERMS! < 1e-17
+TAIL_TERMS = 4  # of the far tail's series
+FIRST_OCTAVE, OCTAVES = -1016, 2032
+UNDERFLOW = 708.0
+
+
+class NodeRange(NamedTuple):
+    """Range of y on one half-line for which there are nodes, and its tail series."""
+
+    lowest: float  # below this y the law is as at y = 0, or it has vanished
+    highest: float  # above this y the tail's series is used, or the law has vanished
+    limit: float  # V_0, or 0
+    log_limit: float
+    octave: int  # where this side starts in the arrays by octave
+    tail1: float  # coefficients of sf in powers of y^-alpha; 0: light tail
+    tail2: float
+    tail3: float
+    tail4: float
+
+
+class Nodes(NamedTuple):
+    """The nodes of both sides, U ascending in each. Blocks are numbered through."""
+
+    values: Any  # U_j
+    weights: Any  # w_j
+    moments: Any  # by block, TERMS each: the power series of the sum over the nodes before it
+    largest: Any  # by block: largest U before it
+    beyond: Any  # by block: sum of the weights from it on
+    first: Any  # by octave of Y: first block of the window
+    last: Any  # by octave of Y: the block after the window
+
+
+_MAGIC = 1.5 * 2.0**52  # added, it leaves an integer in the last bits
+_LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
+
+
+@scalar(fastmath=FUSED)
+def exp_minus(g):
+    """e^-g for 0 <= g <= UNDERFLOW, to 1 ulp, without branches or calls."""
+    n = _MAGIC - g * 1.4426950408889634
+    power = bits_of(n) << 52
+    n -= _MAGIC
+    x = -g - n * _LN2_HIGH
+    x -= n * _LN2_LOW
+    s = 1.0 / 6227020800.0
+    s = s * x + 1.0 / 479001600.0
+    s = s * x + 1.0 / 39916800.0
+    s = s * x + 1.0 / 3628800.0
+    s = s * x + 1.0 / 362880.0
+    s = s * x + 1.0 / 40320.0
+    s = s * x + 1.0 / 5040.0
+    s = s * x + 1.0 / 720.0
+    s = s * x + 1.0 / 120.0
+    s = s * x + 1.0 / 24.0
+    s = s * x + 1.0 / 6.0
+    s = s * x + 0.5
+    s = s * x + 1.0
+    s = s * x + 1.0
+    return float_of(bits_of(s) + power)
+
+
+@scalar(fastmath=FUSED)
+def node(scale, u, weight):
+    """Contribution of a node to the integrals of g e^-g, e^-g and 1 - e^-g."""
+    g = scale * u
+    g = g if g < UNDERFLOW else UNDERFLOW
+    low = weight * exp_minus(g)
+    return low * g, low, weight - low
+
+
+@scalar
+def octave_of(scale):
+    """Row of Y in the arrays by octave."""
+    return (bits_of(scale) >> 52) - 1023 - FIRST_OCTAVE
+
+
+@scalar
+def completed(window, z, high, slope, before, beyond, g_min, side):
+    """int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g from their parts.
+
+    `window` has the three sums over the window, `high` and `slope` are the power series in z of
+    the nodes `before` it (sum of weights) and its derivative, `beyond` the weights behind it.
+    """
+    density, below, above = window
+    density -= slope * z
+    below += before + high * z
+    above += beyond - high * z
+    if g_min > 0.0:
+        density += g_min * below
+        above = math.exp(-g_min) * above - math.expm1(-g_min) * side.length
+    return density, below, above
+
+
+@scalar
+def assembled(y, g_min, density, below, above, side, logs):
+    """`assemble`, with logarithms only where they are wanted: a point is little besides them."""
+    if logs:
+        return assemble(y, g_min, density, below, above, side)
+    pdf, low, high = values(y, g_min, density, below, above, side)
+    return pdf, low, high, 0.0, 0.0, 0.0
+
+
+@scalar
+def is_outside(y, side, node_range):
+    """Return whether no sum is needed: NaN, outside the support, next to zeta, far tail."""
+    return not node_range.lowest < y < node_range.highest
+
+
+@scalar
+def outside(y, side, node_range):
+    """pdf, low and high with their logarithms where `is_outside`."""
+    if y != y:
+        return with_logs(y, y, y)
+    if side.length <= 0.0 or not y < math.inf:
+        return with_logs(0.0, 1.0, 0.0)
+    if node_range.limit > 0.0 and (y > node_range.lowest) == (side.alpha > 1.0):
+        return vanished(y, side, node_range)
+    if y <= node_range.lowest:
+        low, high = side.left_angle / math.pi, side.length / math.pi
+        return with_logs(side.peak, min(low, 1.0), min(high, 1.0))
+    return tail(y, side.alpha, node_range)
+
+
+@scalar
+def vanished(y, side, node_range):
+    """A light tail so far out that nothing but e^-g is left to the last digit of its logarithm."""
+    log_g = side.kappa * math.log(y) + node_range.log_limit if y > 0.0 else math.inf
+    g = math.exp(log_g)
+    log_pdf = math.log(side.front / y) - g if g < math.inf else -math.inf
+    if side.g_increases_with_theta:
+        low, high = 0.0, 1.0
+        return 0.0, low, high, log_pdf, -g, 0.0
+    return 0.0, 1.0, 0.0, log_pdf, 0.0, -g
+
+
+@scalar
+def tail(y, alpha, series):
+    """A heavy tail by its series, whose terms fall by e^-12 and more."""
+    log_y = math.log(y)
+    z = math.exp(-alpha * log_y)
+    high = ((series.tail4 * z + series.tail3) * z + series.tail2) * z + series.tail1
+    slope = 3.0 * series.tail3 + 4.0 * series.tail4 * z
+    slope = (slope * z + 2.0 * series.tail2) * z + series.tail1
+    log_high = math.log(high) - alpha * log_y
+    log_pdf = math.log(alpha * slope) - (alpha + 1.0) * log_y
+    high *= z
+    return math.exp(log_pdf), 1.0 - high, high, log_pdf, math.log1p(-high), log_high

@@ -1,0 +1,1 @@
+"""Values at points that each have their own parameters."""

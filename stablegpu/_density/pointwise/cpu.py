@@ -1,0 +1,63 @@
+"""Points with parameters of their own on the CPU; the loop over the nodes is vectorised."""
+
+import numpy as np
+from numba import prange
+
+from hetero.interruptible import ranges
+from hetero.jit import parallel, scalar
+from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes
+from stablegpu._density.pointwise.near_one_formulas import point_near_one
+from stablegpu._density.quadrature.cpu import point, write
+from stablegpu._density.value_formulas import is_trivial, restore_side, trivial
+
+_located = make_standardize_at(scalar)
+
+_FIRST = 1 << 12
+"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+
+
+# The outputs as arguments of their own: see _density/quadrature/cpu.py.
+@parallel
+def _evaluate_points(
+    x,
+    alpha,
+    beta,
+    loc,
+    scale,
+    in_s0,
+    rule,
+    panels,
+    tolerance,
+    pdf,
+    cdf,
+    sf,
+    logpdf,
+    logcdf,
+    logsf,
+):
+    """Evaluate each point with its own parameters."""
+    size = max(pdf.size, cdf.size, sf.size, logpdf.size, logcdf.size, logsf.size)
+    for index in prange(size):
+        i = np.int64(index)
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
+        if is_trivial(z, y, side):
+            result = trivial(z, y, side)
+        else:
+            nodes = lay_out_nodes(y, z, side)
+            done = nodes.steps.light > 0
+            if done:
+                result = sum_nodes(y, nodes, side)
+            else:
+                result, done = point_near_one(y, z, side)
+            if not done:
+                result, _ = point(y, z, side, rule, panels, tolerance, side.alpha < 0.3)
+        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, restore_side(result, mirrored, own_scale))
+
+
+def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
+    """pdf, cdf, sf and their logarithms; inputs have one element or as many as the outputs."""
+    inputs = (x, alpha, beta, loc, scale, in_s0)
+    size = max(values.size for values in outputs)
+    for a, b in ranges(size, first=_FIRST):
+        parts = (values if values.size == 1 else values[a:b] for values in inputs)
+        _evaluate_points(*parts, rule, panels, tolerance, *(values[a:b] for values in outputs))

@@ -1,0 +1,96 @@
+"""Points with parameters of their own on the GPU: a thread for each, a block for each hard one.
+
+Three kernels: a warp waits for its slowest thread, so points that take longer are only listed by
+the first, and computed side by side by the next.
+"""
+
+import math
+
+import numpy as np
+
+from hetero import launch
+from hetero.cuda.driver import cuda
+from hetero.jit import kernel
+from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes
+from stablegpu._density.pointwise.near_one_formulas import point_near_one
+from stablegpu._density.quadrature.cuda import (
+    _memory_of_block,
+    _rule_on_device,
+    point_of_block,
+    write,
+)
+from stablegpu._density.value_formulas import is_trivial, restore_side, trivial
+
+_THREADS = 256
+_THREADS_NEAR_ONE = 128
+_DONE = -1
+_located = make_standardize_at(kernel(device=True))
+
+
+@kernel(launch_bounds=(_THREADS, 1))
+def evaluate_points(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
+    """All points but those that are listed."""
+    for i in range(cuda.grid(1), listed.size, cuda.gridsize(1)):
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
+        done = is_trivial(z, y, side)
+        if done:
+            result = trivial(z, y, side)
+        else:
+            nodes = lay_out_nodes(y, z, side)
+            done = nodes.steps.light > 0
+            if done:
+                result = sum_nodes(y, nodes, side)
+            else:
+                listed[cuda.atomic.add(count, 0, 1)] = i
+        if done:
+            write(outputs, i, restore_side(result, mirrored, own_scale))
+
+
+@kernel(launch_bounds=(_THREADS_NEAR_ONE, 1))
+def evaluate_near_one(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
+    """Listed points with alpha next to 1; they are struck off the list."""
+    for k in range(cuda.grid(1), count[0], cuda.gridsize(1)):
+        i = listed[k]
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
+        result, done = point_near_one(y, z, side)
+        if done:
+            write(outputs, i, restore_side(result, mirrored, own_scale))
+            listed[k] = _DONE
+
+
+@kernel(launch_bounds=(256, 1))
+def evaluate_hard(
+    x, alpha, beta, loc, scale, in_s0, nodes, kronrod, gauss, tolerance, outputs, listed, count
+):
+    """Points that are still on the list, by quadrature."""
+    j = cuda.threadIdx.x
+    first = j == 0 and cuda.threadIdx.y == 0
+    node = nodes[j]
+    weight = kronrod[j]
+    excess = weight - gauss[j]
+    for k in range(cuda.blockIdx.x, count[0], cuda.gridDim.x):
+        i = listed[k]
+        if i == _DONE:
+            continue
+        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
+        forced = side.alpha < 0.3
+        result, _ = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
+        if first:
+            write(outputs, i, restore_side(result, mirrored, own_scale))
+
+
+def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
+    """pdf, cdf, sf and their logarithms; inputs have one element or as many as the outputs."""
+    size = max(math.prod(array.shape) for array in outputs)
+    listed = cuda.device_array(size, np.int64, stream=stream)
+    count = cuda.to_device(np.zeros(1, np.int64), stream=stream)
+    points = (x, alpha, beta, loc, scale, in_s0)
+    for run, threads in ((evaluate_points, _THREADS), (evaluate_near_one, _THREADS_NEAR_ONE)):
+        run[launch.grid_stride_blocks(size, threads), threads, stream](
+            *points, outputs, listed, count
+        )
+    columns = rule[0].size
+    grid = launch.grid_stride_blocks(size, 1, per_sm=64)
+    evaluate_hard[grid, (columns, panels), stream, _memory_of_block(columns, panels)](
+        *points, *_rule_on_device(rule), tolerance, outputs, listed, count
+    )

@@ -1,0 +1,1 @@
+"""Values and quantiles of one distribution by piecewise polynomials."""

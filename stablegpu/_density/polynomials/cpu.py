@@ -1,0 +1,106 @@
+"""Piecewise polynomials on the CPU."""
+
+import numpy as np
+from numba import prange
+
+from hetero.interruptible import ranges
+from hetero.jit import parallel
+from stablegpu._density.polynomials.formulas import (
+    ROW,
+    beyond,
+    cell_of,
+    choose_half,
+    ends,
+    far_quantile,
+    locate_segment,
+    polynomial,
+    restore_quantile,
+    solve_in_segment,
+)
+
+_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = map(np.uint64, range(1, ROW))
+
+
+_FIRST = 1 << 21
+"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+
+
+# The outputs as arguments of their own: see _density/quadrature/cpu.py.
+@parallel
+def _evaluate_points(
+    x, loc, power, inverse, shift, shift_low, right, left, cells, rows, pdf, cdf, sf
+):
+    """Evaluate pdf, cdf and sf at each point from its segment."""
+    for i in prange(x.size):
+        y = (((x[i] - loc) * power) * inverse - shift) - shift_low
+        mirrored = y < 0.0
+        b = abs(y)
+        polynomial_half = left if mirrored else right
+        if b < polynomial_half.end:
+            cell, bits = cell_of(b + polynomial_half.floor, polynomial_half)
+            row, t, inverse_width = locate_segment(bits, cells[cell])
+            k = np.uint64(row * ROW)  # a signed index may count from the end
+            g1, g2, g3, g4 = rows[k], rows[k + _1], rows[k + _2], rows[k + _3]
+            g5, g6, g7, g8 = rows[k + _4], rows[k + _5], rows[k + _6], rows[k + _7]
+            g9, g10, g11, g12 = rows[k + _8], rows[k + _9], rows[k + _10], rows[k + _11]
+            gain, f = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+            f, low, high = f * inverse_width, rows[k + _12] + gain, rows[k + _13] - gain
+        else:
+            f, low, high = beyond(b, polynomial_half)
+        if pdf.size:  # an empty array: not requested
+            pdf[i] = f * power * inverse
+        if cdf.size:
+            cdf[i] = high if mirrored else low
+        if sf.size:
+            sf[i] = low if mirrored else high
+
+
+def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, outputs, stream=0):
+    """pdf, cdf and sf at (x - loc) power inverse - shift."""
+    constants = (loc, power, inverse, shift, shift_low, right, left, segments.cells, segments.rows)
+    for a, b in ranges(x.size, first=_FIRST):
+        _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))
+
+
+@parallel
+def _invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x):
+    """Compute the quantile of each probability."""
+    rows = segments.rows
+    for i in prange(p.size):
+        if not 0.0 < p[i] < 1.0:
+            x[i] = ends(p[i], upper, low, high)
+            continue
+        at_right, outward, q = choose_half(p[i], upper, right, left, segments.lows, segments.highs)
+        polynomial_half = right if at_right else left
+        log_y = 0.0
+        if outward and q < polynomial_half.high:
+            b, log_y = far_quantile(q, polynomial_half)
+        elif q == (segments.highs if outward else segments.lows)[polynomial_half.row]:
+            b = 0.0
+        else:
+            # The last segment that starts before the quantile.
+            row, after = polynomial_half.row, polynomial_half.row + polynomial_half.rows
+            while after - row > 1:
+                middle = (row + after) // 2
+                before = segments.highs[middle] >= q if outward else segments.lows[middle] <= q
+                if before:
+                    row = middle
+                else:
+                    after = middle
+            k = row * ROW
+            g1, g2, g3, g4 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+            g5, g6, g7, g8 = rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7]
+            g9, g10, g11, g12 = rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]
+            requested = rows[k + 13] - q if outward else q - rows[k + 12]
+            t = solve_in_segment(requested, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+            cell, bits = cell_of(segments.starts[row], polynomial_half)
+            _, _, inverse_width = locate_segment(bits, segments.cells[cell])
+            b = segments.starts[row] + (1.0 + t) / inverse_width - polynomial_half.floor
+        x[i] = restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low)
+
+
+def invert(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x, stream=0):
+    """x with P(X <= x) = p, or P(X > x) = p if `upper`."""
+    constants = (upper, loc, scale, shift, shift_low, low, high, right, left, segments)
+    for a, b in ranges(p.size, first=_FIRST):
+        _invert_points(p[a:b], *constants, x[a:b])

@@ -1,0 +1,137 @@
+"""Piecewise polynomials on the GPU, a thread for every point; the rows in shared memory."""
+
+from numba import float64
+
+from hetero import launch
+from hetero.cuda.device_cache import resident_tuple
+from hetero.cuda.driver import cuda
+from hetero.jit import kernel
+from stablegpu._density.polynomials.formulas import (
+    ROW,
+    beyond,
+    cell_of,
+    choose_half,
+    ends,
+    far_quantile,
+    locate_segment,
+    polynomial,
+    restore_quantile,
+    solve_in_segment,
+)
+
+_THREADS = 512
+_STRIDE = ROW + 1  # odd: rows that differ by a power of two do not meet in the same bank
+
+
+def _kernel(shared: bool):
+    """Two of a kind: small tables are copied to shared memory, large ones read where they are."""
+
+    @kernel(launch_bounds=(_THREADS, 2))
+    def evaluate_points(
+        x, loc, power, inverse, shift, shift_low, right, left, cells, table, rows, pdf, cdf, sf
+    ):
+        if shared:
+            near = cuda.shared.array(0, float64)
+            for j in range(cuda.threadIdx.x, rows * ROW, cuda.blockDim.x):
+                near[j // ROW * _STRIDE + j % ROW] = table[j]
+            cuda.syncthreads()
+        else:
+            near = table
+        stride = _STRIDE if shared else ROW
+        for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+            y = (((x[i] - loc) * power) * inverse - shift) - shift_low
+            mirrored = y < 0.0
+            b = abs(y)
+            polynomial_half = left if mirrored else right
+            if b < polynomial_half.end:
+                cell, bits = cell_of(b + polynomial_half.floor, polynomial_half)
+                row, t, inverse_width = locate_segment(bits, cells[cell])
+                k = row * stride
+                g1, g2, g3, g4 = near[k], near[k + 1], near[k + 2], near[k + 3]
+                g5, g6, g7, g8 = near[k + 4], near[k + 5], near[k + 6], near[k + 7]
+                g9, g10, g11, g12 = near[k + 8], near[k + 9], near[k + 10], near[k + 11]
+                gain, f = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+                f, low, high = f * inverse_width, near[k + 12] + gain, near[k + 13] - gain
+            else:
+                f, low, high = beyond(b, polynomial_half)
+            if pdf.size:  # an empty array: not requested
+                pdf[i] = f * power * inverse
+            if cdf.size:
+                cdf[i] = high if mirrored else low
+            if sf.size:
+                sf[i] = low if mirrored else high
+
+    return evaluate_points
+
+
+evaluate_near, evaluate_far = _kernel(True), _kernel(False)
+
+
+@kernel
+def invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x):
+    """Compute the quantile of each probability."""
+    rows = segments.rows
+    for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
+        if not 0.0 < p[i] < 1.0:
+            x[i] = ends(p[i], upper, low, high)
+            continue
+        at_right, outward, q = choose_half(p[i], upper, right, left, segments.lows, segments.highs)
+        polynomial_half = right if at_right else left
+        log_y = 0.0
+        if outward and q < polynomial_half.high:
+            b, log_y = far_quantile(q, polynomial_half)
+        elif q == (segments.highs if outward else segments.lows)[polynomial_half.row]:
+            b = 0.0
+        else:
+            # The last segment that starts before the quantile.
+            row, after = polynomial_half.row, polynomial_half.row + polynomial_half.rows
+            while after - row > 1:
+                middle = (row + after) // 2
+                before = segments.highs[middle] >= q if outward else segments.lows[middle] <= q
+                if before:
+                    row = middle
+                else:
+                    after = middle
+            k = row * ROW
+            g1, g2, g3, g4 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+            g5, g6, g7, g8 = rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7]
+            g9, g10, g11, g12 = rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]
+            requested = rows[k + 13] - q if outward else q - rows[k + 12]
+            t = solve_in_segment(requested, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+            cell, bits = cell_of(segments.starts[row], polynomial_half)
+            _, _, inverse_width = locate_segment(bits, segments.cells[cell])
+            b = segments.starts[row] + (1.0 + t) / inverse_width - polynomial_half.floor
+        x[i] = restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low)
+
+
+def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, outputs, stream=0):
+    """pdf, cdf and sf at (x - loc) power inverse - shift."""
+    table = resident_tuple(segments)
+    rows = segments.starts.size
+    arguments = (
+        x,
+        loc,
+        power,
+        inverse,
+        shift,
+        shift_low,
+        right,
+        left,
+        table.cells,
+        table.rows,
+        rows,
+        *outputs,
+    )
+    size = 8 * _STRIDE * rows
+    if 2 * size + 4096 < launch.max_shared_memory():
+        launch.launch_with_shared_memory(evaluate_near, arguments, size, _THREADS, x.size, stream)
+    else:
+        evaluate_far[launch.grid_stride_blocks(x.size, _THREADS), _THREADS, stream](*arguments)
+
+
+def invert(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x, stream=0):
+    """x with P(X <= x) = p, or P(X > x) = p if `upper`."""
+    table = resident_tuple(segments)
+    invert_points[launch.grid_stride_blocks(p.size), launch.THREADS, stream](
+        p, upper, loc, scale, shift, shift_low, low, high, right, left, table, x
+    )

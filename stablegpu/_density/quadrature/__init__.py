@@ -1,0 +1,1 @@
+"""Values by adaptive Gauss-Kronrod quadrature of Nolan's integrals."""

@@ -1,0 +1,242 @@
+"""Fixed-panel Gauss-Kronrod evaluation of Nolan's integrals on the CPU, one point an iteration."""
+
+import math
+
+import numpy as np
+from numba import prange
+
+from hetero.interruptible import ranges
+from hetero.jit import parallel, scalar
+from stablegpu._density.nolan_formulas import (
+    DROP,
+    EPSILON,
+    LIGHT,
+    LOST,
+    STEEP,
+    T_MAX,
+    U_MAX,
+    U_STEP,
+    UNDERFLOW,
+    distances,
+    ends,
+    expansion_point,
+    integrands,
+    is_higher,
+    is_steep,
+    log_factor,
+    log_g_at,
+    log_integrand,
+    log_integrand_of,
+    log_v,
+    solve_g_equals_one,
+)
+from stablegpu._density.value_formulas import (
+    assemble,
+    is_trivial,
+    light_tail_limit,
+    restore_side,
+    standardize,
+    trivial,
+)
+
+_SECTIONS = 12  # of the interval in each step of the search for the peak
+_PASSES = 12  # evaluations of all panels after which every result is taken as it is
+
+_FIRST = 1 << 12
+"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+
+
+@scalar
+def _peak(log_y, side):
+    """Find the t at which the integrand is largest, and the scale on which it changes there."""
+    left, right = -T_MAX, T_MAX
+    while True:
+        step = (right - left) / _SECTIONS
+        best = -np.inf
+        best_index = 0
+        before = after = current = -np.inf
+        for i in range(_SECTIONS + 1):
+            h = log_integrand(left + i * step, log_y, side)
+            if is_higher(h, best, side):
+                best, best_index, before = h, i, current
+            if i == best_index + 1:
+                after = h
+            current = h
+        center = left + best_index * step
+        resolved = 0 < best_index < _SECTIONS and before > best - 1.0 and after > best - 1.0
+        resolved = resolved and best > LOST
+        if resolved or step < STEEP:
+            return center, step
+        left, right = max(center - step, -T_MAX), min(center + step, T_MAX)
+
+
+@scalar
+def _reach(direction, center, best, width, base, steep, log_y, side):
+    """How far in u the integrand matters on one side of its peak."""
+    u = 0.0
+    while u < U_MAX:
+        tau = direction * width * math.sinh(u + U_STEP)
+        if abs(center + tau) > T_MAX:
+            break
+        u += U_STEP
+        log_g, p, r = log_g_at(tau, base, steep, log_y, side)
+        if log_integrand_of(log_g, p * r / side.length) < best - DROP:
+            break
+    return direction * u
+
+
+@scalar
+def _panel(left, size, width, base, steep, log_y, g_min, side, rule):
+    """The three Kronrod sums of a panel, and how far Gauss's differ from them."""
+    nodes, kronrod, gauss = rule
+    k0 = k1 = k2 = d0 = d1 = d2 = 0.0
+    for j in range(nodes.size):
+        for sign in (-1.0, 1.0):
+            u = left + 0.5 * size * (1.0 + sign * nodes[j])
+            tau = width * math.sinh(u)
+            f0, f1, f2 = integrands(tau, base, steep, log_y, g_min, side)
+            scale = 0.5 * size * width * math.cosh(u)
+            weight, excess = scale * kronrod[j], scale * (kronrod[j] - gauss[j])
+            k0 += weight * f0
+            k1 += weight * f1
+            k2 += weight * f2
+            d0 += excess * f0
+            d1 += excess * f1
+            d2 += excess * f2
+    return k0, k1, k2, abs(d0), abs(d1), abs(d2)
+
+
+@scalar
+def _unfinished(sums, whole, tolerance, forced):
+    """First and last of the panels that still matter and have to be evaluated again."""
+    first, last = len(sums), -1
+    for i in range(len(sums)):
+        again = forced and sums[i, 0] > 0.01 * whole[0]
+        for k in range(3):
+            again = again or sums[i, 3 + k] > tolerance * whole[k]
+        if again:
+            first, last = min(first, i), i
+    return first, last
+
+
+@scalar
+def point(y, z, side, rule, panels, tolerance, forced):
+    """pdf, cdf, sf, their logarithms and the estimated relative error, y > 0 (alpha = 1: any)."""
+    log_y = log_factor(y, z, side)
+    center, width = _peak(log_y, side)
+    p, r = distances(center, side)
+    log_g = log_y + log_v(p, r, side)
+    base = expansion_point(p, r, log_g, side)
+    steep = is_steep(width, p, r, side)
+    if steep:
+        base, width = solve_g_equals_one(base, side)
+    elif log_g > LIGHT:
+        return light_tail_limit(y, log_g, side), 8.0 * EPSILON
+    best = log_integrand_of(base[2], base[0] * base[1] / side.length)
+    left = _reach(-1.0, center, best, width, base, steep, log_y, side)
+    right = _reach(1.0, center, best, width, base, steep, log_y, side)
+    g_min, below, above = ends(
+        width * math.sinh(left), width * math.sinh(right), base, steep, log_y, side
+    )
+    total = np.zeros(6)  # density, below, above, and the estimated error of each
+    total[1], total[2] = below, above
+    whole = np.zeros(3)  # the first three as the first pass sees them
+    sums = np.empty((panels, 6))
+    waiting = np.empty((_PASSES + 2, 2))  # intervals to evaluate
+    waiting[0, 0], waiting[0, 1] = left, right
+    count, attempt = 1, 0
+    while count > 0:
+        count -= 1
+        left, right = waiting[count, 0], waiting[count, 1]
+        size = (right - left) / panels
+        for i in range(panels):
+            six = _panel(left + i * size, size, width, base, steep, log_y, g_min, side, rule)
+            for k in range(6):
+                sums[i, k] = six[k]
+        if attempt == 0:
+            for k in range(3):
+                whole[k] = total[k]
+                for i in range(panels):
+                    whole[k] += sums[i, k]
+        first, last = _unfinished(sums, whole, tolerance, forced and attempt == 0)
+        attempt += 1
+        done = last < 0 or attempt > _PASSES
+        for i in range(panels):
+            if done or not first <= i <= last:
+                for k in range(6):
+                    total[k] += sums[i, k]
+        if done:
+            continue
+        middle = first
+        if 2 * (last + 1 - first) > panels:  # two distant peaks: each gets the whole rule
+            middle = (first + last + 1) // 2
+            waiting[count, 0], waiting[count, 1] = left + first * size, left + middle * size
+            count += 1
+        waiting[count, 0], waiting[count, 1] = left + middle * size, left + (last + 1) * size
+        count += 1
+    result = assemble(y, g_min, total[0], total[1], total[2], side)
+    relative = 8.0 * EPSILON
+    for k in range(3):
+        # Beyond, only the logarithms are left, and to those the sums are a small addition.
+        if total[k] > 0.0 and g_min < UNDERFLOW:
+            relative = max(relative, total[3 + k] / total[k])
+    return result, relative
+
+
+@scalar
+def write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values):
+    """Write the requested ones of a point's six values; the arrays of the others are empty."""
+    f, low, high, log_f, log_low, log_high = values
+    if pdf.size:
+        pdf[i] = f
+    if cdf.size:
+        cdf[i] = low
+    if sf.size:
+        sf[i] = high
+    if logpdf.size:
+        logpdf[i] = log_f
+    if logcdf.size:
+        logcdf[i] = log_low
+    if logsf.size:
+        logsf[i] = log_high
+
+
+# The six outputs as arguments of their own: Numba 0.68 loses the last of a tuple of arrays that is
+# unpacked before the parallel loop.
+@parallel
+def _evaluate_points(
+    x,
+    frame,
+    right,
+    left,
+    rule,
+    panels,
+    tolerance,
+    forced,
+    pdf,
+    cdf,
+    sf,
+    logpdf,
+    logcdf,
+    logsf,
+    error,
+):
+    """Evaluate the integrals of each point in one iteration of the parallel loop."""
+    for i in prange(x.size):
+        y, z, mirrored = standardize(x[i], frame, right.alpha)
+        side = left if mirrored else right
+        e = 0.0
+        if is_trivial(z, y, side):
+            result = trivial(z, y, side)
+        else:
+            result, e = point(y, z, side, rule, panels, tolerance, forced)
+        values = restore_side(result, mirrored, frame.scale)
+        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
+        error[i] = e
+
+
+def evaluate(x, frame, right, left, rule, panels, tolerance, forced, outputs, error, stream=0):
+    """pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
+    constants = (frame, right, left, rule, panels, tolerance, forced)
+    for a, b in ranges(x.size, first=_FIRST):
+        _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs), error[a:b])

@@ -1,0 +1,1 @@
+"""Estimation: data sets, starting values, the likelihood and its maximum."""

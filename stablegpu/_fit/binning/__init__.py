@@ -1,0 +1,1 @@
+"""Large data sets in bins."""

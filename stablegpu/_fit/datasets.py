@@ -1,0 +1,222 @@
+"""Data sets on a device, from sorting to the optimiser's final states."""
+
+from __future__ import annotations
+
+import functools
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero.arrays import Workspace
+from hetero.cuda.device_cache import resident_tuple
+from hetero.jit import loops_for
+from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit.second_starts import choose
+
+LONGEST = 8192
+"""Observations of a set that are looked at one by one; more are gathered in bins."""
+
+
+COUNTED = 1.0 / 20.0
+"""Share of a large set from which on equal data are counted: fewer do not matter (`lowest_alphas`
+in `_fit/batch.py`)."""
+
+
+class SortedDataSets(NamedTuple):
+    """Sorted data sets: set s is x[ends[s, 0]:ends[s, 1]], all on the device."""
+
+    x: Any
+    weights: Any  # of the same indices; empty: all 1
+    ends: Any
+
+
+class _Constants(NamedTuple):
+    surfaces: Any
+    table: Any
+    profile: Any
+
+
+@functools.cache
+def _constants() -> _Constants:
+    """Tables of McCulloch's estimator, of laws next to alpha = 1, and of other starts."""
+    with (
+        files("stablegpu").joinpath("data", "near_one.npz").open("rb") as file,
+        np.load(file) as parts,
+    ):
+        table = np.concatenate([parts[n].ravel() for n in ("log_a", "middle", "outer")])
+    return _Constants(mcculloch_estimate.surfaces(), table, choose.table())
+
+
+def constants(workspace: Workspace) -> _Constants:
+    """The tables in the memory of the device."""
+    tables = _constants()
+    return tables if workspace.device.kind == "cpu" else resident_tuple(tables)
+
+
+def sorted_sets(data, weights, starts, stops, workspace: Workspace, host_workspace: Workspace):
+    """Sets data[starts[s]:stops[s]] of flat data on the device; both bounds are on the host.
+
+    And a table on the device for `starts_of`, in which equal data are counted.
+    """
+    from stablegpu._fit.mcculloch.formulas import LAW
+
+    counts = stops - starts
+    offsets = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    x = host_workspace.output((int(counts.sum()),))
+    w = host_workspace.output(x.shape) if weights.size else weights
+    sources = ends = pairs(host_workspace, np.stack([starts, stops], axis=1))
+    if (offsets != starts).any():  # they overlap, or there are gaps
+        ends = pairs(host_workspace, np.stack([offsets, offsets + counts], axis=1))
+    estimates = _matrix(host_workspace, len(counts), LAW)
+    loops_for("stablegpu._fit.mcculloch", workspace.device).sort(
+        data, weights, sources, ends, int(counts.max()), x, w, estimates, workspace.stream
+    )
+    return SortedDataSets(x, w, ends), estimates
+
+
+def select(sets: SortedDataSets, which, host_workspace: Workspace) -> SortedDataSets:
+    """Return the data sets with the indices `which`."""
+    ends = host_workspace.result(sets.ends, sets.ends.shape)[which]
+    return sets._replace(ends=pairs(host_workspace, ends))
+
+
+def starts_of(sets: SortedDataSets, estimates, workspace: Workspace, host_workspace: Workspace):
+    """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale; and the
+    largest weight of equal data and that of all."""
+    loops = loops_for("stablegpu._fit.mcculloch", workspace.device)
+    loops.start(*sets, constants(workspace).surfaces, estimates, workspace.stream)
+    result = host_workspace.result(estimates, estimates.shape)
+    return np.ascontiguousarray(result[:, :4]), result[:, 4:]
+
+
+def maximized(
+    sets: SortedDataSets,
+    initial,
+    units,
+    lowest,
+    free: int,
+    workspace: Workspace,
+    host_workspace: Workspace,
+    choices=None,
+):
+    """Final states of the optimiser, a row for every set; see `_fit.likelihood.cpu.maximize`.
+
+    `lowest` is the least alpha of each set. With `choices` the states are followed by the peaks of
+    the set's profile (`_fit/second_starts/formulas.py`), found in the same go: a transfer costs a
+    fit alone as much as an evaluation.
+    """
+    from stablegpu._fit.likelihood.formulas import BEGINNING, CHOICES, LEAST_ALPHA, UNITS
+    from stablegpu._fit.optimizer.state import RESULT
+    from stablegpu._fit.second_starts.formulas import PEAKS
+
+    count = sets.ends.shape[0]
+    begins = np.zeros((count, BEGINNING))
+    begins[:, :UNITS], begins[:, UNITS:LEAST_ALPHA] = initial, units
+    begins[:, LEAST_ALPHA] = lowest
+    columns = RESULT
+    if choices is not None:
+        begins[:, CHOICES:] = choices
+        columns += PEAKS
+    begins = host_workspace.input("begins", begins).reshape(count, BEGINNING)
+    states, tables = _matrix(host_workspace, count, columns), constants(workspace)
+    if choices is not None:
+        profile = loops_for("stablegpu._fit.second_starts", workspace.device)
+        profile.find_starts(*sets, begins, tables.profile, states, workspace.stream)
+    loops_for("stablegpu._fit.likelihood", workspace.device).maximize(
+        *sets, begins, free, tables.table, states, workspace.stream
+    )
+    return host_workspace.result(states, (count, columns))
+
+
+def _matrix(host_workspace: Workspace, rows: int, columns: int):
+    return host_workspace.output((rows, columns)).reshape(rows, columns)
+
+
+def pairs(host_workspace: Workspace, ends):
+    """(sets, 2) integers on the device."""
+    return host_workspace.input("sets", ends, np.int64).reshape(len(ends), 2)
+
+
+def binned(
+    data,
+    weights,
+    centre: float,
+    width: float,
+    ends,
+    workspace: Workspace,
+    host_workspace: Workspace,
+):
+    """A large set as at most `LONGEST` weighted points, sorted (a set alone); and the largest
+    weight of equal data, and of all, a row.
+
+    A bin has at most n/2048 observations, and a width of 1/2048 of the range of asinh((x -
+    centre)/width). Centre and width are those of the data without weights; with them bins are made
+    anew around the middle of what counts, until they are narrow enough there.
+    """
+    points, masses, fullest = _points_of_bins(
+        data, weights, centre, width, ends, workspace, host_workspace
+    )
+    while weights.size:
+        share = (np.cumsum(masses) - 0.5 * masses) / masses.sum()
+        lower, centre, upper = np.interp((0.25, 0.5, 0.75), share, points)
+        if not 0.0 < 1e-3 * (upper - lower) < 0.5 * width:
+            break
+        width = 1e-3 * (upper - lower)
+        points, masses, fullest = _points_of_bins(
+            data, weights, centre, width, ends, workspace, host_workspace
+        )
+    sets = SortedDataSets(
+        host_workspace.input("data", points),
+        host_workspace.input("weights", masses),
+        pairs(host_workspace, np.array([[0, points.size]])),
+    )
+    return sets, np.array([_ties_of(data, weights, fullest, workspace)])
+
+
+def _ties_of(data, weights, fullest, workspace: Workspace) -> tuple[float, float]:
+    """The largest weight of equal data, and that of all data.
+
+    Equal data are in one bin, and a bin that is so full has little else. Weights are counted by
+    bin, data one by one: as many as equal the one in the middle of the bin.
+    """
+    before, within, total = fullest
+    if within <= COUNTED * total:
+        return 1.0, total
+    if weights.size:
+        return within, total
+    order = loops_for("stablegpu._fit.order_statistics", workspace.device)
+    value = order.select(data, np.array([int(before + 0.5 * within)]), workspace.stream)
+    return float(max(order.count(data, value, workspace.stream)[0], 1)), total
+
+
+def _points_of_bins(
+    data, weights, centre, width, ends, workspace: Workspace, host_workspace: Workspace
+):
+    """Sorted points that stand for the data, two a bin, and how much each counts; and of the
+    fullest bin the weights before it and in it, and the total."""
+    from stablegpu._fit.binning.formulas import BINS, binning_coordinate
+
+    low, high = (binning_coordinate(end, centre, width) for end in ends)
+    per_unit = BINS / max(high - low, 1e-300) * (1.0 - 1e-12)
+    table = host_workspace.output((3 * BINS,))
+    loops_for("stablegpu._fit.binning", workspace.device).accumulate(
+        data, weights, centre, width, low, per_unit, table, workspace.stream
+    )
+    count, first, second = host_workspace.result(table, (3, BINS))
+    most = int(count.argmax())
+    fullest = float(count[:most].sum()), float(count[most]), float(count.sum())
+    middle = centre + width * np.sinh(low + (np.arange(BINS) + 0.5) / per_unit)
+    full = count > 0.0
+    count, first, second, middle = count[full], first[full], second[full], middle[full]
+    share = (np.cumsum(count) - 0.5 * count) / count.sum()
+    group = (LONGEST // 4 * share).astype(int) + (np.flatnonzero(full) * (LONGEST // 4)) // BINS
+    begins = np.flatnonzero(np.diff(group, prepend=-1))
+    mass = np.add.reduceat(count, begins)
+    mean = np.add.reduceat(first + count * middle, begins) / mass
+    off = middle - np.repeat(mean, np.diff(begins, append=count.size))
+    square = np.add.reduceat(second + 2.0 * off * first + count * off**2, begins)
+    deviation = np.sqrt(np.maximum(square / mass, 0.0))
+    points = np.stack([mean - deviation, mean + deviation], axis=1).ravel()
+    order = np.argsort(points, kind="stable")
+    return points[order], np.repeat(0.5 * mass, 2)[order], fullest

@@ -1,0 +1,1 @@
+"""Koutrouvelis' regression on the empirical characteristic function."""

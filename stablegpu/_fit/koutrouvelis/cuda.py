@@ -1,0 +1,67 @@
+"""Sums of the empirical characteristic function, and the regression, on the GPU.
+
+A block of threads takes a part of a set, neighbouring threads the points t of one datum; then a
+thread does the regression of a set.
+"""
+
+import math
+
+from numba import float64
+
+from hetero import launch
+from hetero.cuda.driver import cuda
+from hetero.jit import kernel
+from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point, regress
+
+THREADS = 128
+THREADS_OF_REGRESSIONS = 64
+_GROUPS = THREADS // POINTS
+
+
+@kernel
+def add_sets(x, starts, stops, laws, parts, sums):
+    """Add up cosines and sines; a block of threads for each part of a data set."""
+    memory = cuda.shared.array((_GROUPS, SUMS), float64)
+    k, group = cuda.threadIdx.x % POINTS, cuda.threadIdx.x // POINTS
+    for index in range(cuda.blockIdx.x, starts.size * parts, cuda.gridDim.x):
+        s, part = index // parts, index % parts
+        count = stops[s] - starts[s]
+        low, high = starts[s] + part * count // parts, starts[s] + (part + 1) * count // parts
+        loc, scale, t = laws[s, 2], laws[s, 3], point(k, laws[s, 0])
+        real = imaginary = 0.0
+        for i in range(low + group, high, _GROUPS):
+            angle = min(max(t * ((x[i] - loc) / scale), -1e300), 1e300)
+            real += math.cos(angle)
+            imaginary += math.sin(angle)
+        cuda.syncthreads()
+        memory[group, k], memory[group, POINTS + k] = real, imaginary
+        cuda.syncthreads()
+        if cuda.threadIdx.x < SUMS:
+            total = 0.0
+            for g in range(_GROUPS):
+                total += memory[g, cuda.threadIdx.x]
+            sums[index, cuda.threadIdx.x] = total
+
+
+@kernel
+def regress_sets(starts, stops, parts, sums, laws):
+    """Improve the estimate of each data set by both regressions."""
+    scratch = cuda.local.array(SCRATCH, float64)
+    for s in range(cuda.grid(1), starts.size, cuda.gridsize(1)):
+        for part in range(1, parts):
+            for k in range(SUMS):
+                sums[s * parts, k] += sums[s * parts + part, k]
+        law = regress(
+            *(laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3]),
+            *(sums[s * parts], float64(stops[s] - starts[s]), scratch),
+        )
+        laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = law
+
+
+def improve(x, starts, stops, parts, sums, laws, stream=0):
+    """A pass of the regression for sets x[starts[s]:stops[s]]: new laws from the last ones, rows
+    of alpha, beta, S0 location and scale. A set's sums are taken in `parts` parts."""
+    grid = launch.grid_stride_blocks(THREADS * starts.size * parts, THREADS)
+    add_sets[grid, THREADS, stream](x, starts, stops, laws, parts, sums)
+    grid = launch.blocks_for(starts.size, THREADS_OF_REGRESSIONS)
+    regress_sets[grid, THREADS_OF_REGRESSIONS, stream](starts, stops, parts, sums, laws)

@@ -1,0 +1,105 @@
+"""Maximum likelihood for many data sets on the CPU: an iteration of the parallel loop fits one."""
+
+import numpy as np
+from numba import prange
+
+from hetero.interruptible import ranges
+from hetero.jit import parallel, serial
+from stablegpu._fit.likelihood.formulas import (
+    LAW,
+    LEAST_ALPHA,
+    SCALE,
+    UNITS,
+    allocate_nodes,
+    block_moments,
+    build,
+    choose_candidates,
+    find_node_ends,
+    prepare,
+    running_moments,
+    score_candidate,
+    score_observation,
+)
+from stablegpu._fit.likelihood.near_one_formulas import PROFILE, ROWS
+from stablegpu._fit.likelihood.node_formulas import NODES, SERIES
+from stablegpu._fit.optimizer.ascent_formulas import advance, begin, reach_of
+from stablegpu._fit.optimizer.state import (
+    CANDIDATE_COUNT,
+    CANDIDATES,
+    DONE,
+    PHASE,
+    RESULT,
+    SCANNING,
+    STATE,
+    SUMS,
+    TRIAL,
+)
+
+_FIRST = 32
+"""Data sets of the first piece of a long loop (`hetero.interruptible`): a fit takes up to 30 ms."""
+
+
+@serial
+def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, profile, sums):
+    """Log-likelihood, gradient and products of scores at the trial point of m, or log-likelihoods
+    at the candidates of a scan; x is sorted."""
+    choose_candidates(m, x, unit_loc, unit_scale)
+    prepare(m, unit_loc, unit_scale, x[0], x[-1], law, 0, 1)
+    find_node_ends(law, 0, 1)
+    allocate_nodes(law)
+    build(law, nodes, profile, table, 0, 1)
+    block_moments(law, nodes, series, 0, 1)
+    running_moments(law, series, 0, 1)
+    sums[:] = 0.0
+    to_units = np.exp(-m[TRIAL + 3])
+    log_scale = np.log(law[SCALE])
+    if m[PHASE] >= SCANNING:
+        for i in range(x.size):
+            weight = weights[i] if weights.size else 1.0
+            for k in range(CANDIDATE_COUNT if weight > 0.0 else 0):
+                loc = unit_loc + unit_scale * m[CANDIDATES + k]
+                sums[k] += weight * (score_candidate(x[i], loc, law, nodes, series) - log_scale)
+        return
+    for i in range(x.size):
+        weight = weights[i] if weights.size else 1.0
+        if weight == 0.0:
+            continue
+        value, a, b, c, d = score_observation(x[i], law, nodes, series, profile)
+        scores = (a, b, c * to_units, d)
+        sums[0] += weight * (value - log_scale)
+        entry = 5
+        for k in range(4):
+            sums[1 + k] += weight * scores[k]
+            for j in range(k + 1):
+                sums[entry] += weight * scores[k] * scores[j]
+                entry += 1
+
+
+@parallel
+def _maximize(x, weights, ends, begins, free, table, states):
+    """Run the ascent of each data set in one iteration of the parallel loop."""
+    for index in prange(ends.shape[0]):
+        s = np.int64(index)
+        first, last = ends[s, 0], ends[s, 1]
+        data = x[first:last]
+        data_weights = weights[first:last] if weights.size else weights
+        law, nodes = np.zeros(LAW), np.zeros(NODES)
+        series, profile = np.zeros(SERIES), np.zeros(ROWS * PROFILE)
+        m, sums = np.zeros(STATE), np.zeros(SUMS)
+        loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
+        least, reach = begins[s, LEAST_ALPHA], reach_of(data[0], data[-1], data.size) / scale
+        begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
+        while m[PHASE] < DONE:
+            _evaluate(m, data, data_weights, loc, scale, table, law, nodes, series, profile, sums)
+            advance(m, sums)
+        states[s, :RESULT] = m[:RESULT]
+
+
+def maximize(x, weights, ends, begins, free, table, states, stream=0):
+    """Write the results of the optimizer, one row per data set, to `states`.
+
+    Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit/likelihood/formulas.py`; `free`
+    is a bit mask of the free parameters.
+    """
+    for a, b in ranges(len(ends), first=_FIRST):
+        _maximize(x, weights, ends[a:b], begins[a:b], free, table, states[a:b])

@@ -1,0 +1,220 @@
+"""Maximum likelihood for many data sets on the GPU: a block of threads fits one, from start to end.
+
+All that a fit needs lies in the block's shared memory, so a launch fits all data sets. Where there
+are few, a team of blocks fits one together: each does all of the work but for the sums over data,
+of which it has a part; so only these sums are exchanged, and all blocks go the same way.
+"""
+
+import math
+
+from numba import float64
+
+from hetero import launch
+from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.jit import kernel
+from stablegpu._fit.likelihood.formulas import (
+    ARRIVED,
+    LAW,
+    LEAST_ALPHA,
+    SCALE,
+    UNITS,
+    allocate_nodes,
+    block_moments,
+    build,
+    choose_candidates,
+    find_node_ends,
+    prepare,
+    running_moments,
+    score_candidate,
+    score_observation,
+)
+from stablegpu._fit.likelihood.node_formulas import NODES, SERIES
+from stablegpu._fit.optimizer.ascent_formulas import advance, begin, reach_of
+from stablegpu._fit.optimizer.state import (
+    CANDIDATE_COUNT,
+    CANDIDATES,
+    DONE,
+    FIRST,
+    PHASE,
+    RESULT,
+    SCANNING,
+    STATE,
+    SUMS,
+    TRIAL,
+    size_of,
+)
+
+THREADS = 128
+"""Of a block; three blocks to a multiprocessor."""
+
+THREADS_OF_TEAMS, TEAM = 384, 8
+"""Of a block of a team, which has a multiprocessor for itself; and the most blocks of a team."""
+
+_WARPS = THREADS_OF_TEAMS // 32
+_ALL = 0xFFFFFFFF
+_AT_ONCE = 5  # sums
+_PARTIAL = _AT_ONCE * _WARPS
+_TOTALS = SUMS + 1
+_ROUND = SUMS  # the last of them: how often the team has exchanged
+_MEMORY = NODES + SERIES  # float64 of dynamic shared memory; a profile is shorter
+
+
+@kernel(device=True)
+def _total(value, k, partial):
+    """The sum of a value over each warp, to `partial`."""
+    for shift in (16, 8, 4, 2, 1):
+        value += cuda.shfl_down_sync(_ALL, value, shift)
+    lane = cuda.threadIdx.x
+    if lane % 32 == 0:
+        partial[k * _WARPS + lane // 32] = value
+
+
+@kernel(device=True)
+def _exchange(total, s, rank, team, sums, begins, meetings):
+    """The sum of the blocks' totals, one for each of the first `_AT_ONCE` lanes.
+
+    Parts of two rounds lie side by side: who is late still reads those of the last.
+    """
+    lane = cuda.threadIdx.x
+    half = int(sums[_ROUND]) % 2
+    if lane < _AT_ONCE:
+        meetings[s, half, rank, lane] = total
+        cuda.threadfence()
+    cuda.syncthreads()
+    if lane == 0:
+        sums[_ROUND] += 1.0
+        cuda.atomic.add(begins, (s, ARRIVED), 1.0)
+        while cuda.atomic.add(begins, (s, ARRIVED), 0.0) < team * sums[_ROUND]:
+            pass
+        cuda.threadfence()
+    cuda.syncthreads()
+    total = 0.0
+    if lane < _AT_ONCE:
+        for other in range(team):
+            total += meetings[s, half, other, lane]
+    return total
+
+
+@kernel(launch_bounds=(THREADS_OF_TEAMS, 1))
+def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states):
+    """Run the ascent of each data set in one block of threads, or in a team of blocks."""
+    memory = cuda.shared.array(0, float64)
+    nodes, series, profile = memory[:NODES], memory[NODES:], memory
+    law = cuda.shared.array(LAW, float64)
+    m = cuda.shared.array(STATE, float64)
+    partial = cuda.shared.array(_PARTIAL, float64)
+    sums = cuda.shared.array(_TOTALS, float64)
+    lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
+    weighted = weights.size > 0
+    rank = cuda.blockIdx.x % team
+    s = cuda.blockIdx.x // team
+    while s < ends.shape[0]:
+        first, last = ends[s, 0], ends[s, 1]
+        cuda.syncthreads()
+        if lane == 0:
+            sums[_ROUND] = 0.0
+            least = begins[s, LEAST_ALPHA]
+            reach = reach_of(x[first], x[last - 1], last - first) / begins[s, UNITS + 1]
+            begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
+        cuda.syncthreads()
+        while m[PHASE] < DONE:
+            if lane == 0:
+                choose_candidates(m, x[first:last], begins[s, UNITS], begins[s, UNITS + 1])
+            cuda.syncthreads()
+            if lane < 2:
+                loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
+                prepare(m, loc, scale, x[first], x[last - 1], law, lane, 2)
+            cuda.syncthreads()
+            if lane < 4:
+                find_node_ends(law, lane, 4)
+            cuda.syncthreads()
+            if lane == 0:
+                allocate_nodes(law)
+            cuda.syncthreads()
+            build(law, nodes, profile, table, lane, lanes)
+            cuda.syncthreads()
+            block_moments(law, nodes, series, lane, lanes)
+            cuda.syncthreads()
+            running_moments(law, series, lane, lanes)
+            cuda.syncthreads()
+            to_units = math.exp(-m[TRIAL + 3])
+            log_scale = math.log(law[SCALE])
+            scanning = m[PHASE] >= SCANNING
+            # Five sums at a time: more take more registers than there are.
+            parts = CANDIDATE_COUNT // _AT_ONCE if scanning else (3 if m[PHASE] == FIRST else 1)
+            for part in range(parts):
+                s0 = s1 = s2 = s3 = s4 = 0.0
+                share = -(-(last - first) // team)
+                low = first + rank * share
+                for i in range(low + lane, min(low + share, last), lanes):
+                    weight = weights[i] if weighted else 1.0
+                    if weight == 0.0:
+                        continue
+                    if scanning:
+                        # In a loop of unknown length, so that the density is compiled once.
+                        for k in range(size_of(m) + 1):
+                            loc = m[CANDIDATES + _AT_ONCE * part + k]
+                            loc = begins[s, UNITS] + begins[s, UNITS + 1] * loc
+                            f = weight * (
+                                score_candidate(x[i], loc, law, nodes, series) - log_scale
+                            )
+                            s0 += f if k == 0 else 0.0
+                            s1 += f if k == 1 else 0.0
+                            s2 += f if k == 2 else 0.0
+                            s3 += f if k == 3 else 0.0
+                            s4 += f if k == 4 else 0.0
+                        continue
+                    f, a, b, c, d = score_observation(x[i], law, nodes, series, profile)
+                    c *= to_units
+                    f -= log_scale
+                    if part == 1:
+                        f, a, b, c, d = a * a, b * a, b * b, c * a, c * b
+                    elif part == 2:
+                        f, a, b, c, d = c * c, d * a, d * b, d * c, d * d
+                    s0 += weight * f
+                    s1 += weight * a
+                    s2 += weight * b
+                    s3 += weight * c
+                    s4 += weight * d
+                _total(s0, 0, partial)
+                _total(s1, 1, partial)
+                _total(s2, 2, partial)
+                _total(s3, 3, partial)
+                _total(s4, 4, partial)
+                cuda.syncthreads()
+                total = 0.0
+                if lane < _AT_ONCE:
+                    for k in range(lanes // 32):
+                        total += partial[lane * _WARPS + k]
+                if team > 1:
+                    total = _exchange(total, s, rank, team, sums, begins, meetings)
+                if lane < _AT_ONCE:
+                    sums[_AT_ONCE * part + lane] = total
+                cuda.syncthreads()
+            if lane == 0:
+                advance(m, sums)
+            cuda.syncthreads()
+        if rank == 0:
+            for k in range(lane, RESULT, lanes):
+                states[s, k] = m[k]
+        s += cuda.gridDim.x // team
+
+
+def _team(sets: int) -> int:
+    """Blocks that fit a set: all of them are resident, since they wait for one another."""
+    return 1 if SIMULATOR else max(1, min(TEAM, launch.multiprocessors() // sets))
+
+
+def maximize(x, weights, ends, begins, free, table, states, stream=0):
+    """Write the results of the optimizer, one row per data set, to `states`.
+
+    Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit/likelihood/formulas.py`; `free`:
+    bits of what may move.
+    """
+    sets = ends.shape[0]
+    team = _team(sets)
+    meetings = cuda.device_array((sets if team > 1 else 1, 2, team, _AT_ONCE), stream=stream)
+    arguments = (x, weights, ends, begins, free, table, team, meetings, states)
+    threads = THREADS_OF_TEAMS if sets <= launch.multiprocessors() else THREADS
+    items = threads * team * sets
+    launch.launch_with_shared_memory(maximize_sets, arguments, 8 * _MEMORY, threads, items, stream)

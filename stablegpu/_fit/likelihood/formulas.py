@@ -1,0 +1,175 @@
+"""The log-likelihood of a data set, its gradient and the products of its scores, for both targets.
+
+`lanes` share these steps and wait for each other after each: `choose_candidates` (by lane 0 alone),
+`prepare`, `find_node_ends`, `allocate_nodes` (by lane 0 alone), `build`, `block_moments` and
+`running_moments`; then `score_observation` for the data, or `score_candidate` for the data and all
+candidates of a scan, whose distributions have the same nodes.
+"""
+
+import math
+
+import numpy as np
+
+from hetero.jit import scalar_internal
+from stablegpu._density.pointwise.formulas import tan_half_pi
+from stablegpu._fit.likelihood import half_line_formulas as of_law
+from stablegpu._fit.likelihood import near_one_formulas as near_one
+from stablegpu._fit.likelihood import node_formulas as of_nodes
+from stablegpu._fit.likelihood.half_line_formulas import FIELDS
+from stablegpu._fit.likelihood.log_pdf_formulas import log_pdf, log_pdf_alone
+from stablegpu._fit.optimizer.restart_formulas import CENTRE
+from stablegpu._fit.optimizer.state import (
+    CANDIDATE_COUNT,
+    CANDIDATES,
+    IN_S1,
+    PHASE,
+    SCANNING,
+    TRIAL,
+    VALUE,
+    X,
+)
+
+ALPHA, LOC, SCALE, SHIFT, SHIFT_A, SHIFT_B, NEAR, BETA = range(2 * FIELDS, 2 * FIELDS + 8)
+LAW = 2 * FIELDS + 8  # numbers of a law
+
+# Where the ascent of a set begins: alpha, beta, and location and log of the scale in the units
+# that follow, location and scale of S0; the least alpha; a number that `_fit/likelihood/cuda.py`
+# counts with; what `_fit/second_starts/formulas.py` may choose from.
+UNITS, LEAST_ALPHA, ARRIVED, CHOICES = 4, 6, 7, 8
+BEGINNING = 11
+
+
+@scalar_internal
+def prepare(m, unit_loc, unit_scale, lowest, highest, law, lane, lanes):
+    """The law of the trial point, and how far nodes must reach for data in [lowest, highest]."""
+    alpha, beta = m[TRIAL], m[TRIAL + 1]
+    scale = unit_scale * math.exp(m[TRIAL + 3])
+    near = abs(alpha - 1.0) < near_one.NEAREST
+    in_s1 = m[IN_S1] > 0.0
+    shift = shift_a = shift_b = 0.0
+    if near == in_s1:  # nodes hold the law of S1, the table that of S0
+        tangent, sign = tan_half_pi(alpha), 1.0 if in_s1 else -1.0
+        shift, shift_b = sign * beta * tangent, sign * tangent
+        shift_a = sign * beta * 0.5 * math.pi * (1.0 + tangent * tangent)
+    if lane == 0:
+        law[ALPHA], law[BETA], law[SCALE] = alpha, beta, scale
+        law[LOC] = unit_loc + unit_scale * m[TRIAL + 2]
+        law[NEAR] = 1.0 if near else 0.0
+        law[SHIFT], law[SHIFT_A], law[SHIFT_B] = shift, shift_a, shift_b
+    if near:
+        return
+    least = most = m[TRIAL + 2]
+    if m[PHASE] >= SCANNING:
+        least, most = m[CANDIDATES], m[CANDIDATES + CANDIDATE_COUNT - 1]
+    low = (lowest - (unit_loc + unit_scale * most)) / scale - shift
+    high = (highest - (unit_loc + unit_scale * least)) / scale - shift
+    for k in range(lane, 2, lanes):
+        of_law.set_half_line(law, k, alpha, beta if k == 0 else -beta)
+        nearest, farthest = (low, high) if k == 0 else (-high, -low)
+        of_nodes.set_node_range(law, k, max(nearest, 0.0), farthest, alpha)
+
+
+@scalar_internal
+def find_node_ends(law, lane, lanes):
+    """Locate both ends of the node range of each half-line; one end per lane."""
+    if law[NEAR] == 0.0:
+        for job in range(lane, 4, lanes):
+            of_nodes.find_node_ends(law, job, law[ALPHA])
+
+
+@scalar_internal
+def allocate_nodes(law):
+    """Allocate room for the nodes of both half-lines."""
+    if law[NEAR] == 0.0:
+        of_nodes.allocate_nodes(law, law[ALPHA])
+
+
+@scalar_internal
+def build(law, nodes, profile, table, lane, lanes):
+    """The nodes of the law and the series of its tails, or its profile next to alpha = 1."""
+    if law[NEAR] > 0.0:
+        for knot in range(lane, near_one.PROFILE, lanes):
+            near_one.profile_at(knot, table, profile, law[ALPHA], law[BETA])
+    else:
+        of_nodes.evaluate_nodes(law, nodes, lane, lanes, law[ALPHA])
+        # The last lanes have the fewest nodes.
+        for term in range(lanes - 1 - lane, 2 * of_law.TAIL_TERMS, lanes):
+            of_law.expand_tail(law, term, law[ALPHA])
+
+
+@scalar_internal
+def block_moments(law, nodes, series, lane, lanes):
+    """Compute the power series for small g of each block of nodes."""
+    if law[NEAR] == 0.0:
+        of_nodes.block_moments(law, nodes, series, lane, lanes)
+
+
+@scalar_internal
+def running_moments(law, series, lane, lanes):
+    """Accumulate the per-block power sums over all blocks up to each one; near alpha = 1 there is
+    nothing to do."""
+    if law[NEAR] == 0.0:
+        of_nodes.running_moments(law, series, lane, lanes)
+
+
+@scalar_internal
+def score_observation(x, law, nodes, series, profile):
+    """log pdf of an observation but for log scale, and its derivatives by alpha, beta, location
+    over the scale, and log of the scale."""
+    z = (x - law[LOC]) / law[SCALE]
+    if law[NEAR] > 0.0:
+        result = near_one.log_pdf_near_one(z - law[SHIFT], profile, law[ALPHA], law[BETA])
+    else:
+        result = log_pdf(z - law[SHIFT], law, nodes, series, law[ALPHA])
+    value, by_z, by_a, by_b = result
+    by_a -= by_z * law[SHIFT_A]
+    by_b -= by_z * law[SHIFT_B]
+    return value, by_a, by_b, -by_z, -1.0 - z * by_z
+
+
+@scalar_internal
+def score_candidate(x, loc, law, nodes, series):
+    """The first of `observe` for a candidate of a scan, which is not next to alpha = 1."""
+    z = (x - loc) / law[SCALE]
+    return log_pdf_alone(z - law[SHIFT], law, nodes, series, law[ALPHA])
+
+
+@scalar_internal
+def half_sample_mode(x):
+    """Return the half-sample mode, an index into sorted data: the densest spot, found by replacing
+    the interval by its narrowest half again and again."""
+    first, count = 0, x.size
+    while count > 3:
+        half = (count + 1) // 2
+        best, best_start = x[first + half - 1] - x[first], first
+        for i in range(first + 1, first + count - half + 1):
+            width = x[i + half - 1] - x[i]
+            if width < best:
+                best, best_start = width, i
+        first, count = best_start, half
+    return first + count // 2
+
+
+@scalar_internal
+def choose_candidates(m, x, unit_loc, unit_scale):
+    """The candidates of a scan of locations in S1: data next to where they lie closest; or, if a
+    location is known, the data next to it and the middles between them."""
+    if m[PHASE] < SCANNING:
+        return
+    has_location = m[VALUE] > -np.inf
+    middle = 0 if has_location else half_sample_mode(x)
+    if has_location:
+        target = unit_loc + unit_scale * m[X + 2]
+        low, high = 0, x.size - 1
+        while low < high:
+            middle = (low + high) // 2
+            if x[middle] < target:
+                low = middle + 1
+            else:
+                high = middle
+        middle = low
+    for k in range(CANDIDATE_COUNT):
+        off = k - CENTRE
+        below = min(max(middle + (off // 2 if has_location else off), 0), x.size - 1)
+        above = min(below + (k % 2 if has_location else 0), x.size - 1)
+        m[CANDIDATES + k] = (x[below] + 0.5 * (x[above] - x[below]) - unit_loc) / unit_scale

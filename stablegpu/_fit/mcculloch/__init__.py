@@ -1,0 +1,1 @@
+"""McCulloch's quantile estimates, the starting values of a fit."""

@@ -1,0 +1,94 @@
+"""Sorted data sets and McCulloch's estimates on the GPU: a block sorts a set in shared memory."""
+
+import numpy as np
+from numba import float64
+
+from hetero import launch
+from hetero.cuda.driver import cuda
+from hetero.jit import kernel
+from stablegpu._fit.mcculloch.formulas import TIES, TOTAL, start_of, weight_of_equals
+
+_THREADS = 256
+_THREADS_OF_STARTS = 64
+
+
+@kernel(launch_bounds=(_THREADS, 4))
+def sort_sets(data, weights, sources, ends, x, w, laws):
+    """Batcher's bitonic network: no branch depends on the data but the exchange."""
+    memory = cuda.shared.array(0, float64)
+    most = cuda.shared.array(2, float64)
+    lane, weighted = cuda.threadIdx.x, weights.size > 0
+    for s in range(cuda.blockIdx.x, ends.shape[0], cuda.gridDim.x):
+        start, first, count = sources[s, 0], ends[s, 0], ends[s, 1] - ends[s, 0]
+        size = 1
+        while size < count:
+            size *= 2
+        for i in range(lane, size, cuda.blockDim.x):
+            value = data[start + i] if i < count else np.inf
+            memory[i] = (
+                value if value == value else np.inf
+            )  # NaN does not sort; both are rejected later
+            if weighted:
+                memory[size + i] = weights[start + i] if i < count else 0.0
+        cuda.syncthreads()
+        length = 2
+        while length <= size:
+            step = length // 2
+            while step > 0:
+                for pair in range(lane, size // 2, cuda.blockDim.x):
+                    i = 2 * step * (pair // step) + pair % step
+                    j = i + step
+                    a, b = memory[i], memory[j]
+                    if (a > b) == ((i & length) == 0):
+                        memory[i], memory[j] = b, a
+                        if weighted:
+                            a, b = memory[size + i], memory[size + j]
+                            memory[size + i], memory[size + j] = b, a
+                cuda.syncthreads()
+                step //= 2
+            length *= 2
+        for i in range(lane, count, cuda.blockDim.x):
+            x[first + i] = memory[i]
+            if weighted:
+                w[first + i] = memory[size + i]
+        if lane == 0:
+            most[0] = 0.0 if weighted else 1.0
+            most[1] = 0.0 if weighted else count
+        cuda.syncthreads()
+        for i in range(lane, count, cuda.blockDim.x):
+            equal = weight_of_equals(memory, memory, size, weighted, i, count)
+            if weighted:
+                cuda.atomic.add(most, 1, equal)
+            if equal > 1.0 or weighted:
+                cuda.atomic.max(most, 0, equal)
+        cuda.syncthreads()
+        if lane == 0:
+            laws[s, TIES], laws[s, TOTAL] = most[0], most[1]
+        cuda.syncthreads()
+
+
+@kernel
+def start_sets(x, w, ends, surfaces, laws):
+    """Compute McCulloch's estimate of each data set."""
+    for s in range(cuda.grid(1), ends.shape[0], cuda.gridsize(1)):
+        laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = start_of(
+            x, w, ends[s, 0], ends[s, 1], surfaces
+        )
+
+
+def sort(data, weights, sources, ends, longest, x, w, laws, stream=0):
+    """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w.
+
+    To laws[s, TIES] and laws[s, TOTAL]: the largest weight of equal data, and that of all data.
+    """
+    arguments = (data, weights, sources, ends, x, w, laws)
+    size = 8 * (1 << (longest - 1).bit_length()) * (2 if weights.size else 1)
+    launch.launch_with_shared_memory(
+        sort_sets, arguments, size, _THREADS, _THREADS * ends.shape[0], stream
+    )
+
+
+def start(x, w, ends, surfaces, laws, stream=0):
+    """alpha, beta, S0 location and scale of sorted sets x[ends[s, 0]:ends[s, 1]], a row each."""
+    grid = launch.blocks_for(ends.shape[0], _THREADS_OF_STARTS)
+    start_sets[grid, _THREADS_OF_STARTS, stream](x, w, ends, surfaces, laws)

@@ -1,0 +1,97 @@
+"""McCulloch's estimator: from five sample quantiles to the four parameters.
+
+J. H. McCulloch (1986), Simple consistent estimators of stable distribution parameters. His two
+ratios of quantiles, nu_alpha and nu_beta, are free of location and scale and determine alpha and
+beta; his tables are replaced by splines through computed quantiles (tools/make_mcculloch_table.py)
+that reach down to alpha = 0.1. The estimate itself is in `_fit/mcculloch/formulas.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib.resources import files
+
+import numpy as np
+
+from hetero.arrays import Workspace
+from hetero.jit import loops_for
+
+PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@functools.cache
+def surfaces() -> np.ndarray:
+    """nu_alpha's logarithm times alpha, nu_beta, log of the quartile range times alpha, and the
+    median over it, of the standard S0 law: smooth functions of alpha and beta >= 0, at the points
+    of `_fit/mcculloch/formulas.py`, flat."""
+    from scipy.interpolate import RectBivariateSpline
+
+    from stablegpu._fit.mcculloch.formulas import ALPHAS, ANGLES, HIGHEST, LOWEST
+
+    with (
+        files("stablegpu").joinpath("data", "mcculloch.npz").open("rb") as file,
+        np.load(file) as table,
+    ):
+        alpha, beta, tabulated = table["alpha"], table["beta"], table["quantiles"]
+    grid_points = np.linspace(LOWEST, HIGHEST, ALPHAS), np.linspace(0.0, 0.5 * np.pi, ANGLES)
+
+    def spline(values):
+        return RectBivariateSpline(alpha, np.arcsin(beta), values)(*grid_points)
+
+    # alpha times the logarithm of a distance between quantiles is nearly linear: for small alpha
+    # the tails are sums of powers 1/alpha. Ratios of distances are steps there.
+    q05, q25, q50, q75, q95 = np.moveaxis(tabulated, -1, 0)
+    pairs = (q95 - q50, q50 - q05, q75 - q50, q50 - q25)
+    above, below, upper, lower = (
+        spline(alpha[:, None] * np.log(d)) / grid_points[0][:, None] for d in pairs
+    )
+    quartiles = np.logaddexp(upper, lower)
+    functions = (
+        grid_points[0][:, None] * (np.logaddexp(above, below) - quartiles),
+        np.tanh(0.5 * (above - below)),
+        grid_points[0][:, None] * quartiles,
+        spline(q50 / (q75 - q25)),
+    )
+    return np.concatenate([s.ravel() for s in functions])
+
+
+def estimate(quantiles) -> tuple[float, float, float, float]:
+    """alpha, beta, S0 location and scale from the sample's quantiles at PROBABILITIES.
+
+    Ratios that no stable law has are met as nearly as alpha in [0.1, 2], |beta| <= 1 allow.
+    alpha = 2 comes with beta = 0, on which that law does not depend.
+    """
+    from stablegpu._fit.mcculloch.formulas import estimate
+
+    return estimate(*(float(q) for q in quantiles), surfaces())
+
+
+def start(quantiles):
+    """McCulloch's estimate from minimum, quantiles, maximum, or what is wrong (`start_of`)."""
+    from stablegpu._fit.mcculloch.formulas import estimate_within
+
+    low, *five, high = quantiles
+    return estimate_within(low, *five, high, surfaces())
+
+
+def quantiles(work: Workspace, data, size: int) -> tuple[list[float], float]:
+    """Minimum, the five quantiles of McCulloch, maximum; and the largest number of equal data.
+
+    Between order statistics at probabilities (i - 1/2)/n, linearly: his correction for continuity.
+    Equal data are counted where two neighbours that are looked at for a quantile are among them:
+    so it is if they are more than a quarter.
+    """
+    position = np.clip(size * np.array(PROBABILITIES) - 0.5, 0.0, size - 1.0)
+    below = position.astype(np.int64)
+    ranks = np.concatenate(([0], below, np.minimum(below + 1, size - 1), [size - 1]))
+    order, data = (
+        loops_for("stablegpu._fit.order_statistics", work.device),
+        work.input("data", data),
+    )
+    values = order.select(data, ranks, work.stream)
+    lower, upper = values[1:6], values[6:11]
+    with np.errstate(invalid="ignore"):  # infinite data: refused by the caller
+        middle = lower + (position - below) * (upper - lower)
+    equal = np.unique(lower[lower == upper])
+    ties = float(order.count(data, equal, work.stream).max()) if equal.size else 1.0
+    return [float(values[0]), *map(float, middle), float(values[-1])], ties

@@ -1,0 +1,1 @@
+"""The optimizer of a fit: quasi-Newton ascent and restarts."""

@@ -1,0 +1,56 @@
+"""Other starts of an ascent on the CPU: an iteration of the parallel loop looks at a data set."""
+
+import numpy as np
+from numba import prange
+
+from hetero.interruptible import ranges
+from hetero.jit import parallel
+from stablegpu._fit.likelihood.formulas import CHOICES
+from stablegpu._fit.optimizer.state import RESULT
+from stablegpu._fit.second_starts.formulas import (
+    CANDIDATES,
+    POINTS,
+    SPOT,
+    SPOTS,
+    find_peaks,
+    find_spot,
+    gather,
+    score,
+)
+
+_FIRST = 256
+"""Data sets of the first piece of a long loop (`hetero.interruptible`): each takes up to 1 ms."""
+
+
+@parallel
+def _find_peaks_of_sets(x, weights, ends, begins, table, states):
+    """Find the peaks of the profile of each data set."""
+    for index in prange(ends.shape[0]):
+        s = np.int64(index)
+        sample, spots = np.zeros(POINTS), np.zeros(SPOTS * SPOT)
+        scores = np.zeros(CANDIDATES)
+        size = gather(x, weights, ends[s, 0], ends[s, 1], sample, 0, 1)
+        for spot in range(SPOTS):
+            find_spot(spot, sample, size, spots)
+        for candidate in range(CANDIDATES):
+            scores[candidate] = score(
+                candidate,
+                sample,
+                size,
+                spots,
+                table,
+                int(begins[s, CHOICES]),
+                int(begins[s, CHOICES + 1]),
+                int(begins[s, CHOICES + 2]),
+            )
+        find_peaks(scores, spots, table, states[s, RESULT:])
+
+
+def find_starts(x, weights, ends, begins, table, states, stream=0):
+    """Find the peaks of every set's profile, to states[s, RESULT:]; see `find_peaks`.
+
+    Set s is x[ends[s, 0]:ends[s, 1]], sorted. begins[s, CHOICES:]: the first and the last number of
+    alpha, and the number of beta or -1.
+    """
+    for a, b in ranges(len(ends), first=_FIRST):
+        _find_peaks_of_sets(x, weights, ends[a:b], begins[a:b], table, states[a:b])

@@ -1,0 +1,1 @@
+"""Quantiles by a safeguarded Newton method."""

@@ -1,0 +1,1 @@
+"""Random numbers by the method of Chambers, Mallows and Stuck."""

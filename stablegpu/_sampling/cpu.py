@@ -1,0 +1,47 @@
+"""Stable samples on the CPU."""
+
+import numpy as np
+from numba import prange
+
+from hetero.interruptible import ranges
+from hetero.jit import parallel, serial
+from stablegpu._sampling.formulas import centred, variables, weron
+
+CHUNK = 1024
+
+_FIRST = 1 << 20
+"""Samples of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+
+
+@serial
+def _fill_chunk(begin, k0, k1, path, number, right, left, sampler, loc, scale, out):
+    """Plain loops without branches, which the compiler turns into vector instructions."""
+    x, w = np.empty_like(out), np.empty_like(out)
+    for i in range(out.size):
+        x[i], w[i] = variables(begin + np.uint64(i), path, number, k0, k1, loc)
+    if sampler.near:
+        for i in range(out.size):
+            out[i] = loc + scale * centred(x[i], w[i], right, left, sampler)
+    else:
+        for i in range(out.size):
+            out[i] = loc + scale * weron(x[i], w[i], right, left, sampler)
+
+
+@parallel
+def _fill(first, k0, k1, path, number, right, left, sampler, loc, scale, out):
+    for chunk in prange((out.size + CHUNK - 1) // CHUNK):
+        begin = np.int64(chunk) * CHUNK  # prange counts in uint64
+        part = out[begin : min(begin + CHUNK, out.size)]
+        block = first + np.uint64(begin)
+        _fill_chunk(block, k0, k1, path, number, right, left, sampler, loc, scale, part)
+
+
+def fill(key, path, number, law, loc, scale, out, stream=0):
+    """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
+    T = out.dtype.type
+    constants = (np.uint32(path), np.uint32(number), *law, T(loc), T(scale))
+    if out.size <= CHUNK:  # waking threads costs more
+        _fill_chunk(np.uint64(0), *key, *constants, out)
+    else:
+        for a, b in ranges(out.size, first=_FIRST, multiple=CHUNK):
+            _fill(np.uint64(a), *key, *constants, out[a:b])

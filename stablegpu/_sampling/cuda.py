@@ -1,0 +1,31 @@
+"""Stable samples on the GPU."""
+
+import numpy as np
+
+from hetero import launch
+from hetero.cuda.driver import cuda
+from hetero.jit import kernel
+from stablegpu._sampling.formulas import centred, variables, weron
+
+
+def _fill(k0, k1, path, number, right, left, sampler, loc, scale, out):
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        x, w = variables(np.uint64(i), path, number, k0, k1, loc)
+        if sampler.near:
+            out[i] = loc + scale * centred(x, w, right, left, sampler)
+        else:
+            out[i] = loc + scale * weron(x, w, right, left, sampler)
+
+
+# One kernel for each data type, so that each has its budget in the tests.
+fill_float32, fill_float64 = kernel(_fill), kernel(_fill)
+_FILLS = {"float32": fill_float32, "float64": fill_float64}
+
+
+def fill(key, path, number, law, loc, scale, out, stream=0):
+    """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
+    dtype = np.dtype(out.dtype)
+    T = dtype.type
+    _FILLS[dtype.name][launch.grid_stride_blocks(out.size), launch.THREADS, stream](
+        *key, np.uint32(path), np.uint32(number), *law, T(loc), T(scale), out
+    )

@@ -1,0 +1,1 @@
+"""Special functions: log_ndtr, ndtr, expn, logsumexp."""

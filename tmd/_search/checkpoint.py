@@ -1,0 +1,171 @@
+"""Checkpoints: the finished blocks of a search, in a text file that only grows.
+
+The first line identifies the search. Each further line holds a block: a checksum, and a JSON object
+with the hash of the block's cases, in which arrays are base85 of their compressed bytes. A line is
+written at once and flushed to the disk. An incomplete last line, as an interruption may leave it,
+is dropped, and its block is searched again.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tmd._search.decisions import BlockCases, find_contradiction
+from tmd._search.planning import Plan
+from tmd._search.taylor_models import FRACTION_BITS
+from tmd.errors import CheckpointError
+
+_FORMAT = "tmd-checkpoint 2"
+_ARRAYS = (("index", "<u8"), ("middle", "?"), ("value", "<i8"), ("error", "<i8"))
+
+
+def _encode_array(array, dtype: str) -> str:
+    return base64.b85encode(zlib.compress(np.ascontiguousarray(array, dtype).tobytes(), 1)).decode()
+
+
+def _decode_array(text: str, dtype: str) -> np.ndarray:
+    flat = np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype)
+    return flat.astype(np.dtype(dtype).newbyteorder("="))
+
+
+def _format_line(record: dict) -> str:
+    text = json.dumps(record, separators=(",", ":"))
+    return f"{_checksum(text)} {text}\n"
+
+
+def _checksum(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+class Checkpoint:
+    """The finished blocks of one search, in a file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file is created if it does not exist.
+    search : dict
+        Identifies the search. The file of another search is refused.
+    plans : sequence of Plan
+        The plans of all blocks of the search.
+
+    Attributes
+    ----------
+    blocks : dict of int to BlockCases
+        The cases of each finished block, by the block's number.
+
+    Raises
+    ------
+    CheckpointError
+        The file is damaged, or belongs to another search.
+    """
+
+    def __init__(self, path: str | Path, search: dict, plans: Sequence[Plan]):
+        self.path = Path(path)
+        self.blocks: dict[int, BlockCases] = {}
+        head = _format_line({"format": _FORMAT, "search": search})
+        if not self.path.exists():
+            self.path.write_text(head)
+            return
+        text = self.path.read_text(errors="replace")
+        complete, _, torn = text.rpartition("\n")
+        lines = complete.split("\n") if complete else []
+        if not lines:
+            if not head.startswith(text):
+                raise CheckpointError(f"{self.path} is not a checkpoint of tmd")
+            self.path.write_text(head)
+            return
+        self._check_head(self._parse_line(1, lines[0]), search)
+        for number, line in enumerate(lines[1:], 2):
+            record = self._parse_line(number, line)
+            try:
+                block, cases = _parse_block(record, plans)
+                if block in self.blocks:
+                    raise ValueError(f"block {block} is also in another line")
+            except (ValueError, TypeError, KeyError, zlib.error) as error:
+                raise self._damage(number, str(error)) from None
+            self.blocks[block] = cases
+        if torn:
+            with self.path.open("r+") as file:
+                file.truncate(len(complete.encode()) + 1)
+
+    def _parse_line(self, number: int, line: str) -> dict:
+        """Return the JSON object of line `number`, after a check of its checksum."""
+        checksum, _, text = line.partition(" ")
+        if _checksum(text) != checksum:
+            raise self._damage(number, "its checksum does not match")
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise self._damage(number, "it does not hold a JSON object")
+        return record
+
+    def _damage(self, number: int, problem: str) -> CheckpointError:
+        """Return the error for a damaged line."""
+        return CheckpointError(
+            f"{self.path} is damaged in line {number}: {problem}. Remove that line to search its "
+            "block again, or use another file"
+        )
+
+    def _check_head(self, record: dict, search: dict) -> None:
+        """Check that the first line belongs to `search`."""
+        if record.get("format") != _FORMAT or not isinstance(record.get("search"), dict):
+            raise CheckpointError(f"{self.path} is not a checkpoint of tmd, version 2")
+        for key, value in search.items():
+            recorded = record["search"].get(key)
+            if recorded != json.loads(json.dumps(value)):
+                raise CheckpointError(
+                    f"{self.path} belongs to a search with {key}={recorded!r}, but this one has "
+                    f"{value!r}"
+                )
+
+    def add(self, number: int, cases: BlockCases) -> None:
+        """Append the cases of block `number`."""
+        record = {"block": number, "counts": cases.counts, "undecided": cases.undecided}
+        record |= {"hash": cases.hash}
+        record |= {name: _encode_array(getattr(cases, name), dtype) for name, dtype in _ARRAYS}
+        with self.path.open("a") as file:
+            file.write(_format_line(record))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _parse_block(record: dict, plans: Sequence[Plan]) -> tuple[int, BlockCases]:
+    """Return the number and the cases of a block.
+
+    Raises ValueError, TypeError, KeyError or zlib.error if the record is damaged.
+    """
+    block, counts, undecided = (record[key] for key in ("block", "counts", "undecided"))
+    if type(block) is not int or not 0 <= block < len(plans):
+        raise ValueError(f"block {block!r} is not among the {len(plans)} blocks of the search")
+    plan = plans[block]
+    if len(counts) != 5 or not all(type(n) is int and n >= 0 for n in (*counts, *undecided)):
+        raise ValueError("its counts are not five nonnegative integers")
+    arrays = [_decode_array(record[name], dtype) for name, dtype in _ARRAYS]
+    index, _, value, error = arrays
+    if len({len(a) for a in arrays}) > 1:
+        raise ValueError("its arrays have different lengths")
+    for numbers in (index, np.array(undecided, object)):
+        ascending = bool((numbers[1:] > numbers[:-1]).all())
+        if not ascending or (numbers.size and numbers[-1] >= plan.block.run.count):
+            raise ValueError("its arguments are not in ascending order within the block")
+    if (error < 0).any() or (
+        np.abs(value) - error > plan.case_distance >> (FRACTION_BITS - 63)
+    ).any():
+        raise ValueError("its cases are too far from breakpoints to be cases")
+    cases = BlockCases(*arrays, list(counts), list(undecided))
+    if record["hash"] != cases.hash:
+        raise ValueError("its hash does not match its cases")
+    if problem := find_contradiction(plan, counts, index.size, len(undecided)):
+        raise ValueError(f"its block has {problem}")
+    return block, cases

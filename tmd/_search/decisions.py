@@ -1,0 +1,263 @@
+"""Decision of candidates, by the error bounds of their values or, where these fail, by balls."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from tmd._search.blocks import Block
+from tmd._search.planning import Batch, Plan
+from tmd._search.taylor_models import FRACTION_BITS, Scale
+from tmd.formats import Format, exponent
+from tmd.functions import Function, working_precision
+
+_FRACTION_MASK = np.uint64((1 << 63) - 1)
+
+BALL_PRECISIONS = (256, 512, 1024, 2048, 4096, 8192)
+"""Precisions in bits, tried one after the other until balls decide."""
+
+BALL_ERROR = 1 << 11
+"""Bound on the error of a value from a ball, in units of 2^-63 test units.
+
+The value passes through a float64, whose rounding error is at most 2^10 units.
+"""
+
+
+@dataclass
+class BlockCases:
+    """The cases of one block, by growing magnitude of the argument.
+
+    Attributes
+    ----------
+    index : uint64
+        Numbers of the arguments in the block.
+    middle : bool
+        Whether the value is near a midpoint (else near a float).
+    value, error : int64
+        Signed distance from the breakpoint and a bound of its error, in units of 2^-63 test units.
+    counts : list of five int
+        Sub-domains, survivors of phase 1, failing pieces, candidates, decisions by balls.
+    undecided : list of int
+        Numbers of the arguments that balls of 8192 bits cannot decide.
+    """
+
+    index: np.ndarray
+    middle: np.ndarray
+    value: np.ndarray
+    error: np.ndarray
+    counts: list[int] = field(default_factory=lambda: [0] * 5)
+    undecided: list[int] = field(default_factory=list)
+
+    @property
+    def hash(self) -> str:
+        """Hash of the indices and kinds of all cases."""
+        digest = hashlib.blake2b(digest_size=12)
+        digest.update(self.index.astype("<u8").tobytes())
+        digest.update(self.middle.astype(np.uint8).tobytes())
+        digest.update(np.array(self.undecided, "<u8").tobytes())
+        return digest.hexdigest()
+
+
+def find_contradiction(plan: Plan, counts: Sequence[int], cases: int, undecided: int) -> str:
+    """Describe why no search by `plan` can have these counts; "" if they are consistent.
+
+    `counts` are those of `BlockCases`.
+    """
+    subdomains, survivors, pieces, candidates, balls = counts
+    if plan.algorithm == "balls":
+        expected = 0, 0, 0, plan.block.run.count, plan.block.run.count
+        rules = [(tuple(counts) == expected, "balls that do not check every argument once")]
+    else:
+        total = -(-plan.block.run.count >> plan.shape.subdomain)
+        split = plan.shape.subdomain - plan.shape.piece
+        rules = [
+            (subdomains == total, f"{subdomains} sub-domains instead of {total}"),
+            (survivors <= subdomains, "more survivors than sub-domains"),
+            (pieces <= survivors << split, "more failing pieces than its survivors contain"),
+            (candidates <= pieces << plan.shape.piece, "more candidates than arguments"),
+            (balls <= candidates, "more decisions by balls than candidates"),
+        ]
+    if plan.algorithm == "exhaustive":
+        rules[1:3] = [
+            (survivors == 0, "survivors of a test that an exhaustive search does not have"),
+            (pieces == total << split, "not all pieces"),
+        ]
+    rules += [
+        (undecided <= balls, "more undecided arguments than decisions by balls"),
+        (cases + undecided <= candidates, "more cases than candidates"),
+    ]
+    return next((text for holds, text in rules if not holds), "")
+
+
+def decide_candidates(
+    function: Function,
+    plan: Plan,
+    batch: Batch,
+    result: tuple[int, int, np.ndarray, np.ndarray],
+) -> BlockCases:
+    """Return the cases among the candidates of a batch.
+
+    `result` is what `finish_batch` of the loops returned.
+    """
+    survivors, pieces, numbers, words = result
+    size = np.uint64(plan.shape.super_block)
+    super_block = (numbers >> size).astype(np.int64)
+    index = numbers + (np.uint64(batch.first) << size)
+    in_block = np.flatnonzero(index < np.uint64(plan.block.run.count))
+    in_block = in_block[np.argsort(index[in_block], kind="stable")]
+    index, words = index[in_block], words[in_block]
+    error = batch.errors[super_block[in_block]]
+    # The fraction as a signed number around the nearest integer; `odd` is that integer's parity.
+    value = (words & _FRACTION_MASK).astype(np.int64)
+    rounded_up = value >= 1 << 62
+    value -= rounded_up.astype(np.int64) << np.int64(62) << np.int64(1)
+    odd = ((words >> np.uint64(63)).astype(bool)) ^ rounded_up
+    middle = odd if plan.scale.doubled else np.full(odd.shape, plan.scale.half)
+    limit = plan.case_distance >> (FRACTION_BITS - 63)
+    distance = np.abs(value)
+    is_case = distance < limit - error
+    unsure = np.flatnonzero(~is_case & (distance - error < limit))
+    undecided = []
+    for i in unsure:
+        verdict = decide_by_balls(function, plan, int(index[i]))
+        if verdict is None:
+            undecided.append(int(index[i]))
+            continue
+        is_case[i], middle[i], value[i] = verdict
+        error[i] = BALL_ERROR
+    subdomains = int(batch.subdomain_counts.sum())
+    counts = [subdomains, survivors, pieces, in_block.size, unsure.size]
+    cases = (array[is_case] for array in (index, middle, value, error))
+    return BlockCases(*cases, counts, undecided)
+
+
+def join_batches(parts: Sequence[BlockCases]) -> BlockCases:
+    """Join the cases of consecutive batches of one block."""
+    arrays = [
+        np.concatenate([getattr(p, name) for p in parts])
+        for name in ("index", "middle", "value", "error")
+    ]
+    counts = [sum(c) for c in zip(*(p.counts for p in parts), strict=True)]
+    return BlockCases(*arrays, counts, [i for p in parts for i in p.undecided])
+
+
+def decide_every_argument(function: Function, plan: Plan) -> BlockCases:
+    """Return the cases of a short block, all of whose arguments are decided by balls."""
+    rows, undecided = [], []
+    for i in range(plan.block.run.count):
+        verdict = decide_by_balls(function, plan, i)
+        if verdict is None:
+            undecided.append(i)
+        elif verdict[0]:
+            rows.append((i, *verdict[1:], BALL_ERROR))
+    columns = list(zip(*rows, strict=True)) or [()] * 4
+    types = (np.uint64, bool, np.int64, np.int64)
+    arrays = [np.array(c, t) for c, t in zip(columns, types, strict=True)]
+    count = plan.block.run.count
+    return BlockCases(*arrays, [0, 0, 0, count, count], undecided)
+
+
+def decide_by_balls(function: Function, plan: Plan, index: int) -> tuple[bool, bool, int] | None:
+    """Decide by balls whether argument number `index` of a block is a case.
+
+    Returns
+    -------
+    (is_case, middle, value) or None
+        Whether it is a case, whether the nearest breakpoint is a midpoint, and the signed distance
+        from it in units of 2^-63 test units; None if 8192 bits do not decide.
+    """
+    from flint import arb
+
+    x = plan.block.run.argument(index)
+    limit = arb(2) ** (int(plan.scale.doubled) - plan.bits)
+    for precision in BALL_PRECISIONS:
+        with working_precision(precision + extra_precision(x)):
+            y = scaled_value(function, plan.block, plan.scale, x)
+            nearest = (y + arb(0.5)).floor().unique_fmpz()
+            if nearest is None:
+                continue
+            distance = y - arb(nearest)
+            if abs(distance) < limit or abs(distance) >= limit:
+                middle = bool(int(nearest) & 1) if plan.scale.doubled else plan.scale.half
+                return abs(distance) < limit, middle, round(float(distance.mid() * arb(2) ** 63))
+    return None
+
+
+def extra_precision(x: Fraction) -> int:
+    """Bits to add to a precision at x: for the argument reduction of large |x|, and the value."""
+    return 64 + 2 * max(0, exponent(x)) + (64 if x else 0)
+
+
+def scaled_value(function: Function, block: Block, scale: Scale, x: Fraction):
+    """Return |f(x)| as a ball in test units, in which the breakpoints are the integers."""
+    from flint import arb
+
+    value = abs(function.evaluate(x)) * arb(2) ** (int(scale.doubled) - block.ulp)
+    return value + arb(0.5) if scale.half else value
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Distance of a value from a breakpoint, in ulps of the value: a proven interval."""
+
+    lower: float
+    upper: float
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.lower, self.upper))
+
+
+def measure_distance(
+    function: Function, fmt: Format, x: Fraction, middle: bool
+) -> tuple[Distance, int | None]:
+    """Return the distance from the nearest float, or midpoint, and the identical bits.
+
+    These are the bits after the round bit that equal those of the breakpoint. A value that is the
+    breakpoint itself has the distance 0 and None for the bits.
+    """
+    from flint import arb
+
+    for precision in BALL_PRECISIONS:
+        with working_precision(precision + extra_precision(x)):
+            value = abs(function.evaluate(x))
+            ulp = _ulp(fmt, value)
+            if ulp is None:
+                continue
+            y = value * arb(2) ** -ulp + arb(0.5 if middle else 0.0)
+            nearest = (y + arb(0.5)).floor().unique_fmpz()
+            if nearest is None:
+                continue
+            distance = abs(y - arb(nearest))
+            if distance == 0:
+                return Distance(0.0, 0.0), None
+            bits = {_leading_zeros(end) for end in (distance.lower(), distance.upper())}
+            if len(bits) == 1 and distance > 0:
+                lower = math.nextafter(float(distance.lower()), 0.0)
+                upper = math.nextafter(float(distance.upper()), 1.0)
+                return Distance(lower, upper), bits.pop() - 1
+    raise ArithmeticError(
+        f"the distance of {function.name}({x}) from a breakpoint cannot be determined with "
+        f"{BALL_PRECISIONS[-1]} bits"
+    )
+
+
+def _leading_zeros(number) -> int | None:
+    """Return floor(-log2) of a positive number with a finite mantissa; None for other numbers."""
+    mantissa, power = number.mid().man_exp()
+    return -((int(mantissa) - 1).bit_length() + int(power)) if mantissa > 0 else None
+
+
+def _ulp(fmt: Format, value) -> int | None:
+    """Return log2 of the ulp of the numbers in a ball; None if they have several."""
+    ulps = []
+    for end in (value.lower(), value.upper()):
+        mantissa, power = end.mid().man_exp()
+        if not mantissa:
+            return None
+        ulps.append(fmt.ulp(int(mantissa).bit_length() + int(power) - 1))
+    return ulps[0] if ulps[0] == ulps[1] else None

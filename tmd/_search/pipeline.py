@@ -1,0 +1,88 @@
+"""Search pipeline: turns planned blocks into cases, with several batches in flight at once."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from hetero import region
+from hetero.devices import Device
+from hetero.jit import loops_for
+from tmd._search.decisions import BlockCases, decide_candidates, decide_every_argument, join_batches
+from tmd._search.planning import Batch, Plan, make_batch
+from tmd.functions import Function
+
+SUBDOMAINS_PER_BATCH = {"cpu": 1 << 22, "cuda": 1 << 28}
+"""Approximate number of sub-domains in a batch, which has at least one super-block (not tuned)."""
+
+MAX_BATCHES_IN_FLIGHT = {"cpu": 1, "cuda": 3}
+"""Number of batches that are started before the first result is awaited.
+
+On the CPU a batch is done when `start_batch` returns, so that more would only take memory.
+"""
+
+EXHAUSTIVE_ARGUMENTS_PER_BATCH = {"cpu": 1 << 27, "cuda": 1 << 36}
+"""Number of arguments in a batch whose arguments are all checked (not tuned)."""
+
+
+class _StartedBatch(NamedTuple):
+    plan: Plan
+    batch: Batch
+    ticket: Any  # of `start_batch`, for `finish_batch`
+
+
+def search_blocks(
+    function: Function, plans: Iterable[Plan], device: Device
+) -> Iterator[tuple[Plan, BlockCases]]:
+    """Yield the cases of each block, in order.
+
+    The Taylor models of later batches are computed while the device searches.
+    """
+    loops = loops_for("tmd._search", device)
+    in_flight: collections.deque[_StartedBatch] = collections.deque()
+    parts: list[BlockCases] = []
+    with device.active():
+        for plan, begin, count in _split_into_batches(plans, device):
+            if plan.algorithm == "balls":
+                while in_flight:
+                    yield from _collect_batch(function, loops, in_flight.popleft(), parts)
+                yield plan, decide_every_argument(function, plan)
+                continue
+            with region("Taylor models"):
+                batch = make_batch(function, plan, begin, count)
+            with region("search"):
+                ticket = loops.start_batch(batch, plan.shape, plan.algorithm, plan.division)
+            in_flight.append(_StartedBatch(plan, batch, ticket))
+            while len(in_flight) >= MAX_BATCHES_IN_FLIGHT[device.kind]:
+                yield from _collect_batch(function, loops, in_flight.popleft(), parts)
+        while in_flight:
+            yield from _collect_batch(function, loops, in_flight.popleft(), parts)
+
+
+def _split_into_batches(plans: Iterable[Plan], device: Device) -> Iterator[tuple[Plan, int, int]]:
+    """Yield (plan, first super-block, number of super-blocks) for each batch."""
+    for plan in plans:
+        shape = plan.shape
+        if plan.algorithm == "exhaustive":
+            size = EXHAUSTIVE_ARGUMENTS_PER_BATCH[device.kind] >> shape.super_block
+        else:
+            size = SUBDOMAINS_PER_BATCH[device.kind] >> (shape.super_block - shape.subdomain)
+        size = max(1, size)
+        for begin in range(0, plan.super_blocks, size):
+            yield plan, begin, min(size, plan.super_blocks - begin)
+
+
+def _collect_batch(
+    function: Function, loops: ModuleType, started: _StartedBatch, parts: list[BlockCases]
+) -> Iterator[tuple[Plan, BlockCases]]:
+    """Await a batch, add its cases to `parts`, and yield the block's cases if it was the last."""
+    plan, batch, ticket = started
+    with region("search"):
+        result = loops.finish_batch(ticket)
+    with region("decision"):
+        parts.append(decide_candidates(function, plan, batch, result))
+    if batch.first + batch.subdomain_counts.size == plan.super_blocks:
+        yield plan, join_batches(parts)
+        parts.clear()

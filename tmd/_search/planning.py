@@ -1,0 +1,314 @@
+"""Sizes for the search of a block, chosen from truncation errors, and thresholds of the phases.
+
+Every threshold is the sum of the errors in the ledger of docs/tmd.md, rounded outwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tmd._search import boolean_test_formulas as tests
+from tmd._search.blocks import Block
+from tmd._search.line_formulas import Shape
+from tmd._search.taylor_models import FRACTION_BITS, Model, Scale, make_model
+from tmd.formats import format_fraction
+from tmd.functions import Function, ball, working_precision
+
+# Sizes are binary logarithms of numbers of arguments.
+SPLITS = (3, 4, 5)  # phase 2 splits a sub-domain into 8, 16 or 32 pieces: at most one for each lane
+MAX_SUBDOMAIN = tests.MAX_SUBDOMAIN_LENGTH.bit_length() - 1
+MIN_SUBDOMAIN = 8  # the smallest that splits into 8 pieces of 2^5 arguments
+MAX_SUPER_BLOCK = 42  # not tuned
+MIN_PIECE = 5  # phase 3 gives at least one argument to each of 32 lanes
+MAX_PACKET = 9  # the ledger of errors in docs/tmd.md holds up to here
+MAX_BALL_ARGUMENTS = 1 << 20
+"""Most arguments of a block that balls decide one after the other (not tuned)."""
+
+MAX_BITS = 58
+"""Largest `bits` of a search: candidates are found among values that are accurate to 2^-62."""
+
+ONE_BY_ONE = Shape(13, 8, 5, 0), 3
+"""Placeholder for sizes and degree in the plan of a block that balls decide; nothing uses them."""
+
+DEGREES = range(3, 25)
+SPARE_BITS = 10
+"""Bits by which the model's error stays below the distance of a case where the degree allows it."""
+
+HALF_UNIT = 1 << 62
+"""Half a test unit in units of 2^-63: no distance from an integer is larger."""
+
+_ROUND_COST, _START_COST, _VALUE_COST = 60.0, 2000.0, 20.0
+"""Instructions of a thread for a round of a Boolean test, for the Taylor coefficients at a new
+argument, and for the next value by differences, as counted for an H200."""
+
+_FALSE_ALARMS = {
+    "clipped": 1.25,
+    "lefevre": 1.2,
+    "swap": 1.2,
+    "regular": 6.2,
+    "alternating": 6.2,
+}
+"""Failing sub-domains as a multiple of those with a value near an integer, by algorithm."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that determines the search of one block; the same on every device."""
+
+    block: Block
+    scale: Scale
+    bits: int
+    shape: Shape
+    degree: int
+    algorithm: str
+    division: str
+
+    @property
+    def super_blocks(self) -> int:
+        """Number of super-blocks, the last of which may be incomplete."""
+        return -(-self.block.run.count >> self.shape.super_block)
+
+    @property
+    def case_distance(self) -> int:
+        """Distance below which an argument is a case, in units of 2^-128 test units."""
+        return _case_distance(self.scale, self.bits)
+
+
+class Batch(NamedTuple):
+    """Consecutive super-blocks of a block that are searched together.
+
+    Offsets are added to the b of lines, and are in units of 2^-63 test units. Bounds are those of
+    the Boolean test, in its own unit (2^-52 or 2^-63); float64 or uint64 like the test's numbers.
+
+    Attributes
+    ----------
+    first : int
+        Number of the first super-block in its block.
+    table : uint64 (super-blocks, degree + 1, 3)
+        Coefficients, as in `Model.words`.
+    subdomain_counts : uint64 (super-blocks,)
+        Number of sub-domains; the last one may be incomplete.
+    offsets, bounds : (super-blocks,)
+        For the sub-domains of phase 1.
+    piece_offsets, piece_bounds : (super-blocks,)
+        For the pieces of phase 2.
+    limits : uint64 (super-blocks,)
+        Distance below which an argument is a candidate, in units of 2^-63 test units.
+    errors : int64 (super-blocks,)
+        Bound of the errors of the candidates' values, in units of 2^-63 test units.
+    """
+
+    first: int
+    table: np.ndarray
+    subdomain_counts: np.ndarray
+    offsets: np.ndarray
+    bounds: np.ndarray
+    piece_offsets: np.ndarray
+    piece_bounds: np.ndarray
+    limits: np.ndarray
+    errors: np.ndarray
+
+
+def make_plan(
+    function: Function, block: Block, bits: int, scale: Scale, algorithm: str, division: str
+) -> Plan:
+    """Choose the sizes for a block that are cheapest by a model of the costs."""
+    logs = _log2_coefficients(function, block, scale)
+    degree, super_block = _choose_super_block(logs, block.run.count, bits)
+    super_block = _shrink_until_proven(function, block, bits, scale, degree, super_block)
+    if super_block < MIN_SUBDOMAIN + 5:
+        return _plan_one_by_one(block, bits, scale, division)
+    best = None
+    for subdomain in range(MIN_SUBDOMAIN, min(MAX_SUBDOMAIN, super_block - 5) + 1):
+        for split in SPLITS:
+            if subdomain - split < MIN_PIECE:
+                continue
+            cost = _estimate_cost(logs, bits, scale, subdomain, subdomain - split, algorithm)
+            if best is None or cost < best[0]:
+                best = cost, subdomain, split
+    cost, subdomain, split = best
+    super_block = min(super_block, subdomain + 30)
+    if algorithm == "auto":
+        algorithm = "exhaustive" if cost > _VALUE_COST + _START_COST / 32 else "clipped"
+    packet = _choose_packet(logs, subdomain)
+    packet = max(0, min(MAX_PACKET, super_block - subdomain - 5, packet))
+    shape = Shape(super_block, subdomain, subdomain - split, packet)
+    return Plan(block, scale, bits, shape, degree, algorithm, division)
+
+
+def is_valid_shape(shape: Shape, degree: int) -> bool:
+    """Return whether a plan may have these sizes; the kernels rely on it."""
+    super_block, subdomain, piece, packet = shape
+    return (
+        MIN_SUBDOMAIN <= subdomain <= min(MAX_SUBDOMAIN, super_block - 5)
+        and subdomain - piece in SPLITS
+        and piece >= MIN_PIECE
+        and 0 <= packet <= min(MAX_PACKET, super_block - subdomain - 5)
+        and super_block <= min(MAX_SUPER_BLOCK, subdomain + 30)
+        and degree in DEGREES
+    )
+
+
+def _plan_one_by_one(block: Block, bits: int, scale: Scale, division: str) -> Plan:
+    """Plan a block by balls: its arguments, near a pole, are too far apart for a polynomial."""
+    if block.run.count > MAX_BALL_ARGUMENTS:
+        raise ValueError(
+            f"domain: the arguments from {format_fraction(block.run.argument(0))} on are too far "
+            f"apart for local polynomials, and at most {MAX_BALL_ARGUMENTS} can be checked one by "
+            "one: use a smaller domain"
+        )
+    return Plan(block, scale, bits, *ONE_BY_ONE, "balls", division)
+
+
+def _log2_coefficients(function: Function, block: Block, scale: Scale) -> list[float]:
+    """Return log2 |f^(k)/k!| for k = 0, 1, ..., in test units per argument^k.
+
+    Each is the largest at three points: the first, the middle and the last argument.
+    """
+    run, shift = block.run, int(scale.doubled) - block.ulp
+    logs = [-1e9] * (DEGREES[-1] + 2)
+    for index in (0, run.count // 2, run.count - 1):
+        with working_precision(96 + max(0, run.quantum + 64) * 2):
+            coefficients = function.coefficients(ball(run.argument(index)), len(logs))
+            for k, c in enumerate(coefficients):
+                mantissa, e = c.abs_upper().mid().man_exp()
+                if mantissa:
+                    log = math.log2(int(mantissa)) + int(e) + shift + k * run.quantum
+                    logs[k] = max(logs[k], log)
+    return logs
+
+
+def _choose_super_block(logs: list[float], count: int, bits: int) -> tuple[int, int]:
+    """Choose degree and size of super-blocks: few of them, with a sufficiently small remainder."""
+    desired = max(MIN_SUBDOMAIN + 5, min(MAX_SUPER_BLOCK, (count - 1).bit_length()))
+    target = -float(bits + SPARE_BITS)
+    best = 0, 0
+    for degree in DEGREES:
+        size = int((target - 1 - logs[degree + 1]) / (degree + 1)) + 1
+        size = min(size, int(60 - logs[1]), desired)
+        if size > best[1]:
+            best = degree, size
+        if best[1] >= max(MIN_SUBDOMAIN + 5, desired - 2):
+            break
+    return best
+
+
+def _shrink_until_proven(
+    function: Function, block: Block, bits: int, scale: Scale, degree: int, size: int
+) -> int:
+    """Return the largest size up to `size` at which the models at both ends are good enough.
+
+    Their errors must be below the distance of a case. Derivatives at three points are only a guess,
+    because the super-block of a short block reaches far beyond it.
+    """
+    while size >= MIN_SUBDOMAIN + 5:
+        ends = {0, (block.run.count - 1) >> size}
+        try:
+            if all(
+                make_model(function, block, i, size, degree, scale).error
+                <= _case_distance(scale, bits)
+                for i in ends
+            ):
+                break
+        except ArithmeticError:
+            pass
+        size -= 1
+    return size
+
+
+def _case_distance(scale: Scale, bits: int) -> int:
+    """Distance below which an argument is a case, in units of 2^-128 test units."""
+    return 1 << (FRACTION_BITS + int(scale.doubled) - bits)
+
+
+def _estimate_error(logs: list[float], bits: int, scale: Scale, length: int) -> float:
+    """Estimate the sum of the errors of a line over 2^length arguments, in test units."""
+    sagitta = 2.0 ** (logs[2] + 2 * length - 3)
+    return sagitta + 2.0 ** (1 + int(scale.doubled) - bits) + 2.0 ** (length - 52)
+
+
+def _estimate_cost(
+    logs: list[float], bits: int, scale: Scale, subdomain: int, piece: int, algorithm: str
+) -> float:
+    """Estimate the instructions of a search per argument."""
+    factor = _FALSE_ALARMS.get(algorithm, 1.25)
+    failing_subdomains, failing_pieces = (
+        min(1.0, factor * 2 * _estimate_error(logs, bits, scale, length) * 2.0**length)
+        for length in (subdomain, piece)
+    )
+    # A test takes about one round for each binary digit of the length.
+    phase_1 = _ROUND_COST * (subdomain - 1)
+    phase_2 = _START_COST + 2.0 ** (subdomain - piece) * _ROUND_COST * (piece + 1)
+    phase_3 = failing_pieces * (_VALUE_COST + 32 * _START_COST / 2.0**piece)
+    return (phase_1 + failing_subdomains * phase_2) / 2.0**subdomain + phase_3
+
+
+def _choose_packet(logs: list[float], subdomain: int) -> int:
+    """Return log2 of the number of sub-domains per thread over which a cubic is accurate enough.
+
+    Its truncation error stays below a 64th of the sagitta.
+    """
+    allowed = logs[2] + 2 * subdomain - 3 - 6
+    return int((allowed - logs[4]) / 4 - subdomain - 5)
+
+
+def make_batch(function: Function, plan: Plan, first: int, count: int) -> Batch:
+    """Compute the batch of the super-blocks first, ..., first + count - 1 of a block."""
+    shape, run = plan.shape, plan.block.run
+    numbers = range(first, first + count)
+    models = [
+        make_model(function, plan.block, i, shape.super_block, plan.degree, plan.scale)
+        for i in numbers
+    ]
+    arguments = [min(1 << shape.super_block, run.count - (i << shape.super_block)) for i in numbers]
+    subdomain_counts = [-(-n >> shape.subdomain) for n in arguments]
+    columns = list(zip(*(_thresholds(plan, m) for m in models), strict=True))
+    number = np.float64 if tests.DIVISIONS[plan.division][1] is float else np.uint64
+    types = (np.uint64, number, np.uint64, number, np.uint64, np.int64)
+    arrays = [np.array(c, dtype=t) for c, t in zip(columns, types, strict=True)]
+    table = np.stack([m.words for m in models])
+    return Batch(first, table, np.array(subdomain_counts, np.uint64), *arrays)
+
+
+def _thresholds(plan: Plan, model: Model) -> Sequence[int]:
+    """Return offset and bound of phases 1 and 2, limit and error of phase 3, as in `Batch`."""
+    shape = plan.shape
+    unit = tests.UNIT_BITS[tests.DIVISIONS[plan.division][1]]
+    twice = 2 * plan.case_distance
+    thresholds = []
+    spans = shape.subdomain + shape.packet + 5, shape.subdomain
+    for length, span in zip((shape.subdomain, shape.piece), spans, strict=True):
+        error = twice + model.error + chord_error(model, shape.super_block, length)
+        error += truncation_error(model, shape.super_block, span)
+        # One more unit because b is rounded down. So is a, which counts once per argument.
+        offset = -(-(error + (1 << (FRACTION_BITS - unit))) >> (FRACTION_BITS - 63))
+        bound = (2 * offset >> (63 - unit)) + (1 << length) + 3
+        thresholds += [min(offset, HALF_UNIT), min(bound, (1 << unit) - 1)]
+    error = model.error + truncation_error(model, shape.super_block, shape.piece - 5)
+    error = (error >> (FRACTION_BITS - 63)) + 3
+    # From half a unit on every argument is a candidate, and balls decide them all.
+    limit = min((twice >> (FRACTION_BITS - 63)) + error, HALF_UNIT)
+    return (*thresholds, limit, min(error, HALF_UNIT))
+
+
+def chord_error(model: Model, size: int, length: int) -> int:
+    """Bound on the distance between the line and the cubic over 2^length arguments.
+
+    It is c2 N^2/8 + |c3| N^3; the super-block has 2^size arguments.
+    """
+    second, third, _ = model.bounds
+    inner = size - length
+    return (second >> (2 * inner + 3)) + (third >> (3 * inner)) + 2
+
+
+def truncation_error(model: Model, size: int, span: int) -> int:
+    """Bound on the distance between the cubic and the polynomial over 2^span arguments.
+
+    The super-block has 2^size arguments.
+    """
+    return (model.bounds[2] >> (4 * (size - span))) + 1

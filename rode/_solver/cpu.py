@@ -105,7 +105,7 @@ def _make_integrate_group(spec, advance_group):
     """Make the loop over coarse steps for a group of paths, around `advance_group` of each kind."""
     number_of = np.float32 if spec.dtype == "float32" else np.float64
     initialize, record = make_initialize(spec), _make_record(spec)
-    write_column = make_write_column(spec.dimension)
+    write_column = _make_write_column(spec.dimension)
     dimension, count, degree = spec.dimension, spec.parameters, spec.degree
 
     @serial
@@ -147,7 +147,7 @@ def _make_integrate_group(spec, advance_group):
     return group
 
 
-def make_write_column(count):
+def _make_write_column(count):
     """Make `write_column(values, array, l)`, which writes a tuple into column l."""
 
     @serial(forceinline=True)
@@ -190,7 +190,7 @@ def _make_record(spec):
 def _make_step_group(spec):
     """Make `step_group(..)`, which takes the coarse step of every path of a group from its sums."""
     step, matvec = spec.step, make_matvec(form_count(spec))
-    write_column = make_write_column(spec.dimension)
+    write_column = _make_write_column(spec.dimension)
     read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
     read_sums = make_read_column(spec.degree + 1)
 
@@ -220,8 +220,8 @@ def _make_path_step(spec):
     """Make `advance_group` for sums of the fine steps of each path."""
     size, draw, follow = block_of(spec)
     degree, step_group = spec.degree, _make_step_group(spec)
-    read_sums, write_sums = make_read_column(degree + 1), make_write_column(degree + 1)
-    read_numbers, write_numbers = make_read_column(size), make_write_column(size)
+    read_sums, write_sums = make_read_column(degree + 1), _make_write_column(degree + 1)
+    read_numbers, write_numbers = make_read_column(size), _make_write_column(size)
 
     @serial
     def draw_numbers(sigma, words, noise):
@@ -273,7 +273,7 @@ def _make_path_step(spec):
 def _make_exact_step(spec):
     """Make `advance_group` for sums drawn from their joint distribution."""
     step_group = _make_step_group(spec)
-    sample, write_column = make_sample_law(spec), make_write_column(spec.degree + 1)
+    sample, write_column = make_sample_law(spec), _make_write_column(spec.degree + 1)
 
     @serial
     def advance_exact(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
@@ -290,7 +290,7 @@ def _make_separable_step(spec):
     """Make `advance_group` for averages of G(t, O) and g(t, O) over the fine steps."""
     step, averages = spec.step, make_averages(spec)
     read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
-    write_column = make_write_column(spec.dimension)
+    write_column = _make_write_column(spec.dimension)
 
     @serial
     def advance_separable(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):

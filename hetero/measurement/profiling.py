@@ -41,7 +41,7 @@ class Region:
             self.gpu += start.elapsed_time(stop) * 1e-3
         self._events.clear()
         for child in self.children.values():
-            child.settle()
+            child.resolve_events()
 
     def walk(self, depth: int = 0) -> Iterator[tuple[int, Region]]:
         yield depth, self

@@ -122,3 +122,18 @@ def test_a_user_without_a_home_measures_every_time(monkeypatch):
     monkeypatch.setattr(machine_limits.Path, "home", nowhere)
     machine_limits._write({})
     assert machine_limits._read() == {}
+
+
+def test_events_of_nested_regions_become_seconds():
+    from types import SimpleNamespace
+
+    event = SimpleNamespace(elapsed_time=lambda stop: 250.0)  # milliseconds, as CUDA's events give
+    outer = hetero.Region("outer")
+    inner = outer.child("inner")
+    outer._events.append((event, event))
+    inner._events.extend([(event, event), (event, event)])
+    outer.resolve_events()
+    assert outer.gpu == 0.25
+    assert inner.gpu == 0.5
+    outer.resolve_events()  # nothing is counted twice
+    assert inner.gpu == 0.5

@@ -45,7 +45,7 @@ def require_array(what: str, shape: Sequence[int], dtype, devices: Sequence[Devi
     dtype, count = np.dtype(dtype), math.prod(shape)
     need = count * dtype.itemsize
     for device in devices:
-        if need < SMALL or need <= (free := free_bytes(device)):
+        if need < SMALL or need <= (free := free_bytes(device, need)):
             continue
         remedies = [f"take at most {int(free / need * count)} at a time"]
         if dtype == np.float64:
@@ -54,8 +54,12 @@ def require_array(what: str, shape: Sequence[int], dtype, devices: Sequence[Devi
         raise shortage(f"an array of {text} {what}", device, need, free, remedies)
 
 
-def free_bytes(device: Device) -> int:
-    """Return the memory that this process can still get on a device, in bytes."""
+def free_bytes(device: Device, needed: float = math.inf) -> int:
+    """Return the memory that this process can still get on a device, in bytes.
+
+    On a GPU, arrays that nobody uses any more are given back first, unless `needed` bytes are free
+    without that: giving back waits for the GPU, and the next allocation takes milliseconds.
+    """
     if device.kind == "cpu":
         limits = _available_bytes(), _bytes_to_group_limit(), _bytes_to_process_limit()
         return max(0, min(limits))
@@ -65,7 +69,10 @@ def free_bytes(device: Device) -> int:
         return 1 << 30
     with device.active():
         context = cuda.current_context()
-        context.deallocations.clear()  # arrays that nobody uses any more count as free
+        free = int(context.get_memory_info().free)
+        if free >= needed:
+            return free
+        context.deallocations.clear()
         return int(context.get_memory_info().free)
 
 

@@ -78,7 +78,7 @@ def require_memory_of_result(plan: Plan, reductions: tuple, save_every: int) -> 
 def _require(subject, plan, reductions, save_every, device, need_of) -> None:
     """Raise MemoryError if `need_of(plan, reductions, save_every)` bytes are not free."""
     need = need_of(plan, reductions, save_every)
-    if need < memory.SMALL or need <= (free := memory.free_bytes(device)):
+    if need < memory.SMALL or need <= (free := memory.free_bytes(device, need)):
         return
     remedies = []
     paths = bisect.bisect_right(

@@ -99,14 +99,14 @@ def test_forecast_is_what_a_run_takes(reductions):
     ids=["paths", "state", "parts", "normals", "process"],
 )  # fmt: skip
 def test_impossible_sizes_are_refused_before_anything_runs(ask, words, monkeypatch):
-    monkeypatch.setattr("hetero.memory.free_bytes", lambda device: 100 << 30)
+    monkeypatch.setattr("hetero.memory.free_bytes", lambda device, needed=0: 100 << 30)
     with pytest.raises(MemoryError, match=words):
         ask()
 
 
 def test_remedies_of_the_error_fit(monkeypatch):
     monkeypatch.setattr("hetero.memory.SMALL", 0)
-    monkeypatch.setattr("hetero.memory.free_bytes", lambda device: 2 << 20)
+    monkeypatch.setattr("hetero.memory.free_bytes", lambda device, needed=0: 2 << 20)
     with pytest.raises(MemoryError, match=r"at most (\d+) paths.*take save_every=(\d+)") as caught:
         rode.solve(ONE, "averaged-euler", paths=4096, **RUN)
     words = str(caught.value).replace("=", " ").split()
@@ -122,7 +122,7 @@ def test_memory_of_a_gpu_is_compared_too(monkeypatch):
         QUAKE, "averaged-euler", sampling="path", dtype="float64", normals=None, **settings
     )
     gpu, cpu = hetero.Device("cuda"), hetero.Device("cpu")
-    monkeypatch.setattr("hetero.memory.free_bytes", lambda device: 10 << 30)
+    monkeypatch.setattr("hetero.memory.free_bytes", lambda device, needed=0: 10 << 30)
     need = memory_forecast.required_bytes(plan, ("moments",), 1, gpu)
     assert need[cpu] < 1 << 20
     assert need[gpu] == 2**28 * (3 * 8 + 1) + 2 * 2**28 * 3 * 8

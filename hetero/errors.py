@@ -45,7 +45,7 @@ def format_bytes(count: float) -> str:
     """Return a number of bytes as text, in the largest binary unit that it fills."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:
-            return f"{count:.3g} {unit}"
+            return f"{count:.0f} {unit}" if count >= 100 else f"{count:.3g} {unit}"
         count /= 1024
     return f"{count:.4g} TiB"
 

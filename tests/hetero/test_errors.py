@@ -57,3 +57,9 @@ def test_exhausted_memory_says_what_is_needed_and_what_there_is():
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error)
     assert "needs more memory than there is" in str(errors.DeviceMemoryError("cuda:1", None, 0, 1))
+
+
+def test_bytes_are_written_without_exponents():
+    texts = {0: "0 bytes", 1000: "1000 bytes", 1536: "1.5 KiB", 1000 * 2**20: "1000 MiB"}
+    for count, text in texts.items():
+        assert errors.format_bytes(count) == text

@@ -14,7 +14,8 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "rode.problems": (
             *("Problem", "additive", "growth", "kanai_tajimi", "relaxation", "separable"),
         ),
-        "rode.solving": ("Quantiles", "Result", "solve"),
+        "rode.results": ("Quantiles", "Result"),
+        "rode.solving": ("solve",),
         "rode.parts": ("solve_in_parts",),
     },
     modules=("parts", "scalars"),

@@ -17,7 +17,8 @@ from rode._solver.memory_forecast import require_memory_of_result
 from rode._solver.plan import Plan, Work, choose_threads_per_path
 from rode._solver.stopping import new_flag, results_of, use_flag
 from rode.problems import Problem
-from rode.solving import Quantiles, Result, reductions_of, solve
+from rode.results import Quantiles, Result
+from rode.solving import reductions_of, solve
 
 
 def solve_in_parts(

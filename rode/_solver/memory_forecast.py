@@ -12,7 +12,7 @@ from hetero import memory
 from hetero.devices import Device
 from hetero.errors import format_bytes
 from rode._solver.plan import Plan
-from rode.solving import BUFFER, Quantiles
+from rode.results import BUFFER, Quantiles
 
 CPU = Device("cpu")
 

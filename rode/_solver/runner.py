@@ -9,7 +9,7 @@ from rode._solver import schemes as solver_schemes
 from rode._solver.kernel_arguments import KernelSpec, RunArrays, RunParameters, RunTables
 from rode._solver.memory_forecast import rows_of_window
 from rode._solver.stopping import StoppedError, current_flag
-from rode.solving import STREAM, Quantiles, Result
+from rode.results import STREAM, Quantiles, Result
 
 
 class Solver:

@@ -11,7 +11,7 @@ import rode
 from hetero import philox
 from rode import reference
 from rode.process import Process
-from rode.solving import STREAM
+from rode.results import STREAM
 from rode.study.orders import slope, strong_errors
 
 QUAKE = rode.kanai_tajimi()

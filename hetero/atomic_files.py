@@ -21,10 +21,13 @@ def replace_atomically(path: Path) -> Iterator[Path]:
 
     If the block raises, `path` is unchanged and the new file is removed. The folder is created if
     necessary. Partial files that killed processes have left are removed first; those whose writer
-    is alive are locked.
+    is alive are locked. A device or a pipe, such as /dev/stdout, is written to itself.
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: pass the path of a file in it")
+    if path.exists() and not path.is_file():
+        yield path
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned_parts(path)
     part, descriptor = _create_part(path)

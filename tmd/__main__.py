@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from hetero import validation
+from hetero.atomic_files import replace_atomically
 from hetero.command_line import command_parser, run_command
 from hetero.measurement.studies import add_arguments, run_chosen
 from tmd.study import STUDIES
@@ -102,7 +103,8 @@ def _search(options: argparse.Namespace) -> int:
         device=options.device,
     )
     if options.certificate:
-        options.certificate.write_text(json.dumps(result.certificate) + "\n")
+        with replace_atomically(options.certificate) as part:
+            part.write_text(json.dumps(result.certificate) + "\n")
     if options.out:
         result.write(options.out)
     else:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hetero.atomic_files import replace_atomically
 from tmd._search.decisions import BlockCases, Distance, measure_distance
 from tmd._search.planning import Plan
 from tmd.case_lists import KINDS, UNDECIDED_PREFIX
@@ -210,9 +211,10 @@ class Result:
             yield case.hex
 
     def write(self, path: str | Path) -> Path:
-        """Write `lines` to a file and return its path."""
+        """Write `lines` to a file, which is complete or unchanged, and return its path."""
         path = Path(path)
-        path.write_text("\n".join(self.lines()) + "\n")
+        with replace_atomically(path) as part:
+            part.write_text("\n".join(self.lines()) + "\n")
         return path
 
     def __repr__(self) -> str:

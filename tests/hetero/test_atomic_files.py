@@ -1,0 +1,50 @@
+"""Files are replaced as a whole or not at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import tmd
+from hetero.atomic_files import replace_atomically
+
+
+def test_a_file_is_unchanged_if_writing_fails(tmp_path):
+    path = tmp_path / "list.txt"
+    path.write_text("before")
+
+    def write_half():
+        with replace_atomically(path) as part:
+            part.write_text("half of it")
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        write_half()
+    assert path.read_text() == "before"
+    assert os.listdir(tmp_path) == ["list.txt"]
+
+
+def test_devices_are_written_to_and_not_replaced():
+    null = Path(os.devnull)
+    with replace_atomically(null) as part:
+        assert part == null
+        part.write_text("text")
+    assert not null.is_file()
+
+
+def test_lists_of_hard_cases_are_whole_or_unchanged(tmp_path, monkeypatch):
+    result = tmd.search("exp", (1.0, 1.0 + 2.0**-40), bits=8, device="cpu")
+    path = result.write(tmp_path / "exp.wc")
+    before = path.read_text()
+    assert before == "\n".join(result.lines()) + "\n"
+
+    def write_half(self, text):
+        with self.open("w") as file:
+            file.write(text[: len(text) // 2])
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(Path, "write_text", write_half)
+    with pytest.raises(OSError, match="full"):
+        result.write(path)
+    assert path.read_text() == before
+    assert os.listdir(tmp_path) == ["exp.wc"]

@@ -113,7 +113,7 @@ class Workspace:
         return cuda.device_array(size, dtype, stream=self.stream)
 
     def result(self, array, shape: tuple[int, ...], out=None):
-        """What `output` gave, filled, in the caller's kind and shape; `out` if that was given."""
+        """Return a filled `output` array in the caller's kind and shape, or `out` if given."""
         if out is not None:
             if self.device.kind == "cuda" and device_of(out) is None:
                 out[...] = self._to_host(array).reshape(shape)

@@ -19,7 +19,7 @@ def economized_series(taylor, radius: float, count: int) -> tuple[float, ...]:
 
 
 def economized_even_series(taylor, radius: float, count: int) -> tuple[float, ...]:
-    """Return `economized` coefficients of an even function, all in powers of x^2."""
+    """Return `economized_series` coefficients of an even function, all in powers of x^2."""
     spread = [c for pair in zip(taylor, [0.0] * len(taylor), strict=True) for c in pair]
     return economized_series(spread, radius, 2 * count - 1)[::2]
 

@@ -1,4 +1,4 @@
-"""What the commands of all packages share: their parser, and how they report errors."""
+"""The parser that the commands of all packages share, and how they report errors."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _HARDWARE_ONLY = ("launch_bounds", "max_registers", "lineinfo", "lto", "opt")
 
 
 def caching() -> bool:
-    """Whether compiled code is kept on disk.
+    """Return whether compiled code is kept on disk.
 
     Numba's cache looks only at the file of the function itself, so an edit in an inlined helper
     elsewhere would go unseen: on for an installed package, off for a source tree. HETERO_CACHE=0
@@ -47,10 +47,10 @@ def caching() -> bool:
 
 
 def _can_cache(function) -> bool:
-    """Whether this function's compiled code is kept on disk.
+    """Return whether the compiled code of this function is kept on disk.
 
-    Not that of a closure over compiled functions: Numba names these anew in every process, so it
-    would never be found again, and files would grow.
+    The code of a closure over compiled functions is not: Numba names these anew in every process,
+    so it would never be found again, and files would pile up.
     """
     cells = (cell.cell_contents for cell in function.__closure__ or ())
     if not caching() or any(hasattr(value, "py_func") for value in cells):

@@ -24,7 +24,7 @@ def redirect_modules(new_names: Mapping[str, str]) -> None:
 
 
 def is_moved(name: str) -> bool:
-    """Whether `name` is the old name of a module."""
+    """Return whether `name` is the old name of a module."""
     return name in _new_names
 
 

@@ -62,7 +62,7 @@ def load_tbb() -> None:
 
 @functools.cache
 def _uses_workqueue() -> bool:
-    """Whether Numba will choose the workqueue layer, or has done so."""
+    """Return whether Numba will choose the workqueue layer, or has done so."""
     if numba_parallel._is_initialized:
         return numba_parallel.threading_layer() == "workqueue"
     chosen = str(config.THREADING_LAYER).lower()
@@ -75,7 +75,7 @@ def _uses_workqueue() -> bool:
 
 
 def can_load(layer: str) -> bool:
-    """Whether Numba can load this layer here."""
+    """Return whether Numba can load this layer here."""
     try:
         if layer == "tbb":
             numba_parallel._check_tbb_version_compatible()

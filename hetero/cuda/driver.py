@@ -91,14 +91,14 @@ def _report_exhausted_memory() -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether Numba's, CuPy's or PyTorch's error says that the GPU's memory is exhausted."""
+    """Return whether an error of Numba, CuPy or PyTorch says that the GPU's memory is exhausted."""
     if type(error).__name__ in ("OutOfMemoryError", "OutOfMemoryException"):
         return True
     return type(error).__name__ == "CudaAPIError" and "OUT_OF_MEMORY" in str(error)
 
 
 def memory_error(needed: int | None) -> DeviceMemoryError:
-    """The error for an allocation of `needed` bytes that failed on the current GPU."""
+    """Return the error for an allocation of `needed` bytes that failed on the current GPU."""
     context = cuda.current_context()
     free, total = context.get_memory_info()
     return DeviceMemoryError(f"cuda:{context.device.id}", needed, free, total)

@@ -8,7 +8,7 @@ _shared_memory_limits: dict = {}
 
 
 def _type_key(value):
-    """What Numba's type of an argument depends on, as far as kernels here are called."""
+    """Return what Numba's type of an argument depends on, for the kinds that kernels get here."""
     if hasattr(value, "is_c_contiguous"):
         return value.dtype, value.ndim, value.is_c_contiguous()
     return type(value)

@@ -1,4 +1,4 @@
-"""What formulas in float32 and float64 need beyond Numba's arithmetic, for both targets.
+"""Operations on float32 and float64 that Numba's arithmetic lacks, for both targets.
 
 Everything here has the type of its argument x and no branch, so that loops vectorise on the CPU.
 `constant` and `polynomial` are given their numbers when a formula is written: Numba's own literals

@@ -15,8 +15,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-from numpy.polynomial import chebyshev
 
+from hetero.chebyshev import economized_even_series, economized_series
+from hetero.intrinsics.bits import select
 from hetero.intrinsics.floats import (
     constant,
     fma,
@@ -54,22 +55,6 @@ class Sampler(NamedTuple):
 # ---- elementary functions --------------------------------------------------------------------
 
 
-def _economized(taylor, radius: float, count: int) -> tuple:
-    """The polynomial of `count` coefficients, highest first, nearest to a series on |x| < radius.
-
-    Nearest but for a factor close to 1: the series in Chebyshev polynomials, cut off.
-    """
-    powers = radius ** np.arange(len(taylor))
-    series = chebyshev.poly2cheb(np.array(taylor) * powers)[:count]
-    return tuple(float(c) for c in (chebyshev.cheb2poly(series) / powers[:count])[::-1])
-
-
-def _even(taylor, radius: float, count: int) -> tuple:
-    """Economize an even function: `taylor` and the result are in powers of x^2."""
-    spread = [c for pair in zip(taylor, [0.0] * len(taylor), strict=True) for c in pair]
-    return _economized(spread, radius, 2 * count - 1)[::2]
-
-
 def _constant(number: float):
     return constant(number, number)
 
@@ -79,25 +64,15 @@ _SINE = [(-1.0) ** k * math.pi ** (2 * k + 1) / math.factorial(2 * k + 1) for k 
 _LOG2 = [2.0 / math.log(2.0) / (2 * k + 1) for k in range(1, 20)]
 _EXP2 = [math.log(2.0) ** k / math.factorial(k) for k in range(1, 20)]
 
-_sine = polynomial(_even(_SINE, 0.5, 4), _even(_SINE, 0.5, 9))
-_log2 = polynomial(_even(_LOG2, 0.18, 3), _even(_LOG2, 0.18, 8))
-_exp2 = polynomial(_economized(_EXP2, 0.51, 6), _economized(_EXP2, 0.51, 12))
+_sine = polynomial(economized_even_series(_SINE, 0.5, 4), economized_even_series(_SINE, 0.5, 9))
+_log2 = polynomial(economized_even_series(_LOG2, 0.18, 3), economized_even_series(_LOG2, 0.18, 8))
+_exp2 = polynomial(economized_series(_EXP2, 0.51, 6), economized_series(_EXP2, 0.51, 12))
 # Two numbers in two parts each.
 _pi, _pi_rest = _constant(math.pi), _constant(1.2246467991473532e-16)
 _log2_first, _log2_rest = _constant(2.0 / math.log(2.0)), _constant(4.0710547481862066e-17)
 _minus_log_2 = _constant(-math.log(2.0))
 _whole = constant(1.5 * 2.0**23, 1.5 * 2.0**52)  # adding it rounds to an integer
 _most = constant(252.0, 2044.0)  # largest exponent that is the sum of two normal ones
-
-
-@intrinsic
-def select(typing, condition, x, y):
-    """x if the condition holds, else y; an instruction, never a branch."""
-
-    def emit(context, builder, signature, values):
-        return builder.select(*values)
-
-    return x(condition, x, x), emit
 
 
 @intrinsic

@@ -47,9 +47,9 @@ RODE_CASES = [
 
 def rode_kernel(problem, method, sampling, dtype, normals):
     from rode._solver import cuda as solver_cuda
-    from rode._solver.kernel_arguments import Run
+    from rode._solver.kernel_arguments import RunParameters
     from rode._solver.plan import Plan
-    from rode._solver.runner import program_of
+    from rode._solver.runner import kernel_spec_of
 
     plan = Plan.checked(
         *(problem, method, (0.0, 1.0), 2.0**-5, 2.0**-8, 100, sampling, dtype, normals)
@@ -59,8 +59,8 @@ def rode_kernel(problem, method, sampling, dtype, normals):
     paths = (array(t), array(t, 2), array(t, 3), array(t, 2), array(types.uint8))
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
-    run = Run(word, word, word, word, 0, 10, 32, 1, 0, -1, 0, True, True, *numbers)
-    return solver_cuda.compiled(program_of(plan)), (typeof(run), *tables, *paths)
+    run = RunParameters(word, word, word, word, 0, 10, 32, 1, 0, -1, 0, True, True, *numbers)
+    return solver_cuda.compiled(kernel_spec_of(plan)), (typeof(run), *tables, *paths)
 
 
 def rode_averages_kernel(dtype, count):

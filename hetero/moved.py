@@ -1,13 +1,18 @@
-"""Old names of modules that moved: importing one warns and gives the module at its new place."""
+"""Old names of modules and arguments: using one warns, and works for one more release."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.abc
 import importlib.util
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _new_names: dict[str, str] = {}
 
@@ -51,3 +56,31 @@ class _MovedModuleLoader(importlib.abc.Loader):
             stacklevel=2,
         )
         sys.modules[name] = importlib.import_module(self._new_name)
+
+
+def renamed_arguments(**new_names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function's keyword arguments be passed by their old names for one more release.
+
+    `@renamed_arguments(random_state="rng")` turns `random_state=1` into `rng=1`, with a
+    DeprecationWarning. Raises TypeError if both names are given.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for old in new_names.keys() & kwargs.keys():
+                new = new_names[old]
+                if new in kwargs:
+                    raise TypeError(f"{function.__name__}() got both {old} and {new}; pass {new}")
+                warnings.warn(
+                    f"the argument {old} of {function.__name__}() is now {new}; the old name goes "
+                    "with the next release",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate

@@ -17,6 +17,16 @@ from hetero.devices import resolve
 from hetero.jit import loops_for
 
 ROUNDS = 10
+"""Rounds of the generator: Salmon et al. (2011) recommend ten."""
+
+STREAMS = {
+    "rode.solve": 0x0DE,
+    "rode.ornstein_uhlenbeck": 0x0F00,
+    "rode.ornstein_uhlenbeck, ends of tiles": 0x0F01,
+    "rode.normal": 0x60A1,
+    "stablegpu.rvs": 0x57AB1E,
+}
+"""Counter words by which functions that get the same seed draw different words: one per use."""
 
 
 def key(rng=None, name: str = "rng") -> tuple[np.uint32, np.uint32]:

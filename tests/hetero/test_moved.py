@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from hetero.moved import renamed_arguments
+
 OLD_AND_NEW = {
     "stablegpu.density": "stablegpu.evaluators",
     "rode.montecarlo": "rode.solving",
@@ -29,3 +31,20 @@ def test_an_old_name_gives_the_module_and_names_the_new_one(old, monkeypatch):
 def test_other_names_are_not_found():
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("stablegpu.nonsense")
+
+
+@renamed_arguments(seed="rng")
+def draw(size, *, rng=None):
+    """Return the arguments."""
+    return size, rng
+
+
+def test_an_argument_is_taken_by_its_old_name():
+    with pytest.warns(DeprecationWarning, match=r"argument seed of draw\(\) is now rng"):
+        assert draw(3, seed=1) == (3, 1)
+    assert draw(3, rng=1) == (3, 1)
+
+
+def test_an_argument_cannot_be_passed_by_both_names():
+    with pytest.raises(TypeError, match="both seed and rng"):
+        draw(3, seed=1, rng=2)

@@ -136,3 +136,9 @@ def test_empty_and_out():
     out = np.zeros((2, 3), np.uint32)
     assert philox.words((2, 3), rng=1, out=out) is out
     np.testing.assert_array_equal(out, philox.words((2, 3), rng=1))
+
+
+def test_every_use_has_a_stream_of_its_own():
+    numbers = list(philox.STREAMS.values())
+    assert len(set(numbers)) == len(numbers)
+    assert all(0 < n < 2**32 for n in numbers)

@@ -7,20 +7,20 @@ import importlib
 from pathlib import Path
 
 import hetero
-from benchmarks.figures import report, write
+from benchmarks.measurements import report, write
 
 SUITES = {
-    "hetero": "benchmarks.shared_layer",
-    "stable": "benchmarks.stable",
-    "fit": "benchmarks.fit",
-    "fit-scipy": "benchmarks.fit_scipy",
-    "special": "benchmarks.special",
+    "hetero": "benchmarks.hetero",
+    "stable": "benchmarks.stablegpu_density",
+    "fit": "benchmarks.stablegpu_fit",
+    "fit-scipy": "benchmarks.stablegpu_fit_scipy",
+    "special": "benchmarks.stablegpu_special",
     "rode": "benchmarks.rode",
     "lbm": "benchmarks.lbm",
     "lbm-flows": "benchmarks.lbm_flows",
     "sbth": "benchmarks.sbth",
     "tmd": "benchmarks.tmd",
-    "tmd-tests": "benchmarks.tmd_tests",
+    "tmd-tests": "benchmarks.tmd_boolean_tests",
 }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import hetero
 import lbm
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 from lbm._domain.domains import make_domain, make_engine
 from lbm._domain.load_balance import measure_model
 from lbm.flows import cavity

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import hetero
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 from lbm.flows import solve_cavity, solve_sphere, vortices
 
 

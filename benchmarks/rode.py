@@ -6,7 +6,7 @@ import numpy as np
 
 import hetero
 import rode
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 from rode.normals import METHODS
 
 SAMPLE = 0.03

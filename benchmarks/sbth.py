@@ -11,7 +11,7 @@ import numpy as np
 
 import hetero
 import sbth
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 
 P100 = 41.1
 """Seconds of the fastest GPU in Riesinger (2017, table 6.3) for n = 79872, d = 576."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hetero
 import tmd
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 from benchmarks.tmd_campaign import BITS, write_binade
 from tmd.functions import load_function
 from tmd.study.phases import random_windows

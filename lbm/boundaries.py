@@ -94,7 +94,7 @@ class PressureOutlet:
 
     It uses the velocity of the cell (Ginzburg et al. 2008). Second order for flow across the
     outlet. The shear stress in its plane is zero as well, so that a sheared flow bends there (see
-    docs/lbm.md).
+    docs/packages/lbm.md).
     """
 
     rho: float = 1.0

@@ -1,12 +1,13 @@
 """The code in the README and in docs/ runs, top to bottom, and gives what the text says."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def code(document: Path) -> list[str]:
@@ -58,3 +59,19 @@ def test_code_runs(document, tmp_path, monkeypatch):
 def test_links_name_existing_files(document):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
         assert (document.parent / target).exists(), target
+
+
+def test_named_records_exist():
+    for document in DOCUMENTS:
+        for name in re.findall(r"benchmarks/records/[\w*./-]*", document.read_text()):
+            assert list(ROOT.glob(name.rstrip("./"))), (document.name, name)
+
+
+RECORDS = sorted((ROOT / "benchmarks/records").rglob("*.json"))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem)
+def test_records_name_the_machine(record):
+    data = json.loads(record.read_text())
+    # The certificates of the campaign beside it name their devices.
+    assert "campaign" in data or data["facts"]

@@ -105,7 +105,7 @@ def search(
 
     Notes
     -----
-    The result is complete and correct: every error is bounded (docs/tmd.md), the search retains
+    The result is complete and correct: every error is bounded (docs/packages/tmd.md), the search retains
     candidates up to twice the distance, and each is decided by its error bound or by Arb's balls.
     """
     f, lo, hi, fmt, question = _validate_question(

@@ -17,7 +17,7 @@ from lbm._model.streaming_patterns import PATTERNS
 from lbm.flows import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
 from lbm.study.stability import is_cavity_stable, is_sphere_stable
 
-RECORD = Path(__file__).parents[2] / "benchmarks/records/study-lbm-stability-cpu.json"
+RECORD = Path(__file__).parents[2] / "benchmarks/records/studies/lbm-stability-cpu.json"
 
 
 def test_cavity_has_the_reynolds_number():

@@ -11,7 +11,7 @@ from tmd.__main__ import main
 from tmd.case_lists import read_cases
 from tmd.certificates import read_certificates, verify_cases
 
-RECORDS = Path(__file__).parents[2] / "benchmarks/records"
+RECORDS = Path(__file__).parents[2] / "benchmarks/records/tmd"
 DOMAIN = "0x1.62e4p+0", "0x1.62e48p+0"  # e^x crosses 4 there: two blocks
 
 

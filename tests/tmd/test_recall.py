@@ -6,7 +6,7 @@ import pytest
 
 import tmd
 
-RECORDS = Path(__file__).parents[2] / "benchmarks/records"
+RECORDS = Path(__file__).parents[2] / "benchmarks/records/tmd"
 
 PUBLISHED = {
     "0x1.aca7ae8da5a7bp+0": ("M", 53),

@@ -2,7 +2,7 @@
 
 Each test is a function (a, b, count, bound) -> (possible, rounds): whether some x < count may have
 b - a x mod 1 <= bound, and how many rounds its loop took. It never denies this if such an x exists;
-docs/tmd.md has the proof. Numbers are integers in units of 1/one: float64 with one = 2^52, for
+docs/packages/tmd.md has the proof. Numbers are integers in units of 1/one: float64 with one = 2^52, for
 which every operation below is exact, or uint64 with one = 2^63.
 
 The points 0, a, 2a, ... on a circle of length 1 leave u gaps of length p and v gaps of length q,
@@ -112,7 +112,7 @@ def _minimum(k, max_quotient):
 
 
 def _make_steps(arithmetic: Arithmetic) -> tuple[Callable, Callable]:
-    """Make the two steps of the regular tests, which docs/tmd.md derives."""
+    """Make the two steps of the regular tests, which docs/packages/tmd.md derives."""
     quotient, clamp = arithmetic.quotient, arithmetic.clamp
 
     @scalar(cache=False)

@@ -1,6 +1,6 @@
 """Sizes for the search of a block, chosen from truncation errors, and thresholds of the phases.
 
-Every threshold is the sum of the errors in the ledger of docs/tmd.md, rounded outwards.
+Every threshold is the sum of the errors in the ledger of docs/packages/tmd.md, rounded outwards.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_SUBDOMAIN = tests.MAX_SUBDOMAIN_LENGTH.bit_length() - 1
 MIN_SUBDOMAIN = 8  # the smallest that splits into 8 pieces of 2^5 arguments
 MAX_SUPER_BLOCK = 42  # not tuned
 MIN_PIECE = 5  # phase 3 gives at least one argument to each of 32 lanes
-MAX_PACKET = 9  # the ledger of errors in docs/tmd.md holds up to here
+MAX_PACKET = 9  # the ledger of errors in docs/packages/tmd.md holds up to here
 MAX_BALL_ARGUMENTS = 1 << 20
 """Most arguments of a block that balls decide one after the other (not tuned)."""
 

@@ -21,7 +21,7 @@ GUARD_BITS = 48
 """Further bits that the coefficients have while the expansion point is moved."""
 
 FIXED_POINT_ERROR = 1 << (FRACTION_BITS - 78)
-"""Bound of the rounding errors of both targets' fixed-point arithmetic, proven in docs/tmd.md."""
+"""Bound of the rounding errors of both targets' fixed-point arithmetic, proven in docs/packages/tmd.md."""
 
 _WORD_MASK = (1 << 64) - 1
 

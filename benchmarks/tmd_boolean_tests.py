@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import hetero
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 from hetero.jit import loops_for
 from tmd._search.planning import make_batch
 from tmd.functions import load_function

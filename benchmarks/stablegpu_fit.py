@@ -9,7 +9,7 @@ import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 from stablegpu.fit_results import PARAMETERS
 
 ALPHAS = (0.3, 0.75, 1.02, 1.5, 1.9)

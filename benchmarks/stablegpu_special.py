@@ -8,7 +8,7 @@ import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 
 ORDER = 3  # of expn
 SUSTAINED = 0.1  # seconds in which a GPU gets so warm that it lowers its clock

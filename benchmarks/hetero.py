@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 
 import hetero
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 from hetero import philox
 
 

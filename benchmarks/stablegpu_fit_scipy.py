@@ -6,8 +6,8 @@ import time
 
 import hetero
 import stablegpu
-from benchmarks.figures import Figure
-from benchmarks.fit import laws
+from benchmarks.measurements import Figure
+from benchmarks.stablegpu_fit import laws
 
 SIZE = 100  # SciPy takes a minute for these
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.figures import Figure
+from benchmarks.measurements import Figure
 
 LAWS = ((0.75, 0.5), (1.5, 0.5), (1.9, 0.0))
 

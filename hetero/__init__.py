@@ -14,7 +14,7 @@ from hetero.version import VERSION as __version__
 __getattr__, __dir__, __all__ = lazy_attributes(
     __name__,
     {
-        "hetero.cpu_threads": ("set_threads", "threads", "use_threads"),
+        "hetero.cpu.threads": ("set_threads", "threads", "use_threads"),
         "hetero.arrays": ("Workspace",),
         "hetero.measurement.benchmarking": ("Timing", "benchmark"),
         "hetero.measurement.machine_limits": ("Limits", "limits"),

@@ -17,9 +17,9 @@ from types import ModuleType
 import numba
 from numba.core.caching import FunctionCache
 
+from hetero.cpu.threading_layer import load_tbb, protect_loop
 from hetero.cuda import driver
 from hetero.devices import Device
-from hetero.threading_layer import load_tbb, protect_loop
 
 load_tbb()
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from hetero import memory, philox, region, validation
 from hetero.arrays import Workspace
+from hetero.cuda.launch import DEFAULT_SHARED_MEMORY
 from hetero.devices import Device, device_of, resolve
 from hetero.jit import loops_for
-from hetero.launch import DEFAULT_SHARED_MEMORY
 
 BREAK_EVEN = 1_000_000
 """Number of normals above which a GPU is faster, including the copy to the host."""
@@ -27,7 +27,7 @@ METHODS = (
     "wallace-uncorrected",
 )
 
-STREAM = 0x60A1
+STREAM = philox.STREAMS["rode.normal"]
 """Stream word of the Philox counter: `normal` shares no words with other uses of a seed."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from hetero.cuda.driver import cuda
-from hetero.launch import device_id
+from hetero.cuda.launch import device_id
 
 _resident_tuples = {}
 _TABLES = 64  # kept for each GPU

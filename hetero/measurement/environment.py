@@ -77,7 +77,7 @@ def commit() -> str | None:
 
 def facts() -> dict:
     """Everything that a record of a measurement needs to be read years later."""
-    from hetero.cpu_threads import threads
+    from hetero.cpu.threads import threads
     from hetero.devices import available, cpu_model
 
     return {

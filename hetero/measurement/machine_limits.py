@@ -69,7 +69,7 @@ def limits(device: str | Device | None = None, *, refresh: bool = False) -> Limi
 
 
 def _label(device: Device) -> str:
-    from hetero.cpu_threads import threads
+    from hetero.cpu.threads import threads
     from hetero.measurement.environment import versions
 
     used = versions()

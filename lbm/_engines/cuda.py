@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.launch import blocks_for, grid_stride_blocks
 from hetero.cuda.launcher import prepare_launch
 from hetero.devices import Device
 from hetero.jit import kernel
-from hetero.launch import blocks_for, grid_stride_blocks
 from hetero.measurement import profiling
 from lbm._engines.cuda_kernels import make_kernel
 from lbm._engines.engine import Engine, Problem, folded

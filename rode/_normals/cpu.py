@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, prange, uint64
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from rode._normals import box_muller_formulas as formulas
+from rode._normals import box_muller_formulas, inverse_formulas
 from rode._normals.cpu_chunks import chunk_of, counter
 
 CHUNK = 512
 """Blocks of words that a stage works on at once: they stay in the first-level cache."""
 
 _FIRST = 1 << 21
-"""Numbers of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Numbers of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
 def _direct(draw, size):
@@ -39,14 +39,14 @@ def _direct(draw, size):
 
 
 _DRAWS = {
-    ("box-muller", "float32"): formulas.box_muller_float32,
-    ("box-muller", "float64"): formulas.box_muller_float64,
-    ("box-muller-fast", "float32"): formulas.box_muller_fast,
-    ("inverse", "float32"): formulas.inverse_block_float32,
-    ("rational", "float32"): formulas.branching_float32,
-    ("rational", "float64"): formulas.branching_float64,
-    ("rational-blending", "float32"): formulas.blending_float32,
-    ("rational-blending", "float64"): formulas.blending_float64,
+    ("box-muller", "float32"): box_muller_formulas.box_muller_float32,
+    ("box-muller", "float64"): box_muller_formulas.box_muller_float64,
+    ("box-muller-fast", "float32"): box_muller_formulas.box_muller_fast,
+    ("inverse", "float32"): inverse_formulas.inverse_block_float32,
+    ("rational", "float32"): inverse_formulas.branching_float32,
+    ("rational", "float64"): inverse_formulas.branching_float64,
+    ("rational-blending", "float32"): inverse_formulas.blending_float32,
+    ("rational-blending", "float64"): inverse_formulas.blending_float64,
 }
 _DIRECT = {
     which: _direct(draw, 16 // np.dtype(which[1]).itemsize) for which, draw in _DRAWS.items()

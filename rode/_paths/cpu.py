@@ -7,19 +7,19 @@ import functools
 import numpy as np
 from numba import int64, prange, uint32, uint64
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
 from rode._normals.cpu_chunks import chunk_of
+from rode._paths.noise_formulas import BLOCKS
 from rode._paths.stationary import stationary
 from rode._paths.step_formulas import advance
 from rode._paths.tiles import ROUNDS, Steps, block, tile
-from rode._solver.noise_formulas import BLOCKS
 
 CHUNK = 1 << 16
 """Number of elements that a thread walks at once; not tuned."""
 
 FIRST_PIECE = 1 << 20
-"""Elements of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Elements of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 BLOCKS_AT_ONCE = 512
 """Number of noise blocks that are drawn ahead of a walk, by vector instructions."""

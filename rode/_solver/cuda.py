@@ -16,8 +16,8 @@ import functools
 from numba import int64, uint32
 
 from hetero import launch
+from hetero.cpu.interruptible import ranges
 from hetero.cuda.driver import cuda
-from hetero.interruptible import ranges
 from hetero.intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
 from hetero.jit import kernel
 from hetero.philox_loops.formulas import philox10

@@ -8,7 +8,7 @@ converged, and (low, high] an interval with all eigenvalues that are asked for. 
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, scalar
 from sbth._bisection.formulas import (
     MAX_PASSES,

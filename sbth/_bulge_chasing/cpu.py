@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import SUMS, parallel, scalar, serial
 from sbth._bulge_chasing.householder_formulas import reflection
 from sbth._bulge_chasing.schedule_formulas import (

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 import sbth
-from hetero.cpu_threads import threads, use_threads
+from hetero.cpu.threads import threads, use_threads
 from hetero.measurement.studies import Study
 from sbth._bulge_chasing.schedule_formulas import last_task, step_count, sweep_count
 from sbth.study.host_driven import ORDERS, HostDriven

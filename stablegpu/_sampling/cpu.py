@@ -3,14 +3,14 @@
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
 from stablegpu._sampling.formulas import centred, variables, weron
 
 CHUNK = 1024
 
 _FIRST = 1 << 20
-"""Samples of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Samples of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
 @serial

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu._special import formulas
 
@@ -13,7 +13,7 @@ _BLOCK = 512
 """Lanes of a sum that a thread carries at once: long enough for vectors, short enough for L1."""
 
 _FIRST = 1 << 21
-"""Elements of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Elements of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
 def _elementwise(formula):

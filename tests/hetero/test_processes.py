@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from hetero.cpu.interruptible import MAX_GROWTH, ranges
+from hetero.cpu.threading_layer import can_load, load_tbb
 from hetero.cuda import driver
-from hetero.interruptible import MAX_GROWTH, ranges
-from hetero.threading_layer import can_load, load_tbb
 
 pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
 
@@ -148,7 +148,7 @@ def test_ranges_cover_everything_once_and_grow_no_faster_than_allowed():
 
 
 def test_slow_ranges_become_shorter(monkeypatch):
-    from hetero import interruptible
+    from hetero.cpu import interruptible
 
     clock = iter(range(1000))
     monkeypatch.setattr(interruptible.time, "perf_counter", lambda: float(next(clock)))

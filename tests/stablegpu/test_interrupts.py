@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stablegpu
-from hetero import interruptible
+from hetero.cpu import interruptible
 from stablegpu import stable
 
 POINTS = np.linspace(-30.0, 30.0, 4001)

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from hetero.cpu_threads import threads
+from hetero.cpu.threads import threads
 from hetero.jit import parallel
 from hetero.measurement.benchmarking import benchmark
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.cuda.driver import cuda, high_priority_stream
+from hetero.cuda.launch import blocks_for
 from hetero.cuda.launcher import prepare_launch
 from hetero.jit import kernel
-from hetero.launch import blocks_for
 from lbm._engines.engine import layer_heights
 
 THREADS = 128  # of a block along x; not tuned

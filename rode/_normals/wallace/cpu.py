@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, prange, uint32
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
 from hetero.philox_loops.formulas import philox10
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
@@ -23,7 +23,7 @@ from rode._normals.wallace.formulas import (
 )
 
 _FIRST = 1 << 21
-"""Numbers of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Numbers of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
 def _wallace(dtype):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, prange, uint64
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
 from hetero.philox_loops.formulas import words10
 from rode._normals.cpu_chunks import counter
 from rode._normals.ziggurat.formulas import draw_float32, draw_float64, shared_words
 
 _FIRST = 1 << 20
-"""Numbers of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Numbers of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
 @parallel

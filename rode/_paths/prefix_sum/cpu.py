@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
 
 FIRST_BLOCKS = 1 << 14

@@ -4,7 +4,7 @@ import numpy as np
 from numba import prange
 
 import hetero
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
 
 FIRST_NUMBERS = 1 << 21

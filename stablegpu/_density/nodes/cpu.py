@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import FUSED, SUMS, parallel, scalar
 from stablegpu._density.nodes.formulas import (
     BLOCK,
@@ -19,7 +19,7 @@ from stablegpu._density.quadrature.cpu import write
 from stablegpu._density.value_formulas import restore_side, standardize
 
 _FIRST = 1 << 18
-"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Points of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
 @scalar(fastmath=SUMS)

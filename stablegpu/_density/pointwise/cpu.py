@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, scalar
 from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes
 from stablegpu._density.pointwise.near_one_formulas import point_near_one
@@ -13,7 +13,7 @@ from stablegpu._density.value_formulas import is_trivial, restore_side, trivial
 _located = make_standardize_at(scalar)
 
 _FIRST = 1 << 12
-"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Points of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
 # The outputs as arguments of their own: see _density/quadrature/cpu.py.

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu._density.polynomials.formulas import (
     ROW,
@@ -22,7 +22,7 @@ _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13 = map(np.uint64, range(1,
 
 
 _FIRST = 1 << 21
-"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Points of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
 # The outputs as arguments of their own: see _density/quadrature/cpu.py.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, scalar
 from stablegpu._density.nolan_formulas import (
     DROP,
@@ -43,7 +43,7 @@ _SECTIONS = 12  # of the interval in each step of the search for the peak
 _PASSES = 12  # evaluations of all panels after which every result is taken as it is
 
 _FIRST = 1 << 12
-"""Points of the first piece of a long loop (`hetero.interruptible`): 0.1 s at most."""
+"""Points of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
 @scalar

@@ -5,12 +5,12 @@ import math
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point, regress
 
 _FIRST = 1 << 21
-"""Observations of the first piece of a long loop (`hetero.interruptible`): 0.3 s at most."""
+"""Observations of the first piece of a long loop (`hetero.cpu.interruptible`): 0.3 s at most."""
 
 
 @parallel

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
 from stablegpu._fit.likelihood.formulas import (
     LAW,
@@ -36,7 +36,7 @@ from stablegpu._fit.optimizer.state import (
 )
 
 _FIRST = 32
-"""Data sets of the first piece of a long loop (`hetero.interruptible`): a fit takes up to 30 ms."""
+"""Data sets of the first piece of a long loop (`hetero.cpu.interruptible`): a fit takes up to 30 ms."""
 
 
 @serial

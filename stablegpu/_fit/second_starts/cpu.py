@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from hetero.interruptible import ranges
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu._fit.likelihood.formulas import CHOICES
 from stablegpu._fit.optimizer.state import RESULT
@@ -19,7 +19,7 @@ from stablegpu._fit.second_starts.formulas import (
 )
 
 _FIRST = 256
-"""Data sets of the first piece of a long loop (`hetero.interruptible`): each takes up to 1 ms."""
+"""Data sets of the first piece of a long loop (`hetero.cpu.interruptible`): each takes up to 1 ms."""
 
 
 @parallel

@@ -42,6 +42,7 @@ redirect_modules(
     {
         "hetero.bench": "hetero.measurement.benchmarking",
         "hetero.ceilings": "hetero.measurement.machine_limits",
+        "hetero.launch": "hetero.cuda.launch",
         "hetero.environment": "hetero.measurement.environment",
         "hetero.regions": "hetero.measurement.profiling",
         "hetero.study": "hetero.measurement.studies",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from lbm._fields.formulas import squared_speed_or_huge

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import uint32, uint64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.memory import store_vector
 from hetero.jit import kernel
 from hetero.philox_loops.formulas import philox10
-from rode._normals import box_muller_formulas as formulas
+from rode._normals import box_muller_formulas as box_muller
+from rode._normals import inverse_formulas as inverse
 from rode._normals.launches import split_into_launches
 
 THREADS = 256
@@ -54,14 +55,14 @@ def _direct(draw, size, T):
     return fill_pairs, fill_rest
 
 
-box_muller_float32, rest_box_muller_float32 = _direct(formulas.box_muller_float32, 4, np.float32)
-box_muller_float64, rest_box_muller_float64 = _direct(formulas.box_muller_float64, 2, np.float64)
-fast_float32, rest_fast_float32 = _direct(formulas.box_muller_fast, 4, np.float32)
-inverse_float32, rest_inverse_float32 = _direct(formulas.inverse_block_float32, 4, np.float32)
-branching_float32, rest_branching_float32 = _direct(formulas.branching_float32, 4, np.float32)
-branching_float64, rest_branching_float64 = _direct(formulas.branching_float64, 2, np.float64)
-blending_float32, rest_blending_float32 = _direct(formulas.blending_float32, 4, np.float32)
-blending_float64, rest_blending_float64 = _direct(formulas.blending_float64, 2, np.float64)
+box_muller_float32, rest_box_muller_float32 = _direct(box_muller.box_muller_float32, 4, np.float32)
+box_muller_float64, rest_box_muller_float64 = _direct(box_muller.box_muller_float64, 2, np.float64)
+fast_float32, rest_fast_float32 = _direct(box_muller.box_muller_fast, 4, np.float32)
+inverse_float32, rest_inverse_float32 = _direct(inverse.inverse_block_float32, 4, np.float32)
+branching_float32, rest_branching_float32 = _direct(inverse.branching_float32, 4, np.float32)
+branching_float64, rest_branching_float64 = _direct(inverse.branching_float64, 2, np.float64)
+blending_float32, rest_blending_float32 = _direct(inverse.blending_float32, 4, np.float32)
+blending_float64, rest_blending_float64 = _direct(inverse.blending_float64, 2, np.float64)
 DIRECT = {
     ("box-muller", "float32"): (box_muller_float32, rest_box_muller_float32),
     ("box-muller", "float64"): (box_muller_float64, rest_box_muller_float64),

@@ -15,7 +15,7 @@ import functools
 import numpy as np
 from numba import float32, float64, int64, uint32, uint64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.device_cache import resident, scratch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.bits import bits_of, float_of
@@ -23,9 +23,9 @@ from hetero.intrinsics.memory import load_relaxed, store_relaxed
 from hetero.jit import kernel
 from hetero.philox_loops.formulas import philox10
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
+from rode._paths.noise_formulas import START
 from rode._paths.tiles import LANES, ROUNDS, tile
 from rode._paths.warp_tiles import warp_functions, words
-from rode._solver.kernel_arguments import START
 
 THREADS = 128
 GROUP = 256

@@ -15,8 +15,8 @@ import functools
 
 from numba import int64, uint32
 
-from hetero import launch
 from hetero.cpu.interruptible import ranges
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
 from hetero.jit import kernel

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import float32, float64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.cuda.launcher import Launcher
 from sbth._band_to_band.block_pairs import slot_size

@@ -13,7 +13,7 @@ functions below describes one of them.
 
 from numba import int32
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from sbth._band_to_band.block_pairs import make_accessors

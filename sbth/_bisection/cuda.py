@@ -7,7 +7,7 @@ threads of a block read the matrix through shared memory.
 import numpy as np
 from numba import float64, int32
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.intrinsics.division import divide_approximately
 from hetero.jit import kernel

@@ -3,8 +3,8 @@
 import numpy as np
 from numba import float32, float64, int32, uint64
 
-from hetero import launch
 from hetero.codegen import compile_source
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.flags import load_acquire, store_release
 from hetero.jit import kernel

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import float64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from sbth._working_matrix.formulas import band_index

@@ -1,6 +1,6 @@
 """Derivatives of log pdf on the GPU: the arguments of its differences, and what follows."""
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._derivatives.formulas import VALUES, design_from, gradient_from, shifted

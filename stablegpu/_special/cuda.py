@@ -4,7 +4,7 @@ import math
 
 from numba import uint64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._special import formulas

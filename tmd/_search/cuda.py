@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import uint64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from tmd._search import boolean_test_formulas as tests

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import float32, float64, uint64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from hetero.measurement.benchmarking import benchmark

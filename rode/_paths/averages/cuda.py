@@ -8,7 +8,7 @@ import functools
 import numpy as np
 from numba import int64, uint64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.device_cache import resident, scratch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.memory import load_vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, float64, int64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.device_cache import resident
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel

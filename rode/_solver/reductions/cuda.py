@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import float64, int64, uint32, uint64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.bits import bits_of, float_of
 from hetero.jit import kernel

@@ -3,11 +3,10 @@
 import numpy as np
 from numba import float64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from rode.study.normality.formulas import bin_of
-from rode.study.normality.limits import BINS, LAGS, ORDERS, SUMS
+from rode.study.normality.formulas import BINS, LAGS, ORDERS, SUMS, bin_of
 
 
 def _counter():

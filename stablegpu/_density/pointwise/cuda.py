@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes

@@ -2,7 +2,7 @@
 
 from numba import float64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.device_cache import resident_tuple
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel

@@ -10,7 +10,7 @@ import math
 
 from numba import float64, int32
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel, scalar
 from stablegpu._density.nolan_formulas import (

@@ -1,6 +1,6 @@
 """Bins of a large sample on the GPU, by atomic additions to memory."""
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._fit.binning.formulas import BINS, bin_of

@@ -8,7 +8,7 @@ import math
 
 from numba import float64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point, regress

@@ -36,7 +36,7 @@ from stablegpu._fit.optimizer.state import (
 )
 
 _FIRST = 32
-"""Data sets of the first piece of a long loop (`hetero.cpu.interruptible`): a fit takes up to 30 ms."""
+"""Data sets of the first piece of a long loop (`interruptible.ranges`): a fit takes up to 30 ms."""
 
 
 @serial

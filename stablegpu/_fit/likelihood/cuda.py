@@ -9,7 +9,7 @@ import math
 
 from numba import float64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.jit import kernel
 from stablegpu._fit.likelihood.formulas import (

@@ -8,7 +8,7 @@ from hetero.jit import parallel, serial
 from stablegpu._fit.mcculloch.formulas import TIES, TOTAL, start_of, weight_of_equals
 
 _FIRST = 256
-"""Data sets of the first piece of a long loop (`hetero.cpu.interruptible`): each takes up to 1 ms."""
+"""Data sets of the first piece of a long loop (`interruptible.ranges`): each takes up to 1 ms."""
 
 
 @serial

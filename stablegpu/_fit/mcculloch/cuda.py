@@ -3,7 +3,7 @@
 import numpy as np
 from numba import float64
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._fit.mcculloch.formulas import TIES, TOTAL, start_of, weight_of_equals

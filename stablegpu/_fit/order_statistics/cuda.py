@@ -7,7 +7,7 @@ that agree with the bytes found so far.
 import numpy as np
 from numba import int32
 
-from hetero import launch
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel, scalar
 from hetero.measurement import profiling

@@ -19,7 +19,7 @@ from stablegpu._fit.second_starts.formulas import (
 )
 
 _FIRST = 256
-"""Data sets of the first piece of a long loop (`hetero.cpu.interruptible`): each takes up to 1 ms."""
+"""Data sets of the first piece of a long loop (`interruptible.ranges`): each takes up to 1 ms."""
 
 
 @parallel

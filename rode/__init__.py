@@ -7,7 +7,7 @@ from hetero.version import VERSION as __version__
 __getattr__, __dir__, __all__ = lazy_attributes(
     __name__,
     {
-        "rode._paths.averages.average": ("average", "double_average", "riemann_sums"),
+        "rode.averages": ("average", "double_average", "riemann_sums"),
         "rode.process": ("Process",),
         "rode.normals": ("Generator", "normal"),
         "rode.paths": ("ornstein_uhlenbeck",),
@@ -24,7 +24,6 @@ __all__ += ["__version__"]
 
 redirect_modules(
     {
-        "rode.averages": "rode._paths.averages.average",
         "rode.functionals": "rode.process",
         "rode.montecarlo": "rode.solving",
         "rode.ornstein": "rode.paths",

@@ -14,10 +14,10 @@ import hetero
 from hetero import philox, validation
 from hetero.devices import Device, resolve
 from rode._solver.memory_forecast import require_memory_of_result
-from rode._solver.plan import Plan, Work, choose_threads_per_path
+from rode._solver.plan import Plan, choose_threads_per_path
 from rode._solver.stopping import new_flag, results_of, use_flag
 from rode.problems import Problem
-from rode.results import Quantiles, Result
+from rode.results import Quantiles, Result, Work
 from rode.solving import reductions_of, solve
 
 

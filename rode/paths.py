@@ -9,18 +9,11 @@ import numpy as np
 from hetero import memory, philox, region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
-from hetero.jit import loops_for
-from rode._paths.tiles import ROUNDS, path_of, tile
+from rode._paths.fill import PathFiller
 from rode.normals import float_type, places_of
 from rode.process import Process, process_of
 
 METHODS = ("bridge", "scan", "sweeps")
-
-STREAM = 0x0F00
-"""Stream word of the Philox counter; the ends of a bridge use the next stream."""
-
-MANY = 1024
-"""Paths from which each is walked by one warp."""
 
 BREAK_EVEN = 1_000_000
 """Elements from which a GPU is faster although they are copied to the host."""
@@ -117,73 +110,6 @@ def ornstein_uhlenbeck(
         work = Workspace(device, like)
         array = work.output(shape, dtype, out)
         source = None if noise is None else work.input("noise", noise, dtype)
-        filler = _Filler(process, delta, dtype, normals, key, device, work.stream)
+        filler = PathFiller(process, delta, dtype, normals, key, device, work.stream)
         filler.fill(method, start, first_path, source, array, shape)
         return work.result(array, shape, out)
-
-
-class _Filler:
-    """Settings of one call, common to all its paths, and the methods that fill them."""
-
-    def __init__(self, process, delta, dtype, normals, key, device, stream):
-        self.process, self.delta, self.dtype, self.key = process, delta, dtype, key
-        self.normals = normals
-        self.device, self.stream = device, stream
-        self.loops = loops_for("rode._paths", device)
-
-    def fill(self, method, start, first_path, noise, array, shape) -> None:
-        """Fill `array` with all paths by a method."""
-        paths, steps = (1, *shape)[-2:]
-        rows = array.reshape((paths, steps))
-        source = None if noise is None else noise.reshape((paths, steps))
-        if method == "scan" and (paths >= MANY or steps < 8 * tile(self.dtype)):
-            rounds = ROUNDS if steps > tile(self.dtype) else 1
-            counter = self.key, first_path, STREAM
-            run, table = path_of(self.process, self.delta, self.dtype, *counter, rounds)
-            deviation = self.process.deviation
-            self.loops.scan(run, table, start, deviation, source, self.normals, rows, self.stream)
-            return
-        starts = self.starts(start, first_path, paths)
-        for r in range(paths):
-            one = None if source is None else source[r]
-            self.path(method, starts[r], first_path + r, one, rows[r])
-
-    def path(self, method, start, path, noise, row) -> None:
-        """Fill `row` with one long path."""
-        if method == "sweeps":
-            levels = range(1 + max(0, math.ceil(math.log(row.size, 1024)) - 1) + 1)
-            rate = self.delta / self.process.tau
-            powers = [[math.exp(-rate * 1024.0**l * 2**d) for d in range(10)] for l in levels]
-            steps = np.arange(1, 1025)
-            weights = [np.exp(-rate * 1024.0**l * steps) for l in levels]
-            tables = (np.array(a).astype(self.dtype) for a in (powers, weights))
-            _, sigma = self.process.step(self.delta)
-            sweeps = loops_for("rode._paths.prefix_sum", self.device).sweeps
-            sweeps(*tables, sigma, start, noise, row, self.stream)
-        elif method == "scan":
-            self.scan(start, path, STREAM, self.delta, noise, row)
-        else:
-            self.bridge(start, path, row)
-
-    def scan(self, start, path, stream, delta, noise, row) -> None:
-        """Fill `row` with one long path by a prefix sum."""
-        run, table = path_of(self.process, delta, self.dtype, self.key, path, stream)
-        rate = delta / self.process.tau
-        self.loops.long_scan(run, table, rate, start, noise, self.normals, row, self.stream)
-
-    def bridge(self, start, path, row) -> None:
-        """Fill `row` with one long path by bridges between the ends of tiles."""
-        size = tile(self.dtype)
-        ends = self.loops.ends_of(-(-row.size // size), self.dtype, self.stream)
-        self.scan(start, path, STREAM + 1, self.delta * size, None, ends)
-        run, table = path_of(self.process, self.delta, self.dtype, self.key, path, STREAM)
-        self.loops.bridge(run, table, start, ends, self.normals, row, self.stream)
-
-    def starts(self, start, first_path, paths) -> np.ndarray:
-        """Return O_0 of every path: `start`, or draws from the stationary distribution."""
-        if start is not None:
-            return np.full(paths, start, self.dtype)
-        from rode._paths.stationary import stationary
-
-        deviation = self.dtype.type(self.process.deviation)
-        return stationary(self.key, STREAM, first_path, deviation, paths)

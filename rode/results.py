@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hetero import validation
-from rode._solver.plan import Work
 
-BUFFER = 256 * 2**20
-"""Largest number of bytes of outputs that wait to be reduced; not tuned."""
 
-STREAM = 0x0DE
-"""Stream word of the Philox counter: `solve` shares no words with other uses of a seed."""
+@dataclass(frozen=True)
+class Work:
+    """Work of a run: paths, coarse steps of each, fine steps of all, normal numbers drawn."""
+
+    paths: int
+    coarse_steps: int
+    fine_steps: int
+    normals: int
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,8 @@ from rode._normals.box_muller_formulas import (
     box_muller_fast,
     box_muller_float32,
     box_muller_float64,
-    inverse_float32,
-    rational_float32,
-    rational_float64,
 )
+from rode._normals.inverse_formulas import inverse_float32, rational_float32, rational_float64
 from rode._normals.ziggurat.formulas import draw_float32 as ziggurat_float32
 from rode._normals.ziggurat.formulas import draw_float64 as ziggurat_float64
 

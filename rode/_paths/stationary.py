@@ -6,7 +6,7 @@ from numba import uint32
 from hetero.jit import serial
 from hetero.philox_loops.formulas import philox10
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
-from rode._solver.kernel_arguments import START
+from rode._paths.noise_formulas import START
 
 
 def make_draw(draw, number):

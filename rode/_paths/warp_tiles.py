@@ -20,8 +20,8 @@ from hetero.intrinsics.memory import load_vector, store_vector
 from hetero.intrinsics.tuple_algebra import axpy, cast, scale, walk_from_zero
 from hetero.jit import kernel
 from hetero.philox_loops.formulas import philox10
+from rode._paths.noise_formulas import BLOCKS
 from rode._paths.tiles import LANES, block
-from rode._solver.noise_formulas import BLOCKS
 
 _ALL = 0xFFFFFFFF
 

@@ -6,13 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-START = np.uint32(0xFFFFFFFF)
-"""Counter word that replaces the coarse step when the start of a path's process is drawn.
-
-The counter of a block is (number in the coarse step, coarse step, path, stream).
-"""
-
-
 STEP_WORK = 16
 """Number of fine steps that take about as long as the scheme and outputs of one coarse step."""
 

@@ -12,7 +12,10 @@ from hetero import memory
 from hetero.devices import Device
 from hetero.errors import format_bytes
 from rode._solver.plan import Plan
-from rode.results import BUFFER, Quantiles
+from rode.results import Quantiles
+
+BUFFER = 256 * 2**20
+"""Largest number of bytes of outputs that wait to be reduced; not tuned."""
 
 CPU = Device("cpu")
 

@@ -9,24 +9,15 @@ import numpy as np
 
 from hetero import validation
 from rode._solver import schemes as solver_schemes
+from rode._solver.path_sums import GaussianLaw, integrals_law, sums_law, transfer
 from rode._solver.problem_checks import try_functions
 from rode._solver.stability import largest_step
 from rode.normals import float_type
 from rode.problems import Problem
-from rode.process import integrals_law, sums_law, transfer
+from rode.results import Work
 
 MOST_STEPS = 2**32 - 1
 """Bound of the numbers of coarse and fine steps, which are words of the Philox counter."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """Work of a run: paths, coarse steps of each, fine steps of all, normal numbers drawn."""
-
-    paths: int
-    coarse_steps: int
-    fine_steps: int
-    normals: int
 
 
 @dataclass(frozen=True)
@@ -86,7 +77,7 @@ class Plan:
         """Degree D of the sums F_0 .. F_D; of kind "separable", 0 for Euler and 1 for averages."""
         return int(self.scheme != "euler") if self.kind == "separable" else self.K - 1
 
-    def law(self):
+    def law(self) -> GaussianLaw:
         """Return the distribution of (O_h, F_0, .., F_D) or (O_h, J_0, .., J_D) given O_0."""
         process = self.problem.process
         if self.fine is None:

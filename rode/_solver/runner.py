@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from hetero import philox
 from hetero.jit import loops_for
 from rode._solver import schemes as solver_schemes
 from rode._solver.kernel_arguments import KernelSpec, RunArrays, RunParameters, RunTables
 from rode._solver.memory_forecast import rows_of_window
 from rode._solver.stopping import StoppedError, current_flag
-from rode.results import STREAM, Quantiles, Result
+from rode.results import Quantiles, Result
 
 
 class Solver:
@@ -106,7 +107,7 @@ class Solver:
         start = process.deviation if fixed is None else fixed
         run = RunParameters(
             *self.key,
-            stream=np.uint32(STREAM),
+            stream=np.uint32(philox.STREAMS["rode.solve"]),
             path=np.uint32(self.first_path),
             done=done,
             count=count,

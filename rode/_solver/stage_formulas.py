@@ -14,9 +14,8 @@ from hetero.intrinsics.floats import fma
 from hetero.intrinsics.tuple_algebra import add, cast, replace_component, scale
 from hetero.jit import scalar
 from hetero.philox_loops.formulas import philox10
+from rode._paths.noise_formulas import BLOCKS, START
 from rode._paths.step_formulas import advance
-from rode._solver.kernel_arguments import START
-from rode._solver.noise_formulas import BLOCKS
 
 
 def block_of(spec):

@@ -17,7 +17,7 @@ import rode
 from hetero.jit import loops_for
 from hetero.measurement.studies import Study
 from rode.normals import METHODS
-from rode.study.normality.limits import BINS, LAGS, ORDERS, SUMS
+from rode.study.normality.formulas import BINS, LAGS, ORDERS, SUMS
 
 SEED = 20
 

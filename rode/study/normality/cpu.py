@@ -4,8 +4,7 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
-from rode.study.normality.formulas import bin_of
-from rode.study.normality.limits import BINS, LAGS, ORDERS, SUMS
+from rode.study.normality.formulas import BINS, LAGS, ORDERS, SUMS, bin_of
 
 _PARTS = 64
 

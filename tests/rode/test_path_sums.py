@@ -5,7 +5,8 @@ import pytest
 
 from rode import reference
 from rode._solver import schemes as solver_schemes
-from rode.process import Process, integrals_law, sums_law, transfer
+from rode._solver.path_sums import integrals_law, sums_law, transfer
+from rode.process import Process
 
 ONE = Process()
 

@@ -20,7 +20,12 @@ from rode._normals.box_muller_formulas import (
 )
 from rode._paths.step_formulas import advance
 
-ROUNDS = 10  # of Philox; a constant, so that compilers unroll them
+START = np.uint32(0xFFFFFFFF)
+"""Counter word that replaces the step when the start of a path's process is drawn.
+
+The counter of a block is (number in the coarse step, coarse step, path, stream) in a solver, and
+(lower word, higher word of the number, path, stream) for paths in memory.
+"""
 
 
 class Block(NamedTuple):

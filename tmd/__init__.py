@@ -14,7 +14,9 @@ __getattr__, __dir__, __all__ = lazy_attributes(
     {
         "tmd.results": ("Case", "Result"),
         "tmd.searches": ("search",),
-        "tmd.certificates": ("verify",),
+        "tmd.certificates": ("read_certificates", "verify", "verify_cases"),
+        "tmd.formats": ("Format",),
+        "tmd.library_check": ("LibraryScore", "check_libraries"),
     },
 )
 __all__ += ["CertificateError", "CheckpointError", "__version__"]

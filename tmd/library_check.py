@@ -13,7 +13,8 @@ import numpy as np
 
 from hetero import validation
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
-from tmd.functions import Function, load_function, working_precision
+from tmd.functions import load_function
+from tmd.functions.function import Function, working_precision
 
 
 @dataclass(frozen=True)

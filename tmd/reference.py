@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from tmd.formats import Format, argument_runs, exponent, to_fraction
-from tmd.functions import load_function, working_precision
+from tmd.functions import load_function
+from tmd.functions.function import working_precision
 
 
 def arguments(lo, hi, precision: int = 53) -> Iterator[Fraction]:

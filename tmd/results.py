@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from hetero.atomic_files import replace_atomically
+from tmd._certificates.case_lists import KINDS, UNDECIDED_PREFIX
 from tmd._search.decisions import BlockCases, Distance, measure_distance
 from tmd._search.planning import Plan
-from tmd.case_lists import KINDS, UNDECIDED_PREFIX
 from tmd.formats import Format, format_hexadecimal
 from tmd.functions import load_function
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hetero import progress, validation
 from hetero.devices import Device, resolve
-from tmd import certificates
+from tmd._certificates import records
 from tmd._search.blocks import MAX_BLOCK_BITS, split_into_blocks
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.checkpoint import Checkpoint
@@ -19,7 +19,8 @@ from tmd._search.pipeline import search_blocks
 from tmd._search.planning import MAX_BITS, Plan, make_plan
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.formats import Format, format_fraction, to_fraction
-from tmd.functions import Function, load_function
+from tmd.functions import load_function
+from tmd.functions.function import Function
 from tmd.results import Cases, Result
 
 if TYPE_CHECKING:
@@ -105,8 +106,9 @@ def search(
 
     Notes
     -----
-    The result is complete and correct: every error is bounded (docs/packages/tmd.md), the search retains
-    candidates up to twice the distance, and each is decided by its error bound or by Arb's balls.
+    The result is complete and correct: every error is bounded (docs/packages/tmd.md), the search
+    retains candidates up to twice the distance, and each is decided by its error bound or by Arb's
+    balls.
     """
     f, lo, hi, fmt, question = _validate_question(
         name, domain, bits, precision, argument_precision, rounding
@@ -125,12 +127,12 @@ def search(
         method = {
             "algorithm": algorithm,
             "division": division,
-            "plans": certificates.hash_plans(plans),
+            "plans": records.hash_plans(plans),
         }
         store = Checkpoint(checkpoint, question | method, plans)
     block_cases = _search_all(f, plans, executor, progress, store, device)
     pairs = list(zip(plans, block_cases, strict=True))
-    records = [certificates.block_record(*pair) for pair in pairs]
+    block_records = [records.block_record(*pair) for pair in pairs]
     undecided = [p.block.run.argument(i) for p, cases in pairs for i in cases.undecided]
     return Result(
         name,
@@ -140,7 +142,7 @@ def search(
         fmt,
         Cases(name, fmt, pairs),
         sorted(undecided),
-        certificates.make_certificate(question, trivial, records),
+        records.make_certificate(question, trivial, block_records),
     )
 
 

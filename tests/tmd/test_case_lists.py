@@ -8,7 +8,7 @@ import pytest
 
 import tmd
 from tmd.__main__ import main
-from tmd.case_lists import read_cases
+from tmd._certificates.case_lists import read_cases
 from tmd.certificates import read_certificates, verify_cases
 
 RECORDS = Path(__file__).parents[2] / "benchmarks/records/tmd"
@@ -110,8 +110,8 @@ def test_undecided_arguments_are_listed_and_checked(result, lines, tmp_path, mon
     """No undecided argument is known, so balls are made to fail at a case."""
     from dataclasses import replace
 
-    from tmd import case_lists
     from tmd import certificates as tmd_certificates
+    from tmd._certificates import case_lists
     from tmd._search import decisions
 
     x = result.cases[2].exact_argument

@@ -8,6 +8,8 @@ import pytest
 
 import tmd
 from tmd import certificates
+from tmd._certificates import records as certificate_records
+from tmd._certificates.blocks import EMPTY_HASH, check_blocks
 from tmd.certificates import COLUMNS, load_certificate, make_certificate
 
 DOMAIN = "0x1.62e4p+0", "0x1.62e48p+0"  # e^x crosses 4 there: two blocks
@@ -72,7 +74,7 @@ def test_a_changed_certificate_is_damaged(certificate, tmp_path):
 def rehash(certificate, **changes):
     """Return a certificate with changes of any kind and a matching hash."""
     body = {k: v for k, v in (certificate | changes).items() if k != "hash"}
-    return body | {"hash": certificates._hash_json(body)}
+    return body | {"hash": certificate_records.hash_json(body)}
 
 
 def with_cells(certificate, block=0, **cells):
@@ -111,7 +113,7 @@ CHANGES = {
     "more cases than candidates": lambda c: rehash(
         with_cells(c, cases=1 << 40), cases=c["cases"] + (1 << 40) - c["blocks"][0][-3]
     ),
-    "a hash of nothing": lambda c: with_cells(c, hash=certificates._EMPTY_HASH),
+    "a hash of nothing": lambda c: with_cells(c, hash=EMPTY_HASH),
     "a hash that is not hexadecimal": lambda c: with_cells(c, hash="see above"),
     "other bits": lambda c: rehash(c, bits=59),
     "bits that are a float": lambda c: rehash(c, bits=30.0),
@@ -154,7 +156,7 @@ def test_malformed_certificates_raise_only_certificate_errors(certificate):
                 changed[f"cell {name}"] = with_cells(certificate, **{name: junk})
         for name, other in changed.items():
             try:
-                certificates.check_blocks(load_certificate(other))
+                check_blocks(load_certificate(other))
                 accepted.append((name, junk))
             except tmd.CertificateError:
                 continue
@@ -260,7 +262,7 @@ def _search_arguments(result):
     from hetero import Device
     from tmd.functions import load_function
 
-    plans = certificates.check_blocks(result.certificate).plans
+    plans = check_blocks(result.certificate).plans
     return load_function("exp"), plans, Device("cpu")
 
 

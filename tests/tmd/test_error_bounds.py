@@ -14,7 +14,8 @@ from tmd._search.blocks import split_into_blocks
 from tmd._search.planning import chord_error, make_batch, make_plan, truncation_error
 from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
 from tmd.formats import Format, to_fraction
-from tmd.functions import ball, load_function
+from tmd.functions import load_function
+from tmd.functions.function import ball
 
 WORD = (1 << 64) - 1
 DOMAINS = [("exp", "1.25", 38), ("exp", "-3", 38), ("log", "3", 36), ("sin", "1.5", 36),

@@ -7,7 +7,8 @@ import pytest
 from flint import arb, ctx, fmpq
 
 import tmd
-from tmd.functions import NAMES, ball, load_function
+from tmd.functions import NAMES, load_function
+from tmd.functions.function import ball
 
 POINTS = {"log": 1.5, "log2": 1.5}
 

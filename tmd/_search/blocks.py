@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tmd.formats import Format, Run, argument_runs, exponent, format_fraction
-from tmd.functions import Function, ball, working_precision
+from tmd.functions.function import Function, ball, working_precision
 
 MAX_BLOCK_BITS = 46
 """log2 of the largest number of arguments in a block, the unit of certificates and checkpoints."""

@@ -2,8 +2,8 @@
 
 Each test is a function (a, b, count, bound) -> (possible, rounds): whether some x < count may have
 b - a x mod 1 <= bound, and how many rounds its loop took. It never denies this if such an x exists;
-docs/packages/tmd.md has the proof. Numbers are integers in units of 1/one: float64 with one = 2^52, for
-which every operation below is exact, or uint64 with one = 2^63.
+docs/packages/tmd.md has the proof. Numbers are integers in units of 1/one: float64 with
+one = 2^52, for which every operation below is exact, or uint64 with one = 2^63.
 
 The points 0, a, 2a, ... on a circle of length 1 leave u gaps of length p and v gaps of length q,
 with u p + v q = 1; d is the distance from b to the nearest point on its left.

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from hetero.jit import parallel, scalar, serial
+from hetero.jit import parallel, serial
 from tmd._search import boolean_test_formulas as tests
-from tmd._search.division_formulas import floor
+from tmd._search.cpu_rows import make_row, make_vector_row
 from tmd._search.line_formulas import (
     LANES,
     Shape,
@@ -40,76 +40,6 @@ from tmd._search.wide_integer_formulas import add
 _U = np.uint64
 
 
-@scalar(cache=False)
-def _regular_lanes(p, q, d, u, v, count, distance):
-    """Run the regular test on all lanes at once; store the final d in `distance`.
-
-    All arguments but count are float64 (LANES,) and are overwritten. Finished lanes keep
-    computing; their results are ignored, so there is no branch.
-    """
-    for l in range(LANES):
-        distance[l] = d[l] if p[l] <= 0.0 else -1.0
-    running = True
-    while running:
-        running = False
-        unfinished = 0.0
-        for l in range(LANES):
-            P, Q, D, U, V = p[l], q[l], d[l], u[l], v[l]
-            k, m = floor(Q / P), floor(D / P)
-            Q -= k * P
-            D -= m * P
-            U += k * V
-            ends_on_q = (U + V >= count) | (Q <= 0.0)
-            k = floor(P / Q)
-            P -= k * Q
-            V += k * U
-            x = D - P
-            y = x - floor(x / Q) * Q
-            y = y if x >= 0.0 else D
-            last = D if ends_on_q else y
-            finished = ends_on_q | (U + V >= count) | (P <= 0.0)
-            old = distance[l]
-            new = last if (old < 0.0) & finished else old
-            distance[l] = new
-            unfinished += 1.0 if new < 0.0 else 0.0
-            p[l], q[l], d[l], u[l], v[l] = P, Q, y, U, V
-        running = unfinished > 0.0
-
-
-def _make_vector_row(test: Callable, is_clipped: bool) -> Callable:
-    """Make the tests of `LANES` sub-domains by vectors, with the regular test.
-
-    Where it fails, the clipped test decides if that is the one asked for.
-    """
-
-    @scalar(cache=False)
-    def test_row(a, b, work, count, bound, failed):
-        for l in range(LANES):
-            work[0, l] = fraction_as_float(a[l])
-            work[2, l] = fraction_as_float(b[l])
-            work[1, l] = 2.0**52
-            work[3, l] = 0.0
-            work[4, l] = 1.0
-        _regular_lanes(work[0], work[1], work[2], work[3], work[4], count, work[5])
-        for l in range(LANES):
-            failed[l] = work[5, l] <= bound
-            if is_clipped and failed[l]:
-                failed[l] = test(fraction_as_float(a[l]), fraction_as_float(b[l]), count, bound)[0]
-
-    return test_row
-
-
-def _make_row(test: Callable, read: Callable) -> Callable:
-    """Make the tests of `LANES` sub-domains, one by one."""
-
-    @scalar(cache=False)
-    def test_row(a, b, work, count, bound, failed):
-        for l in range(LANES):
-            failed[l] = test(read(a[l]), read(b[l]), count, bound)[0]
-
-    return test_row
-
-
 class _Loops(NamedTuple):
     test_subdomains: Callable
     test_pieces: Callable
@@ -122,9 +52,9 @@ def _loops(algorithm: str, division: str) -> _Loops:
     read = fraction_as_float if number is float else fraction_as_word
     test = tests.compile_test(algorithm, division)
     if number is float and algorithm in ("clipped", "regular"):
-        test_row = _make_vector_row(test, algorithm == "clipped")
+        test_row = make_vector_row(test, algorithm == "clipped")
     else:
-        test_row = _make_row(test, read)
+        test_row = make_row(test, read)
     return _Loops(
         parallel(_make_test_subdomains(test_row), cache=False),
         parallel(_make_test_pieces(test, read), cache=False),

@@ -14,7 +14,7 @@ from tmd._search.blocks import Block
 from tmd._search.planning import Batch, Plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale
 from tmd.formats import Format, exponent
-from tmd.functions import Function, working_precision
+from tmd.functions.function import Function, working_precision
 
 _FRACTION_MASK = np.uint64((1 << 63) - 1)
 

@@ -12,7 +12,7 @@ from hetero.devices import Device
 from hetero.jit import loops_for
 from tmd._search.decisions import BlockCases, decide_candidates, decide_every_argument, join_batches
 from tmd._search.planning import Batch, Plan, make_batch
-from tmd.functions import Function
+from tmd.functions.function import Function
 
 SUBDOMAINS_PER_BATCH = {"cpu": 1 << 22, "cuda": 1 << 28}
 """Approximate number of sub-domains in a batch, which has at least one super-block (not tuned)."""

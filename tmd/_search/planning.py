@@ -17,7 +17,7 @@ from tmd._search.blocks import Block
 from tmd._search.line_formulas import Shape
 from tmd._search.taylor_models import FRACTION_BITS, Model, Scale, make_model
 from tmd.formats import format_fraction
-from tmd.functions import Function, ball, working_precision
+from tmd.functions.function import Function, ball, working_precision
 
 # Sizes are binary logarithms of numbers of arguments.
 SPLITS = (3, 4, 5)  # phase 2 splits a sub-domain into 8, 16 or 32 pieces: at most one for each lane

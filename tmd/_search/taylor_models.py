@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tmd._search.blocks import Block
-from tmd.functions import Function, ball, working_precision
+from tmd.functions.function import Function, ball, working_precision
 
 FRACTION_BITS = 128
 """Bits after the point of the coefficients."""
@@ -21,7 +21,10 @@ GUARD_BITS = 48
 """Further bits that the coefficients have while the expansion point is moved."""
 
 FIXED_POINT_ERROR = 1 << (FRACTION_BITS - 78)
-"""Bound of the rounding errors of both targets' fixed-point arithmetic, proven in docs/packages/tmd.md."""
+"""Bound of the rounding errors of both targets' fixed-point arithmetic.
+
+docs/packages/tmd.md has the proof.
+"""
 
 _WORD_MASK = (1 << 64) - 1
 

@@ -1,6 +1,6 @@
 """e^x. It is irrational for every rational x but 0 (Lindemann)."""
 
-from tmd.functions import Function, no_singularity
+from tmd.functions.function import Function, no_singularity
 
 FUNCTION = Function(
     "exp",

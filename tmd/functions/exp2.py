@@ -2,7 +2,7 @@
 
 import math
 
-from tmd.functions import Function, no_singularity
+from tmd.functions.function import Function, no_singularity
 
 
 def _series(x):

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from tmd.functions import Function
+from tmd.functions.function import Function
 
 
 def find_singularity(lo: Fraction, hi: Fraction) -> str | None:

@@ -1,6 +1,6 @@
 """sin x for x in radians. It is irrational for every rational x but 0 (Lindemann)."""
 
-from tmd.functions import Function, singularity_at_half_pi_multiples
+from tmd.functions.function import Function, singularity_at_half_pi_multiples
 
 FUNCTION = Function(
     "sin",

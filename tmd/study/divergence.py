@@ -25,7 +25,7 @@ from tmd._search.line_formulas import (
 )
 from tmd._search.planning import Plan, make_batch
 from tmd.formats import Format
-from tmd.functions import Function
+from tmd.functions.function import Function
 from tmd.study.domains import PAPER, plan_first_block
 
 CASES = {

@@ -8,7 +8,8 @@ from tmd._search.blocks import split_into_blocks
 from tmd._search.planning import Plan, make_plan
 from tmd._search.taylor_models import Scale
 from tmd.formats import Format
-from tmd.functions import Function, load_function
+from tmd.functions import load_function
+from tmd.functions.function import Function
 
 PAPER = (Fraction(1), 1 + Fraction(1, 2**13))
 """[1, 1 + 2^-13): the example of Fortin, Gouicem and Graillat (2016), with 54-bit arguments."""

@@ -15,7 +15,8 @@ from tmd._search.pipeline import search_blocks
 from tmd._search.planning import Plan, make_plan
 from tmd._search.taylor_models import Scale
 from tmd.formats import Format
-from tmd.functions import Function, load_function
+from tmd.functions import load_function
+from tmd.functions.function import Function
 from tmd.study.domains import PAPER, plan_first_block
 
 TESTS = ("lefevre", "regular", "clipped")

@@ -15,7 +15,8 @@ from hetero.measurement.benchmarking import benchmark
 from hetero.measurement.studies import Study
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.planning import Plan, make_batch
-from tmd.functions import Function, load_function
+from tmd.functions import load_function
+from tmd.functions.function import Function
 from tmd.study.phases import BINADES, random_windows
 
 PAPER = {("lefevre", 1): 2446.78, ("regular", 1): 711.8, ("lefevre", 128): 51530.44,

@@ -16,7 +16,7 @@ from tmd._search.decisions import BlockCases, decide_by_balls, measure_distance
 from tmd._search.planning import Plan
 from tmd.errors import CertificateError
 from tmd.formats import Format, format_fraction, to_fraction
-from tmd.functions import Function
+from tmd.functions.function import Function
 
 KINDS = ("F", "M")
 EXACT = "exact"

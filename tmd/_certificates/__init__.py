@@ -1,0 +1,1 @@
+"""Certificates: what they say, how they are written, read and checked."""

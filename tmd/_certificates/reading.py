@@ -1,0 +1,143 @@
+"""Reading of certificates, and checks of their hash and their form."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+from pathlib import Path
+
+from tmd._certificates.records import COLUMNS, DEFINITION, KIND, VERSION, hash_json
+from tmd._search.planning import MAX_BITS
+from tmd._search.taylor_models import ROUNDINGS
+from tmd.errors import CertificateError
+from tmd.formats import format_fraction, to_fraction
+from tmd.functions import NAMES
+
+_VERSION = re.compile(r"[0-9]+(\.[0-9a-z]+)*[-+._0-9A-Za-z]*")
+
+
+def load_certificate(certificate: dict | str | Path) -> dict:
+    """Read a certificate from a dict or a JSON file and check its hash and its form.
+
+    Raises
+    ------
+    CertificateError
+        It cannot be read, is damaged or is malformed.
+    """
+    if not isinstance(certificate, dict):
+        try:
+            certificate = _parse(Path(certificate).read_text())
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            raise CertificateError(f"certificate {certificate!r} cannot be read: {error}") from None
+    return _check_form(certificate)
+
+
+def _parse(text: str):
+    """Parse JSON; raise ValueError if a key appears twice, since one value would be ignored."""
+
+    def to_dict(pairs):
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"a key appears twice among {sorted(keys)}")
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=to_dict)
+
+
+def _check_form(certificate) -> dict:
+    """Check the hash and the form of a certificate; `check_blocks` checks what its blocks say."""
+    if not isinstance(certificate, dict):
+        raise CertificateError("certificate must be a JSON object")
+    body = {k: v for k, v in certificate.items() if k != "hash"}
+    if (
+        body.get("kind") != KIND
+        or type(body.get("version")) is not int
+        or body["version"] != VERSION
+    ):
+        raise CertificateError(f"certificate must be a {KIND} of version {VERSION}")
+    try:
+        matches = certificate.get("hash") == hash_json(body)
+        certificate = json.loads(json.dumps(certificate))  # tuples become lists, as in a file
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CertificateError(f"certificate cannot be written as JSON: {error}") from None
+    if not matches:
+        raise CertificateError("certificate is damaged: its hash does not match its content")
+    keys = {"kind", "version", "hash", *_VALIDATORS}
+    for key in sorted(keys ^ set(certificate)):
+        verb = "must not have" if key in certificate else "lacks"
+        raise CertificateError(f"certificate {verb} the key {key!r}")
+    for key, valid in _VALIDATORS.items():
+        if not valid(certificate[key]):
+            value = _abbreviate(certificate[key])
+            raise CertificateError(f"certificate has an invalid {key}: {value}")
+    return certificate
+
+
+def _abbreviate(value) -> str:
+    """Return the repr of a value for a message, cut to 80 characters."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def is_count(value: object) -> bool:
+    """Return whether a value is an integer that is not negative."""
+    return type(value) is int and value >= 0
+
+
+def _is_domain(value) -> bool:
+    """Return whether a domain is two numbers, written as `format_fraction` writes them."""
+    try:
+        written = [format_fraction(to_fraction("domain", end)) for end in value]
+    except (TypeError, ValueError):
+        return False
+    return type(value) is list and len(value) == 2 and written == value
+
+
+def _are_versions(value) -> bool:
+    """Return whether a value has the form of versions; whether they are true cannot be checked."""
+    return (
+        isinstance(value, dict)
+        and {"python", "numba", "numpy"} <= set(value)
+        and all(isinstance(v, str) and _VERSION.fullmatch(v) for v in value.values())
+    )
+
+
+def _is_precision(value) -> bool:
+    return type(value) is int and 2 <= value <= 64
+
+
+def _are_records(value) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(record, list) and len(record) == len(COLUMNS) for record in value
+    )
+
+
+_VALIDATORS = {
+    "definition": lambda value: value == DEFINITION,
+    "function": lambda value: value in NAMES,
+    "domain": _is_domain,
+    "bits": lambda value: type(value) is int and 4 <= value <= MAX_BITS,
+    "precision": _is_precision,
+    "argument_precision": _is_precision,
+    "rounding": lambda value: value in ROUNDINGS,
+    "trivial": is_count,
+    "cases": is_count,
+    "versions": _are_versions,
+    "columns": lambda value: value == list(COLUMNS),
+    "blocks": _are_records,
+}
+"""Predicate for the value of each key."""
+
+
+def read_certificates(path: str | Path) -> list[dict]:
+    """Read a file of certificates, one per line in JSON, which may be compressed (`.xz`)."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+        text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
+        return [_check_form(_parse(line)) for line in text.splitlines() if line.strip()]
+    except CertificateError:
+        raise
+    except (OSError, EOFError, ValueError, RecursionError, lzma.LZMAError) as error:
+        raise CertificateError(f"certificates {str(path)!r} cannot be read: {error}") from None

@@ -9,6 +9,7 @@ from hetero.command_line import command_parser
 
 
 def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
     parser = command_parser("hetero", __doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument("--refresh", action="store_true", help="measure the limits again")
@@ -20,7 +21,7 @@ def main(argv: list[str] | None = None) -> int:
     from hetero.measurement.environment import facts
     from hetero.measurement.machine_limits import limits
 
-    found = facts()
+    report = facts()
     measured = (
         []
         if options.no_limits
@@ -28,31 +29,32 @@ def main(argv: list[str] | None = None) -> int:
     )
     problem = driver.why_unavailable()
     if options.json:
-        found["limits"] = [m.as_dict() for m in measured]
-        found["gpu_problem"] = problem and {"cause": problem[0], "remedy": problem[1]}
-        print(json.dumps(found, indent=1))
+        report["limits"] = [m.as_dict() for m in measured]
+        report["gpu_problem"] = problem and {"cause": problem[0], "remedy": problem[1]}
+        print(json.dumps(report, indent=1))
         return 0
-    _report(found, measured, problem)
+    _print_report(report, measured, problem)
     return 0
 
 
-def _report(found: dict, measured: list, problem) -> None:
+def _print_report(report: dict, measured: list, problem: tuple[str, str] | None) -> None:
+    """Print devices, measured limits and versions as tables."""
     from rich.console import Console
     from rich.table import Table
 
     console = Console()
     table = Table("device", "what it is", title="Devices", title_justify="left")
-    table.add_row("cpu", f"{found['cpu']}, {found['cores']} cores, {found['threads']} threads")
-    for index, gpu in enumerate(found["gpus"]):
-        known = ", ".join(f"{k} {v}" for k, v in gpu.items() if k != "name" and v is not None)
-        table.add_row(f"cuda:{index}", f"{gpu['name']}: {known}" if known else gpu["name"])
+    table.add_row("cpu", f"{report['cpu']}, {report['cores']} cores, {report['threads']} threads")
+    for index, gpu in enumerate(report["gpus"]):
+        details = ", ".join(f"{k} {v}" for k, v in gpu.items() if k != "name" and v is not None)
+        table.add_row(f"cuda:{index}", f"{gpu['name']}: {details}" if details else gpu["name"])
     console.print(table)
     if measured:
         table = Table("limit (measured)", *(m.device for m in measured))
         for row in zip(*(m.rows() for m in measured), strict=True):
             table.add_row(row[0][0], *(figure for _, figure in row))
         console.print(table)
-    console.print("Versions: " + ", ".join(f"{k} {v}" for k, v in found["versions"].items()))
+    console.print("Versions: " + ", ".join(f"{k} {v}" for k, v in report["versions"].items()))
     if problem is None:
         console.print("GPU: usable.")
     else:

@@ -1,69 +1,86 @@
-"""How arrays of other libraries on a GPU are read, made and given back.
-
-Each adapter has four functions: `stream(like)` returns the handle of the library's current stream,
-`flat(name, x, dtype)` a flat array that a kernel can read, `empty(size, dtype, like)` memory for a
-result, and `finish(array, shape)` that memory as the caller's kind of array.
-"""
+"""How arrays of other libraries on a GPU are read, made and given back."""
 
 from __future__ import annotations
 
 import math
 from types import SimpleNamespace
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 
-def require_real(name: str, dtype) -> None:
+def require_real(name: str, dtype: DTypeLike) -> None:
     """Raise TypeError unless `dtype` is one of real numbers."""
     if np.dtype(dtype).kind not in "fiub":
         raise TypeError(f"{name} must hold real numbers, got dtype {dtype}")
 
 
-def view_as_numba(array):
+def view_as_numba(array: Any) -> Any:
     """Return a Numba array over the same memory, without waiting for the stream of its owner."""
     from hetero.cuda.driver import cuda
 
     return cuda.as_cuda_array(array, sync=False)
 
 
-class CupyArrays:
+class ArrayLibrary(Protocol):
+    """Adapter of a library whose arrays live on a GPU."""
+
+    @staticmethod
+    def stream(like: Any) -> int:
+        """Return the handle of the library's current stream for the device of `like`."""
+
+    @staticmethod
+    def flat(name: str, x: Any, dtype: np.dtype) -> Any:
+        """Return `x` as a flat contiguous array of `dtype` that a kernel can read."""
+
+    @staticmethod
+    def empty(size: int, dtype: DTypeLike, like: Any) -> Any:
+        """Return memory for a result on the device of `like`."""
+
+    @staticmethod
+    def finish(array: Any, shape: tuple[int, ...]) -> Any:
+        """Return memory from `empty` as an array of the library with this shape."""
+
+
+class CupyArrays(ArrayLibrary):
     """CuPy arrays."""
 
     @staticmethod
-    def stream(like) -> int:
+    def stream(like: Any) -> int:
         import cupy
 
         return cupy.cuda.get_current_stream().ptr
 
     @staticmethod
-    def flat(name, x, dtype):
+    def flat(name: str, x: Any, dtype: np.dtype) -> Any:
         import cupy
 
         require_real(name, x.dtype)
         return view_as_numba(cupy.ascontiguousarray(x, dtype=dtype).reshape(-1))
 
     @staticmethod
-    def empty(size, dtype, like):
+    def empty(size: int, dtype: DTypeLike, like: Any) -> Any:
         import cupy
 
         return cupy.empty(size, dtype)
 
     @staticmethod
-    def finish(array, shape):
+    def finish(array: Any, shape: tuple[int, ...]) -> Any:
         return array.reshape(shape)
 
 
-class TorchArrays:
+class TorchArrays(ArrayLibrary):
     """PyTorch tensors on a GPU."""
 
     @staticmethod
-    def stream(like) -> int:
+    def stream(like: Any) -> int:
         import torch
 
         return torch.cuda.current_stream(like.device).cuda_stream
 
     @staticmethod
-    def flat(name, x, dtype):
+    def flat(name: str, x: Any, dtype: np.dtype) -> Any:
         import torch
 
         if x.is_complex():
@@ -72,26 +89,26 @@ class TorchArrays:
         return view_as_numba(x.detach().to(kind).contiguous().reshape(-1))
 
     @staticmethod
-    def empty(size, dtype, like):
+    def empty(size: int, dtype: DTypeLike, like: Any) -> Any:
         import torch
 
         kind = getattr(torch, np.dtype(dtype).name)
         return torch.empty(size, dtype=kind, device=like.device)
 
     @staticmethod
-    def finish(array, shape):
+    def finish(array: Any, shape: tuple[int, ...]) -> Any:
         return array.reshape(shape)
 
 
-class InterfaceArrays:
+class InterfaceArrays(ArrayLibrary):
     """Numba's own arrays, and others that have the CUDA array interface or DLPack."""
 
     @staticmethod
-    def stream(like) -> int:
+    def stream(like: Any) -> int:
         return int(_interface(like).get("stream") or 0)
 
     @staticmethod
-    def flat(name, x, dtype):
+    def flat(name: str, x: Any, dtype: np.dtype) -> Any:
         view = view_as_numba(SimpleNamespace(__cuda_array_interface__=_interface(x)))
         require_real(name, view.dtype)
         if view.dtype != dtype or not view.is_c_contiguous():
@@ -103,13 +120,13 @@ class InterfaceArrays:
         return view.reshape(math.prod(view.shape))
 
     @staticmethod
-    def empty(size, dtype, like):
+    def empty(size: int, dtype: DTypeLike, like: Any) -> Any:
         from hetero.cuda.driver import cuda
 
         return cuda.device_array(size, dtype)
 
     @staticmethod
-    def finish(array, shape):
+    def finish(array: Any, shape: tuple[int, ...]) -> Any:
         return array.reshape(shape)
 
 
@@ -120,7 +137,7 @@ class JaxArrays(InterfaceArrays):
     """
 
     @staticmethod
-    def finish(array, shape):
+    def finish(array: Any, shape: tuple[int, ...]) -> Any:
         from jax import numpy as jnp
 
         from hetero.cuda.driver import cuda
@@ -129,7 +146,7 @@ class JaxArrays(InterfaceArrays):
         return jnp.array(jnp.asarray(array).reshape(shape), copy=True).block_until_ready()
 
 
-def _interface(array) -> dict:
+def _interface(array: Any) -> dict[str, Any]:
     """Return the CUDA array interface of `array`, made from DLPack if it has only that."""
     if hasattr(array, "__cuda_array_interface__"):
         return array.__cuda_array_interface__
@@ -146,9 +163,14 @@ def _interface(array) -> dict:
     }
 
 
-_LIBRARIES = {"cupy": CupyArrays, "torch": TorchArrays, "jax": JaxArrays, "jaxlib": JaxArrays}
+_LIBRARIES: dict[str, type[ArrayLibrary]] = {
+    "cupy": CupyArrays,
+    "torch": TorchArrays,
+    "jax": JaxArrays,
+    "jaxlib": JaxArrays,
+}
 
 
-def library_of(array):
+def library_of(array: Any) -> type[ArrayLibrary]:
     """Return the adapter of the library that `array` on a GPU belongs to."""
     return _LIBRARIES.get(type(array).__module__.partition(".")[0], InterfaceArrays)

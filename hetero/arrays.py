@@ -9,26 +9,28 @@ memory for outputs, the stream to launch on.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hetero.array_libraries import JaxArrays, library_of, require_real, view_as_numba
 from hetero.devices import Device, device_of
 from hetero.measurement import profiling
 
 
-def on_host(array) -> np.ndarray:
-    """An array of any library in host memory, flat."""
+def on_host(array: Any) -> np.ndarray:
+    """Return an array of any library in host memory, flat."""
     for move in ("copy_to_host", "get", "cpu"):  # of Numba, CuPy, PyTorch
         if device_of(array) is not None and hasattr(array, move):
             array = getattr(array, move)()
     return np.asarray(array).reshape(-1)
 
 
-def as_real(name: str, values, dtype=np.float64) -> np.ndarray:
-    """`values` in host memory as an array of `dtype` (no copy where none is needed).
+def as_real(name: str, values: Any, dtype: DTypeLike | None = np.float64) -> np.ndarray:
+    """Return `values` in host memory as an array of `dtype`, without a copy if none is needed.
 
-    None for `dtype`: float32 where `values` are, else float64.
+    None for `dtype` means float32 if `values` are, else float64.
 
     Raises
     ------
@@ -67,18 +69,18 @@ class Workspace:
         What kernels are launched on: the caller's current stream.
     """
 
-    def __init__(self, device: Device, like=None):
+    def __init__(self, device: Device, like: Any = None) -> None:
         self.device = device
         self._library = None if device_of(like) is None else library_of(like)
-        self.stream = 0
+        self.stream: Any = 0
         if self._library is not None and (handle := self._library.stream(like)):
             from hetero.cuda.driver import cuda
 
             self.stream = cuda.external_stream(handle)
         self._like = like
 
-    def input(self, name: str, values, dtype=np.float64):
-        """`values` as a flat contiguous array of `dtype` on the device."""
+    def input(self, name: str, values: Any, dtype: DTypeLike = np.float64) -> Any:
+        """Return `values` as a flat contiguous array of `dtype` on the device."""
         if self._library is not None:
             return self._library.flat(name, values, np.dtype(dtype))
         host = np.ascontiguousarray(as_real(name, values, dtype)).reshape(-1)
@@ -89,13 +91,13 @@ class Workspace:
         profiling.count_transfer(to_device=host.nbytes)
         return upload(host, self.stream)
 
-    def output(self, shape: tuple[int, ...], dtype=np.float64, out=None):
-        """A flat array on the device for a kernel to fill: over `out` where that is possible.
+    def output(self, shape: tuple[int, ...], dtype: DTypeLike = np.float64, out: Any = None) -> Any:
+        """Return a flat array on the device for a kernel to fill: over `out` if that is possible.
 
         Raises
         ------
         TypeError, ValueError
-            When `out` has another dtype, shape, layout or place than the result.
+            If `out` has another dtype, shape, layout or device than the result.
         """
         size = math.prod(shape)
         if out is not None:
@@ -112,7 +114,7 @@ class Workspace:
 
         return cuda.device_array(size, dtype, stream=self.stream)
 
-    def result(self, array, shape: tuple[int, ...], out=None):
+    def result(self, array: Any, shape: tuple[int, ...], out: Any = None) -> Any:
         """Return a filled `output` array in the caller's kind and shape, or `out` if given."""
         if out is not None:
             if self.device.kind == "cuda" and device_of(out) is None:
@@ -124,7 +126,7 @@ class Workspace:
         host = host.reshape(shape)
         return host[()] if shape == () else host
 
-    def _check(self, out, shape, dtype) -> None:
+    def _check(self, out: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
         if self._library is JaxArrays:
             raise TypeError("out cannot be a JAX array: those are immutable")
         if not hasattr(out, "shape") or not hasattr(out, "dtype"):
@@ -133,18 +135,18 @@ class Workspace:
             raise ValueError(f"out must have shape {tuple(shape)}, got {tuple(out.shape)}")
         if str(out.dtype).removeprefix("torch.") != dtype.name:
             raise TypeError(f"out must have dtype {dtype}, got {out.dtype}")
-        where = device_of(out)
-        if self._library is not None and where is None:
+        holder = device_of(out)
+        if self._library is not None and holder is None:
             raise ValueError(f"out must live on {self.device}, as the input does")
-        if where not in (None, self.device):
-            raise ValueError(f"out lives on {where}, but the work is done on {self.device}")
-        if where is None and not isinstance(out, np.ndarray):
+        if holder not in (None, self.device):
+            raise ValueError(f"out lives on {holder}, but the work is done on {self.device}")
+        if holder is None and not isinstance(out, np.ndarray):
             raise TypeError(f"out must be a NumPy array here, got {type(out).__name__}")
-        flags = getattr(out, "flags", None)
+        flags: Any = getattr(out, "flags", None)
         contiguous = out.is_contiguous() if hasattr(out, "is_contiguous") else flags["C_CONTIGUOUS"]
-        if not contiguous or (where is None and not flags.writeable):
+        if not contiguous or (holder is None and not flags.writeable):
             raise ValueError("out must be C-contiguous and writeable")
 
-    def _to_host(self, array) -> np.ndarray:
+    def _to_host(self, array: Any) -> np.ndarray:
         profiling.count_transfer(to_host=array.nbytes)
         return array.copy_to_host(stream=self.stream) if array.size else np.empty(0, array.dtype)

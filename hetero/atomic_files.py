@@ -12,7 +12,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # not on this system: partial files of killed processes are left alone
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]  # a module that is absent
 
 
 @contextlib.contextmanager

@@ -20,13 +20,20 @@ def command_parser(package: str, description: str) -> argparse.ArgumentParser:
 
 
 def run_command(program: str, command: Callable[[], int], *also: type[Exception]) -> int:
-    """The exit code of `command`; one line, no traceback, for errors in what the user asks.
+    """Return the exit code of `command`; print one line, not a traceback, for a user's mistake.
 
-    Those are bad values, files, devices, missing packages, and exceptions of types `also`.
+    Mistakes are bad values, files, devices, missing packages, and exceptions of types `also`.
     """
+    mistakes: tuple[type[Exception], ...] = (
+        ValueError,
+        OSError,
+        ImportError,
+        DeviceUnavailableError,
+        *also,
+    )
     try:
         return command()
-    except (ValueError, OSError, ImportError, DeviceUnavailableError, *also) as error:
+    except mistakes as error:
         print(f"{program}: {error}", file=sys.stderr)
         return _FAILED
     except KeyboardInterrupt:

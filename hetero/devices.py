@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ _default: contextvars.ContextVar = contextvars.ContextVar("hetero_device", defau
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A place where kernels run: `Device("cpu")` or `Device("cuda", 0)`.
+    """A processor on which kernels run: `Device("cpu")` or `Device("cuda", 0)`.
 
     Attributes
     ----------
@@ -33,7 +34,7 @@ class Device:
     kind: str
     index: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in ("cpu", "cuda"):
             raise ValueError(f"device kind must be 'cpu' or 'cuda', got {self.kind!r}")
         if not isinstance(self.index, Integral) or isinstance(self.index, bool) or self.index < 0:
@@ -44,7 +45,7 @@ class Device:
 
     @classmethod
     def parse(cls, spec: str) -> Device:
-        """`"cpu"`, `"cuda"` or `"cuda:1"` as a Device."""
+        """Return `"cpu"`, `"cuda"` or `"cuda:1"` as a Device."""
         kind, colon, index = str(spec).strip().lower().partition(":")
         if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()):
             raise ValueError(
@@ -57,7 +58,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """The maker's name of the processor."""
+        """Name that the maker gave the processor."""
         if self.kind == "cpu":
             return cpu_model()
         from hetero.cuda import driver
@@ -68,7 +69,7 @@ class Device:
         return name.decode() if isinstance(name, bytes) else str(name)
 
     def require(self) -> Device:
-        """This device, or DeviceUnavailableError with the cause and the remedy."""
+        """Return this device; raise DeviceUnavailableError with the cause and the remedy."""
         if self.kind == "cuda":
             from hetero.cuda import driver
 
@@ -116,7 +117,7 @@ class Device:
 
 
 def available() -> tuple[Device, ...]:
-    """The devices that can be used here and now, the CPU first."""
+    """Return the devices that can be used here and now, the CPU first."""
     return (Device("cpu"), *(Device("cuda", i) for i in range(_usable_gpus())))
 
 
@@ -148,9 +149,9 @@ def use_device(spec: str | Device | None) -> Iterator[Device | None]:
 
 
 def resolve(
-    spec: str | Device | None, *arrays, work: float = 0, break_even: float | None = None
+    spec: str | Device | None, *arrays: Any, work: float = 0, break_even: float | None = None
 ) -> Device:
-    """The device on which a routine runs.
+    """Return the device on which a routine runs.
 
     Order: an explicit `spec`; the device that holds the input arrays; `with use_device(...)`; the
     environment variable HETERO_DEVICE; else `auto`, which takes a usable GPU when `work` reaches
@@ -166,27 +167,27 @@ def resolve(
     holders = {d for a in arrays if (d := device_of(a)) is not None}
     if len(holders) > 1:
         raise ValueError(f"the arrays live on several devices: {', '.join(map(str, holders))}")
-    wanted = parse(spec)
+    requested = parse(spec)
     if holders:
         holder = holders.pop()
-        if wanted not in (None, holder) and not _unnumbered(spec, holder):
+        if requested not in (None, holder) and not _unnumbered(spec, holder):
             raise ValueError(
-                f"device={str(wanted)!r} was asked for, but the array lives on {holder}; "
+                f"device={str(requested)!r} was asked for, but the array lives on {holder}; "
                 "move the array there first"
             )
         return holder.require()
-    if wanted is None and spec is None:
+    if requested is None and spec is None:
         default = _default.get()
-        wanted = parse(os.environ.get("HETERO_DEVICE") if default is None else default)
-    if wanted is not None:
-        return wanted.require()
+        requested = parse(os.environ.get("HETERO_DEVICE") if default is None else default)
+    if requested is not None:
+        return requested.require()
     if break_even is not None and work >= break_even and _usable_gpus():
         return Device("cuda", 0)
     return Device("cpu")
 
 
 def parse(spec: str | Device | None) -> Device | None:
-    """A device specification as a Device; None and "auto" leave the choice open: None."""
+    """Return a device specification as a Device, or None if it leaves the choice open ("auto")."""
     if spec is None or isinstance(spec, Device):
         return spec
     if not isinstance(spec, str):
@@ -194,15 +195,15 @@ def parse(spec: str | Device | None) -> Device | None:
     return None if spec.strip().lower() in ("", "auto") else Device.parse(spec)
 
 
-def _unnumbered(spec, holder: Device) -> bool:
-    """Plain "cuda" means the GPU that holds the array, whatever its number."""
+def _unnumbered(spec: object, holder: Device) -> bool:
+    """Return whether `spec` is plain "cuda", which means the GPU that holds the array."""
     return holder.kind == "cuda" and isinstance(spec, str) and spec.strip().lower() == "cuda"
 
 
 _DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
 
 
-def device_of(array) -> Device | None:
+def device_of(array: Any) -> Device | None:
     """Return the GPU that holds `array`, or None if it is in host memory."""
     if array is None or isinstance(array, np.ndarray | np.generic | float | int | list | tuple):
         return None

@@ -10,7 +10,7 @@ class DeviceUnavailableError(RuntimeError):
         super().__init__(f"device {device!r} is not available: {cause}. Remedy: {remedy}.")
         self.device, self.cause, self.remedy = device, cause, remedy
 
-    def __reduce__(self):  # the base class would call with the message alone
+    def __reduce__(self) -> tuple[type, tuple]:  # the base class would call with the message alone
         return type(self), (self.device, self.cause, self.remedy)
 
 
@@ -29,15 +29,15 @@ class DeviceMemoryError(MemoryError):
     """
 
     def __init__(self, device: str, needed: int | None, free: int, total: int):
-        wanted = "more memory than there is" if needed is None else f"{format_bytes(needed)} more"
+        need = "more memory than there is" if needed is None else f"{format_bytes(needed)} more"
         super().__init__(
-            f"{device} needs {wanted}, has {format_bytes(free)} free of {format_bytes(total)}. "
+            f"{device} needs {need}, has {format_bytes(free)} free of {format_bytes(total)}. "
             "Remedy: pass less data at a time, take float32, free other arrays on the GPU, "
             "or compute with device='cpu'"
         )
         self.device, self.needed, self.free, self.total = device, needed, free, total
 
-    def __reduce__(self):  # the base class would call with the message
+    def __reduce__(self) -> tuple[type, tuple]:  # the base class would call with the message
         return type(self), (self.device, self.needed, self.free, self.total)
 
 
@@ -53,7 +53,7 @@ def format_bytes(count: float) -> str:
 class ForkedProcessError(RuntimeError):
     """A forked process cannot run parallel CPU loops, because its parent had started OpenMP."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(
             "this process was forked after its parent had run a parallel loop, and GNU OpenMP "
             "cannot run another one here. Remedy: start processes by "
@@ -61,5 +61,5 @@ class ForkedProcessError(RuntimeError):
             "whose threads survive a fork"
         )
 
-    def __reduce__(self):  # the base class would call with the message
+    def __reduce__(self) -> tuple[type, tuple]:  # the base class would call with the message
         return type(self), ()

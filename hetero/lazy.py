@@ -29,10 +29,10 @@ def lazy_attributes(
     -----
     `dir(package)`, and so tab completion, also lists what `__init__` defines itself.
     """
-    module_of = {name: module for module, held in names.items() for name in held}
+    module_of = {name: module for module, names_in in names.items() for name in names_in}
     submodules = frozenset(modules)
 
-    def get_attribute(name: str):
+    def get_attribute(name: str) -> object:
         if name in submodules:
             return importlib.import_module(f"{package}.{name}")
         if is_moved(f"{package}.{name}"):
@@ -46,7 +46,7 @@ def lazy_attributes(
     exported = sorted([*module_of, *submodules])
 
     def list_names() -> list[str]:
-        here = (n for n in vars(sys.modules[package]) if not n.startswith("_"))
-        return sorted({*exported, *here, "__version__"})
+        defined = (n for n in vars(sys.modules[package]) if not n.startswith("_"))
+        return sorted({*exported, *defined, "__version__"})
 
     return get_attribute, list_names, exported

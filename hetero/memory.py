@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hetero.devices import Device
 from hetero.errors import format_bytes
@@ -35,7 +36,9 @@ SMALL = 1 << 26
 """Bytes below which nothing is compared with what is free: asking the system takes 0.1 ms."""
 
 
-def require_array(what: str, shape: Sequence[int], dtype, devices: Sequence[Device]) -> None:
+def require_array(
+    what: str, shape: Sequence[int], dtype: DTypeLike, devices: Sequence[Device]
+) -> None:
     """Raise MemoryError if an array does not fit into the memory of each of `devices`.
 
     Parameters

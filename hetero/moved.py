@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.abc
+import importlib.machinery
 import importlib.util
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -36,7 +38,9 @@ def is_moved(name: str) -> bool:
 class _MovedModuleFinder(importlib.abc.MetaPathFinder):
     """Finds modules by their old names, after all other finders have failed."""
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(
+        self, name: str, path: object = None, target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
         if name not in _new_names:
             return None
         return importlib.util.spec_from_loader(name, _MovedModuleLoader(_new_names[name]))
@@ -48,7 +52,7 @@ class _MovedModuleLoader(importlib.abc.Loader):
     def __init__(self, new_name: str):
         self._new_name = new_name
 
-    def exec_module(self, module):
+    def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
         warnings.warn(
             f"the module {name} is now {self._new_name}; the old name goes with the next release",

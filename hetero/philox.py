@@ -8,12 +8,14 @@ its steps in blocks, and nothing depends on which thread does the work.
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hetero import validation
 from hetero.arrays import Workspace
-from hetero.devices import resolve
+from hetero.devices import Device, resolve
 from hetero.jit import loops_for
 
 ROUNDS = 10
@@ -29,8 +31,8 @@ STREAMS = {
 """Counter words by which functions that get the same seed draw different words: one per use."""
 
 
-def key(rng=None, name: str = "rng") -> tuple[np.uint32, np.uint32]:
-    """The Philox key that a user's `rng` stands for.
+def key(rng: Any = None, name: str = "rng") -> tuple[np.uint32, np.uint32]:
+    """Return the Philox key that a user's `rng` stands for.
 
     Parameters
     ----------
@@ -38,9 +40,9 @@ def key(rng=None, name: str = "rng") -> tuple[np.uint32, np.uint32]:
         None takes fresh entropy; a generator is drawn from, so two calls give two keys.
     """
     if rng is None or (isinstance(rng, Integral) and not isinstance(rng, bool)):
-        if rng is not None and rng < 0:
+        if rng is not None and int(rng) < 0:
             raise ValueError(f"{name} must be >= 0, got {rng}")
-        rng = np.random.SeedSequence(rng)
+        rng = np.random.SeedSequence(None if rng is None else int(rng))
     if isinstance(rng, np.random.SeedSequence):
         k0, k1 = rng.generate_state(2, np.uint32)
     elif isinstance(rng, np.random.Generator):
@@ -54,7 +56,16 @@ def key(rng=None, name: str = "rng") -> tuple[np.uint32, np.uint32]:
     return np.uint32(k0), np.uint32(k1)
 
 
-def words(size, *, rng=None, path=0, stream=0, rounds=ROUNDS, out=None, device=None):
+def words(
+    size: Any,
+    *,
+    rng: Any = None,
+    path: int = 0,
+    stream: int = 0,
+    rounds: int = ROUNDS,
+    out: Any = None,
+    device: str | Device | None = None,
+) -> Any:
     """Random uint32 words, four a block, in counter order.
 
     Parameters
@@ -74,8 +85,16 @@ def words(size, *, rng=None, path=0, stream=0, rounds=ROUNDS, out=None, device=N
 
 
 def uniform(
-    size, *, dtype=np.float64, rng=None, path=0, stream=0, rounds=ROUNDS, out=None, device=None
-):
+    size: Any,
+    *,
+    dtype: DTypeLike = np.float64,
+    rng: Any = None,
+    path: int = 0,
+    stream: int = 0,
+    rounds: int = ROUNDS,
+    out: Any = None,
+    device: str | Device | None = None,
+) -> Any:
     """Uniform numbers in the open interval (0, 1); the arguments are those of `words`.
 
     float64: odd multiples of 2^-53, two words each; float32: odd multiples of 2^-24, one each.
@@ -85,7 +104,16 @@ def uniform(
     return _filled(size, name, rng, path, stream, rounds, out, device)
 
 
-def _filled(size, dtype, rng, path, stream, rounds, out, spec):
+def _filled(
+    size: Any,
+    dtype: str,
+    rng: Any,
+    path: int,
+    stream: int,
+    rounds: int,
+    out: Any,
+    spec: str | Device | None,
+) -> Any:
     shape = validation.check_shape("size", size)
     if rounds not in (7, 10):
         raise ValueError(f"rounds must be 7 or 10, got {rounds!r}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from numbers import Real
+from typing import Any
 
 
-def check_finite(name: str, value) -> float:
-    """`value` as a finite float.
+def check_finite(name: str, value: Any) -> float:
+    """Return `value` as a finite float.
 
-    Raises TypeError for what is no real number, ValueError for NaN and infinity.
+    Raises TypeError if it is not a real number, ValueError if it is NaN or infinite.
     """
     number = _python_number(value)
     try:
@@ -23,14 +24,16 @@ def check_finite(name: str, value) -> float:
     return value
 
 
-def _python_number(value):
-    """A NumPy or device scalar, not an array of one element, as Python's number."""
+def _python_number(value: Any) -> Any:
+    """Return a NumPy or device scalar, not an array of one element, as a Python number."""
     is_scalar = getattr(value, "ndim", None) == 0 and getattr(value, "dtype", None) is not None
     return value.item() if is_scalar else value
 
 
-def check_in_range(name: str, value, low: float, high: float, *, closed: str = "both") -> float:
-    """`value` as a float in [low, high]; `closed` says which ends belong to the range."""
+def check_in_range(
+    name: str, value: Any, low: float, high: float, *, closed: str = "both"
+) -> float:
+    """Return `value` as a float in [low, high]; `closed` says which ends belong to the range."""
     value = check_finite(name, value)
     above = value >= low if closed in ("both", "left") else value > low
     below = value <= high if closed in ("both", "right") else value < high
@@ -41,8 +44,8 @@ def check_in_range(name: str, value, low: float, high: float, *, closed: str = "
     return value
 
 
-def check_integer(name: str, value, least: int = 0, most: int | None = None) -> int:
-    """`value` as an int of at least `least`, and at most `most`."""
+def check_integer(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
+    """Return `value` as an int of at least `least`, and at most `most`."""
     try:
         plain = _python_number(value)
         number = int(plain)
@@ -56,15 +59,15 @@ def check_integer(name: str, value, least: int = 0, most: int | None = None) -> 
     return number
 
 
-def check_choice(name: str, value, options: tuple[str, ...]) -> str:
-    """`value` if it is one of `options`, else a ValueError that lists them."""
+def check_choice(name: str, value: Any, options: tuple[str, ...]) -> str:
+    """Return `value` if it is one of `options`, else raise a ValueError that lists them."""
     if value not in options:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
     return value
 
 
-def check_shape(name: str, value) -> tuple[int, ...]:
-    """`value` (None, an int or a sequence of ints) as an array shape; None is a scalar's ()."""
+def check_shape(name: str, value: Any) -> tuple[int, ...]:
+    """Return None, an int or a sequence of ints as an array shape; None is a scalar's ()."""
     if value is None:
         return ()
     try:

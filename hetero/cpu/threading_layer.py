@@ -22,6 +22,7 @@ import sys
 import threading
 import weakref
 from pathlib import Path
+from typing import Any, NoReturn
 
 from numba import config
 from numba.np.ufunc import parallel as numba_parallel
@@ -33,7 +34,7 @@ _workqueue_lock = threading.RLock()
 _cannot_run_loops = False
 
 
-def protect_loop(dispatcher):
+def protect_loop(dispatcher: Any) -> Any:
     """Return a parallel loop that raises a clear error, or waits, where Numba would abort.
 
     It costs nothing per call, except under the workqueue layer, where it takes a lock.
@@ -89,19 +90,19 @@ def can_load(layer: str) -> bool:
 class _SerializedLoop:
     """A parallel loop that one Python thread runs at a time, for the workqueue layer."""
 
-    def __init__(self, dispatcher):
+    def __init__(self, dispatcher: Any) -> None:
         self._dispatcher = dispatcher
         functools.update_wrapper(self, dispatcher)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         with _workqueue_lock:
             return self._dispatcher(*arguments)
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._dispatcher, name)
 
 
-def _disable_loop(dispatcher) -> None:
+def _disable_loop(dispatcher: Any) -> None:
     """Make every call of this loop raise ForkedProcessError.
 
     The dispatcher forgets its machine code, so it calls `_compile_for_args`, which is replaced.
@@ -110,7 +111,7 @@ def _disable_loop(dispatcher) -> None:
     dispatcher._compile_for_args = _raise_forked
 
 
-def _raise_forked(*_arguments, **_keywords):
+def _raise_forked(*_arguments: object, **_keywords: object) -> NoReturn:
     raise ForkedProcessError
 
 

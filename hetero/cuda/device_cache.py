@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
 
 from hetero.cuda.driver import cuda
 from hetero.cuda.launch import device_id
 
-_resident_tuples = {}
-_TABLES = 64  # kept for each GPU
+_TABLES = 64
+"""Number of tables that stay on the GPUs; the oldest is dropped for another one."""
+
+_resident_tuples: dict[tuple[int, int], tuple[Any, Any]] = {}
 
 
-def resident_tuple(table):
-    """The arrays of a NamedTuple on the current GPU, uploaded at the first call and then kept.
+def resident_tuple(table: Any) -> Any:
+    """Return the arrays of a NamedTuple on the current GPU, uploaded at the first call.
 
     The key is the identity of `table`: it must be one that lives on, say in a cache.
     """
@@ -27,11 +33,11 @@ def resident_tuple(table):
 _resident: dict = {}
 
 
-def resident(table):
+def resident(table: np.ndarray) -> Any:
     """Return a copy of a small host array on the current GPU, cached for the next call."""
     key = (device_id(), table.dtype, table.shape, table.tobytes())
     if key not in _resident:
-        if len(_resident) >= 64:
+        if len(_resident) >= _TABLES:
             _resident.pop(next(iter(_resident)))
         _resident[key] = cuda.to_device(table)
     return _resident[key]
@@ -40,7 +46,7 @@ def resident(table):
 _buffers = threading.local()
 
 
-def scratch(name: str, size: int, dtype, stream):
+def scratch(name: str, size: int, dtype: DTypeLike, stream: Any) -> Any:
     """Return scratch memory for the kernels of one call, on the current GPU.
 
     On the default stream it is cached for the next call of this thread, because allocation waits

@@ -1,6 +1,6 @@
 """Numba's CUDA target, which this module alone imports, and whether it can be used here.
 
-Importing it touches no driver; `problem()` does, once.
+Importing it touches no driver; `why_unavailable()` does, once.
 """
 
 from __future__ import annotations
@@ -9,10 +9,23 @@ import functools
 import importlib.util
 import os
 import weakref
+from typing import Any
 
+import numpy as np
 from numba import config, cuda
 
 from hetero.errors import DeviceMemoryError
+
+__all__ = [
+    "INSTALL",
+    "SIMULATOR",
+    "cuda",
+    "high_priority_stream",
+    "is_out_of_memory",
+    "memory_error",
+    "upload",
+    "why_unavailable",
+]
 
 SIMULATOR = bool(config.ENABLE_CUDASIM)
 
@@ -42,7 +55,7 @@ if hasattr(os, "register_at_fork"):
 
 @functools.cache
 def why_unavailable() -> tuple[str, str] | None:
-    """(cause, remedy) for why no GPU can be used here, or None when one can."""
+    """Return (cause, remedy) if no GPU can be used here, None if one can."""
     if SIMULATOR:
         return None
     if _forked_after_start:
@@ -57,12 +70,12 @@ def why_unavailable() -> tuple[str, str] | None:
             return _why_toolkit_unavailable()
     except Exception as error:
         return f"the CUDA driver failed to start ({error})", "check that nvidia-smi works"
-    error = cuda.cuda_error()
-    if error is None:
+    reason = cuda.cuda_error()
+    if reason is None:
         return "the NVIDIA driver is present but lists no GPU", (
             "check CUDA_VISIBLE_DEVICES and that nvidia-smi lists a GPU"
         )
-    cause = " ".join(str(error).split()).rstrip(".")
+    cause = " ".join(str(reason).split()).rstrip(".")
     if "be found" in cause or "libcuda" in cause or "not found" in cause:
         cause = "no NVIDIA driver was found (libcuda)"
     return cause, "run on a machine with an NVIDIA GPU and its driver; nvidia-smi must work there"
@@ -76,10 +89,11 @@ def _report_exhausted_memory() -> None:
     if driver._memory_manager is not None or config.CUDA_MEMORY_MANAGER != "default":
         return
 
-    class ReportingMemoryManager(driver.NumbaCUDAMemoryManager):
+    class ReportingMemoryManager(driver.NumbaCUDAMemoryManager):  # type: ignore[misc]  # untyped base
         """Numba's own memory manager, whose errors say what was needed and what there is."""
 
-        def memalloc(self, size):
+        def memalloc(self, size: int) -> Any:
+            """Return `size` bytes of GPU memory, or raise DeviceMemoryError."""
             try:
                 return super().memalloc(size)
             except driver.CudaAPIError as error:
@@ -117,8 +131,11 @@ def _why_toolkit_unavailable() -> tuple[str, str] | None:
     return None
 
 
-def upload(host, stream):
-    """A contiguous array's copy on the current GPU. Numba's own way slices both: 50 us a copy."""
+def upload(host: np.ndarray, stream: Any) -> Any:
+    """Copy a contiguous array to the current GPU.
+
+    Numba's own way slices both arrays, which takes 50 us a copy.
+    """
     if SIMULATOR or not host.size:
         return cuda.to_device(host, stream=stream)
     from numba.cuda.cudadrv import driver
@@ -128,8 +145,8 @@ def upload(host, stream):
     return array
 
 
-def high_priority_stream():
-    """A stream whose kernels get free multiprocessors before those of other streams.
+def high_priority_stream() -> Any:
+    """Return a stream whose kernels get free multiprocessors before those of other streams.
 
     Numba makes streams of one priority only.
     """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from hetero.cuda.driver import SIMULATOR
 
@@ -18,7 +20,14 @@ class Launcher:
     shared : bytes of dynamic shared memory a block
     """
 
-    def __init__(self, kernel, block, stream, arguments, shared: int = 0):
+    def __init__(
+        self,
+        kernel: Any,
+        block: tuple[int, ...],
+        stream: Any,
+        arguments: Sequence,
+        shared: int = 0,
+    ) -> None:
         self._kernel, self._arguments = kernel, list(arguments)
         self._configuration = block, stream, shared
         if SIMULATOR:
@@ -42,22 +51,28 @@ class Launcher:
         self._address = ctypes.addressof(self._pointers)
         self._launch, self._success = driver.cuLaunchKernel, driver.CUresult.CUDA_SUCCESS
 
-    def __call__(self, grid, changes=()) -> None:
-        """`changes` are pairs of an argument's place and its number, which then stays."""
+    def __call__(self, grid: tuple[int, ...], changes: Iterable[tuple[int, int]] = ()) -> None:
+        """Launch the kernel; `changes` are pairs (position of an argument, its new number)."""
         if SIMULATOR:
-            for place, number in changes:
-                self._arguments[place] = number
+            for position, number in changes:
+                self._arguments[position] = number
             self._kernel[(grid, *self._configuration)](*self._arguments)
             return
-        for place, number in changes:
-            self._values[self._first[place]].value = number
+        for position, number in changes:
+            self._values[self._first[position]].value = number
         size = (*grid, *(1,) * (3 - len(grid)))
         (error,) = self._launch(self._function, *size, *self._after, self._address, 0)
         if error != self._success:
             raise RuntimeError(f"the launch of a kernel failed: {error.name}")
 
 
-def prepare_launch(kernel, grid, block, stream, arguments):
-    """A function that launches `kernel` with these arguments, which are converted once."""
+def prepare_launch(
+    kernel: Any,
+    grid: tuple[int, ...],
+    block: tuple[int, ...],
+    stream: Any,
+    arguments: Sequence,
+) -> Callable[[], None]:
+    """Return a function that launches `kernel` with these arguments, which are converted once."""
     launch = Launcher(kernel, block, stream, arguments)
     return lambda: launch(grid)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from hetero.cuda.driver import cuda
 
 _shared_memory_limits: dict = {}
 
 
-def _type_key(value):
+def _type_key(value: Any) -> object:
     """Return what Numba's type of an argument depends on, for the kinds that kernels get here."""
     if hasattr(value, "is_c_contiguous"):
         return value.dtype, value.ndim, value.is_c_contiguous()
     return type(value)
 
 
-def set_dynamic_shared_memory_limit(kernel, arguments, size: int) -> None:
+def set_dynamic_shared_memory_limit(kernel: Any, arguments: Sequence, size: int) -> None:
     """Let a kernel have `size` bytes of dynamic shared memory, more than the usual 48 KB.
 
     Numba has no switch for it: the attribute is set at the driver, for the types of `arguments`,

@@ -37,10 +37,11 @@ class Timing:
         return (self.worst - self.best) / self.median
 
     def rate(self, items: float) -> float:
-        """`items` per second at the median."""
+        """Return `items` per second at the median."""
         return items / self.median
 
     def as_dict(self) -> dict:
+        """Return the fields and the spread, for JSON."""
         return asdict(self) | {"spread": self.spread}
 
     def __str__(self) -> str:
@@ -89,7 +90,7 @@ def benchmark(
     )
 
 
-def _wall(function, calls: int, device: Device) -> float:
+def _wall(function: Callable[[], object], calls: int, device: Device) -> float:
     device.synchronize()
     start = time.perf_counter()
     for _ in range(calls):
@@ -98,7 +99,7 @@ def _wall(function, calls: int, device: Device) -> float:
     return time.perf_counter() - start
 
 
-def _events(function, calls: int, device: Device) -> float:
+def _events(function: Callable[[], object], calls: int, device: Device) -> float:
     from hetero.cuda.driver import cuda
 
     start, stop = cuda.event(timing=True), cuda.event(timing=True)

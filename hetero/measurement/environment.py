@@ -15,16 +15,16 @@ PACKAGES = ("stablegpu", "numba", "numba-cuda", "llvmlite", "numpy", "scipy", "c
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that matter for speed."""
-    found = {"python": platform.python_version()}
+    names_and_versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            names_and_versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
     import numpy
 
-    found["numpy"] = numpy.__version__  # the one imported, should two be installed
-    return found
+    names_and_versions["numpy"] = numpy.__version__  # the one imported, should two be installed
+    return names_and_versions
 
 
 def gpu_facts(index: int = 0) -> dict:
@@ -64,10 +64,10 @@ def _nvidia_driver() -> str | None:
 
 def commit() -> str | None:
     """The git commit of the source tree that runs, with '+' when it was edited since."""
-    here = Path(__file__).resolve().parent
+    folder = Path(__file__).resolve().parent
     try:
         run = functools.partial(
-            subprocess.run, cwd=here, capture_output=True, text=True, check=True, timeout=10
+            subprocess.run, cwd=folder, capture_output=True, text=True, check=True, timeout=10
         )
         name = run(["git", "rev-parse", "--short=12", "HEAD"]).stdout.strip()
         return name + ("+" if run(["git", "status", "--porcelain", "-uno"]).stdout else "")

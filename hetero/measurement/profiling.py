@@ -14,6 +14,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 _current: contextvars.ContextVar = contextvars.ContextVar("hetero_region", default=None)
 _gpu_started = False
@@ -65,7 +66,7 @@ class Profile(Region):
     """The root of the regions that a `with profile()` block collected. Prints as a table."""
 
     def to_json(self) -> str:
-        """The whole tree as JSON text."""
+        """Return the whole tree as JSON text."""
         return json.dumps(self.as_dict(), indent=1)
 
     def __str__(self) -> str:
@@ -133,12 +134,13 @@ def count_transfer(*, to_device: int = 0, to_host: int = 0) -> None:
 
 
 def enable_gpu_events() -> None:
-    """Told by `Device.active` that this process uses a GPU: from now on regions record events."""
+    """Let regions record CUDA events from now on; `Device.active` calls it at the first GPU use."""
     global _gpu_started
     _gpu_started = True
 
 
-def _event():
+def _event() -> Any:
+    """Return an event recorded now, or None if no GPU is in use."""
     if not _gpu_started:
         return None
     from hetero.cuda.driver import cuda

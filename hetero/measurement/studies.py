@@ -6,10 +6,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hetero.devices import Device, resolve
 from hetero.measurement.benchmarking import benchmark
@@ -34,86 +37,97 @@ class Study:
     sample: float = 2e-3
     tables: list = field(default_factory=list)
 
-    def empty(self, size: int, dtype):
-        """Memory for numbers on the device."""
+    def empty(self, size: int, dtype: DTypeLike) -> Any:
+        """Return memory for numbers on the device."""
         if self.device.kind == "cpu":
             return np.empty(size, dtype)
         from hetero.cuda.driver import cuda
 
         return cuda.device_array(size, dtype)
 
-    def rate(self, function, items: int) -> float:
-        """Items a second of a call, without its first run."""
+    def rate(self, function: Callable[[], object], items: int) -> float:
+        """Return the items per second of a call, its first run not counted."""
         timing = benchmark(function, repeats=5, min_time=self.sample, device=self.device)
         return timing.rate(items)
 
-    def table(self, title: str, heads, rows) -> None:
-        """Print a table and keep it for the JSON file."""
+    def table(self, title: str, heads: Iterable[str], rows: Iterable[Iterable]) -> None:
+        """Print a table and store it for the JSON file."""
         from rich.console import Console
         from rich.table import Table
 
+        heads, rows = list(heads), [list(row) for row in rows]
         table = Table(*map(str, heads), title=title, title_justify="left")
         for row in rows:
             table.add_row(*(_text(cell) for cell in row))
         Console(width=150).print(table)
-        self.tables.append({"title": title, "columns": list(heads), "rows": [*map(list, rows)]})
+        self.tables.append({"title": title, "columns": heads, "rows": rows})
 
-    def figure(self, size=(9.0, 4.5)):
-        """An empty matplotlib figure."""
+    def figure(self, size: tuple[float, float] = (9.0, 4.5)) -> Any:
+        """Return an empty matplotlib figure."""
         from matplotlib.figure import Figure
 
         return Figure(figsize=size, layout="constrained")
 
-    def save(self, figure, name: str) -> Path:
+    def save(self, figure: Any, name: str) -> Path:
         """Write a picture; `name` with its suffix."""
         self.out.mkdir(parents=True, exist_ok=True)
         figure.savefig(self.out / name, dpi=110)
         return self.out / name
 
-    def write(self, name: str, found: dict) -> Path:
-        """Write what a study found, its tables and the machine's facts."""
+    def write(self, name: str, results: dict) -> Path:
+        """Write the results of a study, its tables and the machine's facts."""
         self.out.mkdir(parents=True, exist_ok=True)
         path = self.out / f"{name}.json"
         record = {"study": name, "device": str(self.device), "facts": facts()}
-        record |= {"result": found, "tables": self.tables}
+        record |= {"result": results, "tables": self.tables}
         path.write_text(json.dumps(record, indent=1) + "\n")
         self.tables = []
         return path
 
 
-def _text(cell) -> str:
+def _text(cell: object) -> str:
     if cell is None:
         return ""
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
 def add_arguments(parser: argparse.ArgumentParser, modules: dict[str, str]) -> None:
-    """WHAT, --device, --out and --quick, for a command that runs studies."""
+    """Add WHAT, --device, --out and --quick to a command that runs studies."""
 
-    def known(name: str) -> str:
+    def check_name(name: str) -> str:
         if name not in modules:
             raise argparse.ArgumentTypeError(f"must be of {', '.join(modules)}, got {name!r}")
         return name
 
-    help_what = f"of {', '.join(modules)}; all if left out"
-    parser.add_argument("what", nargs="*", default=[], metavar="WHAT", type=known, help=help_what)
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
+    help = f"of {', '.join(modules)}; all if left out"
+    parser.add_argument("what", nargs="*", default=[], metavar="WHAT", type=check_name, help=help)
+    parser.add_argument("--device", default="auto", help="auto (a GPU if usable), cpu, cuda:1")
     parser.add_argument("--out", type=Path, default=Path("out/study"), help="folder for results")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
 
 
-def run_chosen(options: argparse.Namespace, modules: dict[str, str], make=Study, **settings) -> int:
+def run_chosen(
+    options: argparse.Namespace,
+    modules: dict[str, str],
+    make: Callable[..., Study] = Study,
+    **settings: Any,
+) -> int:
     """Run what a command line asks for, and print the paths of what was written."""
-    study = make(options.out, resolve(options.device), options.quick, **settings)
+    study = make(
+        options.out, resolve(options.device, work=1, break_even=0), options.quick, **settings
+    )
     for path in run(modules, options.what or list(modules), study):
         print(path)
     return 0
 
 
-def run(modules: dict[str, str], names, study: Study) -> list[Path]:
-    """Run studies by name, each the function `run` of its module; the paths of their JSON files."""
+def run(modules: dict[str, str], names: Iterable[str], study: Study) -> list[Path]:
+    """Run studies by name and return the paths of their JSON files.
+
+    A study is the function `run` of its module.
+    """
     paths = []
     for name in names:
-        found = importlib.import_module(modules[name]).run(study)
-        paths.append(study.write(name, found))
+        results = importlib.import_module(modules[name]).run(study)
+        paths.append(study.write(name, results))
     return paths

@@ -138,11 +138,11 @@ def throughput(device, alpha, beta, limits, quick, evaluator) -> Figure:
 def plans(device, alpha, beta, evaluator) -> Figure:
     """Time to prepare an evaluator for (alpha, beta)."""
     from stablegpu._density.nodes import evaluate as nodes_evaluate
-    from stablegpu._density.polynomials import evaluate as polynomials_evaluate
+    from stablegpu._density.polynomials.build import segments_of
 
     def prepare():
         nodes_evaluate.nodes_of.cache_clear()
-        polynomials_evaluate.segments_of.cache_clear()
+        segments_of.cache_clear()
         stablegpu.stable(alpha, beta, device=device).plan(evaluator)
 
     timing = hetero.benchmark(prepare)

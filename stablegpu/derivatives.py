@@ -11,7 +11,7 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import resolve
 from hetero.jit import loops_for
-from stablegpu.functions import checked_arguments, evaluate_flat, on_device
+from stablegpu._density.pointwise.evaluate import check_arguments, evaluate_flat, to_device
 
 BREAK_EVEN = 100
 """Points from which one H200 beats 16 cores beside it, transfers included."""
@@ -62,11 +62,11 @@ def dlogpdf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", device
     Error at most 1e-9 of max(1, |derivative|) on the reference points with |x - zeta| > 1e-4,
     median 1e-13 (x) and 5e-13 (alpha). Nearer, the rounding of x - zeta is what counts in S0.
     """
-    named, shape = checked_arguments((x, alpha, beta, loc, scale), parameterization)
+    named, shape = check_arguments((x, alpha, beta, loc, scale), parameterization)
     size = math.prod(shape)
     device = resolve(device, *named.values(), work=size, break_even=BREAK_EVEN)
     with device.active(), region("stable derivatives"):
-        points, work, host = on_device(named, shape, device)
+        points, work, host = to_device(named, shape, device)
         outputs = tuple(work.output(shape) for _ in Gradient._fields)
         for first in range(0, size, _CHUNK):
             count = min(_CHUNK, size - first)

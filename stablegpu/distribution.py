@@ -1,52 +1,90 @@
-"""The stable law as a frozen object."""
+"""One stable distribution as a frozen object, with the methods of SciPy's distributions."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hetero import Device, devices, validation
-from stablegpu._parameters import Parameters
+from stablegpu._parameters import NAMES, Parameters, characteristic_function, check_pm
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from stablegpu.derivatives import Gradient
+    from stablegpu.evaluators import Evaluation
 
 
 @dataclass(frozen=True)
 class Stable:
-    """An alpha-stable law; made by `stablegpu.stable`.
+    """An alpha-stable distribution; made by `stablegpu.stable`.
 
     Attributes
     ----------
     alpha, beta, loc, scale : float
     parameterization : {"S1", "S0"}
     device : None, str or hetero.Device
-    evaluator : None, str, stablegpu.evaluators.Quadrature or stablegpu.evaluators.Interpolation
+    evaluator : None, str, stablegpu.Quadrature or stablegpu.Interpolation
     """
 
     parameters: Parameters = field(repr=False)
     device: str | Device | None = None
     evaluator: Any = None
 
-    alpha = property(lambda self: self.parameters.alpha)
-    beta = property(lambda self: self.parameters.beta)
-    loc = property(lambda self: self.parameters.loc)
-    scale = property(lambda self: self.parameters.scale)
-    parameterization = property(lambda self: self.parameters.parameterization)
+    @property
+    def alpha(self) -> float:
+        """Stability index."""
+        return self.parameters.alpha
+
+    @property
+    def beta(self) -> float:
+        """Skewness."""
+        return self.parameters.beta
+
+    @property
+    def loc(self) -> float:
+        """Location in the distribution's parameterization."""
+        return self.parameters.loc
+
+    @property
+    def scale(self) -> float:
+        """Scale."""
+        return self.parameters.scale
+
+    @property
+    def parameterization(self) -> str:
+        """Parameterization of the location, "S1" or "S0"."""
+        return self.parameters.parameterization
 
     def __repr__(self) -> str:
         p = self.parameters
-        where = "" if self.device is None else f", device={str(self.device)!r}"
-        how = "" if self.evaluator is None else f", evaluator={self.evaluator!r}"
+        device = "" if self.device is None else f", device={str(self.device)!r}"
+        evaluator = "" if self.evaluator is None else f", evaluator={self.evaluator!r}"
         return (
             f"stable({p.alpha!r}, {p.beta!r}, loc={p.loc!r}, scale={p.scale!r}, "
-            f"parameterization={p.parameterization!r}{where}{how})"
+            f"parameterization={p.parameterization!r}{device}{evaluator})"
         )
 
+    def _repr_html_(self) -> str:
+        from hetero.notebook import html_table
+
+        p = self.parameters
+        rows: list[tuple[str, object]] = [(n, getattr(p, n)) for n in ("alpha", "beta")]
+        rows += [(f"loc ({p.parameterization})", p.loc), ("scale", p.scale)]
+        for name in ("device", "evaluator"):
+            if getattr(self, name) is not None:
+                rows.append((name, str(getattr(self, name))))
+        return html_table("Stable distribution", rows)
+
     def to(self, parameterization: str) -> Stable:
-        """Convert to the parameterisation "S0" or "S1"; only loc changes."""
+        """Convert to the parameterization "S0" or "S1"; only loc changes."""
         return replace(self, parameters=self.parameters.converted(parameterization))
 
-    def pdf(self, x, *, out=None):
-        """Density at `x`.
+    def pdf(self, x: ArrayLike, *, out: Any = None) -> Any:
+        """Return the density at `x`.
 
         Parameters
         ----------
@@ -61,68 +99,76 @@ class Stable:
 
         Notes
         -----
-        Relative error at most 1e-13 + 8 eps (|x dlogpdf/dx| + alpha |dlogpdf/dalpha|), that is
-        what a rounding of x and alpha brings, on all 1118 reference points: alpha in [0.1, 2],
-        near and at 1, |x| <= 1e6, both tails, near zeta. Median 5e-16. The same holds for all
-        functions here.
+        The relative error is at most 1e-13 + 8 eps (|x dlogpdf/dx| + alpha |dlogpdf/dalpha|) on all
+        1118 reference points: alpha in [0.1, 2], near and at 1, |x| <= 1e6, both tails, near zeta.
+        The second term is what roundings of x and alpha bring. The median is 5e-16. The same holds
+        for all functions here.
         """
-        return self._one("pdf", x, out)
+        return self._evaluate_one("pdf", x, out)
 
-    def logpdf(self, x, *, out=None):
-        """log of the density, also where that underflows; see `pdf`."""
-        return self._one("logpdf", x, out)
+    def logpdf(self, x: ArrayLike, *, out: Any = None) -> Any:
+        """Return the log of the density, also where the density underflows; see `pdf`."""
+        return self._evaluate_one("logpdf", x, out)
 
-    def dlogpdf(self, x):
-        """Derivatives of log pdf with respect to x, alpha, beta, loc and scale, at array_like `x`.
+    def dlogpdf(self, x: ArrayLike) -> Gradient:
+        """Return the derivatives of log pdf with respect to x, alpha, beta, loc and scale at `x`.
 
-        A `stablegpu.derivatives.Gradient`; see `stablegpu.dlogpdf`.
+        A `stablegpu.Gradient`; see `stablegpu.dlogpdf`.
         """
         from stablegpu.derivatives import dlogpdf
 
-        law = (self.alpha, self.beta, self.loc, self.scale)
-        return dlogpdf(x, *law, parameterization=self.parameterization, device=self.device)
+        return dlogpdf(
+            x,
+            self.alpha,
+            self.beta,
+            self.loc,
+            self.scale,
+            parameterization=self.parameterization,
+            device=self.device,
+        )
 
-    def cdf(self, x, *, out=None):
-        """P(X <= x), to full relative accuracy in the left tail; see `pdf`."""
-        return self._one("cdf", x, out)
+    def cdf(self, x: ArrayLike, *, out: Any = None) -> Any:
+        """Return P(X <= x), to full relative accuracy in the left tail; see `pdf`."""
+        return self._evaluate_one("cdf", x, out)
 
-    def logcdf(self, x, *, out=None):
-        """log P(X <= x), to full relative accuracy in both tails; see `pdf`."""
-        return self._one("logcdf", x, out)
+    def logcdf(self, x: ArrayLike, *, out: Any = None) -> Any:
+        """Return log P(X <= x), to full relative accuracy in both tails; see `pdf`."""
+        return self._evaluate_one("logcdf", x, out)
 
-    def sf(self, x, *, out=None):
-        """P(X > x), to full relative accuracy in the right tail; see `pdf`."""
-        return self._one("sf", x, out)
+    def sf(self, x: ArrayLike, *, out: Any = None) -> Any:
+        """Return P(X > x), to full relative accuracy in the right tail; see `pdf`."""
+        return self._evaluate_one("sf", x, out)
 
-    def logsf(self, x, *, out=None):
-        """log P(X > x), to full relative accuracy in both tails; see `pdf`."""
-        return self._one("logsf", x, out)
+    def logsf(self, x: ArrayLike, *, out: Any = None) -> Any:
+        """Return log P(X > x), to full relative accuracy in both tails; see `pdf`."""
+        return self._evaluate_one("logsf", x, out)
 
-    def ppf(self, p, *, out=None):
-        """Quantile function: x with cdf(x) = p, full relative accuracy in the left tail.
+    def ppf(self, p: ArrayLike, *, out: Any = None) -> Any:
+        """Return x with cdf(x) = p, to full relative accuracy in the left tail.
 
-        p outside [0, 1] and NaN give NaN, 0 and 1 the ends of the support; see
+        p = 0 and p = 1 give the ends of the support, NaN and values outside [0, 1] give NaN; see
         `stablegpu._quantiles.quantile.quantile`.
         """
-        from stablegpu._quantiles.quantile import quantile
+        return self._quantile(p, False, out)
 
-        return quantile(p, self.parameters, evaluator=self.evaluator, out=out, device=self.device)
+    def isf(self, p: ArrayLike, *, out: Any = None) -> Any:
+        """Return x with sf(x) = p, to full relative accuracy in the right tail; see `ppf`."""
+        return self._quantile(p, True, out)
 
-    def isf(self, p, *, out=None):
-        """x with sf(x) = p, to full relative accuracy in the right tail; see `ppf`."""
+    def _quantile(self, p: ArrayLike, upper: bool, out: Any) -> Any:
         from stablegpu._quantiles.quantile import quantile
 
         return quantile(
             p,
             self.parameters,
-            upper=True,
+            upper=upper,
             evaluator=self.evaluator,
             out=out,
             device=self.device,
         )
 
-    def pdf_cdf(self, x, *, out=None):
-        """Density and distribution function by one evaluation of the integrals
+    def pdf_cdf(self, x: ArrayLike, *, out: Any = None) -> tuple[Any, Any]:
+        """Return the density and the distribution function by one evaluation of the integrals
         (Julian-Moreno et al. 2016, section 3.3).
 
         `out` is a pair of arrays, as for `pdf`.
@@ -130,29 +176,30 @@ class Stable:
         names = ("pdf", "cdf")
         if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
             raise TypeError("out must be a pair of arrays, for pdf and cdf")
-        result = self._evaluate(x, names, out=dict(zip(names, out or (None, None), strict=True)))
+        arrays = dict(zip(names, out or (None, None), strict=True))
+        result = self._evaluate(x, names, out=arrays)
         return result.pdf, result.cdf
 
-    def evaluate(self, x, *, evaluator=None, out=None):
-        """All six functions at `x`: a `stablegpu.evaluators.Evaluation`.
+    def evaluate(
+        self, x: ArrayLike, *, evaluator: Any = None, out: Mapping[str, Any] | None = None
+    ) -> Evaluation:
+        """Return all six functions at `x`: a `stablegpu.Evaluation`.
 
         Parameters
         ----------
         evaluator : as for `stable`, for this call
-            `stablegpu.evaluators.Quadrature(panels, order, tolerance)` is the papers' rule, with
-            its estimate of the error in the result.
+            `stablegpu.Quadrature(panels, order, tolerance)` is the rule of Julian-Moreno et al.
+            (2016); its estimate of the error is part of the result.
         out : dict of arrays by name, optional
         """
-        from stablegpu._parameters import NAMES
-
         return self._evaluate(x, NAMES, evaluator, out)
 
-    def plan(self, evaluator="polynomials") -> Stable:
+    def plan(self, evaluator: Any = "polynomials") -> Stable:
         """Return the same distribution, prepared for evaluation at many points.
 
         Parameters
         ----------
-        evaluator : "polynomials", "nodes" or stablegpu.evaluators.Interpolation
+        evaluator : "polynomials", "nodes" or stablegpu.Interpolation
             Polynomials give pdf, cdf and sf fastest; their logarithms come from nodes. They take
             some milliseconds to prepare (seconds for alpha within 0.07 of 1), nodes one.
 
@@ -162,64 +209,70 @@ class Stable:
 
         Raises
         ------
-        ValueError : the law has no nodes; stablegpu.evaluators.InterpolationError : no polynomials
+        ValueError : the distribution has no nodes
+        stablegpu.InterpolationError : it has no polynomials
 
         Examples
         --------
-        >>> law = stable(1.5, 0.5).plan()
-        >>> density, distribution = law.pdf_cdf([0.0, 1.0])
+        >>> distribution = stable(1.5, 0.5).plan()
+        >>> density, probability = distribution.pdf_cdf([0.0, 1.0])
         """
-        from stablegpu.evaluators import prepare
+        from stablegpu._density.choose import prepare
 
         prepare(self.parameters, evaluator)
         return replace(self, evaluator=evaluator)
 
-    def _one(self, name, x, out):
+    def _evaluate_one(self, name: str, x: ArrayLike, out: Any) -> Any:
         return getattr(self._evaluate(x, (name,), out={name: out}), name)
 
-    def _evaluate(self, x, want, evaluator=None, out=None):
-        from stablegpu.evaluators import evaluate
+    def _evaluate(
+        self,
+        x: ArrayLike,
+        names: tuple[str, ...],
+        evaluator: Any = None,
+        out: Mapping[str, Any] | None = None,
+    ) -> Evaluation:
+        from stablegpu._density.choose import evaluate
 
         return evaluate(
             x,
             self.parameters,
             evaluator=self.evaluator if evaluator is None else evaluator,
-            want=want,
+            names=names,
             out=out,
             device=self.device,
         )
 
-    def cf(self, t):
-        """Characteristic function E exp(i t X) as complex128, for array_like real t (host only)."""
-        from stablegpu._parameters import characteristic_function
-
+    def cf(self, t: ArrayLike) -> np.ndarray:
+        """Return the characteristic function E exp(i t X), complex128, for real t on the host."""
         return characteristic_function(t, self.parameters)
 
     def support(self) -> tuple[float, float]:
-        """Ends of the support: bounded on one side for alpha < 1 and beta = +-1."""
+        """Return the ends of the support: one is finite for alpha < 1 and beta = +-1."""
         return self.parameters.support
 
     def mean(self) -> float:
-        """Expectation: infinite for alpha <= 1 and beta = +-1, where one tail is heavy and the
-        other light; NaN for alpha <= 1 and |beta| < 1, where there is none."""
-        if self.alpha > 1.0:
-            return self.to("S1").loc
-        return math.copysign(math.inf, self.beta) if abs(self.beta) == 1.0 else math.nan
+        """Return the expectation, infinite or NaN for alpha <= 1.
+
+        It is infinite for beta = +-1, where one tail is heavy and the other light, and NaN for
+        |beta| < 1, where there is none.
+        """
+        return self.parameters.mean
 
     def var(self) -> float:
-        """Variance: 2 scale^2 for alpha = 2, else infinite."""
+        """Return the variance: 2 scale^2 for alpha = 2, else infinite."""
         return 2.0 * self.scale**2 if self.alpha == 2.0 else math.inf
 
     def std(self) -> float:
-        """Standard deviation; infinite for alpha < 2."""
+        """Return the standard deviation, infinite for alpha < 2."""
         return math.sqrt(self.var())
 
     def median(self) -> float:
-        """The 50 % quantile."""
+        """Return the 50 % quantile."""
         return self.ppf(0.5)
 
     def stats(self, moments: str = "mv") -> tuple[float, ...]:
-        """Mean "m", variance "v", skewness "s", excess kurtosis "k", in that order, as in SciPy.
+        """Return mean "m", variance "v", skewness "s" and excess kurtosis "k", in SciPy's order.
 
         Skewness and kurtosis exist for alpha = 2 only, where both are 0; NaN otherwise.
         """
@@ -230,27 +283,27 @@ class Stable:
         return tuple(values[letter] for letter in values if letter in moments)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """The central interval of probability `confidence` in [0, 1]."""
+        """Return the central interval of probability `confidence` in [0, 1]."""
         confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0)
         tail = 0.5 * (1.0 - confidence)
         return self.ppf(tail), self.isf(tail)
 
     def mode(self) -> float:
-        """Point at which the density is largest; see `stablegpu.conversions.mode`."""
-        from stablegpu.conversions import mode
+        """Return the point at which the density is largest; see `stablegpu.mode`."""
+        from stablegpu.modes import mode
 
         return mode(self)
 
-    def value_at_risk(self, level, *, of: str = "returns"):
-        """The loss that is not exceeded with probability `level`.
+    def value_at_risk(self, level: ArrayLike, *, of: str = "returns") -> Any:
+        """Return the loss that is not exceeded with probability `level`.
 
         Parameters
         ----------
         level : array_like of float in (0, 1)
-            Confidence, say 0.99.
+            Confidence, for example 0.99.
         of : {"returns", "losses"}
-            What the law describes. Losses are positive in the result either way: for returns it
-            is -ppf(1 - level), for losses isf(1 - level).
+            What the distribution describes. Losses are positive in the result either way: for
+            returns it is -ppf(1 - level), for losses isf(1 - level).
 
         Returns
         -------
@@ -258,77 +311,95 @@ class Stable:
         """
         from stablegpu.risk import value_at_risk
 
-        return value_at_risk(self, level, of=of)
+        return value_at_risk(
+            self.parameters, level, of=of, evaluator=self.evaluator, device=self.device
+        )
 
-    def expected_shortfall(self, level, *, of: str = "returns"):
-        """The mean of the losses beyond the value at risk (conditional value at risk).
+    def expected_shortfall(self, level: ArrayLike, *, of: str = "returns") -> Any:
+        """Return the mean of the losses beyond the value at risk (conditional value at risk).
 
         Arguments and sign as for `value_at_risk`. Infinite for alpha <= 1, unless the tail of the
-        losses is light (returns with beta = 1, losses with beta = -1). Relative error of some
-        1e-13 of the distance from loc; computed on the host, about a millisecond a level.
+        losses is light (returns with beta = 1, losses with beta = -1). The error is about 1e-13 of
+        the distance from loc; each level takes about a millisecond on the host.
         """
         from stablegpu.risk import expected_shortfall
 
-        return expected_shortfall(self, level, of=of)
+        return expected_shortfall(self.parameters, level, of=of)
 
     def to_scipy(self, parameterization: str = "S1") -> dict[str, float]:
-        """Arguments of `scipy.stats.levy_stable`; see `stablegpu.conversions.to_scipy`."""
-        from stablegpu.conversions import to_scipy
+        """Return alpha, beta, loc and scale: `scipy.stats.levy_stable(**distribution.to_scipy())`.
 
-        return to_scipy(self, parameterization)
+        For "S0" set `parameterization = "S0"` on that object.
+        """
+        p = self.parameters.converted(parameterization)
+        return {"alpha": p.alpha, "beta": p.beta, "loc": p.loc, "scale": p.scale}
 
     def to_r(self, pm: int = 0) -> dict[str, float]:
-        """Arguments of R's `dstable` and its kin; see `stablegpu.conversions.to_r`."""
-        from stablegpu.conversions import to_r
+        """Return alpha, beta, gamma, delta and pm as R's `dstable` takes them.
 
-        return to_r(self, pm)
+        For pm = 1 delta is the location of S1, for pm = 0 that of S0, for pm = 2 the mode, with
+        gamma = scale alpha^(1/alpha).
+        """
+        pm = check_pm(pm)
+        gamma, delta = self.scale, self.to("S1" if pm == 1 else "S0").loc
+        if pm == 2:
+            gamma, delta = self.scale * self.alpha ** (1.0 / self.alpha), self.mode()
+        return {"alpha": self.alpha, "beta": self.beta, "gamma": gamma, "delta": delta, "pm": pm}
 
-    def rvs(self, size=None, random_state=None, *, dtype=None, out=None):
-        """Independent draws, float64 or float32; see `stablegpu._sampling.sample.sample`."""
+    def rvs(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        rng: Any = None,
+        *,
+        random_state: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+    ) -> Any:
+        """Draw independent numbers, float64 or float32; see `stablegpu._sampling.sample.sample`.
+
+        `random_state` is SciPy's name of `rng`; one of them may be given.
+        """
         from stablegpu._sampling.sample import sample
 
-        return sample(
-            self.parameters,
-            size,
-            random_state=random_state,
-            dtype=dtype,
-            out=out,
-            device=self.device,
-        )
+        if random_state is not None:
+            if rng is not None:
+                raise TypeError("rvs() got both rng and random_state; pass rng")
+            rng = random_state
+        return sample(self.parameters, size, rng=rng, dtype=dtype, out=out, device=self.device)
 
 
 def stable(
-    alpha,
-    beta,
-    loc=0.0,
-    scale=1.0,
+    alpha: float,
+    beta: float,
+    loc: float = 0.0,
+    scale: float = 1.0,
     *,
     parameterization: str = "S1",
-    evaluator=None,
-    device=None,
+    evaluator: Any = None,
+    device: str | Device | None = None,
 ) -> Stable:
-    """The alpha-stable law S(alpha, beta, scale, loc) as a frozen object.
+    """Return the alpha-stable distribution S(alpha, beta, scale, loc) as a frozen object.
 
     Parameters
     ----------
     alpha : float in (0, 2]
-        Stability index; 2 is the normal law with variance 2 scale^2.
+        Stability index; 2 is the normal distribution with variance 2 scale^2.
     beta : float in [-1, 1]
         Skewness; positive leans to the right.
     loc : float
         Location: mu of S1, mu0 of S0.
     scale : float > 0
-        sigma; for a normal law its standard deviation over sqrt(2).
+        sigma; for a normal distribution its standard deviation over sqrt(2).
     parameterization : {"S1", "S0"}
         S1: log of the characteristic function -|s t|^alpha (1 - i beta sign(t) tan(pi alpha/2))
-        + i loc t, as SciPy's default. S0 moves the law by beta scale tan(pi alpha/2) so that it
-        is continuous in all parameters; better for fits.
+        + i loc t, as SciPy's default. S0 moves it by beta scale tan(pi alpha/2), so that it is
+        continuous in all parameters; better for fits.
     evaluator : None, "quadrature", "nodes", "polynomials", or their settings
-        How densities and distribution functions are computed; None takes what is fastest for the
-        number of points. All agree to a few 1e-15. See `stablegpu.evaluators.checked`.
+        How densities and distribution functions are computed; None takes the fastest for the
+        number of points. All agree to a few 1e-15. See `stablegpu.evaluators.check_evaluator`.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
-        Where to compute; None follows the arrays, `hetero.use_device`, HETERO_DEVICE, then what
-        is faster.
+        Where to compute; None follows the arrays, `hetero.use_device`, HETERO_DEVICE, and then
+        takes the faster one.
 
     Raises
     ------
@@ -342,8 +413,8 @@ def stable(
     """
     devices.parse(device)
     if evaluator is not None:
-        from stablegpu.evaluators import checked
+        from stablegpu.evaluators import check_evaluator
 
-        checked(evaluator)
+        check_evaluator(evaluator)
     parameters = Parameters.checked(alpha, beta, loc, scale, parameterization)
     return Stable(parameters, device, evaluator)

@@ -1,47 +1,94 @@
-"""Density and distribution function: the choice of the evaluator, validation, arrays.
+"""Evaluators of densities and distribution functions: their settings, and their result.
 
-Three evaluators agree to a few 1e-15, and the fastest one that fits is taken:
+Three evaluators agree to a few 1e-15, and the fastest one that fits is taken
+(`stablegpu/_density/choose.py`):
 
-- "quadrature" (`quadrature.py`): the papers' rule for each point; all parameters, error estimate;
-- "nodes" (`nodes.py`): sums over nodes prepared for (alpha, beta), |alpha - 1| >= 0.07;
-- "polynomials" (`polynomials.py`): interpolation prepared for (alpha, beta).
+- "quadrature": the rule of Julian-Moreno et al. (2016) for each point; all parameters, and an
+  estimate of the error;
+- "nodes": sums over nodes prepared for (alpha, beta), |alpha - 1| >= 0.07;
+- "polynomials": interpolation prepared for (alpha, beta).
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from hetero import region
-from hetero.arrays import Workspace, as_real
-from hetero.devices import device_of, resolve
-from stablegpu._density.nodes import evaluate as nodes_evaluate
-from stablegpu._density.polynomials import evaluate as polynomials_evaluate
-from stablegpu._density.polynomials.evaluate import Interpolation, InterpolationError
-from stablegpu._density.quadrature import evaluate as quadrature_evaluate
-from stablegpu._density.quadrature.evaluate import Quadrature
-from stablegpu._parameters import NAMES, Parameters
+from hetero.notebook import html_table
+from stablegpu._parameters import NAMES
 
-__all__ = ["NAMES", "Evaluation", "Interpolation", "InterpolationError", "Quadrature", "evaluate"]
-
-BREAK_EVEN = {"nodes": 50_000, "quadrature": 100}
-"""Points from which one H200 beats 16 cores beside it, transfers included."""
+__all__ = [
+    "EVALUATORS",
+    "NAMES",
+    "Evaluation",
+    "Interpolation",
+    "InterpolationError",
+    "Quadrature",
+    "check_evaluator",
+]
 
 EVALUATORS = ("quadrature", "nodes", "polynomials")
 
 
 @dataclass(frozen=True)
+class Quadrature:
+    """Settings of the evaluator "quadrature".
+
+    Attributes
+    ----------
+    panels : int
+        Number of panels that the interval is cut into, 8 to 16.
+    order : int
+        Points of the Gauss rule, odd, 7 to 15; Kronrod's extension has 2 order + 1 points.
+    tolerance : float
+        A panel is evaluated again when Gauss's and Kronrod's sums differ by more than this
+        fraction of the integral. The error of Kronrod's sum is far smaller.
+    """
+
+    panels: int = 16
+    order: int = 11
+    tolerance: float = 1e-12
+
+    def __post_init__(self) -> None:
+        if not 8 <= self.panels <= 16:
+            raise ValueError(f"panels must lie in 8..16, got {self.panels!r}")
+        if self.order not in (7, 9, 11, 13, 15):
+            raise ValueError(f"order must be odd and lie in 7..15, got {self.order!r}")
+        if not 1e-13 <= self.tolerance <= 1e-2:
+            raise ValueError(f"tolerance must lie in [1e-13, 1e-2], got {self.tolerance!r}")
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """Settings of the evaluator "polynomials".
+
+    Attributes
+    ----------
+    tolerance : float
+        Largest relative error of pdf, cdf and sf; 1e-13 to 1e-2. Below pdf = 1e-290 the error is
+        absolute.
+    """
+
+    tolerance: float = 1e-13
+
+    def __post_init__(self) -> None:
+        if not 1e-13 <= self.tolerance <= 1e-2:
+            raise ValueError(f"tolerance must lie in [1e-13, 1e-2], got {self.tolerance!r}")
+
+
+class InterpolationError(ValueError):
+    """The distribution cannot be interpolated to the tolerance."""
+
+
+@dataclass(frozen=True)
 class Evaluation:
-    """Values at points, arrays of one shape.
+    """Values at points, arrays of one shape; those that were not requested are None.
 
     Attributes
     ----------
     pdf, cdf, sf : density, distribution function and 1 - cdf, each to full relative accuracy
     logpdf, logcdf, logsf : their logarithms, also where they underflow
-    error : of quadratures: estimated relative error, the largest of the integrals'; pessimistic
-
-    What was not asked for is None.
+    error : estimated relative error of a quadrature, the largest of the integrals'; pessimistic
     """
 
     pdf: Any = None
@@ -52,67 +99,19 @@ class Evaluation:
     logsf: Any = None
     error: Any = None
 
-
-def evaluate(
-    x,
-    parameters: Parameters,
-    *,
-    evaluator=None,
-    want: tuple[str, ...] = NAMES,
-    out: dict | None = None,
-    device=None,
-) -> Evaluation:
-    """pdf, cdf, sf and their logarithms at `x` for one set of parameters.
-
-    Parameters
-    ----------
-    x : array_like of float, any shape
-        Points; NaN gives NaN, +-inf the limits. float32 and integers are read as float64.
-    evaluator : None, str or Quadrature or Interpolation
-        See `checked`.
-    want : tuple of names from NAMES
-        Names of the outputs.
-    out : dict, optional
-        Arrays by name to write to: float64, C-contiguous, of the shape of x, on the device of x.
-
-    Returns
-    -------
-    Evaluation of float64 arrays (scalars for a scalar x) of the kind of x.
-
-    Raises
-    ------
-    TypeError : x holds no real numbers
-    InterpolationError : the evaluator "polynomials" was asked for and the law has none
-    hetero.DeviceUnavailableError : the device asked for cannot be used
-    """
-    out = out or {}
-    if device_of(x) is None:
-        x = as_real("x", x)
-    shape = tuple(x.shape)
-    size = math.prod(shape)
-    device = resolve(device, x, work=size, break_even=BREAK_EVEN[exact_for(parameters.alpha)])
-    chosen = chosen_for(parameters, evaluator, size, want)
-    estimates = isinstance(chosen, Quadrature)
-    with device.active(), region("stable density"):
-        work = Workspace(device, x)
-        points = work.input("x", x)
-        names = (*want, "error") if estimates else want
-        outputs = {name: work.output(shape, out=out.get(name)) for name in names}
-        if points.size:
-            evaluate_flat(points, parameters, outputs, work, chosen)
-        result = Evaluation(**{n: work.result(a, shape, out.get(n)) for n, a in outputs.items()})
-    if estimates:
-        quadrature_evaluate.warn(result.error)
-    return result
+    def _repr_html_(self) -> str:
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        rows = [(name, str(array)) for name, array in values if array is not None]
+        return html_table("Evaluation", rows)
 
 
-def checked(evaluator):
-    """`evaluator` as a user may name it: None, "nodes", Quadrature or Interpolation.
+def check_evaluator(evaluator: Any) -> Quadrature | Interpolation | str | None:
+    """Return the settings that a user's `evaluator` stands for: None, "nodes", or an object.
 
     Parameters
     ----------
     evaluator : None, "quadrature", "nodes", "polynomials", Quadrature or Interpolation
-        None: what is fastest. The objects carry settings, say a tolerance.
+        None takes the fastest. The objects carry settings, for example a tolerance.
 
     Raises
     ------
@@ -127,49 +126,3 @@ def checked(evaluator):
             f"an Interpolation, got {evaluator!r}"
         )
     return named[evaluator]
-
-
-def exact_for(alpha: float) -> str:
-    """The fastest evaluator that needs no interpolation."""
-    return "nodes" if nodes_evaluate.has_nodes(alpha) else "quadrature"
-
-
-def chosen_for(parameters: Parameters, evaluator, size: int, want):
-    """The evaluator for `size` points: what was asked for, or the fastest that keeps all digits.
-
-    Polynomials take longest to prepare, and they have no logarithms: those come from the others.
-    """
-    evaluator = checked(evaluator)
-    alpha = parameters.alpha
-    exact = checked(exact_for(alpha))
-    if evaluator is None:
-        pays_off = size >= polynomials_evaluate.WORTH[exact_for(alpha)]
-        fits = polynomials_evaluate.is_heavy(parameters) and alpha >= 0.2
-        evaluator = Interpolation() if pays_off and fits else exact
-    if isinstance(evaluator, Interpolation) and any(name.startswith("log") for name in want):
-        return exact
-    if evaluator == "nodes" and exact != "nodes":
-        raise ValueError(
-            f"evaluator='nodes' needs |alpha - 1| >= {nodes_evaluate.NEAREST} and alpha >= "
-            f"{nodes_evaluate.SMALLEST}, got alpha={alpha!r}; leave it out or use 'quadrature'"
-        )
-    return evaluator
-
-
-def evaluate_flat(points, parameters: Parameters, outputs: dict, work: Workspace, chosen) -> None:
-    """The functions named in `outputs` at flat arrays that are already in the workspace."""
-    if isinstance(chosen, Quadrature):
-        quadrature_evaluate.evaluate_flat(points, parameters, outputs, work, chosen)
-    elif chosen == "nodes":
-        nodes_evaluate.evaluate_flat(points, parameters, outputs, work)
-    else:
-        polynomials_evaluate.evaluate_flat(points, parameters, outputs, work, chosen)
-
-
-def prepare(parameters: Parameters, evaluator) -> None:
-    """Make what an evaluator needs for (alpha, beta); it is kept for later calls."""
-    chosen = chosen_for(parameters, evaluator, 0, ("pdf",))
-    if chosen == "nodes":
-        nodes_evaluate.nodes_of(parameters.alpha, parameters.beta)
-    elif isinstance(chosen, Interpolation):
-        polynomials_evaluate.segments_of(parameters.alpha, parameters.beta, chosen.tolerance)

@@ -6,21 +6,25 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from typing import TYPE_CHECKING, Any
 
-from hetero import region
+from hetero import Device, region
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
 from hetero.jit import loops_for
-from stablegpu._density.polynomials import evaluate as polynomials_evaluate
-from stablegpu._parameters import Parameters, half_lines
-from stablegpu.evaluators import (
-    Interpolation,
-    checked,
-    chosen_for,
+from stablegpu._density.choose import (
+    choose_evaluator,
     evaluate,
     evaluate_flat,
-    exact_for,
+    fastest_exact_evaluator,
 )
+from stablegpu._density.half_line import half_lines
+from stablegpu._density.polynomials import evaluate as polynomials_evaluate
+from stablegpu._parameters import Parameters
+from stablegpu.evaluators import Interpolation, Quadrature, check_evaluator
+
+if TYPE_CHECKING:
+    from stablegpu._quantiles.formulas import Centre, Ends
 
 BREAK_EVEN = {"nodes": 100_000, "quadrature": 20}
 """Quantiles from which one H200 beats 16 cores beside it, transfers included."""
@@ -34,14 +38,20 @@ _VALUES = ("logpdf", "cdf", "sf", "logcdf", "logsf")
 
 
 def quantile(
-    p, parameters: Parameters, *, upper: bool = False, evaluator=None, out=None, device=None
-):
-    """x with P(X <= x) = p, or with P(X > x) = p if `upper`.
+    p: Any,
+    parameters: Parameters,
+    *,
+    upper: bool = False,
+    evaluator: Any = None,
+    out: Any = None,
+    device: str | Device | None = None,
+) -> Any:
+    """Return x with P(X <= x) = p, or with P(X > x) = p if `upper`.
 
     Parameters
     ----------
     p : array_like of float
-        Any shape. 0 and 1 give the ends of the support, what is outside [0, 1] and NaN give NaN.
+        Any shape. 0 and 1 give the ends of the support, NaN and values outside [0, 1] NaN.
     out : float64 array, optional
         C-contiguous, the shape and device of `p`.
 
@@ -58,48 +68,53 @@ def quantile(
     if device_of(p) is None:
         p = as_real("p", p)
     shape = tuple(p.shape)
-    least = BREAK_EVEN[exact_for(parameters.alpha)]
-    on_device = resolve(device, p, work=math.prod(shape), break_even=least)
-    chosen = _chosen(parameters, evaluator, math.prod(shape))
-    with on_device.active(), region("stable quantile"):
-        work = Workspace(on_device, p)
-        probabilities = work.input("p", p)
-        result = work.output(shape, out=out)
+    least = BREAK_EVEN[fastest_exact_evaluator(parameters.alpha)]
+    target = resolve(device, p, work=math.prod(shape), break_even=least)
+    chosen = _choose(parameters, evaluator, math.prod(shape))
+    with target.active(), region("stable quantile"):
+        workspace = Workspace(target, p)
+        probabilities = workspace.input("p", p)
+        result = workspace.output(shape, out=out)
         if isinstance(chosen, Interpolation) and math.prod(shape):
-            polynomials_evaluate.invert_flat(probabilities, upper, parameters, result, work, chosen)
+            polynomials_evaluate.invert_flat(
+                probabilities, upper, parameters, result, workspace, chosen
+            )
         elif math.prod(shape):
-            steps = loops_for("stablegpu._quantiles", on_device)
+            steps = loops_for("stablegpu._quantiles", target)
             standard, ends = _standard(parameters)
             centre = _centre(standard)
-            x = work.output(shape) if out is not None else result  # out may be p, which is needed
-            state = [work.output(shape) for _ in range(3)]
-            values = tuple(work.output(shape) for _ in _VALUES)
-            error = work.output(shape)
-            steps.begin(probabilities, upper, centre, *state, x, work.stream)
+            # `out` may be p, which is needed until the end.
+            x = workspace.output(shape) if out is not None else result
+            state = [workspace.output(shape) for _ in range(3)]
+            values = tuple(workspace.output(shape) for _ in _VALUES)
+            error = workspace.output(shape)
+            steps.begin(probabilities, upper, centre, *state, x, workspace.stream)
             for _ in range(_MOST_STEPS):
                 outputs = dict(zip(_VALUES, values, strict=True)) | {"error": error}
-                evaluate_flat(x, standard, outputs, work, chosen)
-                if not steps.step(probabilities, upper, centre, values, *state, x, work.stream):
+                evaluate_flat(x, standard, outputs, workspace, chosen)
+                if not steps.step(
+                    probabilities, upper, centre, values, *state, x, workspace.stream
+                ):
                     break
-            steps.finish(ends, state[0], x, result, work.stream)
-        return work.result(result, shape, out)
+            steps.finish(ends, state[0], x, result, workspace.stream)
+        return workspace.result(result, shape, out)
 
 
-def _chosen(parameters: Parameters, evaluator, size: int):
-    """Polynomials are inverted at once; other evaluators serve Newton's method on logarithms."""
-    evaluator = checked(evaluator)
+def _choose(parameters: Parameters, evaluator: Any, size: int) -> Quadrature | Interpolation | str:
+    """Return the evaluator: polynomials are inverted directly, others serve Newton's method."""
+    evaluator = check_evaluator(evaluator)
     if evaluator is None and size >= WORTH and polynomials_evaluate.is_heavy(parameters):
-        evaluator = chosen_for(parameters, None, 100 * size, ("cdf",))
+        evaluator = choose_evaluator(parameters, None, 100 * size, ("cdf",))
     if isinstance(evaluator, Interpolation):
         return evaluator
-    return chosen_for(parameters, evaluator, 0, _VALUES)
+    return choose_evaluator(parameters, evaluator, 0, _VALUES)
 
 
-def _standard(parameters: Parameters):
-    """The law whose quantiles are searched for, loc 0 and scale 1, and what brings them back.
+def _standard(parameters: Parameters) -> tuple[Parameters, Ends]:
+    """Return the distribution with loc 0 and scale 1 that is searched, and the way back from it.
 
-    Next to alpha = 1 it is that of S0: there S1 moves the law far away, and the quantile of S1 has
-    too few digits left for what the distribution function depends on.
+    Next to alpha = 1 it is that of S0: S1 moves the distribution far away there, and the
+    quantile of S1 has too few digits for its distribution function.
     """
     from stablegpu._quantiles.formulas import Ends
 
@@ -118,18 +133,18 @@ def _standard(parameters: Parameters):
 
 
 @functools.lru_cache(maxsize=256)
-def _centre(standard: Parameters):
+def _centre(standard: Parameters) -> Centre:
     """Compute the constants of the centre, from which quantiles are searched."""
     from stablegpu._quantiles.formulas import Centre
 
-    result = evaluate(0.0, standard, want=("pdf", "cdf", "sf"), device="cpu")
+    result = evaluate(0.0, standard, names=("pdf", "cdf", "sf"), device="cpu")
     alpha, beta = standard.alpha, standard.beta
     symmetric = beta == 0.0 or alpha == 2.0
     right, left = half_lines(alpha, beta)
     # P(X > x) ~ Gamma(alpha) sin(pi alpha/2)/pi (1 + beta) x^-alpha.
     constant = math.gamma(alpha) * math.sin(0.5 * math.pi * min(alpha, 2.0 - alpha)) / math.pi
 
-    def log_of(skew: float) -> float:
+    def log_constant(skew: float) -> float:
         return math.log(constant * skew) if constant * skew > 0.0 else -math.inf
 
     return Centre(
@@ -137,8 +152,8 @@ def _centre(standard: Parameters):
         0.5 if symmetric else float(result.sf),
         float(result.pdf),
         alpha,
-        log_of(1.0 - beta),
-        log_of(1.0 + beta),
+        log_constant(1.0 - beta),
+        log_constant(1.0 + beta),
         alpha * left.length,
         alpha * right.length,
         right.log_cos,

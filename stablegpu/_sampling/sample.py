@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero import philox, region, validation
+from hetero import Device, philox, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import resolve
 from hetero.jit import loops_for
-from stablegpu._parameters import Parameters, half_lines, tan_half_pi, zeta
+from stablegpu._density.half_line import half_lines
+from stablegpu._parameters import Parameters, tan_half_pi, zeta
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from stablegpu._sampling.formulas import Sampler, SamplerHalf
 
 BREAK_EVEN = 300_000
 """Samples from which a GPU is faster although they are copied to the host."""
@@ -18,11 +25,13 @@ BREAK_EVEN = 300_000
 NEAR = 0.1
 """Distance of alpha from 1 within which the S0 variable is drawn directly."""
 
-_STREAM = 0x57AB1E  # of the Philox counter: rvs shares no words with other uses of a seed
+_STREAM = philox.STREAMS["stablegpu.rvs"]
 
 
-def sampler_of(parameters: Parameters, dtype=np.float64):
-    """The constants of a draw that ends in (x - loc)/scale of this parameterisation."""
+def sampler_of(
+    parameters: Parameters, dtype: DTypeLike = np.float64
+) -> tuple[SamplerHalf, SamplerHalf, Sampler]:
+    """Return the constants of draws of (x - loc)/scale in this parameterization."""
     from stablegpu._sampling.formulas import Sampler, SamplerHalf
 
     near = abs(parameters.alpha - 1.0) < NEAR
@@ -31,7 +40,7 @@ def sampler_of(parameters: Parameters, dtype=np.float64):
         offset = -offset if parameters.alpha == 1.0 else 0.0
     elif near:  # drawn: S0 = S1 + zeta
         offset = -offset
-    # At alpha = 1 the law of the next float is drawn, which differs less than a rounding of alpha.
+    # At alpha = 1 the distribution of the next float is drawn: it differs by less than a rounding.
     alpha = math.nextafter(1.0, 0.0) if parameters.alpha == 1.0 else parameters.alpha
     T = np.dtype(dtype).type
 
@@ -51,15 +60,21 @@ def sampler_of(parameters: Parameters, dtype=np.float64):
 
 
 def sample(
-    parameters: Parameters, size=None, *, random_state=None, dtype=None, out=None, device=None
-):
-    """Independent draws.
+    parameters: Parameters,
+    size: int | tuple[int, ...] | None = None,
+    *,
+    rng: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    device: str | Device | None = None,
+) -> Any:
+    """Draw independent numbers.
 
     Parameters
     ----------
     size : int, tuple of int or None
-        Shape; None draws one number. Taken from `out` where that is given.
-    random_state : None, int, SeedSequence, numpy Generator or RandomState
+        Shape; None draws one number, or as many as `out` holds.
+    rng : None, int, SeedSequence, numpy Generator or RandomState
         The same seed gives the same words on every device, and the same draws up to the last
         digits. Draw i depends on the seed and i only, in float32 as in float64.
     dtype : {float64, float32}, optional
@@ -74,13 +89,13 @@ def sample(
     Raises
     ------
     TypeError, ValueError
-        Naming the argument; also for another dtype and for an `out` that does not fit.
+        If an argument, the dtype or the shape of `out` is not allowed; the message names it.
 
     Notes
     -----
     Chambers, Mallows and Stuck's transform of two uniform numbers of 64 bits. Both data types hold
     them as distances from the nearer end of (0, 1), with full relative precision, so that tails
-    follow the law up to probabilities of 2^-64. For alpha >= 0.5 a float64 draw differs from the
+    are exact up to probabilities of 2^-64. For alpha >= 0.5 a float64 draw differs from the
     exact transform by some 5 eps max(1, |x|), and a float32 draw from the same one by as many
     float32 eps; below, the error grows as 1/alpha, with that of the power 1/alpha itself. Where
     alpha is small draws exceed the range of the data type and are +-inf: more than one in 10^6 in
@@ -94,13 +109,13 @@ def sample(
     if dtype is None:
         dtype = "float64" if out is None else str(out.dtype).removeprefix("torch.")
     dtype = np.dtype(validation.check_choice("dtype", _name(dtype), ("float64", "float32")))
-    key = philox.key(random_state, "random_state")
-    device = resolve(device, out, work=math.prod(shape), break_even=BREAK_EVEN)
-    with device.active(), region("stable samples"):
-        work = Workspace(device, out)
-        array = work.output(shape, dtype, out)
+    key = philox.key(rng)
+    target = resolve(device, out, work=math.prod(shape), break_even=BREAK_EVEN)
+    with target.active(), region("stable samples"):
+        workspace = Workspace(target, out)
+        array = workspace.output(shape, dtype, out)
         if array.size:
-            loops_for("stablegpu._sampling", device).fill(
+            loops_for("stablegpu._sampling", target).fill(
                 key,
                 0,
                 _STREAM,
@@ -108,12 +123,12 @@ def sample(
                 parameters.loc,
                 parameters.scale,
                 array,
-                work.stream,
+                workspace.stream,
             )
-        return work.result(array, shape, out)
+        return workspace.result(array, shape, out)
 
 
-def _name(dtype) -> str:
+def _name(dtype: Any) -> Any:
     """Name of a dtype; values that are not dtypes are returned unchanged."""
     try:
         return np.dtype(dtype).name

@@ -8,7 +8,7 @@ import numpy as np
 
 import stablegpu
 from stablegpu._density.nodes import evaluate as nodes_evaluate
-from stablegpu._density.polynomials import evaluate as polynomials_evaluate
+from stablegpu._density.polynomials.build import SMALLEST_ALPHA
 
 OURS = ("quadrature", "nodes", "polynomials")
 SCIPY = "SciPy"
@@ -19,7 +19,7 @@ def has(alpha: float, beta: float, evaluator: str) -> bool:
     if evaluator == "nodes":
         return nodes_evaluate.has_nodes(alpha)
     if evaluator == "polynomials":
-        return nodes_evaluate.has_nodes(alpha) and alpha >= 2 * polynomials_evaluate.SMALLEST_ALPHA
+        return nodes_evaluate.has_nodes(alpha) and alpha >= 2 * SMALLEST_ALPHA
     return True
 
 

@@ -6,9 +6,10 @@ import kernels_rode
 import kernels_sbth
 import kernels_tmd
 from budget import Budget, array, boolean, f4, f8, i8, u4, u8
+from stablegpu._density.half_line import half_lines
 from stablegpu._density.nodes.evaluate import nodes_of
-from stablegpu._density.polynomials.evaluate import segments_of
-from stablegpu._parameters import Parameters, half_lines
+from stablegpu._density.polynomials.build import segments_of
+from stablegpu._parameters import Parameters
 from stablegpu._quantiles.formulas import Centre, Ends
 from stablegpu._sampling.sample import sampler_of
 from stablegpu._special.expn_coefficients import table

@@ -15,7 +15,7 @@ from stablegpu._density.nodes.formulas import (
     octave_of,
     outside,
 )
-from stablegpu._density.quadrature.cpu import write
+from stablegpu._density.outputs import write
 from stablegpu._density.value_formulas import restore_side, standardize
 
 _FIRST = 1 << 18

@@ -16,7 +16,7 @@ from stablegpu._density.nodes.formulas import (
     octave_of,
     outside,
 )
-from stablegpu._density.quadrature.cuda import write
+from stablegpu._density.outputs import write_to
 from stablegpu._density.value_formulas import restore_side, standardize
 
 _THREADS = 256
@@ -61,7 +61,7 @@ def evaluate_points(x, frame, right, left, right_range, left_range, nodes, outpu
                 (density, below, above), z, high, slope, before, beyond, g_min, side
             )
             result = assembled(y, g_min, density, below, above, side, logs)
-        write(outputs, i, restore_side(result, mirrored, frame.scale))
+        write_to(outputs, i, restore_side(result, mirrored, frame.scale))
 
 
 def evaluate(x, frame, right, left, right_range, left_range, nodes, outputs, stream=0):

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.jit import loops_for
-from stablegpu._parameters import NAMES, HalfLine, Parameters, half_lines
+from stablegpu._density.half_line import HalfLine, half_lines
+from stablegpu._density.outputs import output_arrays
+from stablegpu._density.tail_series import (
+    FAR_LOG,
+    TAIL_TERMS,
+    log_limit_of_light_tail,
+    tail_coefficients,
+)
+from stablegpu._parameters import NAMES, Parameters
+
+if TYPE_CHECKING:
+    from stablegpu._density.nodes.formulas import NodeRange, Nodes
 
 NEAREST = 0.07
 """Distance of alpha from 1 from which there are nodes: log g is a sharp difference nearer by."""
@@ -20,7 +32,6 @@ SMALLEST = 0.02
 _STEP = 0.25  # in log V: the trapezoidal rule is then good to 1e-16
 _ABOVE = 40.0
 _DECAY = 38.0  # in t: a weight falls below 1e-16 of the others
-_FAR = 12.0  # log of y^alpha where the tail's series of four terms is exact
 _LEAST = -690.0  # of log y
 _VANISHED = 1e15  # g where log pdf is -g to the last digit
 
@@ -31,8 +42,10 @@ def has_nodes(alpha: float) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def nodes_of(alpha: float, beta: float):
-    """Both sides, what their sums reach, and the `Nodes` of the law in host memory."""
+def nodes_of(
+    alpha: float, beta: float
+) -> tuple[tuple[HalfLine, HalfLine], tuple[NodeRange, NodeRange], Nodes]:
+    """Return both half-lines, the ranges of their nodes, and the nodes in host memory."""
     from stablegpu._density.nodes.formulas import OCTAVES, Nodes
 
     both = half_lines(alpha, beta)
@@ -46,7 +59,7 @@ def nodes_of(alpha: float, beta: float):
     return both, tuple(reaches), joined
 
 
-def _side_nodes(side: HalfLine, octave: int):
+def _side_nodes(side: HalfLine, octave: int) -> tuple[NodeRange, Nodes]:
     """Compute `NodeRange` and `Nodes` of one half-line."""
     from stablegpu._density.nodes import build
     from stablegpu._density.nodes.formulas import (
@@ -59,17 +72,17 @@ def _side_nodes(side: HalfLine, octave: int):
     )
 
     if side.length <= 0.0:
-        return _nothing(octave)
+        return _no_nodes(octave)
     alpha, kappa = side.alpha, side.kappa
     # Rising: V has a limit at zeta, else at infinity.
     light = side.left_angle == 0.0 if side.g_increases_with_theta else side.log_right == -math.inf
-    log_limit = log_limit_of(side)
+    log_limit = log_limit_of_light_tail(side)
     limit = math.exp(log_limit) if light else 0.0
     above = _most_g(side, light)
 
     # The range of y, and of t with all nodes that matter for it.
     lowest = 1e-17 * math.exp(math.lgamma(1.0 + 1.0 / alpha) - math.lgamma(1.0 + 2.0 / alpha))
-    highest = math.exp((_FAR - side.log_cos) / alpha)
+    highest = math.exp((FAR_LOG - side.log_cos) / alpha)
     if light:
         vanishing = math.exp(max((math.log(_VANISHED) - log_limit) / kappa, _LEAST))
         lowest, highest = (
@@ -94,17 +107,12 @@ def _side_nodes(side: HalfLine, octave: int):
     last = np.maximum(last, first + 1)
     values, weights = (np.append(v, np.zeros(BLOCK)) for v in (values, weights))
     series, largest = build.moments(values, weights)
-    node_range = NodeRange(lowest, highest, limit, log_limit, octave, *tail_of(side))
+    node_range = NodeRange(lowest, highest, limit, log_limit, octave, *tail_coefficients(side))
     return node_range, Nodes(values, weights, series, largest, beyond, first, last)
 
 
-def log_limit_of(side: HalfLine) -> float:
-    """log V_0 of a light tail."""
-    return side.log_scale + math.log(abs(1.0 - side.alpha)) - side.kappa * math.log(side.alpha)
-
-
 def _most_g(side: HalfLine, light: bool) -> float:
-    """g over which e^-g is left out.
+    """Return the g above which e^-g is left out.
 
     Where a tail is nearly light, little is left besides the far nodes; and for small alpha the
     weights grow with g like g^m.
@@ -120,12 +128,11 @@ def _most_g(side: HalfLine, light: bool) -> float:
     return most
 
 
-def _nothing(octave: int):
-    """A side outside the support."""
+def _no_nodes(octave: int) -> tuple[NodeRange, Nodes]:
+    """Return the range and nodes of a half-line outside the support."""
     from stablegpu._density.nodes.formulas import (
         BLOCK,
         OCTAVES,
-        TAIL_TERMS,
         TERMS,
         NodeRange,
         Nodes,
@@ -137,35 +144,17 @@ def _nothing(octave: int):
     return node_range, Nodes(np.zeros(BLOCK), np.zeros(BLOCK), *sums, by_octave, by_octave)
 
 
-def tail_of(side: HalfLine) -> tuple[float, ...]:
-    """Coefficients of sf in powers of y^-alpha (Bergstrom's series): convergent for alpha < 1,
-    asymptotic else. Zeros: the tail is light."""
-    from stablegpu._density.nodes.formulas import TAIL_TERMS
-
-    if side.log_right == -math.inf:
-        return (0.0,) * TAIL_TERMS
-    angle, sign = side.alpha * side.length, 1.0
-    if side.tail_gap < angle:
-        angle, sign = side.tail_gap, -1.0  # sin(k (pi - gap)) = -(-1)^k sin(k gap)
-    return tuple(
-        (-sign) ** (k - 1)
-        * math.exp(math.lgamma(k * side.alpha) - math.lgamma(k + 1.0) - k * side.log_cos)
-        * math.sin(k * angle)
-        / math.pi
-        for k in range(1, TAIL_TERMS + 1)
-    )
-
-
-def evaluate_flat(points, parameters: Parameters, outputs: dict, work: Workspace) -> None:
-    """pdf, cdf, ... named in `outputs` at flat arrays in the workspace."""
+def evaluate_flat(
+    points: Any, parameters: Parameters, outputs: dict[str, Any], workspace: Workspace
+) -> None:
+    """Evaluate the functions named in `outputs` at flat arrays that are in the workspace."""
     both, reaches, nodes = nodes_of(parameters.alpha, parameters.beta)
-    unwanted = None if all(name in outputs for name in NAMES) else work.output((0,))
-    loops_for("stablegpu._density.nodes", work.device).evaluate(
+    loops_for("stablegpu._density.nodes", workspace.device).evaluate(
         points,
         parameters.frame,
         *both,
         *reaches,
         nodes,
-        tuple(outputs.get(name, unwanted) for name in NAMES),
-        work.stream,
+        output_arrays(outputs, NAMES, workspace),
+        workspace.stream,
     )

@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 
 from hetero.intrinsics.floats import bits_of, float_of
 from hetero.jit import FUSED, scalar
+from stablegpu._density.tail_formulas import sum_tail
 from stablegpu._density.value_formulas import assemble, values, with_logs
 
 BLOCK = 8  # nodes
 BELOW = 0.135  # g under which the power series takes over
 TERMS = 11  # of the power series: BELOW^TERMS / TERMS! < 1e-17
-TAIL_TERMS = 4  # of the far tail's series
 FIRST_OCTAVE, OCTAVES = -1016, 2032
 UNDERFLOW = 708.0
 
@@ -145,7 +145,7 @@ def outside(y, side, node_range):
     if y <= node_range.lowest:
         low, high = side.left_angle / math.pi, side.length / math.pi
         return with_logs(side.peak, min(low, 1.0), min(high, 1.0))
-    return tail(y, side.alpha, node_range)
+    return sum_tail(y, side.alpha, node_range)
 
 
 @scalar
@@ -158,17 +158,3 @@ def vanished(y, side, node_range):
         low, high = 0.0, 1.0
         return 0.0, low, high, log_pdf, -g, 0.0
     return 0.0, 1.0, 0.0, log_pdf, 0.0, -g
-
-
-@scalar
-def tail(y, alpha, series):
-    """A heavy tail by its series, whose terms fall by e^-12 and more."""
-    log_y = math.log(y)
-    z = math.exp(-alpha * log_y)
-    high = ((series.tail4 * z + series.tail3) * z + series.tail2) * z + series.tail1
-    slope = 3.0 * series.tail3 + 4.0 * series.tail4 * z
-    slope = (slope * z + 2.0 * series.tail2) * z + series.tail1
-    log_high = math.log(high) - alpha * log_y
-    log_pdf = math.log(alpha * slope) - (alpha + 1.0) * log_y
-    high *= z
-    return math.exp(log_pdf), 1.0 - high, high, log_pdf, math.log1p(-high), log_high

@@ -5,9 +5,10 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, scalar
+from stablegpu._density.outputs import write
 from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes
 from stablegpu._density.pointwise.near_one_formulas import point_near_one
-from stablegpu._density.quadrature.cpu import point, write
+from stablegpu._density.quadrature.cpu import point
 from stablegpu._density.value_formulas import is_trivial, restore_side, trivial
 
 _located = make_standardize_at(scalar)

@@ -9,16 +9,13 @@ import math
 import numpy as np
 
 from hetero.cuda import launch
+from hetero.cuda.device_cache import resident_tuple
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
+from stablegpu._density.outputs import write_to
 from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes
 from stablegpu._density.pointwise.near_one_formulas import point_near_one
-from stablegpu._density.quadrature.cuda import (
-    _memory_of_block,
-    _rule_on_device,
-    point_of_block,
-    write,
-)
+from stablegpu._density.quadrature.block_quadrature import point_of_block, shared_memory_bytes
 from stablegpu._density.value_formulas import is_trivial, restore_side, trivial
 
 _THREADS = 256
@@ -43,7 +40,7 @@ def evaluate_points(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
             else:
                 listed[cuda.atomic.add(count, 0, 1)] = i
         if done:
-            write(outputs, i, restore_side(result, mirrored, own_scale))
+            write_to(outputs, i, restore_side(result, mirrored, own_scale))
 
 
 @kernel(launch_bounds=(_THREADS_NEAR_ONE, 1))
@@ -54,7 +51,7 @@ def evaluate_near_one(x, alpha, beta, loc, scale, in_s0, outputs, listed, count)
         (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
         result, done = point_near_one(y, z, side)
         if done:
-            write(outputs, i, restore_side(result, mirrored, own_scale))
+            write_to(outputs, i, restore_side(result, mirrored, own_scale))
             listed[k] = _DONE
 
 
@@ -76,7 +73,7 @@ def evaluate_hard(
         forced = side.alpha < 0.3
         result, _ = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:
-            write(outputs, i, restore_side(result, mirrored, own_scale))
+            write_to(outputs, i, restore_side(result, mirrored, own_scale))
 
 
 def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
@@ -91,6 +88,6 @@ def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs
         )
     columns = rule[0].size
     grid = launch.grid_stride_blocks(size, 1, per_sm=64)
-    evaluate_hard[grid, (columns, panels), stream, _memory_of_block(columns, panels)](
-        *points, *_rule_on_device(rule), tolerance, outputs, listed, count
+    evaluate_hard[grid, (columns, panels), stream, shared_memory_bytes(columns, panels)](
+        *points, *resident_tuple(rule), tolerance, outputs, listed, count
     )

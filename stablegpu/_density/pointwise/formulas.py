@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.jit import FUSED, SUMS, scalar
-from stablegpu import _parameters
+from stablegpu._density import half_line
 from stablegpu._density.nolan_formulas import (
     T_MAX,
     distances,
@@ -39,6 +39,7 @@ from stablegpu._density.nolan_formulas import (
 )
 from stablegpu._density.value_formulas import assemble
 from stablegpu._density.zeta_formulas import zeta_in_parts
+from stablegpu._parameters import tan_half_pi as tan_half_pi_of_float
 from stablegpu._sampling.formulas import lesser, power, select
 
 NEAREST = 0.0125  # of alpha to 1: nearer, log g is a sharp difference
@@ -56,10 +57,10 @@ LANES = 4  # nodes that a CPU computes at once
 MAX_NODES = 2048  # nodes; with more, e^-q overflows
 MAX_EXPONENT = 708.0  # e^-GONE is the smallest normal number
 
-extent = scalar(_parameters.extent)
-half_line_at_one = scalar(_parameters.half_line_at_one)
-half_line_of = scalar(_parameters.half_line_of)
-tan_half_pi = scalar(_parameters.tan_half_pi)
+extent = scalar(half_line.extent)
+half_line_at_one = scalar(half_line.half_line_at_one)
+half_line_of = scalar(half_line.half_line_of)
+tan_half_pi = scalar(tan_half_pi_of_float)
 
 
 class Steps(NamedTuple):

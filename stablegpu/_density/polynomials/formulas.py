@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from hetero.intrinsics.floats import bits_of, float_of
 from hetero.jit import FUSED, scalar
-from stablegpu._density.nodes.formulas import tail
+from stablegpu._density.tail_formulas import sum_tail
 
 DEGREE = 11  # of pdf
 ROW = DEGREE + 3  # coefficients of t, t^2, ...; low and high at the middle
@@ -106,7 +106,7 @@ def beyond(b, polynomial_half):
     if b != b:
         return b, b, b
     if b < math.inf and polynomial_half.tail1 > 0.0:
-        f, low, high, _, _, _ = tail(
+        f, low, high, _, _, _ = sum_tail(
             b + polynomial_half.to_tail, polynomial_half.alpha, polynomial_half
         )
         return f, low, high

@@ -30,6 +30,7 @@ from stablegpu._density.nolan_formulas import (
     log_v,
     solve_g_equals_one,
 )
+from stablegpu._density.outputs import write
 from stablegpu._density.value_formulas import (
     assemble,
     is_trivial,
@@ -181,24 +182,6 @@ def point(y, z, side, rule, panels, tolerance, forced):
         if total[k] > 0.0 and g_min < UNDERFLOW:
             relative = max(relative, total[3 + k] / total[k])
     return result, relative
-
-
-@scalar
-def write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values):
-    """Write the requested ones of a point's six values; the arrays of the others are empty."""
-    f, low, high, log_f, log_low, log_high = values
-    if pdf.size:
-        pdf[i] = f
-    if cdf.size:
-        cdf[i] = low
-    if sf.size:
-        sf[i] = high
-    if logpdf.size:
-        logpdf[i] = log_f
-    if logcdf.size:
-        logcdf[i] = log_low
-    if logsf.size:
-        logsf[i] = log_high
 
 
 # The six outputs as arguments of their own: Numba 0.68 loses the last of a tuple of arrays that is

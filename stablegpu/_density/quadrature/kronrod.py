@@ -6,6 +6,7 @@ D. P. Laurie: Calculation of Gauss-Kronrod quadrature rules, Math. Comp. 66 (199
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,16 +48,20 @@ def _jacobi_kronrod(n: int) -> tuple[np.ndarray, np.ndarray]:
     return a, b
 
 
-@functools.cache
-def half_rule(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes >= 0 on [-1, 1] with Kronrod and Gauss weights of the rule of 2n + 1 points, n odd.
+class HalfRule(NamedTuple):
+    """Nodes >= 0 of a symmetric rule on [-1, 1], with two weights for each; float64 arrays.
 
-    Returns
-    -------
-    nodes, kronrod, gauss : float64 arrays of n + 1 values
-        The node 0 comes first, with half its weight, so that every node stands for the pair
-        (-x, x); Gauss weights are 0 where the node belongs to Kronrod's extension alone.
+    The node 0 comes first, with half its weight, so that every node stands for the pair (-x, x).
     """
+
+    nodes: np.ndarray
+    kronrod: np.ndarray
+    gauss: np.ndarray  # 0 if the node belongs to Kronrod's extension alone
+
+
+@functools.cache
+def half_rule(n: int) -> HalfRule:
+    """Compute the Gauss-Kronrod rule of 2n + 1 points, n odd."""
     if n < 3 or n % 2 == 0:
         raise ValueError(f"n must be an odd integer >= 3, got {n!r}")
     a, b = _jacobi_kronrod(n)
@@ -71,4 +76,4 @@ def half_rule(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     wg[0] /= 2
     for v in (x, wk, wg):
         v.setflags(write=False)
-    return x, wk, wg
+    return HalfRule(x, wk, wg)

@@ -1,0 +1,254 @@
+"""Gauss-Kronrod quadrature of Nolan's integrals at one point by a block of threads of a GPU.
+
+As in section 3.1 of Julian-Moreno et al. (2016), row i of the block integrates panel i, and column
+j evaluates the integrand at the j-th pair of nodes, symmetric about the panel's centre. Decisions
+for the whole block, for example which panels to repeat, are made from shared memory by every
+thread alike.
+"""
+
+import math
+
+from numba import float64, int32
+
+from hetero.cuda.driver import cuda
+from hetero.jit import kernel, scalar
+from stablegpu._density.nolan_formulas import (
+    DROP,
+    EPSILON,
+    LIGHT,
+    LOST,
+    STEEP,
+    T_MAX,
+    U_MAX,
+    U_STEP,
+    UNDERFLOW,
+    distances,
+    ends,
+    expansion_point,
+    integrands,
+    is_higher,
+    is_steep,
+    log_factor,
+    log_g_at,
+    log_integrand,
+    log_integrand_of,
+    log_v,
+    solve_g_equals_one,
+)
+from stablegpu._density.value_formulas import assemble, light_tail_limit
+
+_PASSES = 12  # evaluations of all panels after which every result is taken as it is
+_WAITING = _PASSES + 2
+_STEPS = int(U_MAX / U_STEP)
+_SUMS = 6  # of density, below, above, and of how far Gauss's rule differs from Kronrod's
+_FIRST, _LAST, _LEFT, _RIGHT = 0, 1, 2, 3  # slots of the shared integers
+
+
+@scalar
+def _pair(u, offset, width, base, steep, log_y, g_min, side):
+    """The three integrands over u, summed over the two nodes u - offset and u + offset."""
+    s0 = s1 = s2 = 0.0
+    for sign in (-1.0, 1.0):
+        v = u + sign * offset
+        tau = width * math.sinh(v)
+        f0, f1, f2 = integrands(tau, base, steep, log_y, g_min, side)
+        scale = width * math.cosh(v)
+        s0 += scale * f0
+        s1 += scale * f1
+        s2 += scale * f2
+    return s0, s1, s2
+
+
+@kernel(device=True)
+def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
+    """pdf, low and high with their logarithms and the estimated relative error, y > 0.
+
+    All threads of the block call it; `node`, `weight` and `excess` are those of the column. It
+    needs `_memory_of_block` bytes.
+    """
+    columns = cuda.blockDim.x
+    panels = cuda.blockDim.y
+    j = cuda.threadIdx.x
+    i = cuda.threadIdx.y
+    me = i * columns + j
+    threads = columns * panels
+    shared = cuda.shared.array(0, float64)  # per thread six sums; then per panel six; then six
+    by_panel = _SUMS * threads
+    totals = by_panel + _SUMS * panels
+    slots = cuda.shared.array(4, int32)
+    starts = cuda.local.array(_WAITING, float64)  # intervals to evaluate, the same in all threads
+    stops = cuda.local.array(_WAITING, float64)
+    log_y = log_factor(y, z, side)
+    relative = 8.0 * EPSILON
+
+    # The peak: every thread tries one t, then all search between the best one's
+    # neighbours.
+    left, right = -T_MAX, T_MAX
+    center = width = 0.0
+    while True:
+        width = (right - left) / (threads - 1)
+        shared[me] = log_integrand(left + me * width, log_y, side)
+        shared[threads + me] = shared[me]
+        shared[2 * threads + me] = me
+        count = threads
+        cuda.syncthreads()
+        while count > 1:
+            half = (count + 1) // 2
+            if me < count // 2:
+                mine, other = threads + me, threads + me + half
+                if is_higher(shared[other], shared[mine], side):
+                    shared[mine] = shared[other]
+                    shared[threads + mine] = shared[threads + other]
+            count = half
+            cuda.syncthreads()
+        best = shared[threads]
+        best_index = int32(shared[2 * threads])
+        center = left + best_index * width
+        resolved = (
+            0 < best_index < threads - 1
+            and best > LOST
+            and shared[best_index - 1] > best - 1.0
+            and shared[best_index + 1] > best - 1.0
+        )
+        cuda.syncthreads()
+        if resolved or width < STEEP:
+            break
+        left, right = max(center - width, -T_MAX), min(center + width, T_MAX)
+
+    p, r = distances(center, side)
+    log_g = log_y + log_v(p, r, side)
+    base = expansion_point(p, r, log_g, side)
+    steep = is_steep(width, p, r, side)
+    if log_g > LIGHT and not steep:
+        result = light_tail_limit(y, log_g, side)
+    else:
+        if steep:
+            base, width = solve_g_equals_one(base, side)
+        best = log_integrand_of(base[2], base[0] * base[1] / side.length)
+
+        # How far in u the integrand matters to the left and to the right of the peak.
+        if me < 4:
+            slots[me] = _STEPS
+        cuda.syncthreads()
+        if me < 2 * _STEPS:
+            leftward = me < _STEPS
+            k = 1 + (me if leftward else me - _STEPS)
+            reach = width * math.sinh(k * U_STEP)
+            tau = -reach if leftward else reach
+            slot = _LEFT if leftward else _RIGHT
+            if abs(center + tau) > T_MAX:
+                cuda.atomic.min(slots, slot, int32(k - 1))
+            else:
+                log_g, p, r = log_g_at(tau, base, steep, log_y, side)
+                if log_integrand_of(log_g, p * r / side.length) < best - DROP:
+                    cuda.atomic.min(slots, slot, int32(k))
+        cuda.syncthreads()
+        left, right = -U_STEP * slots[_LEFT], U_STEP * slots[_RIGHT]
+        g_min, below, above = ends(
+            width * math.sinh(left),
+            width * math.sinh(right),
+            base,
+            steep,
+            log_y,
+            side,
+        )
+
+        density = e0 = e1 = e2 = 0.0
+        whole0 = whole1 = whole2 = 0.0  # the integrals as the first pass sees them
+        starts[0], stops[0] = left, right
+        count, attempt = 1, 0
+        while count > 0:
+            count -= 1
+            left, right = starts[count], stops[count]
+            size = (right - left) / panels
+            half_size = 0.5 * size
+            f0, f1, f2 = _pair(
+                left + (i + 0.5) * size,
+                half_size * node,
+                width,
+                base,
+                steep,
+                log_y,
+                g_min,
+                side,
+            )
+            cell = _SUMS * me
+            shared[cell] = half_size * weight * f0
+            shared[cell + 1] = half_size * weight * f1
+            shared[cell + 2] = half_size * weight * f2
+            shared[cell + 3] = half_size * excess * f0
+            shared[cell + 4] = half_size * excess * f1
+            shared[cell + 5] = half_size * excess * f2
+            if me == 0:
+                slots[_FIRST] = panels
+                slots[_LAST] = -1
+            cuda.syncthreads()
+            if j < _SUMS:
+                s = 0.0
+                for c in range(columns):
+                    s += shared[_SUMS * (i * columns + c) + j]
+                shared[by_panel + _SUMS * i + j] = s if j < 3 else abs(s)
+            cuda.syncthreads()
+            if me < _SUMS:
+                s = 0.0
+                for row in range(panels):
+                    s += shared[by_panel + _SUMS * row + me]
+                shared[totals + me] = s
+            cuda.syncthreads()
+            if attempt == 0:
+                whole0 = shared[totals]
+                whole1 = below + shared[totals + 1]
+                whole2 = above + shared[totals + 2]
+            if j == 0:
+                # The panels that still matter: repeat them with the whole rule.
+                mine = by_panel + _SUMS * i
+                again = forced and attempt == 0 and shared[mine] > 0.01 * whole0
+                again = again or shared[mine + 3] > tolerance * whole0
+                again = again or shared[mine + 4] > tolerance * whole1
+                again = again or shared[mine + 5] > tolerance * whole2
+                if again:
+                    cuda.atomic.min(slots, _FIRST, int32(i))
+                    cuda.atomic.max(slots, _LAST, int32(i))
+            cuda.syncthreads()
+            first, last = slots[_FIRST], slots[_LAST]
+            attempt += 1
+            done = last < 0 or attempt > _PASSES
+            if not done:
+                if me < _SUMS:
+                    s = 0.0
+                    for row in range(panels):
+                        if row < first or row > last:
+                            s += shared[by_panel + _SUMS * row + me]
+                    shared[totals + me] = s
+                cuda.syncthreads()
+            density += shared[totals]
+            below += shared[totals + 1]
+            above += shared[totals + 2]
+            e0 += shared[totals + 3]
+            e1 += shared[totals + 4]
+            e2 += shared[totals + 5]
+            cuda.syncthreads()
+            if not done:
+                middle = first
+                if 2 * (last + 1 - first) > panels:  # two distant peaks
+                    middle = (first + last + 1) // 2
+                    starts[count] = left + first * size
+                    stops[count] = left + middle * size
+                    count += 1
+                starts[count] = left + middle * size
+                stops[count] = left + (last + 1) * size
+                count += 1
+
+        result = assemble(y, g_min, density, below, above, side)
+        if density > 0.0 and g_min < UNDERFLOW:
+            relative = max(relative, e0 / density)
+        if below > 0.0 and g_min < UNDERFLOW:
+            relative = max(relative, e1 / below)
+        if above > 0.0 and g_min < UNDERFLOW:
+            relative = max(relative, e2 / above)
+    return result, relative
+
+
+def shared_memory_bytes(columns: int, panels: int) -> int:
+    """Return the bytes of shared memory that `point_of_block` needs."""
+    return 8 * _SUMS * (columns * panels + panels + 1)

@@ -9,6 +9,7 @@ import lbm
 from benchmarks.measurements import Figure
 from lbm._domain.domains import make_domain, make_engine
 from lbm._domain.load_balance import measure_model
+from lbm._model.precision import PRECISIONS
 from lbm.flows import cavity
 from lbm.simulation import Simulation
 
@@ -60,13 +61,13 @@ def seconds_per_step(s: Simulation, device: hetero.Device, count: int = 2) -> tu
     """Return the median time of a step, measured over `count` steps, and the whole timing."""
     on_gpu = device.kind == "cuda" and s.ratio == 0
     clock = "device" if on_gpu else "wall"
-    timing = hetero.benchmark(lambda: s._advance(count), device=device, clock=clock)
+    timing = hetero.benchmark(lambda: s.advance(count), device=device, clock=clock)
     return timing.median / count, timing.as_dict()
 
 
 def update_rate(device, n, precision, pattern, limit) -> Figure:
     """Measure the update rate of a cavity; `limit` is the result of `bandwidth`."""
-    s = cavity(n, precision=precision, pattern=pattern, device=device, check=0)
+    s = cavity(n, **PRECISIONS[precision].arguments, pattern=pattern, device=device, check=0)
     seconds, timing = seconds_per_step(s, device)
     moved = s.problem.bytes_per_update()
     return Figure(
@@ -101,7 +102,7 @@ def cost_of_extras(device, n) -> list[Figure]:
     sampler = lbm.Statistics(1)
     jobs = {
         "rho and u of all cells, on the device": lambda: list(
-            s._domain.read("read_moments", s.steps, 0, n)
+            s.domain.read("read_moments", s.steps, 0, n)
         ),
         "a sample of mean and variance": lambda: sampler(s),
         "the test for NaN and speed": s.require_stable,
@@ -126,7 +127,7 @@ def both_devices(device, n) -> list[Figure]:
     for share in (0.01, 0.025, 0.05, 0.1):
         domain = make_domain(problem, device, faces, round(share * n))
         timing = hetero.benchmark(lambda d=domain: two_steps(d), device=device)
-        step, blocks = timing.median / 2, [part.problem for part in domain.parts]
+        step, blocks = timing.median / 2, [engine.problem for engine in domain.engines]
         del domain
         devices = hetero.Device("cpu"), device
         parts = [seconds_of_part(b, d) for b, d in zip(blocks, devices, strict=True)]

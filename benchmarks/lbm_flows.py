@@ -8,6 +8,7 @@ import numpy as np
 
 import hetero
 from benchmarks.measurements import Figure
+from lbm._model.precision import PRECISIONS
 from lbm.flows import solve_cavity, solve_sphere, vortices
 
 
@@ -30,14 +31,14 @@ SMALL_SPHERES = [(4, 20.0, 14.0, 18.0), (8, 100.0, 5.0, 8.0)]
 At Re = 20 a sphere disturbs the stream far around it: a box of 14 diameters adds 1 % of drag."""
 
 
-def cavity_error(n, device, quick, precision="float32") -> Figure:
+def cavity_error(n, device, quick, dtype="float32") -> Figure:
     """Compute the cavity and compare it with Albensoeder and Kuhlmann (2005)."""
     start = time.perf_counter()
     turns = 1.0 if quick else 80.0
-    result = solve_cavity(n, turns=turns, precision=precision, device=device, check=0)
+    result = solve_cavity(n, turns=turns, dtype=dtype, device=device, check=0)
     seconds = time.perf_counter() - start
     return Figure(
-        f"cavity {n}^3, Re = 1000, {precision}: largest error on the centre line",
+        f"cavity {n}^3, Re = 1000, {dtype}: largest error on the centre line",
         100 * result.error, "% of U", None, "", {},
         f"against Albensoeder and Kuhlmann (2005); lowest u {result.lowest:.5f} (-0.28038); "
         f"{result.simulation.steps} steps in {seconds:.2f} s, last change {result.change:.1e}",
@@ -47,7 +48,7 @@ def cavity_error(n, device, quick, precision="float32") -> Figure:
 def half_precision_errors(n, device) -> list[Figure]:
     """Compare half-precision storage with float32 on the cavity and with float64 on vortices."""
     runs = {
-        p: solve_cavity(n, turns=60.0, precision=p, pattern="ab", device=device, check=0).u
+        p: solve_cavity(n, turns=60.0, storage=p, pattern="ab", device=device, check=0).u
         for p in ("float32", "float16")
     }
     cavity = np.abs(runs["float16"] - runs["float32"]).max()
@@ -58,7 +59,7 @@ def half_precision_errors(n, device) -> list[Figure]:
     ]
     results = {}
     for p in ("float64", "float32", "float16"):
-        s, exact = vortices(64, precision=p, pattern="ab", device=device, check=0)
+        s, exact = vortices(64, **PRECISIONS[p].arguments, pattern="ab", device=device, check=0)
         s.run(400)
         results[p] = s.u, exact(400)
     scale = np.abs(results["float64"][1]).max()

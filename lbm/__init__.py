@@ -9,16 +9,17 @@ __getattr__, __dir__, __all__ = lazy_attributes(
     {
         "lbm.collisions.bgk": ("BGK",),
         "lbm.boundaries": (
-            *("FreeSlip", "MovingWall", "NoSlip", "Periodic"),
+            *("Condition", "FreeSlip", "MovingWall", "NoSlip", "Periodic"),
             *("PressureOutlet", "Solid", "VelocityInlet"),
         ),
         "lbm.callbacks": ("Every", "Probe", "Statistics", "SteadyState"),
+        "lbm._model.problem": ("Collision",),
         "lbm.errors": ("CheckpointError", "UnstableError"),
         "lbm.simulation": ("Simulation",),
         "lbm.collisions.trt": ("TRT",),
         "lbm.units": ("Units",),
     },
-    modules=("geometry",),
+    modules=("flows", "geometry"),
 )
 __all__ += ["__version__"]
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hetero
 from hetero.command_line import command_parser, run_command
 from hetero.measurement.studies import add_arguments, run_chosen
-from lbm._model.precision import PRECISIONS
+from lbm._model.precision import PRECISIONS, choose_precision
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.errors import UnstableError
 from lbm.study import STUDIES
@@ -31,11 +33,28 @@ def main(argv: list[str] | None = None) -> int:
     return run_command(parser.prog, lambda: _run(options), MemoryError, UnstableError)
 
 
-def _run(options) -> int:
+def _run(options: argparse.Namespace) -> int:
+    if options.verb != "study":
+        _choose_precision(options)
     if options.verb not in ("study", "kernel"):
         options.device = hetero.resolve(options.device)
         options.out.mkdir(parents=True, exist_ok=True)
     return _VERBS[options.verb](options)
+
+
+def _choose_precision(options: argparse.Namespace) -> None:
+    """Set `options.precision` from --dtype and --storage, or from the old --precision."""
+    if options.precision is None:
+        options.precision = choose_precision(options.dtype, options.storage)
+        return
+    options.precision = PRECISIONS[options.precision]
+    words = " ".join(f"--{name} {value}" for name, value in options.precision.arguments.items())
+    warnings.warn(
+        f"--precision {options.precision.name} is now {words}; the old option goes with the next "
+        "release",
+        DeprecationWarning,
+        stacklevel=2,
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,16 +73,14 @@ def _parser() -> argparse.ArgumentParser:
         if verb == "study":
             add_arguments(sub, STUDIES)
             continue
-        sub.add_argument(
-            "--precision", default="float32", choices=PRECISIONS, help="of the populations"
-        )
+        _add_precision_arguments(sub)
         sub.add_argument(
             "--pattern", default="esoteric", choices=PATTERNS, help="streaming pattern"
         )
         if verb == "kernel":
             _add_kernel_arguments(sub)
             continue
-        sub.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
+        sub.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1")
         sub.add_argument("--out", type=Path, default=Path("out/lbm"), help="folder for files")
         sub.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
         if verb in ("cavity", "sphere", "vortices", "bench"):
@@ -76,6 +93,13 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("--steps", type=_positive(int), metavar="N", default=4000,
                              help="number of steps")  # fmt: skip
     return parser
+
+
+def _add_precision_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dtype", default="float32", choices=("float32", "float64"),
+                        help="numbers of the arithmetic")  # fmt: skip
+    parser.add_argument("--storage", choices=PRECISIONS, help="numbers in memory; default: --dtype")
+    parser.add_argument("--precision", choices=PRECISIONS, help=argparse.SUPPRESS)  # the old form
 
 
 def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,15 +121,12 @@ def _positive(number_type: Callable) -> Callable:
     return parse
 
 
-def _simulation_options(options) -> dict:
-    return {
-        "device": options.device,
-        "precision": options.precision,
-        "pattern": options.pattern,
-    }
+def _simulation_options(options: argparse.Namespace) -> dict[str, Any]:
+    arguments = options.precision.arguments
+    return {"pattern": options.pattern, **arguments, "device": options.device}
 
 
-def _cavity(options) -> int:
+def _cavity(options: argparse.Namespace) -> int:
     from lbm.flows import solve_cavity
 
     n = options.size or (12 if options.quick else 64)
@@ -120,7 +141,7 @@ def _cavity(options) -> int:
     return 0
 
 
-def _sphere(options) -> int:
+def _sphere(options: argparse.Namespace) -> int:
     from lbm.flows import solve_sphere
 
     longest = 3.0 if options.quick else 60.0
@@ -139,11 +160,11 @@ def _sphere(options) -> int:
     return 0
 
 
-def _terrain(options) -> int:
+def _terrain(options: argparse.Namespace) -> int:
     from lbm.flows import terrain
 
     size = {"height": 16, "stride": 16} if options.quick else {}
-    s, _ = terrain(**size, **_simulation_options(options))
+    s = terrain(**size, **_simulation_options(options)).simulation
     s.run(50 if options.quick else options.steps, progress=True)
     print(
         f"wind over terrain, {s.shape} cells, {s.steps} steps: largest |u_i| {abs(s.u).max():.4f}"
@@ -152,7 +173,7 @@ def _terrain(options) -> int:
     return 0
 
 
-def _vortices(options) -> int:
+def _vortices(options: argparse.Namespace) -> int:
     import numpy as np
 
     from lbm.flows import vortices
@@ -165,29 +186,33 @@ def _vortices(options) -> int:
     return 0
 
 
-def _bench(options) -> int:
+def _bench(options: argparse.Namespace) -> int:
     from lbm.study.rates import measure_cavity_rate
 
     for n in [options.size] if options.size else [16] if options.quick else [64, 128]:
         shape, setting = (n, n, n), f"{options.precision}, {options.pattern}, {options.device}"
-        rate = measure_cavity_rate(shape, options.device, options.precision, options.pattern)
+        rate = measure_cavity_rate(shape, options.pattern, options.precision, options.device)
         print(f"{n}^3, {setting}: {rate:.4g} GLUPS")
     return 0
 
 
-def _kernel(options) -> int:
+def _kernel(options: argparse.Namespace) -> int:
     from lbm._engines.cuda_kernels import describe_kernel
 
     print(
         describe_kernel(
-            options.operation, options.pattern, int(options.odd), options.precision, options.walls
+            options.operation,
+            options.pattern,
+            int(options.odd),
+            options.precision.name,
+            options.walls,
         ),
         end="",
     )
     return 0
 
 
-def _study(options) -> int:
+def _study(options: argparse.Namespace) -> int:
     if not options.what and options.device == "cpu":
         options.what = [name for name in STUDIES if name != "shares"]  # it needs a GPU
     return run_chosen(options, STUDIES)

@@ -51,7 +51,7 @@ class Statistics:
             )
         self._settings = settings
         self.samples += 1
-        for z0, y0, engine, data in simulation._moments_on_devices():
+        for z0, y0, engine, data in simulation.domain.read_moments(simulation.steps):
             key = z0, y0, data.shape, data.dtype
             if key not in self._accumulators:
                 self._accumulators[key] = engine, *engine.zeros_like(2, data)
@@ -121,7 +121,8 @@ class Probe:
                 raise ValueError(f"the probe {(x, y, z)} lies outside of {simulation.shape}")
             if simulation.problem.links.classes[z, y, x] == SOLID_CLASS:
                 raise ValueError(f"the probe {(x, y, z)} lies in a solid")
-            row = simulation._read_slab("read_moments", 4, z, z + 1)[:, 0, y, x].astype(np.float64)
+            layer = simulation.domain.read_to_host("read_moments", simulation.steps, z, z + 1)
+            row = layer[:, 0, y, x].astype(np.float64)
             row[0] += 1.0
             rows.append(row)
         self.steps.append(simulation.steps)

@@ -9,16 +9,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from hetero import Device
+from hetero.notebook import html_table
 from lbm import geometry
 from lbm._domain.memory_forecast import require_memory
+from lbm._model.precision import accepts_precision
 from lbm._model.stability_map import choose_magic
-from lbm.boundaries import FreeSlip, MovingWall, NoSlip, PressureOutlet, Solid, VelocityInlet
+from lbm.boundaries import (
+    Condition,
+    FreeSlip,
+    MovingWall,
+    NoSlip,
+    PressureOutlet,
+    Solid,
+    VelocityInlet,
+)
 from lbm.callbacks import SteadyState
 from lbm.collisions.trt import TRT
 from lbm.simulation import Simulation
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+
+class Options(TypedDict, total=False):
+    """Arguments that all flows pass on to their `Simulation`."""
+
+    pattern: str
+    dtype: DTypeLike
+    storage: DTypeLike | None
+    ratio: float | str
+    check: int
+    keep_good_state: bool
+    device: str | Device | None
+
 
 CAVITY_RE1000 = np.array(
     [
@@ -32,12 +61,13 @@ CAVITY_RE1000 = np.array(
 J. Comput. Phys. 206 (2005) 536, table 5."""
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class CavityResult:
     """Centre-line profile of a cavity.
 
     Attributes
     ----------
+    simulation : the flow in its last state
     height, u : profile in units of the edge and of the lid's speed, walls included
     error : largest difference from `CAVITY_RE1000`
     lowest : smallest u of the profile
@@ -51,25 +81,57 @@ class CavityResult:
     lowest: float
     change: float
 
+    def __repr__(self) -> str:
+        return (
+            f"CavityResult(error={self.error:.3g}, lowest={self.lowest:.4g}, "
+            f"change={self.change:.2g}, simulation={self.simulation})"
+        )
 
+    def _repr_html_(self) -> str:
+        rows = [
+            ("largest difference from Albensoeder and Kuhlmann (2005)", self.error),
+            ("lowest u / U on the centre line", self.lowest),
+            ("last relative change of the velocity", self.change),
+            ("simulation", self.simulation),
+        ]
+        return html_table("Lid-driven cavity at Re = 1000", rows)
+
+
+@accepts_precision
 def cavity(
-    n: int, *, reynolds: float = 1000.0, speed: float = 0.1, magic: float | None = None, **options
+    n: int,
+    *,
+    reynolds: float = 1000.0,
+    speed: float = 0.1,
+    magic: float | None = None,
+    **options: Unpack[Options],
 ) -> Simulation:
     """Build the cubic cavity of n^3 cells with its lid at +y, which moves along +x.
 
     `magic` is the magic number of TRT, by default that of `stability_map.choose_magic` for this
     Reynolds number. `options` are those of `Simulation`.
     """
-    walls = {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((speed, 0.0, 0.0))}
+    walls: dict[str, Condition | Solid] = {
+        "x": NoSlip(),
+        "z": NoSlip(),
+        "y-": NoSlip(),
+        "y+": MovingWall((speed, 0.0, 0.0)),
+    }
     tau = 0.5 + 3.0 * speed * n / reynolds
     magic = choose_magic(reynolds / n, has_open_ends=False) if magic is None else magic
     return Simulation((n, n, n), collision=TRT(tau, magic), boundaries=walls, **options)
 
 
+@accepts_precision
 def solve_cavity(
-    n: int, *, turns: float = 60.0, tolerance: float = 1e-5, speed: float = 0.1,
-    progress: bool = False, **options,
-) -> CavityResult:  # fmt: skip
+    n: int,
+    *,
+    turns: float = 60.0,
+    tolerance: float = 1e-5,
+    speed: float = 0.1,
+    progress: bool = False,
+    **options: Unpack[Options],
+) -> CavityResult:
     """Run the cavity at Re = 1000 to its steady state.
 
     The run ends when the velocity changes by less than `tolerance` while the lid moves by an edge,
@@ -89,12 +151,13 @@ def solve_cavity(
     return CavityResult(s, height, u, error, float(u.min()), stop.change)
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class SphereResult:
     """Drag of a sphere.
 
     Attributes
     ----------
+    simulation : the flow in its last state
     diameter : diameter D in cells of the ball with the same volume as the solid cells
     drag : drag coefficient 2 F / (rho u^2 pi D^2 / 4)
     correlation : 24/Re (1 + 0.15 Re^0.687) for the Reynolds number of D (Schiller and Naumann)
@@ -112,11 +175,34 @@ class SphereResult:
         """Relative difference of the drag from the correlation."""
         return self.drag / self.correlation - 1.0
 
+    def __repr__(self) -> str:
+        return (
+            f"SphereResult(drag={self.drag:.4g}, correlation={self.correlation:.4g}, "
+            f"diameter={self.diameter:.4g}, simulation={self.simulation})"
+        )
 
+    def _repr_html_(self) -> str:
+        rows = [
+            ("drag coefficient", self.drag),
+            ("Schiller and Naumann (1933)", self.correlation),
+            ("relative difference", self.error),
+            ("diameter in cells", self.diameter),
+            ("simulation", self.simulation),
+        ]
+        return html_table("Drag of a sphere", rows)
+
+
+@accepts_precision
 def sphere(
-    diameter: int, *, reynolds: float, speed: float = 0.06, width: float = 14.0,
-    length: float = 18.0, magic: float | None = None, **options,
-) -> Simulation:  # fmt: skip
+    diameter: int,
+    *,
+    reynolds: float,
+    speed: float = 0.06,
+    width: float = 14.0,
+    length: float = 18.0,
+    magic: float | None = None,
+    **options: Unpack[Options],
+) -> Simulation:
     """Build a sphere in a stream along x, between free-slip sides; width and length in diameters.
 
     `magic` is the magic number of TRT, by default that of `stability_map.choose_magic` for this
@@ -127,7 +213,7 @@ def sphere(
     shape = nx, ny, ny
     require_memory(shape, solids=True, **options)
     ball = geometry.sphere(shape, (0.35 * nx, ny / 2, ny / 2), diameter / 2)
-    walls = {
+    walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
         "x+": PressureOutlet(1.0),
         "y": FreeSlip(),
@@ -142,10 +228,17 @@ def sphere(
     )  # fmt: skip
 
 
+@accepts_precision
 def solve_sphere(
-    diameter: int, *, reynolds: float, speed: float = 0.06, tolerance: float = 3e-4,
-    longest: float = 60.0, progress: bool = False, **options,
-) -> SphereResult:  # fmt: skip
+    diameter: int,
+    *,
+    reynolds: float,
+    speed: float = 0.06,
+    tolerance: float = 3e-4,
+    longest: float = 60.0,
+    progress: bool = False,
+    **options: Unpack[Options],
+) -> SphereResult:
     """Run until the drag is steady: until three diameters change it by less than `tolerance`.
 
     Times are given as paths of the stream, in diameters; `longest` is the longest run. The drag
@@ -167,21 +260,37 @@ def solve_sphere(
     return SphereResult(s, equivalent_diameter, drag, correlation, force)
 
 
+class TerrainFlow(NamedTuple):
+    """Wind over mountains.
+
+    Attributes
+    ----------
+    simulation : the flow at its start
+    surface : height of the ground [x, z] in cells
+    """
+
+    simulation: Simulation
+    surface: np.ndarray
+
+
+@accepts_precision
 def terrain(
-    height: int = 48, *, stride: int = 4, speed: float = 0.05, tau: float = 0.55, **options
-) -> tuple[Simulation, np.ndarray]:
+    height: int = 48,
+    *,
+    stride: int = 4,
+    speed: float = 0.05,
+    tau: float = 0.55,
+    **options: Unpack[Options],
+) -> TerrainFlow:
     """Build wind along +x over mountains at the Jacksboro fault, Tennessee (data of matplotlib).
 
     Heights are exaggerated so that the relief fills a third of the domain's `height` (cells).
-
-    Returns
-    -------
-    Simulation, surface [x, z] in cells
     """
     from matplotlib.cbook import get_sample_data
 
+    data: Any
     with get_sample_data("jacksboro_fault_dem.npz") as data:
-        elevation = np.asarray(data["elevation"], float)[::stride, ::stride].T
+        elevation = np.asarray(data["elevation"], np.float64)[::stride, ::stride].T
     nx, nz = (2 * (n // 2) for n in elevation.shape)
     elevation = elevation[:nx, :nz]
     scaled = (elevation - elevation.min()) / np.ptp(elevation)
@@ -191,7 +300,7 @@ def terrain(
     shape = nx, height, nz
     require_memory(shape, solids=True, **options)
     ground = geometry.heights(shape, surface)
-    walls = {
+    walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
         "x+": PressureOutlet(1.0),
         "y-": NoSlip(),
@@ -202,18 +311,27 @@ def terrain(
     magic = choose_magic(3.0 * speed / (tau - 0.5), has_open_ends=True)
     s = Simulation(shape, collision=TRT(tau, magic), boundaries=walls, u=(speed, 0.0, 0.0),
                    **options)  # fmt: skip
-    return s, surface
+    return TerrainFlow(s, surface)
 
 
-def vortices(
-    n: int, *, speed: float = 0.05, tau: float = 0.7, nz: int = 2, **options
-) -> tuple[Simulation, Callable[[int], np.ndarray]]:
-    """Build Taylor-Green vortices in n x n x nz cells.
+class VortexFlow(NamedTuple):
+    """Decaying Taylor-Green vortices.
 
-    Returns
-    -------
-    Simulation, exact : exact(steps) is the velocity [c, x, y, z]
+    Attributes
+    ----------
+    simulation : the flow at its start
+    exact : exact(steps) is the velocity [c, x, y, z]
     """
+
+    simulation: Simulation
+    exact: Callable[[int], np.ndarray]
+
+
+@accepts_precision
+def vortices(
+    n: int, *, speed: float = 0.05, tau: float = 0.7, nz: int = 2, **options: Unpack[Options]
+) -> VortexFlow:
+    """Build Taylor-Green vortices in n x n x nz cells."""
     require_memory((n, n, nz), **options)
     phase = 2.0 * np.pi * (np.arange(n) + 0.5) / n
     x, y = phase[:, None, None], phase[None, :, None]
@@ -222,4 +340,4 @@ def vortices(
     rho = 1.0 - 0.75 * speed**2 * (np.cos(2 * x) + np.cos(2 * y)) + np.zeros((n, n, nz))
     s = Simulation((n, n, nz), collision=TRT(tau), rho=rho, u=u, **options)
     rate = (tau - 0.5) / 3.0 * 2.0 * (2.0 * np.pi / n) ** 2
-    return s, lambda steps: np.exp(-rate * steps) * u
+    return VortexFlow(s, lambda steps: np.exp(-rate * steps) * u)

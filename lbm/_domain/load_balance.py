@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import hetero
-from lbm._domain.domains import SingleDomain, SplitDomain
-from lbm._engines.engine import Problem
+from lbm._domain.domains import Domain, SingleDomain, SplitDomain
+from lbm._model.problem import Problem
 
 MIN_SPEEDUP = 1.02
 """Predicted speed-up that a split must reach, or else the GPU works alone; about the spread of the
@@ -68,12 +68,13 @@ def measure_model(
             del block  # before the next one needs the memory
     row = {k: max((times[k, 2 * rows] - times[k, rows]) / rows, 1e-9) for k in ("cpu", "cuda")}
     start = {k: max(times[k, rows] - rows * row[k], 0.0) for k in ("cpu", "cuda")}
-    split = SplitDomain(problem.select_rows(np.arange(4)), 2, (hetero.Device("cpu"), device), faces)
+    four_rows, cpu = problem.select_rows(np.arange(4)), hetero.Device("cpu")
+    split = SplitDomain(four_rows, [2], [cpu, device], faces)
     exchange = max(_time_step(split) - start["cpu"] - 2 * row["cpu"], 0.0)
     return StepTimeModel(row["cuda"], row["cpu"], start["cuda"], start["cpu"], exchange)
 
 
-def _time_step(domain: SingleDomain | SplitDomain, repeats: int = 5) -> float:
+def _time_step(domain: Domain, repeats: int = 5) -> float:
     """Return the best wall-clock time of one step, in seconds, after a warm-up."""
     for t in range(2):
         domain.step(t)

@@ -8,8 +8,9 @@ from hetero import threads
 from hetero.devices import Device
 from lbm._engines.cpu_offsets import Region, find_runs
 from lbm._engines.cpu_sweeps import Populations, Transfer, Walls, make_sweeps
-from lbm._engines.engine import Engine, Problem, folded
+from lbm._engines.engine import Engine
 from lbm._model.lattice import Q
+from lbm._model.problem import Problem, fold_rows
 from lbm._model.wall_links import SOLID_CLASS, SPECIAL
 
 TASKS_PER_THREAD = 8
@@ -52,7 +53,7 @@ class CPUEngine(Engine):
         if access.bounces:
             merged[links.masks[:, SPECIAL] == 0] = 0
             merged[SOLID_CLASS] = SOLID_CLASS
-        classes = folded(merged[links.classes], lanes)
+        classes = fold_rows(merged[links.classes], lanes)
         return find_runs(classes, lanes * access.reaches(-1), lanes * access.reaches(1))
 
     def _region(self, box):

@@ -11,8 +11,9 @@ from hetero.devices import Device
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._engines.cuda_kernels import make_kernel
-from lbm._engines.engine import Engine, Problem, folded
+from lbm._engines.engine import Engine
 from lbm._model.lattice import Q
+from lbm._model.problem import Problem, fold_rows
 
 THREADS = 128
 """Threads of a block, along x as far as the domain goes: fastest on an H200 at 512^3."""
@@ -36,7 +37,7 @@ class GPUEngine(Engine):
                 memory = cuda.device_array(words, form.word)
                 _clear(memory)
                 self.populations.append(memory)
-            classes = folded(links.classes, form.lanes).reshape(-1)
+            classes = fold_rows(links.classes, form.lanes).reshape(-1)
             wall_types = links.wall_types.astype(form.compute)
             self._walls = [
                 cuda.to_device(a) for a in (classes, links.masks, links.wall_rows, wall_types)

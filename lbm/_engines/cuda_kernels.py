@@ -253,5 +253,5 @@ def make_kernel(
     constants = "".join(f"    {n} = cuda.const.array_like({n}_)\n" for n in used)
     names |= {f"{n}_": tables[n] for n in used}
     return kernel(
-        compile_source(operation, f"{head}{end_of_head}{constants}{body}", names), cache=False
+        compile_source(operation, f"{head}{end_of_head}{constants}{body}", names)
     )

@@ -1,163 +1,13 @@
-"""A block of cells on one device: the problem, and the base class of both engines."""
+"""The base class of the engines, which hold a block of cells in the memory of one device."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
-from lbm._model.lattice import OPPOSITE, Q
-from lbm._model.precision import Precision
-from lbm._model.streaming_patterns import Pattern
-from lbm._model.wall_links import SOLID_CLASS, Links
-
-
-def pitch(cells: int, precision: Precision) -> int:
-    """Return the number of populations from the start of a slot to the next in a block.
-
-    Slots are padded by at least 256 bytes: slots that are a power of two apart would all fall on
-    the same few lines of a CPU's first-level cache (a third of the speed).
-    """
-    group = 256 // precision.itemsize
-    return (-(-cells // group) + 1) * group
-
-
-def population_bytes(cells: int, pattern: Pattern, precision: Precision) -> int:
-    """Return the memory in bytes of the populations of a block."""
-    return pattern.copies * Q * precision.itemsize * pitch(cells, precision)
-
-
-class Collision(Protocol):
-    """A collision operator, such as `BGK` or `TRT`.
-
-    Attributes
-    ----------
-    tau : relaxation time in steps: the viscosity is (tau - 1/2)/3 cells^2/step
-    rates : numbers that the operator needs, in the dtype of the arithmetic
-    """
-
-    tau: float
-
-    @property
-    def rates(self) -> tuple[float, ...]: ...
-
-    @staticmethod
-    def relax() -> Callable:
-        """Make the operator relax(f, e, rates) on tuples of 19 populations (see
-        `_engines.cell_formulas`)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """A flow to compute in a block of cells, without its state.
-
-    Attributes
-    ----------
-    shape : (nx, ny, nz) of the block, halo rows included
-    links : walls, with the classes [z, y, x] of the block's cells
-    pattern : streaming pattern
-    precision : dtypes of the arithmetic and of the memory
-    collision : operator with its rates
-    force : body force on a cell, density times cells/step^2
-    """
-
-    shape: tuple[int, int, int]
-    links: Links
-    pattern: Pattern
-    precision: Precision
-    collision: Collision
-    force: tuple[float, float, float]
-
-    def __post_init__(self):
-        if self.shape[0] % self.precision.lanes:
-            raise ValueError(
-                f"precision={self.precision.name!r} needs an even nx, got {self.shape[0]}"
-            )
-
-    @property
-    def forced(self) -> bool:
-        """Return whether there is a body force."""
-        return any(self.force)
-
-    @property
-    def cells(self) -> int:
-        """Number of cells of the block, solid ones included."""
-        return self.shape[0] * self.shape[1] * self.shape[2]
-
-    @property
-    def pitch(self) -> int:
-        """Number of populations from the start of a slot to the next."""
-        return pitch(self.cells, self.precision)
-
-    @property
-    def bytes(self) -> int:
-        """Memory in bytes that the block takes on its device: populations and classes."""
-        populations = population_bytes(self.cells, self.pattern, self.precision)
-        return populations + self.cells * self.links.classes.itemsize
-
-    @functools.cached_property
-    def walls(self) -> str:
-        """Walls that kernels must take into account: "none", "faces" or "solids"."""
-        if not self.links.any:
-            return "none"
-        return "solids" if (self.links.classes == SOLID_CLASS).any() else "faces"
-
-    def bytes_per_update(self) -> int:
-        """Return the bytes that the update of a cell must move: 19 reads, 19 writes, its class."""
-        return 2 * Q * self.precision.itemsize + (self.links.classes.itemsize * self.links.any)
-
-    def select_rows(self, ys: np.ndarray) -> Problem:
-        """Return the same problem for the rows `ys` (modulo ny): a part with its halo rows."""
-        nx, ny, nz = self.shape
-        classes = np.ascontiguousarray(self.links.classes[:, np.asarray(ys) % ny])
-        links = replace(self.links, classes=classes, bodies={})
-        return replace(self, shape=(nx, len(ys), nz), links=links)
-
-
-@dataclass(frozen=True)
-class Box:
-    """The cells x0 <= x < x1, y0 <= y < y1, z0 <= z < z1 of a block; always whole rows."""
-
-    x0: int
-    x1: int
-    y0: int
-    y1: int
-    z0: int
-    z1: int
-
-    def flat(self) -> tuple[int, ...]:
-        """Return (x0, x1, y0, y1, z0, z1)."""
-        return self.x0, self.x1, self.y0, self.y1, self.z0, self.z1
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Shape (z, y, x) of arrays of the box's fields."""
-        return self.z1 - self.z0, self.y1 - self.y0, self.x1
-
-
-@dataclass(frozen=True, eq=False)
-class Message:
-    """Planes of populations that one part of a split domain sends to the other after a step.
-
-    Attributes
-    ----------
-    slots : int64 [plane], the slot of each plane
-    source_rows, target_rows : int64 [plane], its row in the block of the sender and the receiver
-    writable : bool [plane, z, position], False where a wall of the receiver has returned something
-    """
-
-    slots: np.ndarray
-    source_rows: np.ndarray
-    target_rows: np.ndarray
-    writable: np.ndarray
-
-    @property
-    def tables(self) -> tuple[np.ndarray, ...]:
-        """Arrays in the order in which `copy_planes` takes them."""
-        return self.slots, self.source_rows, self.target_rows, self.writable
+from hetero.devices import Device
+from lbm._model.problem import Box, Problem, population_bytes
 
 
 def layer_heights(source: Engine, target: Engine) -> tuple[np.int64, np.int64]:
@@ -172,19 +22,19 @@ class Engine:
     on a GPU, Numba's device arrays.
     """
 
-    def __init__(self, problem: Problem, device):
+    def __init__(self, problem: Problem, device: Device):
         T = problem.precision.compute
         self.problem, self.device = problem, device
         self.rates = tuple(map(T, problem.collision.rates))
         self.force = tuple(map(T, problem.force))
-        self.populations: list = []
+        self.populations: list[Any] = []
 
     def box(self, y0: int = 0, y1: int | None = None, z0: int = 0, z1: int | None = None) -> Box:
         """Return the whole rows of the block between y0 and y1, z0 and z1."""
         nx, ny, nz = self.problem.shape
         return Box(0, nx, y0, ny if y1 is None else y1, z0, nz if z1 is None else z1)
 
-    def source(self, t: int):
+    def source(self, t: int) -> Any:
         """Return the populations that step t reads."""
         return self.populations[t % len(self.populations)]
 
@@ -194,7 +44,7 @@ class Engine:
         p = self.problem
         return population_bytes(p.cells, p.pattern, p.precision) // p.pattern.copies
 
-    def target(self, t: int):
+    def target(self, t: int) -> Any:
         """Return the populations that step t writes."""
         return self.populations[(t + 1) % len(self.populations)]
 
@@ -206,19 +56,19 @@ class Engine:
         """Step the cells of a box."""
         raise NotImplementedError
 
-    def read_moments(self, t: int, box: Box):
+    def read_moments(self, t: int, box: Box) -> Any:
         """Return rho - 1 and the velocity [4, z, y, x]; valid until the next read."""
         raise NotImplementedError
 
-    def read_populations(self, t: int, box: Box):
+    def read_populations(self, t: int, box: Box) -> Any:
         """Return the populations that step t loads [q, z, y, x]; valid until the next read."""
         raise NotImplementedError
 
-    def write_equilibrium(self, t: int, box: Box, moments) -> None:
+    def write_equilibrium(self, t: int, box: Box, moments: np.ndarray) -> None:
         """Set the populations to the equilibrium of moments [4, z, y, x]."""
         raise NotImplementedError
 
-    def write_populations(self, t: int, box: Box, populations) -> None:
+    def write_populations(self, t: int, box: Box, populations: np.ndarray) -> None:
         """Set the populations that step t loads to those in an array [q, z, y, x]."""
         raise NotImplementedError
 
@@ -226,19 +76,19 @@ class Engine:
         """Return elements of the flat array of populations, in stored form, in host memory."""
         raise NotImplementedError
 
-    def to_host(self, array) -> np.ndarray:
+    def to_host(self, array: Any) -> np.ndarray:
         """Return an array of this engine as a NumPy array."""
         raise NotImplementedError
 
-    def zeros_like(self, count: int, fields) -> list:
+    def zeros_like(self, count: int, fields: Any) -> list[Any]:
         """Allocate `count` arrays of zeros [4, cell] with as many numbers as `fields`."""
         raise NotImplementedError
 
-    def copy_state(self, t: int, into=None):
+    def copy_state(self, t: int, into: Any = None) -> Any:
         """Return a copy of the populations that step t reads, in the memory of an earlier copy."""
         raise NotImplementedError
 
-    def return_to_state(self, t: int, state) -> None:
+    def return_to_state(self, t: int, state: Any) -> None:
         """Restore the populations that `copy_state` has copied at the same t."""
         raise NotImplementedError
 
@@ -246,39 +96,10 @@ class Engine:
         """Wait until the device is idle."""
         raise NotImplementedError
 
-    def begin_step(self, t: int, edges: list[Box], interior: Box | None, halo) -> None:
-        """Step the rows beside the cut of a split domain; a GPU also starts on the interior."""
+    def begin_step(self, t: int, edges: list[Box], interior: Box | None, halo: Any) -> None:
+        """Step the rows beside the cuts of a split domain; a GPU also starts on the interior."""
         raise NotImplementedError
 
     def finish_step(self, t: int, interior: Box | None) -> None:
         """Step the interior of a part of a split domain, unless it has been started already."""
         raise NotImplementedError
-
-
-def folded(classes: np.ndarray, lanes: int) -> np.ndarray:
-    """Return classes [z, y, x] in memory order: with two lanes x and x + nx/2 are neighbours."""
-    if lanes == 1:
-        return np.ascontiguousarray(classes)
-    nz, ny, nx = classes.shape
-    return np.ascontiguousarray(classes.reshape(nz, ny, 2, nx // 2).swapaxes(2, 3)).reshape(
-        classes.shape
-    )
-
-
-def position(x: np.ndarray, nx: int, lanes: int) -> np.ndarray:
-    """Position of the cell x in the memory of its row."""
-    return x if lanes == 1 else 2 * (x % (nx // 2)) + x // (nx // 2)
-
-
-def wall_return_indices(problem: Problem, cells: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return where walls have stored what they return for the links q of cells (z, y, x).
-
-    These are indices of the flat array of populations. They are the same in all steps, so forces on
-    bodies can be read after any step.
-    """
-    nx, ny, nz = problem.shape
-    table = np.array([(w.slot, *w.shift) for w in problem.pattern.steps[0].wall])
-    slot, dx, dy, dz = table[np.array(OPPOSITE)[q]].T
-    z, y, x = cells.T
-    x = position((x + dx) % nx, nx, problem.precision.lanes)
-    return slot * problem.pitch + ((z + dz) % nz * ny + (y + dy) % ny) * nx + x

@@ -15,7 +15,7 @@ from lbm._model.lattice import PAIRS, Q
 
 def inlined(function):
     """Compile a formula that is always inlined, so that loops around it vectorise on the CPU."""
-    return scalar(function, forceinline=True, cache=False, fastmath=FUSED)
+    return scalar(function, forceinline=True, fastmath=FUSED)
 
 
 def per_population(populations: int):

@@ -33,6 +33,6 @@ def forces_on_links(simulation: Simulation, name: str) -> tuple[np.ndarray, np.n
         raise ValueError(f"the solid {name!r} is an outlet, for which no force is defined")
     cells, q, velocity = simulation.problem.links.bodies[name]
     c, w = np.array(C, float)[q], np.array(W)[q]
-    returned = simulation._wall_returns(cells, q)
+    returned = simulation.domain.read_wall_returns(simulation.steps, cells, q)
     sent = returned + 6.0 * w * (c * velocity).sum(axis=1)
     return (sent + returned)[:, None] * c, cells[:, ::-1] + 0.5 + 0.5 * c

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from hetero.devices import Device
 from hetero.jit import loops_for
-from lbm._domain.memory_forecast import free_bytes
-from lbm._model.lattice import CS2
+from hetero.memory import free_bytes
+from lbm._model.arguments import SPEED_LIMIT
 from lbm._model.stability_map import BETWEEN_WALLS, WITH_OPEN_ENDS, choose_magic
 from lbm.boundaries import MovingWall, PressureOutlet, VelocityInlet
 from lbm.collisions.bgk import BGK
@@ -16,9 +17,6 @@ from lbm.errors import UnstableError
 
 if TYPE_CHECKING:
     from lbm.simulation import Simulation
-
-SPEED_LIMIT = 0.8 * float(CS2) ** 0.5
-"""Speed in cells/step above which a run stops: Mach 0.8, where the equilibrium is inaccurate."""
 
 
 def require_stable(simulation: Simulation) -> None:
@@ -32,7 +30,7 @@ def find_worst_cell(simulation: Simulation) -> tuple[float, tuple[int, int, int]
     """Return (speed, cell) of the worst cell, or None if all are good; infinity stands for NaN."""
     nx = simulation.shape[0]
     worst = None
-    for z0, y0, engine, data in simulation._moments_on_devices():
+    for z0, y0, engine, data in simulation.domain.read_moments(simulation.steps):
         with engine.device.active():
             fields = data.reshape(4, -1)
             square, cell = loops_for("lbm._fields", engine.device).find_worst_cell(fields)
@@ -67,17 +65,41 @@ class LastGoodState:
     """A copy of the last state that has passed the check, in the memory of its device.
 
     It is made if twice its size is free; otherwise there is none, and `step` is -1.
+
+    Attributes
+    ----------
+    enabled : whether a copy is wanted at all
+    step : the number of steps done before it, -1 if there is none
+    copies : the populations of each part of the domain
     """
 
+    enabled: bool = True
     step: int = -1
-    copies: list | None = None
+    copies: list[Any] | None = None
+
+    def check_and_save(self, simulation: Simulation) -> None:
+        """Require a stable state; copy it if the last copy is older than `check` steps.
+
+        Raises
+        ------
+        UnstableError
+            With the first bad step. The simulation is then back in the state of the copy.
+        """
+        try:
+            require_stable(simulation)
+        except UnstableError as error:
+            raise locate_first_bad_step(simulation, self, error) from None
+        if simulation.steps - self.step >= simulation.check:
+            self.save_from(simulation)
 
     def save_from(self, simulation: Simulation) -> None:
         """Copy the present state over an earlier one, if there is memory for it."""
-        domain = simulation._domain
+        if not self.enabled:
+            return
+        domain = simulation.domain
         domain.synchronize()
         if self.copies is None:
-            need: dict = {}
+            need: dict[Device, int] = {}
             for engine in domain.engines:
                 need[engine.device] = need.get(engine.device, 0) + 2 * engine.state_bytes
             if any(free_bytes(device) < count for device, count in need.items()):
@@ -101,12 +123,12 @@ class LastGoodState:
 
     def restore_to(self, simulation: Simulation) -> None:
         """Return the simulation to this state."""
-        domain = simulation._domain
+        domain, copies = simulation.domain, self.copies or []
         domain.synchronize()
-        for engine, copy in zip(domain.engines, self.copies, strict=True):
+        for engine, copy in zip(domain.engines, copies, strict=True):
             engine.return_to_state(self.step, copy)
         domain.synchronize()
-        simulation._state_changed(self.step)
+        simulation.mark_changed(self.step)
 
 
 def locate_first_bad_step(
@@ -127,7 +149,7 @@ def locate_first_bad_step(
     try:
         good.restore_to(simulation)
         while (worst := find_worst_cell(simulation)) is None and simulation.steps < end:
-            simulation._advance(1)
+            simulation.advance(1)
         step = simulation.steps
     finally:
         good.restore_to(simulation)

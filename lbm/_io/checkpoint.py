@@ -25,7 +25,7 @@ from lbm._model.lattice import Q
 from lbm.errors import CheckpointError, UnstableError
 
 if TYPE_CHECKING:
-    from lbm._engines.engine import Problem
+    from lbm._model.problem import Problem
     from lbm.simulation import Simulation
 
 MAGIC = b"LBM-D3Q19 1\n"
@@ -81,7 +81,9 @@ def save(simulation: Simulation, path: str | Path) -> Path:
 def _read_slabs(simulation: Simulation, header: dict) -> Iterator[memoryview]:
     """Yield the populations slab by slab; raise UnstableError if they are not finite."""
     for z0, z1 in _slab_ranges(header):
-        slab = np.ascontiguousarray(simulation._read_slab("read_populations", Q, z0, z1))
+        slab = np.ascontiguousarray(
+            simulation.domain.read_to_host("read_populations", simulation.steps, z0, z1)
+        )
         if (cell := _first_not_finite(slab, z0)) is not None:
             raise UnstableError(
                 f"the state of step {simulation.steps} is not finite in cell {cell} and was not "
@@ -106,7 +108,7 @@ def _slab_ranges(header: dict) -> list[tuple[int, int]]:
     return [(z, min(z + thickness, nz)) for z in range(0, nz, thickness)]
 
 
-def restore(simulation: Simulation, path: str | Path) -> Simulation:
+def restore(simulation: Simulation, path: str | Path) -> None:
     """Restore the state of `simulation` from `path`.
 
     Raises
@@ -142,10 +144,8 @@ def restore(simulation: Simulation, path: str | Path) -> Simulation:
         if (cell := _first_not_finite(slab, z0)) is not None:
             raise CheckpointError(f"{path} holds a state that is not finite in cell {cell}")
     for z0, slab in slabs():
-        simulation._domain.write("write_populations", header["steps"], z0, slab)
-    simulation._state_changed(header["steps"])
-    simulation._last_good.discard()
-    return simulation
+        simulation.domain.write("write_populations", header["steps"], z0, slab)
+    simulation.mark_changed(header["steps"])
 
 
 def _parse_header(path: Path, text: bytes) -> dict:

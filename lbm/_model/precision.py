@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
+
+from hetero.validation import check_choice
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -13,8 +23,9 @@ class Precision:
 
     Attributes
     ----------
+    name : that of the dtype in memory, which decides the other
     compute : dtype of the arithmetic
-    storage : dtype of a population in memory
+    storage : dtype of a population in memory; half-precision numbers are held as their bits
     lanes : number of cells that share a word. With two, word p of a row holds the cells p and
         p + nx/2: their neighbours in x share words again, so that one access moves two cells.
     """
@@ -25,6 +36,27 @@ class Precision:
     lanes: int = 1
 
     @property
+    def dtype_name(self) -> str:
+        """Name of the dtype of the arithmetic: the argument `dtype` of a simulation."""
+        return np.dtype(self.compute).name
+
+    @property
+    def storage_name(self) -> str:
+        """Name of the dtype of the memory: the argument `storage` of a simulation."""
+        return self.name
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """Arguments of a simulation that choose this precision."""
+        if self.dtype_name == self.storage_name:
+            return {"dtype": self.dtype_name}
+        return {"dtype": self.dtype_name, "storage": self.storage_name}
+
+    def __str__(self) -> str:
+        """Return the arguments as they are written in a call."""
+        return ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+
+    @property
     def itemsize(self) -> int:
         """Size of a stored population in bytes."""
         return np.dtype(self.storage).itemsize
@@ -32,7 +64,9 @@ class Precision:
     @property
     def word(self) -> type:
         """dtype of a word, which holds `lanes` populations."""
-        return {1: self.storage, 2: {2: np.uint32, 4: np.uint64}.get(self.itemsize)}[self.lanes]
+        if self.lanes == 1:
+            return self.storage
+        return {2: np.uint32, 4: np.uint64}[self.itemsize]
 
     def decode(self, stored: np.ndarray) -> np.ndarray:
         """Return stored populations in host memory as float64."""
@@ -47,3 +81,56 @@ PRECISIONS = {
     "float16": Precision("float16", np.float32, np.uint16, lanes=2),
 }
 """Precisions by name; float16 computes in float32 and stores IEEE half-precision times 2^15."""
+
+
+def choose_precision(dtype: DTypeLike = "float32", storage: DTypeLike | None = None) -> Precision:
+    """Return the precision with these dtypes of the arithmetic and of the memory.
+
+    `storage` is the same as `dtype` by default; "float16" goes with the arithmetic in float32.
+    """
+    compute = _dtype_name("dtype", dtype)
+    if compute == "float16":
+        raise ValueError(
+            "dtype must be 'float32' or 'float64', got 'float16': to store populations in 16 bits, "
+            "use dtype='float32', storage='float16'"
+        )
+    memory = compute if storage is None else _dtype_name("storage", storage)
+    precision = PRECISIONS[memory]
+    if precision.dtype_name != compute:
+        raise ValueError(
+            f"storage={memory!r} goes with dtype={precision.dtype_name!r}, got dtype={compute!r}"
+        )
+    return precision
+
+
+def _dtype_name(argument: str, dtype: DTypeLike) -> str:
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = str(dtype)
+    return check_choice(argument, name, tuple(PRECISIONS))
+
+
+def accepts_precision(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function with the arguments `dtype` and `storage` take their old form, `precision`.
+
+    `precision="float16"` stands for dtype="float32", storage="float16". It raises a
+    DeprecationWarning and is accepted for one more release.
+    """
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if "precision" in kwargs:
+            if kwargs.keys() & {"dtype", "storage"}:
+                raise TypeError("precision is the old form of dtype and storage: leave it out")
+            old = check_choice("precision", kwargs.pop("precision"), tuple(PRECISIONS))
+            warnings.warn(
+                f"precision={old!r} is now {PRECISIONS[old]}; the old form goes with the next "
+                "release",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            kwargs.update(PRECISIONS[old].arguments)
+        return function(*args, **kwargs)
+
+    return call

@@ -9,15 +9,20 @@ from pathlib import Path
 import hetero
 from hetero.measurement.studies import Study
 from lbm import boundaries
-from lbm._domain.domains import SingleDomain, SplitDomain, make_domain
-from lbm._engines.engine import Problem
+from lbm._domain.domains import Domain, make_domain
 from lbm._model import wall_links
-from lbm._model.precision import PRECISIONS
+from lbm._model.precision import PRECISIONS, Precision
+from lbm._model.problem import Problem
 from lbm._model.streaming_patterns import PATTERNS
-from lbm.boundaries import MovingWall, NoSlip
+from lbm.boundaries import Condition, MovingWall, NoSlip, Solid
 from lbm.collisions.trt import TRT
 
-WALLS = {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((0.1, 0.0, 0.0))}
+WALLS: dict[str, Condition | Solid] = {
+    "x": NoSlip(),
+    "z": NoSlip(),
+    "y-": NoSlip(),
+    "y+": MovingWall((0.1, 0.0, 0.0)),
+}
 FACES, SOLIDS = boundaries.split_boundaries(WALLS)
 TAU = 0.6152
 """Relaxation time of Riesinger (2017, chapter 16)."""
@@ -27,13 +32,13 @@ DOMAINS = ((64, 64, 64), (128, 128, 128), (256, 256, 256), (384, 384, 384), (512
 
 
 def cavity_problem(
-    shape: tuple[int, int, int], precision: str = "float32", pattern: str = "esoteric"
+    shape: tuple[int, int, int],
+    pattern: str = "esoteric",
+    precision: Precision = PRECISIONS["float32"],
 ) -> Problem:
     """Return the lid-driven cavity in a box of any shape."""
     walls = wall_links.classify_cells(shape, FACES, SOLIDS)
-    return Problem(
-        shape, walls, PATTERNS[pattern], PRECISIONS[precision], TRT(TAU), (0.0, 0.0, 0.0)
-    )
+    return Problem(shape, walls, PATTERNS[pattern], precision, TRT(TAU), (0.0, 0.0, 0.0))
 
 
 def cavity_problems(
@@ -48,10 +53,10 @@ def cavity_problems(
             yield shape, precision, replace(first, precision=PRECISIONS[precision])
 
 
-def measure_rate(domain: SingleDomain | SplitDomain, device: hetero.Device) -> float:
+def measure_rate(domain: Domain, device: hetero.Device) -> float:
     """Return the update rate of a domain in GLUPS: the median of seven samples after a warm-up."""
 
-    def two_steps():
+    def two_steps() -> None:
         for t in range(2):
             domain.step(t)
 
@@ -61,11 +66,10 @@ def measure_rate(domain: SingleDomain | SplitDomain, device: hetero.Device) -> f
 
 
 def measure_cavity_rate(
-    shape: tuple[int, int, int], device: hetero.Device, precision: str = "float32",
-    pattern: str = "esoteric",
-) -> float:  # fmt: skip
+    shape: tuple[int, int, int], pattern: str, precision: Precision, device: hetero.Device
+) -> float:
     """Return the update rate of the cavity on one device in GLUPS."""
-    problem = cavity_problem(shape, precision, pattern)
+    problem = cavity_problem(shape, pattern, precision)
     return measure_rate(make_domain(problem, device, FACES), device)
 
 

@@ -6,6 +6,7 @@ import pytest
 import hetero
 import lbm
 from lbm._domain import memory_forecast
+from lbm._model.precision import PRECISIONS
 from lbm.flows import sphere, vortices
 
 BALL = np.zeros((8, 8, 8), bool)
@@ -19,8 +20,13 @@ BALL[3:5, 3:5, 3:5] = True
         ({"shape": (8, 8)}, ValueError, "shape must be three integers"),
         ({"shape": (8, -1, 8)}, ValueError, "shape"),
         ({"shape": (1 << 11, 1 << 11, 1 << 11)}, ValueError, "2\\^32"),
-        ({"shape": (7, 8, 8), "precision": "float16"}, ValueError, "even nx"),
+        ({"shape": (7, 8, 8), "storage": "float16"}, ValueError, "even nx"),
+        ({"dtype": "float8"}, ValueError, "dtype must be one of"),
+        ({"dtype": "float16"}, ValueError, "dtype='float32', storage='float16'"),
+        ({"dtype": "float64", "storage": "float16"}, ValueError, "goes with dtype='float32'"),
+        ({"storage": "float128"}, ValueError, "storage must be one of"),
         ({"precision": "float8"}, ValueError, "precision must be one of"),
+        ({"precision": "float32", "dtype": "float32"}, TypeError, "old form of dtype and storage"),
         ({"pattern": "abc"}, ValueError, "pattern must be one of"),
         ({"collision": "BGK"}, TypeError, "collision must be an operator"),
         ({"boundaries": {"x-": lbm.NoSlip()}}, ValueError, "'x-' and 'x\\+'"),
@@ -161,13 +167,13 @@ def test_memory_is_compared_before_anything_is_built(kind, ratio, monkeypatch):
 
 
 def test_required_memory_is_the_size_of_the_arrays():
-    for pattern, precision in [("ab", "float64"), ("esoteric", "float32"), ("aa", "float16")]:
+    for pattern, storage in [("ab", "float64"), ("esoteric", "float32"), ("aa", "float16")]:
         shape = (34, 21, 12)
-        s = lbm.Simulation(shape, pattern=pattern, precision=precision, device="cpu")
-        arrays = sum(a.nbytes for a in s._domain.engine.populations)
+        s = lbm.Simulation(shape, pattern=pattern, **PRECISIONS[storage].arguments, device="cpu")
+        arrays = sum(a.nbytes for a in s.domain.engine.populations)
         fields = 4 * np.prod(shape) * np.dtype(s.problem.precision.compute).itemsize
         expected = arrays + np.prod(shape) + fields
-        assert memory_forecast.required_bytes(shape, pattern, precision) == expected
+        assert memory_forecast.required_bytes(shape, pattern, s.problem.precision) == expected
 
 
 def test_units_refuse_unstable_settings():
@@ -246,7 +252,7 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
     shape = (1024, 1024, before // (76 << 20) * 6 // 5)
     with pytest.raises(MemoryError, match=r"needs .* on cuda:0, which has .* free\. Remedy: "):
         lbm.Simulation(shape, device=gpu)
-    monkeypatch.setattr(memory_forecast, "_require", lambda *arguments: None)
+    monkeypatch.setattr("lbm.simulation.require_memory", lambda *_, **__: None)
     monkeypatch.setattr("lbm._domain.domains.free_bytes", lambda device: 1 << 50)
     fitting = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
     with pytest.raises(MemoryError, match="Remedy: "):

@@ -11,20 +11,21 @@ import pytest
 
 import lbm
 from flows import pair
+from lbm._model.precision import PRECISIONS
 
 
-def flow(device, pattern="esoteric", precision="float64"):
+def flow(device, pattern="esoteric", storage="float64"):
     return pair("cavity with bodies", lbm.TRT(0.7), device=device, pattern=pattern,
-                precision=precision)[0]  # fmt: skip
+                **PRECISIONS[storage].arguments)[0]  # fmt: skip
 
 
 @pytest.mark.parametrize("steps", [4, 5])
-@pytest.mark.parametrize("precision", ["float64", "float16"])
-def test_restart_is_bit_exact(steps, precision, device, tmp_path):
-    through = flow(device, precision=precision).run(steps)
+@pytest.mark.parametrize("storage", ["float64", "float16"])
+def test_restart_is_bit_exact(steps, storage, device, tmp_path):
+    through = flow(device, storage=storage).run(steps)
     file = through.save(tmp_path / "state")
     through.run(7)
-    again = flow(device, precision=precision).restore(file)
+    again = flow(device, storage=storage).restore(file)
     assert again.steps == steps
     again.run(7)
     assert np.array_equal(through.populations(), again.populations())
@@ -76,7 +77,7 @@ def test_the_folder_of_a_checkpoint_is_created(tmp_path):
 
 def test_another_problem_is_refused(tmp_path):
     file = flow("cpu").save(tmp_path / "state")
-    other = pair("open channel", lbm.TRT(0.7), precision="float64", device="cpu")[0]
+    other = pair("open channel", lbm.TRT(0.7), dtype="float64", device="cpu")[0]
     with pytest.raises(lbm.CheckpointError, match="walls="):
         other.restore(file)
 
@@ -142,7 +143,7 @@ def test_a_state_that_is_not_finite_is_neither_saved_nor_restored(bad, tmp_path)
     s = flow("cpu")
     file = s.save(tmp_path / "state")
     before = file.read_bytes()
-    s._domain.engine.populations[0][0, 1 + 12 * (2 + 9 * 3)] = bad
+    s.domain.engine.populations[0][0, 1 + 12 * (2 + 9 * 3)] = bad
     with pytest.raises(lbm.UnstableError, match="not saved") as caught:
         s.save(file)
     assert caught.value.cell == (1, 2, 3)

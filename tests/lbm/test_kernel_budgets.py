@@ -74,6 +74,6 @@ def test_every_kernel_can_be_printed(operation, capsys):
     from lbm._engines.cuda_kernels import SOURCES
 
     assert set(SOURCES) == set(OPERATIONS)
-    arguments = ["--precision", "float16", "--walls", "solids", "--pattern", "aa", "--odd"]
+    arguments = ["--storage", "float16", "--walls", "solids", "--pattern", "aa", "--odd"]
     assert main(["kernel", "--operation", operation, *arguments]) == 0
     compile(capsys.readouterr().out, "kernel", "exec")

@@ -10,7 +10,7 @@ import pytest
 import lbm
 from flows import FLOWS, SHAPE, noisy
 
-OPTIONS = {"collision": lbm.TRT(0.7), "precision": "float64"}
+OPTIONS = {"collision": lbm.TRT(0.7), "dtype": "float64"}
 
 
 def flow(device, **options):
@@ -20,7 +20,7 @@ def flow(device, **options):
 
 
 def test_statistics_are_those_of_the_samples(device, monkeypatch):
-    monkeypatch.setattr("lbm.simulation.SLAB_CELLS", 12 * 9 * 3)  # three slabs
+    monkeypatch.setattr("lbm._domain.domains.SLAB_CELLS", 12 * 9 * 3)  # three slabs
     s, statistics, samples = flow(device), lbm.Statistics(3, start=5), []
     s.run(20, callbacks=[statistics, lbm.Every(3, lambda s: samples.append((s.rho, s.u)))])
     rho, u = (np.array(x)[1:] for x in zip(*samples, strict=True))
@@ -60,14 +60,14 @@ def test_running_in_pieces_is_running_at_once(device):
 def test_an_interrupt_waits_for_the_end_of_the_step(pattern, monkeypatch):
     """Python handles Ctrl-C when compiled code returns: after a step, before it is counted."""
     s = flow("cpu", pattern=pattern)
-    step = s._domain.step
+    step = s.domain.step
 
     def interrupted(t):
         step(t)
         if t == 6:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(s._domain, "step", interrupted)
+    monkeypatch.setattr(s.domain, "step", interrupted)
     with pytest.raises(KeyboardInterrupt):
         s.run(20)
     assert s.steps == 7
@@ -80,7 +80,7 @@ def test_an_interrupt_waits_for_the_end_of_the_step(pattern, monkeypatch):
 def test_a_handler_may_set_another(monkeypatch):
     """The first Ctrl-C asks to stop, the second stops, even between a step and its count."""
     s, calls = flow("cpu"), []
-    step, handler = s._domain.step, signal.getsignal(signal.SIGINT)
+    step, handler = s.domain.step, signal.getsignal(signal.SIGINT)
 
     def asked(number, frame):
         calls.append(s.steps)
@@ -91,7 +91,7 @@ def test_a_handler_may_set_another(monkeypatch):
         for _ in range({3: 1, 6: 2}.get(t, 0)):
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(s._domain, "step", interrupted)
+    monkeypatch.setattr(s.domain, "step", interrupted)
     try:
         signal.signal(signal.SIGINT, asked)
         with pytest.raises(KeyboardInterrupt):
@@ -180,7 +180,7 @@ def test_the_first_bad_step_is_found_and_the_last_good_state_kept(pattern, devic
 def test_without_room_for_a_copy_the_check_tells_when_it_looked(options, monkeypatch):
     s = unstable("cpu", check=50, **options)
     monkeypatch.setattr(
-        "lbm._fields.stability.free_bytes", lambda device: s._domain.engine.state_bytes
+        "lbm._fields.stability.free_bytes", lambda device: s.domain.engine.state_bytes
     )
     with pytest.raises(lbm.UnstableError, match="no earlier state was kept") as caught:
         s.run(5000)
@@ -206,7 +206,7 @@ def test_nan_is_found_where_it_is(device):
     s.set(rho=rho)
     data = np.zeros((4, 7, 9, 12))
     data[1, 5, 6, 1] = np.nan
-    s._domain.write("write_equilibrium", 0, 0, data)
+    s.domain.write("write_equilibrium", 0, 0, data)
     with pytest.raises(lbm.UnstableError, match="not finite") as caught:
         s.require_stable()
     assert caught.value.cell == (1, 6, 5)

@@ -7,6 +7,7 @@ import lbm
 from flows import FLOWS, noisy, pair
 from lbm._engines.cpu_rows import SCRATCH_CELLS
 from lbm._engines.cpu_sweeps import CACHED_OFFSETS
+from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.reference import Reference
 
@@ -19,10 +20,11 @@ def difference(ours, theirs):
     return max(np.abs(ours.rho - rho).max(), np.abs(ours.u - u).max())
 
 
-def compare(flow, collision, precision, pattern, device, steps):
-    ours, theirs = pair(flow, collision, precision=precision, pattern=pattern, device=device)
-    assert difference(ours, theirs) < TOLERANCE[precision]
-    follow(ours, theirs, steps, TOLERANCE[precision])
+def compare(flow, collision, storage, pattern, device, steps):
+    options = PRECISIONS[storage].arguments
+    ours, theirs = pair(flow, collision, pattern=pattern, device=device, **options)
+    assert difference(ours, theirs) < TOLERANCE[storage]
+    follow(ours, theirs, steps, TOLERANCE[storage])
 
 
 def follow(ours, theirs, steps, tolerance):
@@ -35,7 +37,7 @@ def follow(ours, theirs, steps, tolerance):
 def make_both(shape, pattern, device, options):
     """Return a simulation and the reference with the same noise."""
     rho, u = noisy(shape)
-    ours = lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, precision="float64",
+    ours = lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, dtype="float64",
                           pattern=pattern, device=device, **options)  # fmt: skip
     theirs = Reference(shape, lbm.TRT(0.7), **options)
     theirs.set(rho, u)
@@ -49,10 +51,10 @@ def test_trt_in_float64(flow, pattern, device):
 
 
 @pytest.mark.parametrize("pattern", ["ab", "esoteric"])
-@pytest.mark.parametrize("precision", ["float32", "float16"])
+@pytest.mark.parametrize("storage", ["float32", "float16"])
 @pytest.mark.parametrize("flow", ["cavity with bodies", "open channel"])
-def test_other_precisions(flow, precision, pattern, device):
-    compare(flow, lbm.TRT(0.7), precision, pattern, device, 4)
+def test_other_precisions(flow, storage, pattern, device):
+    compare(flow, lbm.TRT(0.7), storage, pattern, device, 4)
 
 
 def test_bgk(device):

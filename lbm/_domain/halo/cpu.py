@@ -1,4 +1,4 @@
-"""Halo exchange between the two parts of a split domain, if both are in host memory."""
+"""Halo exchange between the parts of a split domain, if all are in host memory."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lbm._engines.engine import layer_heights
 
 
 def create_halo(device) -> Halo:
-    """Create the halo exchange between two blocks in host memory."""
+    """Create the halo exchange between blocks in host memory."""
     return Halo()
 
 
 class Halo:
-    """Copies planes between two blocks after every step."""
+    """Copies planes between blocks after every step."""
 
     def __init__(self):
         self._links: list = []
@@ -24,15 +24,15 @@ class Halo:
         """Allocate zeros for the populations of a block."""
         return np.zeros(shape, dtype)
 
-    def connect(self, parts, messages) -> None:
-        """Connect the parts; part k sends `messages[k][odd]` to the other after every step."""
-        self._links = [(parts[k], parts[1 - k], messages[k]) for k in (0, 1)]
+    def connect(self, links) -> None:
+        """Connect the parts by `domains.Link`s."""
+        self._links = links
 
     def wait(self) -> None:
         """Wait until all planes have arrived."""
 
     def exchange(self, t: int) -> None:
-        """Copy the planes of step t both ways, once the rows beside the cut have been stepped."""
+        """Copy the planes of step t, once the rows beside the cuts have been stepped."""
         for source, target, messages in self._links:
             tables, heights = messages[t % 2].tables, layer_heights(source, target)
             copy_planes(source.target(t), target.target(t), *tables, *heights)

@@ -47,13 +47,10 @@ class Halo:
         array[...] = 0
         return array
 
-    def connect(self, parts, messages) -> None:
-        """Connect the parts; part k sends `messages[k][odd]` to the other after every step."""
+    def connect(self, links) -> None:
+        """Connect the parts by `domains.Link`s."""
         with self.device.active():
-            self._launches = [
-                [self._prepare(parts[k], parts[1 - k], messages[k], t) for k in (0, 1)]
-                for t in (0, 1)
-            ]
+            self._launches = [[self._prepare(*link, t) for link in links] for t in (0, 1)]
 
     def _prepare(self, source, target, messages, t):
         message = messages[t]

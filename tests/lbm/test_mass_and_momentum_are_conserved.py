@@ -13,15 +13,15 @@ SHAPE = (16, 12, 10)
 EPS = {"float64": 2.3e-16, "float32": 1.2e-7}
 
 
-@pytest.mark.parametrize("precision", EPS)
-def test_periodic_box_keeps_mass_and_momentum(precision, device):
+@pytest.mark.parametrize("dtype", EPS)
+def test_periodic_box_keeps_mass_and_momentum(dtype, device):
     rho, u = noisy(SHAPE)
-    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), rho=rho, u=u, precision=precision,
+    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), rho=rho, u=u, dtype=dtype,
                        force=(1e-5, 0.0, 0.0), device=device)  # fmt: skip
     cells, steps = np.prod(SHAPE), 50
     mass, momentum = s.rho.sum(dtype=float), s.momentum()
     s.run(steps)
-    scale = cells * steps * EPS[precision]
+    scale = cells * steps * EPS[dtype]
     assert abs(s.rho.sum(dtype=float) - mass) < scale
     gained = s.momentum() - momentum - np.array([1e-5 * cells * steps, 0.0, 0.0])
     assert np.abs(gained).max() < scale
@@ -30,7 +30,7 @@ def test_periodic_box_keeps_mass_and_momentum(precision, device):
 def test_a_moving_lid_keeps_mass(device):
     walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.1, 0.0, 0.05)),
              "z": lbm.NoSlip()}  # fmt: skip
-    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), boundaries=walls, precision="float64",
+    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), boundaries=walls, dtype="float64",
                        force=(0.0, 1e-5, 0.0), device=device)  # fmt: skip
     s.run(60)
     cells = np.prod(SHAPE)
@@ -41,7 +41,7 @@ def test_a_moving_lid_keeps_mass(device):
 def test_force_on_a_body_is_what_the_fluid_loses(device):
     cells = lbm.geometry.sphere(SHAPE, (7.3, 6.0, 5.2), 2.6)
     rho, u = noisy(SHAPE)
-    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), precision="float64", device=device,
+    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), dtype="float64", device=device,
                        boundaries={"ball": lbm.Solid(cells, lbm.MovingWall((0.02, 0.0, -0.01)))},
                        rho=rho, u=u, force=(1e-5, 0.0, 0.0))  # fmt: skip
     for _ in range(4):  # even and odd
@@ -85,7 +85,7 @@ def test_closed_boxes_keep_mass_whatever_walls_meet(device):
             if k % 2:
                 walls["ball"] = lbm.Solid(ball, lbm.MovingWall((0.02, 0.0, 0.0)))
             s = lbm.Simulation(shape, collision=lbm.TRT(0.7), boundaries=walls, rho=rho, u=u,
-                               precision="float64", force=(1e-300, 0.0, 0.0), check=0,
+                               dtype="float64", force=(1e-300, 0.0, 0.0), check=0,
                                device=device)  # fmt: skip
             mass = s.rho[s.fluid].sum()
             if abs(s.run(3).rho[s.fluid].sum() - mass) > 1e-12:
@@ -100,7 +100,7 @@ def test_the_mass_that_a_flow_gains_can_be_read(device):
     options = {"collision": lbm.TRT(0.7), "boundaries": walls, "force": (1e-300, 0.0, 0.0),
                "device": device, "check": 0}  # fmt: skip
     exact, single = (
-        lbm.Simulation(SHAPE, precision=p, **options).run(5) for p in ("float64", "float32")
+        lbm.Simulation(SHAPE, dtype=p, **options).run(5) for p in ("float64", "float32")
     )
     gained = exact.drho.sum()
     assert 0.9 * 5e-8 * 120 < gained < 1.1 * 5e-8 * 120  # what the inlet has brought in

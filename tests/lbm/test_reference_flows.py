@@ -166,9 +166,10 @@ def test_shares_need_a_gpu(tmp_path, capsys):
         (["sphere", "--reynolds", "0"], "--reynolds: must be positive"),
         (["sphere", "--reynolds", "nan"], "--reynolds: must be positive"),
         (["terrain", "--steps", "-1"], "--steps: must be positive"),
-        (["bench", "--precision", "double"], "invalid choice: 'double'"),
+        (["bench", "--dtype", "double"], "invalid choice: 'double'"),
         (["bench", "--device", "gpu"], "device must be"),
-        (["bench", "--precision", "float16", "--size", "5"], "even nx"),
+        (["bench", "--dtype", "float64", "--storage", "float16"], "goes with"),
+        (["bench", "--storage", "float16", "--size", "5"], "even nx"),
         (["sphere", "--quick", "--reynolds", "1e9"], "valid only well below"),
     ],
 )

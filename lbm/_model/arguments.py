@@ -1,0 +1,116 @@
+"""Checks of a simulation's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hetero import validation
+from hetero.arrays import as_real
+from hetero.devices import Device
+from hetero.validation import check_finite, check_integer
+from lbm._model.lattice import CS2
+from lbm.boundaries import DENSITY_RANGE
+
+if TYPE_CHECKING:
+    from lbm._model.problem import Collision
+
+SOUND = float(CS2) ** 0.5
+"""Speed of sound in cells/step."""
+
+SPEED_LIMIT = 0.8 * SOUND
+"""Speed in cells/step above which a run stops: Mach 0.8, where the equilibrium is inaccurate."""
+
+MAX_CELLS = 1 << 32
+"""Number of cells that a domain must stay below: GPU kernels index them by 32 bits."""
+
+
+def check_shape(shape: Sequence[int]) -> tuple[int, int, int]:
+    """Return the shape of a domain as (nx, ny, nz), if it is valid."""
+    sizes = validation.check_shape("shape", shape)
+    if len(sizes) != 3 or min(sizes, default=0) < 1:
+        raise ValueError(f"shape must be three integers of at least 1, got {shape!r}")
+    nx, ny, nz = sizes
+    if nx * ny * nz >= MAX_CELLS:
+        raise ValueError(f"shape must have fewer than 2^32 cells, got {shape!r}")
+    return nx, ny, nz
+
+
+def check_collision(collision: Collision) -> Collision:
+    """Return `collision`, if it has the attributes of a collision operator."""
+    for attribute in ("tau", "rates", "relax"):
+        if not hasattr(collision, attribute):
+            raise TypeError(
+                f"collision must be an operator such as lbm.BGK(tau), got {collision!r}"
+            )
+    return collision
+
+
+def check_ratio(ratio: float | str, device: Device) -> float | str:
+    """Return the CPU's share of the rows, or "auto", if it suits the device."""
+    if ratio != "auto":
+        ratio = check_finite("ratio", ratio)
+        if not 0.0 <= ratio <= 1.0:
+            raise ValueError(f"ratio must lie in [0, 1] or be 'auto', got {ratio!r}")
+    if ratio != 0.0 and device.kind == "cpu":
+        raise ValueError(
+            f"ratio={ratio!r} splits the domain between the CPU and a GPU: it needs device='cuda'"
+        )
+    return ratio
+
+
+def check_callbacks(callbacks: Iterable[Callable]) -> list[tuple[Callable[[Any], object], int]]:
+    """Return the callbacks of a run and the number of steps from one call to the next."""
+    if callable(callbacks) or not isinstance(callbacks, Iterable):
+        raise TypeError(
+            f"callbacks must be a list of callables, got {callbacks!r}: write callbacks=[...]"
+        )
+    checked = list(callbacks)
+    for callback in checked:
+        if not callable(callback):
+            raise TypeError(f"callbacks must hold callables, got {callback!r}")
+    return [(c, check_integer("every", getattr(c, "every", 1), 1)) for c in checked]
+
+
+def check_moments(
+    shape: tuple[int, int, int], rho: ArrayLike, u: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rho and u as arrays in host memory, if their shapes and values are valid."""
+    rho, u = as_real("rho", rho), as_real("u", u)
+    if rho.shape not in ((), shape):
+        raise ValueError(f"rho must be a number or of shape {shape}, got {rho.shape}")
+    if u.shape not in ((3,), (3, *shape)):
+        raise ValueError(f"u must be three numbers or of shape {(3, *shape)}, got {u.shape}")
+    if not (np.isfinite(rho).all() and np.isfinite(u).all() and (rho > 0).all()):
+        raise ValueError("rho must be finite and positive, u finite")
+    return rho, u
+
+
+def require_moderate(fluid: np.ndarray, rho: np.ndarray, u: np.ndarray) -> None:
+    """Raise ValueError if a fluid cell is outside the valid range of densities and speeds.
+
+    `fluid` [x, y, z] is True in fluid cells; rho and u are arrays as `check_moments` returns them.
+    """
+    low, high = DENSITY_RANGE
+    square = (u**2).sum(axis=0)
+    wrong = ~((rho >= low) & (rho <= high)) | (square > SPEED_LIMIT**2)
+    if not wrong.any():
+        return
+    wrong = np.broadcast_to(wrong, fluid.shape) & fluid
+    if not wrong.any():  # values inside solids do not matter
+        return
+    cell = tuple(map(int, np.unravel_index(int(wrong.argmax()), fluid.shape)))
+    density, speed = (float(np.broadcast_to(a, fluid.shape)[cell]) for a in (rho, np.sqrt(square)))
+    if speed > SPEED_LIMIT:
+        raise ValueError(
+            f"u is {speed:.3g} cells/step in cell {cell}, Mach {speed / SOUND:.2g}: the method "
+            f"is valid only well below the speed of sound ({SOUND:.3g}), and runs stop at "
+            f"{SPEED_LIMIT:.3g}. Use a smaller time step (lbm.Units does it for you)"
+        )
+    raise ValueError(
+        f"rho is {density:.3g} in cell {cell}, but must lie in [{low}, {high}]: the density of "
+        "a flow in lattice units is 1 to within about its Mach number squared"
+    )

@@ -1,0 +1,46 @@
+"""Old names of arguments and modules, which work for one more release."""
+
+import numpy as np
+import pytest
+
+import lbm
+from lbm.__main__ import main
+from lbm.flows import vortices
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("float64", {"dtype": "float64"}),
+        ("float32", {}),
+        ("float16", {"dtype": "float32", "storage": "float16"}),
+    ],
+)
+def test_precision_stands_for_dtype_and_storage(old, new):
+    with pytest.deprecated_call(match="the old form goes with the next release") as caught:
+        before = vortices(8, precision=old, device="cpu").simulation
+    assert caught[0].filename == __file__
+    after = vortices(8, **new, device="cpu").simulation
+    assert repr(before) == repr(after)
+    assert np.array_equal(before.run(3).u, after.run(3).u)
+
+
+def test_a_simulation_takes_the_old_precision():
+    with pytest.deprecated_call(match="dtype='float32', storage='float16'"):
+        s = lbm.Simulation((4, 4, 4), precision="float16", device="cpu")
+    assert "dtype='float32', storage='float16'" in repr(s)
+
+
+def test_the_command_line_takes_the_old_precision(capsys):
+    with pytest.deprecated_call(match="--dtype float32 --storage float16"):
+        assert main(["kernel", "--precision", "float16"]) == 0
+    old = capsys.readouterr().out
+    assert main(["kernel", "--storage", "float16"]) == 0
+    assert capsys.readouterr().out == old
+
+
+def test_old_modules_have_their_old_names():
+    with pytest.deprecated_call(match=r"lbm\.engine is now"):
+        from lbm.engine import Box, Engine, Problem
+
+    assert all(isinstance(c, type) for c in (Box, Engine, Problem))

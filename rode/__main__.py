@@ -1,4 +1,4 @@
-"""`python -m rode study [WHAT ...]` and `quality`: the paper's experiments on this machine."""
+"""`python -m rode study [WHAT ...]` and `quality`: experiments of Riesinger (2017), run here."""
 
 from __future__ import annotations
 

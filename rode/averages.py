@@ -1,14 +1,16 @@
-"""Averages and Riemann sums over coarse steps of a path in memory (the paper's chapter 10)."""
+"""Averages and Riemann sums over coarse steps of a path in memory (Riesinger 2017, chapter 10)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from hetero import region, validation
 from hetero.arrays import Workspace, as_real
-from hetero.devices import device_of, resolve
+from hetero.devices import Device, device_of, resolve
 from hetero.jit import loops_for
 from rode._solver.schemes import MOST
 
@@ -16,13 +18,14 @@ BREAK_EVEN = 4_000_000
 """Elements from which a GPU is faster although they are copied to it."""
 
 
-def average(path, steps: int, *, device=None):
-    """A_1 = 1/M sum of O_j over j < M, for each stretch of M = `steps` elements.
+def average(path: Any, steps: int, *, device: Device | str | None = None) -> Any:
+    """Compute A_1 = 1/M sum of O_j over j < M, for each stretch of M = `steps` elements.
 
     Parameters
     ----------
     path : (n M,) array, float32 or float64 (others become float64); on a GPU it stays there
     steps : M
+    device : where to compute; None: where `path` is, or a GPU if there is one and it is long
 
     Returns
     -------
@@ -36,21 +39,27 @@ def average(path, steps: int, *, device=None):
     return _weighted(path, steps, device, lambda M: [(1.0 / M, 0.0, 0.0)])[0]
 
 
-def double_average(path, steps: int, *, device=None):
-    """A_2 = 2/M^2 sum of (M - j) O_j over j < M; as `average`. Of O = 1 it is 1 + 1/M."""
+def double_average(path: Any, steps: int, *, device: Device | str | None = None) -> Any:
+    """Compute A_2 = 2/M^2 sum of (M - j) O_j over j < M; the arguments are those of `average`.
+
+    For O = 1 it is 1 + 1/M.
+    """
     return _weighted(path, steps, device, lambda M: [(0.0, 0.0, 0.0), (2.0 / M, 0.0, 0.0)])[1]
 
 
-def riemann_sums(path, steps: int, delta: float, count: int, *, device=None):
-    """T_d = delta/d! sum over j = 1 .. M of (h - j delta)^d (O_j - O_0), d < `count`, h = M delta.
+def riemann_sums(
+    path: Any, steps: int, delta: float, count: int, *, device: Device | str | None = None
+) -> list[Any]:
+    """Compute T_d = delta/d! sum over j = 1 .. M of (h - j delta)^d (O_j - O_0), h = M delta.
 
-    The paper's (10.3). `path` has n M + 1 elements, stretches share their ends; the result is a
-    list of `count` arrays of shape (n,).
+    There are `count` of them, for d = 0 and on.
+    See Riesinger (2017, equation 10.3). `path` has n M + 1 elements, stretches share their ends;
+    the result is a list of `count` arrays of shape (n,).
     """
     delta = validation.check_in_range("delta", delta, 0.0, math.inf, closed="neither")
     count = validation.check_integer("count", count, 1, MOST)
 
-    def weights(M):
+    def weights(M: int) -> list[tuple[float, float, float]]:
         h = M * delta
         scales = (delta * h**d / math.factorial(d) for d in range(count))
         ones = [float(M)] + [float(np.sum((np.arange(M) / M) ** d)) for d in range(1, count)]
@@ -60,7 +69,13 @@ def riemann_sums(path, steps: int, delta: float, count: int, *, device=None):
     return _weighted(path, steps, device, weights, 1)
 
 
-def _weighted(path, steps, device, weights, extra=0):
+def _weighted(
+    path: Any,
+    steps: int,
+    device: Device | str | None,
+    weights: Callable[[int], list[tuple[float, float, float]]],
+    extra: int = 0,
+) -> list[Any]:
     """Return weighted sums of every stretch of M = `steps` elements.
 
     Row d of weights(M) is (scale, first, last); it gives scale (S_d + first O_0 + last O_M), where
@@ -82,10 +97,8 @@ def _weighted(path, steps, device, weights, extra=0):
         work = Workspace(device, path)
         x = work.input("path", path, dtype)
         flat = work.output((len(factors), windows), dtype)
-        sums, loops = (
-            flat.reshape((len(factors), windows)),
-            loops_for("rode._paths.averages", device),
-        )
+        sums = flat.reshape((len(factors), windows))
+        loops = loops_for("rode._paths.averages", device)
         loops.sums(x, int(steps), sums, work.stream)
         loops.finish(x, int(steps), np.array(factors, dtype), sums, work.stream)
         averages = work.result(flat, (len(factors), windows))

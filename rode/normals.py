@@ -1,17 +1,22 @@
-"""Normal random numbers by four methods, from counter-based words."""
+"""Normal random numbers by several methods, from counter-based words."""
 
 from __future__ import annotations
 
 import contextlib
 import math
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hetero import memory, philox, region, validation
 from hetero.arrays import Workspace
 from hetero.cuda.launch import DEFAULT_SHARED_MEMORY
 from hetero.devices import Device, device_of, resolve
 from hetero.jit import loops_for
+
+Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
+"""What `rng` may be; see `hetero.philox.key`."""
 
 BREAK_EVEN = 1_000_000
 """Number of normals above which a GPU is faster, including the copy to the host."""
@@ -32,17 +37,17 @@ STREAM = philox.STREAMS["rode.normal"]
 
 
 def normal(
-    size=None,
+    size: int | tuple[int, ...] | None = None,
     *,
-    dtype=np.float64,
+    dtype: DTypeLike = np.float64,
     method: str = "box-muller",
-    rng=None,
+    rng: Seed = None,
     path: int = 0,
     strips: int = 4096,
     table: str = "shared",
-    out=None,
-    device=None,
-):
+    out: Any = None,
+    device: Device | str | None = None,
+) -> Any:
     """Draw independent standard normal numbers.
 
     Parameters
@@ -128,7 +133,7 @@ def normal(
         return work.result(array, shape, out)
 
 
-def places_of(device: Device, out, like=None) -> list[Device]:
+def places_of(device: Device, out: Any, like: Any = None) -> list[Device]:
     """Return the devices on which a result takes new memory.
 
     `like` is the input whose library the result follows. What a GPU draws for the host takes
@@ -139,17 +144,18 @@ def places_of(device: Device, out, like=None) -> list[Device]:
     return [device] * on_gpu + [Device("cpu")] * on_host
 
 
-def float_type(dtype, out=None) -> np.dtype:
+def float_type(dtype: DTypeLike, out: Any = None) -> np.dtype:
     """Return the data type of `out`, or `dtype`; raise ValueError unless float32 or float64."""
     if out is not None and not hasattr(out, "dtype"):
         raise TypeError(f"out must be an array, got {type(out).__name__}")
-    name = dtype if out is None else str(out.dtype).removeprefix("torch.")
+    name: Any = dtype if out is None else str(out.dtype).removeprefix("torch.")
     with contextlib.suppress(TypeError):
         name = np.dtype(name).name
     return np.dtype(validation.check_choice("dtype", name, ("float64", "float32")))
 
 
-def _edges(method, strips, table, dtype):
+def _edges(method: str, strips: int, table: str, dtype: np.dtype) -> np.ndarray | None:
+    """Return the edges of a Ziggurat's strips; None for other methods."""
     if method != "ziggurat":
         return None
     from rode._normals.ziggurat.tables import ziggurat
@@ -162,7 +168,7 @@ def _edges(method, strips, table, dtype):
     return edges
 
 
-def fits_in_shared_memory(strips: int, dtype) -> bool:
+def fits_in_shared_memory(strips: int, dtype: DTypeLike) -> bool:
     """Return whether the table of a Ziggurat fits into the shared memory of any GPU."""
     return (strips + 1) * np.dtype(dtype).itemsize <= DEFAULT_SHARED_MEMORY
 
@@ -183,14 +189,30 @@ class Generator:
     (3,)
     """
 
-    def __init__(self, rng=None, *, method="box-muller", dtype=np.float64, device=None):
+    def __init__(
+        self,
+        rng: Seed = None,
+        *,
+        method: str = "box-muller",
+        dtype: DTypeLike = np.float64,
+        device: Device | str | None = None,
+    ) -> None:
         validation.check_choice("method", method, METHODS)
         self._key = np.random.SeedSequence([int(w) for w in philox.key(rng)])
         self._calls = 0
-        self._settings = {"method": method, "dtype": dtype, "device": device}
+        self._settings: dict[str, Any] = {"method": method, "dtype": dtype, "device": device}
 
-    def standard_normal(self, size=None, dtype=None, out=None):
-        """Standard normal numbers; every call takes the next of 2^32 sequences."""
+    def __repr__(self) -> str:
+        dtype, method = np.dtype(self._settings["dtype"]).name, self._settings["method"]
+        return f"Generator(method={method!r}, dtype={dtype!r}; {self._calls} calls)"
+
+    def standard_normal(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+    ) -> Any:
+        """Draw standard normal numbers; every call takes the next of 2^32 sequences."""
         if self._calls >= 2**32:
             raise RuntimeError("this generator has given all of its 2^32 sequences")
         settings = self._settings | ({} if dtype is None else {"dtype": dtype})
@@ -198,8 +220,10 @@ class Generator:
         self._calls += 1
         return numbers
 
-    def normal(self, loc=0.0, scale=1.0, size=None):
-        """Normal numbers of mean `loc` and standard deviation `scale` (host arrays)."""
+    def normal(
+        self, loc: float = 0.0, scale: float = 1.0, size: int | tuple[int, ...] | None = None
+    ) -> Any:
+        """Draw normal numbers of mean `loc` and standard deviation `scale` (host arrays)."""
         loc, scale = (
             validation.check_finite("loc", loc),
             validation.check_in_range("scale", scale, 0.0, math.inf),
@@ -208,5 +232,5 @@ class Generator:
         return numbers * numbers.dtype.type(scale) + numbers.dtype.type(loc)
 
     def spawn(self, count: int) -> list[Generator]:
-        """Independent generators with the same settings."""
+        """Return independent generators with the same settings."""
         return [Generator(seed, **self._settings) for seed in self._key.spawn(count)]

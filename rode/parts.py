@@ -5,20 +5,26 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import hetero
 from hetero import philox, validation
 from hetero.devices import Device, resolve
+from hetero.progress_bar import progress as _progress
 from rode._solver.memory_forecast import require_memory_of_result
 from rode._solver.plan import Plan, choose_threads_per_path
 from rode._solver.stopping import new_flag, results_of, use_flag
 from rode.problems import Problem
-from rode.results import Quantiles, Result, Work
+from rode.results import Quantiles, Reduction, Result, Work
 from rode.solving import reductions_of, solve
+
+if TYPE_CHECKING:
+    from rode.normals import Seed
 
 
 def solve_in_parts(
@@ -27,13 +33,14 @@ def solve_in_parts(
     *,
     paths: int,
     parts: int | None = None,
-    devices=None,
     executor: Executor | None = None,
-    rng=None,
-    reduction="moments",
-    **settings,
+    rng: Seed = None,
+    reduction: Reduction | Sequence[Reduction] = "moments",
+    progress: bool = False,
+    devices: Device | str | Iterable[Device | str] | None = None,
+    **settings: Any,
 ) -> Result:
-    """`rode.solve` with the paths shared out in ranges of nearly equal size.
+    """Solve as `rode.solve` does, with the paths shared out in ranges of nearly equal size.
 
     A path has the same floats in any range, on any of the devices of one kind; `paths` and `peaks`
     of the result do not depend on the number of parts, `mean` and `variance` only in the last
@@ -44,7 +51,6 @@ def solve_in_parts(
     problem, method, settings : as for `rode.solve`
     paths : of all parts
     parts : how many; None: one for each device
-    devices : sequence of devices, which take parts in turn; None: every GPU, or the CPU
     executor : concurrent.futures.Executor, optional
         Takes the parts: processes, or `mpi4py.futures.MPIPoolExecutor`; the problem's functions
         must then be importable, and the processes must not be forks of one that has computed:
@@ -53,6 +59,8 @@ def solve_in_parts(
     rng : as for `rode.solve`, which gives the same paths for an int or a SeedSequence
     reduction : "paths", "moments", "peaks", or a tuple of them
         Quantiles of parts do not give quantiles of all.
+    progress : whether to show on the terminal how many parts are done
+    devices : sequence of devices, which take parts in turn; None: every GPU, or the CPU
 
     Returns
     -------
@@ -72,8 +80,8 @@ def solve_in_parts(
         raise ValueError(
             "reduction=Quantiles(..) cannot be joined from parts; take 'paths', or rode.solve"
         )
-    devices = _devices(devices)
-    parts = validation.check_integer("parts", len(devices) if parts is None else parts, 1, paths)
+    machines = _devices(devices)
+    parts = validation.check_integer("parts", len(machines) if parts is None else parts, 1, paths)
     first = validation.check_integer("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
     if not isinstance(rng, Integral | np.random.SeedSequence):
         rng = np.random.SeedSequence([int(word) for word in philox.key(rng)])
@@ -83,21 +91,22 @@ def solve_in_parts(
     require_memory_of_result(plan, reductions, every)
     # As many threads a path as for all of them: sums are rounded alike in every part.
     threads_per_path = choose_threads_per_path(
-        plan, settings.pop("threads_per_path", None), devices[0]
+        plan, settings.pop("threads_per_path", None), machines[0]
     )
     settings |= {"rng": rng, "reduction": reductions, "threads_per_path": threads_per_path}
     tasks = []
     for number in range(parts):
         low, high = (paths * k // parts for k in (number, number + 1))
-        range_settings = {"first_path": first + low, "paths": high - low}
-        range_settings["device"] = str(devices[number % len(devices)])
+        range_settings: dict[str, Any] = {"first_path": first + low, "paths": high - low}
+        range_settings["device"] = str(machines[number % len(machines)])
         tasks.append((_part_of(problem, low, high), method, settings | range_settings))
     if executor is not None:
-        return _join(list(executor.map(_solve, tasks)))
+        results = executor.map(_solve, tasks)
+        return _join([next(results) for _ in _progress(tasks, problem.name, enabled=progress)])
     flag = new_flag()
-    with ThreadPoolExecutor(len(devices)) as threads:
-        results = results_of([threads.submit(_solve, task, flag) for task in tasks], flag)
-    return _join(results)
+    with ThreadPoolExecutor(len(machines)) as threads:
+        futures = [threads.submit(_solve, task, flag) for task in tasks]
+        return _join(results_of(futures, flag, title=problem.name, show_progress=progress))
 
 
 def joined(results: list[Result]) -> Result:
@@ -111,16 +120,16 @@ def _join(results: list[Result]) -> Result:
         return results.pop()
     paths = None
     if results[0].paths is not None:
-        ends = np.cumsum([r.paths.shape[2] for r in results])
-        paths = np.empty((*results[0].paths.shape[:2], ends[-1]), results[0].paths.dtype)
-        for number, end in enumerate(ends):
-            part = results[number].paths
-            paths[:, :, end - part.shape[2] : end] = part
-            results[number] = dataclasses.replace(results[number], paths=None)
-            del part
+        shape = *results[0].paths.shape[:2], sum(r.work.paths for r in results)
+        paths, end = np.empty(shape, results[0].paths.dtype), 0
+        for number, result in enumerate(results):
+            begin, end = end, end + result.work.paths
+            paths[:, :, begin:end] = result.paths
+            results[number] = dataclasses.replace(result, paths=None)
+            del result
     first, works = results[0], [r.work for r in results]
     mean, variance = _moments(results)
-    failures = [r.message for r in results if r.status != "success"]
+    failures = [r.message for r in results if not r.success]
     return dataclasses.replace(
         first,
         work=Work(
@@ -132,37 +141,43 @@ def _join(results: list[Result]) -> Result:
         status="diverged" if failures else "success",
         message="; ".join(failures) if failures else first.message,
         paths=paths,
-        peaks=None if first.peaks is None else np.concatenate([r.peaks for r in results], axis=1),
+        peaks=None if first.peaks is None else _concatenate_peaks(results),
         mean=mean,
         variance=variance,
     )
 
 
-def _moments(results):
-    """Return mean and variance by Chan, Golub and LeVeque's update, part after part."""
+def _concatenate_peaks(results: list[Result]) -> np.ndarray:
+    return np.concatenate([r.peaks for r in results if r.peaks is not None], axis=1)
+
+
+def _moments(results: list[Result]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return mean and variance by the update of Chan, Golub and LeVeque (1983), part after part."""
     if results[0].mean is None:
         return None, None
-    count, mean, squares = 0, 0.0, 0.0
+    count, mean, squares = 0, np.zeros(()), np.zeros(())
     for r in results:
         added = r.work.paths
-        distance, total = r.mean - mean, count + added
-        inner = 0.0 if added == 1 else r.variance * (added - 1)
+        distance, total = np.asarray(r.mean) - mean, count + added
+        inner = 0.0 if added == 1 else np.asarray(r.variance) * (added - 1)
         squares = squares + inner + distance**2 * (count * added / total)
         mean = mean + distance * (added / total)
         count = total
     return mean, squares / (count - 1) if count > 1 else np.full_like(mean, math.nan)
 
 
-def _checked(problem, method, paths, settings) -> Plan:
+def _checked(problem: Problem, method: str, paths: int, settings: dict[str, Any]) -> Plan:
+    """Check the arguments as `rode.solve` does."""
     for name in ("t_span", "h"):
         if name not in settings:
             raise TypeError(f"solve_in_parts needs {name}=, as rode.solve")
-    usual = {"delta": None, "sampling": "path", "dtype": np.float64, "normals": None}
-    checked_settings = usual | {k: v for k, v in settings.items() if k in (*usual, "t_span", "h")}
-    return Plan.checked(problem, method, paths=paths, **checked_settings)
+    names = ("t_span", "h", "delta", "sampling", "dtype", "normals")
+    planned = {name: settings[name] for name in names if name in settings}
+    return Plan.checked(problem, method, paths=paths, **planned)
 
 
-def _devices(devices) -> list[Device]:
+def _devices(devices: Device | str | Iterable[Device | str] | None) -> list[Device]:
+    """Return the devices, which must be of one kind."""
     if devices is None:
         gpus = [d for d in hetero.available() if d.kind == "cuda"]
         return gpus or [resolve("cpu")]
@@ -183,7 +198,7 @@ def _part_of(problem: Problem, low: int, high: int) -> Problem:
     return dataclasses.replace(problem, parameters=problem.parameters[:, low:high])
 
 
-def _solve(task, flag=None) -> Result:
+def _solve(task: tuple[Problem, str, dict[str, Any]], flag: np.ndarray | None = None) -> Result:
     """Solve one part; in a thread of this process it stops when `flag` is set."""
     problem, method, settings = task
     with contextlib.nullcontext() if flag is None else use_flag(flag):

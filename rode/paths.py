@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,12 @@ from rode._paths.fill import PathFiller
 from rode.normals import float_type, places_of
 from rode.process import Process, process_of
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from hetero.devices import Device
+    from rode.normals import Seed
+
 METHODS = ("bridge", "scan", "sweeps")
 
 BREAK_EVEN = 1_000_000
@@ -20,35 +27,35 @@ BREAK_EVEN = 1_000_000
 
 
 def ornstein_uhlenbeck(
-    size,
+    size: int | tuple[int, ...] | None,
     delta: float,
     *,
     process: Process | None = None,
     start: float | None = None,
     method: str | None = None,
-    noise=None,
-    dtype=np.float64,
+    noise: Any = None,
+    dtype: DTypeLike = np.float64,
     normals: str | None = None,
-    rng=None,
+    rng: Seed = None,
     first_path: int = 0,
-    out=None,
-    device=None,
-):
-    """O_1, O_2, .. of dO = -O/tau dt + sqrt(c) dW at steps of delta, one path or many.
+    out: Any = None,
+    device: Device | str | None = None,
+) -> Any:
+    """Compute O_1, O_2, .. of dO = -O/tau dt + sqrt(c) dW at steps of delta, one path or many.
 
     Parameters
     ----------
     size : int, or (paths, steps); taken from `out` or `noise` where it is None
     delta : step, s
     process : `rode.Process(tau, c)`; tau = c = 1 if None
-    start : O_0; None draws it from the stationary law, for each path
+    start : O_0; None draws it from the stationary distribution, for each path
     method : {"bridge", "scan", "sweeps"}
         - "scan": O' = mu O + sigma n, as a prefix sum in one pass: the noise is drawn on the fly
           or given
-        - "bridge": the same law, not the same function of the noise: the values at the ends of
-          tiles are drawn first (a path of its own, 1024 times coarser in float32), then each tile
-          is walked and bent to end where it should. No tile waits for another.
-        - "sweeps": the paper's up-sweep, down-sweep and fix-up, of given noise
+        - "bridge": the same distribution, not the same function of the noise: the values at the
+          ends of tiles are drawn first (a path of its own, 1024 times coarser in float32), then
+          each tile is walked and bent to end where it should. No tile waits for another.
+        - "sweeps": up-sweep, down-sweep and fix-up of given noise (Riesinger 2017, section 9.2)
 
         None: "bridge" for one path without noise, else "scan".
     noise : array of standard normal numbers, of the shape of the result; on a GPU it stays there
@@ -57,7 +64,7 @@ def ornstein_uhlenbeck(
     rng : None, int, SeedSequence or NumPy Generator
     first_path : number of the first path
     out : array to fill
-    device : where
+    device : where to compute; None: a GPU if there is one and the work is large
 
     Returns
     -------
@@ -111,5 +118,7 @@ def ornstein_uhlenbeck(
         array = work.output(shape, dtype, out)
         source = None if noise is None else work.input("noise", noise, dtype)
         filler = PathFiller(process, delta, dtype, normals, key, device, work.stream)
-        filler.fill(method, start, first_path, source, array, shape)
+        rows = (1, *shape)[-2:]
+        source = None if source is None else source.reshape(rows)
+        filler.fill(method, start, first_path, source, array.reshape(rows))
         return work.result(array, shape, out)

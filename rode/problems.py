@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hetero import validation
 from hetero.arrays import as_real
+from hetero.notebook import html_table
 from rode._solver.problem_checks import called, outputs_of, start_of, table_of, tried
 from rode.process import Process, process_of
 
@@ -17,9 +20,18 @@ SETS = 1 << 14
 """Largest number of parameter sets that are checked one by one; not tuned."""
 
 
-@dataclass(frozen=True, eq=False)
+UserFunction: TypeAlias = Callable[..., Any]
+"""A scalar function of tuples, plain or compiled by Numba; the docstrings say of which."""
+
+Start: TypeAlias = Sequence[float] | UserFunction | None
+"""Numbers to start from, or a function (O, p) -> tuple."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Problem:
-    """x' = H(x) + B O, or x' = G(t, O) + g(t, O) H(x). Made by `additive`, `separable` and others.
+    """Equation x' = H(x) + B O, or x' = G(t, O) + g(t, O) H(x).
+
+    `additive`, `separable` and the functions for well-known equations make one.
 
     Attributes
     ----------
@@ -32,25 +44,47 @@ class Problem:
     parameters : (numbers, sets) array: one set, or one a path
     outputs : names
     process : O
-    start_process : O at the beginning; None draws it from the stationary law
+    start_process : O at the beginning; None draws it from the stationary distribution
     start_numbers : x at the beginning, where numbers were given for it
         Then `start` reads them behind the parameters, see `table`.
     """
 
     dimension: int
-    H: Callable
-    B: Callable | None
-    G: Callable | None
-    g: Callable | None
+    H: UserFunction
+    B: UserFunction | None
+    G: UserFunction | None
+    g: UserFunction | None
     linear: bool
-    observe: Callable
-    start: Callable
-    parameters: np.ndarray = field(repr=False)
+    observe: UserFunction
+    start: UserFunction
+    parameters: np.ndarray
     outputs: tuple[str, ...]
     process: Process
     start_process: float | None
     name: str = "problem"
     start_numbers: tuple[float, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"Problem({self.name!r}: {self._equation}, dimension {self.dimension}, "
+            f"outputs {', '.join(self.outputs)}, {self.process})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("equation", self._equation),
+            ("dimension", self.dimension),
+            ("outputs", ", ".join(self.outputs)),
+            ("parameters", f"{self.parameters.shape[0]} numbers, {self.sets} sets"),
+            ("process", str(self.process)),
+        ]
+        return html_table(f"rode.Problem: {self.name}", rows)
+
+    @property
+    def _equation(self) -> str:
+        if self.B is None:
+            return "x' = G(t, O) + g(t, O) H(x)"
+        return "x' = A x + B O" if self.linear else "x' = H(x) + B O"
 
     @property
     def sets(self) -> int:
@@ -92,20 +126,20 @@ class Problem:
 
 
 def additive(
-    H: Callable,
-    B: Callable,
+    H: UserFunction,
+    B: UserFunction,
     *,
     dimension: int,
     linear: bool = False,
-    parameters: Sequence = (),
-    start=None,
-    observe: Callable | None = None,
+    parameters: Sequence[ArrayLike] = (),
+    start: Start = None,
+    observe: UserFunction | None = None,
     outputs: Sequence[str] | None = None,
     process: Process | None = None,
     start_process: float | None = None,
     name: str = "additive problem",
 ) -> Problem:
-    """x' = H(x) + B O: the noise enters linearly.
+    """Describe x' = H(x) + B O: the noise enters linearly.
 
     Parameters
     ----------
@@ -120,7 +154,7 @@ def additive(
     observe : (t, x, O, p) -> tuple of outputs; x if None
     outputs : their names
     process : `rode.Process(tau, c)`; tau = c = 1 if None
-    start_process : O at the beginning; None draws it from the stationary law
+    start_process : O at the beginning; None draws it from the stationary distribution
 
     Raises
     ------
@@ -128,50 +162,64 @@ def additive(
         Naming the argument: wrong lengths, NaN, an H that is not linear though `linear` is set.
     """
     return _make_problem(
-        *(dimension, H, B, None, None, linear, parameters, start, observe, outputs, process),
-        *(start_process, name),
+        functions={"H": H, "B": B, "observe": observe},
+        dimension=dimension,
+        linear=linear,
+        parameters=parameters,
+        start=start,
+        outputs=outputs,
+        process=process,
+        start_process=start_process,
+        name=name,
     )
 
 
 def separable(
-    G: Callable,
-    g: Callable,
-    H: Callable,
+    G: UserFunction,
+    g: UserFunction,
+    H: UserFunction,
     *,
     dimension: int,
-    parameters: Sequence = (),
-    start=None,
-    observe: Callable | None = None,
+    parameters: Sequence[ArrayLike] = (),
+    start: Start = None,
+    observe: UserFunction | None = None,
     outputs: Sequence[str] | None = None,
     process: Process | None = None,
     start_process: float | None = None,
     name: str = "separable problem",
 ) -> Problem:
-    """x' = G(t, O) + g(t, O) H(x), the paper's (7.7).
+    """Describe x' = G(t, O) + g(t, O) H(x) (Riesinger 2017, equation 7.7).
 
     `G` is (t, O, p) -> tuple and `g` is (t, O, p) -> number; the rest as for `additive`.
     """
     return _make_problem(
-        *(dimension, H, None, G, g, False, parameters, start, observe, outputs, process),
-        *(start_process, name),
+        functions={"H": H, "G": G, "g": g, "observe": observe},
+        dimension=dimension,
+        linear=False,
+        parameters=parameters,
+        start=start,
+        outputs=outputs,
+        process=process,
+        start_process=start_process,
+        name=name,
     )
 
 
 def kanai_tajimi(
-    zeta=0.64,
-    omega=15.56,
+    zeta: ArrayLike = 0.64,
+    omega: ArrayLike = 15.56,
     *,
     tau: float = 1.0,
     c: float = 1.0,
-    outputs: Sequence[str] = ("displacement", "velocity", "acceleration"),
+    outputs: str | Sequence[str] = ("displacement", "velocity", "acceleration"),
     start_process: float | None = None,
 ) -> Problem:
-    """The ground under an earthquake: x'' + 2 zeta omega x' + omega^2 x = -sqrt(c) xi (paper, 7.3).
+    """Describe the ground in an earthquake: x'' + 2 zeta omega x' + omega^2 x = -sqrt(c) xi.
 
-    With O of relaxation time tau and x' = -(z + O) this is x' = -(z + O),
-    z' = -2 zeta omega (z + O) + omega^2 x + O/tau; the paper's (7.6) has O for O/tau and holds for
-    tau = 1 only. The ground starts at rest. The acceleration is that of the ground,
-    u'' = -2 zeta omega x' - omega^2 x, whose stationary variance is
+    With O of relaxation time tau this is x' = -(z + O),
+    z' = -2 zeta omega (z + O) + omega^2 x + O/tau. Riesinger (2017, section 7.3) has O for O/tau in
+    equation 7.6, which holds for tau = 1 only. The ground starts at rest. The acceleration is that
+    of the ground, u'' = -2 zeta omega x' - omega^2 x, whose stationary variance is
     c omega (1 + 4 zeta^2)/(4 zeta) for every tau: 16.0365 m^2/s^4 with Housner's parameters.
 
     Parameters
@@ -207,8 +255,14 @@ def kanai_tajimi(
     )
 
 
-def relaxation(start: float = 0.0, *, tau=1.0, c=1.0, start_process=None) -> Problem:
-    """x' = -x + O. For tau = c = 1 and O_0 = o: E x = e^-t (x_0 + t o)."""
+def relaxation(
+    start: float = 0.0,
+    *,
+    tau: float = 1.0,
+    c: float = 1.0,
+    start_process: float | None = None,
+) -> Problem:
+    """Describe x' = -x + O. For tau = c = 1 and O_0 = o: E x = e^-t (x_0 + t o)."""
     from rode._solver import problem_functions as functions
 
     return additive(
@@ -223,8 +277,14 @@ def relaxation(start: float = 0.0, *, tau=1.0, c=1.0, start_process=None) -> Pro
     )
 
 
-def growth(start: float = 1.0, *, tau=1.0, c=1.0, start_process=None) -> Problem:
-    """x' = O x, separable with G = 0, g = O, H = x: x = x_0 exp(int O)."""
+def growth(
+    start: float = 1.0,
+    *,
+    tau: float = 1.0,
+    c: float = 1.0,
+    start_process: float | None = None,
+) -> Problem:
+    """Describe x' = O x, separable with G = 0, g = O, H = x: x = x_0 exp(int O)."""
     from rode._solver import problem_functions as functions
 
     return separable(
@@ -240,24 +300,43 @@ def growth(start: float = 1.0, *, tau=1.0, c=1.0, start_process=None) -> Problem
 
 
 def _make_problem(
-    dimension, H, B, G, g, linear, parameters, start, observe, outputs, process, start_process, name
+    *,
+    functions: dict[str, UserFunction | None],
+    dimension: int,
+    linear: bool,
+    parameters: Sequence[ArrayLike],
+    start: Start,
+    outputs: Sequence[str] | None,
+    process: Process | None,
+    start_process: float | None,
+    name: str,
 ) -> Problem:
-    from rode._solver import problem_functions as functions
+    """Check the parts of a problem, compile its functions and call each of them once."""
+    from rode._solver.problem_functions import compiled, identity
 
     dimension = validation.check_integer("dimension", dimension, 1)
-    process = process_of(process)
     if start_process is not None:
         start_process = validation.check_finite("start_process", start_process)
     table = table_of(parameters)
-    for label, f in (("H", H), ("B", B), ("G", G), ("g", g), ("observe", observe)):
-        if f is not None and not callable(f):
-            raise TypeError(f"{label} must be a function, got {f!r}")
-    start, numbers = start_of(start, dimension, table.shape[0])
-    functions_of_problem = [None if f is None else functions.compiled(f) for f in (H, B, G, g)]
-    observe = functions.identity if observe is None else functions.compiled(observe)
-    start = functions.compiled(start)
+    for label, function in functions.items():
+        if not callable(function) and not (label == "observe" and function is None):
+            raise TypeError(f"{label} must be a function, got {function!r}")
+    start_function, numbers = start_of(start, dimension, table.shape[0])
+    callables = {label: None if f is None else compiled(f) for label, f in functions.items()}
     problem = Problem(
-        *(dimension, *functions_of_problem, linear, observe, start, table, (), process),
-        *(start_process, name, numbers),
+        dimension=dimension,
+        H=callables["H"],
+        B=callables.get("B"),
+        G=callables.get("G"),
+        g=callables.get("g"),
+        linear=linear,
+        observe=callables["observe"] or identity,
+        start=compiled(start_function),
+        parameters=table,
+        outputs=(),
+        process=process_of(process),
+        start_process=start_process,
+        name=name,
+        start_numbers=numbers,
     )
     return replace(problem, outputs=outputs_of(problem, outputs))

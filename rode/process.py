@@ -10,7 +10,7 @@ from hetero import validation
 
 @dataclass(frozen=True)
 class Process:
-    """dO = -O/tau dt + sqrt(c) dW.
+    """Ornstein-Uhlenbeck process dO = -O/tau dt + sqrt(c) dW.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Process:
     tau: float = 1.0
     c: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("tau", "c"):
             value = validation.check_in_range(
                 name, getattr(self, name), 0.0, math.inf, closed="neither"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from hetero import validation
+from hetero.notebook import html_table
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Quantiles:
 
     probabilities: tuple[float, ...]
 
-    def __init__(self, *probabilities: float):
+    def __init__(self, *probabilities: float) -> None:
         checked = tuple(
             validation.check_in_range("probabilities", q, 0.0, 1.0) for q in probabilities
         )
@@ -33,8 +35,15 @@ class Quantiles:
             raise ValueError("Quantiles needs at least one probability")
         object.__setattr__(self, "probabilities", checked)
 
+    def __repr__(self) -> str:
+        return f"Quantiles({', '.join(map(str, self.probabilities))})"
 
-@dataclass(frozen=True, eq=False)
+
+Reduction: TypeAlias = str | Quantiles
+"""One of "paths", "moments" and "peaks", or quantiles."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Result of `rode.solve`. Arrays are NumPy; reductions that were not requested are None.
 
@@ -58,13 +67,44 @@ class Result:
     work: Work
     status: str
     message: str
-    paths: np.ndarray | None = field(default=None, repr=False)
-    mean: np.ndarray | None = field(default=None, repr=False)
-    variance: np.ndarray | None = field(default=None, repr=False)
-    quantiles: np.ndarray | None = field(default=None, repr=False)
-    peaks: np.ndarray | None = field(default=None, repr=False)
+    paths: np.ndarray | None = None
+    mean: np.ndarray | None = None
+    variance: np.ndarray | None = None
+    quantiles: np.ndarray | None = None
+    peaks: np.ndarray | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether all paths and their outputs are finite, as `status` says."""
+        return self.status == "success"
 
     def index(self, output: str) -> int:
         """Return the index of the output with this name."""
         validation.check_choice("output", output, self.outputs)
         return self.outputs.index(output)
+
+    def _reductions(self) -> dict[str, np.ndarray]:
+        """Return the reductions that were requested, by name."""
+        names = ("paths", "mean", "variance", "quantiles", "peaks")
+        arrays = {name: getattr(self, name) for name in names}
+        return {name: array for name, array in arrays.items() if array is not None}
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in self._reductions().items())
+        return (
+            f"Result({self.status}: {self.work.paths} paths of {', '.join(self.outputs)}; {shapes})"
+        )
+
+    def _repr_html_(self) -> str:
+        times = f"{self.t.size} from {self.t[0]:g} s to {self.t[-1]:g} s" if self.t.size else "none"
+        rows = [
+            ("status", self.status),
+            ("message", self.message),
+            ("outputs", ", ".join(self.outputs)),
+            ("paths computed", f"{self.work.paths:,}"),
+            ("fine steps", f"{self.work.fine_steps:,}"),
+            ("normal numbers", f"{self.work.normals:,}"),
+            ("saved times", times),
+        ]
+        rows += [(name, f"array {array.shape}") for name, array in self._reductions().items()]
+        return html_table("rode.Result", rows)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from hetero import philox, region, validation
 from hetero.devices import resolve
 from rode._solver.plan import Plan, choose_threads_per_path
 from rode.problems import Problem
-from rode.results import Quantiles, Result
+from rode.results import Quantiles, Reduction, Result
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from hetero.devices import Device
+    from rode.normals import Seed
 
 BREAK_EVEN = 2_000_000
 """Number of fine steps of all paths above which a GPU is faster (measured)."""
@@ -20,19 +29,20 @@ def solve(
     problem: Problem,
     method: str,
     *,
-    t_span: tuple[float, float],
+    t_span: Sequence[float],
     h: float,
     delta: float | None = None,
     paths: int,
     sampling: str = "path",
-    rng=None,
-    reduction=None,
+    rng: Seed = None,
+    reduction: Reduction | Sequence[Reduction] | None = None,
     save_every: int = 1,
-    dtype=np.float64,
-    normals=None,
+    dtype: DTypeLike = np.float64,
+    normals: str | None = None,
     first_path: int = 0,
     threads_per_path: int | None = None,
-    device=None,
+    progress: bool = False,
+    device: Device | str | None = None,
 ) -> Result:
     """Solve for many paths of the process and reduce their outputs.
 
@@ -47,8 +57,9 @@ def solve(
         (sampling "path"), or the limit of ever finer steps ("exact").
     paths : number of paths
     sampling : {"path", "exact"}
-        "exact" draws what a coarse step needs of the path from its joint normal law, K + 1 numbers
-        instead of h/delta; results have the same distribution. For additive noise only.
+        "exact" draws what a coarse step needs of the path from its joint normal distribution,
+        K + 1 numbers instead of h/delta; results have the same distribution. For additive noise
+        only.
     rng : None, int, SeedSequence or NumPy Generator
     reduction : None or "paths", "moments", "peaks", `Quantiles(..)`, or a tuple of them
         Paths themselves are stored only if requested.
@@ -59,6 +70,7 @@ def solve(
     first_path : number of the first path: ranks that share the work take disjoint ranges
     threads_per_path : on a GPU, a power of two up to 32; None: enough to fill it. Sums are rounded
         in another order for another number, in the last digits.
+    progress : whether to show a progress bar on the terminal
     device : where to solve; None: a GPU if there is one and the work is large
 
     Returns
@@ -79,7 +91,17 @@ def solve(
     -----
     Ctrl-C ends a run within a second.
     """
-    plan = Plan.checked(problem, method, t_span, h, delta, paths, sampling, dtype, normals)
+    plan = Plan.checked(
+        problem,
+        method,
+        t_span=t_span,
+        h=h,
+        delta=delta,
+        paths=paths,
+        sampling=sampling,
+        dtype=dtype,
+        normals=normals,
+    )
     reductions = reductions_of(reduction)
     save_every = validation.check_integer("save_every", save_every, 1, max(1, plan.steps))
     first_path = validation.check_integer("first_path", first_path, 0, 2**32 - plan.paths)
@@ -88,16 +110,22 @@ def solve(
     key = philox.key(rng)
     with device.active(), region("rode solve"):
         from rode._solver.memory_forecast import require_memory
-        from rode._solver.runner import Solver
+        from rode._solver.runner import RunSettings, Solver
 
         require_memory(plan, reductions, save_every, device)
-        return Solver(plan, reductions, save_every, first_path, threads_per_path, key, device).run()
+        settings = RunSettings(
+            reductions, save_every, first_path, threads_per_path, key, show_progress=progress
+        )
+        return Solver(plan, settings, device).run()
 
 
-def reductions_of(reduction) -> tuple:
-    reductions = ("paths",) if reduction is None else reduction
-    reductions = reductions if isinstance(reductions, tuple | list) else (reductions,)
+def reductions_of(
+    reduction: Reduction | Sequence[Reduction] | None,
+) -> tuple[Reduction, ...]:
+    """Check the argument `reduction` of `solve`; None stands for "paths"."""
+    requested = "paths" if reduction is None else reduction
+    reductions = tuple(requested) if isinstance(requested, tuple | list) else (requested,)
     for one in reductions:
         if not isinstance(one, Quantiles):
             validation.check_choice("reduction", one, REDUCTIONS)
-    return tuple(reductions)
+    return reductions

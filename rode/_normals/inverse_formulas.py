@@ -1,7 +1,7 @@
 """Normal numbers from random words by the inverse of the distribution function, for both targets.
 
 The inverse is computed by the rational functions of Wichura (1988, algorithm AS 241), and in
-float32 also by polynomials of the logarithm (as Giles 2010, with coefficients of our own). A block
+float32 also by polynomials of the logarithm (as Giles 2011, with coefficients of our own). A block
 of four Philox words makes four numbers of float32 or two of float64. No words make inf or NaN.
 """
 

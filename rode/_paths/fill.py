@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetero import philox
 from hetero.jit import loops_for
 from rode._paths.tiles import ROUNDS, path_of, tile
+
+if TYPE_CHECKING:
+    from hetero.devices import Device
+    from rode.process import Process
 
 STREAM = philox.STREAMS["rode.ornstein_uhlenbeck"]
 STREAM_OF_ENDS = philox.STREAMS["rode.ornstein_uhlenbeck, ends of tiles"]
@@ -20,17 +25,26 @@ MANY = 1024
 class PathFiller:
     """Settings of one call, common to all its paths, and the methods that fill them."""
 
-    def __init__(self, process, delta, dtype, normals, key, device, stream):
+    def __init__(
+        self,
+        process: Process,
+        delta: float,
+        dtype: np.dtype,
+        normals: str,
+        key: tuple[np.uint32, np.uint32],
+        device: Device,
+        stream: Any,
+    ) -> None:
         self.process, self.delta, self.dtype, self.key = process, delta, dtype, key
         self.normals = normals
         self.device, self.stream = device, stream
         self.loops = loops_for("rode._paths", device)
 
-    def fill(self, method, start, first_path, noise, array, shape) -> None:
-        """Fill `array` with all paths by a method."""
-        paths, steps = (1, *shape)[-2:]
-        rows = array.reshape((paths, steps))
-        source = None if noise is None else noise.reshape((paths, steps))
+    def fill(
+        self, method: str, start: float | None, first_path: int, source: Any, rows: Any
+    ) -> None:
+        """Fill the rows of a (paths, steps) array by a method; `source` is noise, or None."""
+        paths, steps = rows.shape
         if method == "scan" and (paths >= MANY or steps < 8 * tile(self.dtype)):
             rounds = ROUNDS if steps > tile(self.dtype) else 1
             counter = self.key, first_path, STREAM
@@ -43,7 +57,7 @@ class PathFiller:
             one = None if source is None else source[r]
             self.path(method, starts[r], first_path + r, one, rows[r])
 
-    def path(self, method, start, path, noise, row) -> None:
+    def path(self, method: str, start: float, path: int, noise: Any, row: Any) -> None:
         """Fill `row` with one long path."""
         if method == "sweeps":
             levels = range(1 + max(0, math.ceil(math.log(row.size, 1024)) - 1) + 1)
@@ -60,13 +74,15 @@ class PathFiller:
         else:
             self.bridge(start, path, row)
 
-    def scan(self, start, path, stream, delta, noise, row) -> None:
+    def scan(
+        self, start: float, path: int, stream: int, delta: float, noise: Any, row: Any
+    ) -> None:
         """Fill `row` with one long path by a prefix sum."""
         run, table = path_of(self.process, delta, self.dtype, self.key, path, stream)
         rate = delta / self.process.tau
         self.loops.long_scan(run, table, rate, start, noise, self.normals, row, self.stream)
 
-    def bridge(self, start, path, row) -> None:
+    def bridge(self, start: float, path: int, row: Any) -> None:
         """Fill `row` with one long path by bridges between the ends of tiles."""
         size = tile(self.dtype)
         ends = self.loops.ends_of(-(-row.size // size), self.dtype, self.stream)
@@ -74,7 +90,7 @@ class PathFiller:
         run, table = path_of(self.process, self.delta, self.dtype, self.key, path, STREAM)
         self.loops.bridge(run, table, start, ends, self.normals, row, self.stream)
 
-    def starts(self, start, first_path, paths) -> np.ndarray:
+    def starts(self, start: float | None, first_path: int, paths: int) -> np.ndarray:
         """Return O_0 of every path: `start`, or draws from the stationary distribution."""
         if start is not None:
             return np.full(paths, start, self.dtype)

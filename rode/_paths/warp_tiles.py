@@ -189,6 +189,4 @@ def _unrolled(name: str, names: dict):
             )
             lines.append(line_r)
     source = "\n".join(lines) + "\n"
-    return kernel(
-        compile_source(name, source, names), device=True, cache=False
-    )  # generated code has no file
+    return kernel(compile_source(name, source, names), device=True)  # generated code has no file

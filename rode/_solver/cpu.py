@@ -47,7 +47,7 @@ work, because signals can wait that long."""
 
 
 def integrate(spec, run, tables, arrays, stop, stream=0):
-    """Advance every path by `run.count` coarse steps; see the CUDA twin.
+    """Advance every path by `run.coarse_steps` coarse steps; see the CUDA twin.
 
     Threads take groups of paths. They are Python's, which the loops let run side by side: a
     parallel loop of Numba's takes longer to compile than all other code. The calling thread only
@@ -69,7 +69,7 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
             group(run, low, min(low + size, paths), rows, law, parameters, *arrays, stop)
 
     workers = min(hetero.threads(), -(-paths // size))
-    if paths * run.count * (run.steps + STEP_WORK) < SHORT_WORK:
+    if paths * run.coarse_steps * (run.steps + STEP_WORK) < SHORT_WORK:
         with contextlib.nullcontext() if workers == 1 else ThreadPoolExecutor(workers - 1) as pool:
             futures = [pool.submit(advance_groups) for _ in range(workers - 1)]
             advance_groups()
@@ -77,7 +77,7 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
             future.result()
         return
     # Compiling is Python's work, so it is done where Ctrl-C ends it.
-    group(run._replace(count=0), 0, 0, rows, law, parameters, *arrays, stop)
+    group(run._replace(coarse_steps=0), 0, 0, rows, law, parameters, *arrays, stop)
     with ThreadPoolExecutor(workers) as pool:
         results_of([pool.submit(advance_groups) for _ in range(workers)], stop)
 
@@ -126,7 +126,7 @@ def _make_integrate_group(spec, advance_group):
         row, until = run.row, run.until
         if run.done == 0:
             record(run, row, True, run.t, low, o, x, p, saved, peaks, failed)
-        for n in range(run.count):
+        for n in range(run.coarse_steps):
             if _is_set(stop):
                 return
             T = type(run.h)

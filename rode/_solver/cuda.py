@@ -41,7 +41,7 @@ _ALL = 0xFFFFFFFF
 
 
 def integrate(spec, run, tables, arrays, stop, stream=0):
-    """Advance every path by `run.count` coarse steps.
+    """Advance every path by `run.coarse_steps` coarse steps.
 
     A launch takes a fraction of a second, so that Python can answer signals between two of them.
     The state carries over, and no bit depends on the launches.
@@ -57,12 +57,14 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
     """
     paths = arrays.o.size
     grid, kernel = launch.blocks_for(paths * run.threads_per_path, THREADS), compiled(spec)
-    for begin, end in ranges(run.count, first=_first_launch(run, paths, launch.multiprocessors())):
+    for begin, end in ranges(
+        run.coarse_steps, first=_first_launch(run, paths, launch.multiprocessors())
+    ):
         if stop[0]:
             return
         part = part_of(run, begin, end - begin)
         kernel[grid, THREADS, stream](part, *tables, *arrays)
-        if end - begin < run.count:  # the time that this one took decides on the next
+        if end - begin < run.coarse_steps:  # the time that this one took decides on the next
             cuda.synchronize()
 
 
@@ -99,7 +101,7 @@ def compiled(spec):
         row, until = run.row, run.until
         if writes and run.done == 0:
             record(run, row, True, run.t, number, x, o, p, saved, peaks, failed)
-        for n in range(run.count):
+        for n in range(run.coarse_steps):
             o, x = coarse(run, rows, law, transfers, n, path, lane, o, x, p)
             row, until, due = next_save(run, row, until)
             if writes:

@@ -47,7 +47,7 @@ class RunParameters(NamedTuple):
     ----------
     k0, k1, stream : Philox key and stream
     path : number of the first path
-    done, count : coarse steps before this call, and in it
+    done, coarse_steps : coarse steps before this call, and in it
     steps : M, fine steps in a coarse one
     threads_per_path : on a GPU; 1 on a CPU
     every : coarse steps from one saved time to the next; 0 saves none
@@ -62,7 +62,7 @@ class RunParameters(NamedTuple):
     stream: np.uint32
     path: np.uint32
     done: int
-    count: int
+    coarse_steps: int
     steps: int
     threads_per_path: int
     every: int
@@ -116,7 +116,7 @@ class RunArrays(NamedTuple):
 def part_of(run: RunParameters, begin: int, count: int) -> RunParameters:
     """Return the parameters for `count` coarse steps of a call, from number `begin` on."""
     if run.every == 0:
-        return run._replace(done=run.done + begin, count=count)
+        return run._replace(done=run.done + begin, coarse_steps=count)
     rows, since = divmod(run.every - run.until + begin, run.every)
     until = run.every - since
-    return run._replace(done=run.done + begin, count=count, row=run.row + rows, until=until)
+    return run._replace(done=run.done + begin, coarse_steps=count, row=run.row + rows, until=until)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from hetero import memory
 from hetero.devices import Device
 from hetero.errors import format_bytes
 from rode._solver.plan import Plan
-from rode.results import Quantiles
+from rode.results import Quantiles, Reduction
 
 BUFFER = 256 * 2**20
 """Largest number of bytes of outputs that wait to be reduced; not tuned."""
@@ -20,7 +21,9 @@ BUFFER = 256 * 2**20
 CPU = Device("cpu")
 
 
-def rows_of_window(plan: Plan, reductions: tuple, times: int, device: Device) -> int:
+def rows_of_window(
+    plan: Plan, reductions: tuple[Reduction, ...], times: int, device: Device
+) -> int:
     """Return how many of the saved times are computed before they are reduced.
 
     On a CPU, paths that are only kept are written where they stay. A window has the start and
@@ -31,7 +34,7 @@ def rows_of_window(plan: Plan, reductions: tuple, times: int, device: Device) ->
     return min(times, max(2, BUFFER // _row_bytes(plan)))
 
 
-def result_bytes(plan: Plan, reductions: tuple, save_every: int) -> int:
+def result_bytes(plan: Plan, reductions: tuple[Reduction, ...], save_every: int) -> int:
     """Return the host memory that a run's result takes."""
     row, times = _row_bytes(plan), plan.steps // save_every + 1
     levels = sum(len(one.probabilities) for one in reductions if isinstance(one, Quantiles))
@@ -40,7 +43,9 @@ def result_bytes(plan: Plan, reductions: tuple, save_every: int) -> int:
     return arrays + 8 * times * (1 + len(plan.problem.outputs) * statistics)
 
 
-def required_bytes(plan: Plan, reductions: tuple, save_every: int, device: Device) -> dict:
+def required_bytes(
+    plan: Plan, reductions: tuple[Reduction, ...], save_every: int, device: Device
+) -> dict[Device, int]:
     """Return the memory that a run takes, {device: bytes}, its result included."""
     result, times = result_bytes(plan, reductions, save_every), plan.steps // save_every + 1
     item = np.dtype(plan.dtype).itemsize
@@ -63,22 +68,35 @@ def _row_bytes(plan: Plan) -> int:
     return len(plan.problem.outputs) * plan.paths * np.dtype(plan.dtype).itemsize
 
 
-def require_memory(plan: Plan, reductions: tuple, save_every: int, device: Device) -> None:
+def require_memory(
+    plan: Plan, reductions: tuple[Reduction, ...], save_every: int, device: Device
+) -> None:
     """Raise MemoryError if a run does not fit: what it needs, what is free, what to do."""
     for machine in required_bytes(plan, reductions, save_every, device):
 
-        def need(*settings, machine=machine):
-            return required_bytes(*settings, device)[machine]
+        def need(
+            plan: Plan, reductions: tuple[Reduction, ...], every: int, machine: Device = machine
+        ) -> int:
+            return required_bytes(plan, reductions, every, device)[machine]
 
         _require("a run", plan, reductions, save_every, machine, need)
 
 
-def require_memory_of_result(plan: Plan, reductions: tuple, save_every: int) -> None:
+def require_memory_of_result(
+    plan: Plan, reductions: tuple[Reduction, ...], save_every: int
+) -> None:
     """Raise MemoryError if the result of a run that others compute does not fit here."""
     _require("the result", plan, reductions, save_every, CPU, result_bytes)
 
 
-def _require(subject, plan, reductions, save_every, device, need_of) -> None:
+def _require(
+    subject: str,
+    plan: Plan,
+    reductions: tuple[Reduction, ...],
+    save_every: int,
+    device: Device,
+    need_of: Callable[[Plan, tuple[Reduction, ...], int], int],
+) -> None:
     """Raise MemoryError if `need_of(plan, reductions, save_every)` bytes are not free."""
     need = need_of(plan, reductions, save_every)
     if need < memory.SMALL or need <= (free := memory.free_bytes(device, need)):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +17,11 @@ from rode._solver.stability import largest_step
 from rode.normals import float_type
 from rode.problems import Problem
 from rode.results import Work
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from hetero.devices import Device
 
 MOST_STEPS = 2**32 - 1
 """Bound of the numbers of coarse and fine steps, which are words of the Philox counter."""
@@ -37,15 +44,27 @@ class Plan:
     normals: str
 
     @classmethod
-    def checked(cls, problem, method, t_span, h, delta, paths, sampling, dtype, normals) -> Plan:
+    def checked(
+        cls,
+        problem: Problem,
+        method: str,
+        *,
+        t_span: Sequence[float],
+        h: float,
+        paths: int,
+        delta: float | None = None,
+        sampling: str = "path",
+        dtype: DTypeLike = np.float64,
+        normals: str | None = None,
+    ) -> Plan:
         """Check the arguments of `solve` and return the plan."""
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
         scheme, K = _scheme_of(problem, method)
         exact = _is_exact(problem, sampling)
-        dtype = float_type(dtype).name
-        normals = dtype if normals is None else normals
-        kinds = {"float64": ("float64", "float32"), "float32": ("float32", "fast")}[dtype]
+        name = float_type(dtype).name
+        normals = name if normals is None else normals
+        kinds = {"float64": ("float64", "float32"), "float32": ("float32", "fast")}[name]
         validation.check_choice("normals", normals, kinds)
         t0, t1 = span_of(t_span)
         try_functions(problem, (t0,))
@@ -59,13 +78,25 @@ class Plan:
                 f"h={h:g} is not stable: {method!r} needs h <= {most:.6g} s for {problem.name!r}"
             )
         fine = _fine_steps(method, h, delta, exact)
-        if steps >= MOST_STEPS or (not exact and fine >= MOST_STEPS):
+        if steps >= MOST_STEPS or (not exact and (fine or 1) >= MOST_STEPS):
             raise ValueError(
                 f"h={h:g} makes {steps:.6g} coarse steps of {fine or 1:.6g} fine ones: both must "
                 f"be below {MOST_STEPS}. Take a shorter t_span, or a larger delta (None: h^order) "
                 "or sampling='exact'"
             )
-        return cls(problem, scheme, K, t0, h, steps, fine, paths, exact, dtype, normals)
+        return cls(
+            problem=problem,
+            scheme=scheme,
+            K=K,
+            t0=t0,
+            h=h,
+            steps=steps,
+            fine=fine,
+            paths=paths,
+            exact=exact,
+            dtype=name,
+            normals=normals,
+        )
 
     @property
     def kind(self) -> str:
@@ -89,7 +120,8 @@ class Plan:
         size = self.degree + 2
         if threads_per_path == 1:
             return np.zeros((5, size, size))
-        stretch, delta = self.fine // threads_per_path, self.h / self.fine
+        fine = self.fine or 1
+        stretch, delta = fine // threads_per_path, self.h / fine
         return np.array(
             [transfer(self.problem.process, delta, self.degree, stretch << k) for k in range(5)]
         )
@@ -106,9 +138,9 @@ def _scheme_of(problem: Problem, method: str) -> tuple[str, int]:
     scheme, K = solver_schemes.parsed(method)
     if scheme == "rode-taylor" and not problem.linear:
         raise ValueError(
-            f"method {method!r} is for linear problems x' = A x + B O: the terms that the "
-            f"paper leaves out for others lower its order to 1. {problem.name!r} is not "
-            "declared linear; take 'averaged-heun'"
+            f"method {method!r} is for linear problems x' = A x + B O: for others it leaves out "
+            f"terms without which its order is 1. {problem.name!r} is not declared linear; take "
+            "'averaged-heun'"
         )
     return scheme, K
 
@@ -118,12 +150,12 @@ def _is_exact(problem: Problem, sampling: str) -> bool:
     if exact and problem.B is None:
         raise ValueError(
             "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
-            "G(t, O) and g(t, O) have no joint normal law; take sampling='path'"
+            "G(t, O) and g(t, O) have no joint normal distribution; take sampling='path'"
         )
     return exact
 
 
-def _fine_steps(method: str, h: float, delta, exact: bool) -> int | None:
+def _fine_steps(method: str, h: float, delta: float | None, exact: bool) -> int | None:
     if delta is None:
         return None if exact else solver_schemes.fine_steps(method, h)
     delta = validation.check_in_range("delta", delta, 0.0, h, closed="right")
@@ -144,7 +176,7 @@ def _ratio(name: str, step: float, whole: str, length: float) -> int:
     return nearest
 
 
-def span_of(t_span) -> tuple[float, float]:
+def span_of(t_span: Sequence[float]) -> tuple[float, float]:
     """Return the two times as floats."""
     if isinstance(t_span, str) or not np.iterable(t_span) or len(ends := tuple(t_span)) != 2:
         raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
@@ -154,24 +186,24 @@ def span_of(t_span) -> tuple[float, float]:
     return begin, end
 
 
-def choose_threads_per_path(plan: Plan, asked, device) -> int:
+def choose_threads_per_path(plan: Plan, requested: int | None, device: Device) -> int:
     """Return the threads of a path, which share the fine steps of a coarse one in equal blocks."""
     block = 2 if plan.normals == "float64" else 4
     shared = plan.fine or 1  # 1 is shared by no threads
     divisors = [w for w in (1, 2, 4, 8, 16, 32) if w == 1 or shared % (w * block) == 0]
-    if asked is not None:
-        if asked not in (1, 2, 4, 8, 16, 32):
-            raise ValueError(f"threads_per_path must be a power of two up to 32, got {asked!r}")
-        if asked not in divisors or (asked > 1 and plan.kind != "path"):
+    if requested is not None:
+        if requested not in (1, 2, 4, 8, 16, 32):
+            raise ValueError(f"threads_per_path must be a power of two up to 32, got {requested!r}")
+        if requested not in divisors or (requested > 1 and plan.kind != "path"):
             raise ValueError(
-                f"threads_per_path={asked} needs sampling='path', additive noise and h/delta "
-                f"divisible by {asked * block}"
+                f"threads_per_path={requested} needs sampling='path', additive noise and h/delta "
+                f"divisible by {requested * block}"
             )
-        return asked
+        return requested
     if device.kind == "cpu" or plan.kind != "path":
         return 1
     from hetero import launch
 
     enough = 512 * launch.multiprocessors()
-    useful = [w for w in divisors if w == 1 or plan.fine // w >= 8 * block]
+    useful = [w for w in divisors if w == 1 or shared // w >= 8 * block]
     return next((w for w in useful if plan.paths * w >= enough), useful[-1])

@@ -2,66 +2,120 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import numpy as np
 
 from hetero import philox
+from hetero.arrays import Workspace
 from hetero.jit import loops_for
+from hetero.progress_bar import progress
 from rode._solver import schemes as solver_schemes
-from rode._solver.kernel_arguments import KernelSpec, RunArrays, RunParameters, RunTables
+from rode._solver.kernel_arguments import (
+    KernelSpec,
+    RunArrays,
+    RunParameters,
+    RunTables,
+    part_of,
+)
 from rode._solver.memory_forecast import rows_of_window
 from rode._solver.stopping import StoppedError, current_flag
-from rode.results import Quantiles, Result
+from rode.results import Quantiles, Reduction, Result
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from numpy.typing import DTypeLike
+
+    from hetero.devices import Device
+    from rode._solver.plan import Plan
+
+PROGRESS_STEPS = 100
+"""Number of parts of a run between which a progress bar advances."""
+
+
+class RunSettings(NamedTuple):
+    """Settings of a run beside its plan.
+
+    Attributes
+    ----------
+    reductions : checked reductions
+    every : coarse steps from one saved time to the next
+    first_path : number of the first path
+    threads_per_path : on a GPU; 1 on a CPU
+    key : Philox key
+    show_progress : whether a bar on the terminal shows how far the run is
+    """
+
+    reductions: tuple[Reduction, ...]
+    every: int
+    first_path: int
+    threads_per_path: int
+    key: tuple[np.uint32, np.uint32]
+    show_progress: bool
+
+
+class Window(NamedTuple):
+    """Coarse steps after which outputs are reduced.
+
+    Attributes
+    ----------
+    done, coarse_steps : coarse steps before the window, and in it
+    every : coarse steps from one saved time to the next; 0 saves none
+    first, rows : number of the first saved time, and how many are saved
+    """
+
+    done: int
+    coarse_steps: int
+    every: int
+    first: int
+    rows: int
 
 
 class Solver:
     """State of one run; `run` returns the Result."""
 
-    def __init__(self, plan, reductions, every, first_path, threads_per_path, key, device):
-        self.plan, self.reductions, self.every, self.device = plan, reductions, every, device
-        self.first_path, self.threads_per_path, self.key = first_path, threads_per_path, key
+    def __init__(self, plan: Plan, settings: RunSettings, device: Device) -> None:
+        self.plan, self.settings, self.device = plan, settings, device
+        self.workspace = Workspace(device)
         self.spec = kernel_spec_of(plan)
         self.outputs = len(plan.problem.outputs)
-        self.T = np.dtype(plan.dtype).type
-        self.saves = any(one != "peaks" for one in reductions)
-        self.tables = RunTables(
-            *(self.to_device(np.ascontiguousarray(a, plan.dtype)) for a in self.matrices())
-        )
+        self.tables = RunTables(*(self.to_device(a, plan.dtype) for a in self.matrices()))
         self.o = self.empty((plan.paths,))
         self.x = self.empty((plan.problem.dimension, plan.paths))
-        self.peaks = self.empty((self.outputs, plan.paths if "peaks" in reductions else 1))
-        self.failed = self.to_device(np.zeros(plan.paths, np.uint8))
+        paths_with_peaks = plan.paths if "peaks" in settings.reductions else 1
+        self.peaks = self.empty((self.outputs, paths_with_peaks))
+        self.failed = self.to_device(np.zeros(plan.paths, np.uint8), np.uint8)
         self.stop = current_flag()
+
+    @property
+    def saves(self) -> bool:
+        """Whether outputs are saved at some times, and not only looked at for their peaks."""
+        return any(one != "peaks" for one in self.settings.reductions)
 
     # ---- memory ----
 
-    def to_device(self, array):
+    def to_device(self, array: np.ndarray, dtype: DTypeLike) -> Any:
         """Return the array on the run's device."""
-        if self.device.kind == "cpu":
-            return array
-        from hetero.cuda.driver import cuda
+        return self.workspace.input("array", array, dtype).reshape(array.shape)
 
-        return cuda.to_device(array)
-
-    def empty(self, shape, dtype=None):
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike | None = None) -> Any:
         """Return a new array on the run's device, of the solver's data type unless told."""
-        dtype = dtype or self.plan.dtype
-        if self.device.kind == "cpu":
-            return np.empty(shape, dtype)
-        from hetero.cuda.driver import cuda
+        return self.workspace.output(shape, dtype or self.plan.dtype).reshape(shape)
 
-        return cuda.device_array(shape, dtype)
-
-    def to_host(self, array) -> np.ndarray:
+    def to_host(self, array: Any) -> np.ndarray:
         """Return the device array as a NumPy array."""
-        return array if self.device.kind == "cpu" else array.copy_to_host()
+        host: np.ndarray = self.workspace.result(array, array.shape)
+        return host
 
-    def matrices(self):
+    def matrices(self) -> tuple[np.ndarray, ...]:
         """Return rows, law, transfers and parameters; see `RunTables`."""
         plan = self.plan
         if plan.kind == "separable":
             return np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 1)), plan.problem.table
-        fine = None if plan.exact and plan.fine is None else plan.fine
-        rows = solver_schemes.forms(plan.scheme, plan.K, plan.h, fine)
+        rows = solver_schemes.forms(plan.scheme, plan.K, plan.h, plan.fine)
         law = np.zeros((1, 1))
         if plan.kind == "exact":
             from rode._solver.stage_formulas import block_of, exact_blocks
@@ -69,88 +123,118 @@ class Solver:
             law_of_step, size = plan.law(), plan.degree + 2
             law = np.zeros((size, 1 + exact_blocks(self.spec) * block_of(self.spec).size))
             law[:, 0], law[:, 1 : 1 + size] = law_of_step.mean, law_of_step.factor
-        return rows, law, plan.transfers(self.threads_per_path), plan.problem.table
+        transfers = plan.transfers(self.settings.threads_per_path)
+        return rows, law, transfers, plan.problem.table
 
     # ---- the run ----
 
     def run(self) -> Result:
         """Solve window by window, and return the reductions."""
-        plan, every = self.plan, self.every
-        last = plan.steps // every
-        reduced = Reductions(self, last + 1)
-        if self.saves:
-            rows = rows_of_window(plan, self.reductions, last + 1, self.device)
-            # On a CPU the paths are written where they stay.
-            stays = reduced.paths is not None and self.device.kind == "cpu"
-            buffer = None if stays else self.empty((rows, self.outputs, plan.paths))
-            done = 0
-            while done < last:
-                start = done == 0
-                count = min(rows - start, last - done)
-                first = 0 if start else done + 1
-                size = count + start
-                window = reduced.paths[first : first + size] if stays else buffer[:size]
-                self.integrate(done * every, count * every, every, window)
-                reduced.take(first, window)
-                done += count
-        if not self.saves or last * every < plan.steps:
-            done = last * every if self.saves else 0
-            self.integrate(done, plan.steps - done, 0, self.empty((1, 1, 1)))
-        return reduced.result(plan.t0 + plan.h * every * np.arange(last + 1))
+        plan, every = self.plan, self.settings.every
+        times = plan.steps // every + 1
+        rows = rows_of_window(plan, self.settings.reductions, times, self.device)
+        reduced = Reductions(self, times)
+        # On a CPU the paths are written where they stay.
+        stays = reduced.paths is not None and self.device.kind == "cpu"
+        buffer = None
+        if not stays and self.saves:
+            buffer = self.empty((rows, self.outputs, plan.paths))
+        parts = list(self.parts(self.windows(times, rows)))
+        for window, begin, end in progress(
+            parts, plan.problem.name, enabled=self.settings.show_progress
+        ):
+            if window.every == 0:
+                saved = self.empty((1, 1, 1))
+            elif stays:
+                saved = reduced.paths[window.first : window.first + window.rows]
+            else:
+                saved = buffer[: window.rows]
+            self.integrate(window, begin, end, saved)
+            if window.every and end == window.coarse_steps:
+                reduced.take(window.first, saved)
+        return reduced.result(plan.t0 + plan.h * every * np.arange(times))
 
-    def integrate(self, done: int, count: int, every: int, saved) -> None:
-        """Advance all paths by `count` coarse steps after the first `done`."""
-        plan, T, process = self.plan, self.T, self.plan.problem.process
-        fine = plan.fine or 1
-        mu_minus_1, sigma = process.step(plan.h / fine)
-        fixed = plan.problem.start_process
-        start = process.deviation if fixed is None else fixed
-        run = RunParameters(
-            *self.key,
-            stream=np.uint32(philox.STREAMS["rode.solve"]),
-            path=np.uint32(self.first_path),
-            done=done,
-            count=count,
-            steps=fine,
-            threads_per_path=self.threads_per_path,
-            every=every,
-            row=0 if every and not done else -1,
-            until=every,
-            peaks="peaks" in self.reductions,
-            stationary=fixed is None,
-            t=T(plan.t0),
-            h=T(plan.h),
-            mu_minus_1=T(mu_minus_1),
-            sigma=T(sigma),
-            start=T(start),
-        )
+    def windows(self, times: int, rows: int) -> Iterator[Window]:
+        """Yield the windows of a run, each with at most `rows` of its saved times."""
+        every, last, done = self.settings.every, times - 1, 0
+        while self.saves and done < last:
+            start = done == 0
+            count = min(rows - start, last - done)
+            yield Window(done * every, count * every, every, done + (not start), count + start)
+            done += count
+        if done * every < self.plan.steps:
+            yield Window(done * every, self.plan.steps - done * every, 0, 0, 0)
+
+    def parts(self, windows: Iterator[Window]) -> Iterator[tuple[Window, int, int]]:
+        """Yield (window, begin, end) for the coarse steps that are computed in one call."""
+        longest = self.plan.steps
+        if self.settings.show_progress:
+            longest = math.ceil(longest / PROGRESS_STEPS)
+        for window in windows:
+            for begin in range(0, window.coarse_steps, longest):
+                yield window, begin, min(begin + longest, window.coarse_steps)
+
+    def integrate(self, window: Window, begin: int, end: int, saved: Any) -> None:
+        """Advance all paths by the coarse steps `begin` to `end` of a window."""
         arrays = RunArrays(self.o, self.x, saved, self.peaks, self.failed)
+        run = part_of(self.parameters(window), begin, end - begin)
         loops_for("rode._solver", self.device).integrate(
             self.spec, run, self.tables, arrays, self.stop
         )
         if self.stop[0]:
             raise StoppedError("another part of this work failed or was interrupted")
 
+    def parameters(self, window: Window) -> RunParameters:
+        """Return the numbers of a call that computes a whole window."""
+        plan, settings, process = self.plan, self.settings, self.plan.problem.process
+        fine, T = plan.fine or 1, np.dtype(plan.dtype).type
+        mu_minus_1, sigma = process.step(plan.h / fine)
+        fixed = plan.problem.start_process
+        k0, k1 = settings.key
+        return RunParameters(
+            k0=k0,
+            k1=k1,
+            stream=np.uint32(philox.STREAMS["rode.solve"]),
+            path=np.uint32(settings.first_path),
+            done=window.done,
+            coarse_steps=window.coarse_steps,
+            steps=fine,
+            threads_per_path=settings.threads_per_path,
+            every=window.every,
+            row=0 if window.every and not window.done else -1,
+            until=window.every,
+            peaks="peaks" in settings.reductions,
+            stationary=fixed is None,
+            t=T(plan.t0),
+            h=T(plan.h),
+            mu_minus_1=T(mu_minus_1),
+            sigma=T(sigma),
+            start=T(process.deviation if fixed is None else fixed),
+        )
+
 
 class Reductions:
     """Reductions over paths, accumulated one time window at a time."""
 
-    def __init__(self, solver: Solver, times: int):
+    def __init__(self, solver: Solver, times: int) -> None:
         self.solver, self.times = solver, times
         shape = (times, solver.outputs)
-        reductions = solver.reductions
+        reductions = solver.settings.reductions
         self.levels = [
             q for one in reductions if isinstance(one, Quantiles) for q in one.probabilities
         ]
-        self.paths = None
+        self.paths: Any = None
+        self.mean: Any = None
+        self.variance: Any = None
+        self.quantiles: Any = None
         if "paths" in reductions:
             self.paths = np.empty((*shape, solver.plan.paths), solver.plan.dtype)
-        self.mean, self.variance = (
-            (np.empty(shape), np.empty(shape)) if "moments" in reductions else (None, None)
-        )
-        self.quantiles = np.empty((len(self.levels), *shape)) if self.levels else None
+        if "moments" in reductions:
+            self.mean, self.variance = np.empty(shape), np.empty(shape)
+        if self.levels:
+            self.quantiles = np.empty((len(self.levels), *shape))
 
-    def take(self, first: int, window) -> None:
+    def take(self, first: int, window: Any) -> None:
         """Reduce (times, outputs, paths) numbers of times from number `first` on."""
         solver, paths = self.solver, self.solver.plan.paths
         reduce = loops_for("rode._solver.reductions", solver.device)
@@ -168,7 +252,7 @@ class Reductions:
         if self.quantiles is not None:
             self.quantiles[:, rows_of_times] = self._quantiles(reduce, rows)
 
-    def _quantiles(self, reduce, rows) -> np.ndarray:
+    def _quantiles(self, reduce: ModuleType, rows: Any) -> np.ndarray:
         """Return quantiles of the rows, interpolated linearly between order statistics."""
         solver, paths = self.solver, self.solver.plan.paths
         position = np.array(self.levels) * (paths - 1)
@@ -176,12 +260,7 @@ class Reductions:
         ends = [0, paths - 1]  # NaN is sorted to an end
         ranks = np.unique(np.concatenate([low, np.minimum(low + 1, paths - 1), ends]))
         order_statistics = solver.empty((rows.shape[0], ranks.size))
-        device_ranks = ranks
-        if solver.device.kind == "cuda":
-            from hetero.cuda.driver import cuda
-
-            device_ranks = cuda.to_device(ranks)
-        reduce.order(rows, device_ranks, order_statistics)
+        reduce.order(rows, solver.to_device(ranks, ranks.dtype), order_statistics)
         values = solver.to_host(order_statistics).astype(np.float64)
         below = values[:, np.searchsorted(ranks, low)]
         above = values[:, np.searchsorted(ranks, np.minimum(low + 1, paths - 1))]
@@ -191,7 +270,7 @@ class Reductions:
         between[np.isnan(values[:, [0, -1]]).any(axis=1)] = np.nan
         return between.T.reshape(len(self.levels), -1, solver.outputs)
 
-    def result(self, t) -> Result:
+    def result(self, t: np.ndarray) -> Result:
         """Return the result for the saved times t."""
         solver = self.solver
         nonfinite = loops_for("rode._solver.reductions", solver.device).count_nonfinite(
@@ -207,7 +286,7 @@ class Reductions:
             mean=self.mean,
             variance=self.variance,
             quantiles=self.quantiles,
-            peaks=solver.to_host(solver.peaks) if "peaks" in solver.reductions else None,
+            peaks=solver.to_host(solver.peaks) if "peaks" in solver.settings.reductions else None,
         )
 
 
@@ -220,17 +299,17 @@ def _message(paths: int, at_the_end: int, in_outputs: int) -> str:
     return ", ".join(parts) or "all paths are finite"
 
 
-_kernel_specs: dict = {}
+_kernel_specs: dict[tuple[object, ...], KernelSpec] = {}
 
 
-def kernel_spec_of(plan) -> KernelSpec:
+def kernel_spec_of(plan: Plan) -> KernelSpec:
     """Return the functions that a plan compiles: one object for each problem and scheme."""
     from rode._solver import problem_functions, scheme_formulas
 
     problem = plan.problem
-    key = (problem.H, problem.B, problem.G, problem.g, problem.observe, problem.start)
-    key += (plan.scheme, plan.kind, plan.degree, plan.dtype, plan.normals)
-    key += (problem.dimension, problem.parameters.shape[0])
+    functions = (problem.H, problem.B, problem.G, problem.g, problem.observe, problem.start)
+    choices = (plan.scheme, plan.kind, plan.degree, plan.dtype, plan.normals)
+    key = (*functions, *choices, problem.dimension, problem.parameters.shape[0])
     if key not in _kernel_specs:
         fields = None
         if plan.kind == "separable":

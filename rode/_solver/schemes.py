@@ -41,7 +41,7 @@ def fine_steps(method: str, h: float) -> int:
     """Fine steps in a coarse one so that delta = h^order: the sub-sampling costs no order.
 
     The error of the averages is O(delta) in the mean square for an Ornstein-Uhlenbeck process
-    (measured; Kloeden and Rosa 2023 for Euler), not the O(delta^1/2) that the paper provides for.
+    (measured; Kloeden and Rosa 2023 for Euler), not O(delta^1/2) as in (Riesinger 2017).
     """
     return 1 if method == "euler" else max(1, math.ceil(h ** (1 - order(method)) - 1e-9))
 
@@ -49,8 +49,9 @@ def fine_steps(method: str, h: float) -> int:
 def forms(scheme: str, K: int, h: float, steps: int | None) -> np.ndarray:
     """The forms as rows over (O_0, O_M, F_0, .., F_(K-1)); over integrals J_d for steps None.
 
-    Averages A_1 = sum_(j<M) O_j/M and A_2 = 2/M^2 sum_(j<M) (M - j) O_j (the paper's 7.9, 7.11), or
-    T_d = delta/d! sum_(j=1..M) (h - j delta)^d (O_j - O_0) (10.3), and for steps None their limits
+    Averages A_1 = sum_(j<M) O_j/M and A_2 = 2/M^2 sum_(j<M) (M - j) O_j (Riesinger 2017,
+    equations 7.9 and 7.11), or T_d = delta/d! sum_(j=1..M) (h - j delta)^d (O_j - O_0) (equation
+    10.3), and for steps None their limits
     J_0/h, 2 J_1/h^2 and J_d - h^(d+1)/(d+1)! O_0.
     """
     validation.check_choice("scheme", scheme, (*SCHEMES, "rode-taylor"))

@@ -7,11 +7,16 @@ for them with `results_of`; if it is interrupted, it sets a flag at which the lo
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextvars import ContextVar
+from typing import TypeVar
 
 import numpy as np
+
+from hetero.progress_bar import progress
+
+T = TypeVar("T")
 
 POLL_SECONDS = 0.2
 """Longest wait without a look at signals: some systems deliver none to a thread that waits."""
@@ -44,18 +49,28 @@ def use_flag(flag: np.ndarray) -> Iterator[None]:
         _flag_of_caller.reset(token)
 
 
-def results_of(futures: Sequence[Future], flag: np.ndarray) -> list:
+def results_of(
+    futures: Sequence[Future[T]], flag: np.ndarray, *, title: str = "", show_progress: bool = False
+) -> list[T]:
     """Return the results of all futures in their order.
 
     If one of them fails, or Ctrl-C comes, set `flag`, so that the others end soon, and raise.
     """
-    pending: set[Future] = set(futures)
     try:
-        while pending:
-            done, pending = wait(pending, POLL_SECONDS, FIRST_EXCEPTION)
-            for future in done:
-                future.result()
+        completed = _completed(futures)
+        for _ in progress(range(len(futures)), title, enabled=show_progress):
+            next(completed)
     except BaseException:
         flag[0] = 1
         raise
     return [future.result() for future in futures]
+
+
+def _completed(futures: Iterable[Future]) -> Iterator[None]:
+    """Yield whenever another future is done; raise if it failed."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, POLL_SECONDS, FIRST_COMPLETED)
+        for future in done:
+            future.result()
+            yield

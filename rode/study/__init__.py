@@ -1,4 +1,4 @@
-"""The paper's experiments on this machine: `python -m rode study [WHAT ...]`."""
+"""The experiments of (Riesinger 2017) on this machine: `python -m rode study [WHAT ...]`."""
 
 STUDIES = {
     "quality": "rode.study.normality",

@@ -1,4 +1,4 @@
-"""Normal numbers: the paper's figures 8.4 to 8.8 and tables 8.2 to 8.4."""
+"""Normal numbers: figures 8.4 to 8.8 and tables 8.2 to 8.4 of (Riesinger 2017)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths and averages: the paper's figures 9.5, 10.2 and 10.3, and lengths."""
+"""Paths and averages: figures 9.5, 10.2 and 10.3 of (Riesinger 2017), and lengths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The solver: the paper's figures 12.1 and 12.2, float32 normals in float64, and 7.3.3."""
+"""The solver: figures 12.1 and 12.2 and section 7.3.3 of (Riesinger 2017), and float32 normals."""
 
 from __future__ import annotations
 

@@ -37,7 +37,15 @@ def run_of(dtype) -> RunParameters:
 @pytest.mark.parametrize(("problem", "method", "sampling", "dtype", "normals", "registers"), CASES)
 def test_solver(problem, method, sampling, dtype, normals, registers):
     plan = Plan.checked(
-        *(problem, method, (0.0, 1.0), 2.0**-5, 2.0**-8, 100, sampling, dtype, normals)
+        problem,
+        method,
+        t_span=(0.0, 1.0),
+        h=2.0**-5,
+        delta=2.0**-8,
+        paths=100,
+        sampling=sampling,
+        dtype=dtype,
+        normals=normals,
     )
     t = f4 if dtype == "float32" else f8
     tables = (array(t, 2), array(t, 2), array(t, 3), array(t, 2))

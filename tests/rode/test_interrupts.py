@@ -107,8 +107,8 @@ def test_launches_change_no_bit(device, steps, monkeypatch):
         integrate = solver_cpu.integrate
 
         def integrate_in_parts(spec, run, *others):
-            for begin in range(0, run.count, steps):
-                integrate(spec, part_of(run, begin, min(steps, run.count - begin)), *others)
+            for begin in range(0, run.coarse_steps, steps):
+                integrate(spec, part_of(run, begin, min(steps, run.coarse_steps - begin)), *others)
 
         monkeypatch.setattr(solver_cpu, "integrate", integrate_in_parts)
     else:

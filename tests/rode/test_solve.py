@@ -1,4 +1,4 @@
-"""The solver: path by path against the schemes written out, in distribution against exact values."""
+"""The solver: path by path against the schemes written out, and distributions of paths."""
 
 import math
 

@@ -52,7 +52,15 @@ def rode_kernel(problem, method, sampling, dtype, normals):
     from rode._solver.runner import kernel_spec_of
 
     plan = Plan.checked(
-        *(problem, method, (0.0, 1.0), 2.0**-5, 2.0**-8, 100, sampling, dtype, normals)
+        problem,
+        method,
+        t_span=(0.0, 1.0),
+        h=2.0**-5,
+        delta=2.0**-8,
+        paths=100,
+        sampling=sampling,
+        dtype=dtype,
+        normals=normals,
     )
     t = f4 if dtype == "float32" else f8
     tables = (array(t, 2), array(t, 2), array(t, 3), array(t, 2))

@@ -1,11 +1,11 @@
 """Wallace's generator (1996): normal numbers from normal numbers by rotations, for both targets.
 
-A pool of 4 x 256 numbers is rotated in fours by one of four orthogonal matrices (the paper's 8.3;
-the third as printed there is singular, its last row is mended here). Element e of thread t stands
-at ((256 e + t) stride + offset) mod 1024, with a random odd stride and offset in every pass; what
-it makes goes to 4 t + e, so that other fours meet in the next pass.
-Rotations keep the sum of squares, which for true normal numbers has a chi-square law: numbers
-leave the pool times sqrt(V/1024), V drawn for each pass.
+A pool of 4 x 256 numbers is rotated in fours by one of four orthogonal matrices (Riesinger 2017,
+section 8.3; the third as printed there is singular, its last row is mended here). Element e of
+thread t stands at ((256 e + t) stride + offset) mod 1024, with a random odd stride and offset in
+every pass; the rotated one goes to 4 t + e, so that other fours meet in the next pass.
+Rotations keep the sum of squares, which for true normal numbers has a chi-square distribution:
+numbers leave the pool times sqrt(V/1024), V drawn for each pass.
 """
 
 import math

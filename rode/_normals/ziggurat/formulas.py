@@ -1,8 +1,8 @@
 """Draws by the Ziggurat method, for both targets.
 
-The paper's algorithm 5 with its flaws mended: a rejected draw starts anew with another strip (the
-printed one keeps it, and doubles the way into the tail), the tail's test is 2 t2 > t1^2, there is a
-sign, and strip, sign and abscissa have bits of their own.
+Algorithm 5 of (Riesinger 2017) with its flaws mended: a rejected draw starts anew with another
+strip (the printed one keeps it, and doubles the way into the tail), the tail's test is
+2 t2 > t1^2, there is a sign, and strip, sign and abscissa have bits of their own.
 
 Number i of a sequence takes its first attempt from the block of words that it shares with its
 neighbours; what follows comes from blocks of its own, counted in the highest byte of the block's

@@ -1,4 +1,4 @@
-"""Tables of the Ziggurat method (Marsaglia and Tsang 2000; the paper's section 8.1)."""
+"""Tables of the Ziggurat method (Marsaglia and Tsang 2000; Riesinger 2017, section 8.1)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ziggurat(strips: int) -> Ziggurat:
     """The Ziggurat of a power of two of strips, from 2 to 2^13.
 
     r is found by bisection: where it is too large, the strips of area v(r) end below the peak
-    (the paper's figure 8.2), and the residue v - x_1 (1 - f(x_1)) is negative.
+    (Riesinger 2017, figure 8.2), and the residue v - x_1 (1 - f(x_1)) is negative.
     """
     if strips not in STRIPS:
         raise ValueError(f"strips must be a power of two from 2 to 8192, got {strips!r}")

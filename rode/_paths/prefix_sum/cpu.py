@@ -1,4 +1,4 @@
-"""The paper's prefix sum on the CPU: its up-sweep and down-sweep of blocks, and fix-up."""
+"""Prefix sum of (Riesinger 2017) on the CPU: up-sweep and down-sweep of blocks, and fix-up."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _fix(out, values, weights, start):
 
 
 def sweeps(powers, weights, sigma, start, noise, out, stream=0):
-    """Fill `out` with the path of `noise` from `start` by the paper's up-sweep and down-sweep.
+    """Fill `out` with the path of `noise` from `start` by up-sweep and down-sweep.
 
     powers[l, d] is mu^(SWEEP^l 2^d) and weights[l, p] is mu^(SWEEP^l (p + 1)).
     """

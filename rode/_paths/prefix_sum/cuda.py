@@ -1,4 +1,4 @@
-"""The paper's prefix sum on the GPU: up-sweep and down-sweep in shared memory, and fix-up."""
+"""Prefix sum of (Riesinger 2017) on the GPU: sweeps in shared memory, and fix-up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def _sweeps(dtype):
 
     @kernel
     def sweep_blocks(noise, powers, sigma, totals, out):
-        """Each SWEEP elements from 0: powers[d] is mu^(2^d). Algorithms 7 and 8, indices mended."""
+        """Sweep each SWEEP elements from 0; powers[d] is mu^(2^d).
+
+        These are algorithms 7 and 8 of (Riesinger 2017) with their indices mended.
+        """
         x = cuda.shared.array(SWEEP, real)
         t, base = int64(cuda.threadIdx.x), int64(cuda.blockIdx.x) * SWEEP
         for i in (t, t + half):
@@ -48,7 +51,7 @@ def _sweeps(dtype):
 
     @kernel
     def fix_blocks(out, values, weights, start):
-        """Element p of a block gets mu^(p + 1) times the value before the block."""
+        """Add to element p of a block mu^(p + 1) times the value before the block."""
         block = int64(cuda.blockIdx.x)
         before = start if block == 0 else values[block - 1]
         for p in range(cuda.threadIdx.x, SWEEP, cuda.blockDim.x):
@@ -63,7 +66,7 @@ sweep_float64, fix_float64 = _sweeps("float64")
 
 
 def sweeps(powers, weights, sigma, start, noise, out, stream=0):
-    """Fill `out` with the path of `noise` from `start` by the paper's three kernels.
+    """Fill `out` with the path of `noise` from `start` by three kernels.
 
     powers[l, d] is mu^(SWEEP^l 2^d) and weights[l, p] is mu^(SWEEP^l (p + 1)).
     """

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import sys
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any
 
 _numbers = itertools.count()
 
 
-def compile_source(name: str, source: str, names: dict):
+def compile_source(name: str, source: str, names: Mapping[str, Any]) -> FunctionType:
     """Return the function `name` that `source` defines, with `names` as its globals.
 
-    Tracebacks show the source. Only for code that Numba cannot be given otherwise: registers and
-    the elements of tuples have no running index.
+    Tracebacks show the source, and the function belongs to the module of the caller. Only for code
+    that Numba cannot be given otherwise: registers and the elements of tuples have no running
+    index.
     """
     file = f"<{name} {next(_numbers)}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file
-    space = dict(names)
+    caller = sys._getframe(1).f_globals["__name__"]
+    space = {**names, "__name__": caller}
     exec(compile(source, file, "exec"), space)
-    return space[name]
+    function: FunctionType = space[name]
+    return function

@@ -1,0 +1,44 @@
+"""One line on stderr for a user who waits for the compiler."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+from numba.core.compiler_lock import global_compiler_lock
+
+SECONDS = 1.0
+"""Time after which a user is told that something compiles."""
+
+_noticed: set[str] = set()
+
+
+def compilation_begins(module: str) -> None:
+    """Tell the user once per package, if the compiler is still at work a second from now.
+
+    Only in a terminal or a notebook; HETERO_NOTICE=0 silences it.
+    """
+    package = module.partition(".")[0]
+    if package in _noticed or not _is_interactive():
+        return
+    _noticed.add(package)
+    timer = threading.Timer(SECONDS, _tell, (package,))
+    timer.daemon = True
+    timer.start()
+
+
+def _is_interactive() -> bool:
+    if os.environ.get("HETERO_NOTICE", "1").strip() == "0":
+        return False
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def _tell(package: str) -> None:
+    """Print the line if a thread compiles now, else wait for the next compilation."""
+    lock = global_compiler_lock._lock
+    if lock.acquire(blocking=False):
+        lock.release()
+        _noticed.discard(package)
+        return
+    print(f"{package}: compiling (once per installation) ...", file=sys.stderr, flush=True)

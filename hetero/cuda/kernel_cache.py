@@ -1,0 +1,41 @@
+"""Compiled kernels on disk."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import pickle
+from typing import Any
+
+from numba.cuda import dispatcher, utils
+from numba.cuda.serialize import dumps
+
+from hetero.compile_cache.disk_cache import DiskCache
+from hetero.compile_cache.fingerprint import UnknownValueError
+
+
+class KernelDiskCache(DiskCache):
+    """A `DiskCache` for kernels: what is kept is machine code for the GPU at hand."""
+
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        super().__init__(function, options | {"numba-cuda": _version()})
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compiled kernel for a signature, or None if it is not on disk."""
+        with utils.numba_target_override():
+            return super().load_overload(signature, target_context)
+
+    def reduce(self, code: Any) -> bytes:
+        """Return a kernel as bytes; raise if it was compiled for one launch configuration."""
+        if getattr(code, "launch_config_sensitive", False):
+            raise UnknownValueError("it depends on its launch configuration")
+        return dumps(code._reduce_states())
+
+    def rebuild(self, target_context: Any, data: bytes) -> Any:
+        """Return a kernel from what `reduce` returned."""
+        return dispatcher._Kernel._rebuild(**pickle.loads(data))
+
+
+@functools.cache
+def _version() -> str:
+    return importlib.metadata.version("numba-cuda")

@@ -111,10 +111,10 @@ class _Writer:
             self._write("fields", repr(kind._fields))
 
     def _add_function(self, function: FunctionType) -> None:
-        number = self._functions.setdefault(id(function), len(self._functions))
-        if number < len(self._functions) - 1:
-            self._write("function again", str(number))
+        if id(function) in self._functions:
+            self._write("function again", str(self._functions[id(function)]))
             return
+        self._functions[id(function)] = len(self._functions)
         self._write("function", f"{function.__module__}.{function.__qualname__}")
         if function.__module__.partition(".")[0] in _LIBRARIES:
             return

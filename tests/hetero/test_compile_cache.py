@@ -1,0 +1,302 @@
+"""Compiled code on disk: always right, found again by other processes, and never a failure."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+from hetero.compile_cache import disk_cache, folder, notice
+from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
+from hetero.cuda.driver import SIMULATOR
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code")
+
+ROOT = Path(__file__).parents[2]
+
+HELPER = """
+from hetero.jit import scalar
+
+@scalar
+def twice(x):
+    return 2.0 * x
+"""
+
+LOOPS = """
+import numba
+import numpy as np
+from hetero.codegen import compile_source
+from hetero.jit import parallel, serial
+from toy.helper import twice
+
+@serial
+def plain(x):
+    return twice(x) + 1.0
+
+def make_sum(f, offset):
+    @parallel
+    def total(n):
+        values = np.empty(n)
+        for i in numba.prange(n):
+            values[i] = f(float(i)) + offset
+        return values.sum()
+
+    return total
+
+def make_generated(power):
+    source = f"def generated(x):\\n    return twice({' * '.join(['x'] * power)})\\n"
+    return serial(compile_source("generated", source, {"twice": twice}))
+"""
+
+COUNT = "; from hetero.compile_cache.disk_cache import DiskCache as C; print(C.hits, C.misses)"
+
+
+class Tree:
+    """A copy of `hetero` beside a small package, and a cache of its own."""
+
+    def __init__(self, path: Path):
+        self.path, self.cache = path, path / "cache"
+        shutil.copytree(ROOT / "hetero", path / "hetero")
+        (path / "toy").mkdir()
+        (path / "toy" / "__init__.py").touch()
+        (path / "toy" / "helper.py").write_text(HELPER)
+        (path / "toy" / "loops.py").write_text(LOOPS)
+
+    def start(self, code: str, **environment: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-c", code],
+            cwd=self.path,
+            env=os.environ | {"HETERO_CACHE_DIR": str(self.cache)} | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, code: str, **environment: str) -> list[str]:
+        """Return the words that a fresh process prints."""
+        process = self.start(code, **environment)
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
+        self.errors = errors
+        return output.split()
+
+    def files(self) -> list[Path]:
+        return sorted(p for p in self.cache.rglob("*") if p.is_file() and p.name != "pruned")
+
+
+@pytest.fixture
+def tree(tmp_path) -> Tree:
+    return Tree(tmp_path)
+
+
+EVERYTHING = (
+    "from toy.loops import *; "
+    "print(plain(3.0), make_sum(twice, 0.5)(4), make_generated(3)(2.0))" + COUNT
+)
+
+
+def test_a_second_process_compiles_nothing(tree):
+    *values, hits, misses = tree.run(EVERYTHING)
+    assert values == ["7.0", "14.0", "16.0"]
+    assert int(misses) >= 4
+    written = {path: path.stat().st_mtime_ns for path in tree.files()}
+    *again, hits, misses = tree.run(EVERYTHING)
+    assert again == values
+    assert (hits, misses) == ("3", "0")
+    assert {path: path.stat().st_mtime_ns for path in tree.files()} == written
+
+
+def test_an_edit_in_an_inlined_helper_of_another_file_is_seen(tree):
+    code = "from toy.loops import plain; print(plain(3.0))"
+    assert tree.run(code) == ["7.0"]
+    (tree.path / "toy" / "helper.py").write_text(HELPER.replace("2.0", "5.0"))
+    assert tree.run(code) == ["16.0"]
+    (tree.path / "hetero" / "extra.py").write_text("")
+    assert tree.run(code + COUNT)[1:] == ["0", "2"]
+
+
+def test_closures_of_different_processes_do_not_mix(tree):
+    """Each is compiled in a process of its own, where Numba gives it the same number."""
+    code = "from toy.loops import *; print(make_sum(twice, {}.0)(1))"
+    for offset in (1, 2):
+        assert tree.run(code.format(offset)) == [f"{offset}.0"]
+    both = "from toy.loops import *; a, b = make_sum(twice, 1.0), make_sum(twice, 2.0); "
+    assert tree.run(both + "print(a(1), b(1), a(1))" + COUNT) == ["1.0", "2.0", "1.0", "2", "0"]
+
+
+def test_constants_of_generated_source_are_seen(tree):
+    code = "from toy.loops import *; print(make_generated({})(2.0))"
+    assert [tree.run(code.format(n))[0] for n in (1, 2, 1)] == ["4.0", "8.0", "4.0"]
+
+
+USER = """
+import sys
+from hetero.jit import serial
+RATE = float(sys.argv[1])
+
+def decay(x):
+    return -RATE * x
+
+compiled = serial(decay)
+print(compiled(2.0))
+"""
+
+
+def test_globals_of_a_users_function_are_seen(tree):
+    (tree.path / "user.py").write_text(USER)
+    results = []
+    for rate in ("1.5", "2.5", "1.5"):
+        code = f"import sys; sys.argv = ['user', '{rate}']; import runpy; runpy.run_path('user.py')"
+        results.append(tree.run(code + COUNT))
+    assert [r[0] for r in results] == ["-3.0", "-5.0", "-3.0"]
+    assert [r[1:] for r in results] == [["0", "1"], ["0", "1"], ["1", "0"]]
+
+
+def test_two_processes_compile_the_same_thing_at_once(tree):
+    processes = [tree.start(EVERYTHING) for _ in range(2)]
+    for process in processes:
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
+        assert output.split()[:3] == ["7.0", "14.0", "16.0"]
+    assert tree.run(EVERYTHING)[-1] == "0"
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "another file"])
+def test_a_damaged_file_is_compiled_again(tree, damage):
+    code = "from toy.loops import plain; print(plain(3.0))" + COUNT
+    tree.run(code)
+    before = {path: path.read_bytes() for path in tree.files()}
+    for path, content in before.items():
+        middle = len(content) // 2
+        path.write_bytes(
+            {
+                "truncated": content[:middle],
+                "flipped": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+                "empty": b"",
+                "another file": b"#!/bin/sh\n",
+            }[damage]
+        )
+    assert tree.run(code) == ["7.0", "0", "2"]
+    assert tree.run(code) == ["7.0", "1", "0"]
+
+
+def test_without_a_folder_to_write_to_code_is_compiled_and_that_is_said_once(tree):
+    (tree.path / "file").touch()
+    nowhere = str(tree.path / "file" / "cache")  # not even root can make a folder there
+    assert tree.run(EVERYTHING, HETERO_CACHE_DIR=nowhere)[:3] == ["7.0", "14.0", "16.0"]
+    assert tree.errors.count("compiled code cannot be kept") == 1
+    assert "HETERO_CACHE_DIR" in tree.errors
+
+
+def test_a_full_disk_is_no_failure(tmp_path, monkeypatch):
+    def refuse(path, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    disk_cache._warn_that_nothing_is_kept.cache_clear()
+    with pytest.warns(UserWarning, match="No space left"):
+        disk_cache.write(tmp_path / "file", b"data")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        disk_cache.write(tmp_path / "file", b"data")  # it has been said
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_switch_turns_it_off(tree):
+    tree.run(EVERYTHING, HETERO_CACHE="0")
+    assert not tree.cache.exists()
+
+
+def test_old_and_surplus_folders_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("HETERO_CACHE_DIR", str(tmp_path))
+    now = time.time()
+    ages = {"a-1": 0, "a-2": 100, "a-3": 200, "b-1": folder.MAX_AGE + 100, "current-1": 1e9}
+    for name, age in ages.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "code").write_bytes(bytes(100))
+        os.utime(tmp_path / name, (now - age, now - age))
+    monkeypatch.setattr(folder, "MAX_PER_PACKAGE", 2)
+    folder.prune(tmp_path / "current-1")
+    assert {p.name for p in tmp_path.iterdir()} == {"a-1", "a-2", "current-1"}
+    monkeypatch.setattr(folder, "MAX_BYTES", 150)
+    folder.prune(tmp_path / "current-1")
+    assert {p.name for p in tmp_path.iterdir()} == {"a-1", "current-1"}
+
+
+def test_fingerprints_tell_values_apart():
+    import numpy as np
+
+    values = [0, 0.0, "0", b"0", None, (0,), [0], {0: 0}, np.float32(0), np.zeros(1), np.zeros(2)]
+    assert len({fingerprint(value) for value in values}) == len(values)
+    assert fingerprint(lambda x: x + 1) != fingerprint(lambda x: x + 2)
+    with pytest.raises(UnknownValueError):
+        fingerprint(object())
+
+
+def test_a_function_that_calls_itself_has_a_fingerprint():
+    def make(n):
+        def f(x):
+            return f(x - n) if x > 0 else x
+
+        return f
+
+    assert fingerprint(make(1)) == fingerprint(make(1)) != fingerprint(make(2))
+
+
+def test_a_user_who_waits_is_told_once(monkeypatch, capsys):
+    monkeypatch.setattr(notice, "SECONDS", 0.05)
+    monkeypatch.setattr(notice, "_is_interactive", lambda: True)
+    monkeypatch.setattr(notice, "_noticed", set())
+    compiles, done = threading.Event(), threading.Event()
+
+    def compile_slowly():
+        with notice.global_compiler_lock:
+            compiles.set()
+            done.wait()
+
+    thread = threading.Thread(target=compile_slowly)
+    thread.start()
+    compiles.wait()
+    for _ in range(3):
+        notice.compilation_begins("lbm._engines.cpu")
+    time.sleep(0.3)
+    done.set()
+    thread.join()
+    assert capsys.readouterr().err == "lbm: compiling (once per installation) ...\n"
+
+
+def test_short_compilations_and_pipes_are_silent(monkeypatch, capsys):
+    monkeypatch.setattr(notice, "SECONDS", 0.01)
+    monkeypatch.setattr(notice, "_noticed", set())
+    notice.compilation_begins("lbm._engines.cpu")  # stderr is no terminal here
+    monkeypatch.setattr(notice, "_is_interactive", lambda: True)
+    notice.compilation_begins("lbm._engines.cpu")  # nothing compiles when the timer ends
+    time.sleep(0.1)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.cuda
+def test_a_second_process_finds_kernels(require_cuda, tmp_path):
+    code = (
+        "import numpy as np; from hetero import philox; "
+        "print(philox.words(4, rng=1, device='cuda')[0])" + COUNT
+    )
+    results = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=os.environ | {"HETERO_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert results[0][0] == results[1][0]
+    assert int(results[0][2]) > 0
+    assert results[1][2] == "0"

@@ -7,28 +7,28 @@ import importlib.util
 import numpy as np
 
 import hetero
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 from hetero import philox
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     limits = hetero.limits(device, refresh=not quick)
     figures = [
-        Figure("copy bandwidth", limits.copy / 1e9, "GB/s", peers=_peer_copy(device, quick)),
-        Figure(
+        Measurement("copy bandwidth", limits.copy / 1e9, "GB/s", peers=_peer_copy(device, quick)),
+        Measurement(
             "copy by a Numba kernel", limits.copy_kernel / 1e9, "GB/s", limits.copy / 1e9, "copy"
         ),
-        Figure("float32 multiply-add", 2 * limits.fma_float32 / 1e12, "TFLOP/s"),
-        Figure("float64 multiply-add", 2 * limits.fma_float64 / 1e12, "TFLOP/s"),
-        Figure("int64 multiply-add", limits.mad_int64 / 1e12, "T/s"),
-        Figure("launch of an empty kernel or loop", limits.launch * 1e6, "us"),
+        Measurement("float32 multiply-add", 2 * limits.fma_float32 / 1e12, "TFLOP/s"),
+        Measurement("float64 multiply-add", 2 * limits.fma_float64 / 1e12, "TFLOP/s"),
+        Measurement("int64 multiply-add", limits.mad_int64 / 1e12, "T/s"),
+        Measurement("launch of an empty kernel or loop", limits.launch * 1e6, "us"),
     ]
     for dtype in ("uint32", "float32", "float64"):
         figures.append(_fill(device, dtype, 2**20 if quick else 2**28, limits))
     return figures
 
 
-def _fill(device, dtype: str, size: int, limits) -> Figure:
+def _fill(device, dtype: str, size: int, limits) -> Measurement:
     out = _empty(device, size, dtype)
     if dtype == "uint32":
         timing = hetero.benchmark(
@@ -39,7 +39,7 @@ def _fill(device, dtype: str, size: int, limits) -> Figure:
             lambda: philox.uniform(size, dtype=dtype, rng=1, out=out, device=device), device=device
         )
     width = np.dtype(dtype).itemsize
-    return Figure(
+    return Measurement(
         f"philox4x32-10 {dtype}, {size:,} numbers",
         timing.rate(size) / 1e9,
         "G/s",

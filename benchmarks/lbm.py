@@ -6,7 +6,7 @@ import numpy as np
 
 import hetero
 import lbm
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 from lbm._domain.domains import make_domain, make_engine
 from lbm._domain.load_balance import measure_model
 from lbm._model.precision import PRECISIONS
@@ -30,7 +30,7 @@ VARIANTS = [
 """Precisions and patterns that are measured on a GPU."""
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Measure all figures of the suite."""
     gpu = device.kind == "cuda"
     n = 24 if quick else 512 if gpu else 128
@@ -65,12 +65,12 @@ def seconds_per_step(s: Simulation, device: hetero.Device, count: int = 2) -> tu
     return timing.median / count, timing.as_dict()
 
 
-def update_rate(device, n, precision, pattern, limit) -> Figure:
+def update_rate(device, n, precision, pattern, limit) -> Measurement:
     """Measure the update rate of a cavity; `limit` is the result of `bandwidth`."""
     s = cavity(n, **PRECISIONS[precision].arguments, pattern=pattern, device=device, check=0)
     seconds, timing = seconds_per_step(s, device)
     moved = s.problem.bytes_per_update()
-    return Figure(
+    return Measurement(
         f"cavity {n}^3, {precision}, {pattern}",
         n**3 / seconds / 1e9,
         "GLUPS",
@@ -82,18 +82,18 @@ def update_rate(device, n, precision, pattern, limit) -> Figure:
     )
 
 
-def small_step_time(device, n) -> Figure:
+def small_step_time(device, n) -> Measurement:
     """Measure the time of a step of a small domain, in which launches count."""
     s = cavity(n, device=device, check=0)
     seconds, timing = seconds_per_step(s, device, 64)
     launch = hetero.limits(device).launch * 1e6
-    return Figure(
+    return Measurement(
         f"a step of {n}^3, float32, esoteric", seconds * 1e6, "us", None, "", {},
         f"one launch takes {launch:.1f} us through Numba; here launches are prepared", timing,
     )  # fmt: skip
 
 
-def cost_of_extras(device, n) -> list[Figure]:
+def cost_of_extras(device, n) -> list[Measurement]:
     """Measure output, statistics and walls as percentages of a step."""
     s = cavity(n, device=device, check=0)
     step, _ = seconds_per_step(s, device)
@@ -112,12 +112,12 @@ def cost_of_extras(device, n) -> list[Figure]:
         timing = hetero.benchmark(job, device=device)
         costs[name] = timing.median, timing.as_dict()
     return [
-        Figure(f"{name}, {n}^3 float32", 100 * seconds / step, "% of a step", timing=timing)
+        Measurement(f"{name}, {n}^3 float32", 100 * seconds / step, "% of a step", timing=timing)
         for name, (seconds, timing) in costs.items()
     ]
 
 
-def both_devices(device, n) -> list[Figure]:
+def both_devices(device, n) -> list[Measurement]:
     """Measure a domain on the GPU and the CPU at once, against the slower part alone."""
     alone = cavity(n, device=device, check=0)
     best, _ = seconds_per_step(alone, device)
@@ -132,7 +132,7 @@ def both_devices(device, n) -> list[Figure]:
         devices = hetero.Device("cpu"), device
         parts = [seconds_of_part(b, d) for b, d in zip(blocks, devices, strict=True)]
         figures.append(
-            Figure(
+            Measurement(
                 f"{n}^3, {share:.1%} of the rows on the CPU: a step against the slower part",
                 step / max(parts), "x", None, "", {},
                 f"step {step * 1e3:.2f} ms, CPU part {parts[0] * 1e3:.2f} ms, GPU part "
@@ -143,7 +143,7 @@ def both_devices(device, n) -> list[Figure]:
     rows = model.best_cpu_rows(n)
     speedup = model.predict_step(0, n) / model.predict_step(rows, n)
     figures.append(
-        Figure(
+        Measurement(
             f"{n}^3, ratio='auto' against the GPU alone", speedup, "x", None, "", {},
             f"{rows} of {n} rows on the CPU; model: row {model.gpu_row * 1e6:.1f} us on the GPU, "
             f"{model.cpu_row * 1e6:.1f} us on the CPU, exchange {model.exchange * 1e6:.0f} us",

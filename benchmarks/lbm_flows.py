@@ -7,12 +7,12 @@ import time
 import numpy as np
 
 import hetero
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 from lbm._model.precision import PRECISIONS
 from lbm.flows import solve_cavity, solve_sphere, vortices
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Measure all figures of the suite."""
     gpu = device.kind == "cuda"
     sizes = (12,) if quick else (48, 64, 96, 128) if gpu else (32,)
@@ -31,13 +31,13 @@ SMALL_SPHERES = [(4, 20.0, 14.0, 18.0), (8, 100.0, 5.0, 8.0)]
 At Re = 20 a sphere disturbs the stream far around it: a box of 14 diameters adds 1 % of drag."""
 
 
-def cavity_error(n, device, quick, dtype="float32") -> Figure:
+def cavity_error(n, device, quick, dtype="float32") -> Measurement:
     """Compute the cavity and compare it with Albensoeder and Kuhlmann (2005)."""
     start = time.perf_counter()
     turns = 1.0 if quick else 80.0
     result = solve_cavity(n, turns=turns, dtype=dtype, device=device, check=0)
     seconds = time.perf_counter() - start
-    return Figure(
+    return Measurement(
         f"cavity {n}^3, Re = 1000, {dtype}: largest error on the centre line",
         100 * result.error, "% of U", None, "", {},
         f"against Albensoeder and Kuhlmann (2005); lowest u {result.lowest:.5f} (-0.28038); "
@@ -45,7 +45,7 @@ def cavity_error(n, device, quick, dtype="float32") -> Figure:
     )  # fmt: skip
 
 
-def half_precision_errors(n, device) -> list[Figure]:
+def half_precision_errors(n, device) -> list[Measurement]:
     """Compare half-precision storage with float32 on the cavity and with float64 on vortices."""
     runs = {
         p: solve_cavity(n, turns=60.0, storage=p, pattern="ab", device=device, check=0).u
@@ -53,7 +53,7 @@ def half_precision_errors(n, device) -> list[Figure]:
     }
     cavity = np.abs(runs["float16"] - runs["float32"]).max()
     figures = [
-        Figure(
+        Measurement(
             f"cavity {n}^3, float16 storage against float32, centre line", 100 * cavity, "% of U"
         )
     ]
@@ -66,12 +66,12 @@ def half_precision_errors(n, device) -> list[Figure]:
     for p in ("float32", "float16"):
         error = np.abs(results[p][0] - results["float64"][0]).max() / scale
         figures.append(
-            Figure(f"Taylor-Green 64^2, 400 steps, {p} against float64", 100 * error, "% of u")
+            Measurement(f"Taylor-Green 64^2, 400 steps, {p} against float64", 100 * error, "% of u")
         )
     return figures
 
 
-def drag_error(diameter, reynolds, width, length, device, quick) -> Figure:
+def drag_error(diameter, reynolds, width, length, device, quick) -> Measurement:
     """Compute the drag of a sphere and compare it with Schiller and Naumann's correlation."""
     start = time.perf_counter()
     longest = 3.0 if quick else 60.0
@@ -80,7 +80,7 @@ def drag_error(diameter, reynolds, width, length, device, quick) -> Figure:
         device=device,
     )  # fmt: skip
     seconds = time.perf_counter() - start
-    return Figure(
+    return Measurement(
         f"sphere of {diameter} cells, Re = {reynolds:g}: drag coefficient",
         result.drag, "", result.correlation, "Schiller-Naumann", {},
         f"box {result.simulation.shape}, {result.simulation.steps} steps in {seconds:.2f} s",

@@ -15,8 +15,8 @@ import hetero
 
 
 @dataclass
-class Figure:
-    """One measured figure.
+class Measurement:
+    """One measured figure, with what it is compared with.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Figure:
         return None if self.limit is None else self.value / self.limit
 
 
-def report(suite: str, device: hetero.Device, figures: list[Figure]) -> None:
+def report(suite: str, device: hetero.Device, figures: list[Measurement]) -> None:
     """Print the figures as a table."""
     table = Table("figure", "value", "of the limit", "peers", title=f"{suite} on {device}")
     for f in figures:
@@ -52,7 +52,7 @@ def report(suite: str, device: hetero.Device, figures: list[Figure]) -> None:
     Console(width=150).print(table)
 
 
-def write(path: Path, suite: str, device: hetero.Device, figures: list[Figure]) -> None:
+def write(path: Path, suite: str, device: hetero.Device, figures: list[Measurement]) -> None:
     """Keep the figures with the facts of the machine."""
     record = {
         "suite": suite,

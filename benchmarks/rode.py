@@ -6,7 +6,7 @@ import numpy as np
 
 import hetero
 import rode
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 from rode.normals import METHODS
 
 SAMPLE = 0.03
@@ -16,7 +16,7 @@ PAPER = {"ziggurat": 2.17e9, "rational-blending": 1.70e9, "wallace": 4.18e9}
 """The paper's numbers a second on one K40m, float32 (its section 8.4)."""
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     limits, gpu = hetero.limits(device), device.kind == "cuda"
     size = 1 << (14 if quick else 30 if gpu else 23)
     figures = []
@@ -39,7 +39,7 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
     return figures
 
 
-def normals(device, dtype, method, size, limits, peers) -> Figure:
+def normals(device, dtype, method, size, limits, peers) -> Measurement:
     width = np.dtype(dtype).itemsize
     count = size // (width // 4)
     out = _empty(device, count, dtype)
@@ -49,7 +49,7 @@ def normals(device, dtype, method, size, limits, peers) -> Figure:
     seen = dict(peers)
     if dtype == "float32" and method in PAPER:
         seen["paper, K40m"] = PAPER[method] / 1e9
-    return Figure(
+    return Measurement(
         f"normal numbers, {method}, {dtype}, {count:,}",
         timing.rate(count) / 1e9,
         "G/s",
@@ -61,7 +61,7 @@ def normals(device, dtype, method, size, limits, peers) -> Figure:
     )
 
 
-def path(device, dtype, kind, method, size, limits) -> Figure:
+def path(device, dtype, kind, method, size, limits) -> Measurement:
     width = np.dtype(dtype).itemsize
     count = size // (width // 4)
     out = _empty(device, count, dtype)
@@ -72,7 +72,7 @@ def path(device, dtype, kind, method, size, limits) -> Figure:
         min_time=SAMPLE,
         device=device,
     )
-    return Figure(
+    return Measurement(
         f"one Ornstein-Uhlenbeck path, {method}, {kind or ''} noise drawn, {dtype}, "
         f"{count:,} steps",
         timing.rate(count) / 1e9,
@@ -85,7 +85,7 @@ def path(device, dtype, kind, method, size, limits) -> Figure:
     )
 
 
-def given_noise(device, method, size, limits) -> Figure:
+def given_noise(device, method, size, limits) -> Measurement:
     noise, out = _empty(device, size, "float32"), _empty(device, size, "float32")
     rode.normal(out=noise, rng=1, device=device)
     timing = hetero.benchmark(
@@ -100,7 +100,7 @@ def given_noise(device, method, size, limits) -> Figure:
         source, target = cupy.asarray(noise), cupy.asarray(out)
         peer = hetero.benchmark(lambda: cupy.cumsum(source, out=target), device=device)
         peers["CuPy cumsum"] = peer.rate(size) / 1e9
-    return Figure(
+    return Measurement(
         f"one Ornstein-Uhlenbeck path, {method}, of given noise, float32, {size:,} steps",
         timing.rate(size) / 1e9,
         "G steps/s",
@@ -112,7 +112,7 @@ def given_noise(device, method, size, limits) -> Figure:
     )
 
 
-def many_paths(device, kind, size, power, limits) -> Figure:
+def many_paths(device, kind, size, power, limits) -> Measurement:
     paths = 1 << (6 if size < 1 << 20 else power)
     out = _empty(device, size, "float32").reshape((paths, size // paths))
     timing = hetero.benchmark(
@@ -122,7 +122,7 @@ def many_paths(device, kind, size, power, limits) -> Figure:
         min_time=SAMPLE,
         device=device,
     )
-    return Figure(
+    return Measurement(
         f"{paths:,} Ornstein-Uhlenbeck paths, {kind or ''} noise drawn, float32, "
         f"{size // paths:,} steps each",
         timing.rate(size) / 1e9,
@@ -135,7 +135,7 @@ def many_paths(device, kind, size, power, limits) -> Figure:
     )
 
 
-def averaging(device, dtype, size, steps, limits) -> Figure:
+def averaging(device, dtype, size, steps, limits) -> Measurement:
     """The kernel that makes single and double averages; its reads count."""
     from hetero.jit import loops_for
 
@@ -146,7 +146,7 @@ def averaging(device, dtype, size, steps, limits) -> Figure:
     out = out.reshape((2, count // steps))
     sums = loops_for("rode._paths.averages", device).sums
     timing = hetero.benchmark(lambda: sums(source, steps, out), device=device)
-    return Figure(
+    return Measurement(
         f"single and double averages over {steps:,} of {count:,} {dtype}",
         timing.rate(count) * width / 1e9,
         "GB/s read",
@@ -158,7 +158,7 @@ def averaging(device, dtype, size, steps, limits) -> Figure:
     )
 
 
-def fused(device, quick) -> list[Figure]:
+def fused(device, quick) -> list[Measurement]:
     """Fine steps a second of whole runs: words, normals, process, sums, coarse steps, peaks."""
     gpu, figures = device.kind == "cuda", []
     problem = rode.kanai_tajimi(outputs=("acceleration",))
@@ -187,7 +187,7 @@ def fused(device, quick) -> list[Figure]:
         )
         work = paths * steps * fine
         figures.append(
-            Figure(
+            Measurement(
                 f"fused fine steps, {method}, {paths:,} paths, h/delta {fine:,}, {dtype}"
                 + (f", {normal} normals" if normal else ""),
                 timing.rate(work) / 1e9,
@@ -202,7 +202,7 @@ def fused(device, quick) -> list[Figure]:
     return figures
 
 
-def exact(device, quick) -> list[Figure]:
+def exact(device, quick) -> list[Measurement]:
     """The paper's case of the 3-RODE-Taylor scheme: 2^9 s, h = 2^-5, 4096 paths."""
     problem, figures = rode.kanai_tajimi(outputs=("acceleration",)), []
     for reduction in ("peaks", "moments"):
@@ -216,7 +216,7 @@ def exact(device, quick) -> list[Figure]:
             device=device,
         )
         figures.append(
-            Figure(
+            Measurement(
                 f"exact sampling, 3-rode-taylor, 2^9 s, h 2^-5, 4096 paths, {reduction}",
                 timing.median * 1e3,
                 "ms",

@@ -11,13 +11,13 @@ import numpy as np
 
 import hetero
 import sbth
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 
 P100 = 41.1
 """Seconds of the fastest GPU in Riesinger (2017, table 6.3) for n = 79872, d = 576."""
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Measure reductions and eigenvalues of band, tridiagonal and full matrices."""
     if quick:
         return [
@@ -67,23 +67,23 @@ def random_band(n: int, d: int) -> np.ndarray:
 
 def measure(
     name: str, function: Callable, device: hetero.Device, peers: Iterable = (), note: str = ""
-) -> Figure:
+) -> Measurement:
     """Measure the median of 5 calls, also of other software."""
     timing = hetero.benchmark(function, repeats=5, device=device)
     medians = {
         other: hetero.benchmark(call, repeats=5, device=device).median for other, call in peers
     }
-    return Figure(name, timing.median, "s", peers=medians, note=note, timing=timing.as_dict())
+    return Measurement(name, timing.median, "s", peers=medians, note=note, timing=timing.as_dict())
 
 
-def measure_reduction(n: int, d: int, device: hetero.Device) -> Figure:
+def measure_reduction(n: int, d: int, device: hetero.Device) -> Measurement:
     """Measure the reduction of a band matrix to tridiagonal form."""
     ab = random_band(n, d)
     name = f"band to tridiagonal, n = {n}, bandwidth {d}"
     return measure(name, lambda: sbth.tridiagonalize(ab, lower=True, device=device), device)
 
 
-def measure_largest_band(device: hetero.Device) -> Figure:
+def measure_largest_band(device: hetero.Device) -> Measurement:
     """Time the largest problem of Riesinger (2017): one call, after another one that compiles."""
     n, d = 79_872, 576
     ab = random_band(n, d)
@@ -93,10 +93,10 @@ def measure_largest_band(device: hetero.Device) -> Figure:
     seconds = time.perf_counter() - start
     name = f"band to tridiagonal, n = {n}, bandwidth {d}"
     note = f"one call; 12 n^2 d operations, {12e-12 * n**2 * d / seconds:.1f} TFLOP/s"
-    return Figure(name, seconds, "s", peers={"Riesinger 2017, P100": P100}, note=note)
+    return Measurement(name, seconds, "s", peers={"Riesinger 2017, P100": P100}, note=note)
 
 
-def measure_bisection(n: int, device: hetero.Device) -> Figure:
+def measure_bisection(n: int, device: hetero.Device) -> Measurement:
     """Measure all eigenvalues of a tridiagonal matrix."""
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -107,7 +107,7 @@ def measure_bisection(n: int, device: hetero.Device) -> Figure:
     return measure(name, lambda: sbth.eigvalsh_tridiagonal(d, e, device=device), device, peers)
 
 
-def measure_eigenvalues(n: int, d: int, device: hetero.Device) -> Figure:
+def measure_eigenvalues(n: int, d: int, device: hetero.Device) -> Measurement:
     """Measure all eigenvalues of a band matrix, in SciPy also with ldab padded by one."""
     from scipy.linalg import eig_banded
 
@@ -132,7 +132,7 @@ def scipy_seconds(n: int, d: int) -> float:
     return time.perf_counter() - start
 
 
-def measure_full(n: int, device: hetero.Device) -> Figure:
+def measure_full(n: int, device: hetero.Device) -> Measurement:
     """Measure all eigenvalues of a full matrix that is on the device already."""
     a = np.random.default_rng(3).standard_normal((n, n))
     name, peers = f"all eigenvalues of a full matrix, n = {n}", []

@@ -11,12 +11,12 @@ import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 
 LAWS = ((0.75, 0.5), (1.5, 0.5), (1.9, 0.0))
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     limits = hetero.limits(device)
     figures = first_calls(device, quick)
     if device.kind == "cuda":
@@ -52,7 +52,7 @@ print(imported - start, first - imported, second - first, drawn - second)
 """
 
 
-def first_calls(device: hetero.Device, quick: bool) -> list[Figure]:
+def first_calls(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Seconds from a fresh process: with nothing compiled yet, and with compiled code on disk."""
     figures = []
     with tempfile.TemporaryDirectory() as cache:
@@ -69,17 +69,19 @@ def first_calls(device: hetero.Device, quick: bool) -> list[Figure]:
             )
             imported, first, second, drawn = map(float, run.stdout.split())
             figures += [
-                Figure(f"import stablegpu ({state})", imported, "s"),
-                Figure(f"first pdf(0.0) after it ({state})", first, "s", note="CUDA context in"),
-                Figure(f"first rvs(10) ({state})", drawn, "s"),
+                Measurement(f"import stablegpu ({state})", imported, "s"),
+                Measurement(
+                    f"first pdf(0.0) after it ({state})", first, "s", note="CUDA context in"
+                ),
+                Measurement(f"first rvs(10) ({state})", drawn, "s"),
             ]
         figures.append(
-            Figure("second pdf(0.0)", second * 1e6, "us", note="from and to a Python float")
+            Measurement("second pdf(0.0)", second * 1e6, "us", note="from and to a Python float")
         )
     return figures
 
 
-def thousand_points(device, alpha, beta) -> Figure:
+def thousand_points(device, alpha, beta) -> Measurement:
     """A law that has not been seen before: what is prepared for it counts."""
     from stablegpu._density.nodes import evaluate as nodes_evaluate
 
@@ -91,7 +93,7 @@ def thousand_points(device, alpha, beta) -> Figure:
         law.pdf_cdf(x)
 
     timing = hetero.benchmark(evaluate, device=device)
-    return Figure(
+    return Measurement(
         f"pdf and cdf of 1000 points of a new law, alpha {alpha}, beta {beta}",
         timing.median * 1e3,
         "ms",
@@ -100,7 +102,7 @@ def thousand_points(device, alpha, beta) -> Figure:
     )
 
 
-def throughput(device, alpha, beta, limits, quick, evaluator) -> Figure:
+def throughput(device, alpha, beta, limits, quick, evaluator) -> Measurement:
     """Joint pdf and cdf with the data on the device; SciPy in the same run on the CPU."""
     size = {
         "quadrature": 200_000 if device.kind == "cpu" else 2_000_000,
@@ -123,7 +125,7 @@ def throughput(device, alpha, beta, limits, quick, evaluator) -> Figure:
         peer = stats.levy_stable(alpha, beta)
         both = hetero.benchmark(lambda: (peer.pdf(few), peer.cdf(few)), repeats=5)
         peers["SciPy"] = both.rate(few.size) / 1e6
-    return Figure(
+    return Measurement(
         f"pdf and cdf of {size:,} unsorted points by {evaluator}, alpha {alpha}, beta {beta}",
         timing.rate(size) / 1e6,
         "Mpoints/s",
@@ -135,7 +137,7 @@ def throughput(device, alpha, beta, limits, quick, evaluator) -> Figure:
     )
 
 
-def plans(device, alpha, beta, evaluator) -> Figure:
+def plans(device, alpha, beta, evaluator) -> Measurement:
     """Time to prepare an evaluator for (alpha, beta)."""
     from stablegpu._density.nodes import evaluate as nodes_evaluate
     from stablegpu._density.polynomials.build import segments_of
@@ -146,7 +148,7 @@ def plans(device, alpha, beta, evaluator) -> Figure:
         stablegpu.stable(alpha, beta, device=device).plan(evaluator)
 
     timing = hetero.benchmark(prepare)
-    return Figure(
+    return Measurement(
         f"plan of {evaluator}, alpha {alpha}, beta {beta}",
         timing.median * 1e3,
         "ms",
@@ -155,7 +157,7 @@ def plans(device, alpha, beta, evaluator) -> Figure:
     )
 
 
-def parameters_by_point(device, quick) -> Figure:
+def parameters_by_point(device, quick) -> Measurement:
     """The density where every point has its own alpha and beta; SciPy on a few of the points."""
     size = 2000 if quick else (200_000 if device.kind == "cpu" else 50_000_000)
     rng = np.random.default_rng(1)
@@ -173,7 +175,7 @@ def parameters_by_point(device, quick) -> Figure:
         few = [v[:200] for v in points]
         peer = hetero.benchmark(lambda: stats.levy_stable.pdf(*few), repeats=5)
         peers["SciPy"] = peer.rate(200) / 1e6
-    return Figure(
+    return Measurement(
         f"pdf of {size:,} points, each with its own alpha in (0.3, 2) and beta",
         timing.rate(size) / 1e6,
         "Mpoints/s",
@@ -183,7 +185,7 @@ def parameters_by_point(device, quick) -> Figure:
     )
 
 
-def quantiles(device, alpha, beta, quick) -> Figure:
+def quantiles(device, alpha, beta, quick) -> Measurement:
     """By polynomials; SciPy in the same run on the CPU."""
     size = (2_000_000 if device.kind == "cpu" else 200_000_000) // (100 if quick else 1)
     law = stablegpu.stable(alpha, beta, device=device).plan()
@@ -200,7 +202,7 @@ def quantiles(device, alpha, beta, quick) -> Figure:
 
         peer = hetero.benchmark(lambda: stats.levy_stable(alpha, beta).ppf(host[:20]), repeats=5)
         peers["SciPy"] = peer.rate(20) / 1e6
-    return Figure(
+    return Measurement(
         f"{size:,} quantiles, alpha {alpha}, beta {beta}",
         timing.rate(size) / 1e6,
         "M/s",
@@ -210,7 +212,7 @@ def quantiles(device, alpha, beta, quick) -> Figure:
     )
 
 
-def samples(device, alpha, beta, limits, quick, dtype) -> Figure:
+def samples(device, alpha, beta, limits, quick, dtype) -> Measurement:
     size = 10_000 if quick else (4_000_000 if device.kind == "cpu" else 200_000_000)
     law = stablegpu.stable(alpha, beta, device=device)
     if device.kind == "cpu":
@@ -227,7 +229,7 @@ def samples(device, alpha, beta, limits, quick, dtype) -> Figure:
         peer = stats.levy_stable(alpha, beta)
         timed = hetero.benchmark(lambda: peer.rvs(100_000, random_state=1), repeats=5)
         peers["SciPy"] = timed.rate(100_000) / 1e6
-    return Figure(
+    return Measurement(
         f"{size:,} {out.dtype} samples, alpha {alpha}, beta {beta}",
         timing.rate(size) / 1e6,
         "Msamples/s",
@@ -239,7 +241,7 @@ def samples(device, alpha, beta, limits, quick, dtype) -> Figure:
     )
 
 
-def no_host_copy() -> Figure:
+def no_host_copy() -> Measurement:
     """A CuPy array in gives a CuPy array out; the CUDA profiler sees no copy to or from the host.
 
     The profiler is PyTorch's, which traces every CUDA call of the process.
@@ -248,7 +250,7 @@ def no_host_copy() -> Figure:
         import cupy
         from torch.profiler import ProfilerActivity, profile
     except ImportError:
-        return Figure(
+        return Measurement(
             "host copies for a CuPy array", float("nan"), "copies", note="no CuPy or PyTorch"
         )
     law = stablegpu.stable(1.5, 0.5)
@@ -262,7 +264,7 @@ def no_host_copy() -> Figure:
     copies = sum(n for key, n in events.items() if "HtoD" in key or "DtoH" in key)
     kernels = sum(n for key, n in events.items() if "evaluate_" in key)
     moved = ours.bytes_to_device + ours.bytes_to_host
-    return Figure(
+    return Measurement(
         "host copies for a CuPy array of 100,000 points",
         copies,
         "copies",

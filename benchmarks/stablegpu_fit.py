@@ -9,7 +9,7 @@ import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 from stablegpu.fit_results import PARAMETERS
 
 ALPHAS = (0.3, 0.75, 1.02, 1.5, 1.9)
@@ -17,7 +17,7 @@ LAWS = [(alpha, beta) for alpha in (0.5, 0.8, 1.0, 1.3, 1.5, 1.8) for beta in (0
 SIZE = 1000
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     gpu = device.kind == "cuda"
     figures = [one(device, alpha) for alpha in (ALPHAS[3:4] if quick else ALPHAS)]
     figures += many(device, 20 if quick else 100_000 if gpu else 200)
@@ -34,12 +34,12 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
 # ---- times -------------------------------------------------------------------------------------
 
 
-def one(device, alpha) -> Figure:
+def one(device, alpha) -> Measurement:
     """A fit alone, on one core of a CPU."""
     x = stablegpu.stable(alpha, 0.3, parameterization="S0").rvs(SIZE, random_state=1)
     with hetero.use_threads(1):
         timing = hetero.benchmark(lambda: stablegpu.fit(x, device=device), device=device)
-    return Figure(
+    return Measurement(
         f"maximum-likelihood fit of {SIZE:,} observations, alpha {alpha}",
         timing.median * 1e3,
         "ms",
@@ -49,7 +49,7 @@ def one(device, alpha) -> Figure:
     )
 
 
-def many(device, sets) -> list[Figure]:
+def many(device, sets) -> list[Measurement]:
     """Sets of four laws, on the device."""
     shares = [sets // 4] * 3 + [sets - 3 * (sets // 4)]
     data = _empty(device, sets * SIZE)
@@ -65,7 +65,7 @@ def many(device, sets) -> list[Figure]:
             lambda m=method: stablegpu.fit(rows, method=m, device=device), repeats=5, device=device
         )
         figures.append(
-            Figure(
+            Measurement(
                 f"{sets:,} fits of {SIZE:,} observations, {method}",
                 timing.median,
                 "s",
@@ -76,7 +76,7 @@ def many(device, sets) -> list[Figure]:
     return figures
 
 
-def large(device, size) -> list[Figure]:
+def large(device, size) -> list[Measurement]:
     law = stablegpu.stable(1.6, 0.3, device=device)
     x = law.rvs(out=_empty(device, size), random_state=1)
     figures = []
@@ -86,7 +86,7 @@ def large(device, size) -> list[Figure]:
         )
         note = "data on the device"
         figures.append(
-            Figure(
+            Measurement(
                 f"fit of {size:,} observations, {method}",
                 timing.median,
                 "s",
@@ -120,7 +120,7 @@ def problems(count: int) -> np.ndarray:
     return np.array([law.rvs(SIZE, random_state=k) for k, law in enumerate(laws(count))])
 
 
-def against_searches(device, count: int, points: int) -> list[Figure]:
+def against_searches(device, count: int, points: int) -> list[Measurement]:
     """How far the log-likelihood of "ml" is above that of every other way to a law."""
     rows = problems(count)
     options = {"parameterization": "S0", "device": device}
@@ -136,7 +136,7 @@ def against_searches(device, count: int, points: int) -> list[Figure]:
     name = f"fine grid of {points}^4 laws, 2.5 standard errors to each side"
     found[name] = _fine_grid(rows, best, points, options)
     return [
-        Figure(
+        Measurement(
             f"least gain of log-likelihood by maximum likelihood over: {name}",
             float(np.nanmin(best.loglik - loglik)),
             "",
@@ -169,7 +169,7 @@ def _fine_grid(rows, best, points: int, options) -> np.ndarray:
 # ---- errors ------------------------------------------------------------------------------------
 
 
-def against_the_bound(device, alpha, beta, replicas: int, size: int = SIZE) -> list[Figure]:
+def against_the_bound(device, alpha, beta, replicas: int, size: int = SIZE) -> list[Measurement]:
     """Variances over the Cramer-Rao bound, and how often 95 % intervals hold the truth."""
     law = stablegpu.stable(alpha, beta, parameterization="S0")
     rows = law.rvs((replicas, size), random_state=11)
@@ -185,7 +185,7 @@ def against_the_bound(device, alpha, beta, replicas: int, size: int = SIZE) -> l
     return figures
 
 
-def _variances(found, true: dict, bound, title: str) -> Figure:
+def _variances(found, true: dict, bound, title: str) -> Measurement:
     ratios, notes = {}, {"bias over the bound's root": [], "mean squared error bar over it": []}
     for (name, value), least in zip(true.items(), bound, strict=True):
         values, error = getattr(found, name), found.stderr[name]
@@ -195,12 +195,12 @@ def _variances(found, true: dict, bound, title: str) -> Figure:
             notes["mean squared error bar over it"].append(np.nanmean(error**2) / least)
     worst = max(ratios.values(), key=lambda r: abs(r - 1.0))
     note = "; ".join(f"{k}: {', '.join(f'{x:.3f}' for x in v)}" for k, v in notes.items() if v)
-    return Figure(
+    return Measurement(
         f"variance over the Cramer-Rao bound, {title}", worst, "", peers=ratios, note=note
     )
 
 
-def _coverages(rows, found, true: dict, title: str, options) -> list[Figure]:
+def _coverages(rows, found, true: dict, title: str, options) -> list[Measurement]:
     """Coverage of Wald's intervals and of those by the profile likelihood.
 
     The profile is evaluated only at the true value: there it must be at most 3.84/2 below its
@@ -214,7 +214,7 @@ def _coverages(rows, found, true: dict, title: str, options) -> list[Figure]:
         held = stablegpu.fit(rows, fixed={name: value}, **options)
         profile[name] = float((2.0 * (found.loglik - held.loglik) < 3.841459).mean())
     return [
-        Figure(
+        Measurement(
             f"coverage of 95 % intervals by {kind}, {title}",
             max(covered.values(), key=lambda c: abs(c - 0.95)),
             "",

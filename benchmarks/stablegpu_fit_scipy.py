@@ -6,19 +6,19 @@ import time
 
 import hetero
 import stablegpu
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 from benchmarks.stablegpu_fit import laws
 
 SIZE = 100  # SciPy takes a minute for these
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Every twentieth problem of the suite `fit`, smaller."""
     chosen = laws(200)
     return [against_scipy(device, k, chosen[k]) for k in ((0,) if quick else range(0, 200, 20))]
 
 
-def against_scipy(device, seed: int, law) -> Figure:
+def against_scipy(device, seed: int, law) -> Measurement:
     """The gain in log-likelihood by the exact density, and the times of both."""
     from scipy.stats import levy_stable
 
@@ -31,7 +31,7 @@ def against_scipy(device, seed: int, law) -> Figure:
     ours = stablegpu.fit(x, device=device)
     own_seconds = time.perf_counter() - start
     loglik = stablegpu.stable(*theirs).logpdf(x).sum()
-    return Figure(
+    return Measurement(
         f"gain of log-likelihood over SciPy's fit, alpha {law.alpha:.3f}, beta {law.beta:.3f}, "
         f"{SIZE} observations",
         float(ours.loglik - loglik),

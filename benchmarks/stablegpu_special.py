@@ -8,13 +8,13 @@ import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 
 ORDER = 3  # of expn
 SUSTAINED = 0.1  # seconds in which a GPU gets so warm that it lowers its clock
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     limits = hetero.limits(device)
     size = 10_000 if quick else (1 << 24 if device.kind == "cpu" else 1 << 28)
     figures = []
@@ -27,7 +27,7 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
     return figures
 
 
-def elementwise(name, host, device, limits) -> Figure:
+def elementwise(name, host, device, limits) -> Measurement:
     """Unsorted N(0, 5^2) on the device; for expn its absolute values."""
     orders = (ORDER,) if name == "expn" else ()
     x, out = on_device(host, device), on_device(np.empty_like(host), device)
@@ -35,7 +35,7 @@ def elementwise(name, host, device, limits) -> Figure:
     call = partial(function, *orders, x, out=out, device=device)
     timing = hetero.benchmark(call, device=device)
     warm = hetero.benchmark(call, device=device, min_time=SUSTAINED).rate(host.size) / 1e9
-    return Figure(
+    return Measurement(
         f"{name}{orders or ''} of {host.size:,} unsorted N(0, 5^2), {host.dtype}",
         timing.rate(host.size) / 1e9,
         "G/s",
@@ -47,10 +47,10 @@ def elementwise(name, host, device, limits) -> Figure:
     )
 
 
-def sum_of_exponentials(host, device, limits) -> Figure:
+def sum_of_exponentials(host, device, limits) -> Measurement:
     x = on_device(host, device)
     timing = hetero.benchmark(lambda: stablegpu.logsumexp(x, device=device), device=device)
-    return Figure(
+    return Measurement(
         f"logsumexp of {host.size:,} numbers, {host.dtype}",
         timing.rate(host.size) / 1e9,
         "G/s",

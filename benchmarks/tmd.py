@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hetero
 import tmd
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 from benchmarks.tmd_campaign import BITS, write_binade
 from tmd.functions import load_function
 from tmd.study.phases import random_windows
@@ -20,7 +20,7 @@ Half of the published times, which are for 2^53 arguments.
 """
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Measure complete binades on a GPU, parts of them on the CPU, and an exhaustive search."""
     gpu = device.kind == "cuda"
     figures = [measure_exhaustive_search(device, quick)]
@@ -36,7 +36,7 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
     return figures
 
 
-def measure_exhaustive_search(device: hetero.Device, quick: bool) -> Figure:
+def measure_exhaustive_search(device: hetero.Device, quick: bool) -> Measurement:
     """Measure an exhaustive search, which computes every value by differences."""
     width = 22 if quick else (36 if device.kind == "cuda" else 30)
     hi = 1 + Fraction(1 << width, 1 << 52)
@@ -45,7 +45,7 @@ def measure_exhaustive_search(device: hetero.Device, quick: bool) -> Figure:
         repeats=5,
         device=device,
     )
-    return Figure(
+    return Measurement(
         f"every argument by differences, 2^{width} of exp from 1 on",
         timing.rate(1 << width) / 1e9,
         "G arguments/s",
@@ -54,7 +54,7 @@ def measure_exhaustive_search(device: hetero.Device, quick: bool) -> Figure:
     )
 
 
-def measure_binade(lo: int, bits: int, device: hetero.Device, repeats: int) -> Figure:
+def measure_binade(lo: int, bits: int, device: hetero.Device, repeats: int) -> Measurement:
     """Measure a complete binade, with plans, models, search, decisions and certificate."""
     tmd.search("exp", (lo, lo * (1 + 2.0**-16)), bits=bits, device=device)  # compiles
     samples = []
@@ -65,7 +65,7 @@ def measure_binade(lo: int, bits: int, device: hetero.Device, repeats: int) -> F
     if bits == BITS:
         write_binade(result, Path("out/tmd"), min(samples))
     peers = {"paper, C2070, half of its 2^53 arguments": PAPER[lo]} if bits == 32 else {}
-    return Figure(
+    return Measurement(
         f"exp, all doubles of [{lo}, {2 * lo}), bits = {bits}, all rounding modes",
         sorted(samples)[len(samples) // 2],
         "s",
@@ -75,7 +75,7 @@ def measure_binade(lo: int, bits: int, device: hetero.Device, repeats: int) -> F
     )
 
 
-def measure_window(lo: int, width: int, device: hetero.Device, quick: bool) -> Figure:
+def measure_window(lo: int, width: int, device: hetero.Device, quick: bool) -> Measurement:
     """Measure the search of a random window of a binade."""
     (p,) = random_windows(load_function("exp"), lo, 2 * lo, 1, width, 20 if quick else 32)
     run = p.block.run
@@ -83,7 +83,7 @@ def measure_window(lo: int, width: int, device: hetero.Device, quick: bool) -> F
     timing = hetero.benchmark(
         lambda: tmd.search("exp", domain, bits=p.bits, device=device), repeats=5, device=device
     )
-    return Figure(
+    return Measurement(
         f"exp, 2^{width} doubles in [{lo}, {2 * lo}), bits = {p.bits}, all rounding modes",
         timing.rate(run.count) / 1e9,
         "G arguments/s",

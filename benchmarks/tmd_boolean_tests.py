@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import hetero
-from benchmarks.measurements import Figure
+from benchmarks.measurements import Measurement
 from hetero.jit import loops_for
 from tmd._search.planning import make_batch
 from tmd.functions import load_function
@@ -21,7 +21,7 @@ TESTS = (
 )
 
 
-def run(device: hetero.Device, quick: bool) -> list[Figure]:
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Measure phase 1 alone, for sub-domains of 2^15 arguments in [1, 2)."""
     loops, f = loops_for("tmd._search", device), load_function("exp")
     gpu = device.kind == "cuda"
@@ -40,7 +40,7 @@ def run(device: hetero.Device, quick: bool) -> list[Figure]:
             )
             rates[test, division] = timing.rate(float(batch.subdomain_counts.sum())) / 1e9
             figures.append(
-                Figure(
+                Measurement(
                     f"phase 1, {test}, {division}, sub-domains of 2^15 arguments",
                     rates[test, division],
                     "G sub-domains/s",

@@ -194,13 +194,15 @@ class _Bisection:
     def __init__(self, d: np.ndarray, e: np.ndarray, device: Device, factor: float):
         largest = max(np.max(np.abs(d)), np.max(np.abs(e), initial=0.0))
         self.scale = 2.0 ** min(-math.frexp(largest)[1], 1022) if largest > 0.0 else 1.0
-        d, e = d * self.scale, e * self.scale
-        radii = np.abs(np.append(e, 0.0)) + np.abs(np.insert(e, 0, 0.0))
+        d = d * self.scale
+        below = np.zeros(len(d) + 1)  # the subdiagonal between two zeros
+        below[1:-1] = e * self.scale
+        radii = np.abs(below[1:]) + np.abs(below[:-1])
         low, high = float(np.min(d - radii)), float(np.max(d + radii))  # Gershgorin discs
         slack = 2.0**-50 * len(d) * max(abs(low), abs(high)) + 2.0**-1000
         self.low, self.high = low - slack, high + slack
-        squares = np.insert(e * e, 0, 0.0)
-        self.tiny = np.finfo(float).tiny * max(1.0, float(np.max(squares)))
+        squares = below[:-1] ** 2
+        self.tiny = float(np.finfo(float).tiny) * max(1.0, float(np.max(squares)))
         self.tolerance = 2.0**-53 * max(abs(self.low), abs(self.high))
         self.factor = factor  # of the given matrix
         self.space = Workspace(device)
@@ -219,15 +221,8 @@ class _Bisection:
         if stop <= first:
             return np.zeros(0)
         values = self.space.output((int(stop - first),))
-        self.loops.bisect(
-            (*self.matrix, self.tiny),
-            tolerance,
-            self.low,
-            self.high,
-            int(first),
-            values,
-            self.space.stream,
-        )
+        limits = self.tiny, float(tolerance), self.low, self.high
+        self.loops.bisect(*self.matrix, limits, int(first), values, self.space.stream)
         # Neighbours that agree within rounding may be in either order.
         scaled = np.sort(self.space.result(values, (int(stop - first),)))
         with np.errstate(over="ignore"):  # `round_to_dtype` checks for infinity

@@ -55,12 +55,12 @@ def _count_below(d, e2, tiny, x, counts):
 
 
 @parallel
-def _bisect(matrix, tolerance, low, high, shared, first, values):
-    """Compute the eigenvalues number first, first + 1, ...; `matrix` is (d, e2, tiny).
+def _bisect(d, e2, limits, shared, first, values):
+    """Compute the eigenvalues number first, first + 1, ...
 
     `shared` holds counts at equidistant points between low and high.
     """
-    d, e2, tiny = matrix
+    tiny, tolerance, low, high = limits
     for group in prange((values.size + _LANES - 1) // _LANES):
         begin = np.int64(group) * _LANES
         size = min(_LANES, values.size - begin)
@@ -85,16 +85,19 @@ def _bisect(matrix, tolerance, low, high, shared, first, values):
             values[begin + k] = 0.5 * (a[k] + b[k])
 
 
-def bisect(matrix, tolerance, low, high, first, values, stream=0):
-    """Store the eigenvalues number first, first + 1, ... in `values`; `matrix` is (d, e2, tiny)."""
-    d, e2, tiny = matrix
+def bisect(d, e2, limits, first, values, stream=0):
+    """Store the eigenvalues number first, first + 1, ... in `values`.
+
+    `limits` is the tuple (tiny, tolerance, low, high) of floats.
+    """
+    tiny, _, low, high = limits
     parts = values.size + 1
     x = np.array([division_point(low, high, i, parts) for i in range(1, parts)])
     shared = np.empty(x.size, np.int64)
     count_below(d, e2, tiny, x, shared)
     piece = max(_LANES, _FIRST_PIECE // (MAX_PASSES * d.size))
     for i, j in ranges(values.size, first=piece, multiple=_LANES):
-        _bisect(matrix, tolerance, low, high, shared, first + i, values[i:j])
+        _bisect(d, e2, limits, shared, first + i, values[i:j])
 
 
 def count_below(d, e2, tiny, x, counts, stream=0):

@@ -73,12 +73,13 @@ def count_at_parts(d, e2, tiny, low, high, counts):
 
 
 @kernel
-def bisect_values(matrix, tolerance, low, high, shared, first, lanes, values):
+def bisect_values(d, e2, limits, shared, first, lanes, values):
     """Compute the eigenvalues number first, first + 1, ..., each by `lanes` threads of a warp.
 
-    `shared` holds counts at equidistant points between low and high; `matrix` is (d, e2, tiny).
+    `shared` holds counts at equidistant points between low and high. `limits` holds floats only:
+    Numba needs 0.1 ms for the type of a tuple with arrays, at every launch.
     """
-    d, e2, tiny = matrix
+    tiny, tolerance, low, high = limits
     k, lane = cuda.grid(1) // lanes, cuda.grid(1) % lanes
     parts = _POINTS * lanes + 1
     a, b = initial_interval(shared, low, high, first + k)
@@ -113,9 +114,12 @@ def count_at_points(d, e2, tiny, x, counts):
         counts[k] = count
 
 
-def bisect(matrix, tolerance, low, high, first, values, stream=0):
-    """Store the eigenvalues number first, first + 1, ... in `values`; `matrix` is (d, e2, tiny)."""
-    d, e2, tiny = matrix
+def bisect(d, e2, limits, first, values, stream=0):
+    """Store the eigenvalues number first, first + 1, ... in `values`.
+
+    `limits` is the tuple (tiny, tolerance, low, high) of floats.
+    """
+    tiny, _, low, high = limits
     busy = _BUSY_THREADS * launch.multiprocessors()
     grid = launch.blocks_for(max(values.size, busy), _THREADS)
     shared = cuda.device_array(_POINTS * grid * _THREADS, np.int64, stream=stream)
@@ -124,8 +128,7 @@ def bisect(matrix, tolerance, low, high, first, values, stream=0):
     while not SIMULATOR and lanes < 32 and 2 * lanes * values.size <= busy:
         lanes *= 2
     grid = launch.blocks_for(lanes * values.size, _THREADS)
-    arguments = matrix, tolerance, low, high, shared, first, lanes, values
-    bisect_values[grid, _THREADS, stream](*arguments)
+    bisect_values[grid, _THREADS, stream](d, e2, limits, shared, first, lanes, values)
 
 
 def count_below(d, e2, tiny, x, counts, stream=0):

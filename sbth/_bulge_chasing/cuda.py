@@ -5,7 +5,7 @@ from numba import float32, float64, int32, uint64
 
 from hetero.codegen import compile_source
 from hetero.cuda import launch
-from hetero.cuda.driver import cuda
+from hetero.cuda.driver import cuda, upload
 from hetero.intrinsics.flags import load_acquire, store_release
 from hetero.jit import kernel
 from sbth._bulge_chasing import cuda_source as text
@@ -62,7 +62,7 @@ def _compile_kernel(name: str, source: str, tile: int, columns: int, dtype):
         },
     }
     bounds = (text.thread_count(tile, columns), 1)
-    return kernel(launch_bounds=bounds, cache=False)(compile_source(name, source, names))
+    return kernel(launch_bounds=bounds)(compile_source(name, source, names))
 
 
 # Each kernel is a global, so that the tests can check the budget of each by its name.
@@ -95,8 +95,8 @@ def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
     max_tasks = n // (2 * d) + 2  # tasks that can run at once
     if method == "persistent":
         chase = globals()[f"chase_{tile}_{work.dtype}"]
-        progress = cuda.to_device(np.zeros(n, np.int32), stream=stream)
-        control = cuda.to_device(np.zeros(2, np.int32), stream=stream)
+        progress = upload(np.zeros(n, np.int32), stream)
+        control = upload(np.zeros(2, np.int32), stream)
         arguments = (*common, progress, control, reflectors)
         launch.request_shared_memory(chase, arguments, size)
         resident = launch.multiprocessors() * max(1, launch.max_shared_memory() // (size + 1024))

@@ -61,6 +61,19 @@ def inspect_band(ab, lower, width, stream=0):
         diagonal * n + column of the first element that is not finite, or -1.
     """
     d, n = ab.shape[0] - 1, ab.shape[1]
+    if n > width > 1:
+        # Two blocks of columns: one in which all diagonals have elements, and a triangle. They
+        # take a quarter of the time of one diagonal after the other.
+        rows = ab[: width + 1] if lower else ab[d - width :]
+        block = rows[:, : n - width] if lower else rows[:, width:]
+        corner = rows[:, n - width :] if lower else rows[:, :width]
+        k, j = np.arange(width + 1)[:, None], np.arange(width)
+        inside = j < width - k if lower else j >= width - k
+        # Unlike Python's min and max, these pass NaN on.
+        low = np.minimum(np.min(block), np.min(corner, where=inside, initial=0.0))
+        high = np.maximum(np.max(block), np.max(corner, where=inside, initial=0.0))
+        if math.isfinite(low) and math.isfinite(high):
+            return max(float(high), -float(low)), -1
     largest = 0.0
     for k in range(width + 1):
         diagonal = ab[k, : n - k] if lower else ab[d - k, k:]

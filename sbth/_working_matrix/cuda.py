@@ -6,7 +6,7 @@ import numpy as np
 from numba import float64
 
 from hetero.cuda import launch
-from hetero.cuda.driver import cuda
+from hetero.cuda.driver import cuda, upload
 from hetero.jit import kernel
 from sbth._working_matrix.formulas import band_index
 
@@ -48,7 +48,7 @@ def fill_zeros(values):
 
 
 @kernel
-def find_extremes(ab, lower, width, largest, bad):
+def find_extremes(ab, lower, width, extremes):
     """Find the largest magnitude in the band, and the first element that is not finite.
 
     Parameters
@@ -58,10 +58,9 @@ def find_extremes(ab, lower, width, largest, bad):
     lower : bool
     width : int
         Number of subdiagonals to inspect.
-    largest : (1,) float64
-        Must be 0 on entry.
-    bad : (1,) int64
-        diagonal * n + column of the element; on entry, a number larger than all of these.
+    extremes : (2,) float64
+        The largest finite magnitude, and diagonal * n + column of the element that is not finite.
+        On entry 0, and a number larger than all of these.
     """
     d, n = ab.shape[0] - 1, ab.shape[1]
     maximum = 0.0
@@ -72,8 +71,8 @@ def find_extremes(ab, lower, width, largest, bad):
             if magnitude < math.inf:
                 maximum = max(maximum, magnitude)
             else:  # neither infinity nor NaN is below infinity
-                cuda.atomic.min(bad, 0, i)
-    cuda.atomic.max(largest, 0, maximum)
+                cuda.atomic.min(extremes, 1, float64(i))
+    cuda.atomic.max(extremes, 0, maximum)
 
 
 def load_band(ab, d, lower, factor, width, work, stream=0):
@@ -113,10 +112,8 @@ def inspect_band(ab, lower, width, stream=0):
         diagonal * n + column of the first element that is not finite, or -1.
     """
     count = (width + 1) * ab.shape[1]
-    largest = cuda.to_device(np.zeros(1), stream=stream)
-    bad = cuda.to_device(np.full(1, count), stream=stream)
-    find_extremes[launch.grid_stride_blocks(count), launch.THREADS, stream](
-        ab, lower, width, largest, bad
-    )
-    index = int(bad.copy_to_host(stream=stream)[0])
-    return float(largest.copy_to_host(stream=stream)[0]), index if index < count else -1
+    extremes = upload(np.array([0.0, count]), stream)
+    blocks = launch.grid_stride_blocks(count)
+    find_extremes[blocks, launch.THREADS, stream](ab, lower, width, extremes)
+    largest, index = extremes.copy_to_host(stream=stream)
+    return float(largest), int(index) if index < count else -1

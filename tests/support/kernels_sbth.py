@@ -41,9 +41,7 @@ _COLUMNS = {
         (array(f8, 2), f8, array(f8), array(f8)), 48
     ),
     "sbth._working_matrix.cuda.fill_zeros": Budget((array(f8),), 32),
-    "sbth._working_matrix.cuda.find_extremes": Budget(
-        (array(f8, 2), boolean, i8, array(f8), array(i8)), 48
-    ),
+    "sbth._working_matrix.cuda.find_extremes": Budget((array(f8, 2), boolean, i8, array(f8)), 48),
 }
 _A = array(f8)
 _STUDY = {
@@ -74,7 +72,7 @@ KERNELS = (
             (*(array(f8),) * 2, *(f8,) * 3, array(i8)), 80
         ),
         "sbth._bisection.cuda.bisect_values": Budget(
-            (types.Tuple((array(f8), array(f8), f8)), *(f8,) * 3, array(i8), i8, i8, array(f8)), 96
+            (*(array(f8),) * 2, types.UniTuple(f8, 4), array(i8), i8, i8, array(f8)), 96
         ),
         "sbth._bisection.cuda.count_at_points": Budget(
             (*(array(f8),) * 2, f8, array(f8), array(i8)), 48

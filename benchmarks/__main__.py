@@ -11,6 +11,7 @@ from benchmarks.measurements import report, write
 
 SUITES = {
     "hetero": "benchmarks.hetero",
+    "first-calls": "benchmarks.first_calls",
     "stable": "benchmarks.stablegpu_density",
     "fit": "benchmarks.stablegpu_fit",
     "fit-scipy": "benchmarks.stablegpu_fit_scipy",

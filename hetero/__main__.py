@@ -1,21 +1,51 @@
-"""`python -m hetero`: the devices, what they can do, and what is missing for a GPU."""
+"""`python -m hetero`: the devices, what they can do, and what is missing for a GPU.
+
+`python -m hetero warm [PACKAGE ...]` compiles what the main calls of packages need, for images of
+containers, clusters and continuous integration.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 
-from hetero.command_line import command_parser
+from hetero.command_line import command_parser, run_command
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    parser = command_parser("hetero", __doc__)
+    parser = command_parser("hetero", __doc__ or "")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument("--refresh", action="store_true", help="measure the limits again")
     parser.add_argument("--no-limits", action="store_true", help="do not measure anything")
+    commands = parser.add_subparsers(dest="command", metavar="warm")
+    warm = commands.add_parser("warm", help="compile what the main calls of packages need")
+    warm.add_argument("packages", nargs="*", metavar="PACKAGE", help="all if left out")
+    warm.add_argument("--device", default="auto", help="auto (a GPU if usable), cpu, cuda:1")
     options = parser.parse_args(argv)
+    action = _warm if options.command == "warm" else _report
+    return run_command(parser.prog, lambda: action(options))
 
+
+def _warm(options: argparse.Namespace) -> int:
+    """Compile ahead and print what took how long."""
+    from hetero.compile_cache.folder import root
+    from hetero.compile_cache.warm_up import packages, warm
+    from hetero.devices import resolve
+    from hetero.validation import check_choice
+
+    known = tuple(packages())
+    names = [check_choice("PACKAGE", name, known) for name in options.packages] or known
+    device = resolve(options.device, work=1, break_even=0)
+    for title, seconds, compiled in warm(names, device):
+        print(f"{title:<28} {seconds:6.1f} s, {compiled} functions compiled")
+    print(f"{device}: compiled code is in {root()}")
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    """Print what is known of the machine."""
     from hetero import available
     from hetero.cuda import driver
     from hetero.measurement.environment import facts
@@ -33,11 +63,11 @@ def main(argv: list[str] | None = None) -> int:
         report["gpu_problem"] = problem and {"cause": problem[0], "remedy": problem[1]}
         print(json.dumps(report, indent=1))
         return 0
-    _print_report(report, measured, problem)
+    _print_tables(report, measured, problem)
     return 0
 
 
-def _print_report(report: dict, measured: list, problem: tuple[str, str] | None) -> None:
+def _print_tables(report: dict, measured: list, problem: tuple[str, str] | None) -> None:
     """Print devices, measured limits and versions as tables."""
     from rich.console import Console
     from rich.table import Table

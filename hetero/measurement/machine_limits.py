@@ -1,20 +1,20 @@
-"""The machine's own ceilings, measured once: what a benchmark's figure is a percentage of."""
+"""The machine's own limits, measured once: what a benchmark's figure is a percentage of."""
 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hetero.atomic_files import replace_atomically
+from hetero.compile_cache.folder import user_cache
 from hetero.devices import Device, resolve
 from hetero.jit import loops_for
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Measured ceilings of one device.
+    """Measured limits of one device.
 
     Attributes
     ----------
@@ -51,9 +51,9 @@ class Limits:
 
 
 def limits(device: str | Device | None = None, *, refresh: bool = False) -> Limits:
-    """Measured ceilings of `device`: from the cache file, or measured now (seconds) and kept.
+    """Measured limits of `device`: from the cache file, or measured now (seconds) and kept.
 
-    The file is `$XDG_CACHE_HOME/stablegpu/limits.json` (`~/.cache/...`); an unwritable one only
+    The file is `$XDG_CACHE_HOME/hetero/limits.json` (`~/.cache/...`); an unwritable one only
     costs the measurement next time.
     """
     device = resolve(device)
@@ -78,9 +78,8 @@ def _label(device: Device) -> str:
 
 
 def _path() -> Path:
-    """Raises RuntimeError where the user has no home."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "stablegpu" / "limits.json"
+    """Return the file of measured limits; raises RuntimeError if the user has no home."""
+    return user_cache() / "limits.json"
 
 
 def _read() -> dict:

@@ -1,0 +1,77 @@
+"""Seconds of a first call in a fresh process, with nothing and with everything on disk.
+
+FIRST_CALLS_TREE names another checkout, whose calls are measured as well, in turns with this one's
+(it needs the files `*/warm_up.py`): a comparison with an older state.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import hetero
+from benchmarks.measurements import Measurement
+from hetero.compile_cache.warm_up import packages
+
+_CODE = """
+import time
+start = time.perf_counter()
+import importlib
+importlib.import_module({module!r}).CALLS[{name!r}]({device!r})
+print(time.perf_counter() - start)
+"""
+
+_HERE = Path(__file__).parents[1]
+
+
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
+    """Measure the main calls of all packages."""
+    other = os.environ.get("FIRST_CALLS_TREE")
+    measurements = []
+    for package in ["stablegpu"] if quick else packages():
+        module = f"{package}.warm_up"
+        for name in list(__import__(module, fromlist=["CALLS"]).CALLS)[: 1 if quick else None]:
+            cold, warm = _seconds(_HERE, module, name, device)
+            old = _seconds(Path(other), module, name, device) if other else None
+            for state, value, index in (("nothing", cold, 0), ("everything", warm, 1)):
+                peers = {} if old is None else {"before": old[index]}
+                measurements.append(
+                    Measurement(
+                        f"{package}.{name}, {state} on disk",
+                        value,
+                        "s",
+                        peers=peers,
+                        note="imports in; a fresh process; the median of three if on disk",
+                    )
+                )
+    return measurements
+
+
+def _seconds(tree: Path, module: str, name: str, device: hetero.Device) -> tuple[float, float]:
+    """Return the seconds of a call with nothing on disk, and with everything."""
+    code = _CODE.format(module=module, name=name, device=str(device))
+    with tempfile.TemporaryDirectory() as cache:
+        places = {"HETERO_CACHE": "1", "HETERO_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}
+        environment = os.environ | places | {"PYTHONPATH": _path(tree)}
+        times = [
+            float(
+                subprocess.run(
+                    [sys.executable, "-c", code],
+                    cwd=tree,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                ).stdout
+            )
+            for _ in range(4)
+        ]
+    return times[0], statistics.median(times[1:])
+
+
+def _path(tree: Path) -> str:
+    return os.pathsep.join([str(tree), *filter(None, [os.environ.get("PYTHONPATH")])])

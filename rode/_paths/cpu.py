@@ -140,7 +140,10 @@ def _bridge(dtype, normals):
     walk, each, length = _walker(dtype, True, normals), block(dtype), tile(dtype)
 
     @parallel
-    def bridge_tiles(run, first, stop, powers, bends, table, start, ends, out):
+    def bridge_tiles(run, tiles, bends, table, start, ends, out):
+        """Fill the tiles number tiles[0] to tiles[1]; `bends` are the powers and bends of `run`."""
+        first, stop = tiles
+        powers, bends = bends
         for i in prange(stop - first):
             number = first + int64(i)
             low = number * length
@@ -163,7 +166,7 @@ def bridge(run, table, start, ends, normals, out, stream=0):
     bends = np.array(run.powers), np.array(run.bends)
     loop, steps = _bridge(out.dtype.name, normals), Steps(*run[:6])
     for a, b in ranges(ends.size, first=FIRST_PIECE // tile(out.dtype)):
-        loop(steps, a, b, *bends, table, start, ends, out)
+        loop(steps, (a, b), bends, table, start, ends, out)
 
 
 def ends_of(count, dtype, stream=0):

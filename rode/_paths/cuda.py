@@ -20,6 +20,7 @@ from hetero.cuda.device_cache import resident, scratch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.bits import bits_of, float_of
 from hetero.intrinsics.memory import load_relaxed, store_relaxed
+from hetero.intrinsics.warp import warp_sum
 from hetero.jit import kernel
 from hetero.philox_loops.formulas import philox10
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
@@ -31,7 +32,6 @@ THREADS = 128
 GROUP = 256
 """Number of blocks in a group: a block adds up their ends, two for each of its threads."""
 
-_ALL = 0xFFFFFFFF
 _WARPS = THREADS // LANES
 _REAL = {"float32": float32, "float64": float64}
 
@@ -132,8 +132,7 @@ def _long_scan(dtype, normals):
                 word_read = load_relaxed(ends, this_block - position + other)
             earlier += float_of(word_read) * far[position - 1 - other]
             other += THREADS
-        for k in range(5):
-            earlier += cuda.shfl_xor_sync(_ALL, earlier, 16 >> k)
+        earlier = warp_sum(earlier)
         if lane == uint32(0):
             sums[warp] = earlier
         if t == THREADS - 1:

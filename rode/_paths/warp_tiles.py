@@ -18,12 +18,11 @@ from hetero.codegen import compile_source
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.memory import load_vector, store_vector
 from hetero.intrinsics.tuple_algebra import axpy, cast, scale, walk_from_zero
+from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from hetero.philox_loops.formulas import philox10
 from rode._paths.noise_formulas import BLOCKS
 from rode._paths.tiles import LANES, block
-
-_ALL = 0xFFFFFFFF
 
 
 class WarpFunctions(NamedTuple):
@@ -52,12 +51,12 @@ class WarpFunctions(NamedTuple):
 def _join(x, weight, lane, run, value):
     end = x[-1]
     for k in range(5):
-        before = cuda.shfl_up_sync(_ALL, end, 1 << k)
+        before = cuda.shfl_up_sync(FULL_MASK, end, 1 << k)
         if lane >= uint32(1 << k):
             end = end + run.strides[k] * before
-    before = cuda.shfl_up_sync(_ALL, end, 1)
+    before = cuda.shfl_up_sync(FULL_MASK, end, 1)
     carry = weight * value + (before if lane > uint32(0) else value - value)
-    return carry, value + (run.mu_minus_1_tile * value + cuda.shfl_sync(_ALL, end, LANES - 1))
+    return carry, value + (run.mu_minus_1_tile * value + cuda.shfl_sync(FULL_MASK, end, LANES - 1))
 
 
 @kernel(device=True)

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -21,7 +21,6 @@ from numba import int64, types, uint32
 from numba.extending import intrinsic
 
 import hetero
-from hetero.intrinsics.tuple_algebra import cast
 from hetero.jit import serial
 from hetero.philox_loops.formulas import philox10
 from rode._paths.step_formulas import advance
@@ -33,6 +32,7 @@ from rode._solver.stage_formulas import (
     make_initialize,
     make_matvec,
     make_read_column,
+    make_record,
     make_sample_law,
 )
 from rode._solver.stopping import results_of
@@ -57,7 +57,7 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
     paths = arrays.o.size
     share = -(-paths // hetero.threads())
     size = min(GROUP, max(32, 32 * -(-share // 32)))
-    group, (rows, law, _, parameters) = compiled(spec), tables
+    integrate_group = compiled(spec)
     starts, lock = iter(range(0, paths, size)), threading.Lock()
 
     def advance_groups():
@@ -66,7 +66,7 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
                 low = next(starts, paths)
             if low == paths:
                 return
-            group(run, low, min(low + size, paths), rows, law, parameters, *arrays, stop)
+            integrate_group(run, low, min(low + size, paths), tables, arrays, stop)
 
     workers = min(hetero.threads(), -(-paths // size))
     if paths * run.coarse_steps * (run.steps + STEP_WORK) < SHORT_WORK:
@@ -77,7 +77,7 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
             future.result()
         return
     # Compiling is Python's work, so it is done where Ctrl-C ends it.
-    group(run._replace(coarse_steps=0), 0, 0, rows, law, parameters, *arrays, stop)
+    integrate_group(run._replace(coarse_steps=0), 0, 0, tables, arrays, stop)
     with ThreadPoolExecutor(workers) as pool:
         results_of([pool.submit(advance_groups) for _ in range(workers)], stop)
 
@@ -101,20 +101,44 @@ def compiled(spec):
     return _make_integrate_group(spec, kinds[spec.kind](spec))
 
 
+class Group(NamedTuple):
+    """Paths that advance side by side; the last axis of every array is that of the paths.
+
+    Attributes
+    ----------
+    first : Philox's number of the first path
+    old, o : the process before and after a coarse step
+    x : (dimension, paths), the solution
+    p : (parameters, paths)
+    sums : (D + 1, paths), F_0 .. F_D
+    words : (4, paths) uint32, a Philox block of each path
+    """
+
+    first: np.uint32
+    old: np.ndarray
+    o: np.ndarray
+    x: np.ndarray
+    p: np.ndarray
+    sums: np.ndarray
+    words: np.ndarray
+
+
 def _make_integrate_group(spec, advance_group):
     """Make the loop over coarse steps for a group of paths, around `advance_group` of each kind."""
     number_of = np.float32 if spec.dtype == "float32" else np.float64
-    initialize, record = make_initialize(spec), _make_record(spec)
+    initialize, record = make_initialize(spec), _make_record_group(spec)
     write_column = _make_write_column(spec.dimension)
     dimension, count, degree = spec.dimension, spec.parameters, spec.degree
 
     @serial
-    def group(run, low, high, rows, law, parameters, paths_o, paths_x, saved, peaks, failed, stop):
-        lanes = high - low
+    def integrate_group(run, low, high, tables, arrays, stop):
+        """Integrate the paths number low to high; return early when `stop` is set."""
+        lanes, parameters = high - low, tables.parameters
         first = uint32(run.path + uint32(low))
         o, x = np.empty(lanes, number_of), np.empty((dimension, lanes), number_of)
         p, old = np.empty((count, lanes), number_of), np.empty(lanes, number_of)
         sums, words = np.empty((degree + 1, lanes), number_of), np.empty((4, lanes), np.uint32)
+        paths_o, paths_x = arrays.o, arrays.x
         for l in range(lanes):
             i = int64(low + l)
             for k in range(count):
@@ -123,28 +147,29 @@ def _make_integrate_group(spec, advance_group):
                 run, uint32(first + uint32(l)), i, paths_o, paths_x, parameters
             )
             write_column(state, x, l)
+        group = Group(first, old, o, x, p, sums, words)
         row, until = run.row, run.until
         if run.done == 0:
-            record(run, row, True, run.t, low, o, x, p, saved, peaks, failed)
+            record(run, (run.t, row, True), low, group, arrays)
         for n in range(run.coarse_steps):
             if _is_set(stop):
                 return
             T = type(run.h)
             t = run.t + T(run.done + n) * run.h
             old[:] = o
-            advance_group(run, n, t, first, rows, law, old, o, x, p, sums, words, stop)
+            advance_group(run, n, t, tables, group, stop)
             until -= 1
             due = until == 0
             if due:
                 row, until = row + 1, run.every
             due_row = row if due else int64(-1)
-            record(run, due_row, False, t + run.h, low, o, x, p, saved, peaks, failed)
+            record(run, (t + run.h, due_row, False), low, group, arrays)
         for l in range(lanes):
             paths_o[low + l] = o[l]
             for k in range(dimension):
                 paths_x[k, low + l] = x[k, l]
 
-    return group
+    return integrate_group
 
 
 def _make_write_column(count):
@@ -158,33 +183,20 @@ def _make_write_column(count):
     return write_column
 
 
-def _make_record(spec):
-    """Make `record(..)`, which saves outputs and peaks of a group after a coarse step.
-
-    The outputs go to row `row` of `saved`, unless it is -1.
-    """
-    observe = spec.observe
+def _make_record_group(spec):
+    """Make `record_group(run, moment, low, group, arrays)`: `make_record` for a group of paths."""
+    record = make_record(spec)
     read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
 
     @serial
-    def record(run, row, first, t, low, o, x, p, saved, peaks, failed):
-        if row < 0 and not run.peaks:
+    def record_group(run, moment, low, group, arrays):
+        if moment[1] < 0 and not run.peaks:
             return
+        o, x, p, h = group.o, group.x, group.p, run.h
         for l in range(o.size):
-            y = cast(observe(t, read_x(x, l, t), o[l], read_p(p, l, t)), t)
-            for k in range(len(y)):
-                size = abs(y[k])
-                if run.peaks and (first or not (size <= peaks[k, low + l])):
-                    if first or not math.isnan(peaks[k, low + l]):
-                        peaks[k, low + l] = size
-                    if not math.isfinite(size):
-                        failed[low + l] = 1
-                if row >= 0:
-                    saved[row, k, low + l] = y[k]
-                    if not math.isfinite(size):
-                        failed[low + l] = 1
+            record(run, moment, low + l, read_x(x, l, h), o[l], read_p(p, l, h), arrays)
 
-    return record
+    return record_group
 
 
 def _make_step_group(spec):
@@ -195,8 +207,8 @@ def _make_step_group(spec):
     read_sums = make_read_column(spec.degree + 1)
 
     @serial
-    def step_group(run, t, rows, old, o, x, p, sums):
-        h = run.h
+    def step_group(run, t, rows, group):
+        old, o, x, p, sums, h = group.old, group.o, group.x, group.p, group.sums, run.h
         for l in range(o.size):
             forms = matvec(rows, (old[l], o[l]) + read_sums(sums, l, h))
             write_column(step(t, read_x(x, l, h), old[l], forms, read_p(p, l, h), h), x, l)
@@ -252,7 +264,8 @@ def _make_path_step(spec):
                 sums[0, l] += o[l]
 
     @serial
-    def advance_path(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
+    def advance_path(run, n, t, tables, group, stop):
+        first, o, sums, words = group.first, group.o, group.sums, group.words
         sums[:] = 0
         noise = np.empty((size, o.size), o.dtype)
         blocks = (run.steps + size - 1) // size
@@ -265,7 +278,7 @@ def _make_path_step(spec):
                 walk(run.mu_minus_1, noise, o, sums)
             else:
                 walk_remainder(run.mu_minus_1, noise, o, sums, run.steps - b * size)
-        step_group(run, t, rows, old, o, x, p, sums)
+        step_group(run, t, tables.rows, group)
 
     return advance_path
 
@@ -276,12 +289,13 @@ def _make_exact_step(spec):
     sample, write_column = make_sample_law(spec), _make_write_column(spec.degree + 1)
 
     @serial
-    def advance_exact(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
+    def advance_exact(run, n, t, tables, group, stop):
+        first, old, o, sums, law = group.first, group.old, group.o, group.sums, tables.law
         for l in range(o.size):
             state = sample(law, old[l], n, uint32(first + uint32(l)), run)
             o[l] = state[0]
             write_column(state[1:], sums, l)
-        step_group(run, t, rows, old, o, x, p, sums)
+        step_group(run, t, tables.rows, group)
 
     return advance_exact
 
@@ -293,7 +307,8 @@ def _make_separable_step(spec):
     write_column = _make_write_column(spec.dimension)
 
     @serial
-    def advance_separable(run, n, t, first, rows, law, old, o, x, p, sums, words, stop):
+    def advance_separable(run, n, t, tables, group, stop):
+        first, old, o, x, p = group.first, group.old, group.o, group.x, group.p
         for l in range(o.size):
             if _is_set(stop):
                 return

@@ -19,6 +19,7 @@ from hetero.cpu.interruptible import ranges
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
+from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from hetero.philox_loops.formulas import philox10
 from rode._paths.step_formulas import advance
@@ -37,7 +38,6 @@ from rode._solver.stage_formulas import (
 )
 
 THREADS = 128
-_ALL = 0xFFFFFFFF
 
 
 def integrate(spec, run, tables, arrays, stop, stream=0):
@@ -63,7 +63,7 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
         if stop[0]:
             return
         part = part_of(run, begin, end - begin)
-        kernel[grid, THREADS, stream](part, *tables, *arrays)
+        kernel[grid, THREADS, stream](part, tables, arrays)
         if end - begin < run.coarse_steps:  # the time that this one took decides on the next
             cuda.synchronize()
 
@@ -81,16 +81,19 @@ def _first_launch(run, paths: int, multiprocessors: int) -> int:
 
 @functools.cache
 def compiled(spec):
-    """Return the kernel of a solver; its arguments are described in `_solver.kernel_arguments`."""
+    """Return the kernel of a solver.
+
+    Its arguments are a RunParameters, a RunTables and a RunArrays (`_solver.kernel_arguments`).
+    """
     kinds = {"path": _make_path_step, "exact": _make_exact_step, "separable": _make_separable_step}
-    coarse = kinds[spec.kind](spec)
+    take_coarse_step = kinds[spec.kind](spec)
     read_parameters, initialize = make_read_parameters(spec.parameters), make_initialize(spec)
     record = make_record(spec)
 
     @kernel
-    def integrate_paths(
-        run, rows, law, transfers, parameters, paths_o, paths_x, saved, peaks, failed
-    ):
+    def integrate_paths(run, tables, arrays):
+        """Integrate each path by `run.threads_per_path` threads, which follow one another."""
+        paths_o, paths_x, parameters = arrays.o, arrays.x, tables.parameters
         thread = cuda.grid(1)
         number, lane = int64(thread // run.threads_per_path), uint32(thread % run.threads_per_path)
         writes = number < paths_o.size and lane == 0
@@ -100,25 +103,25 @@ def compiled(spec):
         o, x = initialize(run, path, number, paths_o, paths_x, parameters)
         row, until = run.row, run.until
         if writes and run.done == 0:
-            record(run, row, True, run.t, number, x, o, p, saved, peaks, failed)
+            record(run, (run.t, row, True), number, x, o, p, arrays)
         for n in range(run.coarse_steps):
-            o, x = coarse(run, rows, law, transfers, n, path, lane, o, x, p)
+            o, x = take_coarse_step(run, tables, n, path, lane, o, x, p)
             row, until, due = next_save(run, row, until)
             if writes:
                 t = run.t + type(run.h)(run.done + n + 1) * run.h
-                record(run, due, False, t, number, x, o, p, saved, peaks, failed)
+                record(run, (t, due, False), number, x, o, p, arrays)
         if writes:
             store_state(o, x, number, paths_o, paths_x)
 
     return integrate_paths
 
 
-# Each maker below returns coarse(run, rows, law, transfers, n, path, lane, o, x, p), which gives
-# the process and x after coarse step n.
+# Each maker below returns take_coarse_step(run, tables, n, path, lane, o, x, p), which gives the
+# process and x after coarse step n.
 
 
 def _make_path_step(spec):
-    """Make `coarse` for sums of the fine steps of each path."""
+    """Make `take_coarse_step` for sums of the fine steps of each path."""
     size, draw, walk = block_of(spec)
     step, matvec, length = spec.step, make_matvec(form_count(spec)), spec.degree + 2
     zeros = (0.0,) * (spec.degree + 1)
@@ -150,7 +153,9 @@ def _make_path_step(spec):
         while bit < uint32(run.threads_per_path):
             other = state
             for i in range(length):
-                other = replace_component(other, int64(i), cuda.shfl_xor_sync(_ALL, state[i], bit))
+                other = replace_component(
+                    other, int64(i), cuda.shfl_xor_sync(FULL_MASK, state[i], bit)
+                )
             late = lane & bit != 0
             first, second = (other, state) if late else (state, other)
             for i in range(length):
@@ -162,34 +167,34 @@ def _make_path_step(spec):
         return state
 
     @kernel(device=True)
-    def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
-        state = joined(run, transfers, lane, stretch(run, n, path, lane, o))
+    def take_coarse_step(run, tables, n, path, lane, o, x, p):
+        state = joined(run, tables.transfers, lane, stretch(run, n, path, lane, o))
         t = run.t + type(run.h)(run.done + n) * run.h
-        return state[0], step(t, x, o, matvec(rows, (o,) + state), p, run.h)
+        return state[0], step(t, x, o, matvec(tables.rows, (o,) + state), p, run.h)
 
-    return coarse
+    return take_coarse_step
 
 
 def _make_exact_step(spec):
-    """Make `coarse` for sums drawn from their joint distribution."""
+    """Make `take_coarse_step` for sums drawn from their joint distribution."""
     step, matvec, sample = spec.step, make_matvec(form_count(spec)), make_sample_law(spec)
 
     @kernel(device=True)
-    def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
-        state = sample(law, o, n, path, run)
+    def take_coarse_step(run, tables, n, path, lane, o, x, p):
+        state = sample(tables.law, o, n, path, run)
         t = run.t + type(run.h)(run.done + n) * run.h
-        return state[0], step(t, x, o, matvec(rows, (o,) + state), p, run.h)
+        return state[0], step(t, x, o, matvec(tables.rows, (o,) + state), p, run.h)
 
-    return coarse
+    return take_coarse_step
 
 
 def _make_separable_step(spec):
-    """Make `coarse` for averages of G(t, O) and g(t, O) over the fine steps."""
+    """Make `take_coarse_step` for averages of G(t, O) and g(t, O) over the fine steps."""
     step, averages = spec.step, make_averages(spec)
 
     @kernel(device=True)
-    def coarse(run, rows, law, transfers, n, path, lane, o, x, p):
+    def take_coarse_step(run, tables, n, path, lane, o, x, p):
         o, single, double = averages(run, n, path, o, p)
         return o, step(x, single, double, p, run.h)
 
-    return coarse
+    return take_coarse_step

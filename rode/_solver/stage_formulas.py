@@ -172,22 +172,25 @@ def make_averages(spec):
 
 
 def make_record(spec):
-    """Make `record(..)`, which saves outputs and peaks of a path after a coarse step.
+    """Make `record(run, moment, number, x, o, p, arrays)`, which observes a path and records it.
 
-    The outputs go to `saved` if `row` >= 0; `first` starts the peaks anew. Peaks are NaN from the
-    first NaN on.
+    `moment` is (t, row, is_first): the outputs go to row `row` of `arrays.saved` if it is not
+    negative, and `is_first` starts the peaks anew. Peaks are NaN from the first NaN on. `arrays` is
+    a `RunArrays`.
     """
     observe = spec.observe
 
-    @scalar
-    def record(run, row, first, t, number, x, o, p, saved, peaks, failed):
+    @scalar(forceinline=True)
+    def record(run, moment, number, x, o, p, arrays):
+        t, row, is_first = moment
+        saved, peaks, failed = arrays.saved, arrays.peaks, arrays.failed
         if row < 0 and not run.peaks:
             return
         y = cast(observe(t, x, o, p), run.h)
         for i in range(len(y)):
             size = abs(y[i])
-            if run.peaks and (first or not (size <= peaks[i, number])):
-                if first or not math.isnan(peaks[i, number]):
+            if run.peaks and (is_first or not (size <= peaks[i, number])):
+                if is_first or not math.isnan(peaks[i, number]):
                     peaks[i, number] = size
                 if not math.isfinite(size):
                     failed[number] = 1

@@ -47,7 +47,7 @@ RODE_CASES = [
 
 def rode_kernel(problem, method, sampling, dtype, normals):
     from rode._solver import cuda as solver_cuda
-    from rode._solver.kernel_arguments import RunParameters
+    from rode._solver.kernel_arguments import RunArrays, RunParameters, RunTables
     from rode._solver.plan import Plan
     from rode._solver.runner import kernel_spec_of
 
@@ -68,7 +68,8 @@ def rode_kernel(problem, method, sampling, dtype, normals):
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
     run = RunParameters(word, word, word, word, 0, 10, 32, 1, 0, -1, 0, True, True, *numbers)
-    return solver_cuda.compiled(kernel_spec_of(plan)), (typeof(run), *tables, *paths)
+    arguments = types.NamedTuple(tables, RunTables), types.NamedTuple(paths, RunArrays)
+    return solver_cuda.compiled(kernel_spec_of(plan)), (typeof(run), *arguments)
 
 
 def rode_averages_kernel(dtype, count):

@@ -13,6 +13,7 @@ from hetero.cuda.device_cache import resident, scratch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.memory import load_vector
 from hetero.intrinsics.tuple_algebra import cast, replace_component
+from hetero.intrinsics.warp import FULL_MASK, warp_sum
 from hetero.jit import kernel, scalar
 
 THREADS = 256
@@ -20,8 +21,6 @@ PART = 4096
 """Least elements of a part; a window has PARTS parts at most."""
 
 PARTS = 4096
-
-_ALL = 0xFFFFFFFF
 
 
 @functools.cache
@@ -78,7 +77,7 @@ def sums_kernel(dtype, count):
         for d in range(count):
             value, distance = total[d], lanes // 2
             while distance > 0:
-                value += cuda.shfl_xor_sync(_ALL, value, distance)
+                value += cuda.shfl_xor_sync(FULL_MASK, value, distance)
                 distance //= 2
             if writes:
                 out[d, row] = value
@@ -96,8 +95,7 @@ def join_parts(partial, parts, out):
         total = partial[d, 0] - partial[d, 0]
         for k in range(lane, parts, 32):
             total += partial[d, w * parts + k]
-        for k in range(5):
-            total += cuda.shfl_xor_sync(_ALL, total, 16 >> k)
+        total = warp_sum(total)
         if lane == 0:
             out[d, w] = total
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hetero.compile_cache.folder import root
 from hetero.cuda.driver import SIMULATOR
 
 ROOT = Path(__file__).parents[1]
@@ -18,19 +19,21 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory) -> dict[str, str]:
-    """Where the examples keep compiled code: the tour runs what the others have run before."""
-    return {"HETERO_CACHE": "1", "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("compiled"))}
+def environment(tmp_path) -> dict[str, str]:
+    """Return an environment with a cache of its own, but for compiled code, which all share."""
+    return os.environ | {
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "HETERO_CACHE_DIR": str(root()),
+    }
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example_runs(name, tmp_path, compiled):
+def test_example_runs(name, tmp_path):
     run = subprocess.run(
         [sys.executable, ROOT / "examples" / name, "--quick", "--out", tmp_path],
         capture_output=True,
         text=True,
-        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")} | compiled,
+        env=environment(tmp_path),
     )
     assert run.returncode == 0, run.stdout + run.stderr
     if name == "tour.py":
@@ -52,14 +55,14 @@ def test_shares_of_a_limit_are_written_without_exponents(monkeypatch):
         assert Row("job", "cpu", 1.0, "points/s", share, "", "", True).share_text == text
 
 
-def test_benchmarks_run(tmp_path, compiled):
+def test_benchmarks_run(tmp_path):
     target = tmp_path / "record.json"
     run = subprocess.run(
         [sys.executable, "-m", "benchmarks", "run", "stable", "--quick", "--json", target],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")} | compiled,
+        env=environment(tmp_path),
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert '"facts"' in target.read_text()

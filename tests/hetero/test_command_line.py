@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from hetero.compile_cache.folder import root
 from hetero.cuda import driver
 
 
@@ -31,20 +32,21 @@ def test_report(tmp_path):
 
 
 def test_limits_are_measured_and_kept(tmp_path):
-    first = run("--json", XDG_CACHE_HOME=str(tmp_path))
+    folders = {"XDG_CACHE_HOME": str(tmp_path), "HETERO_CACHE_DIR": str(root())}
+    first = run("--json", **folders)
     assert first.returncode == 0, first.stderr
-    found = json.loads(first.stdout)
-    assert found["limits"][0]["copy"] > 1e8
-    assert all(found["limits"][0][k] > 1e8 for k in ("fma_float32", "fma_float64", "mad_int64"))
-    again = json.loads(run("--json", XDG_CACHE_HOME=str(tmp_path)).stdout)
-    assert again["limits"] == found["limits"]
+    report = json.loads(first.stdout)
+    assert report["limits"][0]["copy"] > 1e8
+    assert all(report["limits"][0][k] > 1e8 for k in ("fma_float32", "fma_float64", "mad_int64"))
+    again = json.loads(run("--json", **folders).stdout)
+    assert again["limits"] == report["limits"]
 
 
 @pytest.mark.skipif(driver.why_unavailable() is None, reason="this machine has a GPU")
 def test_a_missing_gpu_is_explained():
-    found = json.loads(run("--json", "--no-limits").stdout)
-    assert found["gpu_problem"]["cause"]
-    assert found["gpu_problem"]["remedy"]
+    report = json.loads(run("--json", "--no-limits").stdout)
+    assert report["gpu_problem"]["cause"]
+    assert report["gpu_problem"]["remedy"]
 
 
 @pytest.mark.parametrize("package", ["stablegpu", "rode", "lbm", "sbth", "tmd"])
@@ -79,3 +81,19 @@ def test_what_may_be_left_out_is_not_called_required(package, capsys):
     with pytest.raises(SystemExit):
         importlib.import_module(f"{package}.__main__").main([])
     assert "required: verb\n" in capsys.readouterr().err
+
+
+def test_warm_up_compiles_what_later_calls_need(tmp_path):
+    first = run("warm", "sbth", "--device", "cpu", HETERO_CACHE_DIR=str(tmp_path))
+    assert first.returncode == 0, first.stderr
+    assert "sbth.eigvals_banded" in first.stdout
+    assert str(tmp_path) in first.stdout
+    again = run("warm", "sbth", "--device", "cpu", HETERO_CACHE_DIR=str(tmp_path))
+    assert all("0 functions compiled" in line for line in again.stdout.splitlines()[:-1])
+
+
+def test_warm_up_says_what_cannot_be_warmed():
+    assert run("warm", "nonsense").returncode == 2
+    refused = run("warm", "sbth", HETERO_CACHE="0")
+    assert refused.returncode == 2
+    assert "HETERO_CACHE" in refused.stderr

@@ -1,15 +1,25 @@
 """Compiles a kernel for a real architecture on a machine without a GPU, and reads the report."""
 
+import importlib.metadata
+import pickle
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 from numba import cuda
 from numba.cuda import dispatcher
 
+from hetero.compile_cache import disk_cache
+from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
+from hetero.compile_cache.folder import folder_of, is_enabled, package_of
+
 BUDGET_COMPILER = (13, 5)
 """Version of CUDA's assembler (nvJitLink) for which the budgets of registers were written down."""
+
+COMPILERS = ("numba-cuda", "nvidia-nvvm")
+"""Packages whose versions decide what is compiled."""
 
 SPILLS_OF_OTHER_COMPILERS = 16
 """Bytes that another version may spill: CUDA 13.0's spills 8 where 13.5's spills none."""
@@ -38,6 +48,35 @@ class Report:
 
 def compile_kernel(kernel, signature, arch="sm_90") -> Report:
     """Registers, spilled bytes, stack and PTX of `kernel` for argument types `signature`."""
+    return _once("report", _compile_kernel, kernel, signature, arch)
+
+
+def compile_ptx(kernel, signature, arch="sm_90") -> str:
+    """PTX of `kernel` for argument types `signature`."""
+    return _once("ptx", _compile_ptx, kernel, signature, arch)
+
+
+def _once(what: str, compute, kernel, signature, arch: str):
+    """Return what `compute` returns, from disk if it has been computed from the same sources."""
+    from cuda.bindings import nvjitlink
+
+    folder = folder_of(package_of(kernel.py_func.__module__))
+    try:
+        versions = nvjitlink.version(), *map(importlib.metadata.version, COMPILERS)
+        key = fingerprint(what, kernel, repr(signature), arch, versions, Path(__file__).read_text())
+    except UnknownValueError:
+        return compute(kernel, signature, arch)
+    path = folder / f"{what}-{key[:24]}"
+    data = disk_cache.read(path) if is_enabled() else None
+    if data is not None:
+        return pickle.loads(data)
+    result = compute(kernel, signature, arch)
+    if is_enabled():
+        disk_cache.write(path, pickle.dumps(result))
+    return result
+
+
+def _compile_kernel(kernel, signature, arch) -> Report:
     from cuda.core import Linker, LinkerOptions, ObjectCode
 
     ptx = compile_ptx(kernel, signature, arch)
@@ -54,8 +93,7 @@ def compile_kernel(kernel, signature, arch="sm_90") -> Report:
     )
 
 
-def compile_ptx(kernel, signature, arch="sm_90") -> str:
-    """PTX of `kernel` for argument types `signature`."""
+def _compile_ptx(kernel, signature, arch) -> str:
     major, minor = divmod(int(arch.removeprefix("sm_")), 10)
     bounds = kernel.targetoptions.get("launch_bounds")
     # The functions that a kernel calls are compiled for "the current device" (private API of

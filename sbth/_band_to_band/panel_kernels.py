@@ -80,7 +80,7 @@ def make_panel_kernel(dtype, b: int, shared: bool):
                     s3 += y[i + 3] * matrix[i + 3, j]
                 panel[uint32(origin + j * pitch + row)] = (s0 + s1) + (s2 + s3)
 
-    @kernel(launch_bounds=(threads, 1), cache=False)
+    @kernel(launch_bounds=(threads, 1))
     def factor(work, space, n, d, step, first, slots, memory, reflectors):
         """Factor the panels of all tasks of a step, one per block of threads.
 

@@ -100,7 +100,7 @@ def make_tiled_product(dtype, width: int, chunk: int, description: TiledProduct)
             j, k = cell(q, width, right_along)
             rights[uint32(k * rights_pitch + j)] = b[q]
 
-    @kernel(launch_bounds=(threads, max(1, 128 * resident // threads)), cache=False)
+    @kernel(launch_bounds=(threads, max(1, 128 * resident // threads)))
     def product(work, space, n, d, step, first, slots):
         lefts = cuda.shared.array(lefts_size, dtype)
         rights = cuda.shared.array(rights_size, dtype)

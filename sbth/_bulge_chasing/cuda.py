@@ -1,5 +1,7 @@
 """Bulge chasing on the GPU: by one persistent kernel, or by one launch for each wavefront."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import float32, float64, int32, uint64
 
@@ -7,6 +9,7 @@ from hetero.codegen import compile_source
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda, upload
 from hetero.intrinsics.flags import load_acquire, store_release
+from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from sbth._bulge_chasing import cuda_source as text
 from sbth._bulge_chasing.householder_formulas import reflection
@@ -44,39 +47,126 @@ def wait_for_progress(progress, sweep, count, control, spins):
     return 1
 
 
-def _compile_kernel(name: str, source: str, tile: int, columns: int, dtype):
-    """Compile the kernel `name` of a generated source."""
+class Thread(NamedTuple):
+    """A thread of a block: its part of the tiles (see `_bulge_chasing.cuda_source`). All uint64.
+
+    Attributes
+    ----------
+    number, lane : in the block and in its warp
+    row : its row of both tiles
+    column : the first of its columns
+    cell : index of its first element of A in shared memory
+    across : index of the mirror image of that element
+    """
+
+    number: int
+    lane: int
+    row: int
+    column: int
+    cell: int
+    across: int
+
+
+class Pair(NamedTuple):
+    """A pair of blocks: the sweep that works on it, and the result of `block_extents`."""
+
+    sweep: int
+    c0: int
+    m: int
+    rows: int
+
+
+def make_kernels(tile: int, dtype) -> tuple:
+    """Make the kernels (chase, step) for tiles of `tile` rows.
+
+    chase(work, ld, n, d, progress, control, reflectors): blocks draw sweeps by a ticket and wait
+    for the preceding sweep. step(work, ld, n, d, number, first_sweep, state, taus, reflectors): a
+    block runs one task of a step, and reflections stay in memory between the steps.
+    """
+    columns = text.choose_tile(tile)[1]
     names = {
         **text.shared_layout(tile, columns)[0],
-        **{"cuda": cuda, "int32": int32, "U": uint64, "T": dtype, "ALL": 0xFFFFFFFF},
-        **{
-            "wait": wait_for_progress,
-            "SPINS": _SPINS,
-            "release": store_release,
-            "reflection": reflection,
-        },
-        **{
-            "block_extents": block_extents,
-            "last_task": last_task,
-            "required_progress": required_progress,
-        },
+        **{"cuda": cuda, "U": uint64, "T": dtype, "ALL": FULL_MASK, "reflection": reflection},
     }
-    bounds = (text.thread_count(tile, columns), 1)
-    return kernel(launch_bounds=bounds)(compile_source(name, source, names))
+    device = kernel(device=True)
+    start_sweep = device(compile_source("start_sweep", text.sweep_source(tile), names))
+    run_task = device(compile_source("run_task", text.task_source(tile, columns), names))
+    bounds, vector = (
+        (text.thread_count(tile, columns), 1),
+        text.shared_layout(tile, columns)[0]["V"],
+    )
+
+    @device
+    def this_thread():
+        """Return the Thread that runs this."""
+        t = uint64(cuda.threadIdx.x)
+        r, j0 = t % uint64(tile), t // uint64(tile) * uint64(columns)
+        cell, across = j0 * uint64(tile + 1) + r, r * uint64(tile + 1) + j0
+        return Thread(t, t % uint64(32), r, j0, cell, across)
+
+    @kernel(launch_bounds=bounds)
+    def chase(work, ld, n, d, progress, control, reflectors):
+        """Reduce a matrix: each block of threads draws one sweep after the other."""
+        shared, slot = cuda.shared.array(0, dtype), cuda.shared.array(1, int32)
+        thread, tau = this_thread(), dtype(0)
+        is_first = thread.number == uint64(0)
+        while True:
+            if is_first:
+                slot[0] = cuda.atomic.add(control, 0, 1)
+            cuda.syncthreads()
+            s = slot[0]
+            cuda.syncthreads()
+            if s >= n - 2:
+                return
+            for k in range(last_task(s, n, d) + 1):
+                if is_first:
+                    done = required_progress(s, k, n, d)
+                    failed = 0
+                    if s > 0:
+                        failed = wait_for_progress(progress, s - 1, done, control, _SPINS)
+                    slot[0] = failed
+                cuda.syncthreads()
+                if slot[0] != 0:
+                    return
+                c0, m, rows = block_extents(s, k, n, d)
+                if k == 0:
+                    tau = start_sweep(shared, work, ld, s, m, thread)
+                pair = Pair(s, c0, m, rows)
+                tau = run_task(shared, work, ld, n, reflectors, thread, pair, tau)
+                if is_first:
+                    store_release(progress, s, int32(k + 1))
+
+    @kernel(launch_bounds=bounds)
+    def step(work, ld, n, d, number, first_sweep, state, taus, reflectors):
+        """Run task `number` - 2 s of each sweep s from `first_sweep` on, one for each block."""
+        shared, thread, tau = cuda.shared.array(0, dtype), this_thread(), dtype(0)
+        t = thread.number
+        s = first_sweep + int32(cuda.blockIdx.x)
+        k = number - 2 * s
+        slot = s % taus.size
+        c0, m, rows = block_extents(s, k, n, d)
+        if k == 0:
+            tau = start_sweep(shared, work, ld, s, m, thread)
+        else:
+            tau = taus[slot]
+            if t < uint64(tile):
+                shared[uint64(vector) + t] = state[slot, t]
+        cuda.syncthreads()
+        pair = Pair(s, c0, m, rows)
+        tau = run_task(shared, work, ld, n, reflectors, thread, pair, tau)
+        if t < uint64(tile):
+            state[slot, t] = shared[uint64(vector) + t]
+        if t == uint64(0):
+            taus[slot] = tau
+
+    return chase, step
 
 
 # Each kernel is a global, so that the tests can check the budget of each by its name.
-TILES = (16, 32, 64)
-"""Rows of the tiles for which kernels exist."""
-
-for _tile in TILES:
-    _columns = text.choose_tile(_tile)[1]
+for _tile in text.TILES:
     for _type in (float32, float64):
-        globals()[f"chase_{_tile}_{_type}"] = _compile_kernel(
-            "chase", text.persistent_source(_tile, _columns), _tile, _columns, _type
-        )
-        globals()[f"step_{_tile}_{_type}"] = _compile_kernel(
-            "step", text.wavefront_source(_tile, _columns), _tile, _columns, _type
+        globals()[f"chase_{_tile}_{_type}"], globals()[f"step_{_tile}_{_type}"] = make_kernels(
+            _tile, _type
         )
 
 

@@ -6,7 +6,7 @@ those of the next task) or breadth first (the first operation of every task, the
 Scalars stay on the device.
 
 A reflection is 1 - v v^T with |v|^2 = 2 (algorithms 3 and 4). v = 0 if there is nothing to
-eliminate, a case that the thesis omits.
+eliminate, a case that Riesinger (2017, algorithm 3) omits.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ NAMES = {
 }
 """Names under which Riesinger (2017) counts operations, if they differ."""
 
-THESIS = {
+PUBLISHED = {
     "axpy": (100_974, 69_268, 34_500, 17_044, 8892),
     "copy": (236_735, 163_278, 82_158, 41_430, 21_024),
     "dot": (67_524, 46_506, 23_330, 11_694, 5864),
@@ -45,7 +45,7 @@ def run(study: Study) -> dict:
         for n in (200,) if study.quick else (1000, 5000):
             runs.append(_shares(n, d, seconds))
     _show(study, runs)
-    return {"runs": runs, "thesis, calls for n = 1000": THESIS}
+    return {"runs": runs, "Riesinger 2017, calls for n = 1000": PUBLISHED}
 
 
 def _shares(n: int, d: int, seconds: dict[str, float]) -> dict:
@@ -98,7 +98,7 @@ class _Timed:
 
 def _show(study: Study, runs: list[dict]) -> None:
     """Write the tables and the figure."""
-    names = list(THESIS)
+    names = list(PUBLISHED)
     for n in sorted({r["n"] for r in runs}):
         selected = [r for r in runs if r["n"] == n]
         rows = [(name, *(r["calls"][name] for r in selected)) for name in names]

@@ -39,7 +39,7 @@ def run(study: Study) -> dict:
         record["speed-up"] = [first / s for s in record["seconds"]]
         record["tasks over steps"] = task_count(n, d) / step_count(n, d)
     _show(study, runs)
-    return {"runs": runs, "thesis, largest speed-up": BEST}
+    return {"runs": runs, "Riesinger 2017, largest speed-up": BEST}
 
 
 def task_count(n: int, d: int) -> int:

@@ -144,8 +144,7 @@ def simulated(require_cuda, monkeypatch):
         bulge_chasing_cpu.chase_bulges(host(work), d, "serial", None, host(reflectors))
 
     def bisect(*arguments):
-        matrix, *others = arguments
-        bisection_cpu.bisect(tuple(map(host, matrix)), *map(host, others))
+        bisection_cpu.bisect(*map(host, arguments))
 
     def count_below(*arguments):
         bisection_cpu.count_below(*map(host, arguments))

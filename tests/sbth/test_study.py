@@ -1,6 +1,7 @@
 """The experiments of Riesinger (2017): the host-driven pipeline, its counts, and the studies."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +9,11 @@ import pytest
 from hetero import Device
 from sbth import reference
 from sbth.__main__ import main
+from sbth._bulge_chasing.cuda_source import TILES
 from sbth.study import STUDIES, operations
 from sbth.study.host_driven import ORDERS, HostDriven
+
+GOLDEN = Path(__file__).parent / "data" / "bulge-chasing-16.py.txt"
 
 
 def working_matrix(ab):
@@ -24,7 +28,7 @@ def working_matrix(ab):
 @pytest.mark.parametrize("length", [1, 3])
 def test_host_driven_pipeline_preserves_the_spectrum(device, order, length):
     ab = np.random.default_rng(0).standard_normal((4, 23))
-    ab[:, 9:11] = 0.0  # columns of zeros, for which the formula of the thesis divides by 0
+    ab[:, 9:11] = 0.0  # columns of zeros, for which the formula of Riesinger (2017) divides by 0
     driver = HostDriven(working_matrix(ab), Device(device), length, order)
     driver.run()
     work = driver.result()
@@ -51,6 +55,18 @@ def test_studies_run(tmp_path):
         assert json.loads((tmp_path / f"{name}.json").read_text())["result"]
     assert (tmp_path / "operations.png").stat().st_size > 5000
     assert (tmp_path / "pipeline-speed-up.png").stat().st_size > 5000
+
+
+def test_the_printed_kernel_is_the_golden_file(capsys):
+    """After an intended change: python -m sbth kernel > tests/sbth/data/(name of the file)."""
+    assert main(["kernel"]) == 0
+    assert capsys.readouterr().out == GOLDEN.read_text()
+
+
+@pytest.mark.parametrize("tile", TILES)
+def test_every_kernel_can_be_printed(tile, capsys):
+    assert main(["kernel", "--tile", str(tile)]) == 0
+    compile(capsys.readouterr().out, "kernel", "exec")
 
 
 def test_unknown_study_is_refused(capsys):

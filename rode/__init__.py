@@ -1,8 +1,32 @@
 """Random ordinary differential equations: normal numbers, Ornstein-Uhlenbeck paths, solvers."""
 
+from typing import TYPE_CHECKING
+
 from hetero.lazy import lazy_attributes
 from hetero.moved import redirect_modules
 from hetero.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from rode import parts as parts
+    from rode import scalars as scalars
+    from rode.averages import average as average
+    from rode.averages import double_average as double_average
+    from rode.averages import riemann_sums as riemann_sums
+    from rode.normals import Generator as Generator
+    from rode.normals import normal as normal
+    from rode.parts import solve_in_parts as solve_in_parts
+    from rode.paths import ornstein_uhlenbeck as ornstein_uhlenbeck
+    from rode.problems import Problem as Problem
+    from rode.problems import additive as additive
+    from rode.problems import growth as growth
+    from rode.problems import kanai_tajimi as kanai_tajimi
+    from rode.problems import relaxation as relaxation
+    from rode.problems import separable as separable
+    from rode.process import Process as Process
+    from rode.results import Quantiles as Quantiles
+    from rode.results import Result as Result
+    from rode.results import Work as Work
+    from rode.solving import solve as solve
 
 __getattr__, __dir__, __all__ = lazy_attributes(
     __name__,
@@ -12,9 +36,14 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "rode.normals": ("Generator", "normal"),
         "rode.paths": ("ornstein_uhlenbeck",),
         "rode.problems": (
-            *("Problem", "additive", "growth", "kanai_tajimi", "relaxation", "separable"),
+            "Problem",
+            "additive",
+            "growth",
+            "kanai_tajimi",
+            "relaxation",
+            "separable",
         ),
-        "rode.results": ("Quantiles", "Result"),
+        "rode.results": ("Quantiles", "Result", "Work"),
         "rode.solving": ("solve",),
         "rode.parts": ("solve_in_parts",),
     },

@@ -204,7 +204,7 @@ class Generator:
 
     def __repr__(self) -> str:
         dtype, method = np.dtype(self._settings["dtype"]).name, self._settings["method"]
-        return f"Generator(method={method!r}, dtype={dtype!r}; {self._calls} calls)"
+        return f"Generator(method={method!r}, dtype={dtype!r}, calls={self._calls})"
 
     def standard_normal(
         self,

@@ -322,7 +322,9 @@ def _make_problem(
         if not callable(function) and not (label == "observe" and function is None):
             raise TypeError(f"{label} must be a function, got {function!r}")
     start_function, numbers = start_of(start, dimension, table.shape[0])
-    callables = {label: None if f is None else compiled(f) for label, f in functions.items()}
+    callables: dict[str, Any] = {
+        label: None if f is None else compiled(f) for label, f in functions.items()
+    }
     problem = Problem(
         dimension=dimension,
         H=callables["H"],

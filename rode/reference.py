@@ -1,33 +1,46 @@
-"""Slow and obvious answers: NumPy and SciPy on arrays, one path, one step after another."""
+"""Slow and obvious reference: one path and one step after another, by NumPy and SciPy."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy import linalg
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def ornstein_uhlenbeck(noise, start, delta, process) -> np.ndarray:
-    """O_1, O_2, .. from standard normal numbers: O' = mu O + sigma n."""
+    from rode.process import Process
+
+Field: TypeAlias = Callable[[np.ndarray], np.ndarray]
+"""Right-hand side H of an equation."""
+
+
+def ornstein_uhlenbeck(
+    noise: Iterable[float], start: float, delta: float, process: Process
+) -> np.ndarray:
+    """Return O_1, O_2, .. from standard normal numbers: O' = mu O + sigma n."""
     mu = math.exp(-delta / process.tau)
     sigma = math.sqrt(process.c * process.tau / 2 * (1 - mu * mu))
-    values, o = [], start
+    values: list[float] = []
+    o = start
     for n in noise:
         o = mu * o + sigma * n
         values.append(o)
     return np.array(values)
 
 
-def averages(o, M) -> tuple[float, float]:
-    """(A_1, A_2) of O_0 .. O_(M-1)."""
+def averages(o: np.ndarray, M: int) -> tuple[float, float]:
+    """Return (A_1, A_2) of O_0 .. O_(M-1)."""
     first = sum(o[j] for j in range(M)) / M
     second = 2 / M**2 * sum((M - j) * o[j] for j in range(M))
     return first, second
 
 
-def riemann(o, M, delta, count) -> list[float]:
-    """T_d of O_0 .. O_M, d < count."""
+def riemann(o: np.ndarray, M: int, delta: float, count: int) -> list[float]:
+    """Return T_d of O_0 .. O_M, d < count."""
     h = M * delta
     return [
         delta
@@ -37,20 +50,22 @@ def riemann(o, M, delta, count) -> list[float]:
     ]
 
 
-def euler(H, B, x, o, h, M):
-    """Averaged Euler's step of x' = H(x) + B O; o holds O_0 .. O_M."""
+def euler(H: Field, B: np.ndarray, x: np.ndarray, o: np.ndarray, h: float, M: int) -> np.ndarray:
+    """Take the step of the averaged Euler scheme for x' = H(x) + B O; o holds O_0 .. O_M."""
     return x + h * (B * averages(o, M)[0] + H(x))
 
 
-def heun(H, B, x, o, h, M):
-    """Averaged Heun's step."""
+def heun(H: Field, B: np.ndarray, x: np.ndarray, o: np.ndarray, h: float, M: int) -> np.ndarray:
+    """Take the step of the averaged Heun scheme."""
     first, second = averages(o, M)
     y = x + h * (B * second + H(x))
     return x + h / 2 * (2 * B * first + H(x) + H(y))
 
 
-def taylor(A, B, x, o, h, M, K):
-    """The K-RODE-Taylor step of x' = A x + B O."""
+def taylor(
+    A: np.ndarray, B: np.ndarray, x: np.ndarray, o: np.ndarray, h: float, M: int, K: int
+) -> np.ndarray:
+    """Take the K-RODE-Taylor step of x' = A x + B O."""
     f, T = A @ x + B * o[0], riemann(o, M, h / M, K)
     power, total = np.eye(len(x)), np.zeros(len(x))
     for d in range(K):
@@ -59,8 +74,17 @@ def taylor(A, B, x, o, h, M, K):
     return x + total
 
 
-def stationary_variance(A, B, scheme, K, h, M, process, outputs) -> np.ndarray:
-    """Variances of linear outputs C x + D O in the stationary state of a scheme.
+def stationary_variance(
+    A: np.ndarray,
+    B: np.ndarray,
+    scheme: str,
+    K: int,
+    h: float,
+    M: int,
+    process: Process,
+    outputs: ArrayLike,
+) -> np.ndarray:
+    """Return the variances of linear outputs C x + D O in the stationary state of a scheme.
 
     The scheme is a linear map of (x, O_0) and M normal numbers; the discrete Lyapunov equation
     gives the covariance of (x, O) after many steps. `outputs` are rows over (x, O).
@@ -69,7 +93,7 @@ def stationary_variance(A, B, scheme, K, h, M, process, outputs) -> np.ndarray:
     mu = math.exp(-delta / process.tau)
     sigma = math.sqrt(-process.c * process.tau / 2 * math.expm1(-2 * delta / process.tau))
 
-    def step(x, o):
+    def step(x: np.ndarray, o: np.ndarray) -> np.ndarray:
         if scheme == "rode-taylor":
             return taylor(A, B, x, o, h, M, K)
         one = euler if scheme == "averaged-euler" else heun
@@ -89,8 +113,10 @@ def stationary_variance(A, B, scheme, K, h, M, process, outputs) -> np.ndarray:
     return np.einsum("ij,jk,ik->i", rows, covariance, rows)
 
 
-def kanai_tajimi(zeta=0.64, omega=15.56, tau=1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A, B, and the outputs (x, x', u'') as rows over (x, z, O)."""
+def kanai_tajimi(
+    zeta: float = 0.64, omega: float = 15.56, tau: float = 1.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return A, B, and the outputs (x, x', u'') as rows over (x, z, O)."""
     A = np.array([[0.0, -1.0], [omega**2, -2 * zeta * omega]])
     B = np.array([-1.0, 1 / tau - 2 * zeta * omega])
     velocity = np.array([0.0, -1.0, -1.0])

@@ -1,5 +1,9 @@
 """Values of stationary processes at the beginning, on the CPU for both targets."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from numba import uint32
 
@@ -9,11 +13,11 @@ from rode._normals.box_muller_formulas import box_muller_float32, box_muller_flo
 from rode._paths.noise_formulas import START
 
 
-def make_draw(draw, number):
+def make_draw(draw: Any, number: type[np.floating]) -> Any:
     """Make `fill(..)`, which draws stationary values in the type `number`."""
 
     @serial
-    def fill(k0, k1, stream, first, deviation, paths):
+    def fill(k0: Any, k1: Any, stream: Any, first: Any, deviation: Any, paths: int) -> np.ndarray:
         out = np.empty(paths, number)
         for i in range(paths):
             words = philox10(START, START, uint32(first + uint32(i)), stream, k0, k1)
@@ -29,7 +33,13 @@ _FILLS = {
 }
 
 
-def stationary(key, stream, first, deviation, paths) -> np.ndarray:
+def stationary(
+    key: tuple[np.uint32, np.uint32],
+    stream: int,
+    first: int,
+    deviation: np.floating,
+    paths: int,
+) -> np.ndarray:
     """Draw from N(0, deviation^2) in the type of `deviation` for paths number `first` and on."""
     fill = _FILLS[np.dtype(type(deviation)).name]
     return fill(*key, np.uint32(stream), np.uint32(first), deviation, paths)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rode.process import Process
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 LANES = 32
 """Number of threads in a warp."""
@@ -54,17 +57,25 @@ class PathConstants(NamedTuple):
     bends: tuple
 
 
-def block(dtype) -> int:
+def block(dtype: DTypeLike) -> int:
     """Return how many numbers a Philox block gives."""
     return 16 // np.dtype(dtype).itemsize
 
 
-def tile(dtype, rounds: int = ROUNDS) -> int:
+def tile(dtype: DTypeLike, rounds: int = ROUNDS) -> int:
     """Return the number of elements of a tile."""
     return LANES * rounds * block(dtype)
 
 
-def path_of(process: Process, delta: float, dtype, key, path: int, stream: int, rounds=ROUNDS):
+def path_of(
+    process: Process,
+    delta: float,
+    dtype: DTypeLike,
+    key: tuple[np.uint32, np.uint32],
+    path: int,
+    stream: int,
+    rounds: int = ROUNDS,
+) -> tuple[PathConstants, np.ndarray]:
     """Return the PathConstants and the table of a process.
 
     The table's row 0 is mu^(E t) for block t = `rounds` lane + r of a tile, at [0, r, lane]. Rows 1
@@ -73,12 +84,16 @@ def path_of(process: Process, delta: float, dtype, key, path: int, stream: int, 
 
         table[1, r, lane] powers[j] + table[2, r, lane] bends[j]   for i = E t + j + 1.
     """
-    numbers, table = _constants(process, delta, np.dtype(dtype), rounds)
-    return PathConstants(*key, np.uint32(path), np.uint32(stream), *numbers), table
+    constants, table = _constants(process, delta, np.dtype(dtype), rounds)
+    k0, k1 = key
+    return constants._replace(k0=k0, k1=k1, path=np.uint32(path), stream=np.uint32(stream)), table
 
 
 @functools.lru_cache(maxsize=64)
-def _constants(process: Process, delta: float, dtype, rounds):
+def _constants(
+    process: Process, delta: float, dtype: np.dtype, rounds: int
+) -> tuple[PathConstants, np.ndarray]:
+    """Return the constants that do not depend on seed and path, and the table of `path_of`."""
     T, E, a = dtype.type, block(dtype), delta / process.tau
     mu_minus_1, sigma = process.step(delta)
     S, N, j = rounds * E, tile(dtype, rounds), np.arange(1, E + 1)
@@ -89,10 +104,18 @@ def _constants(process: Process, delta: float, dtype, rounds):
     table[1] = np.exp((E * t - N) * a) * -np.expm1(-2.0 * E * t * a) / down
     table[2] = 2.0 * np.exp((E * (t + 1) - N) * a) / down
     bends = 0.5 * np.exp((j - E) * a) * -np.expm1(-2.0 * j * a)
-    numbers = (
-        *map(T, (mu_minus_1, sigma, math.exp(-a), math.expm1(-N * a))),
-        tuple(T(math.exp(-S * 2**k * a)) for k in range(5)),
-        tuple(map(T, np.exp(-j * a))),
-        tuple(map(T, bends)),
+    unset = np.uint32(0)
+    constants = PathConstants(
+        k0=unset,
+        k1=unset,
+        path=unset,
+        stream=unset,
+        mu_minus_1=T(mu_minus_1),
+        sigma=T(sigma),
+        mu=T(math.exp(-a)),
+        mu_minus_1_tile=T(math.expm1(-N * a)),
+        strides=tuple(T(math.exp(-S * 2**k * a)) for k in range(5)),
+        powers=tuple(map(T, np.exp(-j * a))),
+        bends=tuple(map(T, bends)),
     )
-    return numbers, table.astype(dtype)
+    return constants, table.astype(dtype)

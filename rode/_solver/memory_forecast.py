@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-import hetero
 from hetero import memory
+from hetero.cpu.threads import threads
 from hetero.devices import Device
 from hetero.errors import format_bytes
 from rode._solver.plan import Plan
@@ -59,7 +59,7 @@ def required_bytes(
     if "paths" in reductions:
         window = 0  # it is a part of the result
     if any(isinstance(one, Quantiles) for one in reductions):
-        window += hetero.threads() * item * plan.paths  # sorted copies
+        window += threads() * item * plan.paths  # sorted copies
     return {CPU: result + state + window}
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +80,7 @@ def integrals_law(process: Process, h: float, degree: int) -> GaussianLaw:
         return _law(power, power * corner)
 
 
-def _doubled(process: Process, delta: float, degree: int, steps: int):
+def _doubled(process: Process, delta: float, degree: int, steps: int) -> tuple[Any, Any]:
     """Return T^steps and the sum of T^k b b^T T^kT for k < steps, in high precision."""
     with _precision() as flint:
         size, x = degree + 2, -_exact(delta) / _exact(process.tau)
@@ -102,12 +104,13 @@ def _doubled(process: Process, delta: float, degree: int, steps: int):
         return power, covariance
 
 
-def _law(power, covariance) -> GaussianLaw:
+def _law(power: Any, covariance: Any) -> GaussianLaw:
+    """Return the distribution for the first column of T^M and a covariance."""
     with _precision():
         return GaussianLaw(_floats(power)[:, 0].copy(), _floats(_cholesky(covariance)))
 
 
-def _cholesky(a):
+def _cholesky(a: Any) -> Any:
     """Return the lower triangular factor; if rounding hides a pivot, its column is zero."""
     from flint import arb, arb_mat
 
@@ -124,18 +127,20 @@ def _cholesky(a):
     return lower
 
 
-def _exact(number: float):
+def _exact(number: float) -> Any:
+    """Return a ball of radius 0."""
     from flint import arb
 
     return arb(number)
 
 
-def _floats(matrix) -> np.ndarray:
+def _floats(matrix: Any) -> np.ndarray:
+    """Return the midpoints of a matrix of balls."""
     return np.array([[float(x.mid()) for x in row] for row in matrix.tolist()])
 
 
 @contextlib.contextmanager
-def _precision():
+def _precision() -> Iterator[Any]:
     """Yield the module flint, set to `DIGITS` decimal digits within the block."""
     import flint
 

@@ -202,7 +202,7 @@ def choose_threads_per_path(plan: Plan, requested: int | None, device: Device) -
         return requested
     if device.kind == "cpu" or plan.kind != "path":
         return 1
-    from hetero import launch
+    from hetero.cuda import launch
 
     enough = 512 * launch.multiprocessors()
     useful = [w for w in divisors if w == 1 or shared // w >= 8 * block]

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetero import validation
 from hetero.arrays import as_real
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from rode.problems import Problem
+
 TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
 """Times at which functions are tried in turn, as long as the start time is unknown."""
 
 
-def table_of(parameters) -> np.ndarray:
+def table_of(parameters: Sequence[ArrayLike]) -> np.ndarray:
     """Return the parameters as a (numbers, sets) array."""
     if not np.iterable(parameters):
         raise TypeError(f"parameters must be a sequence of numbers or arrays, got {parameters!r}")
@@ -30,7 +37,9 @@ def table_of(parameters) -> np.ndarray:
     return np.array([np.broadcast_to(c, size) for c in columns]).reshape(len(columns), size)
 
 
-def start_of(start, dimension: int, offset: int):
+def start_of(
+    start: Any, dimension: int, offset: int
+) -> tuple[Callable[..., Any], tuple[float, ...]]:
     """Return (function of (O, p), initial values) for the argument `start` of a problem.
 
     The function reads the initial values behind `offset` parameters. They are empty if `start` is
@@ -48,7 +57,7 @@ def start_of(start, dimension: int, offset: int):
     return start_from(offset, dimension), tuple(validation.check_finite("start", v) for v in values)
 
 
-def outputs_of(problem, outputs) -> tuple[str, ...]:
+def outputs_of(problem: Problem, outputs: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of a problem's outputs, after one call of each function."""
     count = len(try_functions(problem, TIMES))
     names = tuple(outputs) if outputs else tuple(f"y{i}" for i in range(count))
@@ -59,11 +68,11 @@ def outputs_of(problem, outputs) -> tuple[str, ...]:
     return names
 
 
-def try_functions(problem, times) -> tuple:
+def try_functions(problem: Problem, times: Iterable[float]) -> tuple[float, ...]:
     """Call every function once at the start of the first path and return its outputs.
 
     A start that is drawn has no fixed value: functions must be defined at one of the quartiles of
-    its law, and at one of `times`.
+    its distribution, and at one of `times`.
 
     Raises
     ------
@@ -72,20 +81,20 @@ def try_functions(problem, times) -> tuple:
     """
     if problem.start_process is None:
         quartile = float(f"{0.6745 * problem.process.deviation:.3g}")
-        values = quartile, -quartile
+        values = [quartile, -quartile]
     else:
-        values = (problem.start_process,)
-    failure = None
+        values = [problem.start_process]
+    failures = []
     for t in times:
         for o in values:
             try:
                 return _try_at(problem, t, o)
             except ValueError as error:  # the function is not defined there
-                failure = failure or error
-    raise failure
+                failures.append(error)
+    raise failures[0]
 
 
-def _try_at(problem, t: float, o: float) -> tuple:
+def _try_at(problem: Problem, t: float, o: float) -> tuple[float, ...]:
     """Call every function for the first path at time t and O = o; return its outputs."""
     p, count = first_parameters(problem), problem.dimension
     x = problem.start_numbers or _numbers(problem, "start", count, O=o, p=p)
@@ -101,12 +110,12 @@ def _try_at(problem, t: float, o: float) -> tuple:
     return _numbers(problem, "observe", None, t=t, x=x, O=o, p=p)
 
 
-def first_parameters(problem) -> tuple[float, ...]:
+def first_parameters(problem: Problem) -> tuple[float, ...]:
     """Return the parameters of the first path, in the form that functions receive."""
     return tuple(map(float, problem.parameters[:, 0]))
 
 
-def _numbers(problem, name: str, count: int | None, **arguments) -> tuple:
+def _numbers(problem: Problem, name: str, count: int | None, **arguments: Any) -> tuple[float, ...]:
     """Call a function that must return a tuple of `count` numbers, or of at least one."""
     value = tried(problem, name, **arguments)
     right = isinstance(value, tuple) and all(isinstance(v, Real) for v in value)
@@ -125,7 +134,7 @@ _RESULTS = {
 }
 
 
-def tried(problem, name: str, **arguments):
+def tried(problem: Problem, name: str, **arguments: Any) -> Any:
     """Call a function of a problem without compiling it.
 
     Raises
@@ -159,12 +168,12 @@ def tried(problem, name: str, **arguments):
         ) from error
 
 
-def called(function, *arguments):
+def called(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call the Python function behind a compiled one."""
     return getattr(function, "py_func", function)(*arguments)
 
 
-def _require_linear(problem) -> None:
+def _require_linear(problem: Problem) -> None:
     """Raise ValueError unless H agrees with its matrix at four random points."""
     p = first_parameters(problem)
     rng = np.random.default_rng(1)

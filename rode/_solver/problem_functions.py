@@ -1,6 +1,10 @@
 """Functions of the shipped problems, and how a user's functions become ones that loops can call."""
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from numba import int64
 from numba.core.dispatcher import Dispatcher
@@ -8,24 +12,28 @@ from numba.core.dispatcher import Dispatcher
 from hetero.intrinsics.tuple_algebra import cast, replace_component
 from hetero.jit import scalar
 
+Numbers: TypeAlias = tuple[Any, ...]
+"""Tuple of floats of one type, as the functions of problems take and return them."""
 
-def compiled(function):
-    """A user's function as one that both targets can call."""
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Return a user's function as one that compiled loops of both targets can call."""
     return function if isinstance(function, Dispatcher) else scalar(function)
 
 
 @scalar
-def identity(t, x, o, p):
+def identity(t: float, x: Numbers, o: float, p: Numbers) -> Numbers:
+    """Return x: the outputs of a problem without `observe`."""
     return x
 
 
 @functools.cache
-def start_from(offset, dimension):
-    """x at the beginning from the parameters number `offset` and on."""
+def start_from(offset: int, dimension: int) -> Any:
+    """Make the function that reads the first x from the parameters number `offset` and on."""
     nothing = (0.0,) * dimension
 
     @scalar
-    def start(o, p):
+    def start(o: float, p: Numbers) -> Numbers:
         x = cast(nothing, o)
         for i in range(dimension):
             x = replace_component(x, int64(i), p[offset + i])
@@ -35,11 +43,11 @@ def start_from(offset, dimension):
 
 
 @functools.cache
-def fields_of(G, g):
-    """(G_1, .., G_n, g) of (t, O, p)."""
+def fields_of(G: Any, g: Any) -> Any:
+    """Make the function (t, O, p) -> (G_1, .., G_n, g)."""
 
     @scalar
-    def fields(t, o, p):
+    def fields(t: float, o: float, p: Numbers) -> Numbers:
         return cast(G(t, o, p), o) + cast((g(t, o, p),), o)
 
     return fields
@@ -49,27 +57,30 @@ def fields_of(G, g):
 
 
 @scalar
-def ground_drift(x, p):
+def ground_drift(x: Numbers, p: Numbers) -> Numbers:
+    """Return H(x)."""
     return -x[1], p[1] * (p[1] * x[0] - (p[0] + p[0]) * x[1])
 
 
 @scalar
-def ground_noise(p):
+def ground_noise(p: Numbers) -> Numbers:
+    """Return B."""
     T = type(p[0])
     return T(-1.0), T(1.0) / p[2] - (p[0] + p[0]) * p[1]
 
 
 @scalar
-def ground_start(o, p):
+def ground_start(o: float, p: Numbers) -> Numbers:
+    """Return the state in which the ground is at rest."""
     return o - o, -o
 
 
 @functools.cache
-def ground_observer(names):
-    """(displacement, velocity, acceleration), or one of them."""
+def ground_observer(names: tuple[str, ...]) -> Any:
+    """Make the function that returns (displacement, velocity, acceleration), or one of them."""
 
     @scalar
-    def everything(t, x, o, p):
+    def everything(t: float, x: Numbers, o: float, p: Numbers) -> Numbers:
         velocity = -(x[1] + o)
         return x[0], velocity, -p[1] * ((p[0] + p[0]) * velocity + p[1] * x[0])
 
@@ -78,7 +89,7 @@ def ground_observer(names):
     index = ("displacement", "velocity", "acceleration").index(names[0])
 
     @scalar
-    def one(t, x, o, p):
+    def one(t: float, x: Numbers, o: float, p: Numbers) -> Numbers:
         return (everything(t, x, o, p)[index],)
 
     return one
@@ -88,30 +99,36 @@ def ground_observer(names):
 
 
 @scalar
-def relax(x, p):
+def relax(x: Numbers, p: Numbers) -> Numbers:
+    """Return -x."""
     return (-x[0],)
 
 
 @scalar
-def unit(p):
+def unit(p: Numbers) -> Numbers:
+    """Return 1."""
     return (1.0,)
 
 
 @scalar
-def itself(x, p):
+def itself(x: Numbers, p: Numbers) -> Numbers:
+    """Return x."""
     return (x[0],)
 
 
 @scalar
-def nothing(t, o, p):
+def nothing(t: float, o: float, p: Numbers) -> Numbers:
+    """Return 0."""
     return (o - o,)
 
 
 @scalar
-def process(t, o, p):
+def process(t: float, o: float, p: Numbers) -> float:
+    """Return O."""
     return o
 
 
 @scalar
-def one(t, o, p):
+def one(t: float, o: float, p: Numbers) -> Any:
+    """Return 1."""
     return type(o)(1.0)

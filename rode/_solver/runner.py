@@ -136,7 +136,7 @@ class Solver:
         reduced = Reductions(self, times)
         # On a CPU the paths are written where they stay.
         stays = reduced.paths is not None and self.device.kind == "cpu"
-        buffer = None
+        buffer: Any = None
         if not stays and self.saves:
             buffer = self.empty((rows, self.outputs, plan.paths))
         parts = list(self.parts(self.windows(times, rows)))

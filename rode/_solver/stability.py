@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from rode.problems import Problem
 
-_FEW = 256  # eigenvalues whose largest steps are computed at a time
+_FEW = 256  # number of eigenvalues whose largest steps are computed at a time; not tuned
 _ROUNDING = 1e-12  # of eigenvalues, relative: those of undamped oscillations count as undamped
 
 
 def largest_step(problem: Problem, scheme: str, K: int) -> float:
-    """The supremum of h with |R(h lambda)| < 1 for every eigenvalue lambda with Re lambda < 0.
+    """Return the supremum of h with |R(h lambda)| < 1 for every eigenvalue with Re lambda < 0.
 
     All sets of parameters count; those of an H that takes no arrays only up to `problems.SETS`.
     R is the scheme's polynomial: 1 + z (Euler), 1 + z + z^2/2 (Heun), the first K + 1 terms of
@@ -24,22 +25,23 @@ def largest_step(problem: Problem, scheme: str, K: int) -> float:
     rates = np.linalg.eigvals(problem.matrices()).ravel()
     rates = rates[rates.real < -_ROUNDING * np.abs(rates)]
     # Up to schemes.MOST only the polynomial of order 5 falls below 1 again on a ray from 0.
-    parts = np.linspace(0.0, 1.0, 17)[1:] if order == 5 else [1.0]
+    parts = np.linspace(0.0, 1.0, 17)[1:] if order == 5 else np.ones(1)
     most, stride = math.inf, max(1, rates.size // _FEW)
     rates = np.concatenate([rates[k::stride] for k in range(stride)])
     while rates.size:
         most = min(most, *(_reach(coefficients, z) for z in rates[:_FEW]))
         rates = rates[_FEW:]
-        growth = [np.abs(np.polyval(coefficients, part * most * rates)) for part in parts]
-        growth = np.max(growth, axis=0)
+        growth = np.max(
+            [np.abs(np.polyval(coefficients, part * most * rates)) for part in parts], axis=0
+        )
         rates = rates[np.argsort(-growth)[: np.count_nonzero(growth > 1.0)]]
     return most
 
 
-def _reach(coefficients, rate: complex) -> float:
-    """The first h at which |R(h rate)| becomes 1: by steps, then by bisection."""
+def _reach(coefficients: list[float], rate: complex) -> float:
+    """Return the first h at which |R(h rate)| becomes 1: by steps, then by bisection."""
 
-    def grows(h):
+    def grows(h: float | np.ndarray) -> Any:
         return np.abs(np.polyval(coefficients, h * rate)) > 1.0
 
     steps = np.linspace(0.0, 20.0, 4001) / abs(rate)

@@ -5,7 +5,10 @@ Each takes the `KernelSpec` of a solver, or a number from it.
 
 # ruff: noqa: RUF005 - Numba joins tuples by +.
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import int64, uint32
@@ -14,21 +17,24 @@ from hetero.intrinsics.floats import fma
 from hetero.intrinsics.tuple_algebra import add, cast, replace_component, scale
 from hetero.jit import scalar
 from hetero.philox_loops.formulas import philox10
-from rode._paths.noise_formulas import BLOCKS, START
+from rode._paths.noise_formulas import BLOCKS, START, Block
 from rode._paths.step_formulas import advance
 
+if TYPE_CHECKING:
+    from rode._solver.kernel_arguments import KernelSpec
 
-def block_of(spec):
+
+def block_of(spec: KernelSpec) -> Block:
     """Return the functions that turn words into noise for this solver."""
     return BLOCKS[spec.dtype, spec.normals]
 
 
-def exact_blocks(spec) -> int:
+def exact_blocks(spec: KernelSpec) -> int:
     """Return how many Philox blocks a coarse step of kind "exact" takes."""
     return -(-(spec.degree + 2) // block_of(spec).size)
 
 
-def form_count(spec) -> int:
+def form_count(spec: KernelSpec) -> int:
     """Return the number of linear forms that the scheme uses: one for each degree."""
     return spec.degree + 1
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-import hetero
 import rode
+from hetero.cpu.threads import threads, use_threads
 from hetero.jit import loops_for
+from hetero.measurement.machine_limits import limits as measure_limits
 from hetero.measurement.studies import Study
 from rode._normals.ziggurat.tables import STRIPS, ziggurat
 from rode.normals import fits_in_shared_memory
 
 
 def run(study: Study) -> dict:
+    """Measure normal numbers by all methods."""
     size = 1 << (14 if study.quick else 28 if study.device.kind == "cuda" else 22)
     out = study.empty(size, "float32")
     records = {
@@ -58,7 +62,7 @@ def _strips(study: Study, size: int) -> list[dict]:
 
 
 def _ziggurat(study: Study, settings: dict) -> float | None:
-    """G numbers/s; None for a table that shared memory does not hold."""
+    """Return G numbers/s, or None for a table that shared memory does not hold."""
     out = settings["out"]
     if settings["table"] == "shared" and not fits_in_shared_memory(settings["strips"], out.dtype):
         return None
@@ -68,7 +72,7 @@ def _ziggurat(study: Study, settings: dict) -> float | None:
     return 1e-9 * rate
 
 
-def _grids(study: Study, out) -> list[dict]:
+def _grids(study: Study, out: Any) -> list[dict]:
     """Figures 8.6 and 8.8: launch shapes (GPU), or numbers of threads (CPU).
 
     Wallace's generator (figure 8.7) has a block a pool and as many threads as its turns need.
@@ -76,15 +80,15 @@ def _grids(study: Study, out) -> list[dict]:
     records, cpu = [], study.device.kind == "cpu"
     methods = ("box-muller", "box-muller-fast", "inverse", "rational", "rational-blending")
     if cpu:
-        shapes = [{"threads": n} for n in range(1, hetero.threads() + 1)]
+        shapes = [{"threads": n} for n in range(1, threads() + 1)]
     else:
         sizes = (256,) if study.quick else (64, 256, 1024)
         grids = (16,) if study.quick else (4, 16, 64)
         shapes = [{"threads": t, "blocks a multiprocessor": b} for t in sizes for b in grids]
     for shape in shapes:
-        launched = () if cpu else (0, *shape.values())
-        count = shape["threads"] if cpu else hetero.threads()
-        with hetero.use_threads(count):
+        launched: tuple = () if cpu else (0, *shape.values())
+        count = shape["threads"] if cpu else threads()
+        with use_threads(count):
             rates = {f"G/s, {m}": 1e-9 * _rate(study, m, out, launched) for m in methods}
         records.append(shape | rates)
     rows = [list(r.values()) for r in records]
@@ -92,7 +96,8 @@ def _grids(study: Study, out) -> list[dict]:
     return records
 
 
-def _rate(study: Study, method: str, out, launched: tuple) -> float:
+def _rate(study: Study, method: str, out: Any, launched: tuple) -> float:
+    """Return numbers a second; `launched` are the last arguments of `direct`."""
     direct, key = loops_for("rode._normals", study.device).direct, (np.uint32(1),) * 2
     return study.rate(lambda: direct(method, key, 0, 0, out, *launched), out.size)
 
@@ -102,7 +107,7 @@ def _work(study: Study, size: int) -> list[dict]:
     without branches: there the kernel's text has as many as a pair of blocks takes."""
     from rode._normals import cuda as normals_cuda
 
-    limits, records = hetero.limits(study.device), []
+    limits, records = measure_limits(study.device), []
     for method, dtype in (
         *(("box-muller", "float32"), ("box-muller-fast", "float32")),
         *(("rational-blending", "float32"), ("box-muller", "float64")),
@@ -130,10 +135,10 @@ def _rational(study: Study, size: int) -> list[dict]:
     records = []
     for dtype in ("float32", "float64"):
         out = study.empty(size // 2, dtype)
-        record = {"dtype": dtype}
+        record: dict[str, Any] = {"dtype": dtype}
         for method in ("rational", "rational-blending"):
             record[method] = 1e-9 * study.rate(
-                lambda m=method, o=out: rode.normal(method=m, rng=1, out=o, device=study.device),
+                partial(rode.normal, method=method, rng=1, out=out, device=study.device),
                 out.size,
             )
         records.append(record)
@@ -145,7 +150,7 @@ def _rational(study: Study, size: int) -> list[dict]:
 def _setup(study: Study) -> dict:
     """Table 8.4: what must be done before the first number, compilation apart."""
 
-    def table(strips):
+    def table(strips: int) -> None:
         ziggurat.cache_clear()
         ziggurat(strips)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import signal
@@ -13,16 +14,23 @@ from rode.process import Process
 PATHS = 48
 
 
-def strong_errors(scheme: str, K: int, powers, fine=None, paths: int = PATHS, seed: int = 1):
-    """Root mean square errors at t = 1 for h = 2^-k, k in `powers`, tau = c = 1, O_0 = 0.
+def strong_errors(
+    scheme: str,
+    K: int,
+    powers: Sequence[int],
+    fine: Callable[[int], int] | None = None,
+    paths: int = PATHS,
+    seed: int = 1,
+) -> np.ndarray:
+    """Return root mean square errors at t = 1 for h = 2^-k, k in `powers`, tau = c = 1, O_0 = 0.
 
     Parameters
     ----------
     fine : function of k that gives log2(M); None: delta = h^K, M = h^(1 - K)
     """
-    fine = fine or (lambda k: k * (K - 1))
+    log2_fine = fine or (lambda k: k * (K - 1))
     # The truth needs a path finer than the schemes': its own error is O(delta).
-    finest = min(22, max(k + fine(k) for k in powers) + 4)
+    finest = min(22, max(k + log2_fine(k) for k in powers) + 4)
     steps, delta = 2**finest, 2.0**-finest
     mu_minus_1, sigma = Process().step(delta)
     rng, weights = np.random.default_rng(seed), np.exp(-(1.0 - delta * np.arange(steps + 1)))
@@ -32,17 +40,20 @@ def strong_errors(scheme: str, K: int, powers, fine=None, paths: int = PATHS, se
         o = np.concatenate([[0.0], signal.lfilter([1.0], [1.0, -(1.0 + mu_minus_1)], noise)])
         exact = delta * (weights @ o - 0.5 * (weights[0] * o[0] + weights[-1] * o[-1]))
         for index, k in enumerate(powers):
-            coarse = o[:: 2 ** (finest - k - fine(k))]
-            squares[index] += (_solution(scheme, K, 2.0**-k, 2 ** fine(k), coarse) - exact) ** 2
+            coarse = o[:: 2 ** (finest - k - log2_fine(k))]
+            squares[index] += (
+                _solution(scheme, K, 2.0**-k, 2 ** log2_fine(k), coarse) - exact
+            ) ** 2
     return np.sqrt(squares / paths)
 
 
-def slope(powers, errors) -> float:
-    """The order by regression over h = 2^-k."""
+def slope(powers: Sequence[int], errors: np.ndarray) -> float:
+    """Return the order by regression over h = 2^-k."""
     return float(-np.polyfit(powers, np.log2(errors), 1)[0])
 
 
-def _solution(scheme, K, h, M, o) -> float:
+def _solution(scheme: str, K: int, h: float, M: int, o: np.ndarray) -> float:
+    """Return x at t = 1 by a scheme, for the process o at the fine steps."""
     rows = solver_schemes.forms(scheme, K, h, M)
     left, weight = M - np.arange(1, M + 1), np.ones(M)
     table = o[1:].reshape(-1, M)

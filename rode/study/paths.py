@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 import rode
@@ -11,6 +14,7 @@ from rode._paths.tiles import block, path_of, tile
 
 
 def run(study: Study) -> dict:
+    """Measure paths and averages."""
     most = 14 if study.quick else 28 if study.device.kind == "cuda" else 22
     records = {"paths": _paths(study, most), "averages": _averages(study, most)}
     if study.device.kind == "cuda":
@@ -26,7 +30,7 @@ def _paths(study: Study, most: int) -> list[dict]:
             out = study.empty(1 << power, dtype)
             noise = study.empty(1 << power, dtype)
             rode.normal(rng=1, out=noise, device=study.device)
-            record = {"dtype": dtype, "steps": 1 << power}
+            record: dict[str, Any] = {"dtype": dtype, "steps": 1 << power}
             for method, source_of_noise in (
                 ("bridge", None),
                 ("scan", None),
@@ -35,9 +39,15 @@ def _paths(study: Study, most: int) -> list[dict]:
             ):
                 key = f"{method}, noise {'drawn' if source_of_noise is None else 'read'}"
                 record[key] = 1e-9 * study.rate(
-                    lambda m=method, g=source_of_noise, o=out: rode.ornstein_uhlenbeck(
-                        *(None, 2.0**-10),
-                        **{"method": m, "noise": g, "rng": 1, "out": o, "device": study.device},
+                    partial(
+                        rode.ornstein_uhlenbeck,
+                        None,
+                        2.0**-10,
+                        method=method,
+                        noise=source_of_noise,
+                        rng=1,
+                        out=out,
+                        device=study.device,
                     ),
                     out.size,
                 )
@@ -65,10 +75,10 @@ def _averages(study: Study, most: int) -> list[dict]:
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)
         for power in range(4, most + 1, 4):
-            record = {"dtype": dtype, "elements of an average": 1 << power}
+            record: dict[str, Any] = {"dtype": dtype, "elements of an average": 1 << power}
             for count, name in ((1, "single"), (2, "double"), (3, "three sums")):
                 out = study.empty(count << (most - power), dtype).reshape((count, -1))
-                rate = study.rate(lambda p=power, o=out, s=source: sums(s, 1 << p, o), source.size)
+                rate = study.rate(partial(sums, source, 1 << power, out), source.size)
                 record[f"{name}, GB/s"] = 1e-9 * rate * source.dtype.itemsize
             records.append(record)
     rows = [list(r.values()) for r in records]
@@ -78,14 +88,10 @@ def _averages(study: Study, most: int) -> list[dict]:
 
 def _elements(study: Study, most: int) -> list[dict]:
     """Figure 9.5: steps a second over the elements that a thread walks, by bridges."""
-    loops, key, delta, records = (
-        loops_for("rode._paths", study.device),
-        (np.uint32(1),) * 2,
-        2.0**-10,
-        [],
-    )
+    loops, key, delta = loops_for("rode._paths", study.device), (np.uint32(1),) * 2, 2.0**-10
+    records = []
     for rounds in (1, 8) if study.quick else (1, 2, 4, 8, 16):
-        record = {}
+        record: dict[str, Any] = {}
         for dtype, normals in (("float32", "float32"), ("float32", "fast"), ("float64", "float64")):
             record["elements a thread"] = rounds * block("float32")
             run, table = path_of(rode.Process(), delta, dtype, key, 0, 0, rounds)
@@ -96,9 +102,7 @@ def _elements(study: Study, most: int) -> list[dict]:
             record[f"G steps/s, {dtype}{', fast' if normals == 'fast' else ''}"] = (
                 1e-9
                 * study.rate(
-                    lambda r=run, t=table, e=ends, n=normals, o=out, s=start: loops.bridge(
-                        r, t, s, e, n, o
-                    ),
+                    partial(loops.bridge, run, table, start, ends, normals, out),
                     out.size,
                 )
             )
@@ -115,12 +119,10 @@ def _blocks(study: Study, most: int) -> list[dict]:
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)
         for threads in (256,) if study.quick else (64, 128, 256, 512, 1024):
-            record = {"dtype": dtype, "threads a block": threads}
+            record: dict[str, Any] = {"dtype": dtype, "threads a block": threads}
             for count, name in ((1, "single"), (2, "double"), (3, "three sums"), (4, "four sums")):
                 out = study.empty(count << (most - 10), dtype).reshape((count, -1))
-                rate = study.rate(
-                    lambda o=out, s=source, t=threads: sums(s, 1 << 10, o, 0, t), source.size
-                )
+                rate = study.rate(partial(sums, source, 1 << 10, out, 0, threads), source.size)
                 record[f"{name}, GB/s"] = 1e-9 * rate * source.dtype.itemsize
             records.append(record)
     study.table(

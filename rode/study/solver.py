@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 import rode
@@ -14,6 +17,7 @@ from rode.study.orders import slope, strong_errors
 
 
 def run(study: Study) -> dict:
+    """Measure the solver: shares of its parts, orders, cost and float32 normals."""
     return {
         "shares": _shares(study),
         "orders": _orders(study),
@@ -24,33 +28,29 @@ def run(study: Study) -> dict:
 
 def _shares(study: Study) -> list[dict]:
     """Seconds of each block of one path with everything in memory, and of the fused kernel."""
-    records, fine, device_setting = [], 1 << 10, {"device": study.device}
+    records, fine, device = [], 1 << 10, study.device
     problem = rode.kanai_tajimi(outputs=("acceleration",))
+    walk = partial(rode.ornstein_uhlenbeck, method="scan", device=device)
     most = 16 if study.quick else 28 if study.device.kind == "cuda" else 22
     for power in range(16, most + 1, 2):
         steps = 1 << power
         noise, o = study.empty(steps, "float32"), study.empty(steps, "float32")
         sums = study.empty(2 * (steps // fine), "float32").reshape((2, -1))
         blocks = {
-            "normal numbers": lambda n=noise: rode.normal(rng=1, out=n, **device_setting),
-            "process": lambda n=noise, o=o: rode.ornstein_uhlenbeck(
-                None, 2.0**-20, method="scan", noise=n, out=o, **device_setting
-            ),
-            "averages": lambda o=o, s=sums: loops_for("rode._paths.averages", study.device).sums(
-                o, fine, s
-            ),
+            "normal numbers": partial(rode.normal, rng=1, out=noise, device=device),
+            "process": partial(walk, None, 2.0**-20, noise=noise, out=o),
+            "averages": partial(loops_for("rode._paths.averages", device).sums, o, fine, sums),
         }
-        record = {"fine steps": steps}
+        record: dict[str, Any] = {"fine steps": steps}
         seconds = {name: 1.0 / study.rate(f, 1) for name, f in blocks.items()}
         total = sum(seconds.values())
         record |= {f"{name}, %": 100.0 * s / total for name, s in seconds.items()}
         record["all three, ms"] = 1e3 * total
         paths = 64
-        settings = {"t_span": (0.0, steps / paths / fine * 2.0**-10), "h": 2.0**-10}
+        settings: dict[str, Any] = {"t_span": (0.0, steps / paths / fine * 2.0**-10), "h": 2.0**-10}
         settings |= {"delta": 2.0**-20, "paths": paths, "reduction": "peaks", "dtype": "float32"}
         fused = study.rate(
-            lambda s=settings: rode.solve(problem, "averaged-euler", rng=1, **s, **device_setting),
-            1,
+            partial(rode.solve, problem, "averaged-euler", rng=1, device=device, **settings), 1
         )
         record["fused with coarse steps, 64 paths, ms"] = 1e3 / fused
         records.append(record)
@@ -64,6 +64,7 @@ def _orders(study: Study) -> list[dict]:
     records, paths = [], 4 if study.quick else 48
     figure = study.figure()
     left, right = figure.subplots(1, 2)
+    cases: list[tuple[str, int, tuple[int, ...]]]
     cases = [("averaged-euler", 1, (5, 6, 7, 8)), ("averaged-heun", 2, (4, 5, 6, 7))]
     cases += [("rode-taylor", 3, (2, 3, 4, 5)), ("rode-taylor", 4, (2, 3, 4))]
     for scheme, K, powers in cases[:2] if study.quick else cases:
@@ -71,10 +72,7 @@ def _orders(study: Study) -> list[dict]:
         name = f"{K}-rode-taylor" if scheme == "rode-taylor" else scheme
         record = {"scheme": name, "expected": K, "order in h": slope(powers, errors)}
         left.loglog([2.0**-k for k in powers], errors, "o-", label=name)
-        errors = [
-            strong_errors(scheme, K, (6,), fine=lambda k, m=m: m, paths=paths)[0]
-            for m in (0, 1, 2, 3)
-        ]
+        errors = np.array([_error_at(scheme, K, m, paths) for m in (0, 1, 2, 3)])
         record["order in delta"] = slope((0, 1, 2, 3), errors) if K > 1 else None
         right.loglog([2.0**-6 / 2**m for m in (0, 1, 2, 3)], errors, "o-", label=name)
         records.append(record)
@@ -85,6 +83,11 @@ def _orders(study: Study) -> list[dict]:
     rows = [list(r.values()) for r in records]
     study.table("Strong orders, x' = -x + O", list(records[0]), rows)
     return records
+
+
+def _error_at(scheme: str, K: int, log2_fine: int, paths: int) -> float:
+    """Return the strong error for h = 2^-6 and delta = h 2^-log2_fine."""
+    return float(strong_errors(scheme, K, (6,), fine=lambda _: log2_fine, paths=paths)[0])
 
 
 def _equal_error(study: Study) -> list[dict]:
@@ -124,17 +127,21 @@ def _mixed(study: Study) -> dict:
     problem, records = rode.kanai_tajimi(outputs=("acceleration",)), {}
     paths = 1 << (6 if study.quick else 17 if study.device.kind == "cuda" else 10)
     for normals in (None, "float32"):
-        settings = {"t_span": (0, 8), "h": 2.0**-5, "delta": 2.0**-12, "paths": paths}
+        settings: dict[str, Any] = {
+            "t_span": (0, 8),
+            "h": 2.0**-5,
+            "delta": 2.0**-12,
+            "paths": paths,
+        }
         settings |= {"reduction": "moments", "save_every": 256, "normals": normals, "rng": 3}
         result = rode.solve(problem, "averaged-heun", device=study.device, **settings)
-        rate = study.rate(
-            lambda s=settings: rode.solve(problem, "averaged-heun", device=study.device, **s),
-            result.work.fine_steps,
-        )
+        solve = partial(rode.solve, problem, "averaged-heun", device=study.device, **settings)
+        rate = study.rate(solve, result.work.fine_steps)
+        variance = float(np.asarray(result.variance)[-1, 0])
         records[normals or "float64"] = {
             "G steps/s": 1e-9 * rate,
-            "Var(u'')": float(result.variance[-1, 0]),
-            "standard error": float(result.variance[-1, 0] * np.sqrt(2.0 / paths)),
+            "Var(u'')": variance,
+            "standard error": variance * float(np.sqrt(2.0 / paths)),
         }
     heads = ("normals", *records["float64"])
     study.table("A float64 solver", heads, [(k, *v.values()) for k, v in records.items()])

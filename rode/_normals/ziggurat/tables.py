@@ -38,7 +38,7 @@ class Ziggurat:
 
 @functools.cache
 def ziggurat(strips: int) -> Ziggurat:
-    """The Ziggurat of a power of two of strips, from 2 to 2^13.
+    """Return the Ziggurat with a power of two of strips, from 2 to 2^13.
 
     r is found by bisection: where it is too large, the strips of area v(r) end below the peak
     (Riesinger 2017, figure 8.2), and the residue v - x_1 (1 - f(x_1)) is negative.
@@ -54,16 +54,19 @@ def ziggurat(strips: int) -> Ziggurat:
             high = middle
         else:
             low = middle
-    x = _edges(low, strips)
-    return Ziggurat(x, low, _area(low))
+    edges = _edges(low, strips)
+    if edges is None:
+        raise ArithmeticError(f"no Ziggurat of {strips} strips was found")
+    return Ziggurat(edges, low, _area(low))
 
 
 def _area(r: float) -> float:
+    """Return the area of a strip of the Ziggurat whose tail begins at r."""
     return r * math.exp(-0.5 * r * r) + math.sqrt(0.5 * math.pi) * math.erfc(r / math.sqrt(2.0))
 
 
 def _edges(r: float, strips: int) -> np.ndarray | None:
-    """x_0 .. x_N; None where the strips end above the peak before x_1."""
+    """Return x_0 .. x_N, or None if the strips end above the peak before x_1."""
     v, x = _area(r), np.zeros(strips + 1)
     x[strips], x[strips - 1] = v / math.exp(-0.5 * r * r), r
     for i in range(strips - 2, 0, -1):
@@ -75,7 +78,10 @@ def _edges(r: float, strips: int) -> np.ndarray | None:
 
 
 def _residue(r: float, strips: int) -> float:
-    """The area of a strip less that of the top one: 0 for the right r, negative for too large."""
+    """Return the area of a strip less that of the top one.
+
+    It is 0 for the right r and negative if r is too large.
+    """
     x = _edges(r, strips)
     if x is None:
         return math.inf

@@ -23,6 +23,7 @@ SEED = 20
 
 
 def run(study: Study) -> dict:
+    """Test the numbers of every method and data type."""
     size = 1 << (18 if study.quick else 30 if study.device.kind == "cuda" else 24)
     records = {}
     for dtype in ("float32", "float64"):
@@ -42,8 +43,8 @@ def run(study: Study) -> dict:
     return {"numbers": size, "seed": SEED, "scores": records}
 
 
-def scores(counts, sums) -> dict[str, float]:
-    """Standard scores of sums and tails; probabilities (p) of chi-square and KS."""
+def scores(counts: np.ndarray, sums: np.ndarray) -> dict[str, float]:
+    """Return standard scores of sums and tails; probabilities (p) of chi-square and KS."""
     n = int(counts.sum())
     records = {}
     for k in range(1, ORDERS + 1):

@@ -1,0 +1,74 @@
+"""What results and problems show, and progress bars, which change nothing."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import rode
+from hetero.cuda.driver import SIMULATOR
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
+
+QUAKE = rode.kanai_tajimi(start_process=0.3)
+RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-8, "paths": 40, "rng": 2, "device": "cpu"}
+EVERYTHING = ("paths", "moments", "peaks", rode.Quantiles(0.5))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"reduction": EVERYTHING, "save_every": 3}, {"reduction": "peaks"}, {"reduction": "moments"}],
+)
+def test_a_progress_bar_changes_no_bit(settings, monkeypatch, capsys):
+    expected = rode.solve(QUAKE, "averaged-euler", **RUN, **settings)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
+    result = rode.solve(QUAKE, "averaged-euler", progress=True, **RUN, **settings)
+    assert "Kanai-Tajimi" in capsys.readouterr().err
+    for name in ("t", "paths", "mean", "variance", "peaks", "quantiles"):
+        np.testing.assert_array_equal(getattr(result, name), getattr(expected, name))
+
+
+def test_progress_of_parts(monkeypatch, capsys):
+    settings = RUN | {"devices": "cpu", "parts": 4}
+    del settings["device"]
+    expected = rode.solve_in_parts(QUAKE, "averaged-euler", **settings)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
+    result = rode.solve_in_parts(QUAKE, "averaged-euler", progress=True, **settings)
+    assert "Kanai-Tajimi" in capsys.readouterr().err
+    np.testing.assert_array_equal(result.mean, expected.mean)
+
+
+def test_reprs_are_readable():
+    result = rode.solve(QUAKE, "averaged-euler", reduction=("moments", "peaks"), **RUN)
+    assert repr(result) == (
+        "Result(success: 40 paths of displacement, velocity, acceleration; "
+        "mean (65, 3), variance (65, 3), peaks (3, 40))"
+    )
+    assert repr(QUAKE) == (
+        "Problem('Kanai-Tajimi': x' = A x + B O, dimension 2, outputs displacement, velocity, "
+        "acceleration, Process(tau=1.0, c=1.0))"
+    )
+    assert repr(rode.Quantiles(0.1, 0.9)) == "Quantiles(0.1, 0.9)"
+    generator = rode.Generator(1, dtype="float32")
+    generator.normal()
+    assert repr(generator) == "Generator(method='box-muller', dtype='float32', calls=1)"
+
+
+def test_notebooks_show_tables():
+    result = rode.solve(QUAKE, "averaged-euler", reduction="peaks", **RUN)
+    assert "<td>all paths are finite</td>" in result._repr_html_()
+    assert "<td>none</td>" in result._repr_html_()
+    assert "<caption>rode.Problem: growth</caption>" in rode.growth()._repr_html_()
+
+
+def test_success_says_whether_all_is_finite():
+    blow_up = rode.additive(
+        lambda x, p: (x[0] * x[0],), lambda p: (1.0,), dimension=1, start=[1e60]
+    )
+    settings = RUN | {"reduction": "moments", "t_span": (0, 4), "h": 1.0, "delta": 1.0}
+    result = rode.solve(blow_up, "euler", **settings)
+    assert not result.success
+    assert result.status == "diverged"
+    assert rode.solve(QUAKE, "averaged-euler", **RUN).success

@@ -1,17 +1,31 @@
 """Eigenvalues of banded symmetric matrices on the CPU and on NVIDIA GPUs."""
 
 import warnings
+from typing import TYPE_CHECKING
 
 from hetero.lazy import lazy_attributes
 from hetero.moved import redirect_modules
 from hetero.version import VERSION as __version__
+
+if TYPE_CHECKING:  # for type checkers: the names are imported at their first use
+    from sbth.band_storage import band_from_dense as band_from_dense
+    from sbth.band_storage import band_from_sparse as band_from_sparse
+    from sbth.band_storage import dense_from_band as dense_from_band
+    from sbth.dense import eigvalsh as eigvalsh
+    from sbth.dense import full_to_band as full_to_band
+    from sbth.eigenvalues import eigvals_banded as eigvals_banded
+    from sbth.eigenvalues import eigvalsh_tridiagonal as eigvalsh_tridiagonal
+    from sbth.reflectors import Reflectors as Reflectors
+    from sbth.tridiagonalization import Tridiagonal as Tridiagonal
+    from sbth.tridiagonalization import TridiagonalReduction as TridiagonalReduction
+    from sbth.tridiagonalization import tridiagonalize as tridiagonalize
 
 _get_attribute, __dir__, __all__ = lazy_attributes(
     __name__,
     {
         "sbth.dense": ("eigvalsh", "full_to_band"),
         "sbth.eigenvalues": ("eigvals_banded", "eigvalsh_tridiagonal"),
-        "sbth.tridiagonalization": ("tridiagonalize",),
+        "sbth.tridiagonalization": ("Tridiagonal", "TridiagonalReduction", "tridiagonalize"),
         "sbth.reflectors": ("Reflectors",),
         "sbth.band_storage": ("band_from_dense", "band_from_sparse", "dense_from_band"),
     },

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
 
-def qr_compact_wy(xp, panel):
+
+def qr_compact_wy(xp: Any, panel: Any) -> tuple[Any, Any, Any, Any]:
     """Factor a panel (m, b) into Q R, with Q in compact WY form.
 
     Parameters
@@ -31,6 +33,6 @@ def qr_compact_wy(xp, panel):
     return v, u, xp.triu(packed), tau
 
 
-def symmetric_update_factor(x, v, u):
+def symmetric_update_factor(x: Any, v: Any, u: Any) -> Any:
     """Return W = X - V (X^T U) / 2 for X = A U, with which Q^T A Q = A - W V^T - V W^T."""
     return x - v @ (0.5 * (x.T @ u))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from hetero import validation
 from hetero.arrays import Workspace, as_real
-from hetero.devices import device_of
+from hetero.devices import device_of, resolve
 from hetero.measurement import profiling
 
 _REAL_KINDS = ("float", "bfloat", "int", "uint", "bool")
@@ -95,7 +95,7 @@ def shape_and_dtype(name: str, array: Any) -> tuple[tuple[int, ...], np.dtype]:
 def copy_to_host(name: str, array: Any) -> np.ndarray:
     """Copy an array from a GPU to host memory."""
     shape, dtype = shape_and_dtype(name, array)
-    device = device_of(array)
+    device = resolve(None, array)
     with device.active():
         space = Workspace(device, array)
         return host_workspace(space).result(space.input(name, array, dtype), shape)
@@ -248,10 +248,10 @@ def dense_from_band(ab: ArrayLike, *, lower: bool = False) -> np.ndarray:
     """
     lower = validate_bool("lower", lower)
     require_host("ab", ab, "dense_from_band")
-    ab = validate_band(ab)
-    n = ab.shape[1]
-    a = np.zeros((n, n), ab.dtype)
-    for k, diagonal in enumerate(diagonals(ab, lower)):
+    band: np.ndarray = validate_band(ab)
+    n = band.shape[1]
+    a = np.zeros((n, n), band.dtype)
+    for k, diagonal in enumerate(diagonals(band, lower)):
         j = np.arange(n - k)
         a[j + k, j] = a[j, j + k] = diagonal
     return a

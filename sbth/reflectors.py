@@ -68,6 +68,13 @@ class Reflectors:
     stages: tuple[Stage, ...] = ()
     dtype: type | np.dtype = np.float64
 
+    def __repr__(self) -> str:
+        stages = ", ".join(f"{stage.before} to {stage.after}" for stage in self.stages)
+        return (
+            f"Reflectors(order={self.order}, dtype={np.dtype(self.dtype).name}, "
+            f"subdiagonals: {stages or 'unchanged'})"
+        )
+
     def apply(self, x: ArrayLike, *, transposed: bool = False) -> Any:
         """Return Q x, or Q^T x, with 2 n^2 operations for each column and stage.
 

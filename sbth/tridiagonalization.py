@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.jit import loops_for
+from hetero.notebook import html_table
 from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth.band_storage import (
     copy_like,
@@ -39,6 +40,76 @@ BREAK_EVEN = 500
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
 
 
+class Tridiagonal(NamedTuple):
+    """A symmetric tridiagonal matrix T.
+
+    Attributes
+    ----------
+    d : array (n,)
+        Diagonal.
+    e : array (n - 1,)
+        Subdiagonal.
+    """
+
+    d: Any
+    e: Any
+
+    def _repr_html_(self) -> str:
+        return _describe(self.d)
+
+
+class TridiagonalReduction(NamedTuple):
+    """A symmetric tridiagonal matrix T, and the transformation in A = Q T Q^T.
+
+    Attributes
+    ----------
+    d : array (n,)
+        Diagonal.
+    e : array (n - 1,)
+        Subdiagonal.
+    reflectors : Reflectors
+        The transformation Q, in host memory.
+    """
+
+    d: Any
+    e: Any
+    reflectors: Reflectors
+
+    def _repr_html_(self) -> str:
+        return _describe(self.d, ("transformation", self.reflectors))
+
+
+def _describe(d: Any, *rows: tuple[str, object]) -> str:
+    """Return an HTML table for a tridiagonal matrix with the diagonal `d`."""
+    place = device_of(d) or "host memory"
+    facts = ("order", len(d)), ("type", d.dtype), ("arrays in", place), *rows
+    return html_table("Tridiagonal matrix", facts)
+
+
+@overload
+def tridiagonalize(
+    ab: ArrayLike,
+    *,
+    lower: bool = False,
+    method: str | None = None,
+    in_flight: int | None = None,
+    keep_reflectors: Literal[False] = False,
+    device: str | Device | None = None,
+) -> Tridiagonal: ...
+
+
+@overload
+def tridiagonalize(
+    ab: ArrayLike,
+    *,
+    lower: bool = False,
+    method: str | None = None,
+    in_flight: int | None = None,
+    keep_reflectors: Literal[True],
+    device: str | Device | None = None,
+) -> TridiagonalReduction: ...
+
+
 def tridiagonalize(
     ab: ArrayLike,
     *,
@@ -47,7 +118,7 @@ def tridiagonalize(
     in_flight: int | None = None,
     keep_reflectors: bool = False,
     device: str | Device | None = None,
-) -> tuple:
+) -> Tridiagonal | TridiagonalReduction:
     """Reduce a symmetric band matrix to tridiagonal form by orthogonal transformations.
 
     Parameters
@@ -73,11 +144,13 @@ def tridiagonalize(
 
     Returns
     -------
-    d, e : arrays (n,), (n - 1,)
-        Diagonal and subdiagonal of T, a matrix with the same eigenvalues. NumPy arrays, or for an
-        `ab` on a GPU arrays of its library on that GPU.
-    q : sbth.Reflectors, only with `keep_reflectors`
-        The transformation in A = Q T Q^T, in host memory.
+    Tridiagonal
+        The diagonal `d` and the subdiagonal `e` of T, a matrix with the same eigenvalues. NumPy
+        arrays, or for an `ab` on a GPU arrays of its library on that GPU. It is a named tuple:
+        `d, e = tridiagonalize(ab)`.
+    TridiagonalReduction
+        With `keep_reflectors`: also the transformation in A = Q T Q^T as `reflectors`, in host
+        memory. `d, e, q = tridiagonalize(ab, keep_reflectors=True)`.
 
     Raises
     ------
@@ -110,8 +183,8 @@ def tridiagonalize(
         if matrix.order == 0:
             main, below = copy_like(main, ab), copy_like(below, ab)
     if not keep_reflectors:
-        return main, below
-    return main, below, Reflectors(matrix.order, matrix.stages, matrix.dtype)
+        return Tridiagonal(main, below)
+    return TridiagonalReduction(main, below, Reflectors(matrix.order, matrix.stages, matrix.dtype))
 
 
 def _refuse_overflow(name: str, *results: np.ndarray) -> None:
@@ -124,7 +197,7 @@ def _refuse_overflow(name: str, *results: np.ndarray) -> None:
             )
 
 
-class Tridiagonal(NamedTuple):
+class ReducedMatrix(NamedTuple):
     """A matrix in tridiagonal form on a device.
 
     Attributes
@@ -141,7 +214,7 @@ class Tridiagonal(NamedTuple):
 
     columns: np.ndarray
     factor: float
-    stages: tuple
+    stages: tuple[Stage, ...]
     space: Workspace
 
     @property
@@ -195,7 +268,7 @@ def choose_method(ab: Any, options: tuple, device: str | Device | None) -> tuple
 
 def reduce_band(
     ab: Any, lower: bool, options: tuple, space: Workspace, name: str = "ab"
-) -> Tridiagonal:
+) -> ReducedMatrix:
     """Reduce a validated `ab`, on the host or on the device of `space`, to tridiagonal form."""
     n, width = _order_and_bandwidth(ab)
     inner = host_workspace(space)
@@ -205,18 +278,18 @@ def reduce_band(
     factor = choose_scale(ab, lower, name, space)
     if width > 1:
         columns, stages = _run_stages(ab, lower, factor, width, options, inner)
-        return Tridiagonal(columns, factor, stages, inner)
+        return ReducedMatrix(columns, factor, stages, inner)
     if not isinstance(ab, np.ndarray):
         columns = inner.output((n, 2), ab.dtype).reshape((n, 2))
         loops = loops_for("sbth._working_matrix", space.device)
         flat = ab.reshape(ab.size)
         loops.load_band(flat, ab.shape[0] - 1, lower, 1.0, width, columns, inner.stream)
-        return Tridiagonal(columns, 1.0, (), inner)
+        return ReducedMatrix(columns, 1.0, (), inner)
     # Nothing is left to reduce, so no device is needed.
     columns = np.zeros((n, 2), ab.dtype)
     for k, diagonal in enumerate(diagonals(ab, lower)):
         columns[: n - k, k] = diagonal
-    return Tridiagonal(columns, 1.0, (), Workspace(Device("cpu")))
+    return ReducedMatrix(columns, 1.0, (), Workspace(Device("cpu")))
 
 
 def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:

@@ -5,6 +5,8 @@ slot of memory for the matrices of its task, in rows of b numbers: V and U = V T
 1 - V T V^T that the task applies, and V' and U' of those that it generates (these two pairs
 alternate with k); [X; Y] = [A; B] U; Z = B^T U'; and two small ones, Y^T U' and X^T U.
 """
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, disallow-untyped-calls=False
+# Numba infers the types of device functions.
 
 from types import SimpleNamespace
 from typing import NamedTuple

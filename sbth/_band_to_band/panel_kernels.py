@@ -3,11 +3,10 @@
 from numba import int32, int64, uint32, uint64
 
 from hetero.cuda.driver import cuda
+from hetero.intrinsics.warp import warp_sum
 from hetero.jit import kernel
 from sbth._band_to_band.block_pairs import make_accessors
 from sbth._bulge_chasing.householder_formulas import reflection
-
-_FULL_MASK = 0xFFFFFFFF
 
 
 def panel_threads(b: int) -> int:
@@ -31,13 +30,6 @@ def make_panel_kernel(dtype, b: int, shared: bool):
     device, indices = kernel(device=True), make_accessors(dtype, b)
     pair_of, v_at, u_at, x_at = indices.pair_of, indices.v, indices.u, indices.x
     threads, warps, odd = panel_threads(b), b // 2, b + 1
-
-    @device
-    def warp_sum(value):
-        """Return the sum over the lanes of a warp."""
-        for shift in (16, 8, 4, 2, 1):
-            value += cuda.shfl_xor_sync(_FULL_MASK, value, shift)
-        return value
 
     @device
     def reflect(panel, column, i, rows, lane):

@@ -10,6 +10,7 @@ from numba import float64, int32
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.intrinsics.division import divide_approximately
+from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from sbth._bisection.formulas import (
     MAX_PASSES,
@@ -30,8 +31,6 @@ _POINTS = 3
 
 _BUSY_THREADS = 256
 """Threads that saturate a multiprocessor: more of them take proportionally longer."""
-
-_FULL_MASK = 0xFFFFFFFF
 
 _pivot = make_pivot(kernel(device=True), divide_approximately)
 
@@ -96,7 +95,7 @@ def bisect_values(d, e2, limits, shared, first, lanes, values):
         part = int32(c1 <= first + k) + int32(c2 <= first + k) + int32(c3 <= first + k)
         shift = lanes // 2
         while shift > 0:
-            part += cuda.shfl_xor_sync(_FULL_MASK, int32(part), shift)
+            part += cuda.shfl_xor_sync(FULL_MASK, int32(part), shift)
             shift //= 2
         a, b = division_point(a, b, part, parts), division_point(a, b, part + 1, parts)
     if k < values.size and lane == 0:

@@ -41,8 +41,9 @@ class HostDriven:
     def __init__(self, work: np.ndarray, device: Device, length: int, order: str):
         self.n, self.ld = work.shape
         self.d, self.length, self.order = self.ld // 2, length, order
-        self.device, self.calls, self.tasks = device, Counter(), 0
-        self.blas = loops_for("sbth.study.blas", device)
+        self.device, self.tasks = device, 0
+        self.calls: Counter[str] = Counter()
+        self.blas: Any = loops_for("sbth.study.blas", device)
         self.streams = self.blas.streams(length)
         self.work = self.blas.upload(work.reshape(-1))
         # An active sweep has two reflections, the current and the next one, which alternate.
@@ -85,11 +86,12 @@ class HostDriven:
         pitch = self.ld - 1  # between the columns of a block
         a, b = c0 * self.ld, c0 * self.ld + self.d
 
-        def call(name, *arguments):
+        def call(name: str, *arguments: Any) -> str:
+            """Issue an operation and return its name."""
             getattr(self.blas, name)(*arguments, stream)
             return name
 
-        def reflection(count, target):
+        def reflection(count: int, target: int) -> Iterator[str]:
             """Issue algorithm 3, which stores the reflection of column h in `target`."""
             yield call("copy", count, vectors, h, vectors, target)
             yield call("nrm2", count, vectors, target, scalars, norm)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,8 @@ def run(study: Study) -> dict:
 
 def _shares(n: int, d: int, seconds: dict[str, float]) -> dict:
     """Return calls and shares of the time of each operation, from the seconds of a call."""
-    named, time = Counter(), Counter()
+    named: Counter[str] = Counter()
+    time: dict[str, float] = defaultdict(float)
     for name, count in count_calls(n, d).items():
         named[NAMES.get(name, name)] += count
         time[NAMES.get(name, name)] += count * seconds[name]
@@ -64,7 +66,7 @@ def count_calls(n: int, d: int) -> Counter:
     driver = HostDriven(np.zeros((4 * d, 2 * d)), Device("cpu"), 1, "depth first")
     begin, middle, end = (Counter(driver.task(0, k, None)) for k in (0, 1, 3))
     tasks = np.array([last_task(s, n, d) + 1 for s in range(sweep_count(n))])
-    total = Counter()
+    total: Counter[str] = Counter()
     for name in begin:
         extra = len(tasks) * (begin[name] - middle[name])
         total[name] = extra + (tasks.sum() - len(tasks)) * middle[name] + len(tasks) * end[name]
@@ -74,7 +76,8 @@ def count_calls(n: int, d: int) -> Counter:
 def _seconds(d: int, study: Study) -> dict[str, float]:
     """Return the seconds of a call of each operation on full blocks."""
     driver = HostDriven(np.ones((4 * d, 2 * d)), study.device, 1, "depth first")
-    seconds, blas = {}, driver.blas
+    seconds: dict[str, float] = {}
+    blas = driver.blas
     driver.blas = _Timed(blas, 3 if study.quick else 100, seconds)
     for _ in driver.task(0, 0, driver.streams[0]):
         pass
@@ -90,7 +93,7 @@ class _Timed:
     def __getattr__(self, name: str) -> Callable:
         function = getattr(self._blas, name)
 
-        def time_call(*arguments):
+        def time_call(*arguments: Any) -> None:
             self._seconds[name] = self._blas.seconds(lambda: function(*arguments), self._repeats)
 
         return time_call

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -78,10 +79,10 @@ def _lengths(n: int) -> tuple[int, ...]:
     return LENGTHS.get(n, (1, 2))
 
 
-def _time(study: Study, ab: np.ndarray, **options) -> float:
+def _time(study: Study, ab: np.ndarray, **options: Any) -> float:
     """Return the better of two runs, or one if it takes long, without compilation."""
     sbth.tridiagonalize(ab[:, : 2 * len(ab)], lower=True, device=study.device, **options)
-    seconds = []
+    seconds: list[float] = []
     while len(seconds) < 2 and sum(seconds) < 0.25:
         start = time.perf_counter()
         sbth.tridiagonalize(ab, lower=True, device=study.device, **options)

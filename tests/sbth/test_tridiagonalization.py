@@ -210,3 +210,19 @@ def test_reflectors_of_an_empty_matrix_and_of_no_columns():
         assert q.apply(np.ones((n, columns))).shape == (n, columns)
     with pytest.raises(TypeError, match="x must hold numbers"):
         q.apply(["a"] * 9)
+
+
+def test_results_are_named_and_unpack():
+    ab = band(9, 2)
+    reduced = sbth.tridiagonalize(ab, device="cpu")
+    d, e = reduced
+    assert reduced.d is d
+    assert reduced.e is e
+    assert "order" in reduced._repr_html_()
+    reduced = sbth.tridiagonalize(ab, keep_reflectors=True, device="cpu")
+    *diagonals, q = reduced
+    assert np.array_equal(reduced.d, d)
+    assert np.array_equal(diagonals[1], e)
+    assert reduced.reflectors is q
+    assert repr(q) == "Reflectors(order=9, dtype=float64, subdiagonals: 2 to 1)"
+    assert "Reflectors" in reduced._repr_html_()

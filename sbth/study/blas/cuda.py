@@ -10,10 +10,10 @@ import numpy as np
 from numba import int64
 
 from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.intrinsics.warp import warp_sum
 from hetero.jit import kernel
 
 _THREADS = 256
-_FULL_MASK = 0xFFFFFFFF
 _BUSY = 1500
 """Square roots that take as long as the launch of a kernel by the host."""
 
@@ -39,20 +39,12 @@ def download(array):
 
 
 @kernel(device=True)
-def _warp_sum(value):
-    """Return the sum over the lanes of a warp."""
-    for shift in (16, 8, 4, 2, 1):
-        value += cuda.shfl_xor_sync(_FULL_MASK, value, shift)
-    return value
-
-
-@kernel(device=True)
 def _product(count, vectors, x, y):
     """Return x . y, computed by one warp."""
     total = vectors[x] * 0
     for i in range(cuda.threadIdx.x, count, 32):
         total += vectors[x + i] * vectors[y + i]
-    return _warp_sum(total)
+    return warp_sum(total)
 
 
 @kernel
@@ -149,7 +141,7 @@ def transposed_product(rows, columns, matrix, b, pitch, vectors, x, y):
         total = vectors[x] * 0
         for i in range(cuda.threadIdx.x % 32, rows, 32):
             total += matrix[b + j * pitch + i] * vectors[x + i]
-        total = _warp_sum(total)
+        total = warp_sum(total)
         if cuda.threadIdx.x % 32 == 0:
             vectors[y + j] = total
 

@@ -1,6 +1,7 @@
 """The rules of the layout: who imports whom, and what importing costs."""
 
 import ast
+import graphlib
 import importlib
 import subprocess
 import sys
@@ -23,9 +24,9 @@ def imported(path: Path) -> set[str]:
 
 
 def sources(package: str) -> list[Path]:
-    found = sorted((ROOT / package).rglob("*.py"))
-    assert found
-    return found
+    paths = sorted((ROOT / package).rglob("*.py"))
+    assert paths
+    return paths
 
 
 @pytest.mark.parametrize("package", ["hetero", *DOMAINS])
@@ -65,3 +66,59 @@ def test_dir_shows_every_public_name(package):
         assert getattr(module, name) is not None
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nonsense'"):
         module.nonsense  # noqa: B018
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(p): p for package in ("hetero", *DOMAINS) for p in sources(package)}
+
+
+def imports_of(path: Path) -> list[tuple[str, str | None]]:
+    """Modules and names that a file imports anywhere, also within functions; not for types only."""
+    pairs: list[tuple[str, str | None]] = []
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            return
+        if isinstance(node, ast.Import):
+            pairs.extend((alias.name, None) for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            pairs.extend((node.module, alias.name) for alias in node.names)
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(path.read_text()))
+    return pairs
+
+
+def targets_of(name: str) -> set[str]:
+    """Modules of this project that a module imports."""
+    targets = set()
+    for module, member in imports_of(MODULES[name]):
+        for candidate in (f"{module}.{member}", module):
+            if candidate in MODULES:
+                targets.add(candidate)
+                break
+    # A package's `__init__` only names what it exports, and `__main__` is imported by nobody.
+    return targets - {name}
+
+
+def test_there_is_no_import_cycle():
+    graph = {name: targets_of(name) for name in MODULES}
+    try:
+        list(graphlib.TopologicalSorter(graph).static_order())
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("package", ["hetero", *DOMAINS])
+def test_no_private_name_of_another_module_is_imported(package):
+    for path in sources(package):
+        for module, member in imports_of(path):
+            if module.partition(".")[0] not in ("hetero", *DOMAINS) or member is None:
+                continue
+            is_topic = f"{module}.{member}" in MODULES
+            assert is_topic or not member.startswith("_") or member == "__version__", (path, member)

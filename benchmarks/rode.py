@@ -12,8 +12,8 @@ from rode.normals import METHODS
 SAMPLE = 0.03
 """Seconds of a sample of paths: what a call prepares, 0.5 ms, hides behind the calls before it."""
 
-PAPER = {"ziggurat": 2.17e9, "rational-blending": 1.70e9, "wallace": 4.18e9}
-"""The paper's numbers a second on one K40m, float32 (its section 8.4)."""
+PUBLISHED = {"ziggurat": 2.17e9, "rational-blending": 1.70e9, "wallace": 4.18e9}
+"""Numbers a second on one K40m in float32 (Riesinger 2017, section 8.4)."""
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
@@ -47,8 +47,8 @@ def normals(device, dtype, method, size, limits, peers) -> Measurement:
         lambda: rode.normal(method=method, rng=1, out=out, device=device), device=device
     )
     seen = dict(peers)
-    if dtype == "float32" and method in PAPER:
-        seen["paper, K40m"] = PAPER[method] / 1e9
+    if dtype == "float32" and method in PUBLISHED:
+        seen["Riesinger 2017, K40m"] = PUBLISHED[method] / 1e9
     return Measurement(
         f"normal numbers, {method}, {dtype}, {count:,}",
         timing.rate(count) / 1e9,
@@ -79,7 +79,7 @@ def path(device, dtype, kind, method, size, limits) -> Measurement:
         "G steps/s",
         limits.copy / width / 1e9,
         "writing at the copy bandwidth",
-        {"paper, K40m, noise not counted": 3.2 if width == 4 else 1.11},
+        {"Riesinger 2017, K40m, noise not counted": 3.2 if width == 4 else 1.11},
         "to the device's memory; transfers out",
         timing.as_dict(),
     )
@@ -95,7 +95,7 @@ def given_noise(device, method, size, limits) -> Measurement:
         min_time=SAMPLE,
         device=device,
     )
-    peers = {"paper, K40m": 3.2}
+    peers = {"Riesinger 2017, K40m": 3.2}
     if device.kind == "cuda" and (cupy := _cupy()) is not None:
         source, target = cupy.asarray(noise), cupy.asarray(out)
         peer = hetero.benchmark(lambda: cupy.cumsum(source, out=target), device=device)
@@ -152,7 +152,7 @@ def averaging(device, dtype, size, steps, limits) -> Measurement:
         "GB/s read",
         limits.copy / 1e9,
         "copy (read and write)",
-        {"paper, K40m": 25.29 * 4 if width == 4 else 20.82 * 8},
+        {"Riesinger 2017, K40m": 25.29 * 4 if width == 4 else 20.82 * 8},
         "data on the device",
         timing.as_dict(),
     )
@@ -192,7 +192,7 @@ def fused(device, quick) -> list[Measurement]:
                 + (f", {normal} normals" if normal else ""),
                 timing.rate(work) / 1e9,
                 "G steps/s",
-                peers={"paper, K40m, sum of its blocks": 1.25},
+                peers={"Riesinger 2017, K40m, sum of its blocks": 1.25},
                 note=f"Kanai-Tajimi, largest acceleration of each path; {hetero.threads()} threads"
                 if not gpu
                 else "Kanai-Tajimi, largest acceleration of each path; call from Python in",
@@ -203,7 +203,7 @@ def fused(device, quick) -> list[Measurement]:
 
 
 def exact(device, quick) -> list[Measurement]:
-    """The paper's case of the 3-RODE-Taylor scheme: 2^9 s, h = 2^-5, 4096 paths."""
+    """The case of (Riesinger 2017) for the 3-RODE-Taylor scheme: 2^9 s, h = 2^-5, 4096 paths."""
     problem, figures = rode.kanai_tajimi(outputs=("acceleration",)), []
     for reduction in ("peaks", "moments"):
         settings = {"t_span": (0, 4 if quick else 512), "h": 2.0**-5, "paths": 4096, "rng": 1}

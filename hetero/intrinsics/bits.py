@@ -10,19 +10,12 @@ from numba import types
 from numba.extending import intrinsic
 
 from hetero.chebyshev import economized_even_series, economized_series
+from hetero.intrinsics.floats import float_and_word_types, is_for_gpu
 
 _DIGITS = {types.float32: 23, types.float64: 52}
 # log2(1 + f)/f
 _LOG2 = economized_series([(-1.0) ** k / (k + 1) / math.log(2.0) for k in range(40)], 1.0 / 3.0, 9)
 _ONE = {types.float32: 0x3F800000, types.float64: 0x3FF << 52}
-
-
-def _kinds(context, x):
-    return context.get_value_type(x), ir.IntType(x.bitwidth)
-
-
-def _on_gpu(context) -> bool:
-    return "cuda" in type(context).__module__
 
 
 def _call_assembly(builder, text, kind, letters, values):
@@ -43,7 +36,7 @@ def float_in_1_2(typing, high, low, like):
     """
 
     def emit(context, builder, signature, values):
-        real, word = _kinds(context, like)
+        real, word = float_and_word_types(context, like)
         bits = values[0]
         if like == types.float64:
             wide = [builder.zext(v, word) for v in values[:2]]
@@ -59,7 +52,7 @@ def flip_sign(typing, x, word):
     """-x where the lowest bit of `word` is set, else x."""
 
     def emit(context, builder, signature, values):
-        real, integer = _kinds(context, x)
+        real, integer = float_and_word_types(context, x)
         w = values[1] if x == types.float32 else builder.zext(values[1], integer)
         sign = builder.shl(w, integer(x.bitwidth - 1))
         return builder.bitcast(builder.xor(builder.bitcast(values[0], integer), sign), real)
@@ -114,7 +107,7 @@ def split_for_log(typing, x):
     start = 0x3F2AAAAB if x == types.float32 else 0x3FE6A09E667F3BCD
 
     def emit(context, builder, signature, values):
-        real, word = _kinds(context, x)
+        real, word = float_and_word_types(context, x)
         bits = builder.bitcast(values[0], word)
         mask = word(-1 << _DIGITS[x])
         power = builder.and_(builder.sub(bits, word(start)), mask)
@@ -135,8 +128,8 @@ def approx_sqrt(typing, x):
     """The square root of x > 0 to an ulp; NaN or 0 for x = 0."""
 
     def emit(context, builder, signature, values):
-        real, _ = _kinds(context, x)
-        if not _on_gpu(context):
+        real, _ = float_and_word_types(context, x)
+        if not is_for_gpu(context):
             name = f"llvm.sqrt.f{x.bitwidth}"
             function = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(real, [real]))
             return builder.call(function, values)
@@ -159,7 +152,7 @@ def approx_log2(typing, x):
 
     def emit(context, builder, signature, values):
         real, word = ir.FloatType(), ir.IntType(32)
-        if _on_gpu(context):
+        if is_for_gpu(context):
             return _call_assembly(builder, "lg2.approx.ftz.f32 $0, $1;", real, "=f,f", values)
         bits = builder.bitcast(values[0], word)
         power = builder.and_(builder.sub(bits, word(0x3F2AAAAB)), word(-1 << 23))
@@ -179,7 +172,7 @@ def bits_of(typing, x):
     integer = types.uint32 if x == types.float32 else types.uint64
 
     def emit(context, builder, signature, values):
-        return builder.bitcast(values[0], _kinds(context, x)[1])
+        return builder.bitcast(values[0], float_and_word_types(context, x)[1])
 
     return integer(x), emit
 
@@ -195,12 +188,12 @@ def float_of(typing, bits):
     return real(bits), emit
 
 
-def _rough(instruction, coefficients, odd):
+def _make_approximation(instruction, coefficients, odd):
     @intrinsic
     def function(typing, x):
         def emit(context, builder, signature, values):
             (v,), real = values, ir.FloatType()
-            if _on_gpu(context):
+            if is_for_gpu(context):
                 return _call_assembly(
                     builder, f"{instruction}.approx.ftz.f32 $0, $1;", real, "=f,f", values
                 )
@@ -217,6 +210,6 @@ def _rough(instruction, coefficients, odd):
 
 _SIN = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(25)]
 _COS = [(-1.0) ** k / math.factorial(2 * k) for k in range(25)]
-approx_sine = _rough("sin", economized_even_series(_SIN, math.pi, 7), True)
-approx_cosine = _rough("cos", economized_even_series(_COS, math.pi, 8), False)
+approx_sine = _make_approximation("sin", economized_even_series(_SIN, math.pi, 7), True)
+approx_cosine = _make_approximation("cos", economized_even_series(_COS, math.pi, 8), False)
 """Of |x| <= pi in float32, with an absolute error of 5e-7."""

@@ -12,8 +12,6 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hetero.jit import scalar
-
 _DIGITS = {types.float32: 23, types.float64: 52}  # of the significand that are stored
 
 
@@ -23,6 +21,7 @@ def float_and_word_types(context, x) -> tuple[ir.Type, ir.IntType]:
 
 
 def is_for_gpu(context) -> bool:
+    """Return whether code is made for a GPU."""
     return "cuda" in type(context).__module__
 
 
@@ -51,10 +50,10 @@ def polynomial(single: tuple, double: tuple):
         def emit(context, builder, signature, values):
             real, _ = float_and_word_types(context, x)
             if x == types.float64 and is_for_gpu(context):
-                first, *rest = _constant_memory(builder, coefficients)
+                first, *lower = _constant_memory(builder, coefficients)
             else:
-                first, *rest = map(real, coefficients)
-            for c in rest:
+                first, *lower = map(real, coefficients)
+            for c in lower:
                 first = builder.fma(first, values[0], c)
             return first
 
@@ -146,11 +145,10 @@ def split_exponent(typing, x):
     return types.UniTuple(x, 2)(x), emit
 
 
-# ---- bits --------------------------------------------------------------------------------------
-
-
 @intrinsic
-def _to_int(typing, x):
+def signed_bits_of(typing, x):
+    """The bits of a float64 as an int64, for arithmetic with its exponent."""
+
     def emit(context, builder, signature, values):
         return builder.bitcast(values[0], ir.IntType(64))
 
@@ -158,20 +156,10 @@ def _to_int(typing, x):
 
 
 @intrinsic
-def _to_float(typing, i):
+def float_of_signed(typing, i):
+    """The float64 whose bits are the int64 `i`."""
+
     def emit(context, builder, signature, values):
         return builder.bitcast(values[0], ir.DoubleType())
 
     return types.float64(types.int64), emit
-
-
-@scalar
-def bits_of(x):
-    """The float64 `x` as int64."""
-    return _to_int(x)
-
-
-@scalar
-def float_of(i):
-    """The float64 whose bits are the int64 `i`."""
-    return _to_float(i)

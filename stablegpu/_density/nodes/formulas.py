@@ -19,7 +19,7 @@ moments of the weights, are known. The window consists of whole blocks.
 import math
 from typing import Any, NamedTuple
 
-from hetero.intrinsics.floats import bits_of, float_of
+from hetero.intrinsics.floats import float_of_signed, signed_bits_of
 from hetero.jit import FUSED, scalar
 from stablegpu._density.tail_formulas import sum_tail
 from stablegpu._density.value_formulas import assemble, values, with_logs
@@ -65,7 +65,7 @@ _LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
 def exp_minus(g):
     """e^-g for 0 <= g <= UNDERFLOW, to 1 ulp, without branches or calls."""
     n = _MAGIC - g * 1.4426950408889634
-    power = bits_of(n) << 52
+    power = signed_bits_of(n) << 52
     n -= _MAGIC
     x = -g - n * _LN2_HIGH
     x -= n * _LN2_LOW
@@ -83,7 +83,7 @@ def exp_minus(g):
     s = s * x + 0.5
     s = s * x + 1.0
     s = s * x + 1.0
-    return float_of(bits_of(s) + power)
+    return float_of_signed(signed_bits_of(s) + power)
 
 
 @scalar(fastmath=FUSED)
@@ -98,7 +98,7 @@ def node(scale, u, weight):
 @scalar
 def octave_of(scale):
     """Row of Y in the arrays by octave."""
-    return (bits_of(scale) >> 52) - 1023 - FIRST_OCTAVE
+    return (signed_bits_of(scale) >> 52) - 1023 - FIRST_OCTAVE
 
 
 @scalar

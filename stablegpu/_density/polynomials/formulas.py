@@ -13,7 +13,7 @@ powers of t. They come from a polynomial for pdf, and pdf is the derivative: a p
 import math
 from typing import Any, NamedTuple
 
-from hetero.intrinsics.floats import bits_of, float_of
+from hetero.intrinsics.floats import float_of_signed, signed_bits_of
 from hetero.jit import FUSED, scalar
 from stablegpu._density.tail_formulas import sum_tail
 
@@ -56,7 +56,7 @@ class Segments(NamedTuple):
 @scalar
 def cell_of(a, polynomial_half):
     """Return the index of the cell's entry, and the bits of a."""
-    bits = bits_of(a)
+    bits = signed_bits_of(a)
     return polynomial_half.cells + (bits >> 51) - polynomial_half.first, bits
 
 
@@ -67,9 +67,9 @@ def locate_segment(bits, entry):
     free = 51 - splits  # bits
     row = (entry >> SPLIT_BITS) + ((bits >> free) & ((1 << splits) - 1))
     exponent = bits >> 52
-    middle = float_of(((bits >> free) << free) | (1 << (free - 1)))
-    inverse = float_of((2048 + splits - exponent) << 52)
-    return row, (float_of(bits) - middle) * inverse, inverse
+    middle = float_of_signed(((bits >> free) << free) | (1 << (free - 1)))
+    inverse = float_of_signed((2048 + splits - exponent) << 52)
+    return row, (float_of_signed(bits) - middle) * inverse, inverse
 
 
 @scalar(fastmath=FUSED)

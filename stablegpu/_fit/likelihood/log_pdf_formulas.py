@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from hetero.intrinsics.floats import bits_of, float_of
+from hetero.intrinsics.floats import float_of_signed, signed_bits_of
 from hetero.jit import FUSED, SUMS, scalar_internal
 from stablegpu._fit.likelihood.half_line_formulas import (
     COUNT,
@@ -39,7 +39,7 @@ def _exp_minus(g):
     g = g if g < _HIGHEST_EXCESS else _HIGHEST_EXCESS
     g = g if g > 0.0 else 0.0
     n = _MAGIC - g * 1.4426950408889634
-    power = bits_of(n) << 52
+    power = signed_bits_of(n) << 52
     x = (_MAGIC - n) * 0.6931471805599453 - g
     square = x * x
     low = (0.4999999999943859 + 0.16666666666615648 * x) * square + (
@@ -50,7 +50,7 @@ def _exp_minus(g):
     highest = 2.4884459751751116e-05 + 2.7632640675430236e-06 * x
     fourth = square * square
     s = low + fourth * ((middle + high * square) + highest * fourth)
-    return float_of(bits_of(s) + power)
+    return float_of_signed(signed_bits_of(s) + power)
 
 
 @scalar_internal(fastmath=SUMS)

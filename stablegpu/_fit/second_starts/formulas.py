@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from hetero.intrinsics.floats import bits_of, float_of
+from hetero.intrinsics.floats import float_of_signed, signed_bits_of
 from hetero.jit import scalar_internal
 from stablegpu._density.pointwise.formulas import tan_half_pi
 
@@ -102,10 +102,10 @@ def find_spot(spot, sample, size, spots):
 def log_pdf_of(y, table, law):
     """log pdf of a standard law at y from zeta; between knots it is linear, beyond them a power."""
     size = abs(y)
-    knot = (bits_of(size) >> 51) - _FIRST_KNOT
+    knot = (signed_bits_of(size) >> 51) - _FIRST_KNOT
     inside = min(max(knot, 0), KNOTS - 1)
     index = law * LAW + VALUES + 2 * (inside if y >= 0.0 else KNOTS + inside)
-    off = size - float_of((inside + _FIRST_KNOT) << 51) if inside == knot else 0.0
+    off = size - float_of_signed((inside + _FIRST_KNOT) << 51) if inside == knot else 0.0
     beyond = max(knot - inside, 0) * _PER_KNOT
     return table[index] + table[index + 1] * off - (1.0 + table[law * LAW]) * beyond
 

@@ -1,4 +1,9 @@
-"""Alpha-stable distributions on the CPU and on NVIDIA GPUs."""
+"""Alpha-stable distributions on the CPU and on NVIDIA GPUs.
+
+`stable` is one distribution as a frozen object; `pdf`, `cdf`, ... take arrays of parameters; `fit`
+and `fit_windows` estimate parameters, and `bootstrap`, `profile_likelihood` and `goodness_of_fit`
+say how well they are known.
+"""
 
 from hetero.lazy import lazy_attributes
 from hetero.moved import redirect_modules
@@ -8,11 +13,23 @@ from stablegpu.distribution import Stable, stable
 __getattr__, __dir__, __all__ = lazy_attributes(
     __name__,
     {
-        "stablegpu.functions": ("cdf", "logcdf", "logpdf", "logsf", "pdf", "pdf_cdf", "sf"),
-        "stablegpu.conversions": ("from_r", "from_scipy"),
-        "stablegpu.derivatives": ("dlogpdf",),
+        "stablegpu.conversions": ("from_r", "from_scipy", "to_r", "to_scipy"),
+        "stablegpu.derivatives": ("Gradient", "dlogpdf"),
+        "stablegpu.evaluators": ("Evaluation", "Interpolation", "InterpolationError", "Quadrature"),
+        "stablegpu.fit_results": ("FitResult", "FitResults"),
         "stablegpu.fitting": ("fit", "fit_windows"),
-        "stablegpu._fit.fisher": ("fisher_information",),
+        "stablegpu.functions": ("cdf", "logcdf", "logpdf", "logsf", "pdf", "pdf_cdf", "sf"),
+        "stablegpu.inference": (
+            "Bootstrap",
+            "GoodnessOfFit",
+            "ProfileLikelihood",
+            "bootstrap",
+            "fisher_information",
+            "goodness_of_fit",
+            "profile_likelihood",
+        ),
+        "stablegpu.modes": ("mode",),
+        "stablegpu.risk": ("expected_shortfall", "value_at_risk"),
         "stablegpu.special": ("expn", "log_ndtr", "logsumexp", "ndtr"),
     },
 )
@@ -23,7 +40,7 @@ redirect_modules(
         "stablegpu.broadcast": "stablegpu.functions",
         "stablegpu.density": "stablegpu.evaluators",
         "stablegpu.estimate": "stablegpu.fitting",
-        "stablegpu.fisher": "stablegpu._fit.fisher",
+        "stablegpu.fisher": "stablegpu.inference",
         "stablegpu.fit_intervals": "stablegpu.inference",
         "stablegpu.fit_plots": "stablegpu._fit.plots",
         "stablegpu.fit_result": "stablegpu.fit_results",

@@ -1,7 +1,8 @@
-"""`python -m stablegpu study [WHAT ...]`: accuracy and rates as the papers measured them, here."""
+"""`python -m stablegpu study [WHAT ...]`: accuracy and rates, measured on this machine."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from hetero.command_line import command_parser, run_command
@@ -10,18 +11,23 @@ from stablegpu.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line."""
-    parser = command_parser("stablegpu", __doc__)
-    parser.add_argument("verb", choices=["study"])
-    add_arguments(parser, STUDIES)
-    parser.add_argument("--processes", type=int, default=1, help="that compute true values")
+    """Run the command line and return the exit code."""
+    parser = command_parser("stablegpu", __doc__ or "")
+    subcommands = parser.add_subparsers(required=True, metavar="study")
+    text = "measure accuracy and rates, as Julian-Moreno et al. (2016, 2017) did"
+    study = subcommands.add_parser("study", help=text, description=text)
+    add_arguments(study, STUDIES)
+    help_processes = "number of processes that compute true values"
+    study.add_argument("--processes", type=int, default=1, help=help_processes)
     options = parser.parse_args(argv)
+    return run_command(parser.prog, lambda: _run(options))
 
+
+def _run(options: argparse.Namespace) -> int:
+    """Run the chosen studies and return the exit code."""
     from stablegpu.study.report import Study
 
-    return run_command(
-        parser.prog, lambda: run_chosen(options, STUDIES, Study, processes=options.processes)
-    )
+    return run_chosen(options, STUDIES, Study, processes=options.processes)
 
 
 if __name__ == "__main__":

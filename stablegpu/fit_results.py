@@ -5,22 +5,30 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import warnings
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetero import Device
 from hetero.arrays import on_host
-from stablegpu._parameters import Parameters
+from stablegpu._fit.limits import ALPHA_RANGE
+from stablegpu._fit.wald import wald_intervals
+from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distribution import Stable
 
-PARAMETERS = ("alpha", "beta", "loc", "scale")
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STATUSES = ("converged", "stuck", "exhausted", "impossible", "constant", "not finite", "too wide")
 """How a fit ended: at a maximum; where rounding allowed no further gain; after too many
 evaluations; with data that fixed parameters do not allow; and with data that cannot be fitted: half
 of them equal, NaN or infinity among them, or a range beyond that of float64."""
+
+CONVERGED = STATUSES[:2]
+"""Statuses of fits that ended at a maximum, as far as rounding allows."""
 
 REMEDIES = {
     "constant": "data must vary: at least half of the values are equal, so the quartiles give no "
@@ -30,23 +38,16 @@ REMEDIES = {
 }
 """What is to be done with data that cannot be fitted, by status."""
 
-
-def needs_data(result) -> None:
-    """Raise TypeError unless `result` is a FitResult that carries its data."""
-    if getattr(result, "data", None) is None:
-        raise TypeError(
-            "result must be a FitResult with its data: fit that data set alone "
-            f"(got {type(result).__name__})"
-        )
+_ROWS_SHOWN = 10  # data sets in the table of a notebook
 
 
-def _unknown() -> dict[str, float]:
+def _unknown_errors() -> dict[str, float]:
     return dict.fromkeys(PARAMETERS, math.nan)
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """A fitted law.
+    """A fitted distribution.
 
     Attributes
     ----------
@@ -56,18 +57,18 @@ class FitResult:
     size : int
         Number of observations.
     message : str
-        What the user should know of how the estimate came about; empty if nothing.
+        Remarks on how the estimate came about; empty if there is nothing to say.
     status : str
         One of `STATUSES`.
     covariance : (4, 4) array
-        Of alpha, beta, loc, scale: the inverse of the observed information. NaN for parameters at a
-        boundary, 0 for fixed ones; those of the others hold them fixed. NaN for estimators that
-        come without one.
+        Covariance of alpha, beta, loc, scale: the inverse of the observed information. NaN for
+        parameters at a boundary, 0 for fixed ones; those of the others hold them fixed. NaN for
+        estimators that come without one.
     stderr : dict
         Standard errors by name: roots of the covariance's diagonal, also where squares of the scale
         leave the range of floats.
     evaluations : int
-        Of the likelihood with its gradient; a scan of locations counts as one.
+        Evaluations of the likelihood with its gradient; a scan of locations counts as one.
     timings : dict
         Seconds of wall clock by stage.
     fixed : dict
@@ -81,7 +82,7 @@ class FitResult:
         observations are equal and that is more; 4/3 of 1/(n - 1) where none are. Below k/(n - k)
         the likelihood has no bound.
     data, weights : arrays
-        What was fitted: a copy of data in host memory, the array itself on a GPU.
+        The fitted data: a copy of data in host memory, the array itself on a GPU.
     """
 
     alpha: float
@@ -94,24 +95,29 @@ class FitResult:
     message: str = ""
     status: str = "converged"
     covariance: Any = field(default=None, repr=False, compare=False)
-    stderr: dict = field(default_factory=_unknown, repr=False, compare=False)
+    stderr: dict[str, float] = field(default_factory=_unknown_errors, repr=False, compare=False)
     evaluations: int = 0
-    timings: dict = field(default_factory=dict, repr=False, compare=False)
-    fixed: dict = field(default_factory=dict, repr=False, hash=False)
+    timings: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+    fixed: dict[str, float] = field(default_factory=dict, repr=False, hash=False)
     device: str | Device | None = field(default=None, repr=False)
     ties: float = 1.0
-    smallest_alpha: float = field(default=0.1, repr=False)
+    smallest_alpha: float = field(default=ALPHA_RANGE[0], repr=False)
     data: Any = field(default=None, repr=False, compare=False)
     weights: Any = field(default=None, repr=False, compare=False)
 
     @property
+    def converged(self) -> bool:
+        """Whether the fit ended at a maximum (or where rounding allowed no further gain)."""
+        return self.status in CONVERGED
+
+    @property
     def free(self) -> int:
-        """Parameters that were fitted."""
+        """Number of parameters that were fitted."""
         return len(PARAMETERS) - len(self.fixed)
 
     @property
     def distribution(self) -> Stable:
-        """The fitted law, to evaluate and to draw from."""
+        """The fitted distribution, to evaluate and to draw from."""
         parameters = Parameters.checked(
             self.alpha, self.beta, self.loc, self.scale, self.parameterization
         )
@@ -130,43 +136,84 @@ class FitResult:
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion, 2 (number of free parameters) - 2 loglik."""
+        """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
         return 2.0 * self.free - 2.0 * self.loglik
 
     def interval(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Confidence intervals by name, from the normal law of the estimates (Wald's), cut off at
-        the ends of the parameters' ranges; see `fit_intervals.wald`."""
-        from stablegpu.inference import wald
+        """Return confidence intervals by name, from the normal distribution of the estimates.
 
-        return wald(self, confidence)
+        These are Wald's intervals, cut off at the ends of the parameters' ranges. The scale's is
+        symmetric in its logarithm, that of alpha in log(2 - alpha).
+        """
+        estimates = {name: getattr(self, name) for name in PARAMETERS}
+        return wald_intervals(estimates, self.stderr, confidence)
 
-    def plot(self):
-        """A matplotlib figure of density, quantiles and probabilities; see `fit_plots.plot`."""
+    def plot(self) -> Figure:
+        """Draw density, quantiles and probabilities of the data and of the fitted distribution.
+
+        Returns
+        -------
+        matplotlib.figure.Figure, not shown; `figure.savefig(path)` writes it.
+        """
         from stablegpu._fit.plots import plot
 
-        return plot(self)
+        self.require_data()
+        return plot(self.data, self.weights, self.distribution)
+
+    def require_data(self) -> None:
+        """Raise TypeError if the result does not carry its data, as one of many fits."""
+        if self.data is None:
+            raise TypeError(
+                "result must be a FitResult with its data: fit that data set alone (results of "
+                "several sets carry none)"
+            )
+
+    def _repr_html_(self) -> str:
+        from hetero.notebook import html_table
+
+        intervals = self.interval()
+        rows: list[tuple[object, ...]] = [
+            (
+                f"{name} ({self.parameterization})" if name == "loc" else name,
+                getattr(self, name),
+                "fixed" if name in self.fixed else self.stderr[name],
+                "" if name in self.fixed else "{:.6g} to {:.6g}".format(*intervals[name]),
+            )
+            for name in PARAMETERS
+        ]
+        rows += [("observations", self.size), ("method", self.method), ("status", self.status)]
+        if self.message:
+            rows.append(("message", self.message))
+        head = ("", "estimate", "standard error", "95 % interval")
+        return html_table("Fit of a stable distribution", rows, head)
 
 
-def message(at_boundary, status="converged", fixed=(), ties=1.0, smallest_alpha=0.1) -> str:
+def outcome_message(
+    at_boundary: Collection[bool],
+    status: str = "converged",
+    fixed: Collection[str] = (),
+    ties: float = 1.0,
+    smallest_alpha: float = ALPHA_RANGE[0],
+) -> str:
     """Return the message that describes the outcome of a fit."""
     labels = ("alpha", "|beta|", "scale")
     ends = zip(("alpha", "beta", "scale"), labels, at_boundary, strict=True)
-    ends = [labels for name, labels, is_at in ends if is_at and name not in fixed]
-    said = [f"at the boundary of the estimator's range: {', '.join(ends)}"] if ends else []
-    if smallest_alpha > 0.1 and status not in REMEDIES:
+    names = [label for name, label, is_at in ends if is_at and name not in fixed]
+    parts = [f"at the boundary of the estimator's range: {', '.join(names)}"] if names else []
+    if smallest_alpha > ALPHA_RANGE[0] and status not in REMEDIES:
         why = f"{ties:g} observations are equal" if ties > 1.0 else "there are few observations"
-        said.append(
+        parts.append(
             f"{why}, so the likelihood has no bound for small alpha: alpha below "
             f"{smallest_alpha:.3g} was left out"
         )
     if status == "exhausted":
-        said.append("the ascent did not converge within its evaluations")
+        parts.append("the ascent did not converge within its evaluations")
     if status == "impossible":
         why = "under the fixed parameters" if fixed else "in the range of float64: rescale them"
-        said.append(f"the data have no likelihood {why}")
+        parts.append(f"the data have no likelihood {why}")
     if status in REMEDIES:
-        said.append(REMEDIES[status])
-    return "; ".join(said)
+        parts.append(REMEDIES[status])
+    return "; ".join(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,13 +223,17 @@ class FitResults:
     Attributes
     ----------
     alpha, beta, loc, scale : float64 arrays; NaN where the data could not be fitted
-    loglik : of the optimiser: to 1e-9 of a datum, 1e-4 of one at worst for |alpha - 1| < 0.1
-    status : codes, indices into `STATUSES`
+    loglik : log-likelihood as the ascent computes it: to 1e-9 of an observation's, for
+        |alpha - 1| < 0.1 to 1e-4 at worst
+    status : array of texts, each one of `STATUSES`
+    message : array of texts; see `FitResult`
+    converged : bool array
     covariance : (sets, 4, 4)
     errors : (sets, 4): standard errors; `stderr` has them by name
+    size : number of observations of each set
     at_boundary : bool (sets, 3): whether alpha, beta, scale ended at an end of their ranges
     ties : largest number of equal observations; smallest_alpha : see `FitResult`
-    fixed : names of the parameters that were not fitted
+    fixed : dict by name of the parameters that were not fitted: an array with a value for each set
     """
 
     alpha: np.ndarray
@@ -194,55 +245,96 @@ class FitResults:
     errors: np.ndarray = field(repr=False)
     status: np.ndarray
     evaluations: np.ndarray = field(repr=False)
-    sizes: np.ndarray = field(repr=False)
+    size: np.ndarray = field(repr=False)
     at_boundary: np.ndarray = field(repr=False)
     ties: np.ndarray = field(repr=False)
     smallest_alpha: np.ndarray = field(repr=False)
     parameterization: str
     method: str
-    fixed: tuple[str, ...] = ()
-    timings: dict = field(default_factory=dict, repr=False)
+    fixed: Mapping[str, np.ndarray] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        fixed = f", fixed: {', '.join(self.fixed)}" if self.fixed else ""
+        return (
+            f"<FitResults of {len(self)} data sets, method={self.method!r}, "
+            f"parameterization={self.parameterization!r}{fixed}; {self.converged.sum()} converged>"
+        )
+
+    def _repr_html_(self) -> str:
+        from hetero.notebook import html_table
+
+        rows = [
+            (k, *(float(getattr(self, name)[k]) for name in PARAMETERS), self.status[k])
+            for k in range(min(len(self), _ROWS_SHOWN))
+        ]
+        if len(self) > _ROWS_SHOWN:
+            rows.append(("...",))
+        title = (
+            f"Fits of stable distributions to {len(self)} data sets, "
+            f"{self.converged.sum()} converged"
+        )
+        return html_table(title, rows, ("set", *PARAMETERS, "status"))
 
     def __len__(self) -> int:
         return self.alpha.size
 
+    def __iter__(self) -> Iterator[FitResult]:
+        return (self[k] for k in range(len(self)))
+
     def __getitem__(self, index: int) -> FitResult:
-        """One of the fits, with the optimiser's log-likelihood, and without the data: what looks at
-        them (`plot`, intervals by profile or simulation, goodness) needs a fit of that set alone.
+        """Return one of the fits, with the ascent's log-likelihood and without the data.
+
+        `plot`, intervals by profile or simulation and tests of goodness of fit need the data, and
+        so a fit of that set alone.
         """
         k = range(len(self))[operator.index(index)]
-        status = STATUSES[self.status[k]]
-        one = FitResult(
+        status = str(self.status[k])
+        result = FitResult(
             *(float(getattr(self, name)[k]) for name in PARAMETERS),
-            self.parameterization,
-            self.method,
-            int(self.sizes[k]),
-            message(self.at_boundary[k], status, self.fixed, self.ties[k], self.smallest_alpha[k]),
-            status,
-            self.covariance[k],
-            dict(zip(PARAMETERS, self.errors[k].tolist(), strict=True)),
-            int(self.evaluations[k]),
-            self.timings,
-            {name: float(getattr(self, name)[k]) for name in self.fixed},
+            parameterization=self.parameterization,
+            method=self.method,
+            size=int(self.size[k]),
+            message=self._message_of(k),
+            status=status,
+            covariance=self.covariance[k],
+            stderr=dict(zip(PARAMETERS, self.errors[k].tolist(), strict=True)),
+            evaluations=int(self.evaluations[k]),
+            timings=self.timings,
+            fixed={name: float(getattr(self, name)[k]) for name in self.fixed},
             ties=float(self.ties[k]),
             smallest_alpha=float(self.smallest_alpha[k]),
         )
-        one.__dict__["loglik"] = float(self.loglik[k])
-        return one
+        result.__dict__["loglik"] = float(self.loglik[k])
+        return result
+
+    def _message_of(self, k: int) -> str:
+        return outcome_message(
+            self.at_boundary[k],
+            str(self.status[k]),
+            self.fixed.keys(),
+            self.ties[k],
+            self.smallest_alpha[k],
+        )
+
+    @functools.cached_property
+    def message(self) -> np.ndarray:
+        """Remarks on each fit; empty texts where there is nothing to say."""
+        return np.array([self._message_of(k) for k in range(len(self))], dtype=str)
 
     @property
     def free(self) -> int:
-        """Parameters that were fitted."""
+        """Number of parameters that were fitted."""
         return len(PARAMETERS) - len(self.fixed)
 
     @property
     def converged(self) -> np.ndarray:
         """Which fits ended at a maximum (or where rounding allowed no further gain)."""
-        return self.status < STATUSES.index("exhausted")
+        return np.isin(self.status, CONVERGED)
 
     @property
     def aic(self) -> np.ndarray:
-        """Akaike information criterion, 2 k - 2 log L."""
+        """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
         return 2.0 * self.free - 2.0 * self.loglik
 
     @property
@@ -250,8 +342,13 @@ class FitResults:
         """Standard errors by name; see `FitResult`."""
         return dict(zip(PARAMETERS, self.errors.T, strict=True))
 
-    def interval(self, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Confidence intervals by name: arrays of their ends; see `FitResult.interval`."""
-        from stablegpu.inference import wald
+    @property
+    def sizes(self) -> np.ndarray:
+        """Old name of `size`."""
+        warnings.warn("FitResults.sizes is now size", DeprecationWarning, stacklevel=2)
+        return self.size
 
-        return wald(self, confidence)
+    def interval(self, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return confidence intervals by name: arrays of their ends; see `FitResult.interval`."""
+        estimates = {name: getattr(self, name) for name in PARAMETERS}
+        return wald_intervals(estimates, self.stderr, confidence)

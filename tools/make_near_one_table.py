@@ -80,7 +80,7 @@ def worst_errors(count=200_000, seed=1) -> tuple:
     """Of log pdf from the table at random places: the worst with its place, the 99.9th percentile
     and the median. Half of the betas are near an end, where a light tail becomes a heavy one."""
     from hetero.jit import serial
-    from stablegpu._fit.datasets import _constants
+    from stablegpu._fit.datasets import host_constants
     from stablegpu._fit.likelihood.near_one_formulas import (
         NEAREST,
         PROFILE,
@@ -104,7 +104,7 @@ def worst_errors(count=200_000, seed=1) -> tuple:
     beta = rng.uniform(-1.0, 1.0, laws)
     beta[::2] = np.sign(beta[::2]) * (1.0 - 10.0 ** rng.uniform(-6.0, -0.5, beta[::2].size))
     z, found = np.sinh(rng.uniform(-12.0, 12.0, count)), np.empty(count)
-    values(z, alpha, beta, _constants().table, found)
+    values(z, alpha, beta, host_constants().table, found)
     alpha, beta = (np.repeat(v, 100) for v in (alpha, beta))
     exact = log_pdf(z, alpha, beta)
     fits = exact > -700.0  # no datum lies further out in a light tail

@@ -14,13 +14,12 @@ from hetero.jit import loops_for
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.second_starts import choose
 
-LONGEST = 8192
-"""Observations of a set that are looked at one by one; more are gathered in bins."""
-
+LARGEST_SORTED_SET = 8192
+"""Observations of a data set that are sorted and used one by one; more are gathered in bins."""
 
 COUNTED = 1.0 / 20.0
 """Share of a large set from which on equal data are counted: fewer do not matter (`lowest_alphas`
-in `_fit/batch.py`)."""
+in `_fit/ascents.py`)."""
 
 
 class SortedDataSets(NamedTuple):
@@ -31,43 +30,75 @@ class SortedDataSets(NamedTuple):
     ends: Any
 
 
-class _Constants(NamedTuple):
+class UnsortedDataSets(NamedTuple):
+    """Data sets as the caller gave them: set s is x[starts[s]:stops[s]], x on the device."""
+
+    x: Any
+    starts: np.ndarray
+    stops: np.ndarray
+
+    def select(self, which: Any) -> UnsortedDataSets:
+        """Return the data sets with the indices `which`."""
+        return self._replace(starts=self.starts[which], stops=self.stops[which])
+
+
+class PreparedDataSets(NamedTuple):
+    """Data sets with what is known of them before an ascent."""
+
+    sorted: Any  # SortedDataSets, or None if there is nothing to fit
+    unsorted: UnsortedDataSets
+    estimates: np.ndarray  # (sets, 4): McCulloch's alpha, beta, S0 location, scale
+    ties: np.ndarray  # (sets, 2): the largest weight of equal data, and that of all
+
+    def select(self, which: Any, host_workspace: Workspace) -> PreparedDataSets:
+        """Return the data sets with the indices `which`."""
+        return PreparedDataSets(
+            select(self.sorted, which, host_workspace),
+            self.unsorted.select(which),
+            self.estimates[which],
+            self.ties[which],
+        )
+
+
+class Constants(NamedTuple):
+    """Tables that fits read."""
+
     surfaces: Any
     table: Any
     profile: Any
 
 
 @functools.cache
-def _constants() -> _Constants:
-    """Tables of McCulloch's estimator, of laws next to alpha = 1, and of other starts."""
+def host_constants() -> Constants:
+    """Load the tables of McCulloch's estimator, of densities next to alpha = 1, and of starts."""
     with (
         files("stablegpu").joinpath("data", "near_one.npz").open("rb") as file,
         np.load(file) as parts,
     ):
         table = np.concatenate([parts[n].ravel() for n in ("log_a", "middle", "outer")])
-    return _Constants(mcculloch_estimate.surfaces(), table, choose.table())
+    return Constants(mcculloch_estimate.surfaces(), table, choose.table())
 
 
-def constants(workspace: Workspace) -> _Constants:
-    """The tables in the memory of the device."""
-    tables = _constants()
+def constants(workspace: Workspace) -> Constants:
+    """Return the tables in the memory of the device."""
+    tables = host_constants()
     return tables if workspace.device.kind == "cpu" else resident_tuple(tables)
 
 
-def sorted_sets(data, weights, starts, stops, workspace: Workspace, host_workspace: Workspace):
-    """Sets data[starts[s]:stops[s]] of flat data on the device; both bounds are on the host.
-
-    And a table on the device for `starts_of`, in which equal data are counted.
-    """
+def sort_sets(
+    unsorted: UnsortedDataSets, weights: Any, workspace: Workspace, host_workspace: Workspace
+) -> tuple[SortedDataSets, Any]:
+    """Sort data sets on the device; return them and a table of equal data for `estimate`."""
     from stablegpu._fit.mcculloch.formulas import LAW
 
+    data, starts, stops = unsorted
     counts = stops - starts
     offsets = np.concatenate(([0], np.cumsum(counts)[:-1]))
     x = host_workspace.output((int(counts.sum()),))
     w = host_workspace.output(x.shape) if weights.size else weights
-    sources = ends = pairs(host_workspace, np.stack([starts, stops], axis=1))
+    sources = ends = upload_ends(host_workspace, np.stack([starts, stops], axis=1))
     if (offsets != starts).any():  # they overlap, or there are gaps
-        ends = pairs(host_workspace, np.stack([offsets, offsets + counts], axis=1))
+        ends = upload_ends(host_workspace, np.stack([offsets, offsets + counts], axis=1))
     estimates = _matrix(host_workspace, len(counts), LAW)
     loops_for("stablegpu._fit.mcculloch", workspace.device).sort(
         data, weights, sources, ends, int(counts.max()), x, w, estimates, workspace.stream
@@ -75,36 +106,41 @@ def sorted_sets(data, weights, starts, stops, workspace: Workspace, host_workspa
     return SortedDataSets(x, w, ends), estimates
 
 
-def select(sets: SortedDataSets, which, host_workspace: Workspace) -> SortedDataSets:
+def select(sets: SortedDataSets, which: Any, host_workspace: Workspace) -> SortedDataSets:
     """Return the data sets with the indices `which`."""
     ends = host_workspace.result(sets.ends, sets.ends.shape)[which]
-    return sets._replace(ends=pairs(host_workspace, ends))
+    return sets._replace(ends=upload_ends(host_workspace, ends))
 
 
-def starts_of(sets: SortedDataSets, estimates, workspace: Workspace, host_workspace: Workspace):
-    """McCulloch's estimate of every set, a row each: alpha, beta, S0 location, scale; and the
-    largest weight of equal data and that of all."""
+def estimate(
+    sets: SortedDataSets, estimates: Any, workspace: Workspace, host_workspace: Workspace
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return McCulloch's estimates, and the largest weight of equal data and that of all.
+
+    Both are arrays with a row for each set: alpha, beta, S0 location, scale; and the two weights.
+    """
     loops = loops_for("stablegpu._fit.mcculloch", workspace.device)
     loops.start(*sets, constants(workspace).surfaces, estimates, workspace.stream)
     result = host_workspace.result(estimates, estimates.shape)
     return np.ascontiguousarray(result[:, :4]), result[:, 4:]
 
 
-def maximized(
+def maximize(
     sets: SortedDataSets,
-    initial,
-    units,
-    lowest,
+    initial: np.ndarray,
+    units: np.ndarray,
+    lowest: np.ndarray | float,
     free: int,
     workspace: Workspace,
     host_workspace: Workspace,
-    choices=None,
-):
-    """Final states of the optimiser, a row for every set; see `_fit.likelihood.cpu.maximize`.
+    choices: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return the final states of the ascents, a row for each set.
 
-    `lowest` is the least alpha of each set. With `choices` the states are followed by the peaks of
-    the set's profile (`_fit/second_starts/formulas.py`), found in the same go: a transfer costs a
-    fit alone as much as an evaluation.
+    `initial` holds the starting points in units of location and scale, `lowest` the least alpha of
+    each set, `free` the bit mask of what may move (see `_fit/likelihood/cpu.py`). With `choices`
+    the states are followed by the peaks of the set's profile (`_fit/second_starts/formulas.py`),
+    computed in the same call: a transfer costs a fit alone as much as an evaluation.
     """
     from stablegpu._fit.likelihood.formulas import BEGINNING, CHOICES, LEAST_ALPHA, UNITS
     from stablegpu._fit.optimizer.state import RESULT
@@ -129,32 +165,33 @@ def maximized(
     return host_workspace.result(states, (count, columns))
 
 
-def _matrix(host_workspace: Workspace, rows: int, columns: int):
+def _matrix(host_workspace: Workspace, rows: int, columns: int) -> Any:
     return host_workspace.output((rows, columns)).reshape(rows, columns)
 
 
-def pairs(host_workspace: Workspace, ends):
-    """(sets, 2) integers on the device."""
+def upload_ends(host_workspace: Workspace, ends: np.ndarray) -> Any:
+    """Copy the ends of data sets, (sets, 2) integers, to the device."""
     return host_workspace.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 
-def binned(
-    data,
-    weights,
+def bin_set(
+    data: Any,
+    weights: Any,
     centre: float,
     width: float,
-    ends,
+    ends: tuple[float, float],
     workspace: Workspace,
     host_workspace: Workspace,
-):
-    """A large set as at most `LONGEST` weighted points, sorted (a set alone); and the largest
-    weight of equal data, and of all, a row.
+) -> tuple[SortedDataSets, np.ndarray]:
+    """Gather one large set in at most `LARGEST_SORTED_SET` weighted points, sorted.
+
+    Returns them, and a row with the largest weight of equal data and that of all.
 
     A bin has at most n/2048 observations, and a width of 1/2048 of the range of asinh((x -
     centre)/width). Centre and width are those of the data without weights; with them bins are made
-    anew around the middle of what counts, until they are narrow enough there.
+    anew around the weighted median, until they are narrow enough there.
     """
-    points, masses, fullest = _points_of_bins(
+    points, masses, fullest = _fill_bins(
         data, weights, centre, width, ends, workspace, host_workspace
     )
     while weights.size:
@@ -163,19 +200,21 @@ def binned(
         if not 0.0 < 1e-3 * (upper - lower) < 0.5 * width:
             break
         width = 1e-3 * (upper - lower)
-        points, masses, fullest = _points_of_bins(
+        points, masses, fullest = _fill_bins(
             data, weights, centre, width, ends, workspace, host_workspace
         )
     sets = SortedDataSets(
         host_workspace.input("data", points),
         host_workspace.input("weights", masses),
-        pairs(host_workspace, np.array([[0, points.size]])),
+        upload_ends(host_workspace, np.array([[0, points.size]])),
     )
     return sets, np.array([_ties_of(data, weights, fullest, workspace)])
 
 
-def _ties_of(data, weights, fullest, workspace: Workspace) -> tuple[float, float]:
-    """The largest weight of equal data, and that of all data.
+def _ties_of(
+    data: Any, weights: Any, fullest: tuple[float, float, float], workspace: Workspace
+) -> tuple[float, float]:
+    """Return the largest weight of equal data, and that of all data.
 
     Equal data are in one bin, and a bin that is so full has little else. Weights are counted by
     bin, data one by one: as many as equal the one in the middle of the bin.
@@ -190,11 +229,19 @@ def _ties_of(data, weights, fullest, workspace: Workspace) -> tuple[float, float
     return float(max(order.count(data, value, workspace.stream)[0], 1)), total
 
 
-def _points_of_bins(
-    data, weights, centre, width, ends, workspace: Workspace, host_workspace: Workspace
-):
-    """Sorted points that stand for the data, two a bin, and how much each counts; and of the
-    fullest bin the weights before it and in it, and the total."""
+def _fill_bins(
+    data: Any,
+    weights: Any,
+    centre: float,
+    width: float,
+    ends: tuple[float, float],
+    workspace: Workspace,
+    host_workspace: Workspace,
+) -> tuple[np.ndarray, np.ndarray, tuple[float, float, float]]:
+    """Return sorted points that stand for the data, two for each bin, and their weights.
+
+    And for the fullest bin: the weight before it, its weight, and the total.
+    """
     from stablegpu._fit.binning.formulas import BINS, binning_coordinate
 
     low, high = (binning_coordinate(end, centre, width) for end in ends)
@@ -210,7 +257,9 @@ def _points_of_bins(
     full = count > 0.0
     count, first, second, middle = count[full], first[full], second[full], middle[full]
     share = (np.cumsum(count) - 0.5 * count) / count.sum()
-    group = (LONGEST // 4 * share).astype(int) + (np.flatnonzero(full) * (LONGEST // 4)) // BINS
+    group = (LARGEST_SORTED_SET // 4 * share).astype(int) + (
+        np.flatnonzero(full) * (LARGEST_SORTED_SET // 4)
+    ) // BINS
     begins = np.flatnonzero(np.diff(group, prepend=-1))
     mass = np.add.reduceat(count, begins)
     mean = np.add.reduceat(first + count * middle, begins) / mass

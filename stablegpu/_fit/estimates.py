@@ -1,17 +1,28 @@
-"""Parameters and covariances in either parameterisation from final states of the optimizer."""
+"""Parameters and covariances in either parameterization from final states of the optimizer."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-ALPHA_RANGE = (0.1, 2.0)
+from stablegpu._fit.limits import ALPHA_RANGE
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 _SNAP = 1e-8
+"""Distance from the end of a range within which a parameter is at that end."""
 
 
-def parameters_of(states, units, parameterization: str):
-    """(sets, 4) parameters in S0 or S1, and (sets, 4, 4) derivatives by those of the optimiser."""
+def parameters_of(
+    states: np.ndarray, units: np.ndarray, parameterization: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (sets, 4) parameters in S0 or S1, and their derivatives by those of the optimizer.
+
+    The derivatives have the shape (sets, 4, 4).
+    """
     from stablegpu._fit.optimizer.state import IN_S1, X
 
     q = states[:, X : X + 4]
@@ -36,10 +47,14 @@ def parameters_of(states, units, parameterization: str):
     return np.stack([alpha, beta, loc, scale], axis=1), slope
 
 
-def covariances_of(states, slope, scale, free: int):
-    """(sets, 4, 4) covariances and (sets, 4) standard errors: NaN at boundaries and where there is
-    no maximum, 0 if fixed. Standard errors are not roots of the covariances: squares of scales may
-    leave the range of floats."""
+def covariances_of(
+    states: np.ndarray, slope: np.ndarray, scale: np.ndarray, free: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (sets, 4, 4) covariances and (sets, 4) standard errors.
+
+    They are NaN at boundaries and where there is no maximum, 0 for fixed parameters. Standard
+    errors are not roots of the covariances: squares of scales may leave the range of floats.
+    """
     from stablegpu._fit.optimizer.state import INFORMATION, WIDTHS
 
     information = states[:, INFORMATION : INFORMATION + 16].reshape(-1, 4, 4)
@@ -49,7 +64,7 @@ def covariances_of(states, slope, scale, free: int):
     fine = np.isfinite(information).all(axis=(1, 2)) & (measured | fixed | unmeasured).all(axis=1)
     fine &= measured.any(axis=1)
     safe = np.where(fine[:, None, None], information, np.eye(4))
-    fine &= _is_positive_definite(_scaled(safe))
+    fine &= _is_positive_definite(_with_unit_diagonal(safe))
     inner = np.zeros_like(safe)
     inner[fine] = np.linalg.inv(safe[fine])
     inner *= measured[:, :, None] & measured[:, None, :]
@@ -64,7 +79,7 @@ def covariances_of(states, slope, scale, free: int):
         return units[:, :, None] * outer * units[:, None, :], errors
 
 
-def _is_positive_definite(matrices):
+def _is_positive_definite(matrices: np.ndarray) -> np.ndarray:
     """Return whether all pivots of symmetric matrices are positive.
 
     This takes a tenth of the time of eigenvalues.
@@ -79,19 +94,21 @@ def _is_positive_definite(matrices):
     return positive
 
 
-def _scaled(matrix):
-    """The matrix with a diagonal of ones: as definite, without overflow."""
+def _with_unit_diagonal(matrix: np.ndarray) -> np.ndarray:
+    """Scale matrices to a diagonal of ones: as definite, without overflow."""
     size = np.sqrt(np.abs(np.diagonal(matrix, axis1=1, axis2=2)))
     size = np.where(size > 0.0, size, 1.0)
     return matrix / (size[:, :, None] * size[:, None, :])
 
 
-def at_boundary(parameters, states=None, lowest=ALPHA_RANGE[0]) -> np.ndarray:
-    """(sets, 3): whether alpha is `lowest` or 2, beta is -1 or 1, and the scale the least one."""
+def at_boundary(
+    parameters: np.ndarray, states: np.ndarray | None = None, lowest: ArrayLike = ALPHA_RANGE[0]
+) -> np.ndarray:
+    """Return (sets, 3): whether alpha is `lowest` or 2, |beta| is 1, and the scale the least."""
     from stablegpu._fit.optimizer.state import SMALLEST_LOG_SCALE, X
 
     alpha, beta = parameters[:, 0], parameters[:, 1]
-    ends = (alpha <= lowest * (1.0 + _SNAP)) | (alpha == ALPHA_RANGE[1])
+    ends = (alpha <= np.asarray(lowest) * (1.0 + _SNAP)) | (alpha == ALPHA_RANGE[1])
     least = np.zeros(len(alpha), bool)
     if states is not None:
         least = states[:, X + 3] <= SMALLEST_LOG_SCALE + _SNAP

@@ -1,4 +1,4 @@
-"""Maximum likelihood by a contracting grid, as the papers search: for comparison with the ascent.
+"""Maximum likelihood by a contracting grid, for comparison with the ascent.
 
 Julian-Moreno et al. (2016), section 3.5: the likelihood at all points of a grid around McCulloch's
 estimate; the best is the centre of the next, narrower one. In four dimensions, or in alpha and beta
@@ -11,8 +11,10 @@ import itertools
 
 import numpy as np
 
+from hetero.arrays import Workspace
 from stablegpu._fit import datasets
-from stablegpu._fit.estimates import ALPHA_RANGE
+from stablegpu._fit.datasets import SortedDataSets
+from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
 
 POINTS = {4: 3, 2: 7}
 """Of the grid along an axis, by dimensions."""
@@ -23,28 +25,35 @@ _NARROWEST = 1e-5  # the first axis's width at the end
 _MOST = 100
 
 
-def search(sets, laws, units, dimensions: int, workspace, host_workspace):
-    """The final states of the best laws, a row for each set, and the evaluations that each took.
+def search(
+    sets: SortedDataSets,
+    estimates: np.ndarray,
+    units: np.ndarray,
+    dimensions: int,
+    workspace: Workspace,
+    host_workspace: Workspace,
+) -> tuple[np.ndarray, int]:
+    """Return the states of the most likely points, a row for each set, and their evaluations.
 
-    `laws` holds McCulloch's estimates (alpha, beta, S0 location and scale), `units` the locations
-    and scales of the states. All sets take a step at once.
+    `estimates` holds McCulloch's (alpha, beta, S0 location and scale), `units` the locations and
+    scales of the states. All sets take a step at once.
     """
     from stablegpu._fit.optimizer.state import RESULT, VALUE
 
     steps = np.linspace(-1.0, 1.0, POINTS[dimensions])
     offsets = np.array(list(itertools.product(*[steps] * dimensions)))
-    count, every = len(laws), np.arange(len(laws))
-    centres = np.column_stack([laws[:, :2], np.zeros((count, 2))])
+    count, every = len(estimates), np.arange(len(estimates))
+    centres = np.column_stack([estimates[:, :2], np.zeros((count, 2))])
     widths = np.tile(_WIDTHS[:dimensions], (count, 1))
     best, evaluations = np.full((count, RESULT), -np.inf), 0
     for _ in range(_MOST):
         grids = np.repeat(centres[:, None, :], len(offsets), axis=1)
         grids[..., :dimensions] += widths[:, None, :] * offsets
         grids[..., 0] = np.clip(grids[..., 0], *ALPHA_RANGE)
-        grids[..., 1] = np.clip(grids[..., 1], -1.0, 1.0)
+        grids[..., 1] = np.clip(grids[..., 1], *BETA_RANGE)
         if dimensions == 2:
-            grids[..., 2:] = _from_quantiles(grids, laws, units)
-        states = likelihoods(sets, grids, units, workspace, host_workspace)
+            grids[..., 2:] = _from_quantiles(grids, estimates, units)
+        states = evaluate_likelihoods(sets, grids, units, workspace, host_workspace)
         evaluations += len(offsets)
         top = states[..., VALUE].argmax(axis=1)
         result = grids[every, top]
@@ -59,30 +68,36 @@ def search(sets, laws, units, dimensions: int, workspace, host_workspace):
     return best, evaluations
 
 
-def likelihoods(sets, grids, units, workspace, host_workspace):
-    """States with the log-likelihood of grids[s, k] for set s: all at once."""
+def evaluate_likelihoods(
+    sets: SortedDataSets,
+    grids: np.ndarray,
+    units: np.ndarray,
+    workspace: Workspace,
+    host_workspace: Workspace,
+) -> np.ndarray:
+    """Return states with the log-likelihood of grids[s, k] for set s: all at once."""
     count, size = grids.shape[:2]
     ends = host_workspace.result(sets.ends, (count, 2)).repeat(size, axis=0)
-    repeated = sets._replace(ends=datasets.pairs(host_workspace, ends))
+    repeated = sets._replace(ends=datasets.upload_ends(host_workspace, ends))
     units = np.repeat(units, size, axis=0)
-    states = datasets.maximized(
+    states = datasets.maximize(
         repeated, grids.reshape(-1, 4), units, ALPHA_RANGE[0], 0, workspace, host_workspace
     )
     return states.reshape(count, size, -1)
 
 
-def _from_quantiles(grids, laws, units):
-    """Location and logarithm of scale in units that fit the median and the quartiles."""
-    median, width = _quartiles(laws[:, 0], laws[:, 1])
-    middle, width = laws[:, 2] + laws[:, 3] * median, laws[:, 3] * width
+def _from_quantiles(grids: np.ndarray, estimates: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Return location and log of the scale, in units, that fit the median and the quartiles."""
+    median, width = _quartiles(estimates[:, 0], estimates[:, 1])
+    middle, width = estimates[:, 2] + estimates[:, 3] * median, estimates[:, 3] * width
     median, size = _quartiles(grids[..., 0], grids[..., 1])
     scale = width[:, None] / size
     loc = (middle[:, None] - scale * median - units[:, :1]) / units[:, 1:]
     return np.stack([loc, np.log(scale / units[:, 1:])], axis=-1)
 
 
-def _quartiles(alpha, beta):
-    """Median and quartile range of standard laws."""
+def _quartiles(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """Return the medians and quartile ranges of standard distributions."""
     from stablegpu._fit.mcculloch.estimate import surfaces
     from stablegpu._fit.mcculloch.formulas import quartiles_of
 

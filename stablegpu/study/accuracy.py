@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 
+from stablegpu.study import Study
 from stablegpu.study.evaluators import OURS, SCIPY, law_of, values
-from stablegpu.study.report import Study
 from stablegpu.study.true_values import FIELDS, truths
 
 ALPHAS = (0.25, 0.5, 0.75, 1.25, 1.5)  # as in Julian-Moreno et al. (2016)

@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 
+from stablegpu.study import Study
 from stablegpu.study.evaluators import SCIPY, law_of, values
-from stablegpu.study.report import Study
 from stablegpu.study.true_values import truths
 
 BETAS = (0.0, 0.5, 1.0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from stablegpu import stable
 from stablegpu.fitting import fit
-from stablegpu.study.report import Study
+from stablegpu.study import Study
 
 PAPER_MS = {
     "libstable": (11291.476, 18244.981),

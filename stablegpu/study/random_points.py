@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from stablegpu._parameters import zeta
+from stablegpu.study import Study
 from stablegpu.study.evaluators import OURS, values
-from stablegpu.study.report import Study
 from stablegpu.study.true_values import FIELDS, fair, truths
 
 POINTS = 10_000

@@ -7,8 +7,8 @@ import numpy as np
 import hetero
 import stablegpu
 from stablegpu.evaluators import Interpolation, Quadrature
+from stablegpu.study import Study
 from stablegpu.study.evaluators import OURS, has
-from stablegpu.study.report import Study
 
 LAWS = ((0.75, 0.5), (1.5, 0.5))
 FUNCTIONS = ("pdf", "cdf", "pdf_cdf", "ppf")

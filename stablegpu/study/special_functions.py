@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stablegpu import special
-from stablegpu.study import special_error
-from stablegpu.study.report import Study
+from stablegpu.study import Study, special_error
 
 ENDS = {"float64": (-40.0, 38.5), "float32": (-40.0, 14.2)}
 

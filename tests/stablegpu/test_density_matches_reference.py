@@ -12,7 +12,7 @@ from stablegpu.evaluators import Evaluation, Quadrature
 
 # Facts: alpha, beta, x (S0, exact doubles) and the true values to 20 digits. digits = 0 marks
 # underflow.
-with (Path(__file__).parent / "density_reference.csv").open() as file:
+with (Path(__file__).parent / "data" / "density_reference.csv").open() as file:
     ROWS = list(csv.DictReader(file))
 
 pytestmark = pytest.mark.filterwarnings("ignore:the estimated relative error")

@@ -9,7 +9,7 @@ import pytest
 import stablegpu
 from stablegpu import reference, stable
 
-with (Path(__file__).parent / "density_reference.csv").open() as file:
+with (Path(__file__).parent / "data" / "density_reference.csv").open() as file:
     ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
 
 

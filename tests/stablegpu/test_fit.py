@@ -11,7 +11,6 @@ from hetero.jit import loops_for
 from stablegpu import stable
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.mcculloch.formulas import quantile
-from stablegpu.fit_results import STATUSES
 
 PROBABILITIES = np.array(mcculloch_estimate.PROBABILITIES)
 
@@ -43,7 +42,7 @@ def test_exact_quantiles_give_the_parameters_back(alpha, beta):
 def test_large_samples(device, alpha, beta, parameterization):
     law = stable(alpha, beta, 3.0, 2.0, parameterization=parameterization)
     result = stablegpu.fit(
-        law.rvs(100_000, random_state=4),
+        law.rvs(100_000, rng=4),
         method="mcculloch",
         parameterization=parameterization,
         device=device,
@@ -74,7 +73,7 @@ def test_order_statistics(device):
 
 
 def test_loglik_and_distribution():
-    data = stable(1.7, 0.2).rvs(500, random_state=1)
+    data = stable(1.7, 0.2).rvs(500, rng=1)
     result = stablegpu.fit(data, method="mcculloch")
     assert result.loglik == pytest.approx(np.log(result.distribution.pdf(data)).sum(), rel=1e-12)
     assert result.loglik > np.log(stable(1.2, 0.2).pdf(data)).sum()
@@ -82,7 +81,7 @@ def test_loglik_and_distribution():
 
 def test_data_on_the_gpu_stay_there(require_cuda):
     cupy = pytest.importorskip("cupy")
-    data = stable(1.7, 0.2).rvs(50_000, random_state=1)
+    data = stable(1.7, 0.2).rvs(50_000, rng=1)
     here, there = (
         stablegpu.fit(values, method="mcculloch", device=place)
         for values, place in ((data, "cpu"), (cupy.asarray(data), None))
@@ -126,7 +125,7 @@ def test_boundaries_are_said():
 
 @pytest.mark.parametrize("method", ["ml", "mcculloch", "koutrouvelis"])
 def test_integer_data_with_ties(method):
-    rounded = np.round(10 * stable(1.6, 0.3).rvs(5000, random_state=2)).astype(int)
+    rounded = np.round(10 * stable(1.6, 0.3).rvs(5000, rng=2)).astype(int)
     assert stablegpu.fit(rounded, method=method).alpha == pytest.approx(1.6, abs=0.15)
 
 
@@ -143,19 +142,19 @@ def test_weighted_quantiles_are_those_of_repeated_data(seed):
 
 @pytest.mark.parametrize("method", ["ml", "mcculloch", "koutrouvelis", "grid", "grid2"])
 def test_sets_that_cannot_be_fitted_cost_nothing(device, method):
-    x = stable(1.5, 0.2).rvs(30, random_state=1)
+    x = stable(1.5, 0.2).rvs(30, rng=1)
     rows = np.stack([np.full(30, 3.0), x, np.append(x[1:], np.nan)])
     mixed, bad = (stablegpu.fit(r, method=method, device=device) for r in (rows, rows[::2]))
     assert np.isnan(bad.alpha).all()
     assert np.isnan([list(bad.stderr.values()), list(mixed.stderr.values())][0]).all()
-    assert [STATUSES[s] for s in mixed.status] == ["constant", "converged", "not finite"]
+    assert mixed.status.tolist() == ["constant", "converged", "not finite"]
     assert bad.evaluations.tolist() == [0, 0]
     alone = stablegpu.fit(x, method=method, device=device)
     assert mixed.alpha[1] == pytest.approx(alone.alpha, rel=1e-6)
 
 
 def test_one_of_the_fits(device):
-    x = stable(1.5, 0.2).rvs((3, 50), random_state=1)
+    x = stable(1.5, 0.2).rvs((3, 50), rng=1)
     x[1] = 0.0
     results = stablegpu.fit(x, fixed={"beta": [0.0, 0.1, 0.2]}, device=device)
     alone = stablegpu.fit(x[2], fixed={"beta": 0.2}, device=device)
@@ -173,7 +172,7 @@ def test_one_of_the_fits(device):
 
 
 def test_results_are_values():
-    x = stable(1.5, 0.2).rvs(50, random_state=1)
+    x = stable(1.5, 0.2).rvs(50, rng=1)
     result, again = (stablegpu.fit(x, method="mcculloch", device="cpu") for _ in range(2))
     assert {result, again} == {again}
     assert pickle.loads(pickle.dumps(result)) == result
@@ -183,7 +182,7 @@ def test_results_are_values():
 
 
 def test_arrays_without_dimensions_are_observations():
-    x = stable(1.5, 0.2).rvs(50, random_state=1)
+    x = stable(1.5, 0.2).rvs(50, rng=1)
     results = stablegpu.fit([np.array(v) for v in x], method="mcculloch")
     assert results.alpha == stablegpu.fit(x, method="mcculloch").alpha
 

@@ -5,7 +5,6 @@ import pytest
 
 import stablegpu
 from stablegpu import stable
-from stablegpu.fit_results import STATUSES
 
 METHODS = ["ml", "mcculloch", "koutrouvelis", "grid", "grid2"]
 
@@ -23,7 +22,7 @@ def exact(fits, rows):
 
 
 def zeros_and_draws(zeros, others, seed=1):
-    return np.r_[np.zeros(zeros), stable(1.5, 0.0).rvs(others, random_state=seed)]
+    return np.r_[np.zeros(zeros), stable(1.5, 0.0).rvs(others, rng=seed)]
 
 
 @pytest.mark.parametrize("seeds", [(0, 1), (5, 6)])
@@ -61,7 +60,7 @@ def test_few_draws_of_a_heavy_tail_are_nowhere_more_likely(device):
 def test_samples_of_a_law_are_climbed_once(device, beta):
     """The profile of 1000 draws has one peak: second ascents would take twice the time."""
     for alpha in (0.5, 1.0, 1.6):
-        x = stable(alpha, beta, parameterization="S0").rvs((20, 1000), random_state=2)
+        x = stable(alpha, beta, parameterization="S0").rvs((20, 1000), rng=2)
         fits = stablegpu.fit(x, device=device)
         assert fits.evaluations.max() < 60
         assert np.median(fits.evaluations) < (45 if alpha == 0.5 else 14)
@@ -104,7 +103,7 @@ def test_ties_are_counted(device, size):
 
 
 def test_weights_count_as_ties(device):
-    x = stable(1.5, 0.0).rvs(50, random_state=1)
+    x = stable(1.5, 0.0).rvs(50, rng=1)
     times = np.ones(50)
     times[7] = 20.0
     weighted = stablegpu.fit(x, weights=times, device=device)
@@ -125,7 +124,7 @@ def test_half_equal_data_are_refused(device, size, method):
 def test_half_equal_sets_say_so_among_others(device):
     half, fewer = zeros_and_draws(10, 10), zeros_and_draws(9, 11)
     results = stablegpu.fit([half, fewer], device=device)
-    assert [STATUSES[s] for s in results.status] == ["constant", "converged"]
+    assert results.status.tolist() == ["constant", "converged"]
     assert np.isnan(results.alpha[0])
 
 

@@ -10,7 +10,7 @@ from stablegpu import stable
 from stablegpu._density.nodes import evaluate as nodes_evaluate
 
 # Facts: x with P(X <= x) = p ("lower") or P(X > x) = p ("upper"), S0.
-with (Path(__file__).parent / "quantile_reference.csv").open() as file:
+with (Path(__file__).parent / "data" / "quantile_reference.csv").open() as file:
     ROWS = list(csv.DictReader(file))
 
 

@@ -13,7 +13,7 @@ from hetero.cuda.driver import SIMULATOR
 from stablegpu.__main__ import main
 from stablegpu.study import STUDIES, ball_oracle, rates, true_values
 
-with (Path(__file__).parent / "density_reference.csv").open() as file:
+with (Path(__file__).parent / "data" / "density_reference.csv").open() as file:
     ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
 
 

@@ -6,7 +6,7 @@ import pytest
 import stablegpu
 from stablegpu import stable
 from stablegpu._fit import datasets
-from stablegpu.fit_results import PARAMETERS, STATUSES
+from stablegpu._parameters import PARAMETERS
 
 LAWS = [
     *((1.5, 0.5), (1.11, -0.8), (0.89, 0.9), (0.5, 0.7), (0.2, 0.2), (1.9, 0.0), (1.999, 0.9)),
@@ -20,7 +20,7 @@ def everything_fixed(law):
 
 def sample(alpha, beta, size, seed):
     law = stable(alpha, beta, 0.5, 2.0, parameterization="S0", device="cpu")
-    return law, law.rvs(size, random_state=seed)
+    return law, law.rvs(size, rng=seed)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), LAWS)
@@ -134,7 +134,7 @@ def test_standard_errors_are_those_of_the_exact_likelihood(alpha, beta):
 def test_estimates_scatter_as_their_standard_errors_say(device, alpha, beta):
     law = stable(alpha, beta, parameterization="S0")
     replicas = 400 if device == "cpu" else 2000
-    x = law.rvs((replicas, 1000), random_state=11)
+    x = law.rvs((replicas, 1000), rng=11)
     results = stablegpu.fit(x, parameterization="S0", device=device)
     assert results.converged.all()
     bound = np.diag(np.linalg.inv(1000 * stablegpu.fisher_information(alpha, beta)))
@@ -157,7 +157,7 @@ def test_several_sets_are_fitted_as_each_alone(device):
         assert ragged.alpha[k] == pytest.approx(alone.alpha, rel=1e-9)
         assert ragged.loc[k] == pytest.approx(alone.loc, rel=1e-9, abs=1e-9)
         assert ragged.loglik[k] == pytest.approx(alone.loglik, abs=1e-3)
-    assert list(ragged.sizes) == [300, 77, 5]
+    assert list(ragged.size) == [300, 77, 5]
     assert len(ragged) == 3
 
 
@@ -213,7 +213,7 @@ def test_what_counts_nothing_is_left_out(device):
     holes = np.insert(x, [0, 100, 200], np.nan)
     results = stablegpu.fit([holes, x], weights=[~np.isnan(holes), np.ones(200)], device=device)
     np.testing.assert_allclose(results.alpha, results.alpha[1], rtol=1e-9)
-    assert results.sizes.tolist() == [200, 200]
+    assert results.size.tolist() == [200, 200]
     assert results[0].status == "converged"
 
 
@@ -300,7 +300,7 @@ def test_both_parameterisations_describe_the_same_law(device):
 def test_bins_lose_next_to_nothing(device, monkeypatch, alpha):
     _, x = sample(alpha, 0.3, 30_000, 13)
     binned = stablegpu.fit(x, device=device, parameterization="S0")
-    monkeypatch.setattr(datasets, "LONGEST", 1 << 15)
+    monkeypatch.setattr(datasets, "LARGEST_SORTED_SET", 1 << 15)
     direct = stablegpu.fit(x, device="cpu", parameterization="S0")
     for name in PARAMETERS:
         off = getattr(binned, name) - getattr(direct, name)
@@ -326,7 +326,7 @@ def test_sets_that_cannot_be_fitted_say_why(device):
     rows[3, 2] = -np.inf
     rows[4, :2] = [-1.5e308, 1.5e308]
     results = stablegpu.fit(rows, device=device)
-    assert [STATUSES[s] for s in results.status] == [
+    assert results.status.tolist() == [
         *("converged", "constant", "not finite", "not finite", "too wide")
     ]
     assert np.isfinite(results.alpha).tolist() == [True, False, False, False, False]

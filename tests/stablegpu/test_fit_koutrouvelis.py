@@ -7,9 +7,9 @@ import pytest
 
 import stablegpu
 from stablegpu import stable
-from stablegpu._fit import batch
+from stablegpu._fit.koutrouvelis import estimate as koutrouvelis_estimate
 from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, eta, point, regress
-from stablegpu.fit_results import PARAMETERS
+from stablegpu._parameters import PARAMETERS
 
 
 def characteristic(t, alpha, beta, loc, scale):
@@ -63,7 +63,7 @@ def test_sets_are_fitted_as_each_alone_in_any_number_of_parts(
     parts = [law.rvs(n, random_state=n) for n in (20_000, 300, 30)]
     options = {"method": "koutrouvelis", "parameterization": parameterization, "device": device}
     ragged = stablegpu.fit(parts, **options)
-    monkeypatch.setattr(batch, "_PART", 1000)
+    monkeypatch.setattr(koutrouvelis_estimate, "PART_SIZE", 1000)
     for k, part in enumerate(parts):
         alone = stablegpu.fit(part, **options)
         for name in PARAMETERS:

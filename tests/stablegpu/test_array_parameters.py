@@ -12,7 +12,7 @@ from stablegpu._density.zeta_formulas import zeta_in_parts
 from stablegpu._parameters import zeta_parts
 from stablegpu.evaluators import NAMES, Quadrature
 
-with (Path(__file__).parent / "density_reference.csv").open() as file:
+with (Path(__file__).parent / "data" / "density_reference.csv").open() as file:
     ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
 
 TINY = 1e-290

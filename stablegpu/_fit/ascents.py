@@ -1,0 +1,173 @@
+"""Final states of the optimizer for many data sets, by each method of fitting."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stablegpu._fit import datasets
+from stablegpu._fit.arguments import BatchFit
+from stablegpu._fit.datasets import PreparedDataSets
+from stablegpu._fit.grid_search import search
+from stablegpu._fit.koutrouvelis.estimate import improve_estimates
+from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
+from stablegpu._fit.second_starts import choose
+
+OVER_SPIKE, OVER_SPIKE_OF_TIES = 4.0 / 3.0, 2.0
+"""Least alpha over the bound above which the likelihood is bounded, without equal data and with
+them. At the bound itself a spike is as likely at any scale, and a little above it still more likely
+than a distribution that fits: with a fifth of zeros among draws of alpha = 1.5 up to twice the
+bound."""
+
+_GRID_DIMENSIONS = {"grid": 4, "grid2": 2}
+
+_LARGEST_START_BETA = 0.9  # ascents start away from |beta| = 1, where a step may end; not tuned
+
+
+def final_states(
+    prepared: PreparedDataSets, lowest: np.ndarray, batch: BatchFit
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return states at the estimates of sets that can be fitted, a row for each.
+
+    And the units of location and scale. `lowest` is the least alpha of each set.
+    """
+    from stablegpu._fit.optimizer.state import RESULT, VALUE, X
+
+    workspaces = batch.workspace, batch.host_workspace
+    estimates = prepared.estimates
+    if batch.method == "koutrouvelis":
+        estimates = improve_estimates(prepared.unsorted, estimates, *workspaces)
+    units = np.ascontiguousarray(estimates[:, 2:])
+    if batch.method in _GRID_DIMENSIONS:
+        dimensions = _GRID_DIMENSIONS[batch.method]
+        return _search_grids(prepared, units, dimensions, batch), units
+    if batch.method == "ml":
+        return _maximize_likelihoods(prepared, units, lowest, batch), units
+    states = np.zeros((len(estimates), RESULT))
+    states[:, X], states[:, X + 1] = estimates[:, 0], estimates[:, 1]
+    states[:, VALUE] = np.nan
+    return states, units
+
+
+def lowest_alphas(ties: np.ndarray) -> np.ndarray:
+    """Return the least alpha of each set from the weights of equal data and of all.
+
+    If the mode is on k equal ones of n data, the likelihood has no bound for alpha below k/(n - k),
+    as the scale goes to 0.
+    """
+    share = ties[:, 0] / ties[:, 1]
+    over = np.where(ties[:, 0] > 1.0, OVER_SPIKE_OF_TIES, OVER_SPIKE)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.nan_to_num(over * share / (1.0 - share), nan=np.inf)
+    return np.clip(least, *ALPHA_RANGE)
+
+
+def _maximize_likelihoods(
+    prepared: PreparedDataSets, units: np.ndarray, lowest: np.ndarray, batch: BatchFit
+) -> np.ndarray:
+    """Return the states at the largest likelihoods, after ascents from one start or several."""
+    from stablegpu._fit.optimizer.state import LOC_IN_S1, RESULT
+
+    workspaces = batch.workspace, batch.host_workspace
+    initial, in_s1 = _initial_points(prepared.estimates, units, batch)
+    mode = batch.free | (LOC_IN_S1 if in_s1 else 0)
+    if "loc" in batch.fixed_values or "scale" in batch.fixed_values:
+        return datasets.maximize(prepared.sorted, initial, units, lowest, mode, *workspaces)
+    choices = choose.choices(lowest, batch.fixed_values)
+    result = datasets.maximize(prepared.sorted, initial, units, lowest, mode, *workspaces, choices)
+    states, peaks = result[:, :RESULT], result[:, RESULT:]
+    _climb_other_peaks(states, peaks, prepared, units, lowest, batch)
+    return states
+
+
+def _climb_other_peaks(
+    states: np.ndarray,
+    peaks: np.ndarray,
+    prepared: PreparedDataSets,
+    units: np.ndarray,
+    lowest: np.ndarray,
+    batch: BatchFit,
+) -> None:
+    """Climb the peaks of a rough profile that the first ascents have not reached, and keep the
+    better of the final states."""
+    from stablegpu._fit.optimizer.state import EVALUATIONS, LOC_IN_S1, TO_S0, TO_S1, VALUE
+    from stablegpu._fit.second_starts.formulas import ALPHA, BETA, LOC, SCALE
+
+    weights, fixed_values = prepared.ties[:, 1], batch.fixed_values
+    which, begins = choose.worth_while(peaks, weights, states, units)
+    if not which.size:
+        return
+    alpha, beta = np.minimum(begins[:, ALPHA], LARGEST_START_ALPHA), begins[:, BETA]
+    if "alpha" in fixed_values:
+        alpha = fixed_values["alpha"][which]
+    if "beta" in fixed_values:
+        beta = fixed_values["beta"][which]
+    shift = begins[:, BETA] * begins[:, SCALE] * np.tan(0.5 * np.pi * begins[:, ALPHA])
+    # A location in S1 is the first to be tried; in place of one in S0 a small alpha first tries the
+    # data that lie closest.
+    in_s1 = (alpha < TO_S0) | ("alpha" not in fixed_values)
+    in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= choose.MANY))
+    for mode, chosen in ((batch.free | LOC_IN_S1, in_s1), (batch.free, in_s0)):
+        chosen_sets = which[chosen]
+        if not chosen_sets.size:
+            continue
+        loc = begins[chosen, LOC] - (shift[chosen] if mode & LOC_IN_S1 else 0.0)
+        initial = np.stack(
+            [
+                alpha[chosen],
+                beta[chosen],
+                (loc - units[chosen_sets, 0]) / units[chosen_sets, 1],
+                np.log(begins[chosen, SCALE] / units[chosen_sets, 1]),
+            ],
+            axis=1,
+        )
+        new_states = datasets.maximize(
+            datasets.select(prepared.sorted, chosen_sets, batch.host_workspace),
+            initial,
+            units[chosen_sets],
+            lowest[chosen_sets],
+            mode,
+            batch.workspace,
+            batch.host_workspace,
+        )
+        for s, state in zip(chosen_sets, new_states, strict=True):
+            evaluations = states[s, EVALUATIONS] + state[EVALUATIONS]
+            if state[VALUE] > states[s, VALUE] or not np.isfinite(states[s, VALUE]):
+                states[s] = state
+            states[s, EVALUATIONS] = evaluations
+
+
+def _search_grids(
+    prepared: PreparedDataSets, units: np.ndarray, dimensions: int, batch: BatchFit
+) -> np.ndarray:
+    """Return the states of the most likely distributions on contracting grids."""
+    from stablegpu._fit.optimizer.state import EVALUATIONS
+
+    states, evaluations = search(
+        prepared.sorted,
+        prepared.estimates,
+        units,
+        dimensions,
+        batch.workspace,
+        batch.host_workspace,
+    )
+    states[:, EVALUATIONS] = evaluations
+    return states
+
+
+def _initial_points(
+    estimates: np.ndarray, units: np.ndarray, batch: BatchFit
+) -> tuple[np.ndarray, bool]:
+    """Return the initial points of the ascents, in units, and whether their location is S1's."""
+    fixed_values = batch.fixed_values
+    alpha = np.clip(estimates[:, 0], ALPHA_RANGE[0], LARGEST_START_ALPHA)
+    beta = np.clip(estimates[:, 1], -_LARGEST_START_BETA, _LARGEST_START_BETA)
+    alpha, beta = fixed_values.get("alpha", alpha), fixed_values.get("beta", beta)
+    loc = log_scale = np.zeros(len(estimates))
+    in_s1 = False
+    if "scale" in fixed_values:
+        log_scale = np.log(fixed_values["scale"] / units[:, 1])
+    if "loc" in fixed_values:
+        loc = (fixed_values["loc"] - units[:, 0]) / units[:, 1]
+        may_be_skewed = bool(np.any(fixed_values.get("beta", 1.0)))
+        in_s1 = batch.parameterization == "S1" and may_be_skewed
+    return np.stack([alpha, beta, loc, log_scale], axis=1), in_s1

@@ -1,0 +1,229 @@
+"""Intervals hold the truth as often as they say, and bad fits are seen."""
+
+import numpy as np
+import pytest
+
+import stablegpu
+from stablegpu import bootstrap, goodness_of_fit, inference, profile_likelihood, stable
+
+
+@pytest.fixture(scope="module")
+def result():
+    data = stable(1.5, 0.3, 1.0, 2.0, parameterization="S0").rvs(400, rng=1)
+    return stablegpu.fit(data, parameterization="S0", device="cpu")
+
+
+def test_walds_interval_is_made_of_standard_errors(result):
+    low, high = result.interval(0.95)["loc"]
+    assert 0.5 * (low + high) == pytest.approx(result.loc)
+    assert high - low == pytest.approx(2.0 * 1.959964 * result.stderr["loc"], rel=1e-6)
+    low, high = result.interval(0.9)["scale"]
+    assert low * high == pytest.approx(result.scale**2)
+    low, high = result.interval(0.9)["alpha"]
+    assert (2.0 - low) * (2.0 - high) == pytest.approx((2.0 - result.alpha) ** 2)
+    assert high - low == pytest.approx(2.0 * 1.644854 * result.stderr["alpha"], rel=0.05)
+    with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\)"):
+        result.interval(1.0)
+    rows = stablegpu.fit([result.data, result.data], parameterization="S0", device="cpu")
+    for name, ends in rows.interval(0.9).items():
+        np.testing.assert_allclose(ends, np.tile(result.interval(0.9)[name], (2, 1)).T)
+
+
+@pytest.mark.parametrize("name", ["alpha", "beta", "scale"])
+def test_the_profile_is_a_parabola_next_to_the_estimate(result, name):
+    profile = profile_likelihood(result, name, 0.95, points=9)
+    wald = result.interval(0.95)[name]
+    assert profile.high - profile.low == pytest.approx(wald[1] - wald[0], rel=0.25)
+    assert profile.drop.min() > -1e-3
+    assert profile.drop[profile.points == getattr(result, name)] == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(("alpha", "size"), [(2.0, 1000), (1.97, 1000), (1.9, 25)])
+def test_the_profile_ends_where_the_likelihood_has_fallen(alpha, size):
+    """Next to alpha = 2 the profile is far from a parabola, and may not reach the limit at all."""
+    x = stable(alpha, 0.0, parameterization="S0").rvs(size, rng=4)
+    result = stablegpu.fit(x, parameterization="S0", device="cpu")
+    profile = profile_likelihood(result, "alpha", 0.95, points=9)
+    high = profile.high
+    held = stablegpu.fit(
+        np.tile(x, (2, 1)),
+        fixed={"alpha": [profile.low, high]},
+        parameterization="S0",
+        device="cpu",
+    )
+    drop = 2.0 * (result.loglik - held.loglik)
+    assert drop[0] == pytest.approx(1.959964**2, abs=0.15)
+    assert drop[1] == pytest.approx(1.959964**2, abs=0.15) or (high == 2.0 and drop[1] < 3.85)
+    assert (np.diff(profile.points) > 0.0).all()
+
+
+def test_weights_are_as_many_observations():
+    x = stable(1.5, 0.3, parameterization="S0").rvs(150, rng=1)
+    times = np.arange(150) % 4
+    weighted = stablegpu.fit(x, weights=times, parameterization="S0", device="cpu")
+    repeated = stablegpu.fit(np.repeat(x, times), parameterization="S0", device="cpu")
+
+    def everything(result):
+        simulated = bootstrap(result, 10, rng=3)
+        yield from simulated.intervals.values()
+        yield profile_likelihood(result, "scale", points=5).interval
+        test = goodness_of_fit(result, 20, rng=3)
+        yield from (test.kolmogorov_smirnov, test.anderson_darling)
+        yield simulated.replicas.size
+
+    for results, true in zip(everything(weighted), everything(repeated), strict=True):
+        np.testing.assert_allclose(results, true, rtol=1e-5)
+    for results, true in zip(weighted.plot().axes[1:], repeated.plot().axes[1:], strict=True):
+        (results, true) = (axes.lines[0].get_xydata() for axes in (results, true))
+        middles = true[np.cumsum(times[times > 0][np.argsort(x[times > 0])]) - 1, 1]
+        np.testing.assert_allclose(
+            results[:, 1], middles, atol=0.01
+        )  # about slightly other medians
+    shares = stablegpu.fit(x, weights=times / times.sum(), device="cpu")
+    for function in (bootstrap, goodness_of_fit):
+        with pytest.raises(ValueError, match="weights must be whole numbers"):
+            function(shares)
+    many = stablegpu.fit(x, weights=times * 1e14, device="cpu")
+    for function in (bootstrap, goodness_of_fit):
+        with pytest.raises(ValueError, match="observations, too many for samples"):
+            function(many)
+
+
+def test_samples_may_come_in_parts(result, monkeypatch):
+    monkeypatch.setattr(inference, "_LARGEST_PART", 7 * result.size)
+    assert np.unique(bootstrap(result, 20, rng=2).replicas.alpha).size == 20
+    results = goodness_of_fit(result, 19, rng=2)
+    share = 20.0 * results.kolmogorov_smirnov.pvalue
+    assert share == pytest.approx(round(share))
+    assert results.replicas == 19
+
+
+def test_what_intervals_need(result):
+    rows = stablegpu.fit([result.data, result.data], device="cpu")
+    for function in (bootstrap, goodness_of_fit):
+        with pytest.raises(TypeError, match="fit that data set alone"):
+            function(rows[0])
+        with pytest.raises(TypeError, match="replicas must be an integer"):
+            function(result, 2.5)
+        with pytest.raises(ValueError, match="replicas must be an integer >= 1"):
+            function(result, 0)
+    with pytest.raises(TypeError, match="fit that data set alone"):
+        profile_likelihood(rows, "alpha")
+    with pytest.raises(TypeError, match="fit that data set alone"):
+        rows[1].plot()
+    with pytest.raises(ValueError, match="points must be an integer >= 2"):
+        profile_likelihood(result, "alpha", points=1)
+    quick = stablegpu.fit(result.data, method="mcculloch", device="cpu")
+    with pytest.raises(ValueError, match="method='ml'"):
+        profile_likelihood(quick, "alpha")
+
+
+def test_what_was_fixed_stays_fixed(result):
+    held = stablegpu.fit(result.data, parameterization="S0", fixed={"beta": 0.0}, device="cpu")
+    assert (held.fixed, held.free) == ({"beta": 0.0}, 3)
+    results = bootstrap(held, 20, rng=2)
+    assert (results.replicas.beta == 0.0).all()
+    assert results.intervals["beta"] == (0.0, 0.0)
+    assert np.ptp(results.replicas.alpha) > 0.0
+    profile = profile_likelihood(held, "alpha", points=5)
+    assert profile.drop[profile.points == held.alpha] == pytest.approx(0.0, abs=1e-3)
+    with pytest.raises(ValueError, match="was fixed"):
+        profile_likelihood(held, "beta")
+
+
+def test_a_wrong_fixed_parameter_is_seen():
+    """Simulated samples are fitted with it fixed too: their statistics are those of such fits."""
+    data = stable(1.3, 0.9, parameterization="S0").rvs(600, rng=1)
+    held = stablegpu.fit(data, parameterization="S0", fixed={"beta": -0.5}, device="cpu")
+    assert goodness_of_fit(held, 60, rng=3).anderson_darling.pvalue < 0.05
+    quick = stablegpu.fit(data, method="mcculloch", parameterization="S0", device="cpu")
+    assert bootstrap(quick, 20, rng=2).replicas.method == "mcculloch"
+
+
+@pytest.mark.statistical
+def test_simulated_intervals_are_near_walds(result):
+    results = bootstrap(result, 200, rng=2)
+    assert results.replicas.converged.all()
+    for name, (low, high) in result.interval().items():
+        ends = results.intervals[name]
+        assert ends[1] - ends[0] == pytest.approx(high - low, rel=0.35)
+
+
+@pytest.mark.statistical
+def test_goodness_tells_fits_from_misfits(result):
+    good = goodness_of_fit(result, 60, rng=3)
+    assert good.kolmogorov_smirnov.pvalue > 0.05
+    assert good.anderson_darling.pvalue > 0.05
+    x = np.random.default_rng(4).normal(size=400)
+    x[:200] += 8.0  # two humps
+    bad = goodness_of_fit(stablegpu.fit(x, device="cpu"), 60, rng=3)
+    assert bad.kolmogorov_smirnov.pvalue < 0.05
+    assert bad.anderson_darling.pvalue < 0.05
+
+
+def test_the_plot_shows_the_data_on_the_diagonals(result, tmp_path):
+    figure = result.plot()
+    density, quantiles, probabilities = figure.axes
+    assert density.get_yscale() == "log"
+    for axes, off in ((quantiles, 0.5), (probabilities, 0.1)):
+        x, y = axes.lines[0].get_data()
+        assert x.size == result.size
+        assert np.median(np.abs(x - y)) < off
+    figure.savefig(tmp_path / "fit.png")
+    assert (tmp_path / "fit.png").stat().st_size > 5000
+
+
+def test_a_progress_bar_changes_no_sample(result, capsys):
+    plain, shown = (bootstrap(result, 45, rng=5, progress=p) for p in (False, True))
+    np.testing.assert_array_equal(plain.replicas.alpha, shown.replicas.alpha)
+    assert len(shown.replicas) == 45
+    assert capsys.readouterr().out == ""
+
+
+def test_old_names_and_results_warn(result):
+    with pytest.warns(DeprecationWarning, match="now stablegpu.profile_likelihood"):
+        old = inference.profile
+    with pytest.warns(DeprecationWarning, match="interval, points and drop"):
+        (low, high), points, drop = old(result, "alpha", points=3)
+    assert low < result.alpha < high
+    assert points.shape == drop.shape
+    with pytest.warns(DeprecationWarning, match="random_state of bootstrap"):
+        new = bootstrap(result, 5, random_state=1)
+    with pytest.warns(DeprecationWarning, match="intervals and replicas"):
+        intervals, fits = new
+    assert intervals == new.intervals
+    with pytest.warns(DeprecationWarning, match="is now size"):
+        assert fits.sizes is fits.size
+    with pytest.warns(DeprecationWarning, match="now stablegpu.goodness_of_fit"):
+        old = inference.goodness
+    test = old(result, 5, rng=1)
+    with pytest.warns(DeprecationWarning, match="attribute kolmogorov_smirnov"):
+        assert test["ks"] == test.kolmogorov_smirnov
+
+
+def test_results_show_themselves(result):
+    fits = stablegpu.fit(np.stack([result.data] * 12), device="cpu")
+    assert repr(fits).startswith("<FitResults of 12 data sets, method='ml'")
+    for shown, words in (
+        (result, ["standard error", "alpha", "converged"]),
+        (fits, ["12 data sets", "converged", "..."]),
+        (result.distribution, ["Stable distribution", "loc (S0)"]),
+        (result.distribution.evaluate([0.0]), ["logpdf"]),
+        (bootstrap(result, 5, rng=1), ["95 % intervals by 5 replicas"]),
+        (profile_likelihood(result, "alpha", points=3), ["alpha", "profile"]),
+        (goodness_of_fit(result, 5, rng=1), ["Anderson-Darling"]),
+    ):
+        html = shown._repr_html_()
+        assert html.startswith("<table>")
+        assert all(word in html for word in words)
+
+
+def test_one_and_many_results_have_the_same_attributes(result):
+    fits = stablegpu.fit(
+        np.stack([result.data, 0.0 * result.data]), fixed={"beta": 0.1}, device="cpu"
+    )
+    assert fits.status.tolist() == ["converged", "constant"]
+    assert fits.converged.tolist() == [fit.converged for fit in fits] == [True, False]
+    assert fits.message.tolist() == [fit.message for fit in fits]
+    assert fits.size.tolist() == [fit.size for fit in fits]
+    assert {name: values[0] for name, values in fits.fixed.items()} == fits[0].fixed

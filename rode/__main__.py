@@ -1,26 +1,34 @@
-"""`python -m rode study [WHAT ...]` and `quality`: experiments of Riesinger (2017), run here."""
+"""`python -m rode study|quality [options]`: experiments of Riesinger (2017) on this machine."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from hetero.command_line import command_parser, run_command
-from hetero.measurement.studies import add_arguments, run_chosen
+from hetero.measurement.studies import add_arguments, add_options, run_chosen
 from rode.study import STUDIES
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = command_parser("rode", __doc__)
-    parser.add_argument("verb", choices=["study", "quality"])
-    add_arguments(parser, STUDIES)
+    """Run the command line and return the exit code."""
+    parser = command_parser("rode", __doc__ or "")
+    subcommands = parser.add_subparsers(required=True, metavar="study|quality")
+    text = "repeat the experiments on normal numbers, paths, solvers and orders"
+    study = subcommands.add_parser("study", help=text, description=text)
+    add_arguments(study, STUDIES)
+    text = "test the distribution of the normal numbers"
+    quality = subcommands.add_parser("quality", help=text, description=text)
+    add_options(quality)
+    quality.set_defaults(what=["quality"])
     options = parser.parse_args(argv)
-    if options.verb == "quality":
-        if options.what:
-            parser.error("quality takes no WHAT")
-        options.what = ["quality"]
+    return run_command(parser.prog, lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run the chosen studies and return the exit code."""
     # Long enough to hide what a call on a GPU prepares behind the calls before it.
-    sample = 2e-3 if options.quick else 2e-2
-    return run_command(parser.prog, lambda: run_chosen(options, STUDIES, sample=sample))
+    return run_chosen(options, STUDIES, sample=2e-3 if options.quick else 2e-2)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import sys
 
 from hetero.command_line import command_parser, run_command
 from hetero.measurement.studies import add_arguments, run_chosen
-from stablegpu.study import STUDIES
+from stablegpu.study import STUDIES, Study
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -25,8 +25,6 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the chosen studies and return the exit code."""
-    from stablegpu.study.report import Study
-
     return run_chosen(options, STUDIES, Study, processes=options.processes)
 
 

@@ -101,6 +101,11 @@ def add_arguments(parser: argparse.ArgumentParser, modules: dict[str, str]) -> N
 
     help = f"of {', '.join(modules)}; all if left out"
     parser.add_argument("what", nargs="*", default=[], metavar="WHAT", type=check_name, help=help)
+    add_options(parser)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add --device, --out and --quick to a command that runs studies."""
     parser.add_argument("--device", default="auto", help="auto (a GPU if usable), cpu, cuda:1")
     parser.add_argument("--out", type=Path, default=Path("out/study"), help="folder for results")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")

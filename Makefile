@@ -16,6 +16,7 @@ test: $(VENV)/installed-dev
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 # Installs every extra on every Python at hand and compiles a kernel there.
 check-pythons:

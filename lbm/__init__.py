@@ -1,8 +1,33 @@
 """D3Q19 lattice Boltzmann flows on the CPU, on NVIDIA GPUs and on both at once."""
 
+from typing import TYPE_CHECKING
+
 from hetero.lazy import lazy_attributes
 from hetero.moved import redirect_modules
 from hetero.version import VERSION as __version__
+
+if TYPE_CHECKING:  # for type checkers: the names are imported at their first use
+    from lbm import flows as flows
+    from lbm import geometry as geometry
+    from lbm._model.problem import Collision as Collision
+    from lbm.boundaries import Condition as Condition
+    from lbm.boundaries import FreeSlip as FreeSlip
+    from lbm.boundaries import MovingWall as MovingWall
+    from lbm.boundaries import NoSlip as NoSlip
+    from lbm.boundaries import Periodic as Periodic
+    from lbm.boundaries import PressureOutlet as PressureOutlet
+    from lbm.boundaries import Solid as Solid
+    from lbm.boundaries import VelocityInlet as VelocityInlet
+    from lbm.callbacks import Every as Every
+    from lbm.callbacks import Probe as Probe
+    from lbm.callbacks import Statistics as Statistics
+    from lbm.callbacks import SteadyState as SteadyState
+    from lbm.collisions.bgk import BGK as BGK
+    from lbm.collisions.trt import TRT as TRT
+    from lbm.errors import CheckpointError as CheckpointError
+    from lbm.errors import UnstableError as UnstableError
+    from lbm.simulation import Simulation as Simulation
+    from lbm.units import Units as Units
 
 __getattr__, __dir__, __all__ = lazy_attributes(
     __name__,

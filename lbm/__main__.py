@@ -109,10 +109,10 @@ def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
                         help="walls in the domain: none, its faces, or solids too")  # fmt: skip
 
 
-def _positive(number_type: Callable) -> Callable:
+def _positive(number_type: Callable[[str], float]) -> Callable[[str], float]:
     """Return a parser of positive numbers for the command line."""
 
-    def parse(text: str):
+    def parse(text: str) -> float:
         value = number_type(text)
         if not 0 < value < math.inf:
             raise argparse.ArgumentTypeError(f"must be positive, got {text}")
@@ -163,7 +163,7 @@ def _sphere(options: argparse.Namespace) -> int:
 def _terrain(options: argparse.Namespace) -> int:
     from lbm.flows import terrain
 
-    size = {"height": 16, "stride": 16} if options.quick else {}
+    size: dict[str, Any] = {"height": 16, "stride": 16} if options.quick else {}
     s = terrain(**size, **_simulation_options(options)).simulation
     s.run(50 if options.quick else options.steps, progress=True)
     print(

@@ -6,9 +6,9 @@ one into the same cell, so that walls stand half-way between cells. Any cell may
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,17 +21,17 @@ MAX_SPEED = 0.3
 """Largest speed of a wall or an inlet in cells/step, about half of the speed of sound (0.577)."""
 
 
-def check_vector(name: str, value: object) -> tuple[float, float, float]:
+def check_vector(name: str, value: Any) -> tuple[float, float, float]:
     """Return `value` as three finite floats."""
     if isinstance(value, str) or not np.iterable(value):
         raise TypeError(f"{name} must hold three numbers, got {value!r}")
-    numbers = tuple(check_finite(name, x) for x in value)
+    numbers = [check_finite(name, x) for x in value]
     if len(numbers) != 3:
         raise ValueError(f"{name} must hold three numbers, got {value!r}")
-    return numbers
+    return numbers[0], numbers[1], numbers[2]
 
 
-def _check_velocity(value) -> tuple[float, float, float]:
+def _check_velocity(value: object) -> tuple[float, float, float]:
     """Return `value` as a velocity, if its speed is at most MAX_SPEED."""
     u = check_vector("velocity", value)
     speed = float(np.hypot(np.hypot(u[0], u[1]), u[2]))
@@ -73,7 +73,7 @@ class MovingWall:
     velocity: tuple[float, float, float]
     rank: ClassVar[int] = 1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "velocity", _check_velocity(self.velocity))
 
     def parameters(self) -> tuple[float, ...]:
@@ -100,7 +100,7 @@ class PressureOutlet:
     rho: float = 1.0
     rank: ClassVar[int] = 3
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "rho", check_in_range("rho", self.rho, *DENSITY_RANGE))
 
     def parameters(self) -> tuple[float, ...]:
@@ -124,9 +124,12 @@ class FreeSlip:
         return 0.0, 0.0, 0.0, 0.0, 0.0
 
 
-Condition = Periodic | NoSlip | MovingWall | PressureOutlet | FreeSlip
-"""A boundary condition. `parameters()` returns (is an outlet, rho - 1, ux, uy, uz); where several
-meet at an edge, that with the lowest `rank` wins."""
+WallCondition = NoSlip | MovingWall | PressureOutlet | FreeSlip
+"""A condition that changes what fluid cells beside it receive. `parameters()` returns
+(is an outlet, rho - 1, ux, uy, uz); where several meet at an edge, the lowest `rank` wins."""
+
+Condition = Periodic | WallCondition
+"""A condition at a face of the domain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +143,9 @@ class Solid:
     """
 
     cells: np.ndarray
-    condition: Condition = NoSlip()
+    condition: WallCondition = NoSlip()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         cells = np.asarray(self.cells)
         if cells.ndim != 3 or cells.dtype != bool:
             raise TypeError(
@@ -171,7 +174,7 @@ def split_boundaries(
     """
     if not isinstance(boundaries, Mapping | None):
         raise TypeError(f"boundaries must map faces to conditions, got {boundaries!r}")
-    faces: dict[str, object] = {}
+    faces: dict[str, Condition] = {}
     solids: dict[str, Solid] = {}
     for key, value in (boundaries or {}).items():
         if isinstance(value, Solid):
@@ -209,7 +212,11 @@ def split_boundaries(
     return conditions, solids
 
 
-def require_outlet(faces: tuple, solids: dict[str, Solid], inflow: Callable) -> None:
+def require_outlet(
+    faces: Sequence[Condition],
+    solids: Mapping[str, Solid],
+    inflow: Callable[[], tuple[float, float]],
+) -> None:
     """Raise ValueError if inlets would fill or empty a domain without an outlet.
 
     `inflow()` returns the mass that walls bring in per step, and the sum of all amounts.

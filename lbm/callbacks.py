@@ -6,7 +6,7 @@ A callback is called with the simulation every `every` steps; a true return valu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,8 +36,9 @@ class Statistics:
     def __init__(self, every: int = 10, start: int = 0):
         self.every, self.start = check_integer("every", every, 1), check_integer("start", start)
         self.samples = 0
-        self._settings: tuple | None = None
-        self._accumulators: dict = {}
+        self._settings: tuple[object, ...] | None = None
+        self._shape = (0, 0, 0)
+        self._accumulators: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def __call__(self, simulation: Simulation) -> None:
         if simulation.steps < self.start:
@@ -49,7 +50,7 @@ class Statistics:
                 f"these statistics belong to a simulation with shape, precision, device and ratio "
                 f"{self._settings}, not {settings}: use a new lbm.Statistics"
             )
-        self._settings = settings
+        self._settings, self._shape = settings, simulation.shape
         self.samples += 1
         for z0, y0, engine, data in simulation.domain.read_moments(simulation.steps):
             key = z0, y0, data.shape, data.dtype
@@ -63,8 +64,8 @@ class Statistics:
         """Return the means (index 0) or the sums of squares (1) in host memory, times `scale`."""
         if not self.samples:
             raise ValueError("there are no samples yet: run further, or lower `start`")
-        nx, ny, nz = self._settings[0]
-        out = np.empty((4, nz, ny, nx), next(iter(self._accumulators))[-1])
+        nx, ny, nz = self._shape
+        out: np.ndarray = np.empty((4, nz, ny, nx), next(iter(self._accumulators))[-1])
         for (z0, y0, shape, _), (engine, *arrays) in self._accumulators.items():
             data = engine.to_host(arrays[index]).reshape(shape)
             out[:, z0 : z0 + shape[1], y0 : y0 + shape[2]] = data * scale
@@ -112,7 +113,9 @@ class Probe:
 
     def __init__(self, cells: Sequence[Sequence[int]], every: int = 1):
         self.cells = [_check_cell(c) for c in cells]
-        self.every, self.steps, self.values = check_integer("every", every, 1), [], []
+        self.every = check_integer("every", every, 1)
+        self.steps: list[int] = []
+        self.values: list[np.ndarray] = []
 
     def __call__(self, simulation: Simulation) -> None:
         rows = []
@@ -129,7 +132,7 @@ class Probe:
         self.values.append(np.array(rows))
 
 
-def _check_cell(cell) -> tuple[int, ...]:
+def _check_cell(cell: Any) -> tuple[int, ...]:
     if not np.iterable(cell) or len(checked := tuple(check_integer("cells", c) for c in cell)) != 3:
         raise ValueError(f"cells must hold triples (x, y, z), got {cell!r}")
     return checked
@@ -152,7 +155,8 @@ class SteadyState:
     def __init__(self, tolerance: float = 1e-6, every: int = 1000):
         self.tolerance = check_in_range("tolerance", tolerance, 0.0, 1.0, closed="neither")
         self.every = check_integer("every", every, 1)
-        self.change, self.reached, self._last = float("inf"), False, None
+        self.change, self.reached = float("inf"), False
+        self._last: np.ndarray | None = None
 
     def __call__(self, simulation: Simulation) -> bool:
         u = simulation.u

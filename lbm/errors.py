@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class UnstableError(RuntimeError):
     """The flow has become NaN or too fast; the message names the cell and remedies.
@@ -19,7 +21,7 @@ class UnstableError(RuntimeError):
         super().__init__(message)
         self.step, self.cell = step, cell
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (*self.args, self.step, self.cell)
 
 

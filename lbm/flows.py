@@ -288,8 +288,8 @@ def terrain(
     """
     from matplotlib.cbook import get_sample_data
 
-    data: Any
-    with get_sample_data("jacksboro_fault_dem.npz") as data:
+    file: Any = get_sample_data("jacksboro_fault_dem.npz")
+    with file as data:
         elevation = np.asarray(data["elevation"], np.float64)[::stride, ::stride].T
     nx, nz = (2 * (n // 2) for n in elevation.shape)
     elevation = elevation[:nx, :nz]

@@ -12,7 +12,8 @@ from lbm.boundaries import check_vector
 
 def centres(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the coordinates of the centres of the cells, in cells, ready to broadcast."""
-    return np.ogrid[tuple(slice(0.5, n) for n in shape)]
+    x, y, z = np.ogrid[tuple(slice(0.5, n) for n in shape)]
+    return x, y, z
 
 
 def sphere(shape: tuple[int, int, int], centre: Sequence[float], radius: float) -> np.ndarray:

@@ -7,22 +7,30 @@ the description of boundary conditions with the rest of the package, and nothing
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lbm import boundaries as b
 from lbm._model.lattice import OPPOSITE, C, Q, W
 
+if TYPE_CHECKING:
+    from lbm._model.problem import Collision
 
-def _is_slip(condition) -> bool:
+_Entry = tuple[b.WallCondition, tuple[int, ...]]
+"""A condition, and the axes in which it mirrors."""
+
+
+def _is_slip(condition: b.Condition) -> bool:
     return isinstance(condition, b.FreeSlip)
 
 
-def _is_open(condition) -> bool:
+def _is_open(condition: b.Condition) -> bool:
     return isinstance(condition, b.VelocityInlet | b.PressureOutlet)
 
 
-def equilibrium(rho, u):
+def equilibrium(rho: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Return the equilibrium (Riesinger 2017, equation 13.4, with u.u in its last term).
 
     rho is an array [x, y, z], u an array [c, x, y, z].
@@ -43,7 +51,13 @@ class Reference:
     shape, collision, boundaries, force : the same as for `Simulation`
     """
 
-    def __init__(self, shape, collision, boundaries=None, force=(0.0, 0.0, 0.0)):
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        collision: Collision,
+        boundaries: Mapping[str, b.Condition | b.Solid] | None = None,
+        force: Sequence[float] = (0.0, 0.0, 0.0),
+    ):
         self.shape, self.collision = shape, collision
         self.force = np.asarray(force, float)
         self.faces, self.solids = b.split_boundaries(boundaries)
@@ -51,9 +65,9 @@ class Reference:
         self.fluid = self.labels[1:-1, 1:-1, 1:-1] == 0
         self.set(np.ones(shape), np.zeros((3, *shape)))
 
-    def _label_cells(self):
+    def _label_cells(self) -> np.ndarray:
         """Label all cells and a layer around them with indices of `conditions`; 0 is fluid."""
-        self.conditions = [None]
+        self.conditions: list[_Entry] = [(b.NoSlip(), ())]  # entry 0, of fluid, is not used
         labels = np.zeros(tuple(n + 2 for n in self.shape), int)
         inside = np.zeros(self.shape, int)
         for solid in self.solids.values():
@@ -66,7 +80,7 @@ class Reference:
             if not any(end):
                 continue
             region = tuple({-1: slice(0, 1), 0: slice(1, -1), 1: slice(-1, None)}[e] for e in end)
-            walls = [self.faces[2 * a + (end[a] > 0)] for a in crossed]
+            walls: list[Any] = [self.faces[2 * a + (end[a] > 0)] for a in crossed]
             if len(crossed) > 1:
                 self.conditions.append(self._at_edge(walls, crossed))
                 labels[region] = len(self.conditions) - 1
@@ -79,7 +93,7 @@ class Reference:
             labels[region] = self._behind(beside, crossed[0], walls[0]) if crossed else beside
         return labels
 
-    def _at_edge(self, walls, crossed):
+    def _at_edge(self, walls: Sequence[b.WallCondition], crossed: Sequence[int]) -> _Entry:
         """Return (condition, axes in which it mirrors) behind one or more faces."""
         slip = tuple(a for a, wall in zip(crossed, walls, strict=True) if _is_slip(wall))
         others = [wall for wall in walls if not _is_slip(wall)]
@@ -89,33 +103,33 @@ class Reference:
         closed = len(walls) > 1 and not any(map(_is_open, walls))
         return (b.NoSlip() if closed else strongest), ()
 
-    def _behind(self, beside, axis, face):
+    def _behind(self, beside: np.ndarray, axis: int, face: b.WallCondition) -> np.ndarray:
         """Return the labels behind a face; `beside` has those of the cells before it."""
         labels = np.empty_like(beside)
         for k in np.unique(beside):
-            entry = face, ((axis,) if _is_slip(face) else ())
+            entry: _Entry = face, ((axis,) if _is_slip(face) else ())
             if k:
                 solid = self.conditions[k][0]
-                entry = self._at_edge([face, solid], [axis, None])
+                entry = self._at_edge([face, solid], [axis, -1])  # a solid has no axis
                 if isinstance(solid, b.MovingWall) and not _is_open(face) and not _is_open(solid):
-                    along = [0.0 if a == axis else v for a, v in enumerate(solid.velocity)]
-                    entry = b.MovingWall(along), ()
+                    x, y, z = (0.0 if a == axis else v for a, v in enumerate(solid.velocity))
+                    entry = b.MovingWall((x, y, z)), ()
             self.conditions.append(entry)
             labels[beside == k] = len(self.conditions) - 1
         return labels
 
-    def set(self, rho, u):
+    def set(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start from the equilibrium; u includes half of the force's impulse."""
         self.f = equilibrium(rho, u - 0.5 * self.force[:, None, None, None] / rho)
 
-    def moments(self):
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Return rho and u; solid cells have density 1 and velocity 0."""
         rho = self.f.sum(axis=0)
         j = np.stack([sum(C[q][a] * self.f[q] for q in range(Q)) for a in range(3)])
         u = (j + 0.5 * self.force[:, None, None, None]) / rho
         return np.where(self.fluid, rho, 1.0), np.where(self.fluid, u, 0.0)
 
-    def collide(self):
+    def collide(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the populations after the collision, and the velocity that it has used."""
         rho, u = self.moments()
         e = equilibrium(rho, u)
@@ -136,7 +150,7 @@ class Reference:
         after += (1 - 0.5 / tau) * s_even + (1 - 0.5 / odd_tau) * s_odd
         return after, u
 
-    def step(self):
+    def step(self) -> None:
         """Do one step: collide, stream, and reflect at walls."""
         after, u = self.collide()
         for q in range(Q):
@@ -150,15 +164,17 @@ class Reference:
                 if slip:
                     self._mirror(q, after, cells, slip)
 
-    def _mirror(self, q, after, cells, slip):
+    def _mirror(self, q: int, after: np.ndarray, cells: np.ndarray, slip: tuple[int, ...]) -> None:
         """Send back the mirror image of q in those cells in which that is mirrored as well."""
         image = C.index(tuple(c if a in slip else -c for a, c in enumerate(C[q])))
         ends = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[image], self.shape, strict=True))
-        same = [k for k, entry in enumerate(self.conditions) if entry and entry[1] == slip]
+        same = [k for k, entry in enumerate(self.conditions) if k and entry[1] == slip]
         mirrored = cells & np.isin(self.labels[ends], same)
         self.f[OPPOSITE[q]][mirrored] = after[image][mirrored]
 
-    def _reflected(self, q, f, u, condition):
+    def _reflected(
+        self, q: int, f: np.ndarray, u: np.ndarray, condition: b.WallCondition
+    ) -> np.ndarray:
         """Return what a wall sends back for the populations f that move with c_q."""
         c = np.array(C[q], float)
         if isinstance(condition, b.PressureOutlet):

@@ -143,7 +143,7 @@ class Units:
         return _convert_one(scaled)
 
 
-def _positive(name: str, value) -> float:
+def _positive(name: str, value: float) -> float:
     value = check_finite(name, value)
     if value <= 0.0:
         raise ValueError(f"{name} must be positive, got {value!r}")

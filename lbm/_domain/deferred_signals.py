@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from typing import Any
 
 _DEFERRED = (signal.SIGINT, signal.SIGTERM)
 
@@ -20,8 +21,8 @@ class DeferredSignals:
     """
 
     def __enter__(self) -> DeferredSignals:
-        self._pending: list[tuple] = []
-        self._handlers: dict = {}
+        self._pending: list[tuple[Any, ...]] = []
+        self._handlers: dict[signal.Signals, Any] = {}
         if threading.current_thread() is threading.main_thread():
             for number in _DEFERRED:
                 if callable(handler := signal.getsignal(number)):
@@ -29,7 +30,7 @@ class DeferredSignals:
                     signal.signal(number, lambda *arguments: self._pending.append(arguments))
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: object) -> None:
         while self._handlers:
             signal.signal(*self._handlers.popitem())
         while self._pending:

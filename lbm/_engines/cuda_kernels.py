@@ -252,6 +252,4 @@ def make_kernel(
     head, end_of_head, body = source.partition("):\n")
     constants = "".join(f"    {n} = cuda.const.array_like({n}_)\n" for n in used)
     names |= {f"{n}_": tables[n] for n in used}
-    return kernel(
-        compile_source(operation, f"{head}{end_of_head}{constants}{body}", names)
-    )
+    return kernel(compile_source(operation, f"{head}{end_of_head}{constants}{body}", names))

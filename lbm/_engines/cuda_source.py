@@ -15,6 +15,8 @@ with the populations in local memory: written out it would take longer to compil
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lbm._model.lattice import Q
 from lbm._model.streaming_patterns import Access, Address
 from lbm._model.wall_links import FROM, INTO, SOLID_CLASS, SPECIAL
@@ -247,7 +249,7 @@ class KernelSource:
         condition = f"if class_{lane} != {SOLID_CLASS}: " if partly_solid else ""
         self.add(f"{condition}target_cells[{slot}, {index}] = encode(g{q}_{lane})", depth=2)
 
-    def _store_words(self, populations, depth: int) -> None:
+    def _store_words(self, populations: Iterable[int], depth: int) -> None:
         for q in populations:
             address = self.access.store[q]
             word = f"encode(g{q}_0)"

@@ -7,24 +7,26 @@ uses the decorators `per_population` and `per_pair` and never sees the text.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 from hetero.codegen import compile_source
 from hetero.jit import FUSED, scalar
 from lbm._model.lattice import PAIRS, Q
 
 
-def inlined(function):
+def inlined(function: Callable[..., Any]) -> Any:
     """Compile a formula that is always inlined, so that loops around it vectorise on the CPU."""
     return scalar(function, forceinline=True, fastmath=FUSED)
 
 
-def per_population(populations: int):
+def per_population(populations: int) -> Callable[[Callable[..., Any]], Any]:
     """Make a decorator that applies a scalar formula to every population.
 
     The first `populations` arguments of the formula become tuples of 19; the others stay scalars.
     """
 
-    def decorate(formula):
+    def decorate(formula: Callable[..., Any]) -> Any:
         names = list(inspect.signature(formula).parameters)
         scalars = names[populations:]
         calls = (
@@ -37,7 +39,7 @@ def per_population(populations: int):
     return decorate
 
 
-def per_pair(formula):
+def per_pair(formula: Callable[..., Any]) -> Any:
     """Apply a formula of a population, its opposite and their equilibria to every pair.
 
     formula(f, g, even, odd, *rates) returns the new f and g, whose equilibria are even + odd and

@@ -16,6 +16,7 @@ from lbm.collisions.bgk import BGK
 from lbm.errors import UnstableError
 
 if TYPE_CHECKING:
+    from lbm._model.problem import Collision
     from lbm.simulation import Simulation
 
 
@@ -169,7 +170,7 @@ def suggest_remedy(simulation: Simulation) -> str:
     is_open = any(isinstance(c, VelocityInlet | PressureOutlet) for c in conditions)
     speeds = [math.hypot(*c.velocity) for c in conditions if isinstance(c, MovingWall)]
     limits = WITH_OPEN_ENDS if is_open else BETWEEN_WALLS
-    best = max(limits, key=limits.get)
+    best = max(limits, key=lambda magic: limits[magic])
     boundaries = "inlets or outlets" if is_open else "walls only"
     cell_reynolds = 3.0 * max(speeds, default=0.0) / (tau - 0.5)
     better = best
@@ -190,7 +191,7 @@ def suggest_remedy(simulation: Simulation) -> str:
     )
 
 
-def _magic(collision) -> float | None:
+def _magic(collision: Collision) -> float | None:
     """Return the magic number of an operator, or None if it is unknown."""
     if isinstance(collision, BGK):
         return (collision.tau - 0.5) ** 2

@@ -14,9 +14,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def _hash_walls(problem: Problem) -> str:
     return digest.hexdigest()
 
 
-def _make_header(simulation: Simulation) -> dict:
+def _make_header(simulation: Simulation) -> dict[str, Any]:
     p = simulation.problem
     return {
         "shape": list(simulation.shape),
@@ -70,7 +70,7 @@ def save(simulation: Simulation, path: str | Path) -> Path:
     text = json.dumps(header).encode()
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
     with replace_atomically(path) as part, part.open("wb") as file:
-        start = MAGIC, len(text).to_bytes(8, "little"), text
+        start: tuple[bytes | memoryview, ...] = MAGIC, len(text).to_bytes(8, "little"), text
         for chunk in itertools.chain(start, _read_slabs(simulation, header)):
             digest.update(chunk)
             file.write(chunk)
@@ -78,7 +78,7 @@ def save(simulation: Simulation, path: str | Path) -> Path:
     return path
 
 
-def _read_slabs(simulation: Simulation, header: dict) -> Iterator[memoryview]:
+def _read_slabs(simulation: Simulation, header: dict[str, Any]) -> Iterator[bytes | memoryview]:
     """Yield the populations slab by slab; raise UnstableError if they are not finite."""
     for z0, z1 in _slab_ranges(header):
         slab = np.ascontiguousarray(
@@ -103,7 +103,7 @@ def _first_not_finite(slab: np.ndarray, z0: int) -> tuple[int, int, int] | None:
     return int(x), int(y), int(z) + z0
 
 
-def _slab_ranges(header: dict) -> list[tuple[int, int]]:
+def _slab_ranges(header: dict[str, Any]) -> list[tuple[int, int]]:
     nz, thickness = header["shape"][2], header["slab"]
     return [(z, min(z + thickness, nz)) for z in range(0, nz, thickness)]
 
@@ -133,7 +133,7 @@ def restore(simulation: Simulation, path: str | Path) -> None:
     if len(data) - _DIGEST_BYTES - begin - size != Q * nx * ny * nz * T.itemsize:
         raise CheckpointError(f"{path} is too short or too long for its shape")
 
-    def slabs():
+    def slabs() -> Iterator[tuple[int, np.ndarray]]:
         offset = begin + size
         for z0, z1 in _slab_ranges(header):
             count = Q * (z1 - z0) * ny * nx
@@ -148,7 +148,7 @@ def restore(simulation: Simulation, path: str | Path) -> None:
     simulation.mark_changed(header["steps"])
 
 
-def _parse_header(path: Path, text: bytes) -> dict:
+def _parse_header(path: Path, text: bytes) -> dict[str, Any]:
     """Return the header, if all its fields are present and valid."""
     try:
         header = json.loads(text)
@@ -166,16 +166,19 @@ def _parse_header(path: Path, text: bytes) -> dict:
     return header
 
 
-def _is_integer(value, least: int) -> bool:
-    return type(value) is int and least <= value < 1 << 63
+_Field = tuple[Callable[[Any], bool], str]
 
 
-def _is_three(value, is_valid) -> bool:
+def _is_integer(value: object, least: int) -> bool:
+    return isinstance(value, int) and type(value) is int and least <= value < 1 << 63
+
+
+def _is_three(value: object, is_valid: Callable[[Any], bool]) -> bool:
     return isinstance(value, list) and len(value) == 3 and all(map(is_valid, value))
 
 
-_TEXT = (lambda value: isinstance(value, str)), "a string"
-_FIELDS = {
+_TEXT: _Field = (lambda value: isinstance(value, str)), "a string"
+_FIELDS: dict[str, _Field] = {
     "shape": (lambda v: _is_three(v, lambda n: _is_integer(n, 1)), "three positive integers"),
     "steps": (lambda v: _is_integer(v, 0), "an integer of at least 0"),
     "slab": (lambda v: _is_integer(v, 1), "an integer of at least 1"),
@@ -195,7 +198,8 @@ def _verify_file(path: Path) -> memoryview:
         raise FileNotFoundError(f"the checkpoint {path} does not exist")
     if path.stat().st_size <= len(MAGIC) + 8 + _DIGEST_BYTES:
         raise CheckpointError(f"{path} is not a checkpoint: it has {path.stat().st_size} bytes")
-    data = memoryview(np.memmap(path, np.uint8, "r"))
+    mapped: Any = np.memmap(path, np.uint8, "r")
+    data = memoryview(mapped)
     if bytes(data[: len(MAGIC)]) != MAGIC:
         raise CheckpointError(
             f"{path} is not a checkpoint of version 1: it does not begin with {MAGIC!r}"

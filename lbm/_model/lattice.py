@@ -20,7 +20,7 @@ def _make_velocities() -> tuple[tuple[int, int, int], ...]:
         for c in sorted(product((1, 0, -1), repeat=3), reverse=True):
             positive = next((x for x in c if x), 0) > 0
             if positive and sum(x * x for x in c) == norm:
-                ordered += [c, tuple(-x for x in c)]
+                ordered += [(c[0], c[1], c[2]), (-c[0], -c[1], -c[2])]
     return tuple(ordered)
 
 
@@ -32,7 +32,7 @@ def _make_weights() -> tuple[Fraction, ...]:
     return tuple((resting, face, edge)[_squared_norm(c)] for c in C)
 
 
-def _squared_norm(c) -> int:
+def _squared_norm(c: tuple[int, ...]) -> int:
     return sum(x * x for x in c)
 
 

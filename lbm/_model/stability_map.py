@@ -32,4 +32,4 @@ def choose_magic(cell_reynolds: float, has_open_ends: bool) -> float:
     """
     limits = WITH_OPEN_ENDS if has_open_ends else BETWEEN_WALLS
     stable = [magic for magic, limit in limits.items() if cell_reynolds <= limit]
-    return max(stable) if stable else max(limits, key=limits.get)
+    return max(stable) if stable else max(limits, key=lambda magic: limits[magic])

@@ -112,11 +112,9 @@ def _esoteric_pull() -> Pattern:
         return tuple(result)
 
     wall = addresses(odd=False, stored=False)
-    return Pattern(
-        "esoteric",
-        1,
-        tuple(Access(addresses(odd, False), addresses(odd, True), wall) for odd in (False, True)),
-    )
+    even = Access(addresses(False, False), addresses(False, True), wall)
+    odd = Access(addresses(True, False), addresses(True, True), wall)
+    return Pattern("esoteric", 1, (even, odd))
 
 
 PATTERNS = {p.name: p for p in (_ab(), _aa(), _esoteric_pull())}

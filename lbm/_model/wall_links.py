@@ -7,6 +7,7 @@ cell is enough.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from lbm.boundaries import (
     PressureOutlet,
     Solid,
     VelocityInlet,
+    WallCondition,
 )
 
 SOLID_CLASS = 1
@@ -65,7 +67,7 @@ class Links:
 class _WallTypes:
     """Rows of `Links.wall_types`, numbered in the order in which they occur; row 0 is at rest."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.rows = [NoSlip().parameters()]
 
     def index_of(self, row: tuple[float, ...]) -> int:
@@ -79,7 +81,7 @@ class _WallTypes:
             self.rows.append(row)
         return self.rows.index(row)
 
-    def of_link(self, crossed: list[tuple[int, Condition]]) -> tuple[int, int]:
+    def of_link(self, crossed: Sequence[tuple[int, WallCondition]]) -> tuple[int, int]:
         """Return (row, slip axes as bits) of a link that meets one or more conditions.
 
         `crossed` holds (axis, condition) pairs. If the second number is not 0, the link should be
@@ -99,7 +101,7 @@ class _WallTypes:
         return self.index_of(strongest.parameters()), 0
 
     def of_link_behind_face(
-        self, axis: int, face: Condition, condition: Condition
+        self, axis: int, face: WallCondition, condition: WallCondition
     ) -> tuple[int, int]:
         """Return the same for a link through one face, beside a solid that reaches this face.
 
@@ -134,7 +136,13 @@ class _BoundaryCells:
     slip : uint8 [cell, q], the axes (bits) in which free slip should mirror the link
     """
 
-    def __init__(self, shape: tuple[int, int, int], faces: tuple, solids: list[Solid], labels):
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        faces: Sequence[Condition],
+        solids: Sequence[Solid],
+        labels: np.ndarray | None,
+    ):
         self.shape, self.faces, self.solids, self.labels = shape, faces, solids, labels
         self.types = _WallTypes()
         self.solid_rows = np.array(
@@ -148,7 +156,8 @@ class _BoundaryCells:
 
     def _find_links(self, q: int) -> None:
         """Fill column q of `owner`, `row` and `slip`."""
-        cells, ends, through = (self.x, self.y, self.z), [], []
+        cells, ends = (self.x, self.y, self.z), []
+        through: list[tuple[int, WallCondition, np.ndarray]] = []
         for axis in range(3):
             end = cells[axis] + C[q][axis]
             crossed = (end < 0) | (end >= self.shape[axis])
@@ -173,13 +182,23 @@ class _BoundaryCells:
             self.owner[selected, q] = 1
             self.row[selected, q], self.slip[selected, q] = self.types.of_link(walls)
             if self.labels is not None and len(walls) == 1:
-                self._find_solids_behind_face(q, np.flatnonzero(selected), *walls[0], ends)
+                self._find_solids_behind_face(
+                    q, np.flatnonzero(selected), *walls[0], ends, self.labels
+                )
 
-    def _find_solids_behind_face(self, q: int, near: np.ndarray, axis: int, face, ends) -> None:
+    def _find_solids_behind_face(
+        self,
+        q: int,
+        near: np.ndarray,
+        axis: int,
+        face: WallCondition,
+        ends: Sequence[np.ndarray],
+        labels: np.ndarray,
+    ) -> None:
         """Correct the links q of the cells `near` that leave through one face beside a solid."""
         cells = self.x, self.y, self.z
         foot = [(cells[a] if a == axis else ends[a])[near] for a in range(3)]
-        hit = self.labels[foot[2], foot[1], foot[0]]
+        hit = labels[foot[2], foot[1], foot[0]]
         for k in np.unique(hit[hit > 0]):
             behind, condition = near[hit == k], self.solids[k - 1].condition
             row, slip = self.types.of_link_behind_face(axis, face, condition)
@@ -188,7 +207,9 @@ class _BoundaryCells:
                 self.owner[behind, q] = k + 1
 
 
-def classify_cells(shape: tuple[int, int, int], faces: tuple, solids: dict[str, Solid]) -> Links:
+def classify_cells(
+    shape: tuple[int, int, int], faces: Sequence[Condition], solids: Mapping[str, Solid]
+) -> Links:
     """Find the walls around each cell of a domain (nx, ny, nz) and number the combinations."""
     if len(solids) > _MAX_SOLIDS:
         raise ValueError(
@@ -226,7 +247,7 @@ def mass_inflow(links: Links) -> tuple[float, float]:
     return float(counts @ inflow.sum(axis=1)), float(counts @ np.abs(inflow).sum(axis=1))
 
 
-def _label_solids(shape, solids) -> np.ndarray | None:
+def _label_solids(shape: tuple[int, int, int], solids: Mapping[str, Solid]) -> np.ndarray | None:
     """Return labels [z, y, x]: 0 for fluid, k + 1 for solid number k; None without solids."""
     if not solids:
         return None
@@ -245,7 +266,9 @@ def _label_solids(shape, solids) -> np.ndarray | None:
     return labels
 
 
-def _near_walls(shape, faces, labels) -> np.ndarray:
+def _near_walls(
+    shape: tuple[int, ...], faces: Sequence[Condition], labels: np.ndarray | None
+) -> np.ndarray:
     """Return a mask [z, y, x] of the fluid cells that may have a wall beside them."""
     near = np.zeros(shape, bool)
     for axis in range(3):
@@ -277,14 +300,16 @@ def _mirror_images(slip: np.ndarray, owner: np.ndarray, row: np.ndarray) -> np.n
     return partner
 
 
-def _number_combinations(walls: np.ndarray, row: np.ndarray, partner: np.ndarray):
+def _number_combinations(
+    walls: np.ndarray, row: np.ndarray, partner: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (mask of cells with walls, number of each cell's combination, a cell of each)."""
     codes = np.where(walls, (row.astype(np.uint64) + np.uint64(1)) * np.uint64(Q) + partner, 0)
     key = np.zeros(len(codes), np.uint64)
     for q in range(Q):  # a hash: sorting rows of 19 would take minutes for millions of cells
         key = (key ^ codes[:, q]) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
         key ^= key >> np.uint64(29)
-    has_walls = walls.any(axis=1)
+    has_walls = np.asarray(walls.any(axis=1))
     _, first, inverse = np.unique(key[has_walls], return_index=True, return_inverse=True)
     first = np.flatnonzero(has_walls)[first]
     number = np.zeros(len(codes), np.int64)
@@ -294,7 +319,9 @@ def _number_combinations(walls: np.ndarray, row: np.ndarray, partner: np.ndarray
     return has_walls, number, first
 
 
-def _class_tables(walls, row, partner, wall_types) -> tuple[np.ndarray, np.ndarray]:
+def _class_tables(
+    walls: np.ndarray, row: np.ndarray, partner: np.ndarray, wall_types: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return `Links.masks` and `Links.wall_rows` for these combinations of walls."""
     bits = np.uint32(1) << np.arange(Q, dtype=np.uint32)
     special = (np.any(wall_types != 0, axis=1)[row] | (partner != np.arange(Q))) & walls

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from hetero.validation import check_in_range
 
@@ -26,7 +27,7 @@ class BGK:
 
     tau: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         tau = check_in_range("tau", self.tau, 0.5, LARGEST_TAU, closed="right")
         object.__setattr__(self, "tau", tau)
 
@@ -36,12 +37,13 @@ class BGK:
         return (1.0 / self.tau,)
 
     @staticmethod
-    def relax() -> Callable:
+    def relax() -> Callable[..., Any]:
         """Make the operator relax(f, e, rates) on tuples of 19 populations."""
         from lbm._engines.unroll import inlined, per_pair
 
         @per_pair
-        def relax_pair(f, g, even, odd, omega):
+        def relax_pair(f: Any, g: Any, even: Any, odd: Any, omega: Any) -> tuple[Any, Any]:
             return f + omega * ((even + odd) - f), g + omega * ((even - odd) - g)
 
-        return inlined(lambda f, e, rates: relax_pair(f, e, rates[0]))
+        operator: Callable[..., Any] = inlined(lambda f, e, rates: relax_pair(f, e, rates[0]))
+        return operator

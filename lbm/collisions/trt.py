@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from hetero.validation import check_in_range
 from lbm.collisions.bgk import LARGEST_TAU
@@ -27,7 +28,7 @@ class TRT:
     tau: float
     magic: float = 3.0 / 16.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, least, most in (("tau", 0.5, LARGEST_TAU), ("magic", 0.0, LARGEST_TAU**2)):
             value = check_in_range(name, getattr(self, name), least, most, closed="right")
             object.__setattr__(self, name, value)
@@ -39,12 +40,14 @@ class TRT:
         return 1.0 / self.tau, 1.0 / tau_odd
 
     @staticmethod
-    def relax() -> Callable:
+    def relax() -> Callable[..., Any]:
         """Make the operator relax(f, e, rates) on tuples of 19 populations."""
         from lbm._engines.unroll import inlined, per_pair
 
         @per_pair
-        def relax_pair(f, g, even, odd, even_rate, odd_rate):
+        def relax_pair(
+            f: Any, g: Any, even: Any, odd: Any, even_rate: Any, odd_rate: Any
+        ) -> tuple[Any, Any]:
             half = type(f)(0.5)
             a = (half - half * even_rate) * (f + g) + even_rate * even
             b = (half - half * odd_rate) * (f - g) + odd_rate * odd

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hetero
+from hetero.measurement.machine_limits import limits
 from hetero.measurement.studies import Study
 from lbm._domain.domains import SingleDomain
 from lbm.study.rates import cavity_problems, draw_curves, measure_rate
@@ -16,7 +16,7 @@ TASK_COUNTS = 1, 2, 4, 8, 16
 
 def run(study: Study) -> dict:
     """Measure all domains with all block sizes."""
-    bandwidth, rows = hetero.limits(study.device).copy, []
+    bandwidth, rows = limits(study.device).copy, []
     for shape, precision, problem in cavity_problems(study):
         domain, moved = SingleDomain(problem, study.device), problem.bytes_per_update()
         for count in BLOCK_SIZES if study.device.kind == "cuda" else TASK_COUNTS:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import hetero
+from hetero.measurement.benchmarking import benchmark
 from hetero.measurement.studies import Study
 from lbm import boundaries
 from lbm._domain.domains import Domain, make_domain
@@ -60,7 +61,7 @@ def measure_rate(domain: Domain, device: hetero.Device) -> float:
         for t in range(2):
             domain.step(t)
 
-    timing = hetero.benchmark(two_steps, device=device)
+    timing = benchmark(two_steps, device=device)
     domain.synchronize()
     return 2 * domain.problem.cells / timing.median / 1e9
 

@@ -34,7 +34,8 @@ _LARGEST_OFFSET, _OFFSET_RATIO, _OFFSET_COUNT = 0.2, 2.0**-0.25, 32
 def run(study: Study) -> dict:
     """Search both flows for the smallest stable tau at each magic number and speed."""
     flows = {"cavity": is_cavity_stable, "sphere": is_sphere_stable}
-    magic_numbers, speeds = MAGIC_NUMBERS, SPEEDS
+    magic_numbers: tuple[float | None, ...] = MAGIC_NUMBERS
+    speeds: tuple[float, ...] = SPEEDS
     if study.quick:
         flows, magic_numbers, speeds = {"cavity": flows["cavity"]}, (0.25, None), (0.1,)
     rows = []
@@ -52,7 +53,7 @@ def run(study: Study) -> dict:
 
 
 def smallest_stable_offset(
-    is_stable: Callable, magic: float | None, speed: float, study: Study
+    is_stable: Callable[..., bool], magic: float | None, speed: float, study: Study
 ) -> float:
     """Return the smallest stable tau - 1/2 by bisection."""
     stable, unstable = -1, 4 if study.quick else _OFFSET_COUNT

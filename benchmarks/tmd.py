@@ -13,7 +13,7 @@ from benchmarks.tmd_campaign import BITS, write_binade
 from tmd.functions import load_function
 from tmd.study.phases import random_windows
 
-PAPER = {1: 1497.0 / 2, 128: 53194.0 / 2}
+PUBLISHED = {1: 1497.0 / 2, 128: 53194.0 / 2}
 """Seconds for a binade on a C2070, by its lower end (Fortin, Gouicem and Graillat 2016).
 
 Half of the published times, which are for 2^53 arguments.
@@ -64,7 +64,11 @@ def measure_binade(lo: int, bits: int, device: hetero.Device, repeats: int) -> M
         samples.append(time.perf_counter() - begin)
     if bits == BITS:
         write_binade(result, Path("out/tmd"), min(samples))
-    peers = {"paper, C2070, half of its 2^53 arguments": PAPER[lo]} if bits == 32 else {}
+    peers = (
+        {"Fortin et al. 2016, C2070, half of its 2^53 arguments": PUBLISHED[lo]}
+        if bits == 32
+        else {}
+    )
     return Measurement(
         f"exp, all doubles of [{lo}, {2 * lo}), bits = {bits}, all rounding modes",
         sorted(samples)[len(samples) // 2],

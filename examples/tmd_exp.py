@@ -25,7 +25,7 @@ import hetero
 import tmd
 from _shared import Figure, Row, parse_arguments
 
-PAPER, FLOATS, MIDPOINTS = 243, 241, 254
+PUBLISHED, FLOATS, MIDPOINTS = 243, 241, 254
 """Published number of cases, and numbers of cases near floats and midpoints among doubles."""
 
 COLOURS = {"F": "#1668b0", "M": "#d1602b"}
@@ -52,7 +52,7 @@ def search_doubles(setting: Setting, device: hetero.Device | str | None) -> tmd.
     return tmd.search("exp", setting.domain, bits=setting.bits, device=device)
 
 
-def search_like_the_paper(setting: Setting, device: hetero.Device | str | None) -> tmd.Result:
+def search_as_published(setting: Setting, device: hetero.Device | str | None) -> tmd.Result:
     """Find the 54-bit arguments whose values are closer than 2^-(bits + 1) ulp to a float."""
     return tmd.search(
         "exp",
@@ -70,13 +70,13 @@ def count_kinds(result: tmd.Result) -> tuple[int, int]:
     return len(result.cases) - middle, middle
 
 
-def make_table(result: tmd.Result, paper: tmd.Result) -> Table:
+def make_table(result: tmd.Result, published: tmd.Result) -> Table:
     """Return a table of the hardest cases."""
     floats, midpoints = count_kinds(result)
     table = Table(
         "argument", "near a", "identical bits", "distance, ulp", title_justify="left",
         title=f"exp: {floats} cases near floats and {midpoints} near midpoints, "
-        f"{len(paper.cases)} by the published definition. The hardest are:",
+        f"{len(published.cases)} by the published definition. The hardest are:",
     )  # fmt: skip
     for case in result.cases.hardest(8):
         kind = {"F": "float", "M": "midpoint"}[case.kind]
@@ -134,7 +134,7 @@ def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
     if quick:
         check, passed = _check_exhaustively(device)
     else:
-        check, passed = _check_counts(result, search_like_the_paper(setting, device))
+        check, passed = _check_counts(result, search_as_published(setting, device))
     return [
         Row(
             job=f"hard cases of exp among 2^{setting.width} doubles",
@@ -149,14 +149,14 @@ def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
     ]
 
 
-def _check_counts(result: tmd.Result, paper: tmd.Result) -> tuple[str, bool]:
+def _check_counts(result: tmd.Result, published: tmd.Result) -> tuple[str, bool]:
     """Compare the numbers of cases with the known ones; return a text and whether they agree."""
     floats, midpoints = count_kinds(result)
     text = (
-        f"{floats} + {midpoints} cases, {len(paper.cases)} by the published definition "
-        f"(published: {PAPER})"
+        f"{floats} + {midpoints} cases, {len(published.cases)} by the published definition "
+        f"(published: {PUBLISHED})"
     )
-    return text, (floats, midpoints, len(paper.cases)) == (FLOATS, MIDPOINTS, PAPER)
+    return text, (floats, midpoints, len(published.cases)) == (FLOATS, MIDPOINTS, PUBLISHED)
 
 
 def _check_exhaustively(device: hetero.Device) -> tuple[str, bool]:
@@ -175,15 +175,15 @@ def main() -> int:
     options = parse_arguments(__doc__.splitlines()[0], "out/tmd_exp")
     device = None if options.device == "auto" else options.device
     setting = QUICK if options.quick else FULL
-    result, paper = search_doubles(setting, device), search_like_the_paper(setting, device)
+    result, published = search_doubles(setting, device), search_as_published(setting, device)
     console = Console(
         width=None if sys.stdout.isatty() else 120
     )  # the width of a log file is unknown
-    console.print(make_table(result, paper))
+    console.print(make_table(result, published))
     verified = tmd.verify(result.certificate, device=device)
     console.print(f"Certificate {result.certificate['hash']} verified: {verified}")
     console.print(f"Figure: {draw(result, options.out / 'tmd_exp.png')}")
-    if not options.quick and not _check_counts(result, paper)[1]:
+    if not options.quick and not _check_counts(result, published)[1]:
         console.print("The numbers of cases differ from the published ones.")
         return 1
     return 0

@@ -4,10 +4,23 @@
 it certifies. Importing the package loads neither Numba nor a driver.
 """
 
+from typing import TYPE_CHECKING
+
 from hetero.lazy import lazy_attributes
 from hetero.moved import redirect_modules
 from hetero.version import VERSION as __version__
 from tmd.errors import CertificateError, CheckpointError
+
+if TYPE_CHECKING:
+    from tmd.certificates import read_certificates as read_certificates
+    from tmd.certificates import verify as verify
+    from tmd.certificates import verify_cases as verify_cases
+    from tmd.formats import Format as Format
+    from tmd.library_check import LibraryScore as LibraryScore
+    from tmd.library_check import check_libraries as check_libraries
+    from tmd.results import Case as Case
+    from tmd.results import Result as Result
+    from tmd.searches import search as search
 
 __getattr__, __dir__, __all__ = lazy_attributes(
     __name__,

@@ -65,7 +65,7 @@ def _make_parser() -> argparse.ArgumentParser:
     check.add_argument("--library", action="append", default=[], help="path of a C library")
     check.set_defaults(run=_check)
 
-    study = subcommands.add_parser("study", help="repeat the paper's tables and figures here")
+    study = subcommands.add_parser("study", help="repeat published tables on this machine")
     add_arguments(study, STUDIES)
     study.set_defaults(run=_study)
     return parser

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
+from typing import Any
 
 from hetero import validation
 
@@ -35,7 +36,7 @@ class Format:
     argument_precision: int
 
     @classmethod
-    def create(cls, precision, argument_precision=None) -> Format:
+    def create(cls, precision: int, argument_precision: int | None = None) -> Format:
         """Return the format; raise TypeError or ValueError unless both are integers in [2, 64]."""
         precision = validation.check_integer("precision", precision, 2)
         if argument_precision is None:
@@ -92,7 +93,7 @@ class Run:
         return Run(self.sign, self.quantum, self.first + begin, end - begin)
 
 
-def to_fraction(name: str, value) -> Fraction:
+def to_fraction(name: str, value: Any) -> Fraction:
     """Convert a number, or text such as "0x1.8p+3", "1/3" or "2**-20", to a Fraction exactly.
 
     Messages of errors call the value `name`.

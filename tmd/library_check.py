@@ -14,7 +14,7 @@ import numpy as np
 from hetero import validation
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
 from tmd.functions import load_function
-from tmd.functions.function import Function, working_precision
+from tmd.functions.function import Ball, Function, working_precision
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,21 @@ def round_correctly(f: Function, x: float) -> float:
     TypeError, ValueError
         The argument is not a finite real number, or f has no value there.
     """
-    x = Fraction(validation.check_finite("arguments", x))
+    argument = Fraction(validation.check_finite("arguments", x))
     for precision in BALL_PRECISIONS:
-        with working_precision(precision + extra_precision(x)):
-            value = f.evaluate(x)
+        with working_precision(precision + extra_precision(argument)):
+            value = f.evaluate(argument)
             if not value.is_finite():
                 continue
             ends = {_round_to_nearest(_to_fraction(end)) for end in (value.lower(), value.upper())}
             if len(ends) == 1:
                 return ends.pop()
-    raise ValueError(f"arguments: {f.name} has no value at {float(x)!r} that balls can determine")
+    raise ValueError(
+        f"arguments: {f.name} has no value at {float(argument)!r} that balls can determine"
+    )
 
 
-def _to_fraction(end) -> Fraction:
+def _to_fraction(end: Ball) -> Fraction:
     """Return the midpoint of a ball as a Fraction."""
     mantissa, power = end.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(power)
@@ -85,13 +87,16 @@ def load_libraries(paths: Iterable[str] = ()) -> dict[str, Callable[[str], Calla
 def _wrap_math(function: Callable | None) -> Callable | None:
     """Let a function of `math` return infinity where it raises OverflowError."""
 
+    if function is None:
+        return None
+
     def call(x: float) -> float:
         try:
-            return function(x)
+            return float(function(x))
         except OverflowError:
             return math.inf
 
-    return function and call
+    return call
 
 
 def _wrap_ufunc(ufunc: Callable) -> Callable:
@@ -123,7 +128,7 @@ def _load_c_library(path: str) -> Callable[[str], Callable | None]:
 
 
 def check_libraries(
-    name: str, arguments: Iterable[float], paths: Iterable[str] = ()
+    name: str, arguments: Iterable[float | Fraction], paths: Iterable[str] = ()
 ) -> list[LibraryScore]:
     """Compare Python's `math`, NumPy and C libraries with correct rounding to nearest.
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 from tmd.formats import Format, argument_runs, exponent, to_fraction
 from tmd.functions import load_function
-from tmd.functions.function import working_precision
+from tmd.functions.function import Ball, working_precision
 
 
-def arguments(lo, hi, precision: int = 53) -> Iterator[Fraction]:
+def arguments(lo: Any, hi: Any, precision: int = 53) -> Iterator[Fraction]:
     """Yield all numbers of `precision` digits in [lo, hi), by growing magnitude."""
     fmt = Format.create(precision)
     for run in argument_runs(to_fraction("lo", lo), to_fraction("hi", hi), fmt):
@@ -22,7 +23,7 @@ def arguments(lo, hi, precision: int = 53) -> Iterator[Fraction]:
             yield run.argument(i)
 
 
-def distances(name: str, x: Fraction, precision: int = 53) -> tuple:
+def distances(name: str, x: Fraction, precision: int = 53) -> tuple[Ball, Ball]:
     """Return the distances, in ulps, of f(x) from the nearest float and the nearest midpoint.
 
     Both are balls. They are 1 where rounding is trivial because f(x) overflows or underflows.
@@ -37,11 +38,16 @@ def distances(name: str, x: Fraction, precision: int = 53) -> tuple:
             return arb(1), arb(1)
         y = value / arb(2) ** ulp
         middle = y + arb(0.5)
-        return tuple(abs(z - (z + arb(0.5)).floor()) for z in (y, middle))
+        return abs(y - (y + arb(0.5)).floor()), abs(middle - (middle + arb(0.5)).floor())
 
 
 def cases(
-    name: str, lo, hi, bits: int, precision: int = 53, argument_precision: int | None = None
+    name: str,
+    lo: Any,
+    hi: Any,
+    bits: int,
+    precision: int = 53,
+    argument_precision: int | None = None,
 ) -> list[tuple[Fraction, str]]:
     """Return (argument, kind) for all cases in [lo, hi), by growing magnitude."""
     from flint import arb

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
 from hetero.atomic_files import replace_atomically
+from hetero.notebook import html_table
 from tmd._certificates.case_lists import KINDS, UNDECIDED_PREFIX
 from tmd._search.decisions import BlockCases, Distance, measure_distance
 from tmd._search.planning import Plan
@@ -82,10 +84,10 @@ class Case:
         return f"Case({self.hex}, {self.kind}, {'exact' if bits is None else f'{bits} bits'})"
 
 
-class Cases(Sequence):
+class Cases(Sequence[Case]):
     """The cases of a search, by growing argument. Each is created when it is accessed."""
 
-    def __init__(self, name: str, fmt: Format, blocks: list[tuple[Plan, BlockCases]]):
+    def __init__(self, name: str, fmt: Format, blocks: list[tuple[Plan, BlockCases]]) -> None:
         self._name, self._format = name, fmt
         self._blocks = sorted(blocks, key=lambda pair: _smallest_argument(pair[0]))
         self._ends = list(itertools.accumulate(cases.index.size for _, cases in self._blocks))
@@ -93,7 +95,13 @@ class Cases(Sequence):
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
 
-    def __getitem__(self, i):
+    @overload
+    def __getitem__(self, i: int) -> Case: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> list[Case]: ...
+
+    def __getitem__(self, i: int | slice) -> Case | list[Case]:
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
         i = range(len(self))[i]
@@ -163,7 +171,7 @@ def _smallest_argument(plan: Plan) -> Fraction:
     return run.argument(0) if run.sign > 0 else run.argument(run.count - 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """Result of `tmd.search`.
 
@@ -188,13 +196,31 @@ class Result:
     certificate: dict
 
     @property
+    def status(self) -> str:
+        """Either "success", or "undecided" if balls of 8192 bits leave arguments undecided."""
+        return "undecided" if self.undecided else "success"
+
+    @property
+    def success(self) -> bool:
+        """Whether every argument is decided, as `status` says."""
+        return not self.undecided
+
+    @property
+    def message(self) -> str:
+        """Explanation of the status."""
+        if self.undecided:
+            return f"{len(self.undecided)} arguments are undecided"
+        return "every argument is decided"
+
+    @property
     def hardness(self) -> int:
         """Smallest m such that all values are at least 2^-m ulp away from every breakpoint.
 
         Values that are breakpoints are disregarded. It is `bits` if there is no other case.
         """
         hardest = self.cases.hardest(1)
-        return hardest[0].identical_bits + 2 if hardest else self.bits
+        bits = hardest[0].identical_bits if hardest else None
+        return self.bits if bits is None else bits + 2
 
     def lines(self) -> Iterator[str]:
         """Yield the arguments as lines of a CORE-MATH `.wc` file, after some comments.
@@ -220,6 +246,23 @@ class Result:
     def __repr__(self) -> str:
         lo, hi = self.certificate["domain"]
         return f"Result({self.function} on [{lo}, {hi}): {len(self.cases)} cases, bits={self.bits})"
+
+    def _repr_html_(self) -> str:
+        lo, hi = self.certificate["domain"]
+        rows = [
+            ("function", self.function),
+            ("domain", f"[{lo}, {hi})"),
+            (
+                "digits of values, of arguments",
+                f"{self.format.precision}, {self.format.argument_precision}",
+            ),
+            ("closer than", f"2^-{self.bits} ulp to {_describe_breakpoints(self.rounding)}"),
+            ("status", self.status),
+            ("message", self.message),
+            ("cases", f"{len(self.cases):,}"),
+            ("certificate", self.certificate["hash"]),
+        ]
+        return html_table("tmd.Result", rows)
 
 
 def _describe_breakpoints(rounding: str) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hetero import progress, validation
 from hetero.devices import Device, resolve
@@ -147,7 +147,12 @@ def search(
 
 
 def _validate_question(
-    name: str, domain: tuple, bits, precision, argument_precision, rounding: str
+    name: str,
+    domain: Any,
+    bits: int,
+    precision: int,
+    argument_precision: int | None,
+    rounding: str,
 ) -> tuple[Function, Fraction, Fraction, Format, dict]:
     """Return the function, the ends of the domain, the format, and the certificate's first keys."""
     f = load_function(name)

@@ -344,3 +344,15 @@ def test_threads_do_not_disturb_each_other():
     for one, others in zip(serial, parallel, strict=True):
         assert all(m.error == one.error and np.array_equal(m.words, one.words) for m in others)
     assert (ctx.prec, ctx.cap) == before
+
+
+def test_results_say_whether_everything_is_decided():
+    result = tmd.search("exp", ("0x1p+0", "0x1.00001p+0"), bits=26)
+    assert (result.success, result.status) == (True, "success")
+    assert result.message == "every argument is decided"
+    table = result._repr_html_()
+    assert f"<td>{result.certificate['hash']}</td>" in table
+    assert f"<tr><th>cases</th><td>{len(result.cases):,}</td></tr>" in table
+    undecided = replace(result, undecided=[Fraction(1)])
+    assert (undecided.success, undecided.status) == (False, "undecided")
+    assert undecided.message == "1 arguments are undecided"

@@ -6,6 +6,7 @@ import json
 import lzma
 import re
 from pathlib import Path
+from typing import Any
 
 from tmd._certificates.records import COLUMNS, DEFINITION, KIND, VERSION, hash_json
 from tmd._search.planning import MAX_BITS
@@ -33,10 +34,10 @@ def load_certificate(certificate: dict | str | Path) -> dict:
     return _check_form(certificate)
 
 
-def _parse(text: str):
+def _parse(text: str) -> Any:
     """Parse JSON; raise ValueError if a key appears twice, since one value would be ignored."""
 
-    def to_dict(pairs):
+    def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
         if len(set(keys)) < len(keys):
             raise ValueError(f"a key appears twice among {sorted(keys)}")
@@ -45,7 +46,7 @@ def _parse(text: str):
     return json.loads(text, object_pairs_hook=to_dict)
 
 
-def _check_form(certificate) -> dict:
+def _check_form(certificate: Any) -> dict:
     """Check the hash and the form of a certificate; `check_blocks` checks what its blocks say."""
     if not isinstance(certificate, dict):
         raise CertificateError("certificate must be a JSON object")
@@ -74,7 +75,7 @@ def _check_form(certificate) -> dict:
     return certificate
 
 
-def _abbreviate(value) -> str:
+def _abbreviate(value: object) -> str:
     """Return the repr of a value for a message, cut to 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}..."
@@ -85,7 +86,7 @@ def is_count(value: object) -> bool:
     return type(value) is int and value >= 0
 
 
-def _is_domain(value) -> bool:
+def _is_domain(value: Any) -> bool:
     """Return whether a domain is two numbers, written as `format_fraction` writes them."""
     try:
         written = [format_fraction(to_fraction("domain", end)) for end in value]
@@ -94,7 +95,7 @@ def _is_domain(value) -> bool:
     return type(value) is list and len(value) == 2 and written == value
 
 
-def _are_versions(value) -> bool:
+def _are_versions(value: object) -> bool:
     """Return whether a value has the form of versions; whether they are true cannot be checked."""
     return (
         isinstance(value, dict)
@@ -103,11 +104,11 @@ def _are_versions(value) -> bool:
     )
 
 
-def _is_precision(value) -> bool:
+def _is_precision(value: object) -> bool:
     return type(value) is int and 2 <= value <= 64
 
 
-def _are_records(value) -> bool:
+def _are_records(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(record, list) and len(record) == len(COLUMNS) for record in value
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any
 
 from hetero.measurement.environment import versions
 from tmd._search.decisions import BlockCases
@@ -65,7 +66,7 @@ def make_certificate(question: dict, trivial: int, records: list[list]) -> dict:
     return body | {"hash": hash_json(body)}
 
 
-def hash_json(body) -> str:
+def hash_json(body: Any) -> str:
     """Return a hash of a JSON value, whatever the order of its keys."""
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tmd.formats import Format, Run, argument_runs, exponent, format_fraction
-from tmd.functions.function import Function, ball, working_precision
+from tmd.functions.function import Ball, Function, ball, working_precision
 
 MAX_BLOCK_BITS = 46
 """log2 of the largest number of arguments in a block, the unit of certificates and checkpoints."""
@@ -70,7 +70,7 @@ def split_into_blocks(
 
 def _merge_equal_neighbours(parts: Iterable[tuple]) -> list[tuple]:
     """Merge neighbouring parts (begin, end, ulp and sign) that have the same ulp and sign."""
-    merged = []
+    merged: list[tuple] = []
     for begin, end, ulp_and_sign in parts:
         if merged and merged[-1][2] == ulp_and_sign:
             merged[-1] = merged[-1][0], end, ulp_and_sign
@@ -120,7 +120,7 @@ def _constant_ulp_and_sign(
     return None
 
 
-def _end_exponents(value) -> tuple[int, int]:
+def _end_exponents(value: Ball) -> tuple[int, int]:
     """Return the exponents of the ends of a ball that does not contain 0."""
     magnitude = abs(value)
     exponents = []

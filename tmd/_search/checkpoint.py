@@ -27,16 +27,19 @@ _FORMAT = "tmd-checkpoint 2"
 _ARRAYS = (("index", "<u8"), ("middle", "?"), ("value", "<i8"), ("error", "<i8"))
 
 
-def _encode_array(array, dtype: str) -> str:
+def _encode_array(array: np.ndarray, dtype: str) -> str:
+    """Return an array as compressed text."""
     return base64.b85encode(zlib.compress(np.ascontiguousarray(array, dtype).tobytes(), 1)).decode()
 
 
 def _decode_array(text: str, dtype: str) -> np.ndarray:
+    """Return the array of a text of `_encode_array`."""
     flat = np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype)
     return flat.astype(np.dtype(dtype).newbyteorder("="))
 
 
 def _format_line(record: dict) -> str:
+    """Return a line of the file: a checksum and a record in JSON."""
     text = json.dumps(record, separators=(",", ":"))
     return f"{_checksum(text)} {text}\n"
 
@@ -152,7 +155,7 @@ def _parse_block(record: dict, plans: Sequence[Plan]) -> tuple[int, BlockCases]:
     if len(counts) != 5 or not all(type(n) is int and n >= 0 for n in (*counts, *undecided)):
         raise ValueError("its counts are not five nonnegative integers")
     arrays = [_decode_array(record[name], dtype) for name, dtype in _ARRAYS]
-    index, _, value, error = arrays
+    index, middle, value, error = arrays
     if len({len(a) for a in arrays}) > 1:
         raise ValueError("its arrays have different lengths")
     for numbers in (index, np.array(undecided, object)):
@@ -163,7 +166,7 @@ def _parse_block(record: dict, plans: Sequence[Plan]) -> tuple[int, BlockCases]:
         np.abs(value) - error > plan.case_distance >> (FRACTION_BITS - 63)
     ).any():
         raise ValueError("its cases are too far from breakpoints to be cases")
-    cases = BlockCases(*arrays, list(counts), list(undecided))
+    cases = BlockCases(index, middle, value, error, list(counts), list(undecided))
     if record["hash"] != cases.hash:
         raise ValueError("its hash does not match its cases")
     if problem := find_contradiction(plan, counts, index.size, len(undecided)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hetero.cuda import launch
@@ -14,7 +16,7 @@ class Buffers:
     Buffers are reused and never freed, because freeing memory synchronizes the GPU.
     """
 
-    def __init__(self, subdomains: int, pieces: int, candidates: int):
+    def __init__(self, subdomains: int, pieces: int, candidates: int) -> None:
         self.capacity = [subdomains, pieces, candidates]
         self.subdomains = cuda.device_array(subdomains, np.uint64)
         self.pieces = cuda.device_array(pieces, np.uint64)
@@ -25,7 +27,7 @@ class Buffers:
         self.stream = cuda.stream()
         self._inputs: dict = {}
 
-    def upload(self, name: str, array: np.ndarray):
+    def upload(self, name: str, array: np.ndarray) -> Any:
         """Copy `array` into the buffer for its name, shape and type, and return the buffer."""
         key = name, array.shape, array.dtype
         if key not in self._inputs:

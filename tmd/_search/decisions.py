@@ -14,7 +14,7 @@ from tmd._search.blocks import Block
 from tmd._search.planning import Batch, Plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale
 from tmd.formats import Format, exponent
-from tmd.functions.function import Function, working_precision
+from tmd.functions.function import Ball, Function, working_precision
 
 _FRACTION_MASK = np.uint64((1 << 63) - 1)
 
@@ -132,18 +132,21 @@ def decide_candidates(
         error[i] = BALL_ERROR
     subdomains = int(batch.subdomain_counts.sum())
     counts = [subdomains, survivors, pieces, in_block.size, unsure.size]
-    cases = (array[is_case] for array in (index, middle, value, error))
-    return BlockCases(*cases, counts, undecided)
+    return BlockCases(
+        index[is_case], middle[is_case], value[is_case], error[is_case], counts, undecided
+    )
 
 
 def join_batches(parts: Sequence[BlockCases]) -> BlockCases:
     """Join the cases of consecutive batches of one block."""
-    arrays = [
-        np.concatenate([getattr(p, name) for p in parts])
-        for name in ("index", "middle", "value", "error")
-    ]
-    counts = [sum(c) for c in zip(*(p.counts for p in parts), strict=True)]
-    return BlockCases(*arrays, counts, [i for p in parts for i in p.undecided])
+    return BlockCases(
+        index=np.concatenate([p.index for p in parts]),
+        middle=np.concatenate([p.middle for p in parts]),
+        value=np.concatenate([p.value for p in parts]),
+        error=np.concatenate([p.error for p in parts]),
+        counts=[sum(c) for c in zip(*(p.counts for p in parts), strict=True)],
+        undecided=[i for p in parts for i in p.undecided],
+    )
 
 
 def decide_every_argument(function: Function, plan: Plan) -> BlockCases:
@@ -154,12 +157,16 @@ def decide_every_argument(function: Function, plan: Plan) -> BlockCases:
         if verdict is None:
             undecided.append(i)
         elif verdict[0]:
-            rows.append((i, *verdict[1:], BALL_ERROR))
-    columns = list(zip(*rows, strict=True)) or [()] * 4
-    types = (np.uint64, bool, np.int64, np.int64)
-    arrays = [np.array(c, t) for c, t in zip(columns, types, strict=True)]
+            rows.append((i, *verdict[1:]))
     count = plan.block.run.count
-    return BlockCases(*arrays, [0, 0, 0, count, count], undecided)
+    return BlockCases(
+        index=np.array([i for i, _, _ in rows], np.uint64),
+        middle=np.array([middle for _, middle, _ in rows], bool),
+        value=np.array([value for _, _, value in rows], np.int64),
+        error=np.full(len(rows), BALL_ERROR, np.int64),
+        counts=[0, 0, 0, count, count],
+        undecided=undecided,
+    )
 
 
 def decide_by_balls(function: Function, plan: Plan, index: int) -> tuple[bool, bool, int] | None:
@@ -189,11 +196,11 @@ def decide_by_balls(function: Function, plan: Plan, index: int) -> tuple[bool, b
 
 
 def extra_precision(x: Fraction) -> int:
-    """Bits to add to a precision at x: for the argument reduction of large |x|, and the value."""
+    """Return the bits to add to a precision at x, for the argument reduction and the value."""
     return 64 + 2 * max(0, exponent(x)) + (64 if x else 0)
 
 
-def scaled_value(function: Function, block: Block, scale: Scale, x: Fraction):
+def scaled_value(function: Function, block: Block, scale: Scale, x: Fraction) -> Ball:
     """Return |f(x)| as a ball in test units, in which the breakpoints are the integers."""
     from flint import arb
 
@@ -235,24 +242,24 @@ def measure_distance(
             distance = abs(y - arb(nearest))
             if distance == 0:
                 return Distance(0.0, 0.0), None
-            bits = {_leading_zeros(end) for end in (distance.lower(), distance.upper())}
-            if len(bits) == 1 and distance > 0:
+            bits, *others = {_leading_zeros(end) for end in (distance.lower(), distance.upper())}
+            if bits is not None and not others and distance > 0:
                 lower = math.nextafter(float(distance.lower()), 0.0)
                 upper = math.nextafter(float(distance.upper()), 1.0)
-                return Distance(lower, upper), bits.pop() - 1
+                return Distance(lower, upper), bits - 1
     raise ArithmeticError(
         f"the distance of {function.name}({x}) from a breakpoint cannot be determined with "
         f"{BALL_PRECISIONS[-1]} bits"
     )
 
 
-def _leading_zeros(number) -> int | None:
+def _leading_zeros(number: Ball) -> int | None:
     """Return floor(-log2) of a positive number with a finite mantissa; None for other numbers."""
     mantissa, power = number.mid().man_exp()
     return -((int(mantissa) - 1).bit_length() + int(power)) if mantissa > 0 else None
 
 
-def _ulp(fmt: Format, value) -> int | None:
+def _ulp(fmt: Format, value: Ball) -> int | None:
     """Return log2 of the ulp of the numbers in a ball; None if they have several."""
     ulps = []
     for end in (value.lower(), value.upper()):

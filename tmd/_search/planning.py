@@ -123,15 +123,19 @@ def make_plan(
     super_block = _shrink_until_proven(function, block, bits, scale, degree, super_block)
     if super_block < MIN_SUBDOMAIN + 5:
         return _plan_one_by_one(block, bits, scale, division)
-    best = None
-    for subdomain in range(MIN_SUBDOMAIN, min(MAX_SUBDOMAIN, super_block - 5) + 1):
-        for split in SPLITS:
-            if subdomain - split < MIN_PIECE:
-                continue
-            cost = _estimate_cost(logs, bits, scale, subdomain, subdomain - split, algorithm)
-            if best is None or cost < best[0]:
-                best = cost, subdomain, split
-    cost, subdomain, split = best
+    candidates = (
+        (subdomain, split)
+        for subdomain in range(MIN_SUBDOMAIN, min(MAX_SUBDOMAIN, super_block - 5) + 1)
+        for split in SPLITS
+        if subdomain - split >= MIN_PIECE
+    )
+
+    def estimate(sizes: tuple[int, int]) -> float:
+        subdomain, split = sizes
+        return _estimate_cost(logs, bits, scale, subdomain, subdomain - split, algorithm)
+
+    subdomain, split = min(candidates, key=estimate)
+    cost = estimate((subdomain, split))
     super_block = min(super_block, subdomain + 30)
     if algorithm == "auto":
         algorithm = "exhaustive" if cost > _VALUE_COST + _START_COST / 32 else "clipped"

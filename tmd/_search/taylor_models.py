@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tmd._search.blocks import Block
-from tmd.functions.function import Function, ball, working_precision
+from tmd.functions.function import Ball, Function, ball, working_precision
 
 FRACTION_BITS = 128
 """Bits after the point of the coefficients."""
@@ -98,7 +98,7 @@ def make_model(
         for j in range(4, degree + 1)
         for k in range(j, degree + 1)
     )
-    return Model(words, remainder + error + FIXED_POINT_ERROR, (*sums[1:], tail))
+    return Model(words, remainder + error + FIXED_POINT_ERROR, (sums[1], sums[2], tail))
 
 
 def _expand_about_centre(
@@ -144,7 +144,7 @@ def _shift(mantissa: int, power: int) -> int:
     return mantissa << power if power >= 0 else mantissa >> -power
 
 
-def _upper_bound(value) -> int:
+def _upper_bound(value: Ball) -> int:
     """Return an integer that is not below any number in a ball."""
     mantissa, power = value.upper().mid().man_exp()
     return _shift(int(mantissa), int(power)) + 2

@@ -1,11 +1,12 @@
 """2^x. It is rational for integers x only; else it is a root of a power of two."""
 
 import math
+from typing import Any
 
 from tmd.functions.function import Function, no_singularity
 
 
-def _series(x):
+def _series(x: Any) -> Any:
     from flint import arb
 
     return (x * arb.const_log2()).exp()

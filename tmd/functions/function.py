@@ -7,6 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, TypeAlias
+
+Ball: TypeAlias = Any
+"""A `flint.arb`: a midpoint and a radius. python-flint has no annotations."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Function:
     symmetry: str = ""
     below_one: bool = False
 
-    def coefficients(self, x, count: int) -> list:
+    def coefficients(self, x: Ball, count: int) -> list[Ball]:
         """Return f^(k)(x)/k! for k < count as balls, at the working precision of flint.ctx."""
         from flint import arb_series, ctx
 
@@ -53,11 +57,11 @@ class Function:
             finally:
                 ctx.cap = previous_cap
 
-    def enclosure(self, x):
+    def enclosure(self, x: Ball) -> Ball:
         """Return a ball that contains f(x) for every x in the ball `x`."""
         return self.coefficients(x, 1)[0]
 
-    def evaluate(self, x: Fraction):
+    def evaluate(self, x: Fraction) -> Ball:
         """Return f(x) as a ball, with radius 0 if f(x) has finitely many binary digits."""
         from flint import arb
 
@@ -65,7 +69,7 @@ class Function:
         return self.enclosure(ball(x)) if digits is None else arb(digits)
 
 
-def ball(x: Fraction):
+def ball(x: Fraction) -> Ball:
     """Return x as a ball, with radius 0 if x is a binary number within the working precision."""
     from flint import arb, fmpq
 

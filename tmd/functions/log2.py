@@ -1,12 +1,13 @@
 """log2 x for x > 0. It is rational for powers of two only (unique factorization)."""
 
 from fractions import Fraction
+from typing import Any
 
 from tmd.functions.function import Function
 from tmd.functions.log import find_singularity
 
 
-def _series(x):
+def _series(x: Any) -> Any:
     from flint import arb
 
     return x.log() / arb.const_log2()

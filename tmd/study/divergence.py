@@ -26,7 +26,7 @@ from tmd._search.line_formulas import (
 from tmd._search.planning import Plan, make_batch
 from tmd.formats import Format
 from tmd.functions.function import Function
-from tmd.study.domains import PAPER, plan_first_block
+from tmd.study.domains import PUBLISHED, plan_first_block
 
 CASES = {
     "Lefevre, Algorithm 1": ("lefevre", "float64"),
@@ -40,8 +40,15 @@ CASES = {
 def _make_loop(test: Callable) -> Callable:
     """Make a loop that stores rounds and result of a test for each sub-domain."""
 
-    @parallel(cache=False)
-    def count(table, offset, bound, shape, rounds, failed):
+    @parallel
+    def count(
+        table: np.ndarray,
+        offset: np.uint64,
+        bound: float,
+        shape: Shape,
+        rounds: np.ndarray,
+        failed: np.ndarray,
+    ) -> None:
         size, subdomain = shape.super_block, shape.subdomain
         for i in numba.prange(rounds.size):
             x = np.uint64(i) << np.uint64(subdomain)
@@ -77,7 +84,7 @@ def nmdm(rounds: np.ndarray) -> np.ndarray:
 
 def run(study: Study) -> dict:
     """Count the rounds of all tests; write a table and histograms."""
-    f, plan = plan_first_block("exp", *PAPER, Format.create(53, 54), 33, "directed")
+    f, plan = plan_first_block("exp", *PUBLISHED, Format.create(53, 54), 33, "directed")
     subdomains = 1 << (12 if study.quick else 20)
     rows, figure = [], study.figure()
     axes = figure.subplots(1, len(CASES), sharey=True)

@@ -11,7 +11,7 @@ from tmd.formats import Format
 from tmd.functions import load_function
 from tmd.functions.function import Function
 
-PAPER = (Fraction(1), 1 + Fraction(1, 2**13))
+PUBLISHED = (Fraction(1), 1 + Fraction(1, 2**13))
 """[1, 1 + 2^-13): the example of Fortin, Gouicem and Graillat (2016), with 54-bit arguments."""
 
 

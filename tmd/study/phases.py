@@ -17,7 +17,7 @@ from tmd._search.taylor_models import Scale
 from tmd.formats import Format
 from tmd.functions import load_function
 from tmd.functions.function import Function
-from tmd.study.domains import PAPER, plan_first_block
+from tmd.study.domains import PUBLISHED, plan_first_block
 
 TESTS = ("lefevre", "regular", "clipped")
 BINADES = ((1, 2), (128, 256))
@@ -56,10 +56,10 @@ def random_windows(
 
 
 def run(study: Study) -> dict:
-    """Count the arguments of each phase, on the paper's example and on random windows."""
+    """Count the arguments of each phase, on the published example and on random windows."""
     f = load_function("exp")
     width = 24 if study.quick else (40 if study.device.kind == "cuda" else 34)
-    lo, hi = PAPER
+    lo, hi = PUBLISHED
     if study.quick:
         hi = 1 + (hi - 1) / 2**12
     _, base = plan_first_block("exp", lo, hi, Format.create(53, 54), 33, "directed")
@@ -71,21 +71,20 @@ def run(study: Study) -> dict:
     heads = ("test", "phase 1", "phase 2", "phase 3", "cases")
     study.table("Table 2: exp, 54-bit arguments from 1 on, N = 2^15, 8 pieces", heads, rows)
     scaled = []
-    for lo, hi in BINADES:
-        plans = random_windows(f, lo, hi, 4, width, 32)
+    for begin, end in BINADES:
+        plans = random_windows(f, begin, end, 4, width, 32)
         total = sum(p.block.run.count for p in plans)
         for subdomain in sorted({15, plans[0].shape.subdomain}):
-            split = 3 if lo == 1 else 4
+            split = 3 if begin == 1 else 4
             resized = [with_subdomain_size(p, subdomain, split) for p in plans]
             for test in TESTS:
                 tested = [replace(p, algorithm=test) for p in resized]
                 counts = count_arguments(f, tested, study.device)
                 scale = 2.0**52 / total
-                scaled.append((f"[{lo}, {hi})", subdomain, test, *(n * scale for n in counts)))
-    heads = ("binade", "log2 N", "test", "phase 2", "phase 3", "cases")
+                scaled.append((f"[{begin}, {end})", subdomain, test, *(n * scale for n in counts)))
     study.table(
         f"Tables 6 and 7: arguments of a binade, scaled from 4 random windows of 2^{width}",
-        heads,
+        ("binade", "log2 N", "test", "phase 2", "phase 3", "cases"),
         scaled,
     )
-    return {"paper": rows, "binades": scaled, "part": 4 << width}
+    return {"published example": rows, "binades": scaled, "part": 4 << width}

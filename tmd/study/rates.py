@@ -19,11 +19,11 @@ from tmd.functions import load_function
 from tmd.functions.function import Function
 from tmd.study.phases import BINADES, random_windows
 
-PAPER = {("lefevre", 1): 2446.78, ("regular", 1): 711.8, ("lefevre", 128): 51530.44,
+PUBLISHED = {("lefevre", 1): 2446.78, ("regular", 1): 711.8, ("lefevre", 128): 51530.44,
          ("regular", 128): 61581.87}  # fmt: skip
-"""Seconds of the paper's searches of 2^53 arguments on a C2070 (table 5)."""
+"""Seconds of searches of 2^53 arguments on a C2070 (Fortin et al. 2016, table 5)."""
 
-WIDTHS = {
+WIDTHS: dict[str, dict[int, tuple[int, ...]]] = {
     "quick": {1: (26,), 128: (26,)},
     "cpu": {1: (34, 37), 128: (31, 34)},
     "cuda": {1: (41, 44), 128: (38, 40)},
@@ -73,18 +73,25 @@ def run(study: Study) -> dict:
     f = load_function("exp")
     tests = ("clipped", "regular", "lefevre") if study.quick else tuple(ALGORITHMS)
     divisions = ("reciprocal", "integer") if study.quick else tuple(DIVISIONS)
-    rows = []
+    rows: list[tuple] = []
     for lo, hi in BINADES:
         widths = WIDTHS["quick" if study.quick else study.device.kind][lo]
         plans = [random_windows(f, lo, hi, 1, width, 32)[0] for width in widths]
         rows.append((f"[{lo}, {hi})", "Taylor models", "", *time_models(f, plans[-1]), None))
         for test in tests:
             for division in divisions:
-                published = PAPER.get((test, lo)) if division == "reciprocal" else None
+                published = PUBLISHED.get((test, lo)) if division == "reciprocal" else None
                 timing = time_binade(f, plans, test, division, study.device)
-                half = published and published / 2  # the paper's binade has twice the arguments
+                half = published and published / 2  # published for 2^53 arguments, twice a binade
                 rows.append((f"[{lo}, {hi})", test, division, *timing, half))
-    heads = ("binade", "test", "division", "log2 of the window", "s per binade", "paper, C2070")
+    heads = (
+        "binade",
+        "test",
+        "division",
+        "log2 of the window",
+        "s per binade",
+        "Fortin et al. 2016, C2070",
+    )
     title = f"Search of a binade on {study.device.name}, scaled from random windows"
     study.table(title, heads, rows)
     return {"rows": rows}

@@ -35,8 +35,8 @@ def _warm(options: argparse.Namespace) -> int:
     from hetero.devices import resolve
     from hetero.validation import check_choice
 
-    known = tuple(packages())
-    names = [check_choice("PACKAGE", name, known) for name in options.packages] or known
+    choices = tuple(packages())
+    names = [check_choice("PACKAGE", name, choices) for name in options.packages] or choices
     device = resolve(options.device, work=1, break_even=0)
     for title, seconds, compiled in warm(names, device):
         print(f"{title:<28} {seconds:6.1f} s, {compiled} functions compiled")

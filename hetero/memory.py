@@ -16,18 +16,18 @@ _UNKNOWN = 1 << 62
 
 
 def shortage(
-    what: str, device: Device, need: int, free: int, remedies: Sequence[str]
+    subject: str, device: Device, need: int, free: int, remedies: Sequence[str]
 ) -> MemoryError:
     """Return the MemoryError for work that does not fit: its need, what is free, what to do.
 
     Parameters
     ----------
-    what : the work as the subject of a sentence, "a domain of 8 x 8 x 8 cells"
+    subject : the work as the subject of a sentence, "a domain of 8 x 8 x 8 cells"
     need, free : bytes
     remedies : imperative clauses, most useful first
     """
     return MemoryError(
-        f"{what} needs {format_bytes(need)} on {device}, which has {format_bytes(free)} free. "
+        f"{subject} needs {format_bytes(need)} on {device}, which has {format_bytes(free)} free. "
         f"Remedy: {'; '.join(remedies)}"
     )
 
@@ -37,13 +37,13 @@ SMALL = 1 << 26
 
 
 def require_array(
-    what: str, shape: Sequence[int], dtype: DTypeLike, devices: Sequence[Device]
+    subject: str, shape: Sequence[int], dtype: DTypeLike, devices: Sequence[Device]
 ) -> None:
     """Raise MemoryError if an array does not fit into the memory of each of `devices`.
 
     Parameters
     ----------
-    what : plural noun for the elements, "normal numbers"
+    subject : plural noun for the elements, "normal numbers"
     """
     dtype, count = np.dtype(dtype), math.prod(shape)
     need = count * dtype.itemsize
@@ -54,7 +54,7 @@ def require_array(
         if dtype == np.float64:
             remedies.append(f"dtype='float32' needs {format_bytes(need // 2)}")
         text = " x ".join(map(str, shape))
-        raise shortage(f"an array of {text} {what}", device, need, free, remedies)
+        raise shortage(f"an array of {text} {subject}", device, need, free, remedies)
 
 
 def free_bytes(device: Device, needed: float = math.inf) -> int:

@@ -15,7 +15,7 @@ def code(document: Path) -> list[str]:
 
 
 def readme(names):
-    assert abs(names["law"].pdf(0.0) - 0.2541126866022) < 1e-12
+    assert abs(names["d"].pdf(0.0) - 0.2541126866022) < 1e-12
     assert abs(names["result"].alpha - 1.5) < 0.05
 
 

@@ -33,7 +33,7 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-f]+")
 
 
 class DiskCache:
-    """What a dispatcher asks for compiled code before it compiles, and gives it to afterwards.
+    """Store of compiled code that a dispatcher asks before it compiles, and fills afterwards.
 
     It has the methods of Numba's caches that dispatchers call. `reduce` and `rebuild` turn what a
     CPU dispatcher compiles into data that can be pickled, and back.

@@ -74,6 +74,7 @@ class _Writer:
             self._add_object(value)
 
     def _add_object(self, value: Any) -> None:
+        """Add a value that is no plain Python or NumPy data."""
         kind = type(value)
         if hasattr(value, "py_func"):  # compiled by Numba
             options = {k: v for k, v in value.targetoptions.items() if k != "cache"}

@@ -61,9 +61,9 @@ def limits(device: str | Device | None = None, *, refresh: bool = False) -> Limi
     label = _label(device)
     if refresh or label not in store:
         with device.active():
-            found = loops_for("hetero.measurement.limit_loops", device).measure()
-        found.setdefault("copy_kernel", found["copy"])
-        store[label] = Limits(str(device), device.name, **found).as_dict()
+            rates = loops_for("hetero.measurement.limit_loops", device).measure()
+        rates.setdefault("copy_kernel", rates["copy"])
+        store[label] = Limits(str(device), device.name, **rates).as_dict()
         _write(store)
     return Limits(**store[label])
 
@@ -73,8 +73,8 @@ def _label(device: Device) -> str:
     from hetero.measurement.environment import versions
 
     used = versions()
-    what = f"{threads()} threads" if device.kind == "cpu" else f"numba-cuda {used['numba-cuda']}"
-    return f"{device}|{device.name}|numba {used['numba']}|{what}"
+    details = f"{threads()} threads" if device.kind == "cpu" else f"numba-cuda {used['numba-cuda']}"
+    return f"{device}|{device.name}|numba {used['numba']}|{details}"
 
 
 def _path() -> Path:

@@ -69,8 +69,8 @@ def _ten_rounds(typing, c0, c1, c2, c3, k0, k1):
                 high0, high1 = (builder.lshr(p, _wide(32)) for p in (low0, low1))
             c0, c1 = builder.xor(builder.xor(high1, c1), keys[0]), low1
             c2, c3 = builder.xor(builder.xor(high0, c3), keys[1]), low0
-        found = [c0, c1, c2, c3] if on_gpu else [builder.trunc(c, _word) for c in (c0, c1, c2, c3)]
-        return context.make_tuple(builder, signature.return_type, found)
+        output = [c0, c1, c2, c3] if on_gpu else [builder.trunc(c, _word) for c in (c0, c1, c2, c3)]
+        return context.make_tuple(builder, signature.return_type, output)
 
     u = types.uint32
     return types.UniTuple(u, 4)(u, u, u, u, u, u), emit

@@ -38,7 +38,7 @@ def measure() -> dict[str, float]:
     """Copy bandwidth in bytes/s (read and write), multiply-adds/s, seconds a launch."""
     source = np.ones(1 << 26)
     target = np.empty_like(source)
-    found = {"copy": 2 * source.nbytes / benchmark(lambda: _copy(source, target)).best}
+    rates = {"copy": 2 * source.nbytes / benchmark(lambda: _copy(source, target)).best}
     chunks = 8 * threads()
     for name, dtype, factor in (
         ("fma_float32", np.float32, 0.5),
@@ -48,7 +48,7 @@ def measure() -> dict[str, float]:
         start = np.ones((chunks, _LANES), dtype)
         out = np.empty_like(start)
         timing = benchmark(lambda: _multiply_add(start, start.dtype.type(factor), _ROUNDS, out))
-        found[name] = start.size * _ROUNDS / timing.best
+        rates[name] = start.size * _ROUNDS / timing.best
     tiny = np.empty(threads())
-    found["launch"] = benchmark(lambda: _empty(tiny)).median
-    return found
+    rates["launch"] = benchmark(lambda: _empty(tiny)).median
+    return rates

@@ -85,7 +85,7 @@ def measure() -> dict[str, float]:
         lambda: copy8[grid, launch.THREADS](source, target), clock="device", device="cuda"
     )
     by_driver = benchmark(lambda: target.copy_to_device(source), clock="device", device="cuda")
-    found = {
+    rates = {
         "copy": 2 * source.nbytes / min(by_kernel.median, by_driver.median),
         "copy_kernel": 2 * source.nbytes / by_kernel.median,
     }
@@ -101,7 +101,7 @@ def measure() -> dict[str, float]:
             clock="device",
             device="cuda",
         )
-        found[name] = 8 * out.size * _ROUNDS / timing.best
+        rates[name] = 8 * out.size * _ROUNDS / timing.best
     tiny = cuda.device_array(1, np.float64)
-    found["launch"] = benchmark(lambda: empty[1, 32](tiny), device="cuda").median
-    return found
+    rates["launch"] = benchmark(lambda: empty[1, 32](tiny), device="cuda").median
+    return rates

@@ -84,7 +84,7 @@ def test_limits_are_measured_once(monkeypatch, tmp_path):
     assert len(calls) == 1
     hetero.limits("cpu", refresh=True)
     assert len(calls) == 2
-    (tmp_path / "stablegpu" / "limits.json").write_text("{broken")
+    (tmp_path / "hetero" / "limits.json").write_text("{broken")
     assert hetero.limits("cpu") == first
     assert len(calls) == 3
 

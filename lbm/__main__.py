@@ -34,12 +34,18 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    """Run the chosen command and return its exit status."""
     if options.verb != "study":
         _choose_precision(options)
     if options.verb not in ("study", "kernel"):
-        options.device = hetero.resolve(options.device)
+        options.device = _usable_device(options)
         options.out.mkdir(parents=True, exist_ok=True)
     return _VERBS[options.verb](options)
+
+
+def _usable_device(options: argparse.Namespace) -> hetero.Device:
+    """Return the device of --device; "auto" is a GPU if one can be used."""
+    return hetero.resolve(options.device, work=1, break_even=0)
 
 
 def _choose_precision(options: argparse.Namespace) -> None:
@@ -58,6 +64,7 @@ def _choose_precision(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = command_parser("lbm", __doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     for verb, text in {
@@ -80,7 +87,8 @@ def _parser() -> argparse.ArgumentParser:
         if verb == "kernel":
             _add_kernel_arguments(sub)
             continue
-        sub.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1")
+        sub.add_argument("--device", default="auto",
+                         help="auto (a GPU if usable), cpu, cuda:1")  # fmt: skip
         sub.add_argument("--out", type=Path, default=Path("out/lbm"), help="folder for files")
         sub.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
         if verb in ("cavity", "sphere", "vortices", "bench"):
@@ -213,7 +221,7 @@ def _kernel(options: argparse.Namespace) -> int:
 
 
 def _study(options: argparse.Namespace) -> int:
-    if not options.what and options.device == "cpu":
+    if not options.what and _usable_device(options).kind == "cpu":
         options.what = [name for name in STUDIES if name != "shares"]  # it needs a GPU
     return run_chosen(options, STUDIES)
 

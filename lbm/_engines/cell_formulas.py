@@ -146,15 +146,16 @@ def make_cell_functions(relax, forced: bool):
 
 
 @inlined
-def wall_return(f, w, cx, cy, cz, wall, ux, uy, uz):
+def wall_return(f, w, c, wall, u):
     """Return what a wall sends back for the population f that runs into it with velocity c.
 
-    f is shifted and taken after the collision; w is its weight; (ux, uy, uz) is the velocity of
-    the cell. wall = (is an outlet, rho - 1, Ux, Uy, Uz) is a row of `Links.wall_types`. A wall
+    f is shifted and taken after the collision; w is its weight; u is the velocity of the cell.
+    wall = (is an outlet, rho - 1, Ux, Uy, Uz) is a row of `Links.wall_types`. A wall
     that moves with U bounces back half-way (Ladd 1994). A pressure outlet bounces back with the
     opposite sign (anti-bounce-back, Ginzburg et al. 2008).
     """
     T = type(f)
+    (cx, cy, cz), (ux, uy, uz) = c, u
     if wall[0] != T(0):
         cu = cx * ux + cy * uy + cz * uz
         square = ux * ux + uy * uy + uz * uz

@@ -111,13 +111,13 @@ def make_stream_and_collide(precision: str, operator: type, forced: bool):
     names = {"load": _load, "decode": decode, "encode": encode, "collide": collide}
     names |= {f"store{q}": _make_store(q) for q in range(Q)}
     function = compile_source("stream_and_collide", "\n".join(lines) + "\n", names)
-    return serial(function, cache=False, fastmath=FUSED, forceinline=True)
+    return serial(function, fastmath=FUSED, forceinline=True)
 
 
 _move8, _move4, _move2, _move1 = map(make_move, (VECTOR, 4, 2, 1))
 
 
-@serial(cache=False, forceinline=True)
+@serial(forceinline=True)
 def gather(memory, offsets, j, start, scratch, lane, n):
     """Copy the populations of the n cells from `start` on into a scratch, from its cell `lane` on.
 
@@ -129,7 +129,7 @@ def gather(memory, offsets, j, start, scratch, lane, n):
             _move8(memory, start + _load(offsets, j + q) + i, scratch, q * SCRATCH_ROW + lane + i)
 
 
-@serial(cache=False, forceinline=True)
+@serial(forceinline=True)
 def scatter(memory, offsets, j, start, scratch, lane, n):
     """Copy populations back, the inverse of `gather`, without touching the cells that follow.
 
@@ -164,7 +164,7 @@ def make_bounce(compute: type):
     """
     weights, velocities = np.array(W, compute), np.array(C, compute)
 
-    @serial(cache=False, forceinline=True)
+    @serial(forceinline=True)
     def bounce(scratch, lane, n, bits, c, rows, types):
         u = Q * SCRATCH_ROW
         for q in range(1, Q):
@@ -177,11 +177,11 @@ def make_bounce(compute: type):
             elif bits >> q & 1 and image == q:
                 k = rows[c, q, 0]
                 wall = (types[k, 0], types[k, 1], types[k, 2], types[k, 3], types[k, 4])
-                w, cx, cy, cz = weights[q], velocities[q, 0], velocities[q, 1], velocities[q, 2]
+                w, c_q = weights[q], (velocities[q, 0], velocities[q, 1], velocities[q, 2])
                 for i in range(lane, lane + n):
                     f, j = scratch[q * SCRATCH_ROW + i], u + i
-                    ux, uy, uz = scratch[j], scratch[j + SCRATCH_ROW], scratch[j + 2 * SCRATCH_ROW]
-                    scratch[q * SCRATCH_ROW + i] = wall_return(f, w, cx, cy, cz, wall, ux, uy, uz)
+                    velocity = scratch[j], scratch[j + SCRATCH_ROW], scratch[j + 2 * SCRATCH_ROW]
+                    scratch[q * SCRATCH_ROW + i] = wall_return(f, w, c_q, wall, velocity)
 
     return bounce
 
@@ -224,4 +224,4 @@ def _make_scratch_loop(statement: str, results: list[str], function, arguments: 
         *(f"        scratch[{k * SCRATCH_ROW} + i] = {r}" for k, r in enumerate(results)),
     ]
     loop = compile_source("scratch_loop", "\n".join(lines) + "\n", {"function": function})
-    return serial(loop, cache=False, fastmath=FUSED, forceinline=True)
+    return serial(loop, fastmath=FUSED, forceinline=True)

@@ -211,7 +211,7 @@ class KernelSource:
             self.add(f"k, f = {row_of_q}, 0], peek(old, {row_of_q}, 1])", depth=3)
             self.add(f"wall_, w = ({row}), weight_of[q]", depth=3)
             u = f"ux_{i}, uy_{i}, uz_{i}"
-            self.add(f"poke(new, q, wall_return(f, w, {c}, wall_, {u}))", depth=3)
+            self.add(f"poke(new, q, wall_return(f, w, ({c}), wall_, ({u})))", depth=3)
             self.add(*(f"g{q}_{i} = peek(new, {q})" for q in range(1, Q)), depth=2)
 
     def store_populations(self) -> None:

@@ -12,7 +12,7 @@ from hetero import region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import Device, device_of, resolve
 from hetero.jit import loops_for
-from rode._solver.schemes import MOST
+from rode._solver.schemes import MAX_ORDER
 
 BREAK_EVEN = 4_000_000
 """Elements from which a GPU is faster although they are copied to it."""
@@ -57,7 +57,7 @@ def riemann_sums(
     the result is a list of `count` arrays of shape (n,).
     """
     delta = validation.check_in_range("delta", delta, 0.0, math.inf, closed="neither")
-    count = validation.check_integer("count", count, 1, MOST)
+    count = validation.check_integer("count", count, 1, MAX_ORDER)
 
     def weights(M: int) -> list[tuple[float, float, float]]:
         h = M * delta

@@ -82,13 +82,14 @@ class Problem:
 
     @property
     def _equation(self) -> str:
+        """Form of the equation, for people."""
         if self.B is None:
             return "x' = G(t, O) + g(t, O) H(x)"
         return "x' = A x + B O" if self.linear else "x' = H(x) + B O"
 
     @property
     def sets(self) -> int:
-        """Sets of parameters: 1, or the number of paths."""
+        """Number of sets of parameters: 1, or the number of paths."""
         return self.parameters.shape[1]
 
     @property
@@ -122,6 +123,7 @@ class Problem:
         return np.array([self.matrix(c) for c in columns])
 
     def _units(self) -> list[tuple[float, ...]]:
+        """Return the unit vectors as tuples."""
         return [tuple(map(float, e)) for e in np.eye(self.dimension)]
 
 

@@ -75,7 +75,7 @@ class Result:
 
     @property
     def success(self) -> bool:
-        """Whether all paths and their outputs are finite, as `status` says."""
+        """True if all paths and their outputs are finite, as `status` says."""
         return self.status == "success"
 
     def index(self, output: str) -> int:

@@ -40,12 +40,12 @@ _log = polynomial(economized_series(_LOG, 1.0 / 3.0, 8), (0.0,))
 _atanh = polynomial((0.0,), economized_even_series(_ATANH, 0.1716, 8))
 _minus_log_4 = constant(-2.0 * math.log(2.0) * 2.0**-23, -2.0 * math.log(2.0))
 _below_one = 1.0 - 2.0**-53
-_MOST = np.float32((1.0 - 2.0**-24) * 2.0**-31)
+_WORD_SCALE = np.float32((1.0 - 2.0**-24) * 2.0**-31)  # takes 31 bits to below 1
 
 
 @scalar(forceinline=True)
 def _angle(t, word, r):
-    """r sin and r cos of t quarter turns, |t| <= 1/2, moved to the octant of two bits of `word`."""
+    """Return r sin and r cos of t quarter turns, |t| <= 1/2, in the octant of 2 bits of `word`."""
     w = t * t
     s, c = r * (t * _sin(w)), flip_sign(r * _cos(w), word)
     return select_by_bit(word, s, c), select_by_bit(word, c, s)
@@ -53,9 +53,9 @@ def _angle(t, word, r):
 
 @scalar(forceinline=True)
 def pair_float32(a, b, sigma):
-    """Two independent N(0, sigma^2) numbers of float32 from two words."""
+    """Return two independent N(0, sigma^2) numbers of float32 from two words."""
     # In [2^-33, 1 - 2^-24]: no word gives 0 or 1, and small numbers keep their digits.
-    u = fma(to_float32(as_int32(a >> uint32(1))), _MOST, np.float32(2.0**-33))
+    u = fma(to_float32(as_int32(a >> uint32(1))), _WORD_SCALE, np.float32(2.0**-33))
     f, e = split_for_log(u)
     t = fma(to_float32(as_int32(b)), np.float32(2.0**-32), np.float32(2.0**-33))
     # Where u is near 1, e is 0 and the small logarithm is exact.
@@ -64,7 +64,7 @@ def pair_float32(a, b, sigma):
 
 @scalar(forceinline=True)
 def pair_float64(a, b, c, d, sigma):
-    """Two independent N(0, sigma^2) numbers of float64 from four words; 53 bits each."""
+    """Return two independent N(0, sigma^2) numbers of float64 from four words; 53 bits each."""
     f, k = split_for_log(float_in_1_2(a, b, sigma) - _below_one)
     # s = f/(2 + f), from 19 digits of the reciprocal by a series to the third order.
     y = 2.0 + f
@@ -79,7 +79,7 @@ def pair_float64(a, b, c, d, sigma):
 
 @scalar(forceinline=True)
 def box_muller_float32(a, b, c, d, sigma):
-    """Four N(0, sigma^2) numbers from a block of words."""
+    """Return four N(0, sigma^2) numbers from a block of words."""
     w, x = pair_float32(a, b, sigma)
     y, z = pair_float32(c, d, sigma)
     return w, x, y, z
@@ -87,13 +87,14 @@ def box_muller_float32(a, b, c, d, sigma):
 
 @scalar(forceinline=True)
 def box_muller_float64(a, b, c, d, sigma):
-    """Two N(0, sigma^2) numbers from a block of words."""
+    """Return two N(0, sigma^2) numbers from a block of words."""
     return pair_float64(a, b, c, d, sigma)
 
 
 @scalar(forceinline=True)
 def _fast_pair(a, b):
-    u = fma(to_float32(as_int32(a >> uint32(1))), _MOST, np.float32(2.0**-33))
+    """Return two standard normal numbers of float32, of reduced accuracy."""
+    u = fma(to_float32(as_int32(a >> uint32(1))), _WORD_SCALE, np.float32(2.0**-33))
     e = approx_log2(u) * np.float32(-1.3862943611198906)
     r = approx_sqrt(select(e > np.float32(1e-7), e, np.float32(1e-7)))
     t = fma(to_float32(as_int32(b)), np.float32(math.pi * 2.0**-31), np.float32(math.pi * 2.0**-32))
@@ -102,7 +103,7 @@ def _fast_pair(a, b):
 
 @scalar(forceinline=True)
 def box_muller_fast(a, b, c, d, sigma):
-    """`box_muller_float32` by the GPU's own logarithm, sine and cosine.
+    """Return what `box_muller_float32` does, by the GPU's own logarithm, sine and cosine.
 
     r^2/2 has an absolute error of 2e-7, as a uniform number of 23 bits would give it; x one of
     1e-6 and, where r < 0.1, of 2e-7/r.

@@ -18,7 +18,8 @@ _FIRST = 1 << 21
 """Numbers of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
-def _direct(draw, size):
+def _make_fill(draw, size):
+    """Make the loop that fills an array with numbers, `size` of each block of words."""
     chunk = chunk_of(draw, size)
 
     @parallel
@@ -50,7 +51,7 @@ _DRAWS = {
     ("rational-blending", "float64"): inverse.blending_float64,
 }
 _DIRECT = {
-    which: _direct(draw, 16 // np.dtype(which[1]).itemsize) for which, draw in _DRAWS.items()
+    which: _make_fill(draw, 16 // np.dtype(which[1]).itemsize) for which, draw in _DRAWS.items()
 }
 
 

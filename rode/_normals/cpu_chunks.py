@@ -8,7 +8,7 @@ from hetero.philox_loops.formulas import words10
 
 @serial(forceinline=True)
 def counter(block):
-    """The counter's lower two words for block number `block` of a fill.
+    """Return the lower two words of the counter for block number `block` of a fill.
 
     A launch on a GPU makes 2^31 blocks; the next one's number is in the higher word.
     """
@@ -16,11 +16,17 @@ def counter(block):
 
 
 def chunk_of(draw, size):
-    """chunk(first, .., four, part): the numbers of blocks `first` and on, part[j, l] in block l."""
+    """Make `chunk(first, .., four, part)`: the numbers of blocks `first` and on.
+
+    Number j of block first + l goes to part[j, l].
+    """
 
     @serial
     def chunk(first, k0, k1, path, stream, sigma, four, part):
-        """Words, then numbers: plain loops without branches, which become vector instructions."""
+        """Fill `four` with words and `part` with numbers.
+
+        Plain loops without branches become vector instructions.
+        """
         for l in range(four.shape[1]):
             a, b, c, d = words10(first + uint64(l), path, stream, k0, k1)
             four[0, l] = a

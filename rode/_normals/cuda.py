@@ -19,15 +19,17 @@ PER_SM = 32
 """Blocks of threads a multiprocessor: more than fit, which evens out the end (measured)."""
 
 
-def _direct(draw, size, T):
-    """Kernels that make blocks of numbers."""
+def _make_fills(draw, size, T):
+    """Make the kernels that fill an array with numbers, `size` of each block of words."""
     one = T(1.0)
 
     @kernel
     def fill_pairs(k0, k1, path, stream, high, out):
-        """Blocks (i, high) of the counter; `out` is the part of the sequence that they make, as far
-        as pairs of them go. A thread makes two blocks at once, whose instructions fill each other's
-        gaps; neighbours store next to each other."""
+        """Fill `out` with the numbers of the blocks (i, high) of the counter, as far as pairs go.
+
+        A thread makes two blocks at once, whose instructions fill each other's gaps; neighbours
+        store next to each other.
+        """
         i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
         half = uint32(uint64(out.size) // uint64(2 * size))
         while i < half:
@@ -41,7 +43,7 @@ def _direct(draw, size, T):
 
     @kernel
     def fill_rest(k0, k1, path, stream, high, first, out):
-        """Blocks from number `first` on, number by number."""
+        """Fill `out` from block number `first` on, number by number."""
         n, step = uint64(out.size), uint32(cuda.gridsize(1))
         i = uint32(first + uint32(cuda.grid(1)))
         while uint64(i) * uint64(size) < n:
@@ -55,14 +57,15 @@ def _direct(draw, size, T):
     return fill_pairs, fill_rest
 
 
-box_muller_float32, rest_box_muller_float32 = _direct(box_muller.box_muller_float32, 4, np.float32)
-box_muller_float64, rest_box_muller_float64 = _direct(box_muller.box_muller_float64, 2, np.float64)
-fast_float32, rest_fast_float32 = _direct(box_muller.box_muller_fast, 4, np.float32)
-inverse_float32, rest_inverse_float32 = _direct(inverse.inverse_block_float32, 4, np.float32)
-branching_float32, rest_branching_float32 = _direct(inverse.branching_float32, 4, np.float32)
-branching_float64, rest_branching_float64 = _direct(inverse.branching_float64, 2, np.float64)
-blending_float32, rest_blending_float32 = _direct(inverse.blending_float32, 4, np.float32)
-blending_float64, rest_blending_float64 = _direct(inverse.blending_float64, 2, np.float64)
+_FOUR, _TWO = (4, np.float32), (2, np.float64)
+box_muller_float32, rest_box_muller_float32 = _make_fills(box_muller.box_muller_float32, *_FOUR)
+box_muller_float64, rest_box_muller_float64 = _make_fills(box_muller.box_muller_float64, *_TWO)
+fast_float32, rest_fast_float32 = _make_fills(box_muller.box_muller_fast, *_FOUR)
+inverse_float32, rest_inverse_float32 = _make_fills(inverse.inverse_block_float32, *_FOUR)
+branching_float32, rest_branching_float32 = _make_fills(inverse.branching_float32, *_FOUR)
+branching_float64, rest_branching_float64 = _make_fills(inverse.branching_float64, *_TWO)
+blending_float32, rest_blending_float32 = _make_fills(inverse.blending_float32, *_FOUR)
+blending_float64, rest_blending_float64 = _make_fills(inverse.blending_float64, *_TWO)
 DIRECT = {
     ("box-muller", "float32"): (box_muller_float32, rest_box_muller_float32),
     ("box-muller", "float64"): (box_muller_float64, rest_box_muller_float64),

@@ -35,7 +35,7 @@ _REACH = math.sqrt(31.1)
 
 
 def _ratio(level):
-    """x/y where log2(1 - y^2) = level."""
+    """Return x/y where log2(1 - y^2) = level."""
     y = np.sqrt(-np.expm1(level * math.log(2.0)))
     tail = np.exp2(level) / (2.0 * (1.0 + y))
     return -special.ndtri(tail) / y
@@ -50,7 +50,7 @@ _tail_middle = np.float32(-0.5 * (math.sqrt(-_CUT) + _REACH))
 
 @scalar
 def inverse_float32(word):
-    """A standard normal float32 from a word, increasing in it as a signed number."""
+    """Return a standard normal float32 from a word, increasing in it as a signed number."""
     i = as_int32(uint32(word | uint32(1)))
     y = to_float32(i) * np.float32(2.0**-31)
     level = approx_log2(fma(-y, y, np.float32(1.0)))
@@ -63,7 +63,7 @@ def inverse_float32(word):
 
 @scalar(forceinline=True)
 def inverse_block_float32(a, b, c, d, sigma):
-    """Four N(0, sigma^2) numbers from a block of words, each a function of one word."""
+    """Return four N(0, sigma^2) numbers from a block of words, each a function of one word."""
     return (
         sigma * inverse_float32(a),
         sigma * inverse_float32(b),
@@ -126,7 +126,7 @@ _FAR_16 = (
 
 
 def _fraction(single, double):
-    """Numerator and denominator of a rational function as polynomials."""
+    """Return numerator and denominator of a rational function as polynomials."""
     pairs = zip(single, double, strict=True)
     return [polynomial(tuple(reversed(s)), tuple(reversed(d))) for s, d in pairs]
 
@@ -138,7 +138,7 @@ _far_p, _far_q = _fraction(_FAR_7, _FAR_16)
 
 @scalar
 def rational(q, tail, blend):
-    """The normal quantile of q + 1/2, where `tail` is the smaller of u and 1 - u.
+    """Return the normal quantile of q + 1/2, where `tail` is the smaller of u and 1 - u.
 
     With `blend` all three fractions are computed and one is chosen, without a branch. The relative
     error is 1e-16 (float64) or 1e-7 (float32) and that of the arithmetic.
@@ -166,7 +166,7 @@ def rational(q, tail, blend):
 
 @scalar
 def rational_float32(word, blend):
-    """A standard normal float32 from a word."""
+    """Return a standard normal float32 from a word."""
     i = as_int32(uint32(word | uint32(1)))
     tail = to_float32(np.uint32(0x80000000) - np.uint32(abs(i))) * np.float32(2.0**-32)
     return rational(to_float32(i) * np.float32(2.0**-32), tail, blend)
@@ -174,13 +174,15 @@ def rational_float32(word, blend):
 
 @scalar
 def rational_float64(high, low, blend):
-    """A standard normal float64 from two words."""
+    """Return a standard normal float64 from two words."""
     u = float_in_1_2(high, low, 1.0) - BELOW_ONE
     q = u - 0.5
     return rational(q, 0.5 - abs(q), blend)
 
 
 def _rational_blocks(blend):
+    """Make the functions that turn a block of words into numbers: four float32, two float64."""
+
     @scalar
     def four(a, b, c, d, sigma):
         return (

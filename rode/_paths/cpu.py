@@ -26,8 +26,11 @@ BLOCKS_AT_ONCE = 512
 
 
 @functools.cache
-def _walker(dtype, fused, normals):
-    """walk(run, path, value, first, noise, out): elements first .. of a path from `value` on."""
+def _make_walk(dtype, fused, normals):
+    """Make `walk(run, path, value, first, noise, out)`: elements first .. of a path from `value`.
+
+    The noise is drawn as `normals` says if `fused`, else read.
+    """
     size = 16 // np.dtype(dtype).itemsize
     chunk = chunk_of(BLOCKS[dtype, normals].draw, size)
 
@@ -63,8 +66,9 @@ def _walker(dtype, fused, normals):
 
 
 @functools.cache
-def _scan(dtype, fused, normals):
-    walk = _walker(dtype, fused, normals)
+def _make_scan(dtype, fused, normals):
+    """Make the loop over many paths."""
+    walk = _make_walk(dtype, fused, normals)
 
     @parallel
     def scan_paths(run, starts, noise, out):
@@ -86,7 +90,7 @@ def scan(run, table, start, deviation, noise, normals, out, stream=0):
         starts = stationary((run.k0, run.k1), run.stream, run.path, T(deviation), paths)
     else:
         starts = np.full(paths, start, T)
-    loop, steps = _scan(out.dtype.name, noise is None, normals), Steps(*run[:6])
+    loop, steps = _make_scan(out.dtype.name, noise is None, normals), Steps(*run[:6])
     source = out if noise is None else noise
     for a, b in ranges(paths, first=max(1, FIRST_PIECE // out.shape[1])):
         part_steps = steps._replace(path=np.uint32(int(run.path) + a))
@@ -94,8 +98,9 @@ def scan(run, table, start, deviation, noise, normals, out, stream=0):
 
 
 @functools.cache
-def _long_scan(dtype, fused, normals):
-    walk, T = _walker(dtype, fused, normals), np.dtype(dtype).type
+def _make_long_scan(dtype, fused, normals):
+    """Make the loop over the chunks of one path."""
+    walk, T = _make_walk(dtype, fused, normals), np.dtype(dtype).type
 
     @parallel
     def scan_long(run, begin, start, weights, noise, out):
@@ -129,15 +134,16 @@ def long_scan(run, table, rate, start, noise, normals, out, stream=0):
     """
     T = out.dtype.type
     weights = np.exp(-rate * np.arange(1, CHUNK + 1)).astype(T)
-    loop, steps = _long_scan(out.dtype.name, noise is None, normals), Steps(*run[:6])
+    loop, steps = _make_long_scan(out.dtype.name, noise is None, normals), Steps(*run[:6])
     value, source = T(start), out if noise is None else noise
     for a, b in ranges(out.size, first=FIRST_PIECE, multiple=CHUNK):
         value = T(loop(steps, a, value, weights, source, out[a:b]))
 
 
 @functools.cache
-def _bridge(dtype, normals):
-    walk, each, length = _walker(dtype, True, normals), block(dtype), tile(dtype)
+def _make_bridge(dtype, normals):
+    """Make the loop over the tiles of a path whose ends are known."""
+    walk, each, length = _make_walk(dtype, True, normals), block(dtype), tile(dtype)
 
     @parallel
     def bridge_tiles(run, tiles, bends, table, start, ends, out):
@@ -164,7 +170,7 @@ def _bridge(dtype, normals):
 def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
     bends = np.array(run.powers), np.array(run.bends)
-    loop, steps = _bridge(out.dtype.name, normals), Steps(*run[:6])
+    loop, steps = _make_bridge(out.dtype.name, normals), Steps(*run[:6])
     for a, b in ranges(ends.size, first=FIRST_PIECE // tile(out.dtype)):
         loop(steps, (a, b), bends, table, start, ends, out)
 

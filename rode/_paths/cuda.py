@@ -50,7 +50,8 @@ def _warp_offset(lane, size):
     return (uint32(cuda.threadIdx.x) - lane) // uint32(LANES) * uint32(size)
 
 
-def _scan(dtype, normals, rounds):
+def _make_scan(dtype, normals, rounds):
+    """Make the kernel that computes a path with each warp; `normals` is None for given noise."""
     walk, join, put, _ = warp_functions(dtype, normals, rounds)
     real, size, length = _REAL[dtype], words(dtype, rounds), tile(dtype, rounds)
     count = _WARPS * size
@@ -76,7 +77,8 @@ def _scan(dtype, normals, rounds):
     return scan_paths
 
 
-def _bridge(dtype, normals, rounds=ROUNDS):
+def _make_bridge(dtype, normals, rounds=ROUNDS):
+    """Make the kernel that computes the tiles of one path, whose ends are known."""
     walk, join, _, put_bent = warp_functions(dtype, normals, rounds)
     real, size, length = _REAL[dtype], words(dtype, rounds), tile(dtype, rounds)
     count = _WARPS * size
@@ -100,7 +102,8 @@ def _bridge(dtype, normals, rounds=ROUNDS):
     return bridge_tiles
 
 
-def _long_scan(dtype, normals):
+def _make_long_scan(dtype, normals):
+    """Make the kernel that computes one path in a single pass."""
     real, word = _REAL[dtype], np.uint32 if dtype == "float32" else np.uint64
     empty = word(np.iinfo(word).max)
     walk, join, put, _ = warp_functions(dtype, normals, ROUNDS)
@@ -172,13 +175,13 @@ def _long_scan(dtype, normals):
 
 
 _KINDS = (("float32", "float32"), ("float64", "float64"), ("float32", "fast"))
-scan_float32, scan_float64, scan_fast = (_scan(d, n, ROUNDS) for d, n in _KINDS)
-scan_noise_float32, scan_noise_float64 = (_scan(d, None, ROUNDS) for d in ("float32", "float64"))
-short_float32, short_float64, short_fast = (_scan(d, n, 1) for d, n in _KINDS)
-short_noise_float32, short_noise_float64 = (_scan(d, None, 1) for d in ("float32", "float64"))
-long_float32, long_float64, long_fast = (_long_scan(d, n) for d, n in _KINDS)
-long_noise_float32, long_noise_float64 = (_long_scan(d, None) for d in ("float32", "float64"))
-bridge_float32, bridge_float64, bridge_fast = (_bridge(d, n) for d, n in _KINDS)
+scan_float32, scan_float64, scan_fast = (_make_scan(d, n, ROUNDS) for d, n in _KINDS)
+scan_noise_float32, scan_noise_float64 = (_make_scan(d, None, ROUNDS) for d in _REAL)
+short_float32, short_float64, short_fast = (_make_scan(d, n, 1) for d, n in _KINDS)
+short_noise_float32, short_noise_float64 = (_make_scan(d, None, 1) for d in _REAL)
+long_float32, long_float64, long_fast = (_make_long_scan(d, n) for d, n in _KINDS)
+long_noise_float32, long_noise_float64 = (_make_long_scan(d, None) for d in _REAL)
+bridge_float32, bridge_float64, bridge_fast = (_make_bridge(d, n) for d, n in _KINDS)
 
 _SCANS = {"float32": scan_float32, "float64": scan_float64, "fast": scan_fast}
 _SCANS_NOISE = {"float32": scan_noise_float32, "float64": scan_noise_float64}
@@ -190,6 +193,7 @@ _BRIDGES = {"float32": bridge_float32, "float64": bridge_float64, "fast": bridge
 
 
 def _make_clear_flags(word):
+    """Make the kernel that prepares the memory of a single pass."""
     no_number = word(np.iinfo(word).max)
 
     @kernel
@@ -204,10 +208,14 @@ def _make_clear_flags(word):
 
 
 def _make_begin_paths(draw):
+    """Make the kernel that draws the starts of paths."""
+
     @kernel
     def begin_paths(run, start, deviation, out):
-        """Fill `out` with `start`, or with stationary values (`_paths/stationary.py`) if deviation
-        > 0."""
+        """Fill `out` with `start`, or with stationary values if `deviation` > 0.
+
+        `_paths.stationary` draws the same values on the host.
+        """
         for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
             path = uint32(run.path + uint32(i))
             a, b, c, d = philox10(START, START, path, run.stream, run.k0, run.k1)
@@ -280,7 +288,7 @@ def bridge(run, table, start, ends, normals, out, stream=0):
 @functools.cache
 def _bridge_of(dtype, normals, rounds):
     """Return a kernel for tiles of another size, which studies use."""
-    return _bridge(dtype.name, normals, rounds)
+    return _make_bridge(dtype.name, normals, rounds)
 
 
 def ends_of(count, dtype, stream=0):

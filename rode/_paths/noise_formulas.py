@@ -1,4 +1,4 @@
-"""Blocks of noise: what four Philox words make of a process and its sums, for both targets.
+"""Blocks of noise: what four Philox words do to a process and its sums, for both targets.
 
 `BLOCKS[dtype, normals]` gives, for the data type of the solver and the kind of normal numbers,
 
@@ -29,7 +29,7 @@ The counter of a block is (number in the coarse step, coarse step, path, stream)
 
 
 class Block(NamedTuple):
-    """How four words become noise."""
+    """Functions that turn four words into noise and walk with it."""
 
     size: int
     draw: object
@@ -38,6 +38,7 @@ class Block(NamedTuple):
 
 @scalar(forceinline=True)
 def _two(o, sums, a, b, mu_minus_1):
+    """Return the process and its sums after two steps."""
     o = advance(o, mu_minus_1, a)
     sums = add_to_iterated_sums(sums, o)
     o = advance(o, mu_minus_1, b)
@@ -46,6 +47,7 @@ def _two(o, sums, a, b, mu_minus_1):
 
 @scalar(forceinline=True)
 def _draw_mixed(a, b, c, d, sigma):
+    """Return four float32 normal numbers for a float64 solver."""
     return cast(box_muller_float32(a, b, c, d, np.float32(sigma)), sigma)
 
 

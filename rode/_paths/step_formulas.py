@@ -11,7 +11,7 @@ from hetero.jit import scalar
 
 @scalar(forceinline=True)
 def advance(o, mu_minus_1, noise):
-    """mu o + noise, with mu_minus_1 = mu - 1.
+    """Return mu o + noise, with mu_minus_1 = mu - 1.
 
     For a fine step much shorter than tau, float32(mu) has a wrong distance from 1 and mu o rounds
     the drift away. Here the noise is added first, and its randomness carries the small drift.

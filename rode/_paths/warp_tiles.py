@@ -49,6 +49,7 @@ class WarpFunctions(NamedTuple):
 
 @kernel(device=True)
 def _join(x, weight, lane, run, value):
+    """Join the stretches of a warp; see `WarpFunctions`."""
     end = x[-1]
     for k in range(5):
         before = cuda.shfl_up_sync(FULL_MASK, end, 1 << k)
@@ -179,6 +180,7 @@ _SOURCES = {
 
 
 def _unrolled(name: str, names: dict):
+    """Compile one of `_SOURCES` with a line for each round."""
     lines, rounds, size = [], range(names["ROUNDS"]), names["SIZE"]
     for line in textwrap.dedent(_SOURCES[name]).splitlines():
         line = re.sub(r"\{all (\w)\}", lambda m: " + ".join(f"{m[1]}{r}" for r in rounds), line)

@@ -64,7 +64,7 @@ def required_bytes(
 
 
 def _row_bytes(plan: Plan) -> int:
-    """Bytes of all outputs at one time."""
+    """Return the bytes of all outputs at one time."""
     return len(plan.problem.outputs) * plan.paths * np.dtype(plan.dtype).itemsize
 
 

@@ -135,7 +135,8 @@ class Plan:
 
 
 def _scheme_of(problem: Problem, method: str) -> tuple[str, int]:
-    scheme, K = solver_schemes.parsed(method)
+    """Return (scheme, K) of a method that the problem allows."""
+    scheme, K = solver_schemes.parse_method(method)
     if scheme == "rode-taylor" and not problem.linear:
         raise ValueError(
             f"method {method!r} is for linear problems x' = A x + B O: for others it leaves out "
@@ -146,6 +147,7 @@ def _scheme_of(problem: Problem, method: str) -> tuple[str, int]:
 
 
 def _is_exact(problem: Problem, sampling: str) -> bool:
+    """Return whether sums are drawn from their distribution, if the problem allows."""
     exact = validation.check_choice("sampling", sampling, ("path", "exact")) == "exact"
     if exact and problem.B is None:
         raise ValueError(
@@ -156,6 +158,7 @@ def _is_exact(problem: Problem, sampling: str) -> bool:
 
 
 def _fine_steps(method: str, h: float, delta: float | None, exact: bool) -> int | None:
+    """Return M = h/delta, or None for the limit of ever finer steps."""
     if delta is None:
         return None if exact else solver_schemes.fine_steps(method, h)
     delta = validation.check_in_range("delta", delta, 0.0, h, closed="right")

@@ -92,7 +92,7 @@ class Solver:
 
     @property
     def saves(self) -> bool:
-        """Whether outputs are saved at some times, and not only looked at for their peaks."""
+        """True if outputs are saved at some times, not only looked at for their peaks."""
         return any(one != "peaks" for one in self.settings.reductions)
 
     # ---- memory ----
@@ -291,6 +291,7 @@ class Reductions:
 
 
 def _message(paths: int, at_the_end: int, in_outputs: int) -> str:
+    """Return the message of a result: how many paths are not finite, and when."""
     parts = []
     if at_the_end:
         parts.append(f"{at_the_end} of {paths} paths are infinite or NaN at the end")

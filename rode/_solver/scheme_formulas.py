@@ -1,7 +1,7 @@
 """One coarse step of each scheme, made from a user's functions, for both targets.
 
 Additive noise, x' = H(x) + B O: `additive(scheme, H, B)` gives step(t, x, o, forms, p, h), where
-`forms` are the linear forms of the path that the scheme wants (`rode._solver.schemes.forms`):
+`forms` are the linear forms of the path that the scheme uses (`rode._solver.schemes.forms`):
 averages A_1, A_2, or the Riemann sums T_0 .. T_(K-1).
 
 Separable noise, x' = G(t, O) + g(t, O) H(x): `separable(scheme, H)` gives
@@ -17,7 +17,7 @@ from hetero.jit import scalar
 
 
 def additive(scheme: str, H, B):
-    """The step of "euler", "averaged-euler", "averaged-heun" or "rode-taylor"."""
+    """Make the step of "euler", "averaged-euler", "averaged-heun" or "rode-taylor"."""
 
     @scalar(forceinline=True)
     def euler(t, x, o, forms, p, h):
@@ -58,7 +58,7 @@ def additive(scheme: str, H, B):
 
 
 def separable(scheme: str, H):
-    """The step of "euler", "averaged-euler" or "averaged-heun"."""
+    """Make the step of "euler", "averaged-euler" or "averaged-heun"."""
 
     @scalar(forceinline=True)
     def split(x, single, double, h):

@@ -1,4 +1,4 @@
-"""Names of the schemes, and the linear forms of a path that each wants."""
+"""Names of the schemes, and the linear forms of a path that each uses."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ import numpy as np
 from hetero import validation
 
 SCHEMES = ("euler", "averaged-euler", "averaged-heun")
-MOST = 8
+MAX_ORDER = 8
 """Largest K of a K-RODE-Taylor scheme."""
 
 
-def parsed(method: str) -> tuple[str, int]:
-    """(scheme, K) of "euler", "averaged-euler", "averaged-heun" or "K-rode-taylor".
+def parse_method(method: str) -> tuple[str, int]:
+    """Return (scheme, K) of "euler", "averaged-euler", "averaged-heun" or "K-rode-taylor".
 
-    K is the number of forms of the path that the scheme wants; it is the order of a Taylor scheme.
+    K is the number of forms of the path that the scheme uses; it is the order of a Taylor scheme.
     """
     if method in SCHEMES:
         return method, 2 if method == "averaged-heun" else 1
     match = re.fullmatch(r"(\d+)-rode-taylor", method) if isinstance(method, str) else None
-    if not match or not 1 <= int(match.group(1)) <= MOST:
+    if not match or not 1 <= int(match.group(1)) <= MAX_ORDER:
         names = ", ".join(map(repr, SCHEMES))
         raise ValueError(
-            f"method must be one of {names}, or 'K-rode-taylor' with K from 1 to {MOST}, "
+            f"method must be one of {names}, or 'K-rode-taylor' with K from 1 to {MAX_ORDER}, "
             f"got {method!r}"
         )
     return "rode-taylor", int(match.group(1))
 
 
 def order(method: str) -> int:
-    """The order in h with delta fine enough; `fine_steps` says what is."""
-    scheme, K = parsed(method)
+    """Return the order in h if delta is as fine as `fine_steps` says."""
+    scheme, K = parse_method(method)
     return {"euler": 1, "averaged-euler": 1, "averaged-heun": 2}.get(scheme, K)
 
 
 def fine_steps(method: str, h: float) -> int:
-    """Fine steps in a coarse one so that delta = h^order: the sub-sampling costs no order.
+    """Return the fine steps in a coarse one for delta = h^order: sub-sampling costs no order.
 
     The error of the averages is O(delta) in the mean square for an Ornstein-Uhlenbeck process
     (measured; Kloeden and Rosa 2023 for Euler), not O(delta^1/2) as in (Riesinger 2017).
@@ -47,7 +47,7 @@ def fine_steps(method: str, h: float) -> int:
 
 
 def forms(scheme: str, K: int, h: float, steps: int | None) -> np.ndarray:
-    """The forms as rows over (O_0, O_M, F_0, .., F_(K-1)); over integrals J_d for steps None.
+    """Return the forms as rows over (O_0, O_M, F_0, .., F_(K-1)); over J_d for steps None.
 
     Averages A_1 = sum_(j<M) O_j/M and A_2 = 2/M^2 sum_(j<M) (M - j) O_j (Riesinger 2017,
     equations 7.9 and 7.11), or T_d = delta/d! sum_(j=1..M) (h - j delta)^d (O_j - O_0) (equation
@@ -73,13 +73,14 @@ def forms(scheme: str, K: int, h: float, steps: int | None) -> np.ndarray:
 
 
 def _remainder(d: int, K: int, h: float) -> np.ndarray:
+    """Return the row of the limit of T_d."""
     row = np.zeros(K + 2)
     row[0], row[2 + d] = -(h ** (d + 1)) / math.factorial(d + 1), 1.0
     return row
 
 
 def _riemann(d: int, K: int, delta: float, steps: int) -> np.ndarray:
-    """Powers (M - j)^d by binomials C(M - j, i), whose sums the state holds."""
+    """Return the row of T_d: powers (M - j)^d by binomials, whose sums the state holds."""
     row = np.zeros(K + 2)
     weight = delta ** (d + 1) / math.factorial(d)
     row[0] = -weight * sum(k**d for k in range(steps)) if d else -delta * steps
@@ -89,7 +90,7 @@ def _riemann(d: int, K: int, delta: float, steps: int) -> np.ndarray:
 
 
 def _stirling(n: int, k: int) -> int:
-    """Stirling's number of the second kind."""
+    """Return Stirling's number of the second kind."""
     if n == k:
         return 1
     if k == 0 or k > n:

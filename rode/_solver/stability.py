@@ -24,7 +24,7 @@ def largest_step(problem: Problem, scheme: str, K: int) -> float:
     coefficients = [1.0 / math.factorial(k) for k in range(order, -1, -1)]
     rates = np.linalg.eigvals(problem.matrices()).ravel()
     rates = rates[rates.real < -_ROUNDING * np.abs(rates)]
-    # Up to schemes.MOST only the polynomial of order 5 falls below 1 again on a ray from 0.
+    # Up to schemes.MAX_ORDER only the polynomial of order 5 falls below 1 again on a ray from 0.
     parts = np.linspace(0.0, 1.0, 17)[1:] if order == 5 else np.ones(1)
     most, stride = math.inf, max(1, rates.size // _FEW)
     rates = np.concatenate([rates[k::stride] for k in range(stride)])

@@ -98,7 +98,7 @@ def _equal_error(study: Study) -> list[dict]:
     A, B, outputs = reference.kanai_tajimi()
     true, records = 16.036525, []
     for method in ("averaged-euler", "averaged-heun", "3-rode-taylor", "4-rode-taylor"):
-        scheme, K = solver_schemes.parsed(method)
+        scheme, K = solver_schemes.parse_method(method)
         for goal in (0.03,) if study.quick else (0.03, 0.01, 0.003):
             for power in range(4, 11):
                 h, fine = 2.0**-power, 1

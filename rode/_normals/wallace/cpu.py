@@ -26,13 +26,14 @@ _FIRST = 1 << 21
 """Numbers of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
-def _wallace(dtype):
+def _make_fill(dtype):
+    """Make the loop that fills an array from pools, each of them by one thread."""
     draw = box_muller_float32 if dtype == "float32" else box_muller_float64
     size, one = 16 // np.dtype(dtype).itemsize, np.dtype(dtype).type(1.0)
 
     @serial
     def pool_of(number, k0, k1, path, stream):
-        """A new pool. The sum of squares is taken as the threads of a GPU's block do."""
+        """Return a new pool. The sum of squares is taken as the threads of a GPU's block do."""
         pool, sums = np.empty(POOL, dtype), np.zeros(THREADS, dtype)
         for block in range(POOL // size):
             a, b, c, d = philox10(uint32(FIRST + uint32(block)), number, path, stream, k0, k1)
@@ -81,7 +82,7 @@ def _wallace(dtype):
     return fill_wallace
 
 
-_wallace_float32, _wallace_float64 = _wallace("float32"), _wallace("float64")
+_wallace_float32, _wallace_float64 = _make_fill("float32"), _make_fill("float64")
 
 
 def wallace(key, path, stream, corrected, out, launch_stream=0):

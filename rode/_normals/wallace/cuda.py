@@ -28,7 +28,8 @@ from rode._normals.wallace.formulas import (
 _MOVES = PASSES * TURNS
 
 
-def _wallace(dtype):
+def _make_fill(dtype):
+    """Make the kernel that fills an array from pools."""
     real = float32 if dtype == "float32" else float64
     draw = box_muller_float32 if dtype == "float32" else box_muller_float64
     size = 4 if dtype == "float32" else 2
@@ -36,7 +37,7 @@ def _wallace(dtype):
 
     @kernel
     def fill_wallace(k0, k1, path, stream, corrected, aligned, out):
-        """A block a pool."""
+        """Fill `out` from pools, each of them by one block of threads."""
         pool = cuda.shared.array(POOL, real)
         sums = cuda.shared.array(THREADS, real)
         moves = cuda.shared.array(_MOVES, uint32)
@@ -102,7 +103,7 @@ def _wallace(dtype):
     return fill_wallace
 
 
-wallace_float32, wallace_float64 = _wallace("float32"), _wallace("float64")
+wallace_float32, wallace_float64 = _make_fill("float32"), _make_fill("float64")
 
 
 def wallace(key, path, stream, corrected, out, launch_stream=0):

@@ -17,6 +17,7 @@ _FIRST = 1 << 20
 
 @parallel
 def _ziggurat_float32(begin, k0, k1, path, stream, table, out):
+    """Fill `out` with float32 numbers from block number `begin` on."""
     n, strips = out.size, table.size - 1
     for b in prange((n + 3) // 4):
         block = counter(begin + uint64(b))
@@ -29,6 +30,7 @@ def _ziggurat_float32(begin, k0, k1, path, stream, table, out):
 
 @parallel
 def _ziggurat_float64(begin, k0, k1, path, stream, table, out):
+    """Fill `out` with float64 numbers from block number `begin` on."""
     n = out.size
     for b in prange((n + 1) // 2):
         block = counter(begin + uint64(b))

@@ -26,7 +26,7 @@ _THREADS = 512
 
 @kernel(device=True)
 def _two(block, high, path, stream, k0, k1, table):
-    """A block's numbers at the first attempt, whether all are, and a bit for each that is none."""
+    """Return the two numbers of a block, whether both are accepted, and a bit for each rejected."""
     a, b, c, d = philox10(block, high, path, stream, k0, k1)
     w, p = attempt_float64(a, b, b, table)
     x, q = attempt_float64(c, d, d, table)
@@ -35,6 +35,7 @@ def _two(block, high, path, stream, k0, k1, table):
 
 @kernel(device=True)
 def _four(block, high, path, stream, k0, k1, table):
+    """Return the four numbers of a block, whether all are accepted, and a bit for each rejected."""
     a, b, c, d = e, f, g, h = philox10(block, high, path, stream, k0, k1)
     if table.size > 129:
         e, f, g, h = philox10(block, high | uint32(255 << 24), path, stream, k0, k1)
@@ -48,7 +49,7 @@ def _four(block, high, path, stream, k0, k1, table):
 
 @kernel(device=True)
 def _number_float64(i, path, stream, k0, k1, table):
-    """Number i, with as many attempts as it takes."""
+    """Return number i, after as many attempts as it takes."""
     a, b, c, d = words10(i // uint64(2), path, stream, k0, k1)
     a, b = (c, d) if i % uint64(2) else (a, b)
     return draw_float64(i, a, b, b, table, path, stream, k0, k1)
@@ -56,6 +57,7 @@ def _number_float64(i, path, stream, k0, k1, table):
 
 @kernel(device=True)
 def _number_float32(i, path, stream, k0, k1, table):
+    """Return number i, after as many attempts as it takes."""
     four, strips = shared_words(i // uint64(4), path, stream, k0, k1, table.size - 1)
     word, strip = four[0], strips[0]
     for j in range(1, 4):
@@ -64,10 +66,12 @@ def _number_float32(i, path, stream, k0, k1, table):
     return draw_float32(i, word, word, strip, table, path, stream, k0, k1)
 
 
-def _ziggurat(dtype, in_shared):
-    """The kernel of pairs of blocks, with the table in global memory, which the first-level cache
-    holds, or in shared memory. A thread stores first attempts and then redraws the few that
-    fail."""
+def _make_fill(dtype, in_shared):
+    """Make the kernel that fills an array by pairs of blocks.
+
+    The table is in shared memory, or in global memory, which the first-level cache holds. A thread
+    stores first attempts and then redraws the few that fail.
+    """
     real, size = (float32, 4) if dtype == "float32" else (float64, 2)
     quick, number = (_four, _number_float32) if size == 4 else (_two, _number_float64)
 
@@ -108,10 +112,12 @@ def _ziggurat(dtype, in_shared):
     return fill_ziggurat
 
 
-def _ziggurat_rest(number, size):
+def _make_remainder(number, size):
+    """Make the kernel that fills what pairs of blocks leave, number by number."""
+
     @kernel
     def rest_ziggurat(k0, k1, path, stream, high, first, edges, out):
-        """Numbers from block number `first` on."""
+        """Fill `out` from block number `first` on."""
         n, base = uint64(out.size), (uint64(high) << uint64(32)) * uint64(size)
         i = uint64(first) * uint64(size) + uint64(cuda.grid(1))
         while i < n:
@@ -121,11 +127,11 @@ def _ziggurat_rest(number, size):
     return rest_ziggurat
 
 
-ziggurat_float32, ziggurat_float64 = _ziggurat("float32", False), _ziggurat("float64", False)
-ziggurat_shared_float32 = _ziggurat("float32", True)
-ziggurat_shared_float64 = _ziggurat("float64", True)
-rest_ziggurat_float32 = _ziggurat_rest(_number_float32, 4)
-rest_ziggurat_float64 = _ziggurat_rest(_number_float64, 2)
+ziggurat_float32, ziggurat_float64 = _make_fill("float32", False), _make_fill("float64", False)
+ziggurat_shared_float32 = _make_fill("float32", True)
+ziggurat_shared_float64 = _make_fill("float64", True)
+rest_ziggurat_float32 = _make_remainder(_number_float32, 4)
+rest_ziggurat_float64 = _make_remainder(_number_float64, 2)
 _ZIGGURAT = {
     "float32": (ziggurat_float32, ziggurat_shared_float32, rest_ziggurat_float32),
     "float64": (ziggurat_float64, ziggurat_shared_float64, rest_ziggurat_float64),

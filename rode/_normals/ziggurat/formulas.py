@@ -25,38 +25,44 @@ _STRIPS = np.uint64(255 << 56)  # blocks that name strips, for tables of more th
 
 @scalar
 def uniform_float32(word, low):
-    """An odd multiple of 2^-24 in (0, 1) from the upper 23 bits of a word."""
+    """Return an odd multiple of 2^-24 in (0, 1) from the upper 23 bits of a word."""
     return float_in_1_2(word, low, np.float32(0.0)) - np.float32(1.0 - 2.0**-24)
 
 
 @scalar
 def uniform_float64(high, low):
-    """An odd multiple of 2^-53 in (0, 1) from the upper 50 bits of two words."""
+    """Return an odd multiple of 2^-53 in (0, 1) from the upper 50 bits of two words."""
     return float_in_1_2(high, uint32(low & uint32(0xFFFFC000)), 0.0) - (1.0 - 2.0**-53)
 
 
 @scalar
 def _exponential_float32(a, b):
+    """Return an exponential number from a word; `b` is not used."""
     return -math.log(to_float32(as_int32(a >> uint32(1))) * _SCALE + _LEAST)
 
 
 @scalar
 def _exponential_float64(a, b):
+    """Return an exponential number from two words."""
     return -math.log(uniform_float64(a, b))
 
 
 @scalar
 def _abscissa_float32(a, b):
+    """Return a uniform number from a word; `b` gives bits that have no effect."""
     return uniform_float32(a, b)
 
 
 def make_draw(uniform, exponential, sign):
-    """attempt(a, b, strip, table) and draw(i, a, b, strip, table, ..): number i, whose abscissa is
-    of the words (a, b)."""
+    """Make `attempt(a, b, strip, table)` and `draw(i, a, b, strip, table, ..)`.
+
+    They draw number i of a sequence, whose abscissa comes from the words (a, b); `attempt` tries
+    once, `draw` until a number is accepted. `sign` says which bit of `strip` is the sign.
+    """
 
     @scalar
     def tail(r, i, attempt, path, stream, k0, k1):
-        """A number beyond r (Marsaglia 1964)."""
+        """Draw a number beyond r (Marsaglia 1964)."""
         while True:
             attempt += uint64(1)
             a, b, c, d = words10(i | attempt * _ATTEMPT, path, stream, k0, k1)
@@ -66,7 +72,7 @@ def make_draw(uniform, exponential, sign):
 
     @scalar
     def under(x, k, u, table):
-        """Whether x lies under the density, in strip k at the height u of its way up."""
+        """Return whether x lies under the density, in strip k at the share u of its height."""
         T = type(x)
         low = math.exp(T(-0.5) * table[k + 1] * table[k + 1])
         high = math.exp(T(-0.5) * table[k] * table[k])
@@ -74,7 +80,7 @@ def make_draw(uniform, exponential, sign):
 
     @scalar
     def slow(i, k, x, table, path, stream, k0, k1):
-        """The rest of a draw whose first attempt left the fast part of strip k."""
+        """Finish a draw whose first attempt left the fast part of strip k."""
         strips, attempt = table.size - 1, uint64(0)
         while True:
             if k == strips - 1:
@@ -90,18 +96,20 @@ def make_draw(uniform, exponential, sign):
 
     @scalar
     def negated(x, strip, strips):
+        """Return x or -x, as a bit of `strip` says."""
         bit = uint32(0x2000) if sign else (uint32(128) if strips <= 128 else uint32(1 << 31))
         return -x if strip & bit else x
 
     @scalar
     def attempt(a, b, strip, table):
-        """A number at the first attempt, and whether it is one: mostly so."""
+        """Return a number of the first attempt, and whether it is accepted, as most are."""
         k = uint64(strip & uint32(table.size - 2))
         x = uniform(a, b) * table[k + uint64(1)]
         return negated(x, strip, table.size - 1), x < table[k]
 
     @scalar
     def draw(i, a, b, strip, table, path, stream, k0, k1):
+        """Return number i, after as many attempts as it takes."""
         strips = table.size - 1
         k = np.int64(strip & uint32(strips - 1))
         x = uniform(a, b) * table[k + 1]
@@ -118,7 +126,7 @@ attempt_float64, draw_float64 = make_draw(uniform_float64, _exponential_float64,
 
 @scalar
 def shared_words(b, path, stream, k0, k1, strips):
-    """Words of a float32 block: four for abscissas, four for strips and signs."""
+    """Return the words of a float32 block: four for abscissas, four for strips and signs."""
     four = words10(b, path, stream, k0, k1)
     if strips <= 128:
         return four, four

@@ -16,7 +16,7 @@ PART = 4096
 
 @serial(fastmath=SUMS)
 def _part(x, first, steps, d):
-    """Sum of ((M - j)/M)^d x_j for j = first and on."""
+    """Return the sum of ((M - j)/M)^d x_j for j = first and on."""
     total, share = 0.0, 1.0 / steps
     if d == 0:  # loops that vector units can take
         for i in range(x.size):
@@ -36,6 +36,7 @@ def _part(x, first, steps, d):
 
 @parallel
 def _sums(path, steps, begin, end, out):
+    """Sum the windows begin to end; see `sums`."""
     for i in prange(end - begin):
         w = begin + np.int64(i)
         window = path[w * steps : (w + 1) * steps]
@@ -47,7 +48,7 @@ def _sums(path, steps, begin, end, out):
 
 
 def sums(path, steps, out, stream=0, threads=0):
-    """out[d, w] = sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
+    """Fill out[d, w] with the sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
     for begin, end in _window_ranges(out, steps):
         _sums(path, steps, begin, end, out)
 
@@ -61,6 +62,7 @@ def _window_ranges(out, steps):
 
 @parallel
 def _finish(path, steps, weights, begin, end, out):
+    """Finish the sums of the windows begin to end; see `finish`."""
     for i in prange(end - begin):
         w = begin + np.int64(i)
         start = w * steps
@@ -73,7 +75,9 @@ def _finish(path, steps, weights, begin, end, out):
 
 
 def finish(path, steps, weights, out, stream=0):
-    """out[d, w] = scale (out[d, w] + first path[w M] + last path[(w + 1) M]); the row d of weights
-    has these three numbers."""
+    """Replace out[d, w] by scale (out[d, w] + first path[w M] + last path[(w + 1) M]).
+
+    The three factors (scale, first, last) are row d of `weights`.
+    """
     for begin, end in _window_ranges(out, steps):
         _finish(path, steps, weights, begin, end, out)

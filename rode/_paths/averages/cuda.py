@@ -25,13 +25,13 @@ PARTS = 4096
 
 @functools.cache
 def sums_kernel(dtype, count):
-    """The kernel for `count` powers."""
+    """Return the kernel that sums a path with `count` powers of the weights."""
     size = 16 // np.dtype(dtype).itemsize
     nothing, four = (0.0,) * count, (0.0,) * size
 
     @scalar
     def add(total, x, left, share):
-        """The sums with the numbers of x, the first of which is `left` steps before the end."""
+        """Add the numbers of x, the first of which is `left` steps before the end."""
         for i in range(size):
             term, u = x[i], type(share)(left - i) * share
             for d in range(count):
@@ -41,9 +41,9 @@ def sums_kernel(dtype, count):
 
     @kernel
     def add_parts(path, steps, part, parts, lanes, share, aligned, out):
-        """out[d, w * parts + k] = sum of ((M - j)/M)^d x_j over part k of window w; share = 1/M.
+        """Fill out[d, w * parts + k] with the sum of ((M - j)/M)^d x_j over part k of window w.
 
-        `lanes` threads of a warp take a part.
+        `lanes` threads of a warp take a part; share = 1/M.
         """
         lane = int64(cuda.threadIdx.x) % lanes
         row = int64(cuda.grid(1)) // lanes
@@ -87,7 +87,7 @@ def sums_kernel(dtype, count):
 
 @kernel
 def join_parts(partial, parts, out):
-    """A warp a window; a lane adds every 32nd part."""
+    """Join the parts of each window by a warp, of which a lane adds every 32nd part."""
     w, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
     if w >= out.shape[1]:
         return
@@ -102,6 +102,7 @@ def join_parts(partial, parts, out):
 
 @kernel
 def finish_windows(path, steps, weights, out):
+    """Finish the sums of windows; see `finish`."""
     for w in range(cuda.grid(1), out.shape[1], cuda.gridsize(1)):
         start = w * steps
         for d in range(out.shape[0]):
@@ -117,7 +118,7 @@ del join_parts, finish_windows
 
 
 def sums(path, steps, out, stream=0, threads=THREADS):
-    """out[d, w] = sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
+    """Fill out[d, w] with the sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
     dtype, windows = np.dtype(out.dtype), out.shape[1]
     size = 16 // dtype.itemsize
     part = 128 * -(-max(PART, -(-steps // PARTS)) // 128)
@@ -139,13 +140,15 @@ def sums(path, steps, out, stream=0, threads=THREADS):
 
 
 def _lanes(loads: int) -> int:
-    """Threads that share a window of so many loads: four each, by four threads at least."""
+    """Return how many threads share a window of so many loads: four each, four threads at least."""
     return min(32, max(4, 1 << max(0, (loads // 4).bit_length() - 1)))
 
 
 def finish(path, steps, weights, out, stream=0):
-    """out[d, w] = scale (out[d, w] + first path[w M] + last path[(w + 1) M]); the row d of weights
-    has these three numbers."""
+    """Replace out[d, w] by scale (out[d, w] + first path[w M] + last path[(w + 1) M]).
+
+    The three factors (scale, first, last) are row d of `weights`.
+    """
     chosen = finish_float32 if np.dtype(out.dtype) == np.float32 else finish_float64
     grid = launch.grid_stride_blocks(out.shape[1])
     chosen[grid, THREADS, stream](path, steps, resident(weights), out)

@@ -17,6 +17,7 @@ SWEEP = 1024
 
 @parallel
 def _sweep(noise, powers, sigma, totals, out):
+    """Sweep blocks from 0; totals[b] gets the last value of block b."""
     for b in prange(totals.size):
         base = int64(b) * SWEEP
         x = np.zeros(SWEEP, out.dtype)
@@ -38,6 +39,7 @@ def _sweep(noise, powers, sigma, totals, out):
 
 @parallel
 def _fix(out, values, weights, start):
+    """Add to each block what the value before it contributes."""
     for b in prange(values.size):
         block = int64(b)
         before = start if block == 0 else values[block - 1]

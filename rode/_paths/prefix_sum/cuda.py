@@ -15,7 +15,8 @@ SWEEP = 1024
 """Elements that a block sweeps in shared memory."""
 
 
-def _sweeps(dtype):
+def _make_sweeps(dtype):
+    """Make the kernels of one level: sweeps of blocks, and the fix-up."""
     real = float32 if dtype == "float32" else float64
     half = SWEEP // 2
 
@@ -61,8 +62,8 @@ def _sweeps(dtype):
     return sweep_blocks, fix_blocks
 
 
-sweep_float32, fix_float32 = _sweeps("float32")
-sweep_float64, fix_float64 = _sweeps("float64")
+sweep_float32, fix_float32 = _make_sweeps("float32")
+sweep_float64, fix_float64 = _make_sweeps("float64")
 
 
 def sweeps(powers, weights, sigma, start, noise, out, stream=0):

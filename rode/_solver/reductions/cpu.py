@@ -19,6 +19,7 @@ def moments(rows, mean, squares, stream=0):
 
 @parallel
 def _moments(rows, mean, squares):
+    """Compute the moments of some rows; see `moments`."""
     for r in prange(rows.shape[0]):
         total = 0.0
         for x in rows[r]:
@@ -44,6 +45,7 @@ def _row_ranges(rows):
 
 @parallel
 def _order(rows, ranks, result):
+    """Compute the order statistics of some rows; see `order`."""
     for r in prange(rows.shape[0]):
         line = np.sort(rows[r])
         for k in range(ranks.size):

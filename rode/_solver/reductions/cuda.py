@@ -16,7 +16,7 @@ _HALVES = (128, 64, 32, 16, 8, 4, 2, 1)
 
 @kernel
 def sum_rows(rows, mean, squares):
-    """A block a row; sums in a fixed order."""
+    """Compute the moments of each row by one block of threads, in a fixed order; see `moments`."""
     shared = cuda.shared.array(THREADS, float64)
     r, t = cuda.blockIdx.x, cuda.threadIdx.x
     n = rows.shape[1]
@@ -52,8 +52,11 @@ def moments(rows, mean, squares, stream=0):
     chosen[rows.shape[0], THREADS, stream](rows, mean, squares)
 
 
-def _select(word, width):
-    """A block a row and rank: the rank's number, bit after bit from the highest."""
+def _make_select(word, width):
+    """Make the kernel in which each block of threads finds the number of one rank in one row.
+
+    It finds the number bit after bit, from the highest.
+    """
     top = word(1) << word(width - 1) if width == 64 else word(1 << (width - 1))
 
     @kernel
@@ -88,7 +91,7 @@ def _select(word, width):
     return select_rank
 
 
-select_rank_float32, select_rank_float64 = _select(uint32, 32), _select(uint64, 64)
+select_rank_float32, select_rank_float64 = _make_select(uint32, 32), _make_select(uint64, 64)
 
 
 def order(rows, ranks, result, stream=0):

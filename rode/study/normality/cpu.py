@@ -11,6 +11,7 @@ _PARTS = 64
 
 @parallel
 def _tally(x, y, counts, sums):
+    """Fill row k of `counts` and `sums` with those of part k of the numbers."""
     n = x.size - LAGS
     part = (n + _PARTS - 1) // _PARTS
     for k in prange(_PARTS):
@@ -35,7 +36,7 @@ def _tally(x, y, counts, sums):
 
 
 def tally(x, y):
-    """(counts of BINS intervals, sums) of the numbers x and their products with y."""
+    """Return (counts of BINS intervals, sums) of the numbers x and their products with y."""
     counts, sums = np.zeros((_PARTS, BINS), np.int64), np.zeros((_PARTS, SUMS))
     _tally(x, y, counts, sums)
     return counts.sum(axis=0), sums.sum(axis=0)

@@ -9,9 +9,10 @@ from hetero.jit import kernel
 from rode.study.normality.formulas import BINS, LAGS, ORDERS, SUMS, bin_of
 
 
-def _counter():
+def _make_count():
     @kernel
     def count_numbers(x, y, counts, sums):
+        """Add to `counts` and fill column t of `sums` with those of thread t."""
         counts_of_thread = cuda.local.array(SUMS, float64)
         for d in range(SUMS):
             counts_of_thread[d] = 0.0
@@ -38,11 +39,11 @@ def _counter():
     return count_numbers
 
 
-count_float32, count_float64 = _counter(), _counter()
+count_float32, count_float64 = _make_count(), _make_count()
 
 
 def tally(x, y):
-    """(counts of BINS intervals, sums) of the numbers x and their products with y."""
+    """Return (counts of BINS intervals, sums) of the numbers x and their products with y."""
     grid = launch.grid_stride_blocks(x.size, launch.THREADS, 4)
     counts = cuda.to_device(np.zeros(BINS, np.int64))
     sums = cuda.device_array((SUMS, grid * launch.THREADS), np.float64)

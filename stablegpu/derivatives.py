@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hetero import region
+from hetero import Device, region
 from hetero.arrays import Workspace
 from hetero.devices import resolve
 from hetero.jit import loops_for
 from stablegpu._density.pointwise.evaluate import check_arguments, evaluate_flat, to_device
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 BREAK_EVEN = 100
 """Points from which one H200 beats 16 cores beside it, transfers included."""
@@ -29,25 +32,34 @@ class Gradient(NamedTuple):
     scale: Any
 
 
-def dlogpdf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", device=None) -> Gradient:
-    """Derivatives of log pdf with respect to x, alpha, beta, loc and scale.
+def dlogpdf(
+    x: ArrayLike,
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loc: ArrayLike = 0.0,
+    scale: ArrayLike = 1.0,
+    *,
+    parameterization: str = "S1",
+    device: str | Device | None = None,
+) -> Gradient:
+    """Return the derivatives of log pdf with respect to x, alpha, beta, loc and scale.
 
     Parameters
     ----------
     x, alpha, beta, loc, scale : array_like of float
         As for `stablegpu.pdf`, on the host or on a GPU.
     parameterization : {"S1", "S0"}
-        What the other arguments mean while one of them changes. In S1 the derivative with respect
-        to alpha is NaN at alpha = 1, where S1 jumps, unless beta = 0.
+        Parameterization in which one argument changes and the others do not. In S1 the derivative
+        with respect to alpha is NaN at alpha = 1, where S1 jumps, unless beta = 0.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
     -------
     Gradient
-        Of arrays of the broadcast shape, of the kind of the first argument on a GPU, else NumPy's;
-        of floats for scalars. NaN outside the support and for infinite x. One-sided at alpha = 2
-        and beta = -1, 1. A step inside these ends turns a light tail into a power law, so there
-        the derivative grows with the ratio of the two densities: by alpha at alpha = 2 it is
+        Its arrays have the broadcast shape and the kind of the first argument on a GPU, else
+        NumPy's; floats for scalars. NaN outside the support and for infinite x. One-sided at
+        alpha = 2 and beta = -1, 1. A step inside these ends turns a light tail into a power law, so
+        there the derivative grows with the ratio of the two densities: by alpha at alpha = 2 it is
         -2.9e8 at x = 10, -6.9e93 at x = 30, and -inf where the ratio exceeds the largest float.
 
     Raises
@@ -64,27 +76,35 @@ def dlogpdf(x, alpha, beta, loc=0.0, scale=1.0, *, parameterization="S1", device
     """
     named, shape = check_arguments((x, alpha, beta, loc, scale), parameterization)
     size = math.prod(shape)
-    device = resolve(device, *named.values(), work=size, break_even=BREAK_EVEN)
-    with device.active(), region("stable derivatives"):
-        points, work, host = to_device(named, shape, device)
-        outputs = tuple(work.output(shape) for _ in Gradient._fields)
+    target = resolve(device, *named.values(), work=size, break_even=BREAK_EVEN)
+    with target.active(), region("stable derivatives"):
+        points, workspace, host_workspace = to_device(named, shape, target)
+        s1 = parameterization == "S1"
+        outputs = tuple(workspace.output(shape) for _ in Gradient._fields)
         for first in range(0, size, _CHUNK):
             count = min(_CHUNK, size - first)
-            _evaluate_chunk(points, parameterization == "S1", first, count, outputs, work, host)
-        return Gradient(*(work.result(derivative, shape) for derivative in outputs))
+            _evaluate_chunk(points, s1, first, count, outputs, workspace, host_workspace)
+        return Gradient(*(workspace.result(derivative, shape) for derivative in outputs))
 
 
 def _evaluate_chunk(
-    points, s1: bool, first: int, count: int, outputs, work: Workspace, host
+    points: list[Any],
+    s1: bool,
+    first: int,
+    count: int,
+    outputs: tuple[Any, ...],
+    workspace: Workspace,
+    host_workspace: Workspace,
 ) -> None:
-    """The derivatives of `count` points from `first` on, to `outputs`."""
+    """Write the derivatives of `count` points from `first` on to `outputs`."""
     from stablegpu._derivatives.formulas import VALUES
 
-    loops = loops_for("stablegpu._derivatives", work.device)
+    loops = loops_for("stablegpu._derivatives", workspace.device)
     shape = (count * VALUES,)
-    points_at, alphas, betas, values = (host.output(shape) for _ in range(4))
-    in_s0 = host.output(shape, np.bool_)
-    loops.lay_out_arguments(*points, s1, first, points_at, alphas, betas, in_s0, work.stream)
-    zero, one = host.input("loc", [0.0]), host.input("scale", [1.0])
-    evaluate_flat(points_at, alphas, betas, zero, one, in_s0, {"logpdf": values}, host)
-    loops.combine(*points, s1, first, values, outputs, work.stream)
+    arguments_x, alphas, betas, values = (host_workspace.output(shape) for _ in range(4))
+    in_s0 = host_workspace.output(shape, np.bool_)
+    loops.lay_out_arguments(*points, s1, first, arguments_x, alphas, betas, in_s0, workspace.stream)
+    zero = host_workspace.input("loc", [0.0])
+    one = host_workspace.input("scale", [1.0])
+    evaluate_flat(arguments_x, alphas, betas, zero, one, in_s0, {"logpdf": values}, host_workspace)
+    loops.combine(*points, s1, first, values, outputs, workspace.stream)

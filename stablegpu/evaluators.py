@@ -119,7 +119,11 @@ def check_evaluator(evaluator: Any) -> Quadrature | Interpolation | str | None:
     """
     if evaluator is None or isinstance(evaluator, Quadrature | Interpolation):
         return evaluator
-    named = {"quadrature": Quadrature(), "nodes": "nodes", "polynomials": Interpolation()}
+    named: dict[str, Quadrature | Interpolation | str] = {
+        "quadrature": Quadrature(),
+        "nodes": "nodes",
+        "polynomials": Interpolation(),
+    }
     if not isinstance(evaluator, str) or evaluator not in named:
         raise ValueError(
             f"evaluator must be None, one of {', '.join(map(repr, EVALUATORS))}, a Quadrature or "

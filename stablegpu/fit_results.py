@@ -291,7 +291,10 @@ class FitResults:
         k = range(len(self))[operator.index(index)]
         status = str(self.status[k])
         result = FitResult(
-            *(float(getattr(self, name)[k]) for name in PARAMETERS),
+            float(self.alpha[k]),
+            float(self.beta[k]),
+            float(self.loc[k]),
+            float(self.scale[k]),
             parameterization=self.parameterization,
             method=self.method,
             size=int(self.size[k]),

@@ -202,12 +202,12 @@ def _fit_by_quantiles(
     start = time.perf_counter()
     quantiles, ties = mcculloch_estimate.quantiles(workspace, data, size)
     estimate = mcculloch_estimate.start(quantiles)
-    alpha, beta = estimate[:2]
+    alpha, beta, loc, scale = estimate
     if math.isnan(alpha) or (2.0 * ties >= size and math.isfinite(alpha)):
         raise ValueError(REMEDIES["constant"])
     if math.isinf(alpha):
         raise ValueError(REMEDIES["not finite" if alpha > 0.0 else "too wide"])
-    result = Parameters.checked(*estimate, "S0").converted(parameterization)
+    result = Parameters.checked(alpha, beta, loc, scale, "S0").converted(parameterization)
     return FitResult(
         result.alpha,
         result.beta,

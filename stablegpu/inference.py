@@ -394,11 +394,11 @@ def goodness_of_fit(
             axis=0
         )
         count += int(good.sum())
-    tests = (
+    kolmogorov_smirnov, anderson_darling = (
         GoodnessStatistic(float(value), float(k / (count + 1)))
         for value, k in zip(observed, larger, strict=True)
     )
-    return GoodnessOfFit(*tests, count)
+    return GoodnessOfFit(kolmogorov_smirnov, anderson_darling, count)
 
 
 def _check_single(result: Any) -> None:

@@ -6,19 +6,23 @@ below, the integrand decays too slowly for patience.
 
 from __future__ import annotations
 
+from typing import Any
 
-def pdf_cdf(x: float, alpha: float, beta: float, digits: int = 20):
-    """Density and distribution function of the standard S0 law as mpmath numbers.
+
+def pdf_cdf(x: float, alpha: float, beta: float, digits: int = 20) -> tuple[Any, Any]:
+    """Return density and distribution function of the standard distribution in S0.
+
+    Both are mpmath numbers.
 
     The characteristic function is exp(-t^alpha - i beta tan(pi alpha/2) (t - t^alpha)) for t > 0,
     and exp(-t - i beta (2/pi) t log t) for alpha = 1 (Nolan 1997).
     """
-    from mpmath import mp
+    from mpmath import mp  # type: ignore[import-untyped]  # it has no types
 
     with mp.workdps(digits + 10):
         x, alpha, beta = mp.mpf(x), mp.mpf(alpha), mp.mpf(beta)
 
-        def phase(t):
+        def phase(t: Any) -> Any:
             if alpha == 1:
                 return x * t + 2 / mp.pi * beta * t * mp.log(t)
             return x * t + beta * mp.tan(mp.pi * alpha / 2) * (t - t**alpha)

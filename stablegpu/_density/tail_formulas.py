@@ -1,12 +1,13 @@
 """The sum of the series of a heavy tail (`tail_series.py`), for both targets."""
 
 import math
+from typing import Any
 
 from hetero.jit import scalar
 
 
 @scalar
-def sum_tail(y, alpha, series):
+def sum_tail(y: float, alpha: float, series: Any) -> tuple[float, ...]:
     """Sum the series of a heavy tail: pdf, low and high with their logarithms.
 
     `series` has the coefficients tail1 to tail4 (`tail_series.py`).

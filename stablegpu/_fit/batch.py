@@ -109,8 +109,12 @@ def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float
         array[bad >= 0] = np.nan
     codes = np.where(bad >= 0, bad, np.nan_to_num(states[:, STATUS])).astype(int)
     clock.append(time.perf_counter())
+    alpha, beta, loc, scale = parameters.T
     return FitResults(
-        *parameters.T,
+        alpha,
+        beta,
+        loc,
+        scale,
         loglik=states[:, VALUE],
         covariance=covariance,
         errors=errors,

@@ -73,13 +73,13 @@ def _draw_density(
 ) -> None:
     """Draw a histogram of the data and the density over asinh((x - median)/scale)."""
     scale = distribution.scale
-    ends = np.arcsinh((data[[0, -1]] - middle) / scale)
-    edges = middle + scale * np.sinh(np.linspace(*ends, _BINS + 1))
+    first, last = (float(np.arcsinh((data[k] - middle) / scale)) for k in (0, -1))
+    edges = middle + scale * np.sinh(np.linspace(first, last, _BINS + 1))
     edges[-1] = np.nextafter(data[-1], math.inf)
     shares, _ = np.histogram(data, edges, weights=weights)
-    u = np.linspace(*ends, 400)
+    u = np.linspace(first, last, 400)
     x = middle + scale * np.sinh(u)
-    axes.stairs(shares / np.diff(edges), np.linspace(*ends, _BINS + 1), fill=True, alpha=0.4)
+    axes.stairs(shares / np.diff(edges), np.linspace(first, last, _BINS + 1), fill=True, alpha=0.4)
     axes.plot(u, distribution.pdf(x))
     axes.set(
         yscale="log", xlabel="asinh((x - median)/scale)", ylabel="density of x", title="density"

@@ -42,7 +42,7 @@ def sampler_of(
         offset = -offset
     # At alpha = 1 the distribution of the next float is drawn: it differs by less than a rounding.
     alpha = math.nextafter(1.0, 0.0) if parameters.alpha == 1.0 else parameters.alpha
-    T = np.dtype(dtype).type
+    T: Any = np.dtype(dtype).type
 
     def half(beta: float) -> SamplerHalf:
         side = half_lines(alpha, beta)[0]
@@ -55,8 +55,10 @@ def sampler_of(
 
     secant = math.hypot(1.0, zeta(alpha, parameters.beta))
     front = secant if near else secant ** (1.0 / alpha)
-    constants = (alpha, (1.0 - alpha) / alpha, front, tan_half_pi(alpha), offset)
-    return half(parameters.beta), half(-parameters.beta), Sampler(*map(T, constants), near)
+    sampler = Sampler(
+        T(alpha), T((1.0 - alpha) / alpha), T(front), T(tan_half_pi(alpha)), T(offset), near
+    )
+    return half(parameters.beta), half(-parameters.beta), sampler
 
 
 def sample(

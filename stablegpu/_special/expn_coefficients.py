@@ -35,7 +35,8 @@ def table(n: int, dtype: str) -> tuple[np.ndarray, np.ndarray, Form]:
     real = np.dtype(dtype).type
     if n == 0:  # exp(-x)/x
         one, none = np.ones(1, real), np.zeros(1, real)
-        return none, one, Form(*map(real, (0.0, 0.0, 0.0)), 0, real(0.0), real(math.inf))
+        zero = real(0.0)
+        return none, one, Form(zero, zero, zero, 0, zero, real(math.inf))
     digits = np.finfo(real).nmant + 1
     shift = real(max(2.0, n))
     centre, far = _far(n, float(shift), digits)

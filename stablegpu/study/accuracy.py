@@ -1,18 +1,27 @@
-"""Errors by law and interval: tables 2, 4, 7 of Julian-Moreno et al., 1, 2 of libstable's paper."""
+"""Errors by distribution and interval.
+
+Tables 2, 4 and 7 of Julian-Moreno et al. (2016), and 1 and 2 of Royuela-del-Val et al. (2017).
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from hetero import Device
 from stablegpu.study import Study
-from stablegpu.study.evaluators import OURS, SCIPY, law_of, values
+from stablegpu.study.evaluators import OURS, SCIPY, distribution_of, values
 from stablegpu.study.true_values import FIELDS, truths
 
 ALPHAS = (0.25, 0.5, 0.75, 1.25, 1.5)  # as in Julian-Moreno et al. (2016)
 BETAS = (0.0, 0.5, 1.0)
-ALPHAS_OF_002 = (0.25, 0.5, 0.75, 1.0, 1.5)
+Point = tuple[float, float, float]
+"""alpha, beta, x"""
+
+ALPHAS_OF_LIBSTABLE = (0.25, 0.5, 0.75, 1.0, 1.5)
 INTERVALS = ((-1000.0, -10.0), (-10.0, 10.0), (10.0, 1000.0))
 
 
@@ -27,19 +36,19 @@ def run(study: Study) -> dict:
         }
 
 
-def _laws(alphas, quick: bool):
-    laws = [(alpha, beta) for alpha in alphas for beta in BETAS]
-    return laws[1::7] if quick else laws
+def _pairs(alphas: Sequence[float], quick: bool) -> list[tuple[float, float]]:
+    pairs = [(alpha, beta) for alpha in alphas for beta in BETAS]
+    return pairs[1::7] if quick else pairs
 
 
-def _inside(alpha, beta, x):
-    """Points of x inside the support."""
-    low, high = law_of(alpha, beta, "quadrature").support()
+def _inside(alpha: float, beta: float, x: np.ndarray) -> np.ndarray:
+    """Return the points of x inside the support."""
+    low, high = distribution_of(alpha, beta, "quadrature").support()
     return x[(x > low) & (x < high)]
 
 
-def _true(points, study: Study):
-    """The points at which nothing underflows, and the true values there."""
+def _true(points: list[Point], study: Study) -> tuple[list[Point], np.ndarray]:
+    """Return the points at which nothing underflows, and the true values there."""
     path = study.cache / "accuracy.jsonl"
     result = truths(points, path, processes=study.processes, slopes=False)
     resolved = np.isfinite(result[:, 0])
@@ -51,10 +60,10 @@ def _one_interval(study: Study) -> list[dict]:
     (Julian-Moreno et al. 2016, tables 2 and 4)."""
     x = np.linspace(-97.0, 97.0, 5 if study.quick else 21)
     records = []
-    for alpha, beta in _laws(ALPHAS, study.quick):
+    for alpha, beta in _pairs(ALPHAS, study.quick):
         points, true = _true([(alpha, beta, float(v)) for v in _inside(alpha, beta, x)], study)
-        law = law_of(alpha, beta, "quadrature", study.device)
-        estimate = np.median(law.evaluate([p[2] for p in points]).error)
+        distribution = distribution_of(alpha, beta, "quadrature", study.device)
+        estimate = np.median(distribution.evaluate([p[2] for p in points]).error)
         for name in ("pdf", "cdf"):
             record = {"alpha": alpha, "beta": beta, "function": name, "estimate": float(estimate)}
             record |= _errors(points, true[:, FIELDS.index(name)], name, study.device)
@@ -70,10 +79,10 @@ def _one_interval(study: Study) -> list[dict]:
 
 
 def _intervals(study: Study) -> list[dict]:
-    """002, tables 1 and 2: three intervals."""
+    """Errors in three intervals (Royuela-del-Val et al. 2017, tables 1 and 2)."""
     count = 2 if study.quick else 7
     records = []
-    for alpha, beta in _laws(ALPHAS_OF_002, study.quick):
+    for alpha, beta in _pairs(ALPHAS_OF_LIBSTABLE, study.quick):
         for low, high in INTERVALS:
             size = np.linspace(low, high, count + 2)[1:-1]
             points, true = _true(
@@ -94,10 +103,12 @@ def _intervals(study: Study) -> list[dict]:
 def _quantiles(study: Study) -> list[dict]:
     """Error of x from the probability of x (Julian-Moreno et al. 2016, table 7)."""
     records = []
-    for alpha, beta in _laws(ALPHAS, study.quick):
-        law = law_of(alpha, beta, "quadrature")
+    for alpha, beta in _pairs(ALPHAS, study.quick):
+        distribution = distribution_of(alpha, beta, "quadrature")
         # An even number: 0, where the relative error means nothing, is not among them.
-        x = np.linspace(law.ppf(0.1), law.ppf(0.9), 4 if study.quick else 12)[1:-1]
+        x = np.linspace(distribution.ppf(0.1), distribution.ppf(0.9), 4 if study.quick else 12)[
+            1:-1
+        ]
         _, true = _true([(alpha, beta, float(v)) for v in x], study)
         points = [(alpha, beta, float(p)) for p in true[:, FIELDS.index("cdf")]]
         record = {"alpha": alpha, "beta": beta, "function": "ppf"}
@@ -106,13 +117,13 @@ def _quantiles(study: Study) -> list[dict]:
     return records
 
 
-def _errors(points, true, name: str, device) -> dict:
-    """Median, mean and maximum of the relative error, median of the absolute, by evaluator."""
+def _errors(points: list[Point], true: np.ndarray, name: str, device: Device) -> dict:
+    """Return figures of the relative error, and the median of the absolute, by evaluator."""
     result = {}
     for evaluator in (*OURS, SCIPY):
         wrong = np.abs(values(points, name, evaluator, device) - true)
         relative = wrong / np.abs(true)
-        # NaN for a law that the evaluator has not; SciPy's own NaN count as such too.
+        # NaN marks distributions that the evaluator does not handle; SciPy's own NaN count too.
         if np.isfinite(relative).any():
             result[evaluator] = {
                 "median": float(np.nanmedian(relative)),
@@ -124,7 +135,9 @@ def _errors(points, true, name: str, device) -> dict:
     return {"points": len(points), "errors": result}
 
 
-def _show(study: Study, title: str, records, key: str = "median", absolute: bool = False) -> None:
+def _show(
+    study: Study, title: str, records: list[dict], key: str = "median", absolute: bool = False
+) -> None:
     """Print a table of errors, a row for each record."""
     heads = ["alpha", "beta", "points", "x", *OURS, SCIPY, "worst of ours"]
     rows = []
@@ -133,7 +146,7 @@ def _show(study: Study, title: str, records, key: str = "median", absolute: bool
         cells = [errors[e][key] if e in errors else None for e in (*OURS, SCIPY)]
         worst = max(errors[e]["max"] for e in OURS if e in errors)
         interval = "[{:g}, {:g}]".format(*r["x"]) if "x" in r else ""
-        row = [r["alpha"], r["beta"], r["points"], interval, *cells, worst]
+        row: list[Any] = [r["alpha"], r["beta"], r["points"], interval, *cells, worst]
         if absolute:
             row += [errors["quadrature"]["absolute"], r["estimate"]]
         rows.append(row)

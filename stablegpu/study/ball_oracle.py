@@ -9,14 +9,16 @@ so any path will do. It is chosen by dynamic programming on a grid such that the
 is least: it follows the valleys and crosses the lowest passes. No formula is shared with the
 package's evaluators, which use Nolan's real integrals. The integrals over the straight pieces are
 rigorous (Petras' algorithm in Arb, with a bound of the error); what is cut off at both ends is an
-estimate, some 2^-5 of that bound. Precision is raised until the values have the digits asked for.
+estimate, some 2^-5 of that bound. Precision is raised until the values have the requested digits.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -33,7 +35,7 @@ _NEAR_ONE, _STEP = 0.01, 2.0**-24  # there differences with respect to alpha of 
 
 
 class NotResolved(ArithmeticError):
-    """The oracle does not reach the accuracy asked for."""
+    """The oracle does not reach the requested accuracy."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,15 @@ class Truth:
 
 
 class _Exponent:
-    """log E as a function of w, in balls and in NumPy's complex numbers; standard S0 law.
+    """log E as a function of w for the standard distribution in S0.
+
+    It is computed in balls and in NumPy's complex numbers:
 
     -t^alpha + i beta tan(pi alpha/2) (t^alpha - t) - i x t, or the same sorted by powers of t where
     x is nearer to zeta than to 0.
     """
 
-    def __init__(self, x, alpha, beta):
+    def __init__(self, x: Any, alpha: Any, beta: float) -> None:
         self.alpha, self.x, self.beta = arb(alpha), arb(x), arb(beta)
         self.at_one = alpha == 1
         if self.at_one:
@@ -76,7 +80,7 @@ class _Exponent:
         y = self.x if self.sorted else self.x + self.skew
         return bool(self.beta * y > 0)
 
-    def __call__(self, w):
+    def __call__(self, w: acb) -> acb:
         t = w.exp()
         linear = acb(0, -self.x) * t
         if self.at_one:
@@ -86,15 +90,15 @@ class _Exponent:
             return linear - acb(1, -self.skew) * power
         return linear - power + acb(0, self.skew) * t * ((self.alpha - 1) * w).expm1()
 
-    def in_alpha(self, w):
-        """The derivative with respect to alpha; loses digits next to alpha = 1."""
+    def in_alpha(self, w: acb) -> acb:
+        """Return the derivative with respect to alpha; loses digits next to alpha = 1."""
         t, power = w.exp(), (self.alpha * w).exp()
         sine = (arb.pi() * (1 - self.alpha) / 2).sin()
         slope = self.beta * arb.pi() / 2 / sine**2  # of skew
         return acb(-1, self.skew) * power * w + acb(0, slope) * (power - t)
 
-    def terms(self, w):
-        """The terms at complex w."""
+    def terms(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the terms of log E at complex w, as NumPy's numbers."""
         alpha, x, skew, off = self.floats
         t = np.exp(w)
         if self.at_one:
@@ -114,7 +118,7 @@ class _Path:
 
 
 def _path(exponent: _Exponent, drop: float) -> _Path:
-    """A path along which the integral of |E e^w| is small, to where it fell by e^-drop."""
+    """Return a path along which the integral of |E e^w| is small, until it fell by e^-drop."""
     phi = np.arange(-_ROWS // 2, _ROWS // 2 + 1) * (np.pi / _ROWS)
     with np.errstate(all="ignore"):
         line = np.linspace(-2000.0, 700.0, 27001)
@@ -132,15 +136,15 @@ def _path(exponent: _Exponent, drop: float) -> _Path:
     return _Path(start, scale, tuple((float(w[i]), int(r) - _ROWS // 2) for i, r in corners))
 
 
-def _heights(exponent, w, phi):
-    """log |E e^w| at w + i phi."""
+def _heights(exponent: _Exponent, w: np.ndarray, phi: np.ndarray) -> np.ndarray:
+    """Return log |E e^w| at w + i phi."""
     grid = w[:, None] + 1j * phi
     result = sum(term.real for term in exponent.terms(grid)) + w[:, None]
     return np.where(np.isnan(result), np.inf, result)
 
 
-def _valley(heights):
-    """Rows of the path over all columns with the least sum of e^height."""
+def _valley(heights: np.ndarray) -> list[int]:
+    """Return the rows of the path over all columns with the least sum of e^height."""
     columns, rows = heights.shape
     total, came = heights[0], np.zeros((columns, rows), int)
     moves = np.arange(-_REACH, _REACH + 1)
@@ -158,8 +162,8 @@ def _valley(heights):
     return path[::-1]
 
 
-def _straightened(rows, i, j):
-    """Corners strictly between i and j (Ramer, Douglas, Peucker)."""
+def _straightened(rows: list[int], i: int, j: int) -> list[tuple[int, int]]:
+    """Return the corners strictly between i and j (Ramer, Douglas, Peucker)."""
     chord = np.interp(np.arange(i, j + 1), [i, j], [rows[i], rows[j]])
     away = np.abs(np.asarray(rows[i : j + 1]) - chord)
     k = i + int(away.argmax())
@@ -168,8 +172,8 @@ def _straightened(rows, i, j):
     return [*_straightened(rows, i, k), (k, rows[k]), *_straightened(rows, k, j)]
 
 
-def _integral(function, path: _Path, left: float, tolerance):
-    """Integral of `function` along the path, from `left` on."""
+def _integral(function: Callable[[acb, Any], acb], path: _Path, left: float, tolerance: arb) -> acb:
+    """Integrate `function` along the path, from `left` on."""
     turn = arb.pi() / _ROWS
     corners = ((path.start - left, path.corners[0][1]), *path.corners)
     corner_points = [acb(arb(w), row * turn) for w, row in corners]
@@ -182,15 +186,18 @@ def _integral(function, path: _Path, left: float, tolerance):
     return total
 
 
-def evaluate(x: float, alpha: float, beta: float, digits: float = 15.0, slopes=True) -> Truth:
-    """pdf, cdf and sf of the standard S0 law with relative errors below 10^-digits.
+def evaluate(
+    x: float, alpha: float, beta: float, digits: float = 15.0, slopes: bool = True
+) -> Truth:
+    """Return pdf, cdf and sf of the standard distribution in S0.
+
+    Relative errors are below 10^-digits.
 
     Parameters
     ----------
     x, alpha, beta : float, taken as exact
     slopes : bool
-        Whether `dx` = |x dlogpdf/dx| and `dalpha` = alpha |dlogpdf/dalpha| are wanted (to two
-        digits).
+        Compute `dx` = |x dlogpdf/dx| and `dalpha` = alpha |dlogpdf/dalpha| too, to two digits.
 
     Raises
     ------
@@ -212,8 +219,10 @@ def evaluate(x: float, alpha: float, beta: float, digits: float = 15.0, slopes=T
         ctx.prec = before
 
 
-def _attempt(x, alpha, beta, bits, goal, slopes):
-    """The truth, or the number of bits to try next."""
+def _attempt(
+    x: float, alpha: float, beta: float, bits: int, goal: float, slopes: bool
+) -> Truth | int:
+    """Return the true values, or the number of bits to try next."""
     exponent = _Exponent(x, alpha, beta)
     path = _path(exponent, (bits + _MARGIN) * math.log(2.0))
     small = (bits + _MARGIN) * math.log(2.0)
@@ -242,28 +251,37 @@ def _attempt(x, alpha, beta, bits, goal, slopes):
             / arb.pi()
         )
         dx = abs(x * float((slope / pdf).mid()))
-        if alpha < 2.0:  # there laws end
+        if alpha < 2.0:  # the end of the range
             dalpha = _slope_in_alpha(x, alpha, beta, path, small, pdf)
     return Truth(pdf, cdf, sf, max(errors), dx, dalpha)
 
 
-def _slope_in_alpha(x, alpha, beta, path, small, pdf) -> float:
-    """alpha |dlogpdf/dalpha|; next to alpha = 1 by a difference under the integral."""
+def _slope_in_alpha(
+    x: float, alpha: float, beta: float, path: _Path, small: float, pdf: arb
+) -> float:
+    """Return alpha |dlogpdf/dalpha|; next to alpha = 1 by a difference under the integral."""
     accuracy = arb((abs(pdf) * 2.0**-6).mid())
     if abs(alpha - 1.0) > _NEAR_ONE:
-        law = _Exponent(x, alpha, beta)
-        function, factor = (lambda w, _: law.in_alpha(w) * (law(w) + w).exp()), arb(alpha)
+        middle = _Exponent(x, alpha, beta)
+        factor = arb(alpha)
+
+        def function(w: acb, _: Any) -> acb:
+            return middle.in_alpha(w) * (middle(w) + w).exp()
+
     else:
         step = arb(_STEP) * alpha
         low, high = _Exponent(x, arb(alpha) - step, beta), _Exponent(x, arb(alpha) + step, beta)
-        function = lambda w, _: (high(w) + w).exp() - (low(w) + w).exp()  # noqa: E731
         factor = 1 / arb(2 * _STEP)
+
+        def function(w: acb, _: Any) -> acb:
+            return (high(w) + w).exp() - (low(w) + w).exp()
+
     slope = _integral(function, path, small, accuracy / factor).real * factor / arb.pi()
     return abs(float((slope / pdf).mid()))
 
 
 def _relative(value: arb) -> float:
-    """Relative radius of a ball; infinite where it holds 0."""
+    """Return the relative radius of a ball, infinite if it holds 0."""
     if value.contains(0):
         return math.inf
     return float(value.rad() / abs(value).lower())

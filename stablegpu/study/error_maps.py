@@ -1,14 +1,18 @@
-"""Pictures of the error over alpha and x: this library and SciPy against the oracle."""
+"""Maps of the error over alpha and x: this library and SciPy against the oracle."""
 
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stablegpu.study import Study
-from stablegpu.study.evaluators import SCIPY, law_of, values
+from stablegpu.study.evaluators import SCIPY, distribution_of, values
 from stablegpu.study.true_values import truths
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BETAS = (0.0, 0.5, 1.0)
 _FLOOR = 1e-16
@@ -30,10 +34,15 @@ def run(study: Study) -> dict:
         if _inside(float(a), beta, float(v))
     ]
     true = truths(points, study.cache / "map.jsonl", processes=study.processes, slopes=False)
-    result = {"alpha": alpha.tolist(), "x": x.tolist(), "points": len(points), "errors": {}}
+    result: dict[str, Any] = {
+        "alpha": alpha.tolist(),
+        "x": x.tolist(),
+        "points": len(points),
+        "errors": {},
+    }
     for k, name in enumerate(("pdf", "cdf")):
-        errors = {"stablegpu": None, SCIPY: None}
-        for program in errors:
+        errors: dict[str, np.ndarray] = {}
+        for program in ("stablegpu", SCIPY):
             evaluator = None if program == "stablegpu" else SCIPY
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -53,11 +62,11 @@ def run(study: Study) -> dict:
 
 
 def _inside(alpha: float, beta: float, x: float) -> bool:
-    low, high = law_of(alpha, beta, None).support()
+    low, high = distribution_of(alpha, beta, None).support()
     return low < x < high
 
 
-def _summary(errors) -> dict:
+def _summary(errors: np.ndarray) -> dict[str, float]:
     failed = ~np.isfinite(errors)
     return {
         "median": float(np.median(errors[~failed])),
@@ -67,7 +76,15 @@ def _summary(errors) -> dict:
     }
 
 
-def _picture(study, points, true, errors, alpha, x, name):
+def _picture(
+    study: Study,
+    points: list[tuple[float, float, float]],
+    true: np.ndarray,
+    errors: dict[str, np.ndarray],
+    alpha: np.ndarray,
+    x: np.ndarray,
+    name: str,
+) -> Figure:
     """Draw maps of the relative error over alpha and x, a row for each program."""
     figure = study.figure((10.0, 5.6))
     axes = figure.subplots(len(errors), len(BETAS), sharex=True, sharey=True, squeeze=False)

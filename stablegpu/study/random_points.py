@@ -1,13 +1,19 @@
-"""Random laws and points, most of them where evaluators break, against the oracle."""
+"""Random distributions and points, most of them where evaluators break, against the oracle."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from hetero import Device
 from stablegpu._parameters import zeta
 from stablegpu.study import Study
 from stablegpu.study.evaluators import OURS, values
 from stablegpu.study.true_values import FIELDS, fair, truths
+
+Point = tuple[float, float, float]
+"""alpha, beta, x"""
 
 POINTS = 10_000
 _EVERY = {"polynomials": 5}  # their preparation takes a tenth of a second
@@ -51,20 +57,21 @@ def run(study: Study) -> dict:
     resolved = np.isfinite(true[:, 0])
     results = {name: _errors(points, true, resolved, name, study.device) for name in OURS}
     tolerance = fair(true)
-    rows, result = [], {"points": len(points), "unresolved": int((~resolved).sum())}
+    rows: list[list] = []
+    result: dict[str, Any] = {"points": len(points), "unresolved": int((~resolved).sum())}
     result["unresolved, but not tiny here"] = _visible(points, ~resolved, study.device)
     result["oracle_error"] = float(np.nanmax(true[:, FIELDS.index("error")]))
     for name, errors in results.items():
-        shown = np.isfinite(errors)
-        if not shown.any():
+        finite = np.isfinite(errors)
+        if not finite.any():
             continue
-        ratio = errors[shown] / tolerance[shown]
+        ratio = errors[finite] / tolerance[finite]
         order = np.argsort(-ratio)[:_SHOWN]
-        where = np.flatnonzero(shown)[order]
+        worst = np.flatnonzero(finite)[order]
         result[name] = {
-            "points": int(shown.sum()),
-            "median_error": float(np.median(errors[shown])),
-            "max_error": float(errors[shown].max()),
+            "points": int(finite.sum()),
+            "median_error": float(np.median(errors[finite])),
+            "max_error": float(errors[finite].max()),
             "median_ratio": float(np.median(ratio)),
             "max_ratio": float(ratio.max()),
             "above_tolerance": int((ratio > 1).sum()),
@@ -72,7 +79,7 @@ def run(study: Study) -> dict:
                 dict(zip(("alpha", "beta", "x"), points[i], strict=True))
                 | {"error": float(errors[i]), "tolerance": float(tolerance[i])}
                 | {"logpdf": float(true[i, FIELDS.index("logpdf")])}
-                for i in where
+                for i in worst
             ],
         }
         rows.append([name, *(result[name][key] for key in list(result[name])[:-1])])
@@ -81,8 +88,8 @@ def run(study: Study) -> dict:
     return result
 
 
-def _visible(points, chosen, device) -> list:
-    """Points that the oracle gives up, because something underflows, where nothing does."""
+def _visible(points: list[Point], chosen: np.ndarray, device: Device) -> list[Point]:
+    """Return points that the oracle gives up as underflow although nothing underflows here."""
     chosen_points = [points[i] for i in np.flatnonzero(chosen)]
     results = [values(chosen_points, name, "quadrature", device) for name in ("pdf", "cdf", "sf")]
     return (
@@ -92,8 +99,10 @@ def _visible(points, chosen, device) -> list:
     )
 
 
-def _errors(points, true, resolved, evaluator: str, device) -> np.ndarray:
-    """The largest relative error of pdf, cdf and sf; NaN where the evaluator has no such law."""
+def _errors(
+    points: list[Point], true: np.ndarray, resolved: np.ndarray, evaluator: str, device: Device
+) -> np.ndarray:
+    """Return the largest relative error of pdf, cdf and sf; NaN for unsupported points."""
     chosen = np.flatnonzero(resolved)[:: _EVERY.get(evaluator, 1)]
     chosen_points = [points[i] for i in chosen]
     results = np.array(

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-import hetero
-import stablegpu
+from hetero import Device
+from hetero.cpu.threads import threads, use_threads
+from hetero.measurement.benchmarking import Timing, benchmark
+from hetero.measurement.machine_limits import limits
+from hetero.measurement.profiling import profile
+from stablegpu.distribution import Stable, stable
 from stablegpu.evaluators import Interpolation, Quadrature
 from stablegpu.study import Study
 from stablegpu.study.evaluators import OURS, has
@@ -16,15 +23,18 @@ _LONG = 0.1  # seconds: a batch that takes longer is the last
 
 
 def run(study: Study) -> dict:
-    """All four, with a picture of each but the last."""
-    result = {"over batch size": _batches(study), "over parameters": _parameters(study)}
+    """Run all four studies; each but the last draws a figure."""
+    result: dict[str, Any] = {
+        "over batch size": _batches(study),
+        "over parameters": _parameters(study),
+    }
     if study.device.kind == "cpu":
         result["over tolerance and threads"] = _threads(study)
     return result | {"kernels": _kernels(study)}
 
 
-def _arguments(name: str, size: int, device):
-    """Points (probabilities for ppf) and room for the results, in the device's memory."""
+def _arguments(name: str, size: int, device: Device) -> tuple[Any, Any]:
+    """Return points (probabilities for ppf) and output arrays in the device's memory."""
     low, high = (0.01, 0.99) if name == "ppf" else (-20.0, 20.0)
     x = np.random.default_rng(1).uniform(low, high, size)
     out = [np.empty(size) for _ in range(2 if name == "pdf_cdf" else 1)]
@@ -35,26 +45,29 @@ def _arguments(name: str, size: int, device):
     return x, tuple(out) if name == "pdf_cdf" else out[0]
 
 
-def _timed(law, name: str, size: int, device) -> hetero.Timing:
+def _timed(distribution: Stable, name: str, size: int, device: Device) -> Timing:
     x, out = _arguments(name, size, device)
-    call = getattr(law, name)
-    return hetero.benchmark(lambda: call(x, out=out), repeats=5, min_time=2e-3, device=device)
+    call = getattr(distribution, name)
+    return benchmark(lambda: call(x, out=out), repeats=5, min_time=2e-3, device=device)
 
 
-def _law(alpha, beta, evaluator, device):
-    return stablegpu.stable(alpha, beta, evaluator=evaluator, device=device)
+def _prepare(alpha: float, beta: float, evaluator: Any, device: Device) -> Stable:
+    return stable(alpha, beta, evaluator=evaluator, device=device)
 
 
 def _batches(study: Study) -> list[dict]:
-    """Rates of Julian-Moreno et al. (2016), figures 7, 9, 11, 12 and tables 3, 5, 6, 8."""
+    """Measure rates over batch size.
+
+    As Julian-Moreno et al. (2016), figures 7, 9, 11, 12 and tables 3, 5, 6, 8.
+    """
     sizes = (1, 100) if study.quick else tuple(10**k for k in range(8))
     records = []
     for alpha, beta in LAWS[:1] if study.quick else LAWS:
         for name in FUNCTIONS[:1] if study.quick else FUNCTIONS:
             for evaluator in OURS:
-                law = _law(alpha, beta, evaluator, study.device)
+                distribution = _prepare(alpha, beta, evaluator, study.device)
                 for size in sizes:
-                    timing = _timed(law, name, size, study.device)
+                    timing = _timed(distribution, name, size, study.device)
                     records.append(
                         {"alpha": alpha, "beta": beta, "function": name, "evaluator": evaluator}
                         | {"points": size, "rate": timing.rate(size), "spread": timing.spread}
@@ -64,10 +77,10 @@ def _batches(study: Study) -> list[dict]:
     names = list(dict.fromkeys(r["function"] for r in records))
     figure = study.figure((10, 7))
     axes = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
-    for axis, name in zip(axes, names, strict=False):
+    for axis, title in zip(axes, names, strict=False):
         for k, evaluator in enumerate(OURS):
             for (alpha, _), style in zip(LAWS, ("-", "--"), strict=True):
-                chosen = _chosen(records, alpha=alpha, function=name, evaluator=evaluator)
+                chosen = _chosen(records, alpha=alpha, function=title, evaluator=evaluator)
                 axis.loglog(
                     *_columns(chosen, "points", "rate"),
                     style,
@@ -76,7 +89,7 @@ def _batches(study: Study) -> list[dict]:
                     color=f"C{k}",
                     label=f"{evaluator}, alpha {alpha}",
                 )
-        axis.set(title=name, xlabel="points in a call", ylabel="points/s")
+        axis.set(title=title, xlabel="points in a call", ylabel="points/s")
         axis.grid(alpha=0.3)
     axes[0].legend(fontsize=7)
     study.save(figure, "rate-batch.png")
@@ -87,8 +100,10 @@ def _batches(study: Study) -> list[dict]:
 
 
 def _parameters(study: Study) -> list[dict]:
-    """Rates over alpha and beta at 500 points (nodes and polynomials: more), as in figures 8 and 10
-    of Julian-Moreno et al. (2016)."""
+    """Measure rates over alpha and beta at 500 points (nodes and polynomials: more).
+
+    As Julian-Moreno et al. (2016), figures 8 and 10.
+    """
     sizes = dict(zip(OURS, (500, 200_000, 2_000_000), strict=True))
     alphas = (0.5, 1.5) if study.quick else np.arange(0.1, 2.01, 0.1).round(2).tolist()
     records = []
@@ -101,8 +116,8 @@ def _parameters(study: Study) -> list[dict]:
                 if not has(alpha, beta, evaluator):
                     continue
                 for name in ("pdf",) if study.quick else ("pdf", "cdf"):
-                    law = _law(alpha, beta, evaluator, study.device)
-                    rate = _timed(law, name, size, study.device).rate(size)
+                    distribution = _prepare(alpha, beta, evaluator, study.device)
+                    rate = _timed(distribution, name, size, study.device).rate(size)
                     records.append(
                         {"alpha": alpha, "beta": beta, "function": name}
                         | {"evaluator": evaluator, "points": size, "rate": rate}
@@ -124,11 +139,12 @@ def _parameters(study: Study) -> list[dict]:
 
 
 def _threads(study: Study) -> dict:
-    """002, figure 4 and table 3: rate over tolerance by threads, and Amdahl's fraction."""
-    most = hetero.threads()
+    """Measure the rate over tolerance by threads, and Amdahl's fraction
+    (Royuela-del-Val et al. 2017, figure 4 and table 3)."""
+    most = threads()
     counts = sorted({*(2**k for k in range(most.bit_length()) if 2**k <= most), most})
     powers = (2, 10) if study.quick else (2, 4, 6, 8, 10, 12)
-    settings = {
+    settings: dict[str, Callable[[int], Quadrature | Interpolation]] = {
         "quadrature": lambda k: Quadrature(tolerance=10.0**-k),
         "polynomials": lambda k: Interpolation(tolerance=10.0**-k),
     }
@@ -141,9 +157,9 @@ def _threads(study: Study) -> dict:
             for name in ("pdf",) if study.quick else ("pdf", "cdf"):
                 for count in counts:
                     for k in powers:
-                        law = _law(alpha, beta, settings[evaluator](k), study.device)
-                        with hetero.use_threads(count):
-                            timing = _timed(law, name, size[evaluator], study.device)
+                        distribution = _prepare(alpha, beta, settings[evaluator](k), study.device)
+                        with use_threads(count):
+                            timing = _timed(distribution, name, size[evaluator], study.device)
                         records.append(
                             {"alpha": alpha, "beta": beta, "function": name, "threads": count}
                             | {"evaluator": evaluator, "tolerance": 10.0**-k}
@@ -170,8 +186,10 @@ def _threads(study: Study) -> dict:
     return {"rates": records, "fractions": fractions}
 
 
-def amdahl(records) -> float | None:
-    """p of gain(N) = 1 / (1 - p + p/N), by least squares on 1/gain; None for one thread count.
+def amdahl(records: list[dict]) -> float | None:
+    """Return p of gain(N) = 1 / (1 - p + p/N), by least squares on 1/gain.
+
+    None if there is only one thread count.
 
     Parameters
     ----------
@@ -187,19 +205,21 @@ def amdahl(records) -> float | None:
 
 
 def _kernels(study: Study) -> list[dict]:
-    """Time of the kernels alone and their share of the memory's rate (Julian-Moreno et al. 2016,
-    table 10)."""
-    limit = hetero.limits(study.device).copy
+    """Measure the time of the kernels alone and their share of the memory's rate.
+
+    As Julian-Moreno et al. (2016), table 10.
+    """
+    limit = limits(study.device).copy
     sizes = (100,) if study.quick else (500, 100_000)
     records = []
     for evaluator in OURS:
-        law = _law(1.5, 0.5, evaluator, study.device)
+        distribution = _prepare(1.5, 0.5, evaluator, study.device)
         for size in sizes:
             x, out = _arguments("pdf_cdf", size, study.device)
-            law.pdf_cdf(x, out=out)
-            with hetero.profile() as profile:
-                law.pdf_cdf(x, out=out)
-            region = profile.children["stable density"]
+            distribution.pdf_cdf(x, out=out)
+            with profile() as regions:
+                distribution.pdf_cdf(x, out=out)
+            region = regions.children["stable density"]
             seconds = region.gpu if study.device.kind == "cuda" else region.wall
             moved = 24 * size / seconds  # a point read, two results written
             records.append(
@@ -211,9 +231,9 @@ def _kernels(study: Study) -> list[dict]:
     return records
 
 
-def _chosen(records, **requested) -> list[dict]:
+def _chosen(records: list[dict], **requested: Any) -> list[dict]:
     return [r for r in records if all(r[key] == value for key, value in requested.items())]
 
 
-def _columns(records, *names):
+def _columns(records: list[dict], *names: str) -> list[list]:
     return [[r[name] for r in records] for name in names]

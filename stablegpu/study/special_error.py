@@ -1,14 +1,18 @@
-"""A figure: the error of log_ndtr in ulp, and that of the logarithm of ndtr."""
+"""A figure of the errors of log_ndtr, and of the logarithm of ndtr, in ulp."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from hetero import Device
 
-def reference(x, bits: int = 140) -> list:
-    """log_ndtr at `x` as python-flint numbers, far more precise than float64."""
+
+def reference(x: np.ndarray, bits: int = 140) -> list:
+    """Return log_ndtr at `x` as python-flint numbers, far more precise than float64."""
     from flint import arb, ctx
 
     before, ctx.prec = ctx.prec, bits
@@ -18,7 +22,7 @@ def reference(x, bits: int = 140) -> list:
         ctx.prec = before
 
 
-def _log_ndtr(x):
+def _log_ndtr(x: Any) -> Any:
     from flint import arb
 
     a, root = abs(x), arb(2).sqrt()
@@ -29,8 +33,8 @@ def _log_ndtr(x):
     return (-q).log1p() if x > 0 else q.log()
 
 
-def ulps(result, exact) -> np.ndarray:
-    """(result - exact) in units in the last place of exact, in the type of `result`."""
+def ulps(result: np.ndarray, exact: list) -> np.ndarray:
+    """Return (result - exact) in units in the last place of exact, in the type of `result`."""
     from flint import arb
 
     kind = np.finfo(result.dtype)
@@ -42,7 +46,7 @@ def ulps(result, exact) -> np.ndarray:
     return errors
 
 
-def draw(path, points: int = 4000, device=None) -> None:
+def draw(path: Path, points: int = 4000, device: str | Device | None = None) -> None:
     """Save the figure: x over the seams (-1, 0, 5, 6, and where results underflow)."""
     from matplotlib.figure import Figure
 
@@ -73,7 +77,7 @@ def draw(path, points: int = 4000, device=None) -> None:
     figure.savefig(path)
 
 
-def _naive(x):
+def _naive(x: np.ndarray) -> np.ndarray:
     from stablegpu.special import ndtr
 
     with np.errstate(divide="ignore"):

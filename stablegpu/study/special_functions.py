@@ -15,7 +15,7 @@ def run(study: Study) -> dict:
     points = 60 if study.quick else 4000
     study.out.mkdir(parents=True, exist_ok=True)
     special_error.draw(study.out / "log-ndtr.png", points, study.device)
-    result = {}
+    result: dict[str, dict[str, float]] = {}
     for dtype, ends in ENDS.items():
         x = np.random.default_rng(3).uniform(*ends, points).astype(dtype)
         errors = np.abs(

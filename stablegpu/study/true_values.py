@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
@@ -16,24 +17,30 @@ FIELDS = ("pdf", "cdf", "sf", "logpdf", "error", "dx", "dalpha")
 _CHUNK = 25
 
 
-def truths(points, path: Path, *, processes: int = 1, slopes: bool = True) -> np.ndarray:
+def truths(
+    points: Iterable[Sequence[float]],
+    path: Path,
+    *,
+    processes: int = 1,
+    slopes: bool = True,
+) -> np.ndarray:
     """Return the oracle's values at `points` of standard S0 distributions.
 
     Parameters
     ----------
     points : sequence of (alpha, beta, x)
     path : file of JSON lines with values computed before; new ones are appended
-    processes : how many compute
-    slopes : whether dx and dalpha are needed (0 else)
+    processes : number of processes that compute
+    slopes : compute dx and dalpha too (else they are 0)
 
     Returns
     -------
     float64 array of len(points) rows, columns as FIELDS. `error` is the oracle's own relative
     error; rows of NaN: the oracle does not resolve the point (underflow).
     """
-    points = [tuple(map(float, point)) for point in points]
+    keys = [tuple(map(float, point)) for point in points]
     cached = _read(path)
-    missing = [point for point in dict.fromkeys(points) if point not in cached]
+    missing = [point for point in dict.fromkeys(keys) if point not in cached]
     chunks = [missing[i : i + _CHUNK] for i in range(0, len(missing), _CHUNK)]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
@@ -41,10 +48,10 @@ def truths(points, path: Path, *, processes: int = 1, slopes: bool = True) -> np
             cached |= chunk
             file.writelines(json.dumps([*key, *row]) + "\n" for key, row in chunk.items())
             file.flush()
-    return np.array([cached[point] for point in points]).reshape(len(points), len(FIELDS))
+    return np.array([cached[key] for key in keys]).reshape(len(keys), len(FIELDS))
 
 
-def _computed(chunks, processes: int, slopes: bool):
+def _computed(chunks: list[list[tuple]], processes: int, slopes: bool) -> Iterator[dict]:
     if processes == 1 or len(chunks) < 2:
         yield from (_solve(chunk, slopes) for chunk in hetero.progress(chunks, "true values"))
         return
@@ -57,11 +64,11 @@ def _computed(chunks, processes: int, slopes: bool):
             yield future.result()
 
 
-def _solve(chunk, slopes: bool) -> dict:
+def _solve(chunk: list[tuple], slopes: bool) -> dict:
     return {point: _row(point, slopes) for point in chunk}
 
 
-def _row(point, slopes: bool) -> list[float]:
+def _row(point: tuple, slopes: bool) -> list[float]:
     alpha, beta, x = point
     try:
         true = ball_oracle.evaluate(x, alpha, beta, slopes=slopes)

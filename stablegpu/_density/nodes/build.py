@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from hetero.jit import serial
+from stablegpu._density.half_line import HalfLine
 from stablegpu._density.nodes.formulas import BLOCK, TERMS
 from stablegpu._density.nolan_formulas import distances, log_rise, log_v
 
@@ -14,7 +15,7 @@ _BISECTIONS = 60
 
 
 @serial
-def solve_t(log_u, limit, side):
+def solve_t(log_u: float, limit: float, side: HalfLine) -> float:
     """Solve log U(t) = log_u for t by bisection."""
     low, high = -_T, _T
     for _ in range(_BISECTIONS):
@@ -27,8 +28,8 @@ def solve_t(log_u, limit, side):
 
 
 @serial
-def log_value(t, limit, side):
-    """log U at t; `limit` is V_0."""
+def log_value(t: float, limit: float, side: HalfLine) -> float:
+    """Return log U at t; `limit` is V_0."""
     p, r = distances(t, side)
     x = p if side.g_increases_with_theta else r
     if limit > 0.0 and x < 0.5:
@@ -41,7 +42,9 @@ def log_value(t, limit, side):
 
 
 @serial
-def grid(start, step, size, limit, side):
+def grid(
+    start: float, step: float, size: int, limit: float, side: HalfLine
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute U and weights at `size` values of t from `start` on; steps may be negative."""
     values, weights = np.empty(size), np.empty(size)
     for i in range(size):
@@ -53,8 +56,8 @@ def grid(start, step, size, limit, side):
 
 
 @serial
-def beyond(start, step, side):
-    """Sum of the weights from `start` on to the end of the line."""
+def beyond(start: float, step: float, side: HalfLine) -> float:
+    """Return the sum of the weights from `start` on to the end of the line."""
     total, weight = 0.0, 1.0
     t = start
     while weight > 1e-18 * total and abs(t) < _T:
@@ -66,7 +69,7 @@ def beyond(start, step, side):
 
 
 @serial
-def moments(values, weights):
+def moments(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest value u before each block, and sum w (U/u)^k (-1)^k / k! before it."""
     blocks = values.size // BLOCK
     series, largest = np.zeros((blocks, TERMS)), np.zeros(blocks)

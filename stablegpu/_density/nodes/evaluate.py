@@ -56,7 +56,8 @@ def nodes_of(
         reaches.append(node_range)
         blocks += part.largest.size
     joined = Nodes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-    return both, tuple(reaches), joined
+    right, left = reaches
+    return both, (right, left), joined
 
 
 def _side_nodes(side: HalfLine, octave: int) -> tuple[NodeRange, Nodes]:

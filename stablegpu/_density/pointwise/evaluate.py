@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ BREAK_EVEN = 4000
 
 _QUADRATURE_OF_HARD_POINTS = Quadrature(panels=8, order=15, tolerance=1e-12)
 
-_RANGES = {
+_RANGES: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
     "alpha": ("lie in (0, 2]", lambda v: (v > 0.0) & (v <= 2.0)),
     "beta": ("lie in [-1, 1]", lambda v: np.abs(v) <= 1.0),
     "loc": ("be finite", np.isfinite),
@@ -49,7 +49,8 @@ def evaluate(
         in_s0 = host_workspace.input("parameterization", [parameterization == "S0"], np.bool_)
         outputs = {name: workspace.output(shape, out=out.get(name)) for name in names}
         if math.prod(shape):
-            evaluate_flat(*points, in_s0, outputs, workspace)
+            x, alpha, beta, loc, scale = points
+            evaluate_flat(x, alpha, beta, loc, scale, in_s0, outputs, workspace)
         return {name: workspace.result(a, shape, out.get(name)) for name, a in outputs.items()}
 
 

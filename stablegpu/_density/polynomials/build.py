@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,7 +77,8 @@ def _polynomial_half(
     series = _tail_coefficients_of(standard, side, sign)
     floor = _floor(standard, side)
     low, high = _cell(floor), _cell(floor + _end(standard, side, sign, series[0] > 0.0, to_tail))
-    splits, rows = {}, {}
+    splits: dict[Any, int] = {}
+    rows: dict[Any, np.ndarray] = {}
     pending = np.arange(low, high + 1)
     for level in range(_MOST_SPLITS + 1):
         if pending.size << level > _MOST_SEGMENTS:
@@ -96,7 +97,7 @@ def _polynomial_half(
     cells = np.arange(low, high + 1)
     levels = np.array([splits[c] for c in cells])
     starts = first_row + np.cumsum(2**levels) - 2**levels
-    edges = [_edges(c, n)[:-1] for c, n in zip(cells, levels, strict=True)]
+    edges = [_edges(int(c), n)[:-1] for c, n in zip(cells, levels, strict=True)]
     table = np.concatenate([rows[c] for c in cells])
     powers = table[:, :-2]
     at_start = powers @ (-1.0) ** np.arange(1, powers.shape[1] + 1)

@@ -7,6 +7,7 @@ thread alike.
 """
 
 import math
+from typing import Any
 
 from numba import float64, int32
 
@@ -45,7 +46,16 @@ _FIRST, _LAST, _LEFT, _RIGHT = 0, 1, 2, 3  # slots of the shared integers
 
 
 @scalar
-def _pair(u, offset, width, base, steep, log_y, g_min, side):
+def _pair(
+    u: float,
+    offset: float,
+    width: float,
+    base: Any,
+    steep: bool,
+    log_y: float,
+    g_min: float,
+    side: Any,
+) -> tuple[float, float, float]:
     """The three integrands over u, summed over the two nodes u - offset and u + offset."""
     s0 = s1 = s2 = 0.0
     for sign in (-1.0, 1.0):
@@ -59,8 +69,17 @@ def _pair(u, offset, width, base, steep, log_y, g_min, side):
     return s0, s1, s2
 
 
-@kernel(device=True)
-def point_of_block(y, z, side, node, weight, excess, tolerance, forced):
+@kernel(device=True)  # type: ignore[untyped-decorator]  # it returns Numba's dispatcher
+def point_of_block(
+    y: float,
+    z: float,
+    side: Any,
+    node: float,
+    weight: float,
+    excess: float,
+    tolerance: float,
+    forced: bool,
+) -> Any:
     """pdf, low and high with their logarithms and the estimated relative error, y > 0.
 
     All threads of the block call it; `node`, `weight` and `excess` are those of the column. It

@@ -9,7 +9,9 @@ that reach down to alpha = 0.1. The estimate itself is in `_fit/mcculloch/formul
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +23,11 @@ PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @functools.cache
 def surfaces() -> np.ndarray:
-    """nu_alpha's logarithm times alpha, nu_beta, log of the quartile range times alpha, and the
-    median over it, of the standard S0 law: smooth functions of alpha and beta >= 0, at the points
-    of `_fit/mcculloch/formulas.py`, flat."""
+    """Tabulate four functions of alpha and beta >= 0 at the points of `formulas.py`, flat.
+
+    nu_alpha's logarithm times alpha, nu_beta, log of the quartile range times alpha, and the median
+    over that range, of the standard distribution in S0: these are smooth.
+    """
     from scipy.interpolate import RectBivariateSpline
 
     from stablegpu._fit.mcculloch.formulas import ALPHAS, ANGLES, HIGHEST, LOWEST
@@ -35,7 +39,7 @@ def surfaces() -> np.ndarray:
         alpha, beta, tabulated = table["alpha"], table["beta"], table["quantiles"]
     grid_points = np.linspace(LOWEST, HIGHEST, ALPHAS), np.linspace(0.0, 0.5 * np.pi, ANGLES)
 
-    def spline(values):
+    def spline(values: np.ndarray) -> np.ndarray:
         return RectBivariateSpline(alpha, np.arcsin(beta), values)(*grid_points)
 
     # alpha times the logarithm of a distance between quantiles is nearly linear: for small alpha
@@ -55,43 +59,46 @@ def surfaces() -> np.ndarray:
     return np.concatenate([s.ravel() for s in functions])
 
 
-def estimate(quantiles) -> tuple[float, float, float, float]:
-    """alpha, beta, S0 location and scale from the sample's quantiles at PROBABILITIES.
+def estimate(quantiles: Sequence[float]) -> tuple[float, float, float, float]:
+    """Return alpha, beta, S0 location and scale from the sample's quantiles at PROBABILITIES.
 
-    Ratios that no stable law has are met as nearly as alpha in [0.1, 2], |beta| <= 1 allow.
-    alpha = 2 comes with beta = 0, on which that law does not depend.
+    Ratios that no stable distribution has are met as nearly as alpha in [0.1, 2], |beta| <= 1
+    allow. alpha = 2 comes with beta = 0, on which that distribution does not depend.
     """
-    from stablegpu._fit.mcculloch.formulas import estimate
+    from stablegpu._fit.mcculloch import formulas
 
-    return estimate(*(float(q) for q in quantiles), surfaces())
+    return formulas.estimate(*(float(q) for q in quantiles), surfaces())
 
 
-def start(quantiles):
-    """McCulloch's estimate from minimum, quantiles, maximum, or what is wrong (`start_of`)."""
+def start(quantiles: Sequence[float]) -> tuple[float, float, float, float]:
+    """Return McCulloch's estimate from minimum, quantiles and maximum.
+
+    NaN, inf or -inf in its place says what is wrong (`formulas.estimate_within`).
+    """
     from stablegpu._fit.mcculloch.formulas import estimate_within
 
     low, *five, high = quantiles
     return estimate_within(low, *five, high, surfaces())
 
 
-def quantiles(work: Workspace, data, size: int) -> tuple[list[float], float]:
-    """Minimum, the five quantiles of McCulloch, maximum; and the largest number of equal data.
+def quantiles(workspace: Workspace, data: Any, size: int) -> tuple[list[float], float]:
+    """Return minimum, McCulloch's five quantiles, maximum; and the largest number of equal data.
 
     Between order statistics at probabilities (i - 1/2)/n, linearly: his correction for continuity.
-    Equal data are counted where two neighbours that are looked at for a quantile are among them:
-    so it is if they are more than a quarter.
+    Equal data are counted if two order statistics around a quantile are among them, as is the case
+    if they are more than a quarter.
     """
     position = np.clip(size * np.array(PROBABILITIES) - 0.5, 0.0, size - 1.0)
     below = position.astype(np.int64)
     ranks = np.concatenate(([0], below, np.minimum(below + 1, size - 1), [size - 1]))
     order, data = (
-        loops_for("stablegpu._fit.order_statistics", work.device),
-        work.input("data", data),
+        loops_for("stablegpu._fit.order_statistics", workspace.device),
+        workspace.input("data", data),
     )
-    values = order.select(data, ranks, work.stream)
+    values = order.select(data, ranks, workspace.stream)
     lower, upper = values[1:6], values[6:11]
     with np.errstate(invalid="ignore"):  # infinite data: refused by the caller
         middle = lower + (position - below) * (upper - lower)
     equal = np.unique(lower[lower == upper])
-    ties = float(order.count(data, equal, work.stream).max()) if equal.size else 1.0
+    ties = float(order.count(data, equal, workspace.stream).max()) if equal.size else 1.0
     return [float(values[0]), *map(float, middle), float(values[-1])], ties

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.resources import files
 
 import numpy as np
@@ -20,7 +21,7 @@ NEARBY = 2.0
 
 
 def table() -> np.ndarray:
-    """Load the flat tables of log pdf and locations of laws; see
+    """Load the flat tables of log pdf and locations of distributions; see
     `_fit/second_starts/formulas.py`."""
     from stablegpu._fit.second_starts import formulas as of
 
@@ -39,10 +40,11 @@ def table() -> np.ndarray:
     return np.concatenate([alphas[:, None], betas[:, None], positions, pairs], axis=1).ravel()
 
 
-def choices(lowest, fixed_values: dict) -> np.ndarray:
-    """Possible starts of each set: the first and last alpha of the table, and beta or -1 for all.
+def choices(lowest: np.ndarray, fixed_values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the possible starts of each set.
 
-    Known parameters leave the nearest of the table.
+    These are the first and last alpha of the table, and the index of beta, or -1 for all betas.
+    Fixed parameters leave the nearest ones of the table.
     """
     from stablegpu._fit.second_starts.formulas import ALPHAS, BETAS
 
@@ -54,12 +56,14 @@ def choices(lowest, fixed_values: dict) -> np.ndarray:
     return result
 
 
-def _nearest(positions, values):
+def _nearest(positions: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.abs(positions - values[:, None]).argmin(axis=1)
 
 
-def worth_while(peaks, sizes, states, units):
-    """The sets from which another ascent is due, and where it starts (rows of `START` numbers).
+def worth_while(
+    peaks: np.ndarray, sizes: np.ndarray, states: np.ndarray, units: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sets that need another ascent, and its starts (rows of `START` numbers).
 
     `peaks` are those of the profiles, `states` the final ones of the ascents so far: a peak that
     belongs to a law that was reached is not climbed again, nor one that is much lower.

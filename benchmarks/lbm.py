@@ -7,7 +7,8 @@ import numpy as np
 import hetero
 import lbm
 from benchmarks.measurements import Measurement
-from lbm._domain.domains import make_domain, make_engine
+from lbm._domain.domain import make_engine
+from lbm._domain.domains import make_domain
 from lbm._domain.load_balance import measure_model
 from lbm._model.precision import PRECISIONS
 from lbm.flows import cavity

@@ -13,7 +13,8 @@ import hetero
 from hetero.validation import check_choice, check_integer
 from lbm import boundaries as conditions
 from lbm._domain.deferred_signals import DeferredSignals
-from lbm._domain.domains import Domain, make_domain
+from lbm._domain.domain import Domain
+from lbm._domain.domains import make_domain
 from lbm._domain.host_moments import HostMoments
 from lbm._domain.memory_forecast import require_memory
 from lbm._fields.forces import forces_on_links

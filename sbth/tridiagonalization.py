@@ -11,7 +11,6 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.jit import loops_for
-from hetero.notebook import html_table
 from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth.band_storage import (
     copy_like,
@@ -23,6 +22,7 @@ from sbth.band_storage import (
     validate_bool,
 )
 from sbth.reflectors import Reflectors, Stage
+from sbth.results import Tridiagonal, TridiagonalReduction
 
 METHODS = {"cpu": ("wavefront", "serial"), "cuda": ("persistent", "wavefront")}
 """Methods of each kind of device, the default first."""
@@ -38,52 +38,6 @@ SERIAL_ORDER = 1000
 
 BREAK_EVEN = 500
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
-
-
-class Tridiagonal(NamedTuple):
-    """A symmetric tridiagonal matrix T.
-
-    Attributes
-    ----------
-    d : array (n,)
-        Diagonal.
-    e : array (n - 1,)
-        Subdiagonal.
-    """
-
-    d: Any
-    e: Any
-
-    def _repr_html_(self) -> str:
-        return _describe(self.d)
-
-
-class TridiagonalReduction(NamedTuple):
-    """A symmetric tridiagonal matrix T, and the transformation in A = Q T Q^T.
-
-    Attributes
-    ----------
-    d : array (n,)
-        Diagonal.
-    e : array (n - 1,)
-        Subdiagonal.
-    reflectors : Reflectors
-        The transformation Q, in host memory.
-    """
-
-    d: Any
-    e: Any
-    reflectors: Reflectors
-
-    def _repr_html_(self) -> str:
-        return _describe(self.d, ("transformation", self.reflectors))
-
-
-def _describe(d: Any, *rows: tuple[str, object]) -> str:
-    """Return an HTML table for a tridiagonal matrix with the diagonal `d`."""
-    place = device_of(d) or "host memory"
-    facts = ("order", len(d)), ("type", d.dtype), ("arrays in", place), *rows
-    return html_table("Tridiagonal matrix", facts)
 
 
 @overload

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lbm._domain.domains import Domain
+from lbm._domain.domain import Domain
 
 
 class HostMoments:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import hetero
-from lbm._domain.domains import Domain, SingleDomain, SplitDomain
+from lbm._domain.domain import Domain, SingleDomain
+from lbm._domain.split_domain import SplitDomain
 from lbm._model.problem import Problem
 
 MIN_SPEEDUP = 1.02

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero.measurement.machine_limits import limits
 from hetero.measurement.studies import Study
-from lbm._domain.domains import SingleDomain
+from lbm._domain.domain import SingleDomain
 from lbm.study.rates import cavity_problems, draw_curves, measure_rate
 
 BLOCK_SIZES = 32, 64, 128, 256, 512

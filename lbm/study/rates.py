@@ -10,7 +10,8 @@ import hetero
 from hetero.measurement.benchmarking import benchmark
 from hetero.measurement.studies import Study
 from lbm import boundaries
-from lbm._domain.domains import Domain, make_domain
+from lbm._domain.domain import Domain
+from lbm._domain.domains import make_domain
 from lbm._model import wall_links
 from lbm._model.precision import PRECISIONS, Precision
 from lbm._model.problem import Problem

@@ -153,7 +153,7 @@ def test_memory_is_compared_before_anything_is_built(kind, ratio, monkeypatch):
 
     monkeypatch.setattr("lbm._model.wall_links.classify_cells", fail)
     monkeypatch.setattr("lbm.geometry.sphere", fail)
-    monkeypatch.setattr("lbm._domain.domains.make_engine", fail)
+    monkeypatch.setattr("lbm._domain.domain.make_engine", fail)
     device = hetero.Device(kind)
     monkeypatch.setattr("hetero.resolve", lambda *_, **__: device)
     monkeypatch.setattr(memory_forecast, "free_bytes", lambda device: 40 << 30)
@@ -253,7 +253,7 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
     with pytest.raises(MemoryError, match=r"needs .* on cuda:0, which has .* free\. Remedy: "):
         lbm.Simulation(shape, device=gpu)
     monkeypatch.setattr("lbm.simulation.require_memory", lambda *_, **__: None)
-    monkeypatch.setattr("lbm._domain.domains.free_bytes", lambda device: 1 << 50)
+    monkeypatch.setattr("lbm._domain.domain.free_bytes", lambda device: 1 << 50)
     fitting = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
     with pytest.raises(MemoryError, match="Remedy: "):
         lbm.Simulation(fitting, pattern="ab", device=gpu)

@@ -182,6 +182,20 @@ def test_bad_command_lines(arguments, words, tmp_path, capsys):
     assert words in capsys.readouterr().err
 
 
+def test_flows_and_results_describe_themselves():
+    s, surface = terrain(16, stride=16, device="cpu")  # named tuples unpack
+    assert terrain(16, stride=16, device="cpu").surface.tolist() == surface.tolist()
+    table = s._repr_html_()
+    for text in ("face x-", "VelocityInlet", "solid ground", "dtype=&#x27;float32&#x27;", "cpu"):
+        assert text in table
+    cavity_result = solve_cavity(8, turns=0.5, device="cpu")
+    assert repr(cavity_result).startswith("CavityResult(error=")
+    assert "Albensoeder" in cavity_result._repr_html_()
+    sphere_result = solve_sphere(4, reynolds=20.0, width=3.0, length=4.0, longest=3.0, device="cpu")
+    assert repr(sphere_result).startswith("SphereResult(drag=")
+    assert "Schiller" in sphere_result._repr_html_()
+
+
 @pytest.mark.parametrize("row", ["sphere_row", "vortices_row", "cavity_row"])
 def test_the_tour_says_what_it_allows_and_why(row, device, monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))

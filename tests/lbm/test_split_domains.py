@@ -6,8 +6,8 @@ import pytest
 import hetero
 import lbm
 from flows import FLOWS, SHAPE, noisy, pair
-from lbm._domain.domains import SplitDomain
 from lbm._domain.load_balance import StepTimeModel
+from lbm._domain.split_domain import SplitDomain
 from lbm._fields.stability import LastGoodState
 from lbm._model.streaming_patterns import PATTERNS
 

@@ -38,7 +38,7 @@ class Halo:
             copy_planes(source.target(t), target.target(t), *tables, *heights)
 
 
-@parallel(cache=False)
+@parallel
 def copy_planes(source, target, slots, source_rows, target_rows, writable, source_ny, target_ny):
     """Copy xz planes of populations [slot, cell] from one block to another where it is `writable`.
 

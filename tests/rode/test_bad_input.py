@@ -1,4 +1,4 @@
-"""What the solver and the makers of problems refuse, and what they take."""
+"""Arguments that the solver and the makers of problems refuse, and some that they accept."""
 
 import numpy as np
 import pytest
@@ -46,9 +46,9 @@ GOOD = {"t_span": (0, 1), "h": 2.0**-5, "paths": 2, "device": "cpu"}
     ],
 )
 def test_bad_arguments(arguments, words):
-    given = {"problem": QUAKE, "method": "averaged-euler"} | GOOD | arguments
+    settings = {"problem": QUAKE, "method": "averaged-euler"} | GOOD | arguments
     with pytest.raises((TypeError, ValueError), match=words):
-        rode.solve(given.pop("problem"), given.pop("method"), **given)
+        rode.solve(settings.pop("problem"), settings.pop("method"), **settings)
 
 
 def test_bad_problems():

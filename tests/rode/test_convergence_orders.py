@@ -16,5 +16,5 @@ from rode.study.orders import slope, strong_errors
     ],
 )
 def test_orders_of_convergence(scheme, K, powers):
-    """With as many fine steps as `schemes.fine_steps` takes: order K, not K - 1."""
+    """The order is K, not K - 1, with as many fine steps as `schemes.fine_steps` says."""
     assert slope(powers, strong_errors(scheme, K, powers)) == pytest.approx(K, abs=0.15)

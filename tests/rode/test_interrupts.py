@@ -182,7 +182,7 @@ def test_ctrl_c_ends_all_parts():
 
 
 def test_first_launches_are_short():
-    """In fine steps: of one thread, and of a small GPU's 40 multiprocessors in all."""
+    """Launches are bounded in fine steps of one thread, and of all threads of a small GPU."""
     T = np.float64
     for fine, width, paths in ((1, 1, 1 << 20), (1 << 10, 4, 100), (1 << 24, 32, 7), (5, 1, 1)):
         word = np.uint32(1)

@@ -1,4 +1,4 @@
-"""Normal numbers: the transforms against high precision, the laws, and the sequences."""
+"""Normal numbers: transforms against high precision, distributions, and sequences."""
 
 import math
 
@@ -54,7 +54,7 @@ def words(count, columns, seed=1):
 
 
 def exact_pair(u, t, bits):
-    """Box and Muller's pair of the radius' uniform u and t quarter turns."""
+    """Return the pair of Box and Muller for the uniform number u and t quarter turns."""
     r, angle = mp.sqrt(-2 * mp.log(u)), t * mp.pi / 2
     s, c = r * mp.sin(angle), r * mp.cos(angle) * (-1 if bits & 1 else 1)
     return (s, c) if bits & 2 else (c, s)
@@ -66,11 +66,11 @@ def test_box_muller_float32():
         u = np.float32(float(np.float32(a >> 1)) * float(scale) + 2.0**-33)
         signed = b - 2**32 if b >= 2**31 else b
         t = np.float32(float(np.float32(signed)) * 2.0**-32 + 2.0**-33)
-        for found, exact in zip(
+        for result, exact in zip(
             pair32(a, b), exact_pair(mpf(float(u)), mpf(float(t)), b), strict=True
         ):
-            assert found != 0.0
-            assert abs(found / float(exact) - 1.0) < 2.5 * np.finfo(np.float32).eps
+            assert result != 0.0
+            assert abs(result / float(exact) - 1.0) < 2.5 * np.finfo(np.float32).eps
     # The two branches of a uniform number of 2^-33 and of the largest one.
     assert math.hypot(*pair32(0, 5)) == pytest.approx(math.sqrt(66 * math.log(2)), rel=1e-6)
     assert 0.0 < math.hypot(*pair32(2**32 - 1, 5)) < 1e-3
@@ -80,9 +80,9 @@ def test_box_muller_float64():
     for a, b, c, d in words(300, 4):
         u = (2 * (((a << 32) | b) >> 12) + 1) * mpf(2) ** -53
         t = ((((c << 32) | d) >> 12) | 1) * mpf(2) ** -52 - mpf(1) / 2
-        for found, exact in zip(pair64(a, b, c, d), exact_pair(u, t, d), strict=True):
-            assert abs(found / exact - 1) < 2.5 * np.finfo(float).eps
-            assert found != 0.0
+        for result, exact in zip(pair64(a, b, c, d), exact_pair(u, t, d), strict=True):
+            assert abs(result / exact - 1) < 2.5 * np.finfo(float).eps
+            assert result != 0.0
 
 
 def test_inverse_float32():
@@ -194,7 +194,7 @@ def test_wallace_pool_has_a_chi_square_sum_only_when_corrected(device):
 
 @pytest.mark.parametrize(("method", "dtype"), CASES)
 def test_devices_agree(device, method, dtype):
-    found = rode.normal(70_003, dtype=dtype, method=method, rng=7, device=device)
+    result = rode.normal(70_003, dtype=dtype, method=method, rng=7, device=device)
     expected = rode.normal(70_003, dtype=dtype, method=method, rng=7, device="cpu")
     eps = np.finfo(dtype).eps
     # The GPU's own logarithm; and the chi-square numbers of Wallace's method are of float32.
@@ -203,9 +203,9 @@ def test_devices_agree(device, method, dtype):
     if method == "box-muller-fast":  # r^2/2 of a pair has an absolute error on both devices
         radius = np.hypot(expected[:-1:2], expected[1::2]).repeat(2)
         tolerance = 3e-6 + 4e-7 / np.append(radius, abs(expected[-1]))
-    off = np.abs(found - expected) > tolerance * np.maximum(1.0, np.abs(expected))
+    off = np.abs(result - expected) > tolerance * np.maximum(1.0, np.abs(expected))
     assert off.sum() <= (2 if method == "ziggurat" else 0)
-    assert np.isfinite(found).all()
+    assert np.isfinite(result).all()
 
 
 @pytest.mark.parametrize(("method", "dtype"), CASES)
@@ -236,7 +236,7 @@ def test_devices_count_blocks_alike_beyond_a_launch():
     from rode._normals.launches import split_into_launches
 
     class Huge:
-        """Numbers that only have a place."""
+        """An array too large to exist: only the offsets of its parts are known."""
 
         def __init__(self, begin, end):
             self.begin, self.size = begin, end - begin
@@ -245,8 +245,8 @@ def test_devices_count_blocks_alike_beyond_a_launch():
             return Huge(self.begin + part.start, self.begin + part.stop)
 
     size = 4
-    for number, here, _ in split_into_launches(Huge(0, 3 * 2**33 + 5), size):
-        first = here.begin // size
+    for number, piece, _ in split_into_launches(Huge(0, 3 * 2**33 + 5), size):
+        first = piece.begin // size
         assert int(counter(np.uint64(first))) == number << 32
         assert int(counter(np.uint64(first + 7))) == (number << 32) + 7
     assert number == 3

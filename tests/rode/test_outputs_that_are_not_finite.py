@@ -8,7 +8,7 @@ import pytest
 import rode
 
 VALUES = np.array([[5.0, 5.0, 5.0, 5.0], [2.0, math.nan, math.inf, 2.0], [1.0, 1.0, 1.0, -7.0]])
-"""What is observed of four paths at times 0, 1 and 2."""
+"""Outputs of four paths at times 0, 1 and 2."""
 
 SETTINGS = {"t_span": (0, 2), "h": 1.0, "paths": 4, "rng": 1}
 LEVELS = (0.0, 0.4, 1.0)
@@ -16,9 +16,9 @@ LEVELS = (0.0, 0.4, 1.0)
 
 @pytest.fixture(scope="module")
 def problem():
-    """A problem that shows `VALUES`, and rests."""
+    """Return a problem that stays where it is and whose outputs are `VALUES`."""
 
-    def rest(x, p):
+    def no_drift(x, p):
         return (x[0] - x[0],)
 
     def no_noise(p):
@@ -36,7 +36,7 @@ def problem():
 
     kinds = np.array([0.0, 1.0, 2.0, 0.0])
     parameters = (*np.where(np.isfinite(VALUES), VALUES, 0.0), kinds)
-    return rode.additive(rest, no_noise, dimension=1, observe=show, parameters=parameters)
+    return rode.additive(no_drift, no_noise, dimension=1, observe=show, parameters=parameters)
 
 
 def solve(problem, device, reduction, **changes):
@@ -52,8 +52,8 @@ def test_peaks_keep_a_nan_as_numpy_does(problem, device, dtype):
 
 
 def test_every_reduction_shows_what_is_not_finite(problem, device):
-    wanted = ("paths", "moments", rode.Quantiles(*LEVELS))
-    result = solve(problem, device, wanted)
+    requested = ("paths", "moments", rode.Quantiles(*LEVELS))
+    result = solve(problem, device, requested)
     np.testing.assert_array_equal(result.paths[:, 0], VALUES)
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(result.mean[:, 0], VALUES.mean(axis=1))

@@ -16,13 +16,13 @@ RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-10, "rng": 3, "save_every"
 WANTED = ("paths", "moments", "peaks")
 
 
-def assert_same(found, expected):
-    np.testing.assert_array_equal(found.paths, expected.paths)
-    np.testing.assert_array_equal(found.peaks, expected.peaks)
-    np.testing.assert_allclose(found.mean, expected.mean, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-12, atol=1e-25)
-    assert found.work == expected.work
-    assert (found.status, found.message) == (expected.status, expected.message)
+def assert_same(result, expected):
+    np.testing.assert_array_equal(result.paths, expected.paths)
+    np.testing.assert_array_equal(result.peaks, expected.peaks)
+    np.testing.assert_allclose(result.mean, expected.mean, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(result.variance, expected.variance, rtol=1e-12, atol=1e-25)
+    assert result.work == expected.work
+    assert (result.status, result.message) == (expected.status, expected.message)
 
 
 def test_any_number_of_parts_gives_the_same_paths(device):
@@ -30,14 +30,14 @@ def test_any_number_of_parts_gives_the_same_paths(device):
     expected = rode.solve(QUAKE, "averaged-euler", device=device, **settings)
     for parts in (1, 3, 101):
         devices = (device,) if parts == 1 else (device, device)
-        found = rode.solve_in_parts(
+        result = rode.solve_in_parts(
             QUAKE, "averaged-euler", parts=parts, devices=devices, **settings
         )
-        assert_same(found, expected)
+        assert_same(result, expected)
 
 
 def test_every_gpu(require_cuda):
-    """By default all GPUs of the machine take a part."""
+    """All GPUs of the machine take a part by default."""
     settings = RUN | {"paths": 1001, "reduction": WANTED}
     expected = rode.solve(QUAKE, "3-rode-taylor", device="cuda", **settings)
     assert_same(rode.solve_in_parts(QUAKE, "3-rode-taylor", **settings), expected)
@@ -48,32 +48,32 @@ def test_processes_give_the_same_paths():
     settings = RUN | {"paths": 9, "reduction": WANTED}
     expected = rode.solve(QUAKE, "averaged-euler", device="cpu", **settings)
     with ProcessPoolExecutor(2, get_context("spawn")) as executor:
-        found = rode.solve_in_parts(
+        result = rode.solve_in_parts(
             QUAKE, "averaged-euler", parts=2, devices="cpu", executor=executor, **settings
         )
-    assert_same(found, expected)
+    assert_same(result, expected)
 
 
 def test_parameters_of_each_path_go_with_it():
     quake = rode.kanai_tajimi(np.linspace(0.5, 0.7, 7), outputs=("acceleration",))
     settings = RUN | {"paths": 7, "reduction": WANTED}
     expected = rode.solve(quake, "averaged-euler", device="cpu", **settings)
-    found = rode.solve_in_parts(quake, "averaged-euler", parts=3, devices="cpu", **settings)
-    assert_same(found, expected)
+    result = rode.solve_in_parts(quake, "averaged-euler", parts=3, devices="cpu", **settings)
+    assert_same(result, expected)
 
 
 def test_fresh_entropy_is_shared_by_all_parts():
     settings = RUN | {"rng": None, "paths": 4, "reduction": "peaks"}
-    found = rode.solve_in_parts(QUAKE, "averaged-euler", parts=4, devices="cpu", **settings)
-    assert np.unique(found.peaks).size == 4
+    result = rode.solve_in_parts(QUAKE, "averaged-euler", parts=4, devices="cpu", **settings)
+    assert np.unique(result.peaks).size == 4
 
 
 def test_seeds_of_numpy_are_seeds():
     settings = RUN | {"paths": 5, "reduction": WANTED, "rng": 3}
     expected = rode.solve(QUAKE, "averaged-euler", device="cpu", **settings)
     settings |= {"rng": np.int64(3), "paths": np.int16(5)}
-    found = rode.solve_in_parts(QUAKE, "averaged-euler", devices="cpu", parts=2, **settings)
-    assert_same(found, expected)
+    result = rode.solve_in_parts(QUAKE, "averaged-euler", devices="cpu", parts=2, **settings)
+    assert_same(result, expected)
 
 
 def test_one_device_is_refused_by_name():
@@ -90,9 +90,9 @@ def test_a_lost_part_is_told():
 
     problem = rode.additive(growing, one, dimension=1, start=(5.0,))
     settings = {"t_span": (0, 10), "h": 0.5, "delta": 0.25, "paths": 4, "reduction": "peaks"}
-    found = rode.solve_in_parts(problem, "averaged-euler", parts=2, devices="cpu", **settings)
-    assert found.status == "diverged"
-    assert found.message.count("2 of 2 paths") == 2
+    result = rode.solve_in_parts(problem, "averaged-euler", parts=2, devices="cpu", **settings)
+    assert result.status == "diverged"
+    assert result.message.count("2 of 2 paths") == 2
 
 
 @pytest.mark.parametrize(
@@ -108,6 +108,6 @@ def test_a_lost_part_is_told():
     ],
 )
 def test_bad_arguments(arguments, words):
-    given = RUN | {"paths": 8, "devices": "cpu"} | arguments
+    settings = RUN | {"paths": 8, "devices": "cpu"} | arguments
     with pytest.raises(ValueError, match=words):
-        rode.solve_in_parts(QUAKE, "averaged-euler", **given)
+        rode.solve_in_parts(QUAKE, "averaged-euler", **settings)

@@ -1,4 +1,4 @@
-"""The law of a coarse step's sums: against published numbers and against sums of weights."""
+"""Distribution of the sums of a coarse step: against published numbers and sums of weights."""
 
 import numpy as np
 import pytest
@@ -42,10 +42,10 @@ def test_sums_of_four_steps():
     rows = solver_schemes.forms("averaged-heun", 2, h, M)
     forms = np.zeros((2, 5))
     forms[:, :3] = rows[:, 1:]
-    found = forms @ law.covariance @ forms.T
-    assert found[0, 0] == pytest.approx(0.1211632065354, rel=1e-12)
-    assert found[1, 1] == pytest.approx(0.1087881106079, rel=1e-12)
-    assert found[0, 1] == pytest.approx(0.1122684837941, rel=1e-12)
+    result = forms @ law.covariance @ forms.T
+    assert result[0, 0] == pytest.approx(0.1211632065354, rel=1e-12)
+    assert result[1, 1] == pytest.approx(0.1087881106079, rel=1e-12)
+    assert result[0, 1] == pytest.approx(0.1122684837941, rel=1e-12)
     mean = forms @ law.mean + rows[:, 0]
     np.testing.assert_allclose(mean, [0.714424498881263, 1.00272877767256], rtol=1e-13)
     rows = solver_schemes.forms("rode-taylor", 4, h, M)
@@ -59,7 +59,7 @@ def test_sums_of_four_steps():
 
 @pytest.mark.parametrize(("tau", "c", "steps"), [(0.3, 2.0, 1), (2.0, 0.5, 7), (1.0, 1.0, 50)])
 def test_sums_law_against_weights(tau, c, steps):
-    """Each noise number's weight in the sums, by a path with that number alone."""
+    """The weight of each noise number is computed from a path with that number alone."""
     process, delta = Process(tau, c), 0.1
     law, columns = sums_law(process, delta, 2, steps), []
     for k in range(steps):
@@ -92,10 +92,10 @@ def test_forms_are_averages_and_riemann_sums():
     left = M - np.arange(1, M + 1)
     sums = [o[1:].sum(), (left * o[1:]).sum(), (left * (left - 1) / 2 * o[1:]).sum()]
     state = np.array([o[0], o[M], *sums])
-    found = solver_schemes.forms("averaged-heun", 2, h, M) @ state[:4]
-    np.testing.assert_allclose(found, reference.averages(o, M), rtol=1e-13)
-    found = solver_schemes.forms("rode-taylor", 3, h, M) @ state
-    np.testing.assert_allclose(found, reference.riemann(o, M, h / M, 3), rtol=1e-11)
+    result = solver_schemes.forms("averaged-heun", 2, h, M) @ state[:4]
+    np.testing.assert_allclose(result, reference.averages(o, M), rtol=1e-13)
+    result = solver_schemes.forms("rode-taylor", 3, h, M) @ state
+    np.testing.assert_allclose(result, reference.riemann(o, M, h / M, 3), rtol=1e-11)
     assert solver_schemes.forms("euler", 1, h, M) @ state[:3] == o[0]
 
 

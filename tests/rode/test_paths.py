@@ -1,4 +1,4 @@
-"""Ornstein-Uhlenbeck paths against the recursion and their law; averages against sums."""
+"""Ornstein-Uhlenbeck paths against the recursion and their distribution; averages against sums."""
 
 import math
 
@@ -20,10 +20,10 @@ DELTA = 2.0**-7
 def test_given_noise_gives_the_recursion(device, method, dtype, size):
     noise = np.random.default_rng(3).standard_normal(size)
     settings = {"process": PROCESS, "start": 0.5, "method": method, "dtype": dtype}
-    found = rode.ornstein_uhlenbeck(None, DELTA, noise=noise, device=device, **settings)
+    result = rode.ornstein_uhlenbeck(None, DELTA, noise=noise, device=device, **settings)
     expected = reference.ornstein_uhlenbeck(noise, 0.5, DELTA, PROCESS)
-    assert found.dtype == dtype
-    np.testing.assert_allclose(found, expected, atol=40 * np.finfo(dtype).eps)
+    assert result.dtype == dtype
+    np.testing.assert_allclose(result, expected, atol=40 * np.finfo(dtype).eps)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -43,19 +43,19 @@ def test_drawn_noise_is_the_same_for_one_path_and_many(device, dtype):
 def test_bridge_goes_through_its_ends_and_devices_agree(device, dtype):
     n, size = 50_000, tile(dtype)
     settings = {"process": PROCESS, "dtype": dtype, "rng": 4}
-    found = rode.ornstein_uhlenbeck(n, DELTA, device=device, **settings)
+    result = rode.ornstein_uhlenbeck(n, DELTA, device=device, **settings)
     expected = rode.ornstein_uhlenbeck(n, DELTA, device="cpu", **settings)
-    np.testing.assert_allclose(found, expected, atol=60 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(result, expected, atol=60 * np.finfo(dtype).eps)
     shorter = rode.ornstein_uhlenbeck(20_000, DELTA, device=device, **settings)
     whole = 20_000 // size * size
-    np.testing.assert_array_equal(shorter[:whole], found[:whole])
+    np.testing.assert_array_equal(shorter[:whole], result[:whole])
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("tau", [0.05, 20.0])
 @pytest.mark.parametrize("method", ["scan", "bridge"])
 def test_increments_have_their_law(device, method, tau):
-    """What is new in each step is white: whole tiles, and across their ends."""
+    """The innovation of each step is white noise, within tiles and across their ends."""
     n, process = 200_000, rode.Process(tau, 2.0)
     x = rode.ornstein_uhlenbeck(
         n, DELTA, process=process, method=method, dtype="float64", rng=8, device=device
@@ -91,7 +91,7 @@ def test_stationary_starts(device):
 
 @pytest.mark.statistical
 def test_float32_keeps_the_drift_of_tiny_steps(device):
-    """From far away, 3e-8 tau steps back to 0 as they should; float32(mu) is 1 there."""
+    """A path from far away decays at steps of 3e-8 tau, where float32(mu) is 1."""
     steps, delta, start = 1 << 19, 3e-8, 50.0
     x = rode.ornstein_uhlenbeck(
         (64, steps), delta, start=start, dtype="float32", rng=3, device=device, method="scan"

@@ -1,4 +1,4 @@
-"""What results and problems show, and progress bars, which change nothing."""
+"""Texts and tables of results and problems, and progress bars, which change no result."""
 
 import sys
 

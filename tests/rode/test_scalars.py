@@ -63,12 +63,14 @@ def test_numbers_are_those_of_the_fills(device, dtype):
     single = dtype == "float32"
     table = ziggurat(STRIPS).x.astype(dtype)
     out = np.zeros((4 if single else 3, 256), dtype)
-    found = run(fill_direct if single else fill_double, device, out, table)
+    result = run(fill_direct if single else fill_double, device, out, table)
     methods = ("box-muller", "inverse", "rational", "ziggurat")
     methods = methods if single else ("box-muller", "rational-blending", "ziggurat")
-    for row, method in zip(found, methods, strict=True):
+    for row, method in zip(result, methods, strict=True):
         expected = rode.normal(
             256, dtype=dtype, method=method, rng=1, path=3, strips=STRIPS, device=device
         )
-        some = slice(None, None, 4) if method in ("inverse", "rational") else slice(None)
-        np.testing.assert_allclose(row[some], expected[some], rtol=1e-6 if single else 1e-15)
+        compared = slice(None, None, 4) if method in ("inverse", "rational") else slice(None)
+        np.testing.assert_allclose(
+            row[compared], expected[compared], rtol=1e-6 if single else 1e-15
+        )

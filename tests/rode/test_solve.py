@@ -17,7 +17,7 @@ NOISE = rode.kanai_tajimi(start_process=0.3)
 
 
 def process_values(path, steps, fine, delta, process, start, key_of):
-    """O at every fine step of a path of `solve` in float64, from the words of its counter.
+    """Return O at every fine step of a path of `solve` in float64, from the words of its counter.
 
     Coarse step n takes ceil(M/2) blocks (number, n, path, stream) of two numbers.
     """
@@ -45,7 +45,7 @@ def process_values(path, steps, fine, delta, process, start, key_of):
 @pytest.mark.parametrize(("method", "fine"), [("averaged-heun", 7), ("3-rode-taylor", 16)])
 def test_paths_follow_the_scheme(device, method, fine):
     steps, h = 5, 2.0**-6
-    found = rode.solve(
+    result = rode.solve(
         NOISE, method, t_span=(0, steps * h), h=h, delta=h / fine, paths=3, rng=5, device=device
     )
     key = philox.key(5)
@@ -56,16 +56,16 @@ def test_paths_follow_the_scheme(device, method, fine):
         for n in range(steps + 1):
             state = np.append(x, o[n * fine])
             np.testing.assert_allclose(
-                found.paths[n, :, path], rows @ state, rtol=1e-10, atol=1e-13
+                result.paths[n, :, path], rows @ state, rtol=1e-10, atol=1e-13
             )
             part = o[n * fine : (n + 1) * fine + 1]
             if n < steps and method == "averaged-heun":
                 x = reference.heun(lambda v: A @ v, B, x, part, h, fine)
             elif n < steps:
                 x = reference.taylor(A, B, x, part, h, fine, 3)
-    assert found.status == "success"
-    assert found.outputs == ("displacement", "velocity", "acceleration")
-    np.testing.assert_allclose(found.t, h * np.arange(steps + 1))
+    assert result.status == "success"
+    assert result.outputs == ("displacement", "velocity", "acceleration")
+    np.testing.assert_allclose(result.t, h * np.arange(steps + 1))
 
 
 def test_ranks_windows_and_reductions_agree(device, monkeypatch):
@@ -76,21 +76,21 @@ def test_ranks_windows_and_reductions_agree(device, monkeypatch):
     monkeypatch.setattr(
         "rode._solver.memory_forecast.BUFFER", 3 * 600 * 8 * 7
     )  # seven times in a window
-    wanted = ("moments", "peaks", rode.Quantiles(0.0, 0.3, 0.95, 1.0))
-    found = rode.solve(
-        NOISE, "averaged-heun", paths=600, reduction=wanted, save_every=2, **settings
+    requested = ("moments", "peaks", rode.Quantiles(0.0, 0.3, 0.95, 1.0))
+    result = rode.solve(
+        NOISE, "averaged-heun", paths=600, reduction=requested, save_every=2, **settings
     )
-    np.testing.assert_allclose(found.mean, every[::2].mean(axis=2), atol=1e-12)
+    np.testing.assert_allclose(result.mean, every[::2].mean(axis=2), atol=1e-12)
     np.testing.assert_allclose(
-        found.variance, every[::2].var(axis=2, ddof=1), rtol=1e-9, atol=1e-25
+        result.variance, every[::2].var(axis=2, ddof=1), rtol=1e-9, atol=1e-25
     )
-    np.testing.assert_array_equal(found.peaks, np.abs(every).max(axis=0))
+    np.testing.assert_array_equal(result.peaks, np.abs(every).max(axis=0))
     expected = np.quantile(every[::2], (0.0, 0.3, 0.95, 1.0), axis=2)
-    np.testing.assert_allclose(found.quantiles, expected, rtol=1e-12, atol=1e-15)
-    assert found.paths is None
-    assert found.work.fine_steps == 600 * 64 * 8
+    np.testing.assert_allclose(result.quantiles, expected, rtol=1e-12, atol=1e-15)
+    assert result.paths is None
+    assert result.work.fine_steps == 600 * 64 * 8
     alone = rode.solve(NOISE, "averaged-heun", paths=600, reduction="peaks", **settings)
-    np.testing.assert_array_equal(alone.peaks, found.peaks)
+    np.testing.assert_array_equal(alone.peaks, result.peaks)
 
 
 def test_threads_that_share_a_path_agree(require_cuda):
@@ -98,8 +98,8 @@ def test_threads_that_share_a_path_agree(require_cuda):
     for method in ("averaged-euler", "3-rode-taylor"):
         expected = rode.solve(QUAKE, method, device="cpu", **settings).paths
         for width in (1, 2, 8, 32):
-            found = rode.solve(QUAKE, method, device="cuda", threads_per_path=width, **settings)
-            np.testing.assert_allclose(found.paths, expected, rtol=1e-9, atol=1e-12)
+            result = rode.solve(QUAKE, method, device="cuda", threads_per_path=width, **settings)
+            np.testing.assert_allclose(result.paths, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.statistical
@@ -112,9 +112,9 @@ def test_threads_that_share_a_path_agree(require_cuda):
     ],
 )
 def test_variances_of_the_ground(device, method, sampling, expected):
-    """Discrete Lyapunov values for h = 2^-5, M = 16."""
+    """The expected values solve the discrete Lyapunov equation for h = 2^-5, M = 16."""
     paths = 1 << (14 if device == "cpu" else 20)
-    found = rode.solve(
+    result = rode.solve(
         QUAKE,
         method,
         t_span=(0, 8),
@@ -128,9 +128,9 @@ def test_variances_of_the_ground(device, method, sampling, expected):
         device=device,
     )
     error = 5 * math.sqrt(2 / paths)
-    np.testing.assert_allclose(found.variance[-1], expected, rtol=error)
+    np.testing.assert_allclose(result.variance[-1], expected, rtol=error)
     deviation = np.sqrt(np.array(expected) / paths)
-    assert np.all(np.abs(found.mean[-1]) < 5 * deviation)
+    assert np.all(np.abs(result.mean[-1]) < 5 * deviation)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_variances_of_the_ground(device, method, sampling, expected):
 )
 def test_oracle_of_the_variances(scheme, K, expected):
     A, B, rows = reference.kanai_tajimi()
-    found = reference.stationary_variance(A, B, scheme, K, 2.0**-5, 16, Process(), rows)
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    result = reference.stationary_variance(A, B, scheme, K, 2.0**-5, 16, Process(), rows)
+    np.testing.assert_allclose(result, expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("tau", [0.05, 1.0, 2.0])
@@ -153,16 +153,16 @@ def test_acceleration_has_one_variance_for_every_tau(tau):
     A, B, rows = reference.kanai_tajimi(tau=tau)
     process, errors = Process(tau, 1.0), []
     for h in (2.0**-6, 2.0**-7):
-        found = reference.stationary_variance(A, B, "rode-taylor", 3, h, 64, process, rows)
-        errors.append(abs(found[2] / 16.036525 - 1.0))
+        result = reference.stationary_variance(A, B, "rode-taylor", 3, h, 64, process, rows)
+        errors.append(abs(result[2] / 16.036525 - 1.0))
     assert errors[1] < 0.02
     assert errors[1] < errors[0]
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("delta", [2.0**-9, None])
-def test_exact_sampling_has_the_law_of_paths(device, delta):
-    """Of the whole run, by Kolmogorov and Smirnov, also for steps that share a process."""
+def test_exact_sampling_has_the_distribution_of_paths(device, delta):
+    """Distributions are compared by Kolmogorov and Smirnov, also across neighbouring steps."""
     settings = {"t_span": (0, 1), "h": 2.0**-4, "paths": 20_000, "device": device}
     exact = rode.solve(
         NOISE, "3-rode-taylor", sampling="exact", delta=delta, rng=1, **settings
@@ -177,10 +177,10 @@ def test_exact_sampling_has_the_law_of_paths(device, delta):
 
 
 @pytest.mark.statistical
-def test_relaxation_in_law(device):
+def test_distribution_of_the_relaxation(device):
     """x' = -x + O, x_0 = 1, O_0 = 0.5: the mean e^-t (1 + t/2) and the exact variance."""
     paths = 1 << 16
-    found = rode.solve(
+    result = rode.solve(
         rode.relaxation(1.0, start_process=0.5),
         "3-rode-taylor",
         t_span=(0, 5),
@@ -192,18 +192,18 @@ def test_relaxation_in_law(device):
         device=device,
     )
     for index, variance in ((20, 0.080830895954234135), (100, 0.24930765107112211)):
-        t = found.t[index]
+        t = result.t[index]
         mean = math.exp(-t) * (1.0 + 0.5 * t)
-        assert abs(found.mean[index, 0] - mean) < 5 * math.sqrt(variance / paths) + 1e-4
-        assert abs(found.variance[index, 0] / variance - 1) < 5 * math.sqrt(2 / paths) + 1e-3
+        assert abs(result.mean[index, 0] - mean) < 5 * math.sqrt(variance / paths) + 1e-4
+        assert abs(result.variance[index, 0] / variance - 1) < 5 * math.sqrt(2 / paths) + 1e-3
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
-def test_growth_in_law(device, dtype):
+def test_distribution_of_the_growth(device, dtype):
     """x' = O x: log x is normal with variance t - 3/2 + 2 e^-t - e^-2t/2."""
     paths = 1 << 14
-    found = rode.solve(
+    result = rode.solve(
         rode.growth(start_process=0.0),
         "averaged-heun",
         t_span=(0, 1),
@@ -213,7 +213,7 @@ def test_growth_in_law(device, dtype):
         dtype=dtype,
         device=device,
     )
-    log = np.log(found.paths[-1, 0].astype(float))
+    log = np.log(result.paths[-1, 0].astype(float))
     assert abs(log.mean()) < 5 * math.sqrt(0.168 / paths) + 1e-3
     # The averages lag half a fine step: O(delta) in the variance.
     assert abs(log.var() / 0.16809124072457830 - 1) < 5 * math.sqrt(2 / paths) + 0.01
@@ -230,9 +230,9 @@ def test_float32_normals_in_a_float64_solver(device):
 
 @pytest.mark.slow
 @pytest.mark.statistical
-def test_fast_normals_follow_the_law(device):
+def test_fast_normals_give_the_distribution(device):
     """x' = -x + O from 0 is normal; its variance at t = 5 is 0.2493."""
-    found = rode.solve(
+    result = rode.solve(
         rode.relaxation(start_process=0.0),
         "averaged-heun",
         t_span=(0, 5),
@@ -245,35 +245,35 @@ def test_fast_normals_follow_the_law(device):
         device=device,
     )
     deviation = math.sqrt(0.24930765107112211)
-    assert stats.kstest(found.paths[-1, 0], stats.norm(0, deviation).cdf).pvalue > 1e-4
+    assert stats.kstest(result.paths[-1, 0], stats.norm(0, deviation).cdf).pvalue > 1e-4
 
 
 def test_parameters_of_each_path(device):
     omega = np.array([10.0, 15.56, 20.0])
     settings = {"t_span": (0, 0.5), "h": 2.0**-6, "delta": 2.0**-9, "rng": 9, "device": device}
     several = rode.kanai_tajimi(0.64, omega, start_process=0.3)
-    found = rode.solve(several, "averaged-heun", paths=3, **settings).paths
+    result = rode.solve(several, "averaged-heun", paths=3, **settings).paths
     for k, value in enumerate(omega):
         one = rode.kanai_tajimi(0.64, value, start_process=0.3)
         alone = rode.solve(one, "averaged-heun", paths=3, **settings).paths
-        np.testing.assert_allclose(found[:, :, k], alone[:, :, k], rtol=1e-12)
+        np.testing.assert_allclose(result[:, :, k], alone[:, :, k], rtol=1e-12)
 
 
 def test_windows_of_one_time(monkeypatch):
-    """More paths than the buffer has room for at one time."""
+    """The buffer is too small for all paths at one time."""
     settings = {"t_span": (0, 0.5), "h": 2.0**-4, "paths": 50, "rng": 1, "device": "cpu"}
-    wanted = {"reduction": ("moments", "peaks"), "save_every": 2}
-    expected = rode.solve(QUAKE, "averaged-euler", **settings, **wanted)
+    requested = {"reduction": ("moments", "peaks"), "save_every": 2}
+    expected = rode.solve(QUAKE, "averaged-euler", **settings, **requested)
     monkeypatch.setattr("rode._solver.memory_forecast.BUFFER", 8)
-    found = rode.solve(QUAKE, "averaged-euler", **settings, **wanted)
-    np.testing.assert_array_equal(found.mean, expected.mean)
-    np.testing.assert_array_equal(found.peaks, expected.peaks)
+    result = rode.solve(QUAKE, "averaged-euler", **settings, **requested)
+    np.testing.assert_array_equal(result.mean, expected.mean)
+    np.testing.assert_array_equal(result.peaks, expected.peaks)
 
 
-def test_quantiles_of_paths_that_are_lost(device):
+def test_quantiles_of_paths_that_are_not_finite(device):
     """Infinite paths have ranks; where a path is NaN, so are the quantiles."""
 
-    def seen(t, x, o, p):
+    def observe(t, x, o, p):
         return x[0], x[1], x[1] - x[1]  # 1 .. 4, with one infinite, NaN there
 
     def nothing(x, p):
@@ -286,13 +286,13 @@ def test_quantiles_of_paths_that_are_lost(device):
         return p[0], p[0] * p[1] * p[1]
 
     problem = rode.additive(
-        nothing, nowhere, dimension=2, start=start, observe=seen,
+        nothing, nowhere, dimension=2, start=start, observe=observe,
         parameters=([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1e200]),
     )  # fmt: skip
-    found = rode.solve(
+    result = rode.solve(
         problem, "euler", t_span=(0, 1), h=1.0, paths=4, rng=1, device=device,
         reduction=rode.Quantiles(0.0, 0.5, 1.0),
     )  # fmt: skip
-    np.testing.assert_array_equal(found.quantiles[:, 0, 0], [1.0, 2.5, 4.0])
-    np.testing.assert_array_equal(found.quantiles[:, 0, 1], [1.0, 2.5, np.inf])
-    assert np.isnan(found.quantiles[:, 0, 2]).all()
+    np.testing.assert_array_equal(result.quantiles[:, 0, 0], [1.0, 2.5, 4.0])
+    np.testing.assert_array_equal(result.quantiles[:, 0, 1], [1.0, 2.5, np.inf])
+    assert np.isnan(result.quantiles[:, 0, 2]).all()

@@ -1,4 +1,4 @@
-"""Steps that a problem allows, and what is said where there are none."""
+"""Largest steps that a problem allows, and the message if there are none."""
 
 import math
 
@@ -34,7 +34,7 @@ def scalar_exp(z):
 
 
 def nested(x, p):
-    """With a compiled function of numbers, which does not compile for arrays."""
+    """A compiled function of numbers does not compile for arrays."""
     return (-p[0] * scalar_exp(0.0 * p[0]) * x[0],)
 
 
@@ -87,8 +87,8 @@ def test_a_user_problem_that_diverges_says_so(device):
         return (p[0] - p[0],)
 
     problem = rode.additive(explode, none, dimension=1, parameters=(1.0,), start=(5.0,))
-    found = rode.solve(
+    result = rode.solve(
         problem, "averaged-heun", t_span=(0, 10), h=0.125, delta=0.125, paths=2, device=device
     )
-    assert found.status == "diverged"
-    assert "2 of 2" in found.message
+    assert result.status == "diverged"
+    assert "2 of 2" in result.message

@@ -1,4 +1,4 @@
-"""The studies run at their smallest, and the statistics see what is wrong."""
+"""The studies run at their smallest size, and the statistics detect wrong distributions."""
 
 import json
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 
 
 def worst(x, y):
-    found = scores(*tally(x, y))
-    distances = min(found["chi2 p"], found["KS p"])
-    return max(abs(v) for k, v in found.items() if not k.endswith(" p")), distances
+    result = scores(*tally(x, y))
+    distances = min(result["chi2 p"], result["KS p"])
+    return max(abs(v) for k, v in result.items() if not k.endswith(" p")), distances
 
 
 def test_scores_see_faults():
@@ -57,10 +57,10 @@ def test_quality_writes_its_record(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["normals", "paths", "solver", "variance"])
-def test_studies_run(tmp_path, what):
-    assert main(["study", what, "--quick", "--out", str(tmp_path)]) == 0
-    assert (tmp_path / f"{what}.json").exists()
+@pytest.mark.parametrize("name", ["normals", "paths", "solver", "variance"])
+def test_studies_run(tmp_path, name):
+    assert main(["study", name, "--quick", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / f"{name}.json").exists()
 
 
 def test_unknown_study(capsys):

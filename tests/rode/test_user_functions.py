@@ -52,7 +52,7 @@ FORMS = {
 
 
 def make(name, function, **options):
-    """A problem with one of its functions exchanged."""
+    """Return a problem with one of its functions exchanged."""
     options = {"dimension": 1, "start_process": 0.5, name: function} | options
     if name in ("G", "g"):
         return rode.separable(**(SEPARABLE | options))
@@ -140,7 +140,7 @@ def test_wrong_signatures_are_named(name):
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_indices_beyond_the_parameters_are_refused(name, count):
-    """Numbers to start from, which loops keep behind the parameters, are none of them."""
+    """Numbers to start from, which loops keep behind the parameters, are not among them."""
 
     def reach(*arguments):
         return (arguments[-1][count],)
@@ -170,7 +170,7 @@ def exact_fall(rate, start=2.0):
 
 
 def test_functions_get_their_parameters_and_nothing_else(device):
-    """By index from the end, by unpacking, by length; the numbers to start from are not in p."""
+    """Functions use p by index from the end, by unpacking and by length."""
 
     def drift(x, p):
         _, rate = p

@@ -32,6 +32,7 @@ rounding. Near alpha = 1 with zeta < 0 that value is exact too: y^kappa is taken
 import math
 
 from hetero.jit import scalar
+from stablegpu._numerics.trigonometry_formulas import cosine, sinc_excess, sine
 
 EPSILON = 2.0**-52
 T_MAX = 690.0  # s(-t) underflows beyond
@@ -43,37 +44,6 @@ LOST = -1e12  # below this, log g is rounding noise and heights cannot be compar
 STEEP = 1e-3  # a peak narrower than this in t is found and integrated by differences
 U_STEP = 0.5  # in searches for the ends of the contributing interval
 U_MAX = 16.0
-
-
-@scalar
-def sinc_excess(x):
-    """sin(x)/x - 1 for |x| < 1.7, to full relative accuracy."""
-    q = x * x
-    s = -1.0 / 51090942171709440000.0 + q / 25852016738884976640000.0
-    s = 1.0 / 121645100408832000.0 + q * s
-    s = -1.0 / 355687428096000.0 + q * s
-    s = 1.0 / 1307674368000.0 + q * s
-    s = -1.0 / 6227020800.0 + q * s
-    s = 1.0 / 39916800.0 + q * s
-    s = -1.0 / 362880.0 + q * s
-    s = 1.0 / 5040.0 + q * s
-    s = -1.0 / 120.0 + q * s
-    s = 1.0 / 6.0 + q * s
-    return -q * s
-
-
-@scalar
-def sine(x):
-    """sin(x) for |x| < 1.7 by its series; the library's function brings the reduction of large
-    arguments with it, which would be most of the kernel."""
-    return x + x * sinc_excess(x)
-
-
-@scalar
-def cosine(x):
-    """cos(x) for |x| < 3.4, to absolute accuracy."""
-    half = sine(0.5 * x)
-    return 1.0 - 2.0 * half * half
 
 
 @scalar

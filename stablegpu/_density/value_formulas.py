@@ -102,7 +102,7 @@ def standardize(x, frame, alpha):
 
 @scalar
 def restore_side(result, mirrored, scale):
-    """pdf, cdf, sf and their logarithms of x from those of the standard law on one side."""
+    """Return the six functions of x from those of the standard distribution on one side."""
     pdf, prob_below, prob_above, log_pdf, log_prob_below, log_prob_above = result
     pdf, log_pdf = pdf / scale, log_pdf - math.log(scale)
     if mirrored:
@@ -169,7 +169,7 @@ def trivial(z, y, side):
 
 @scalar
 def cauchy(z):
-    """The law of alpha = 1, beta = 0, with its logarithms."""
+    """The distribution with alpha = 1, beta = 0, with its logarithms."""
     log_pdf = -math.log(math.pi) - 2.0 * math.log(math.hypot(1.0, z))
     prob_below, prob_above = math.atan2(1.0, -z) / math.pi, math.atan2(1.0, z) / math.pi
     log_prob_below = math.log(prob_below) if z < 0.0 else math.log1p(-prob_above)

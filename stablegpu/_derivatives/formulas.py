@@ -31,7 +31,7 @@ NEAR_END = 1e-2  # distance from the end of a range under which quotients may be
 class Design(NamedTuple):
     """Arguments of log pdf from which the derivatives at a point are computed."""
 
-    point: float  # of the standard law: in S0 near alpha = 1, where S1 is not smooth, else in S1
+    point: float  # standardized: in S0 near alpha = 1, where S1 is not smooth, else in S1
     in_s0: bool
     step: float  # largest, in the point
     step_alpha: float
@@ -165,7 +165,7 @@ def width_of(k, plan):
 
 @scalar
 def chained(by_z, by_alpha, by_beta, plan, s1):
-    """Derivatives by x, alpha, beta, loc, scale from those of the standard law."""
+    """Derivatives by x, alpha, beta, loc, scale from those of the standard distribution."""
     if plan.in_s0 == s1:  # from a fixed point of one parameterisation to one of the other
         sign = 1.0 if plan.in_s0 else -1.0
         by_alpha += sign * plan.by_alpha * by_z

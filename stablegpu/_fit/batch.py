@@ -57,7 +57,7 @@ def _prepare(unsorted: UnsortedDataSets, weights: Any, batch: BatchFit) -> Prepa
 
 def _gather(unsorted: UnsortedDataSets, weights: Any, batch: BatchFit) -> PreparedDataSets:
     """Gather one large set in bins, and estimate its parameters by McCulloch's quantiles."""
-    from stablegpu._fit.mcculloch.formulas import LAW
+    from stablegpu._fit.mcculloch.formulas import ESTIMATE_SIZE
 
     x, size = unsorted.x, int(unsorted.stops[0])
     workspaces = batch.workspace, batch.host_workspace
@@ -72,7 +72,9 @@ def _gather(unsorted: UnsortedDataSets, weights: Any, batch: BatchFit) -> Prepar
         width = max(1e-3 * spread, np.nextafter(0.0, 1.0))
         bins, ties = datasets.bin_set(x, weights, quantiles[3], width, ends, *workspaces)
         if weights.size:
-            table = batch.host_workspace.input("estimates", np.zeros((1, LAW))).reshape(1, LAW)
+            table = batch.host_workspace.input("estimates", np.zeros((1, ESTIMATE_SIZE))).reshape(
+                1, ESTIMATE_SIZE
+            )
             estimates, _ = datasets.estimate(bins, table, *workspaces)
         # Without an estimate there is nothing to fit, and the estimate says why.
         if not weights.size or np.isfinite(estimates).all():

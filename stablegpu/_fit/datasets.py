@@ -89,7 +89,7 @@ def sort_sets(
     unsorted: UnsortedDataSets, weights: Any, workspace: Workspace, host_workspace: Workspace
 ) -> tuple[SortedDataSets, Any]:
     """Sort data sets on the device; return them and a table of equal data for `estimate`."""
-    from stablegpu._fit.mcculloch.formulas import LAW
+    from stablegpu._fit.mcculloch.formulas import ESTIMATE_SIZE
 
     data, starts, stops = unsorted
     counts = stops - starts
@@ -99,7 +99,7 @@ def sort_sets(
     sources = ends = upload_ends(host_workspace, np.stack([starts, stops], axis=1))
     if (offsets != starts).any():  # they overlap, or there are gaps
         ends = upload_ends(host_workspace, np.stack([offsets, offsets + counts], axis=1))
-    estimates = _matrix(host_workspace, len(counts), LAW)
+    estimates = _matrix(host_workspace, len(counts), ESTIMATE_SIZE)
     loops_for("stablegpu._fit.mcculloch", workspace.device).sort(
         data, weights, sources, ends, int(counts.max()), x, w, estimates, workspace.stream
     )

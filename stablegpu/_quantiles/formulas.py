@@ -28,7 +28,7 @@ SETTLED = 2e-10  # a Newton step after which the next would be below rounding, a
 
 
 class Centre(NamedTuple):
-    """The law at its centre, and its tails."""
+    """The distribution at its centre, and its tails."""
 
     cdf: float
     sf: float
@@ -149,7 +149,7 @@ def advance(s, low, high, p, upper, log_pdf, cdf, sf, log_cdf, log_sf, centre):
         following = s + excess / math.exp(log_pdf + s - log_tail)
     elif centre.alpha > SMALL_ALPHA:
         following = math.log(a + outward * (tail - q) / math.exp(log_pdf))
-    else:  # the law spreads over many powers of a
+    else:  # the distribution spreads over many powers of a
         slope = math.exp(log_pdf + s)
         following = s + outward * (tail - q) / slope if slope < math.inf else math.nan
     if abs(following - s) <= SETTLED:

@@ -36,10 +36,10 @@ def _fill(first, k0, k1, path, number, right, left, sampler, loc, scale, out):
         _fill_chunk(block, k0, k1, path, number, right, left, sampler, loc, scale, part)
 
 
-def fill(key, path, number, law, loc, scale, out, stream=0):
+def fill(key, path, number, samplers, loc, scale, out, stream=0):
     """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
     T = out.dtype.type
-    constants = (np.uint32(path), np.uint32(number), *law, T(loc), T(scale))
+    constants = (np.uint32(path), np.uint32(number), *samplers, T(loc), T(scale))
     if out.size <= CHUNK:  # waking threads costs more
         _fill_chunk(np.uint64(0), *key, *constants, out)
     else:

@@ -22,10 +22,10 @@ fill_float32, fill_float64 = kernel(_fill), kernel(_fill)
 _FILLS = {"float32": fill_float32, "float64": fill_float64}
 
 
-def fill(key, path, number, law, loc, scale, out, stream=0):
+def fill(key, path, number, samplers, loc, scale, out, stream=0):
     """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
     dtype = np.dtype(out.dtype)
     T = dtype.type
     _FILLS[dtype.name][launch.grid_stride_blocks(out.size), launch.THREADS, stream](
-        *key, np.uint32(path), np.uint32(number), *law, T(loc), T(scale), out
+        *key, np.uint32(path), np.uint32(number), *samplers, T(loc), T(scale), out
     )

@@ -5,7 +5,7 @@ are no branches and no library calls, so that a CPU computes several draws in on
 float32 and float64 have the same formulas. Angles are counted in half turns.
 
 A uniform number is held as its distance from the nearer end of (0, 1), which keeps its digits down
-to 2^-64: tails are those of the law as far as a draw can get.
+to 2^-64: tails are those of the distribution as far as a draw can get.
 """
 
 import math

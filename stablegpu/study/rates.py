@@ -17,7 +17,7 @@ from stablegpu.evaluators import Interpolation, Quadrature
 from stablegpu.study import Study
 from stablegpu.study.evaluators import OURS, has
 
-LAWS = ((0.75, 0.5), (1.5, 0.5))
+PAIRS = ((0.75, 0.5), (1.5, 0.5))
 FUNCTIONS = ("pdf", "cdf", "pdf_cdf", "ppf")
 _LONG = 0.1  # seconds: a batch that takes longer is the last
 
@@ -62,7 +62,7 @@ def _batches(study: Study) -> list[dict]:
     """
     sizes = (1, 100) if study.quick else tuple(10**k for k in range(8))
     records = []
-    for alpha, beta in LAWS[:1] if study.quick else LAWS:
+    for alpha, beta in PAIRS[:1] if study.quick else PAIRS:
         for name in FUNCTIONS[:1] if study.quick else FUNCTIONS:
             for evaluator in OURS:
                 distribution = _prepare(alpha, beta, evaluator, study.device)
@@ -79,7 +79,7 @@ def _batches(study: Study) -> list[dict]:
     axes = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
     for axis, title in zip(axes, names, strict=False):
         for k, evaluator in enumerate(OURS):
-            for (alpha, _), style in zip(LAWS, ("-", "--"), strict=True):
+            for (alpha, _), style in zip(PAIRS, ("-", "--"), strict=True):
                 chosen = _chosen(records, alpha=alpha, function=title, evaluator=evaluator)
                 axis.loglog(
                     *_columns(chosen, "points", "rate"),
@@ -153,7 +153,7 @@ def _threads(study: Study) -> dict:
     figure = study.figure((10, 4.5))
     axes = figure.subplots(1, 2)
     for axis, evaluator in zip(axes, list(settings)[: 1 if study.quick else 2], strict=False):
-        for alpha, beta in LAWS[:1] if study.quick else LAWS:
+        for alpha, beta in PAIRS[:1] if study.quick else PAIRS:
             for name in ("pdf",) if study.quick else ("pdf", "cdf"):
                 for count in counts:
                     for k in powers:

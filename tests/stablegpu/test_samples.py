@@ -186,7 +186,7 @@ def test_shapes_and_seeds(device):
     [
         {"size": -1},
         {"size": 2.5},
-        {"random_state": "x"},
+        {"rng": "x"},
         {"dtype": "float16"},
         {"dtype": "nonsense"},
         {"dtype": np.float32, "out": np.empty(3)},
@@ -196,3 +196,11 @@ def test_shapes_and_seeds(device):
 def test_bad_arguments(arguments):
     with pytest.raises((TypeError, ValueError), match=next(iter(arguments))):
         stable(1.5, 0.0).rvs(**({"size": 3} | arguments))
+
+
+def test_random_state_is_scipys_name_of_rng():
+    distribution = stable(1.5, 0.0)
+    np.testing.assert_array_equal(distribution.rvs(5, random_state=3), distribution.rvs(5, rng=3))
+    np.testing.assert_array_equal(distribution.rvs(5, 3), distribution.rvs(5, rng=3))
+    with pytest.raises(TypeError, match="both rng and random_state"):
+        distribution.rvs(5, rng=1, random_state=1)

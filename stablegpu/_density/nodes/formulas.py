@@ -19,10 +19,11 @@ moments of the weights, are known. The window consists of whole blocks.
 import math
 from typing import Any, NamedTuple
 
-from hetero.intrinsics.floats import float_of_signed, signed_bits_of
+from hetero.intrinsics.floats import signed_bits_of
 from hetero.jit import FUSED, scalar
 from stablegpu._density.tail_formulas import sum_tail
 from stablegpu._density.value_formulas import assemble, values, with_logs
+from stablegpu._numerics.exponential_formulas import exp_minus
 
 BLOCK = 8  # nodes
 BELOW = 0.135  # g under which the power series takes over
@@ -34,8 +35,8 @@ UNDERFLOW = 708.0
 class NodeRange(NamedTuple):
     """Range of y on one half-line for which there are nodes, and its tail series."""
 
-    lowest: float  # below this y the law is as at y = 0, or it has vanished
-    highest: float  # above this y the tail's series is used, or the law has vanished
+    lowest: float  # below this y the distribution is as at y = 0, or it has vanished
+    highest: float  # above this y the tail's series is used, or the distribution has vanished
     limit: float  # V_0, or 0
     log_limit: float
     octave: int  # where this side starts in the arrays by octave
@@ -55,35 +56,6 @@ class Nodes(NamedTuple):
     beyond: Any  # by block: sum of the weights from it on
     first: Any  # by octave of Y: first block of the window
     last: Any  # by octave of Y: the block after the window
-
-
-_MAGIC = 1.5 * 2.0**52  # added, it leaves an integer in the last bits
-_LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
-
-
-@scalar(fastmath=FUSED)
-def exp_minus(g):
-    """e^-g for 0 <= g <= UNDERFLOW, to 1 ulp, without branches or calls."""
-    n = _MAGIC - g * 1.4426950408889634
-    power = signed_bits_of(n) << 52
-    n -= _MAGIC
-    x = -g - n * _LN2_HIGH
-    x -= n * _LN2_LOW
-    s = 1.0 / 6227020800.0
-    s = s * x + 1.0 / 479001600.0
-    s = s * x + 1.0 / 39916800.0
-    s = s * x + 1.0 / 3628800.0
-    s = s * x + 1.0 / 362880.0
-    s = s * x + 1.0 / 40320.0
-    s = s * x + 1.0 / 5040.0
-    s = s * x + 1.0 / 720.0
-    s = s * x + 1.0 / 120.0
-    s = s * x + 1.0 / 24.0
-    s = s * x + 1.0 / 6.0
-    s = s * x + 0.5
-    s = s * x + 1.0
-    s = s * x + 1.0
-    return float_of_signed(signed_bits_of(s) + power)
 
 
 @scalar(fastmath=FUSED)

@@ -29,16 +29,10 @@ import numpy as np
 
 from hetero.jit import FUSED, SUMS, scalar
 from stablegpu._density import half_line
-from stablegpu._density.nolan_formulas import (
-    T_MAX,
-    distances,
-    log_factor,
-    log_v,
-    sine,
-    slope_of_log_g,
-)
+from stablegpu._density.nolan_formulas import T_MAX, distances, log_factor, log_v, slope_of_log_g
 from stablegpu._density.value_formulas import assemble
 from stablegpu._density.zeta_formulas import zeta_in_parts
+from stablegpu._numerics.trigonometry_formulas import sine
 from stablegpu._parameters import tan_half_pi as tan_half_pi_of_float
 from stablegpu._sampling.formulas import lesser, power, select
 

@@ -3,8 +3,8 @@
 The distance b of a point from the centre is shifted, a = b + floor, so that a never vanishes and
 the bits of a number it: exponent and first mantissa bit name a cell, `splits` more bits a segment
 of the cell, and what is left is the coordinate t in [-1, 1] within the segment. So segments are of
-equal size next to the centre and grow with the distance from it; where the law bends more (light
-tails), cells have more of them.
+equal size next to the centre and grow with the distance from it; where the distribution bends more
+(light tails), cells have more of them.
 
 A segment holds cdf and sf at its middle, and the coefficients of what cdf gains from there, in
 powers of t. They come from a polynomial for pdf, and pdf is the derivative: a point reads one row.

@@ -14,16 +14,16 @@ _FIRST = 1 << 21
 
 
 @parallel
-def _add(x, starts, stops, laws, parts, sums):
+def _add(x, starts, stops, estimates, parts, sums):
     """Add up cosines and sines of each part of each data set."""
     for index in prange(starts.size * parts):
         s, part = index // parts, index % parts
         count = stops[s] - starts[s]
         low, high = starts[s] + part * count // parts, starts[s] + (part + 1) * count // parts
-        loc, scale = laws[s, 2], laws[s, 3]
+        loc, scale = estimates[s, 2], estimates[s, 3]
         total = np.zeros(SUMS)
         for k in range(POINTS):
-            t = point(k, laws[s, 0])
+            t = point(k, estimates[s, 0])
             for i in range(low, high):
                 angle = min(max(t * ((x[i] - loc) / scale), -1e300), 1e300)
                 total[k] += math.cos(angle)
@@ -32,23 +32,23 @@ def _add(x, starts, stops, laws, parts, sums):
 
 
 @parallel
-def _regress(starts, stops, parts, sums, laws):
+def _regress(starts, stops, parts, sums, estimates):
     for index in prange(starts.size):
         s = np.int64(index)
         total = np.zeros(SUMS)
         for part in range(parts):
             total += sums[s * parts + part]
-        law = regress(
-            *(laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3]),
+        estimate = regress(
+            *(estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3]),
             *(total, float(stops[s] - starts[s]), np.empty(SCRATCH)),
         )
-        laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = law
+        estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3] = estimate
 
 
-def improve(x, starts, stops, parts, sums, laws, stream=0):
-    """A pass of the regression for sets x[starts[s]:stops[s]]: new laws from the last ones, rows
-    of alpha, beta, S0 location and scale. A set's sums are taken in `parts` parts."""
+def improve(x, starts, stops, parts, sums, estimates, stream=0):
+    """A pass of the regression for sets x[starts[s]:stops[s]]: new estimates from the last ones,
+    rows of alpha, beta, S0 location and scale. A set's sums are taken in `parts` parts."""
     largest = int(np.max(stops - starts))
     for a, b in ranges(starts.size, first=max(1, _FIRST // largest)):
-        _add(x, starts[a:b], stops[a:b], laws[a:b], parts, sums[a * parts : b * parts])
-    _regress(starts, stops, parts, sums, laws)
+        _add(x, starts[a:b], stops[a:b], estimates[a:b], parts, sums[a * parts : b * parts])
+    _regress(starts, stops, parts, sums, estimates)

@@ -19,7 +19,7 @@ _GROUPS = THREADS // POINTS
 
 
 @kernel
-def add_sets(x, starts, stops, laws, parts, sums):
+def add_sets(x, starts, stops, estimates, parts, sums):
     """Add up cosines and sines; a block of threads for each part of a data set."""
     memory = cuda.shared.array((_GROUPS, SUMS), float64)
     k, group = cuda.threadIdx.x % POINTS, cuda.threadIdx.x // POINTS
@@ -27,7 +27,7 @@ def add_sets(x, starts, stops, laws, parts, sums):
         s, part = index // parts, index % parts
         count = stops[s] - starts[s]
         low, high = starts[s] + part * count // parts, starts[s] + (part + 1) * count // parts
-        loc, scale, t = laws[s, 2], laws[s, 3], point(k, laws[s, 0])
+        loc, scale, t = estimates[s, 2], estimates[s, 3], point(k, estimates[s, 0])
         real = imaginary = 0.0
         for i in range(low + group, high, _GROUPS):
             angle = min(max(t * ((x[i] - loc) / scale), -1e300), 1e300)
@@ -44,24 +44,24 @@ def add_sets(x, starts, stops, laws, parts, sums):
 
 
 @kernel
-def regress_sets(starts, stops, parts, sums, laws):
+def regress_sets(starts, stops, parts, sums, estimates):
     """Improve the estimate of each data set by both regressions."""
     scratch = cuda.local.array(SCRATCH, float64)
     for s in range(cuda.grid(1), starts.size, cuda.gridsize(1)):
         for part in range(1, parts):
             for k in range(SUMS):
                 sums[s * parts, k] += sums[s * parts + part, k]
-        law = regress(
-            *(laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3]),
+        estimate = regress(
+            *(estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3]),
             *(sums[s * parts], float64(stops[s] - starts[s]), scratch),
         )
-        laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = law
+        estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3] = estimate
 
 
-def improve(x, starts, stops, parts, sums, laws, stream=0):
-    """A pass of the regression for sets x[starts[s]:stops[s]]: new laws from the last ones, rows
-    of alpha, beta, S0 location and scale. A set's sums are taken in `parts` parts."""
+def improve(x, starts, stops, parts, sums, estimates, stream=0):
+    """A pass of the regression for sets x[starts[s]:stops[s]]: new estimates from the last ones,
+    rows of alpha, beta, S0 location and scale. A set's sums are taken in `parts` parts."""
     grid = launch.grid_stride_blocks(THREADS * starts.size * parts, THREADS)
-    add_sets[grid, THREADS, stream](x, starts, stops, laws, parts, sums)
+    add_sets[grid, THREADS, stream](x, starts, stops, estimates, parts, sums)
     grid = launch.blocks_for(starts.size, THREADS_OF_REGRESSIONS)
-    regress_sets[grid, THREADS_OF_REGRESSIONS, stream](starts, stops, parts, sums, laws)
+    regress_sets[grid, THREADS_OF_REGRESSIONS, stream](starts, stops, parts, sums, estimates)

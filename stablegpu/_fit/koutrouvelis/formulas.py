@@ -1,19 +1,20 @@
 """Regression on the empirical characteristic function, for both targets.
 
-I. A. Koutrouvelis (1980, 1981). For the standard law of S0, log phi(t) is for t > 0
+I. A. Koutrouvelis (1980, 1981). For the standard distribution in S0, log phi(t) is for t > 0
 
     -t^alpha + i beta eta(t),   eta(t) = tan(pi alpha/2) (t^alpha - t),
 
 so of data moved to location 0 and scale 1 as far as these are known, log(-log |phi|) is a line in
 log t, whose slope is alpha, and the angle of phi is a sum of t and eta(t): two linear regressions.
-Their errors are correlated; both are weighted by the inverse of the covariance that the law of the
-last pass gives. Koutrouvelis tabulates how many points k pi/25 to use for each alpha and sample
+Their errors are correlated; both are weighted by the inverse of the covariance that the estimate of
+the last pass gives. Koutrouvelis tabulates how many points k pi/25 to use for each alpha and sample
 size; here the points are those at which |phi| takes given values.
 """
 
 import math
 
 from hetero.jit import scalar
+from stablegpu._fit.limits import ALPHA_RANGE
 
 POINTS = 16
 HIGHEST, LOWEST = 0.96, 0.05  # |phi| at the first and the last point
@@ -107,8 +108,8 @@ def _solved(m):
 
 @scalar
 def regress(alpha, beta, loc, scale, sums, count, m):
-    """The next law (alpha, beta, S0 location, scale) from the sums for data in units of the last;
-    `m` is scratch memory."""
+    """The next estimate (alpha, beta, S0 location, scale) from the sums for data in units of the
+    last; `m` is scratch memory."""
     with_skew = beta if alpha <= NORMAL else 0.0
     weights_alpha = min(alpha, NORMAL)
     for k in range(POINTS):
@@ -121,10 +122,10 @@ def regress(alpha, beta, loc, scale, sums, count, m):
     _covariances(weights_alpha, with_skew, False, m)
     _whitened(m)
     height, slope = _solved(m)
-    result = min(max(slope, 0.1), 2.0)
+    result = min(max(slope, ALPHA_RANGE[0]), ALPHA_RANGE[1])
     factor = math.exp(min(max(height / result, -MOST), MOST))
     for k in range(POINTS):
-        # The angle next to that of the last law: it may be larger than pi.
+        # The angle next to that of the last estimate: it may be larger than pi.
         last = m[_ANGLE + k]
         c, s = math.cos(last), math.sin(last)
         real, imaginary = sums[k], sums[POINTS + k]

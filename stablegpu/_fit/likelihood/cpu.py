@@ -6,7 +6,7 @@ from numba import prange
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
 from stablegpu._fit.likelihood.formulas import (
-    LAW,
+    DISTRIBUTION_SIZE,
     LEAST_ALPHA,
     SCALE,
     UNITS,
@@ -40,31 +40,35 @@ _FIRST = 32
 
 
 @serial
-def _evaluate(m, x, weights, unit_loc, unit_scale, table, law, nodes, series, profile, sums):
+def _evaluate(
+    m, x, weights, unit_loc, unit_scale, table, distribution, nodes, series, profile, sums
+):
     """Log-likelihood, gradient and products of scores at the trial point of m, or log-likelihoods
     at the candidates of a scan; x is sorted."""
     choose_candidates(m, x, unit_loc, unit_scale)
-    prepare(m, unit_loc, unit_scale, x[0], x[-1], law, 0, 1)
-    find_node_ends(law, 0, 1)
-    allocate_nodes(law)
-    build(law, nodes, profile, table, 0, 1)
-    block_moments(law, nodes, series, 0, 1)
-    running_moments(law, series, 0, 1)
+    prepare(m, unit_loc, unit_scale, x[0], x[-1], distribution, 0, 1)
+    find_node_ends(distribution, 0, 1)
+    allocate_nodes(distribution)
+    build(distribution, nodes, profile, table, 0, 1)
+    block_moments(distribution, nodes, series, 0, 1)
+    running_moments(distribution, series, 0, 1)
     sums[:] = 0.0
     to_units = np.exp(-m[TRIAL + 3])
-    log_scale = np.log(law[SCALE])
+    log_scale = np.log(distribution[SCALE])
     if m[PHASE] >= SCANNING:
         for i in range(x.size):
             weight = weights[i] if weights.size else 1.0
             for k in range(CANDIDATE_COUNT if weight > 0.0 else 0):
                 loc = unit_loc + unit_scale * m[CANDIDATES + k]
-                sums[k] += weight * (score_candidate(x[i], loc, law, nodes, series) - log_scale)
+                sums[k] += weight * (
+                    score_candidate(x[i], loc, distribution, nodes, series) - log_scale
+                )
         return
     for i in range(x.size):
         weight = weights[i] if weights.size else 1.0
         if weight == 0.0:
             continue
-        value, a, b, c, d = score_observation(x[i], law, nodes, series, profile)
+        value, a, b, c, d = score_observation(x[i], distribution, nodes, series, profile)
         scores = (a, b, c * to_units, d)
         sums[0] += weight * (value - log_scale)
         entry = 5
@@ -83,14 +87,16 @@ def _maximize(x, weights, ends, begins, free, table, states):
         first, last = ends[s, 0], ends[s, 1]
         data = x[first:last]
         data_weights = weights[first:last] if weights.size else weights
-        law, nodes = np.zeros(LAW), np.zeros(NODES)
+        distribution, nodes = np.zeros(DISTRIBUTION_SIZE), np.zeros(NODES)
         series, profile = np.zeros(SERIES), np.zeros(ROWS * PROFILE)
         m, sums = np.zeros(STATE), np.zeros(SUMS)
         loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
         least, reach = begins[s, LEAST_ALPHA], reach_of(data[0], data[-1], data.size) / scale
         begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
         while m[PHASE] < DONE:
-            _evaluate(m, data, data_weights, loc, scale, table, law, nodes, series, profile, sums)
+            _evaluate(
+                m, data, data_weights, loc, scale, table, distribution, nodes, series, profile, sums
+            )
             advance(m, sums)
         states[s, :RESULT] = m[:RESULT]
 

@@ -11,10 +11,11 @@ from numba import float64
 
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.intrinsics.warp import LANES, warp_sum
 from hetero.jit import kernel
 from stablegpu._fit.likelihood.formulas import (
     ARRIVED,
-    LAW,
+    DISTRIBUTION_SIZE,
     LEAST_ALPHA,
     SCALE,
     UNITS,
@@ -51,7 +52,6 @@ THREADS_OF_TEAMS, TEAM = 384, 8
 """Of a block of a team, which has a multiprocessor for itself; and the most blocks of a team."""
 
 _WARPS = THREADS_OF_TEAMS // 32
-_ALL = 0xFFFFFFFF
 _AT_ONCE = 5  # sums
 _PARTIAL = _AT_ONCE * _WARPS
 _TOTALS = SUMS + 1
@@ -61,12 +61,11 @@ _MEMORY = NODES + SERIES  # float64 of dynamic shared memory; a profile is short
 
 @kernel(device=True)
 def _total(value, k, partial):
-    """The sum of a value over each warp, to `partial`."""
-    for shift in (16, 8, 4, 2, 1):
-        value += cuda.shfl_down_sync(_ALL, value, shift)
+    """Write the sum of a value over each warp to `partial`."""
+    value = warp_sum(value)
     lane = cuda.threadIdx.x
-    if lane % 32 == 0:
-        partial[k * _WARPS + lane // 32] = value
+    if lane % LANES == 0:
+        partial[k * _WARPS + lane // LANES] = value
 
 
 @kernel(device=True)
@@ -100,7 +99,7 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
     """Run the ascent of each data set in one block of threads, or in a team of blocks."""
     memory = cuda.shared.array(0, float64)
     nodes, series, profile = memory[:NODES], memory[NODES:], memory
-    law = cuda.shared.array(LAW, float64)
+    distribution = cuda.shared.array(DISTRIBUTION_SIZE, float64)
     m = cuda.shared.array(STATE, float64)
     partial = cuda.shared.array(_PARTIAL, float64)
     sums = cuda.shared.array(_TOTALS, float64)
@@ -123,22 +122,22 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
             cuda.syncthreads()
             if lane < 2:
                 loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
-                prepare(m, loc, scale, x[first], x[last - 1], law, lane, 2)
+                prepare(m, loc, scale, x[first], x[last - 1], distribution, lane, 2)
             cuda.syncthreads()
             if lane < 4:
-                find_node_ends(law, lane, 4)
+                find_node_ends(distribution, lane, 4)
             cuda.syncthreads()
             if lane == 0:
-                allocate_nodes(law)
+                allocate_nodes(distribution)
             cuda.syncthreads()
-            build(law, nodes, profile, table, lane, lanes)
+            build(distribution, nodes, profile, table, lane, lanes)
             cuda.syncthreads()
-            block_moments(law, nodes, series, lane, lanes)
+            block_moments(distribution, nodes, series, lane, lanes)
             cuda.syncthreads()
-            running_moments(law, series, lane, lanes)
+            running_moments(distribution, series, lane, lanes)
             cuda.syncthreads()
             to_units = math.exp(-m[TRIAL + 3])
-            log_scale = math.log(law[SCALE])
+            log_scale = math.log(distribution[SCALE])
             scanning = m[PHASE] >= SCANNING
             # Five sums at a time: more take more registers than there are.
             parts = CANDIDATE_COUNT // _AT_ONCE if scanning else (3 if m[PHASE] == FIRST else 1)
@@ -156,7 +155,7 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
                             loc = m[CANDIDATES + _AT_ONCE * part + k]
                             loc = begins[s, UNITS] + begins[s, UNITS + 1] * loc
                             f = weight * (
-                                score_candidate(x[i], loc, law, nodes, series) - log_scale
+                                score_candidate(x[i], loc, distribution, nodes, series) - log_scale
                             )
                             s0 += f if k == 0 else 0.0
                             s1 += f if k == 1 else 0.0
@@ -164,7 +163,7 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
                             s3 += f if k == 3 else 0.0
                             s4 += f if k == 4 else 0.0
                         continue
-                    f, a, b, c, d = score_observation(x[i], law, nodes, series, profile)
+                    f, a, b, c, d = score_observation(x[i], distribution, nodes, series, profile)
                     c *= to_units
                     f -= log_scale
                     if part == 1:

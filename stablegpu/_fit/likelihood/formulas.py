@@ -12,7 +12,7 @@ import numpy as np
 
 from hetero.jit import scalar_internal
 from stablegpu._density.pointwise.formulas import tan_half_pi
-from stablegpu._fit.likelihood import half_line_formulas as of_law
+from stablegpu._fit.likelihood import half_line_formulas as of_half_line
 from stablegpu._fit.likelihood import near_one_formulas as near_one
 from stablegpu._fit.likelihood import node_formulas as of_nodes
 from stablegpu._fit.likelihood.half_line_formulas import FIELDS
@@ -30,7 +30,7 @@ from stablegpu._fit.optimizer.state import (
 )
 
 ALPHA, LOC, SCALE, SHIFT, SHIFT_A, SHIFT_B, NEAR, BETA = range(2 * FIELDS, 2 * FIELDS + 8)
-LAW = 2 * FIELDS + 8  # numbers of a law
+DISTRIBUTION_SIZE = 2 * FIELDS + 8  # numbers that describe a distribution
 
 # Where the ascent of a set begins: alpha, beta, and location and log of the scale in the units
 # that follow, location and scale of S0; the least alpha; a number that `_fit/likelihood/cuda.py`
@@ -40,22 +40,22 @@ BEGINNING = 11
 
 
 @scalar_internal
-def prepare(m, unit_loc, unit_scale, lowest, highest, law, lane, lanes):
-    """The law of the trial point, and how far nodes must reach for data in [lowest, highest]."""
+def prepare(m, unit_loc, unit_scale, lowest, highest, distribution, lane, lanes):
+    """Set the distribution of the trial point, with nodes for data in [lowest, highest]."""
     alpha, beta = m[TRIAL], m[TRIAL + 1]
     scale = unit_scale * math.exp(m[TRIAL + 3])
     near = abs(alpha - 1.0) < near_one.NEAREST
     in_s1 = m[IN_S1] > 0.0
     shift = shift_a = shift_b = 0.0
-    if near == in_s1:  # nodes hold the law of S1, the table that of S0
+    if near == in_s1:  # nodes hold the distribution in S1, the table that in S0
         tangent, sign = tan_half_pi(alpha), 1.0 if in_s1 else -1.0
         shift, shift_b = sign * beta * tangent, sign * tangent
         shift_a = sign * beta * 0.5 * math.pi * (1.0 + tangent * tangent)
     if lane == 0:
-        law[ALPHA], law[BETA], law[SCALE] = alpha, beta, scale
-        law[LOC] = unit_loc + unit_scale * m[TRIAL + 2]
-        law[NEAR] = 1.0 if near else 0.0
-        law[SHIFT], law[SHIFT_A], law[SHIFT_B] = shift, shift_a, shift_b
+        distribution[ALPHA], distribution[BETA], distribution[SCALE] = alpha, beta, scale
+        distribution[LOC] = unit_loc + unit_scale * m[TRIAL + 2]
+        distribution[NEAR] = 1.0 if near else 0.0
+        distribution[SHIFT], distribution[SHIFT_A], distribution[SHIFT_B] = shift, shift_a, shift_b
     if near:
         return
     least = most = m[TRIAL + 2]
@@ -64,74 +64,76 @@ def prepare(m, unit_loc, unit_scale, lowest, highest, law, lane, lanes):
     low = (lowest - (unit_loc + unit_scale * most)) / scale - shift
     high = (highest - (unit_loc + unit_scale * least)) / scale - shift
     for k in range(lane, 2, lanes):
-        of_law.set_half_line(law, k, alpha, beta if k == 0 else -beta)
+        of_half_line.set_half_line(distribution, k, alpha, beta if k == 0 else -beta)
         nearest, farthest = (low, high) if k == 0 else (-high, -low)
-        of_nodes.set_node_range(law, k, max(nearest, 0.0), farthest, alpha)
+        of_nodes.set_node_range(distribution, k, max(nearest, 0.0), farthest, alpha)
 
 
 @scalar_internal
-def find_node_ends(law, lane, lanes):
+def find_node_ends(distribution, lane, lanes):
     """Locate both ends of the node range of each half-line; one end per lane."""
-    if law[NEAR] == 0.0:
+    if distribution[NEAR] == 0.0:
         for job in range(lane, 4, lanes):
-            of_nodes.find_node_ends(law, job, law[ALPHA])
+            of_nodes.find_node_ends(distribution, job, distribution[ALPHA])
 
 
 @scalar_internal
-def allocate_nodes(law):
+def allocate_nodes(distribution):
     """Allocate room for the nodes of both half-lines."""
-    if law[NEAR] == 0.0:
-        of_nodes.allocate_nodes(law, law[ALPHA])
+    if distribution[NEAR] == 0.0:
+        of_nodes.allocate_nodes(distribution, distribution[ALPHA])
 
 
 @scalar_internal
-def build(law, nodes, profile, table, lane, lanes):
-    """The nodes of the law and the series of its tails, or its profile next to alpha = 1."""
-    if law[NEAR] > 0.0:
+def build(distribution, nodes, profile, table, lane, lanes):
+    """Compute the nodes and the tail series, or the profile next to alpha = 1."""
+    if distribution[NEAR] > 0.0:
         for knot in range(lane, near_one.PROFILE, lanes):
-            near_one.profile_at(knot, table, profile, law[ALPHA], law[BETA])
+            near_one.profile_at(knot, table, profile, distribution[ALPHA], distribution[BETA])
     else:
-        of_nodes.evaluate_nodes(law, nodes, lane, lanes, law[ALPHA])
+        of_nodes.evaluate_nodes(distribution, nodes, lane, lanes, distribution[ALPHA])
         # The last lanes have the fewest nodes.
-        for term in range(lanes - 1 - lane, 2 * of_law.TAIL_TERMS, lanes):
-            of_law.expand_tail(law, term, law[ALPHA])
+        for term in range(lanes - 1 - lane, 2 * of_half_line.TAIL_TERMS, lanes):
+            of_half_line.expand_tail(distribution, term, distribution[ALPHA])
 
 
 @scalar_internal
-def block_moments(law, nodes, series, lane, lanes):
+def block_moments(distribution, nodes, series, lane, lanes):
     """Compute the power series for small g of each block of nodes."""
-    if law[NEAR] == 0.0:
-        of_nodes.block_moments(law, nodes, series, lane, lanes)
+    if distribution[NEAR] == 0.0:
+        of_nodes.block_moments(distribution, nodes, series, lane, lanes)
 
 
 @scalar_internal
-def running_moments(law, series, lane, lanes):
+def running_moments(distribution, series, lane, lanes):
     """Accumulate the per-block power sums over all blocks up to each one; near alpha = 1 there is
     nothing to do."""
-    if law[NEAR] == 0.0:
-        of_nodes.running_moments(law, series, lane, lanes)
+    if distribution[NEAR] == 0.0:
+        of_nodes.running_moments(distribution, series, lane, lanes)
 
 
 @scalar_internal
-def score_observation(x, law, nodes, series, profile):
+def score_observation(x, distribution, nodes, series, profile):
     """log pdf of an observation but for log scale, and its derivatives by alpha, beta, location
     over the scale, and log of the scale."""
-    z = (x - law[LOC]) / law[SCALE]
-    if law[NEAR] > 0.0:
-        result = near_one.log_pdf_near_one(z - law[SHIFT], profile, law[ALPHA], law[BETA])
+    z = (x - distribution[LOC]) / distribution[SCALE]
+    if distribution[NEAR] > 0.0:
+        result = near_one.log_pdf_near_one(
+            z - distribution[SHIFT], profile, distribution[ALPHA], distribution[BETA]
+        )
     else:
-        result = log_pdf(z - law[SHIFT], law, nodes, series, law[ALPHA])
+        result = log_pdf(z - distribution[SHIFT], distribution, nodes, series, distribution[ALPHA])
     value, by_z, by_a, by_b = result
-    by_a -= by_z * law[SHIFT_A]
-    by_b -= by_z * law[SHIFT_B]
+    by_a -= by_z * distribution[SHIFT_A]
+    by_b -= by_z * distribution[SHIFT_B]
     return value, by_a, by_b, -by_z, -1.0 - z * by_z
 
 
 @scalar_internal
-def score_candidate(x, loc, law, nodes, series):
+def score_candidate(x, loc, distribution, nodes, series):
     """The first of `observe` for a candidate of a scan, which is not next to alpha = 1."""
-    z = (x - loc) / law[SCALE]
-    return log_pdf_alone(z - law[SHIFT], law, nodes, series, law[ALPHA])
+    z = (x - loc) / distribution[SCALE]
+    return log_pdf_alone(z - distribution[SHIFT], distribution, nodes, series, distribution[ALPHA])
 
 
 @scalar_internal

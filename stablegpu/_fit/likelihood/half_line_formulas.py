@@ -1,9 +1,9 @@
-"""log pdf and its derivatives by the point, alpha and beta for many points of one law.
+"""log pdf and its derivatives by the point, alpha and beta for many points of one distribution.
 
 As `_density/nodes/formulas.py`: theta, V and the weights do not depend on the point, which costs
-one
-exponential a node. Here a law is looked at once, by one thread of a CPU or one block of a GPU, so
-nodes must be cheap: only the density is computed, for points within a given range, and to 1e-10.
+one exponential for each node. Here a distribution is used for one evaluation of the likelihood, by
+one thread of a CPU or one block of a GPU, so nodes must be cheap: only the density is computed, for
+points within a given range, and to 1e-10.
 
     log pdf = log front - log y + log S,   S = sum w g e^-g,   g = y^kappa V,
 
@@ -21,11 +21,11 @@ import math
 import numpy as np
 
 from hetero.jit import FUSED, scalar_internal
-from stablegpu._density.nolan_formulas import cosine, sine
 from stablegpu._density.pointwise.formulas import extent, tan_half_pi
+from stablegpu._numerics.trigonometry_formulas import cosine, sine
 
 FAR = 12.0  # log of y^alpha from which three terms of the tail's series are exact to e^-36
-NEXT = 1e-7  # of the width of the law at zeta: nearer, the density is that at this distance
+NEXT = 1e-7  # of the width at zeta: nearer, the density is that at this distance
 TAIL_TERMS = 3
 
 # Columns of a half-line. `_A` and `_B` mark derivatives by alpha and by the half-line's beta.
@@ -71,9 +71,9 @@ def _digamma(x):
 
 
 @scalar_internal
-def set_half_line(law, k, alpha, beta):
-    """Set row k of `law` to the half-line y > 0 of (alpha, beta), except its tail series."""
-    side = law[k * FIELDS : (k + 1) * FIELDS]
+def set_half_line(distribution, k, alpha, beta):
+    """Set row k of `distribution` to the half-line y > 0 of (alpha, beta), without its tail."""
+    side = distribution[k * FIELDS : (k + 1) * FIELDS]
     tangent = tan_half_pi(alpha)
     tangent_a = 0.5 * math.pi * (1.0 + tangent * tangent)
     whole, tail_gap = extent(alpha, beta)
@@ -118,9 +118,9 @@ def _is_heavy(side, alpha):
 
 
 @scalar_internal
-def expand_tail(law, term, alpha):
+def expand_tail(distribution, term, alpha):
     """Set coefficient term % 3 of the tail series of half-line term // 3, and its derivatives."""
-    side = law[term // TAIL_TERMS * FIELDS : (term // TAIL_TERMS + 1) * FIELDS]
+    side = distribution[term // TAIL_TERMS * FIELDS : (term // TAIL_TERMS + 1) * FIELDS]
     n = term % TAIL_TERMS + 1
     entry = TAIL + n - 1
     side[entry] = side[entry + 3] = side[entry + 6] = 0.0

@@ -1,11 +1,10 @@
-"""log pdf of a point and its derivatives from the nodes of a law
+"""log pdf of a point and its derivatives from the nodes of a distribution
 (`_fit/likelihood/node_formulas.py`)."""
 
 import math
 
 import numpy as np
 
-from hetero.intrinsics.floats import float_of_signed, signed_bits_of
 from hetero.jit import FUSED, SUMS, scalar_internal
 from stablegpu._fit.likelihood.half_line_formulas import (
     COUNT,
@@ -27,30 +26,7 @@ from stablegpu._fit.likelihood.half_line_formulas import (
     TAIL,
 )
 from stablegpu._fit.likelihood.node_formulas import BELOW, BLOCK, BLOCKS, CAPACITY, TERMS
-
-_MAGIC = 1.5 * 2.0**52  # added, it leaves an integer in the last bits
-_HIGHEST_EXCESS = 300.0  # products with e^-300 are still normal numbers
-
-
-@scalar_internal(fastmath=FUSED)
-def _exp_minus(g):
-    """e^-g for g up to 300, to 2e-14; by Chebyshev's polynomial, whose terms do not wait for one
-    another: a thread of a GPU does nothing else meanwhile. e^0 for g < 0."""
-    g = g if g < _HIGHEST_EXCESS else _HIGHEST_EXCESS
-    g = g if g > 0.0 else 0.0
-    n = _MAGIC - g * 1.4426950408889634
-    power = signed_bits_of(n) << 52
-    x = (_MAGIC - n) * 0.6931471805599453 - g
-    square = x * x
-    low = (0.4999999999943859 + 0.16666666666615648 * x) * square + (
-        1.0000000000000135 + 1.0000000000000013 * x
-    )
-    middle = 0.04166666704055191 + 0.008333333367311603 * x
-    high = 0.0013888801749656543 + 0.0001984119064754424 * x
-    highest = 2.4884459751751116e-05 + 2.7632640675430236e-06 * x
-    fourth = square * square
-    s = low + fourth * ((middle + high * square) + highest * fourth)
-    return float_of_signed(signed_bits_of(s) + power)
+from stablegpu._numerics.exponential_formulas import exp_minus_quickly
 
 
 @scalar_internal(fastmath=SUMS)
@@ -59,7 +35,7 @@ def _window(level, least, start, stop, nodes):
     s = c = a = b = 0.0
     for j in range(np.uint64(start), np.uint64(stop)):
         g = level * nodes[j]
-        term = nodes[j + np.uint64(CAPACITY)] * g * _exp_minus(g - least)
+        term = nodes[j + np.uint64(CAPACITY)] * g * exp_minus_quickly(g - least)
         slope = term - term * g
         s += term
         c += slope
@@ -74,15 +50,15 @@ def _total(level, least, start, stop, nodes):
     s = 0.0
     for j in range(np.uint64(start), np.uint64(stop)):
         g = level * nodes[j]
-        s += nodes[j + np.uint64(CAPACITY)] * g * _exp_minus(g - least)
+        s += nodes[j + np.uint64(CAPACITY)] * g * exp_minus_quickly(g - least)
     return s
 
 
 @scalar_internal
-def _search(level_u, law, k, nodes):
+def _search(level_u, distribution, k, nodes):
     """The first block of side k whose largest V exceeds `level_u`; the last if none does."""
-    low = int(law[k * FIELDS + FIRST])
-    high = low + int(law[k * FIELDS + COUNT]) // BLOCK - 1
+    low = int(distribution[k * FIELDS + FIRST])
+    high = low + int(distribution[k * FIELDS + COUNT]) // BLOCK - 1
     while low < high:
         middle = (low + high) // 2
         if nodes[middle * BLOCK + BLOCK - 1] < level_u:
@@ -93,12 +69,12 @@ def _search(level_u, law, k, nodes):
 
 
 @scalar_internal
-def _blocks_of(level, law, k, nodes):
+def _blocks_of(level, distribution, k, nodes):
     """The first block of the side, those from which to which g matters, and the least g in them."""
-    side = law[k * FIELDS : (k + 1) * FIELDS]
+    side = distribution[k * FIELDS : (k + 1) * FIELDS]
     first = int(side[FIRST])
-    block = _search(BELOW / level, law, k, nodes)
-    last = _search((side[MOST] + level * nodes[first * BLOCK]) / level, law, k, nodes)
+    block = _search(BELOW / level, distribution, k, nodes)
+    last = _search((side[MOST] + level * nodes[first * BLOCK]) / level, distribution, k, nodes)
     least = level * nodes[block * BLOCK] if block == first else 0.0
     return first, block, last, least
 
@@ -119,9 +95,9 @@ def _tail(y, side, alpha):
 
 
 @scalar_internal(fastmath=FUSED)
-def one_side(y, law, k, nodes, series, alpha):
+def one_side(y, distribution, k, nodes, series, alpha):
     """log pdf and its derivatives by y, alpha and this side's beta."""
-    side = law[k * FIELDS : (k + 1) * FIELDS]
+    side = distribution[k * FIELDS : (k + 1) * FIELDS]
     if not side[LENGTH] > 0.0:
         return -np.inf, 0.0, 0.0, 0.0
     if y > side[HIGHEST]:
@@ -133,7 +109,7 @@ def one_side(y, law, k, nodes, series, alpha):
     if log_level > 700.0:
         return -np.inf, 0.0, 0.0, 0.0
     level = math.exp(log_level)
-    first, block, last, least = _blocks_of(level, law, k, nodes)
+    first, block, last, least = _blocks_of(level, distribution, k, nodes)
     s, c, a, b = _window(level, least, block * BLOCK, (last + 1) * BLOCK, nodes)
     if block > first:
         z = level * nodes[block * BLOCK - 1]
@@ -156,21 +132,21 @@ def one_side(y, law, k, nodes, series, alpha):
 
 
 @scalar_internal
-def log_pdf(y, law, nodes, series, alpha):
-    """log pdf of the standard law at a distance y from zeta, and its derivatives by y, alpha, beta
-    while y stays."""
+def log_pdf(y, distribution, nodes, series, alpha):
+    """log pdf of the standard distribution at a distance y from zeta, and its derivatives by y,
+    alpha, beta while y stays."""
     k = 0 if y >= 0.0 else 1
-    value, by_y, by_a, by_b = one_side(abs(y), law, k, nodes, series, alpha)
+    value, by_y, by_a, by_b = one_side(abs(y), distribution, k, nodes, series, alpha)
     if k == 1:
         return value, -by_y, by_a, -by_b
     return value, by_y, by_a, by_b
 
 
 @scalar_internal(fastmath=FUSED)
-def log_pdf_alone(y, law, nodes, series, alpha):
+def log_pdf_alone(y, distribution, nodes, series, alpha):
     """The value of `log_pdf`."""
     k = 0 if y >= 0.0 else 1
-    side = law[k * FIELDS : (k + 1) * FIELDS]
+    side = distribution[k * FIELDS : (k + 1) * FIELDS]
     y = abs(y)
     if not side[LENGTH] > 0.0:
         return -np.inf
@@ -181,7 +157,7 @@ def log_pdf_alone(y, law, nodes, series, alpha):
     if log_level > 700.0:
         return -np.inf
     level = math.exp(log_level)
-    first, block, last, least = _blocks_of(level, law, k, nodes)
+    first, block, last, least = _blocks_of(level, distribution, k, nodes)
     s = _total(level, least, block * BLOCK, (last + 1) * BLOCK, nodes)
     if block > first:
         z = level * nodes[block * BLOCK - 1]

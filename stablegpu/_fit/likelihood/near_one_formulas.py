@@ -1,11 +1,11 @@
-"""log pdf and its derivatives next to alpha = 1, by interpolation in a table of the S0 law.
+"""log pdf and its derivatives next to alpha = 1, by interpolation in a table for S0.
 
 There nodes would be too many (`_fit/likelihood/half_line_formulas.py`), and S0 is smooth in point,
 alpha and beta:
 `near_one.npz` (tools/make_near_one_table.py) holds Chebyshev series in alpha and b = 1 + beta at
-knots of u = asinh(z). They are summed once for a law; between the knots of that `profile` there are
-polynomials through six of them. Where a light tail becomes a heavy one log pdf has a bend, sharp
-for small b: there R and log a are interpolated instead, each of which is smooth.
+knots of u = asinh(z). They are summed once for a distribution; between the knots of that `profile`
+there are polynomials through six of them. Where a light tail becomes a heavy one log pdf has a
+bend, sharp for small b: there R and log a are interpolated instead, each of which is smooth.
 
 Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 and 1e-3 for |beta| <
 0.9; at random points of which half have beta next to an end the median is 6e-11, 99.9 % are below
@@ -15,6 +15,7 @@ Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 an
 import math
 
 from hetero.jit import FUSED, scalar
+from stablegpu._numerics.asinh_formulas import asinh
 
 HALF_WIDTH = 0.12  # of alpha around 1 in the table
 NEAREST = 0.1  # of alpha to 1: there the table is used
@@ -120,16 +121,6 @@ def profile_at(knot, table, profile, alpha, beta):
 
 
 @scalar
-def _asinh(z):
-    size = abs(z)
-    if size > 1e8:
-        u = math.log(size) + 0.6931471805599453
-    else:
-        u = math.log1p(size + size * size / (1.0 + math.sqrt(1.0 + size * size)))
-    return u if z > 0.0 else -u
-
-
-@scalar
 def _first_knot(u, knot, light):
     """The first of six knots around `knot`: all of them in the light tail, or none in it."""
     first, centre = int(knot) - 2, _SIDE + MIDDLE - 1
@@ -142,8 +133,8 @@ def _first_knot(u, knot, light):
 
 @scalar(fastmath=FUSED)
 def log_pdf_near_one(z, profile, alpha, beta):
-    """log pdf of the standard S0 law at z and its derivatives by z, alpha and beta."""
-    u = _asinh(z)
+    """log pdf of the standard distribution in S0 at z and its derivatives by z, alpha and beta."""
+    u = asinh(z)
     size, sign = abs(u), 1.0 if u > 0.0 else -1.0
     beyond = max(size - LAST, 0.0)
     if size < EDGE:

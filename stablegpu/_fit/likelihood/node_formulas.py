@@ -55,10 +55,10 @@ def _level_of(y, side):
 
 
 @scalar_internal
-def set_node_range(law, k, nearest, farthest, alpha):
+def set_node_range(distribution, k, nearest, farthest, alpha):
     """Set log V at both ends of a half-line's nodes, for y from `nearest` to `farthest`, and the
     step between nodes; the step is 0, and there are no nodes, if no such y exists."""
-    side = law[k * FIELDS : (k + 1) * FIELDS]
+    side = distribution[k * FIELDS : (k + 1) * FIELDS]
     side[WIDTH] = side[COUNT] = 0.0
     if not farthest >= 0.0 or side[LENGTH] <= 0.0 or nearest > side[HIGHEST]:
         return
@@ -91,13 +91,13 @@ def set_node_range(law, k, nearest, farthest, alpha):
 
 
 @scalar_internal
-def find_node_ends(law, job, alpha):
+def find_node_ends(distribution, job, alpha):
     """Solve for t at end job % 2 of the nodes of half-line job // 2 and store it instead of log V.
 
     It is at most `SLACK` steps outside, or the end of the line. log V is called from one line only:
     compilers would copy it to each, and the instructions of the GPU's kernel have to be fetched.
     """
-    side = law[job // 2 * FIELDS : (job // 2 + 1) * FIELDS]
+    side = distribution[job // 2 * FIELDS : (job // 2 + 1) * FIELDS]
     if side[WIDTH] == 0.0:
         return
     end = job % 2
@@ -126,12 +126,12 @@ def find_node_ends(law, job, alpha):
 
 
 @scalar_internal
-def allocate_nodes(law, alpha):
+def allocate_nodes(distribution, alpha):
     """Allocate whole blocks of nodes to both half-lines; the steps grow if there are too many."""
     total = 0.0
     sign = 1.0 if alpha < 1.0 else -1.0  # of the steps in t towards larger g
     for k in range(2):
-        side = law[k * FIELDS : (k + 1) * FIELDS]
+        side = distribution[k * FIELDS : (k + 1) * FIELDS]
         if side[WIDTH] > 0.0:
             start = -sign * (max(-sign * side[ENDS], 0.0) + side[FADE])
             far = min(sign * (side[ENDS + 1] - start), 700.0)
@@ -143,7 +143,7 @@ def allocate_nodes(law, alpha):
     grown = max(total / room, 1.0)
     first = 0
     for k in range(2):
-        side = law[k * FIELDS : (k + 1) * FIELDS]
+        side = distribution[k * FIELDS : (k + 1) * FIELDS]
         side[FIRST] = first
         if side[COUNT] > 0.0:
             side[WIDTH] *= grown
@@ -153,10 +153,10 @@ def allocate_nodes(law, alpha):
 
 
 @scalar_internal
-def evaluate_nodes(law, nodes, lane, lanes, alpha):
+def evaluate_nodes(distribution, nodes, lane, lanes, alpha):
     """Evaluate V, the weights and the derivatives of log V at all nodes, V ascending."""
     for k in range(2):
-        side = law[k * FIELDS : (k + 1) * FIELDS]
+        side = distribution[k * FIELDS : (k + 1) * FIELDS]
         first, count = int(side[FIRST]) * BLOCK, int(side[COUNT])
         for i in range(lane, count, lanes):
             t = side[START] + i * side[WIDTH]
@@ -168,17 +168,17 @@ def evaluate_nodes(law, nodes, lane, lanes, alpha):
 
 
 @scalar_internal
-def blocks_of(law):
+def blocks_of(distribution):
     """The number of blocks of both sides."""
-    return int(law[FIELDS + FIRST]) + int(law[FIELDS + COUNT]) // BLOCK
+    return int(distribution[FIELDS + FIRST]) + int(distribution[FIELDS + COUNT]) // BLOCK
 
 
 @scalar_internal
-def block_moments(law, nodes, series, lane, lanes):
+def block_moments(distribution, nodes, series, lane, lanes):
     """Sum, for each block, w (V/u)^n a over its nodes, where u is the largest V of the block; also
     store the ratio of the previous block's u to it."""
-    second = int(law[FIELDS + FIRST])
-    for item in range(lane, ROWS * blocks_of(law), lanes):
+    second = int(distribution[FIELDS + FIRST])
+    for item in range(lane, ROWS * blocks_of(distribution), lanes):
         block, row = item // ROWS, item % ROWS
         start = block * BLOCK
         inverse = 1.0 / nodes[start + BLOCK - 1]
@@ -204,12 +204,12 @@ def block_moments(law, nodes, series, lane, lanes):
 
 
 @scalar_internal
-def running_moments(law, series, lane, lanes):
+def running_moments(distribution, series, lane, lanes):
     """Accumulate the sums of `block_moments` over all nodes up to the end of each block; u is still
     the largest V."""
     for item in range(lane, 2 * ROWS, lanes):
         k, row = item // ROWS, item % ROWS
-        first, count = int(law[k * FIELDS + FIRST]), int(law[k * FIELDS + COUNT])
+        first, count = int(distribution[k * FIELDS + FIRST]), int(distribution[k * FIELDS + COUNT])
         s1 = s2 = s3 = s4 = s5 = 0.0
         for block in range(first, first + count // BLOCK):
             entry = row * TERMS * BLOCKS + block

@@ -44,7 +44,7 @@ def _sort(x, w):
 
 
 @parallel
-def _sort_sets(data, weights, sources, ends, x, w, laws):
+def _sort_sets(data, weights, sources, ends, x, w, estimates):
     """Sort each data set and count its equal data."""
     for index in prange(ends.shape[0]):
         s = np.int64(index)
@@ -56,34 +56,35 @@ def _sort_sets(data, weights, sources, ends, x, w, laws):
                 w[i] = weights[start + i - first]
         values, value_weights = x[first:last], w[first:last] if weights.size else w
         _sort(values, value_weights)
-        laws[s, TIES] = laws[s, TOTAL] = 0.0
+        estimates[s, TIES] = estimates[s, TOTAL] = 0.0
         for i in range(values.size):
             equal = weight_of_equals(
                 values, value_weights, 0, value_weights.size > 0, i, values.size
             )
-            laws[s, TIES] = max(laws[s, TIES], equal)
-            laws[s, TOTAL] += equal
+            estimates[s, TIES] = max(estimates[s, TIES], equal)
+            estimates[s, TOTAL] += equal
 
 
 @parallel
-def _start_sets(x, w, ends, surfaces, laws):
+def _start_sets(x, w, ends, surfaces, estimates):
     for index in prange(ends.shape[0]):
         s = np.int64(index)
-        laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = start_of(
+        estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3] = start_of(
             x, w, ends[s, 0], ends[s, 1], surfaces
         )
 
 
-def sort(data, weights, sources, ends, longest, x, w, laws, stream=0):
+def sort(data, weights, sources, ends, longest, x, w, estimates, stream=0):
     """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w.
 
-    To laws[s, TIES] and laws[s, TOTAL]: the largest weight of equal data, and that of all data.
+    To estimates[s, TIES] and estimates[s, TOTAL]: the largest weight of equal data, and that of all
+    data.
     """
     for a, b in ranges(len(ends), first=_FIRST):
-        _sort_sets(data, weights, sources[a:b], ends[a:b], x, w, laws[a:b])
+        _sort_sets(data, weights, sources[a:b], ends[a:b], x, w, estimates[a:b])
 
 
-def start(x, w, ends, surfaces, laws, stream=0):
+def start(x, w, ends, surfaces, estimates, stream=0):
     """alpha, beta, S0 location and scale of sorted sets x[ends[s, 0]:ends[s, 1]], a row each."""
     for a, b in ranges(len(ends), first=_FIRST):
-        _start_sets(x, w, ends[a:b], surfaces, laws[a:b])
+        _start_sets(x, w, ends[a:b], surfaces, estimates[a:b])

@@ -13,7 +13,7 @@ _THREADS_OF_STARTS = 64
 
 
 @kernel(launch_bounds=(_THREADS, 4))
-def sort_sets(data, weights, sources, ends, x, w, laws):
+def sort_sets(data, weights, sources, ends, x, w, estimates):
     """Batcher's bitonic network: no branch depends on the data but the exchange."""
     memory = cuda.shared.array(0, float64)
     most = cuda.shared.array(2, float64)
@@ -63,32 +63,33 @@ def sort_sets(data, weights, sources, ends, x, w, laws):
                 cuda.atomic.max(most, 0, equal)
         cuda.syncthreads()
         if lane == 0:
-            laws[s, TIES], laws[s, TOTAL] = most[0], most[1]
+            estimates[s, TIES], estimates[s, TOTAL] = most[0], most[1]
         cuda.syncthreads()
 
 
 @kernel
-def start_sets(x, w, ends, surfaces, laws):
+def start_sets(x, w, ends, surfaces, estimates):
     """Compute McCulloch's estimate of each data set."""
     for s in range(cuda.grid(1), ends.shape[0], cuda.gridsize(1)):
-        laws[s, 0], laws[s, 1], laws[s, 2], laws[s, 3] = start_of(
+        estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3] = start_of(
             x, w, ends[s, 0], ends[s, 1], surfaces
         )
 
 
-def sort(data, weights, sources, ends, longest, x, w, laws, stream=0):
+def sort(data, weights, sources, ends, longest, x, w, estimates, stream=0):
     """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w.
 
-    To laws[s, TIES] and laws[s, TOTAL]: the largest weight of equal data, and that of all data.
+    To estimates[s, TIES] and estimates[s, TOTAL]: the largest weight of equal data, and that of all
+    data.
     """
-    arguments = (data, weights, sources, ends, x, w, laws)
+    arguments = (data, weights, sources, ends, x, w, estimates)
     size = 8 * (1 << (longest - 1).bit_length()) * (2 if weights.size else 1)
     launch.launch_with_shared_memory(
         sort_sets, arguments, size, _THREADS, _THREADS * ends.shape[0], stream
     )
 
 
-def start(x, w, ends, surfaces, laws, stream=0):
+def start(x, w, ends, surfaces, estimates, stream=0):
     """alpha, beta, S0 location and scale of sorted sets x[ends[s, 0]:ends[s, 1]], a row each."""
     grid = launch.blocks_for(ends.shape[0], _THREADS_OF_STARTS)
-    start_sets[grid, _THREADS_OF_STARTS, stream](x, w, ends, surfaces, laws)
+    start_sets[grid, _THREADS_OF_STARTS, stream](x, w, ends, surfaces, estimates)

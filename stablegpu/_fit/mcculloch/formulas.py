@@ -1,4 +1,4 @@
-"""McCulloch's estimator for both targets: from five quantiles to a law
+"""McCulloch's estimator for both targets: from five quantiles to a distribution
 (`_fit/mcculloch/estimate.py`).
 
 alpha and beta follow from two ratios of quantiles by two nested searches, in surfaces over alpha
@@ -10,12 +10,13 @@ import math
 import numpy as np
 
 from hetero.jit import scalar
+from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._numerics.root_formulas import next_trial
 
 ALPHAS, ANGLES = 381, 193  # grid of the surfaces: alpha in [0.1, 2], beta in [0, 1]
-LOWEST, HIGHEST = 0.1, 2.0
+LOWEST, HIGHEST = ALPHA_RANGE
 TOLERANCE = 1e-7  # of alpha and the angle
-TIES, TOTAL, LAW = 4, 5, 6  # after the law: largest weight of equal data, and of all
+TIES, TOTAL, ESTIMATE_SIZE = 4, 5, 6  # after the estimate: largest weight of equal data, and of all
 P05, P25, P50, P75, P95 = 0.05, 0.25, 0.5, 0.75, 0.95
 
 
@@ -37,7 +38,7 @@ def _surface(surfaces, k, alpha, angle):
 
 @scalar
 def _excess(alpha, angle, log_ratio, surfaces):
-    """How far the ratio of ranges exceeds that of a law: rises with alpha."""
+    """How far the ratio of ranges exceeds that of a distribution: rises with alpha."""
     return log_ratio * alpha - _surface(surfaces, 0, alpha, angle)
 
 
@@ -66,7 +67,7 @@ def _alpha_of(angle, log_ratio, surfaces):
 
 @scalar
 def _angle_of(skew, log_ratio, surfaces):
-    """Angle in [0, pi/2] of the law that comes nearest to a skewness >= 0, and alpha there."""
+    """Return the angle in [0, pi/2] that comes nearest to a skewness >= 0, and alpha there."""
     low, high = 0.0, 0.5 * math.pi
     at_low, at_high = _alpha_of(low, log_ratio, surfaces), _alpha_of(high, log_ratio, surfaces)
     below = _surface(surfaces, 1, at_low, low) - skew
@@ -91,7 +92,7 @@ def _angle_of(skew, log_ratio, surfaces):
 
 @scalar
 def quartiles_of(alpha, beta, surfaces):
-    """Median and quartile range of the standard S0 law."""
+    """Return the median and the quartile range of the standard distribution in S0."""
     angle = math.asin(min(abs(beta), 1.0))
     width = math.exp(_surface(surfaces, 2, alpha, angle) / alpha)
     sign = -1.0 if beta < 0.0 else 1.0
@@ -148,12 +149,12 @@ def quantile(x, weights, start, stop, total, p):
 def estimate_within(low, q05, q25, q50, q75, q95, high, surfaces):
     """Return `estimate`, with bad data flagged in the alpha slot: +inf if data are not finite, -inf
     if their range overflows float64, NaN if the quartiles are equal."""
-    law = estimate(q05, q25, q50, q75, q95, surfaces)
+    result = estimate(q05, q25, q50, q75, q95, surfaces)
     if not (-np.inf < low and high < np.inf):
-        return np.inf, law[1], law[2], law[3]
+        return np.inf, result[1], result[2], result[3]
     if not high - low < np.inf:
-        return -np.inf, law[1], law[2], law[3]
-    return law
+        return -np.inf, result[1], result[2], result[3]
+    return result
 
 
 @scalar

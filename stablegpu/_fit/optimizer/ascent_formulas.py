@@ -91,9 +91,9 @@ def begin(m, alpha, beta, loc, log_scale, lowest_alpha, free, reach):
     """Start from a point in S0; alpha stays above `lowest_alpha`. `free` has a bit for every
     parameter that may move, and another, `LOC_IN_S1`, where `loc` is that of S1.
 
-    `reach`, `reach_of` the data over the unit, is where the scale of a normal law starts at least:
-    far below, one outlier is so unlikely that nothing else counts, and its products of scores tell
-    nothing of the curvature.
+    `reach`, `reach_of` the data over the unit, is where the scale of a normal distribution starts
+    at least: far below, one outlier is so unlikely that nothing else counts, and its products of
+    scores tell nothing of the curvature.
     """
     for k in range(STATE):
         m[k] = 0.0

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from hetero.jit import scalar_internal
+from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
 
 SMALLEST_LOG_SCALE = math.log(1e-8)  # over the unit, McCulloch's scale: no spike on equal data
 MARGIN = 1e-9  # free parameters stay this far from their bounds, where derivatives are one-sided
@@ -55,13 +56,15 @@ def lower_bound(m, k):
     """Lower bound of parameter k of the fit."""
     if k == 3:
         return SMALLEST_LOG_SCALE
-    return m[LOWEST_ALPHA] if k == 0 else (MARGIN - 1.0 if k == 1 else -np.inf)
+    return m[LOWEST_ALPHA] if k == 0 else (BETA_RANGE[0] + MARGIN if k == 1 else -np.inf)
 
 
 @scalar_internal
 def upper_bound(k):
     """Upper bound of parameter k of the fit."""
-    return 2.0 - MARGIN if k == 0 else (1.0 - MARGIN if k == 1 else np.inf)
+    if k == 0:
+        return ALPHA_RANGE[1] - MARGIN
+    return BETA_RANGE[1] - MARGIN if k == 1 else np.inf
 
 
 @scalar_internal

@@ -13,8 +13,8 @@ for an ascent to start there: so much for each observation, and so much in all. 
 rough, by 0.02 to 0.05 for an observation."""
 
 MANY = 15
-"""Observations from which on a peak near a law that was reached is its own: of fewer any may have
-a maximum beside it."""
+"""Observations from which on a peak near a distribution that was reached is its own: of fewer any
+may have a maximum beside it."""
 
 NEARBY = 2.0
 """Scales between two locations that belong to one peak."""
@@ -36,7 +36,7 @@ def table() -> np.ndarray:
     slopes[..., :-1] = np.diff(values) / np.diff(knots)
     alphas, betas = np.repeat(of.ALPHAS, len(of.BETAS)), np.tile(of.BETAS, len(of.ALPHAS))
     betas[alphas == 2.0] = 0.0
-    pairs = np.stack([values, slopes], axis=-1).reshape(of.LAWS, -1)
+    pairs = np.stack([values, slopes], axis=-1).reshape(of.DISTRIBUTIONS, -1)
     return np.concatenate([alphas[:, None], betas[:, None], positions, pairs], axis=1).ravel()
 
 
@@ -66,7 +66,7 @@ def worth_while(
     """Return the sets that need another ascent, and its starts (rows of `START` numbers).
 
     `peaks` are those of the profiles, `states` the final ones of the ascents so far: a peak that
-    belongs to a law that was reached is not climbed again, nor one that is much lower.
+    belongs to a distribution that was reached is not climbed again, nor one that is much lower.
     """
     from stablegpu._fit.optimizer.state import IN_S1, VALUE, X
     from stablegpu._fit.second_starts.formulas import ALPHA, ALPHAS, LOC, LOGLIK, SCALE, START

@@ -1,11 +1,12 @@
 """A rough profile of the likelihood over alpha: where else an ascent should start. Both targets.
 
 McCulloch's estimate is the start of every ascent, but data in clusters, small samples of heavy
-tails and the like have maxima elsewhere. Here laws of a few alpha and beta (`profile.npz`) are laid
-on a sample in many ways: the mode on the densest eighth, quarter and half of the data and on all of
-them, with scales that match quantiles of the distance from there. The log-likelihood of at most
-`POINTS` order statistics comes from tables of log pdf, without an exponential or a logarithm. Its
-maximum for each alpha is the profile, one for each beta; each of its peaks is a start.
+tails and the like have maxima elsewhere. Here distributions of a few alpha and beta (`profile.npz`)
+are laid on a sample in many ways: the mode on the densest eighth, quarter and half of the data and
+on all of them, with scales that match quantiles of the distance from there. The log-likelihood of
+at most `POINTS` order statistics comes from tables of log pdf, without an exponential or a
+logarithm. Its maximum for each alpha is the profile, one for each beta; each of its peaks is a
+start.
 """
 
 import math
@@ -25,19 +26,19 @@ KNOTS = 2 * (HIGHEST - LOWEST)
 POINTS = 128
 STARTS = 6
 
-LAWS = len(ALPHAS) * len(BETAS)
+DISTRIBUTIONS = len(ALPHAS) * len(BETAS)
 SPOTS, SPOT = len(WINDOWS) * len(BETAS), 1 + len(FRACTIONS)
-WAYS = len(WINDOWS) * len(FRACTIONS)  # of laying a law on the data
-CANDIDATES = LAWS * WAYS
+WAYS = len(WINDOWS) * len(FRACTIONS)  # of laying a distribution on the data
+CANDIDATES = DISTRIBUTIONS * WAYS
 
-# The table of a law: its parameters, mode and quantiles of the distance from there; then for each
-# side of zeta a value and a slope at every knot.
+# The table of a distribution: its parameters, mode and quantiles of the distance from there; then
+# for each side of zeta a value and a slope at every knot.
 OF_ALPHA, OF_BETA, MODE, DISTANCES = 0, 1, 2, 3
 VALUES = DISTANCES + len(FRACTIONS)
-LAW = VALUES + 4 * KNOTS
+DISTRIBUTION_SIZE = VALUES + 4 * KNOTS
 
 LOGLIK, ALPHA, BETA, LOC, SCALE = range(5)
-START = 5  # numbers of a start: log-likelihood an observation, then a law of S0
+START = 5  # numbers of a start: log-likelihood an observation, then a distribution in S0
 PEAKS = STARTS * START
 
 _FIRST_KNOT = (1023 + LOWEST) << 1  # exponent and first bit of the significand
@@ -70,7 +71,7 @@ def gather(x, weights, first, last, sample, lane, lanes):
 
 @scalar_internal
 def find_spot(spot, sample, size, spots):
-    """Set a location for the mode of a law, and the distances that hold shares of the data.
+    """Set a location for the mode, and the distances that hold shares of the data.
 
     It is the end, middle or start of the shortest interval that holds the window's
     share of the data, where beta is negative, 0 or positive.
@@ -99,54 +100,60 @@ def find_spot(spot, sample, size, spots):
 
 
 @scalar_internal
-def log_pdf_of(y, table, law):
-    """log pdf of a standard law at y from zeta; between knots it is linear, beyond them a power."""
+def log_pdf_of(y, table, distribution):
+    """Return log pdf at a distance y from zeta; it is linear between knots, beyond them a power."""
     size = abs(y)
     knot = (signed_bits_of(size) >> 51) - _FIRST_KNOT
     inside = min(max(knot, 0), KNOTS - 1)
-    index = law * LAW + VALUES + 2 * (inside if y >= 0.0 else KNOTS + inside)
+    index = distribution * DISTRIBUTION_SIZE + VALUES + 2 * (inside if y >= 0.0 else KNOTS + inside)
     off = size - float_of_signed((inside + _FIRST_KNOT) << 51) if inside == knot else 0.0
     beyond = max(knot - inside, 0) * _PER_KNOT
-    return table[index] + table[index + 1] * off - (1.0 + table[law * LAW]) * beyond
+    return (
+        table[index]
+        + table[index + 1] * off
+        - (1.0 + table[distribution * DISTRIBUTION_SIZE]) * beyond
+    )
 
 
 @scalar_internal
 def laid(candidate, spots, table):
-    """Law, location of zeta and scale of a candidate."""
-    law, way = candidate // WAYS, candidate % WAYS
+    """Distribution, location of zeta and scale of a candidate."""
+    distribution, way = candidate // WAYS, candidate % WAYS
     window, fraction = way // len(FRACTIONS), way % len(FRACTIONS)
-    spot = (window * len(BETAS) + law % len(BETAS)) * SPOT
-    scale = spots[spot + 1 + fraction] / table[law * LAW + DISTANCES + fraction]
-    return law, spots[spot] - scale * table[law * LAW + MODE], scale
+    spot = (window * len(BETAS) + distribution % len(BETAS)) * SPOT
+    scale = (
+        spots[spot + 1 + fraction] / table[distribution * DISTRIBUTION_SIZE + DISTANCES + fraction]
+    )
+    return distribution, spots[spot] - scale * table[distribution * DISTRIBUTION_SIZE + MODE], scale
 
 
 @scalar_internal
 def score(candidate, sample, size, spots, table, first_row, last_row, kind):
     """The log-likelihood of a candidate for an observation of the sample.
 
-    Of the laws those of alphas number `first_row` to `last_row` are looked at, and of beta number
-    `kind` if that is not negative.
+    Of the distributions those of alphas number `first_row` to `last_row` are looked at, and of beta
+    number `kind` if that is not negative.
     """
     row = candidate // WAYS // len(BETAS)
     other = candidate // WAYS % len(BETAS)
     fits = first_row <= row <= last_row
-    if row == len(ALPHAS) - 1:  # the normal law has no beta
+    if row == len(ALPHAS) - 1:  # the normal distribution has no beta
         fits = fits and other == 1
     elif kind >= 0:
         fits = fits and other == kind
-    law, loc, scale = laid(candidate, spots, table)
+    distribution, loc, scale = laid(candidate, spots, table)
     if not (fits and 0.0 < scale < np.inf):
         return -np.inf
     total = 0.0
     for k in range(size):
-        total += log_pdf_of((sample[k] - loc) / scale, table, law)
+        total += log_pdf_of((sample[k] - loc) / scale, table, distribution)
     return total / size - math.log(scale)
 
 
 @scalar_internal
 def find_peaks(scores, spots, table, starts):
-    """The peaks of the profile, the highest first: `STARTS` times a log-likelihood and a law of
-    S0; -inf where there are no more."""
+    """The peaks of the profile, the highest first: `STARTS` times a log-likelihood and a
+    distribution of S0; -inf where there are no more."""
     for n in range(STARTS):
         starts[START * n + LOGLIK] = -np.inf
     before, current, best = -np.inf, -np.inf, 0
@@ -165,8 +172,11 @@ def find_peaks(scores, spots, table, starts):
                 for j in range(START):
                     starts[n + j] = starts[n - START + j]
                 n -= START
-            law, loc, scale = laid(best, spots, table)
-            alpha, beta = table[law * LAW], table[law * LAW + OF_BETA]
+            distribution, loc, scale = laid(best, spots, table)
+            alpha, beta = (
+                table[distribution * DISTRIBUTION_SIZE],
+                table[distribution * DISTRIBUTION_SIZE + OF_BETA],
+            )
             starts[n + LOGLIK], starts[n + ALPHA], starts[n + BETA] = current, alpha, beta
             starts[n + LOC] = loc + beta * tan_half_pi(alpha) * scale
             starts[n + SCALE] = scale

@@ -53,7 +53,7 @@ __all__ += ["__version__"]
 
 redirect_modules(
     {
-        "rode.functionals": "rode.process",
+        "rode.functionals": "rode._solver.path_sums",
         "rode.montecarlo": "rode.solving",
         "rode.ornstein": "rode.paths",
         "rode.schemes": "rode._solver.schemes",

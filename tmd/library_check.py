@@ -12,12 +12,13 @@ from fractions import Fraction
 import numpy as np
 
 from hetero import validation
+from hetero.notebook import html_table
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
 from tmd.functions import load_function
 from tmd.functions.function import Ball, Function, working_precision
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LibraryScore:
     """Results of one library on some arguments.
 
@@ -32,6 +33,14 @@ class LibraryScore:
     library: str
     tried: int
     wrong: list[tuple[float, float, float]]
+
+    def __repr__(self) -> str:
+        return f"LibraryScore({self.library}: {len(self.wrong)} of {self.tried} wrong)"
+
+    def _repr_html_(self) -> str:
+        title = f"{self.library}: {len(self.wrong)} of {self.tried} wrong"
+        rows = [(x.hex(), returned.hex(), y.hex()) for x, returned, y in self.wrong[:20]]
+        return html_table(title, rows, ("argument", "returned", "correct"))
 
 
 def round_correctly(f: Function, x: float) -> float:

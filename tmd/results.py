@@ -202,7 +202,7 @@ class Result:
 
     @property
     def success(self) -> bool:
-        """Whether every argument is decided, as `status` says."""
+        """True if every argument is decided, as `status` says."""
         return not self.undecided
 
     @property

@@ -33,6 +33,9 @@ def test_a_wrong_function_is_detected(monkeypatch):
     x, returned, y = scores[1].wrong[0]
     assert Fraction(returned) > Fraction(y)
     assert x == 0.5
+    assert repr(scores[1]) == "LibraryScore(one ulp off: 3 of 3 wrong)"
+    assert scores[1]._repr_html_().count("<tr>") == 4
+    assert repr(load_function("sin")) == "Function('sin')"
 
 
 def test_overflow_underflow_and_ties():

@@ -13,7 +13,7 @@ Ball: TypeAlias = Any
 """A `flint.arb`: a midpoint and a radius. python-flint has no annotations."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Function:
     """A function f, described for a search.
 
@@ -44,6 +44,9 @@ class Function:
     trivial_near_zero: tuple[float, int] = (0.0, 0)
     symmetry: str = ""
     below_one: bool = False
+
+    def __repr__(self) -> str:
+        return f"Function({self.name!r})"
 
     def coefficients(self, x: Ball, count: int) -> list[Ball]:
         """Return f^(k)(x)/k! for k < count as balls, at the working precision of flint.ctx."""

@@ -10,6 +10,8 @@ from rode.study.normality.formulas import BINS, LAGS, ORDERS, SUMS, bin_of
 
 
 def _make_count():
+    """Make the kernel that counts numbers and adds up their products."""
+
     @kernel
     def count_numbers(x, y, counts, sums):
         """Add to `counts` and fill column t of `sums` with those of thread t."""

@@ -40,28 +40,30 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
 
 
 def normals(device, dtype, method, size, limits, peers) -> Measurement:
+    """Measure normal numbers by a method."""
     width = np.dtype(dtype).itemsize
     count = size // (width // 4)
     out = _empty(device, count, dtype)
     timing = hetero.benchmark(
         lambda: rode.normal(method=method, rng=1, out=out, device=device), device=device
     )
-    seen = dict(peers)
+    compared = dict(peers)
     if dtype == "float32" and method in PUBLISHED:
-        seen["Riesinger 2017, K40m"] = PUBLISHED[method] / 1e9
+        compared["Riesinger 2017, K40m"] = PUBLISHED[method] / 1e9
     return Measurement(
         f"normal numbers, {method}, {dtype}, {count:,}",
         timing.rate(count) / 1e9,
         "G/s",
         limits.copy / width / 1e9,
         "writing at the copy bandwidth",
-        seen,
+        compared,
         "Philox with ten rounds, to the device's memory; transfers out",
         timing.as_dict(),
     )
 
 
 def path(device, dtype, kind, method, size, limits) -> Measurement:
+    """Measure one path with its noise drawn."""
     width = np.dtype(dtype).itemsize
     count = size // (width // 4)
     out = _empty(device, count, dtype)
@@ -86,6 +88,7 @@ def path(device, dtype, kind, method, size, limits) -> Measurement:
 
 
 def given_noise(device, method, size, limits) -> Measurement:
+    """Measure one path of given noise."""
     noise, out = _empty(device, size, "float32"), _empty(device, size, "float32")
     rode.normal(out=noise, rng=1, device=device)
     timing = hetero.benchmark(
@@ -113,6 +116,7 @@ def given_noise(device, method, size, limits) -> Measurement:
 
 
 def many_paths(device, kind, size, power, limits) -> Measurement:
+    """Measure many paths."""
     paths = 1 << (6 if size < 1 << 20 else power)
     out = _empty(device, size, "float32").reshape((paths, size // paths))
     timing = hetero.benchmark(
@@ -136,7 +140,7 @@ def many_paths(device, kind, size, power, limits) -> Measurement:
 
 
 def averaging(device, dtype, size, steps, limits) -> Measurement:
-    """The kernel that makes single and double averages; its reads count."""
+    """Measure the kernel of single and double averages; the bytes that it reads count."""
     from hetero.jit import loops_for
 
     width = np.dtype(dtype).itemsize
@@ -159,7 +163,7 @@ def averaging(device, dtype, size, steps, limits) -> Measurement:
 
 
 def fused(device, quick) -> list[Measurement]:
-    """Fine steps a second of whole runs: words, normals, process, sums, coarse steps, peaks."""
+    """Measure fine steps of whole runs: words, normals, process, sums, coarse steps, peaks."""
     gpu, figures = device.kind == "cuda", []
     problem = rode.kanai_tajimi(outputs=("acceleration",))
     many = 1 << (8 if quick else 20 if gpu else 12)
@@ -203,7 +207,7 @@ def fused(device, quick) -> list[Measurement]:
 
 
 def exact(device, quick) -> list[Measurement]:
-    """The case of (Riesinger 2017) for the 3-RODE-Taylor scheme: 2^9 s, h = 2^-5, 4096 paths."""
+    """Measure the 3-RODE-Taylor case of (Riesinger 2017): 2^9 s, h = 2^-5, 4096 paths."""
     problem, figures = rode.kanai_tajimi(outputs=("acceleration",)), []
     for reduction in ("peaks", "moments"):
         settings = {"t_span": (0, 4 if quick else 512), "h": 2.0**-5, "paths": 4096, "rng": 1}
@@ -254,12 +258,12 @@ def _peers(device, dtype, size) -> dict[str, float]:
     cupy = _cupy()
     if cupy is None:
         return {}
-    count, found = size // (np.dtype(dtype).itemsize // 4), {}
+    count, rates = size // (np.dtype(dtype).itemsize // 4), {}
     out = cupy.empty(count, dtype)
     for name, bits in (("XORWOW", cupy.random.XORWOW), ("Philox", cupy.random.Philox4x3210)):
         generator = cupy.random.Generator(bits(1))
         timing = hetero.benchmark(
             lambda g=generator: g.standard_normal(dtype=dtype, out=out), device=device
         )
-        found[f"cuRAND {name}"] = timing.rate(count) / 1e9
-    return found
+        rates[f"cuRAND {name}"] = timing.rate(count) / 1e9
+    return rates

@@ -1,11 +1,11 @@
-"""The law of the ground's acceleration in an earthquake, by Monte Carlo over random paths.
+"""Distribution of the ground's acceleration in an earthquake, by Monte Carlo over paths.
 
     python examples/rode_earthquakes.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
-Kanai and Tajimi's model of the ground, driven by an Ornstein-Uhlenbeck process. The script draws
-the mean and variance of the acceleration over 65 to 70 s for growing numbers of paths, by two
-schemes, with the variance that each must have, and the law of the largest acceleration of an
-earthquake.
+The ground follows the model of Kanai and Tajimi, driven by an Ornstein-Uhlenbeck process. The
+script prints and draws the mean and the variance of the acceleration from 65 to 70 s for growing
+numbers of paths, by two schemes, with the variance that each scheme must have, and the distribution
+of the largest acceleration of an earthquake.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Motion:
     peaks: np.ndarray
 
 
-def motion(method: str, device, quick: bool) -> Motion:
-    """2^12 paths of 70 s (quick: 2^8 of 10 s), saved every 2^-5 s; the last 5 s are kept."""
+def simulate(method: str, device: hetero.Device | str | None, quick: bool) -> Motion:
+    """Return the last 5 s of 2^12 paths of 70 s (quick: 2^8 of 10 s), saved every 2^-5 s."""
     h, delta, _ = SCHEMES[method]
     end, paths = (10.0, 1 << 8) if quick else (70.0, 1 << 12)
-    found = rode.solve(
+    result = rode.solve(
         rode.kanai_tajimi(outputs=("acceleration",), start_process=0.0),
         method,
         t_span=(0.0, end),
@@ -63,49 +63,52 @@ def motion(method: str, device, quick: bool) -> Motion:
         dtype=np.float32,
         device=device,
     )
-    late = found.t >= end - 5.0
-    return Motion(found.t[late], found.paths[late, 0].astype(float), found.peaks[0].astype(float))
+    late = result.t >= end - 5.0
+    accelerations, peaks = result.paths[late, 0], result.peaks[0]
+    return Motion(result.t[late], accelerations.astype(float), peaks.astype(float))
 
 
-def statistics(seen: Motion, paths: int) -> tuple[float, float]:
-    """Mean and variance of the first `paths` paths, averaged over the time window."""
-    part = seen.paths[:, :paths]
+def statistics(motion: Motion, paths: int) -> tuple[float, float]:
+    """Return mean and variance of the first `paths` paths, averaged over the time window."""
+    part = motion.paths[:, :paths]
     return float(part.mean(axis=1).mean()), float(part.var(axis=1, ddof=1).mean())
 
 
-def powers(seen: Motion) -> list[int]:
-    return [2**k for k in range(6, 13) if 2**k <= seen.paths.shape[1]]
+def path_counts(motion: Motion) -> list[int]:
+    """Return the numbers of paths for which statistics are shown."""
+    return [2**k for k in range(6, 13) if 2**k <= motion.paths.shape[1]]
 
 
-def report(motions: dict[str, Motion]) -> Table:
+def make_table(motions: dict[str, Motion]) -> Table:
+    """Return means and variances for growing numbers of paths, and what they tend to."""
     table = Table(
         "paths", title="Acceleration of the ground, averages over 5 s", title_justify="left"
     )
     for method in motions:
         table.add_column(f"E, {method}", justify="right")
         table.add_column(f"V, {method}", justify="right")
-    for paths in powers(next(iter(motions.values()))):
-        cells = (statistics(seen, paths) for seen in motions.values())
+    for paths in path_counts(next(iter(motions.values()))):
+        cells = (statistics(motion, paths) for motion in motions.values())
         table.add_row(str(paths), *(f"{value:.3f}" for pair in cells for value in pair))
-    table.add_row("law", *(c for m in motions for c in ("0", f"{SCHEMES[m][2]:.3f}")))
+    table.add_row("exact", *(c for m in motions for c in ("0", f"{SCHEMES[m][2]:.3f}")))
     return table
 
 
 def draw(motions: dict[str, Motion], path: Path) -> Path:
-    """Mean and variance in time for few and many paths; the histogram of the peaks."""
+    """Draw mean and variance in time for few and many paths, and the histogram of the peaks."""
     figure = matplotlib.figure.Figure(figsize=(12, 4.6), dpi=150, layout="constrained")
     mean, variance, peak = figure.subplots(1, 3)
-    for method, seen in motions.items():
-        counts = powers(seen)
+    for method, motion in motions.items():
+        counts = path_counts(motion)
         for paths, shade in ((counts[0], 0.35), (counts[-1], 1.0)):
-            part = seen.paths[:, :paths]
+            part = motion.paths[:, :paths]
             label = f"{method}, {paths} paths"
             style = {"color": COLOURS[method], "alpha": shade, "label": label, "linewidth": 1}
-            mean.plot(seen.t, part.mean(axis=1), **style)
-            variance.plot(seen.t, part.var(axis=1, ddof=1), **style)
+            mean.plot(motion.t, part.mean(axis=1), **style)
+            variance.plot(motion.t, part.var(axis=1, ddof=1), **style)
         variance.axhline(SCHEMES[method][2], color=COLOURS[method], linestyle=":")
         peak.hist(
-            seen.peaks, 40, density=True, histtype="step", color=COLOURS[method], label=method
+            motion.peaks, 40, density=True, histtype="step", color=COLOURS[method], label=method
         )
     variance.axhline(TRUE_VARIANCE, color="black", linewidth=1, label="exact")
     mean.set(xlabel="t (s)", ylabel="E(u'') (m/s²)")
@@ -122,25 +125,26 @@ def draw(motions: dict[str, Motion], path: Path) -> Path:
 
 
 def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
-    """The figure of this domain, drawn once, with values from `device`."""
-    motions = {method: motion(method, device, quick) for method in SCHEMES}
+    """Draw the figure of this package with values from `device`."""
+    motions = {method: simulate(method, device, quick) for method in SCHEMES}
     caption = (
         "Mean and variance of the ground's acceleration over the paths, by two schemes, with the "
-        "stationary variances of the schemes (dotted) and the exact one (black); and the law of "
-        "the largest acceleration of a path, as seen at the scheme's own steps: between steps of "
-        "2⁻⁵ s some of it is missed."
+        "stationary variances of the schemes (dotted) and the exact one (black); and "
+        "the distribution of the largest acceleration of a path at the scheme's own steps: steps "
+        "of 2⁻⁵ s miss a part of it."
     )
     path = draw(motions, out / "rode_earthquakes.png")
     return [Figure("The ground in an earthquake", caption, path)]
 
 
 def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
-    """Normal numbers, fine steps and exact sampling on `device`, each measured and checked."""
+    """Measure and check normal numbers and fine steps on `device`."""
     with device.active():
         return [_normals_row(device, quick), _steps_row(device, quick)]
 
 
 def _normals_row(device: hetero.Device, quick: bool) -> Row:
+    """Measure normal numbers and check their variance."""
     on_cpu = device.kind == "cpu"
     size = 1 << ((18 if quick else 22) if on_cpu else (24 if quick else 28))
     out = np.empty(size, np.float32)
@@ -166,21 +170,21 @@ def _normals_row(device: hetero.Device, quick: bool) -> Row:
 
 
 def _steps_row(device: hetero.Device, quick: bool) -> Row:
-    """Fused fine steps of the averaged Heun scheme; its variance is known exactly."""
+    """Measure fused fine steps of the averaged Heun scheme, whose variance is known exactly."""
     paths = 1 << ((10 if quick else 12) if device.kind == "cpu" else 17)
     settings = {"t_span": (0.0, 8.0), "h": 2.0**-5, "delta": 2.0**-9, "paths": paths, "rng": 2}
     settings |= {"reduction": "moments", "save_every": 256, "dtype": np.float32, "device": device}
     problem = rode.kanai_tajimi(outputs=("acceleration",))
-    found = rode.solve(problem, "averaged-heun", **settings)
+    result = rode.solve(problem, "averaged-heun", **settings)
     timing = hetero.benchmark(
         lambda: rode.solve(problem, "averaged-heun", **settings), repeats=5, device=device
     )
-    variance, expected = float(found.variance[-1, 0]), 15.73164015590
+    variance, expected = float(result.variance[-1, 0]), 15.73164015590
     score = (variance / expected - 1.0) / math.sqrt(2.0 / paths)
     return Row(
         job=f"{paths:,} earthquakes of 8 s, h = 2⁻⁵ s, 16 fine steps each",
         device=str(device),
-        rate=timing.rate(found.work.fine_steps) / 1e6,
+        rate=timing.rate(result.work.fine_steps) / 1e6,
         unit="Msteps/s",
         fraction_of_limit=None,
         limit="",
@@ -190,11 +194,12 @@ def _steps_row(device: hetero.Device, quick: bool) -> Row:
 
 
 def main() -> int:
+    """Print the table, write the figure and return the exit code."""
     options = parse_arguments(__doc__.splitlines()[0], "out/rode_earthquakes")
     device = None if options.device == "auto" else options.device
-    motions = {method: motion(method, device, options.quick) for method in SCHEMES}
+    motions = {method: simulate(method, device, options.quick) for method in SCHEMES}
     console = Console(width=None if sys.stdout.isatty() else 120)  # a log has no width of its own
-    console.print(report(motions))
+    console.print(make_table(motions))
     console.print(f"Figure: {draw(motions, options.out / 'rode_earthquakes.png')}")
     return 0
 

@@ -41,12 +41,12 @@ import time
 start = time.perf_counter()
 import stablegpu
 imported = time.perf_counter()
-law = stablegpu.stable(1.5, 0.5, device={device!r})
-law.pdf(0.0)
+distribution = stablegpu.stable(1.5, 0.5, device={device!r})
+distribution.pdf(0.0)
 first = time.perf_counter()
-law.pdf(0.0)
+distribution.pdf(0.0)
 second = time.perf_counter()
-law.rvs(10)
+distribution.rvs(10)
 drawn = time.perf_counter()
 print(imported - start, first - imported, second - first, drawn - second)
 """
@@ -82,19 +82,19 @@ def first_calls(device: hetero.Device, quick: bool) -> list[Measurement]:
 
 
 def thousand_points(device, alpha, beta) -> Measurement:
-    """A law that has not been seen before: what is prepared for it counts."""
+    """A distribution that has not been seen before: what is prepared for it counts."""
     from stablegpu._density.nodes import evaluate as nodes_evaluate
 
     x = np.linspace(-10, 10, 1000)
-    law = stablegpu.stable(alpha, beta, device=device)
+    distribution = stablegpu.stable(alpha, beta, device=device)
 
     def evaluate():
         nodes_evaluate.nodes_of.cache_clear()
-        law.pdf_cdf(x)
+        distribution.pdf_cdf(x)
 
     timing = hetero.benchmark(evaluate, device=device)
     return Measurement(
-        f"pdf and cdf of 1000 points of a new law, alpha {alpha}, beta {beta}",
+        f"pdf and cdf of 1000 points of a new distribution, alpha {alpha}, beta {beta}",
         timing.median * 1e3,
         "ms",
         note="NumPy in, NumPy out: transfers in",
@@ -109,14 +109,14 @@ def throughput(device, alpha, beta, limits, quick, evaluator) -> Measurement:
         "nodes": 2_000_000 if device.kind == "cpu" else 50_000_000,
         "polynomials": 10_000_000 if device.kind == "cpu" else 1_000_000_000,
     }[evaluator] // (100 if quick else 1)
-    law = stablegpu.stable(alpha, beta, device=device, evaluator=evaluator)
+    distribution = stablegpu.stable(alpha, beta, device=device, evaluator=evaluator)
     host = np.random.default_rng(1).uniform(-20, 20, size)
     x, out = host, (np.empty(size), np.empty(size))
     if device.kind == "cuda":
         from hetero.cuda.driver import cuda
 
         x, out = cuda.to_device(host), (cuda.device_array(size), cuda.device_array(size))
-    timing = hetero.benchmark(lambda: law.pdf_cdf(x, out=out), device=device)
+    timing = hetero.benchmark(lambda: distribution.pdf_cdf(x, out=out), device=device)
     peers = {}
     if device.kind == "cpu" and not quick and evaluator == "quadrature":
         from scipy import stats
@@ -188,14 +188,14 @@ def parameters_by_point(device, quick) -> Measurement:
 def quantiles(device, alpha, beta, quick) -> Measurement:
     """By polynomials; SciPy in the same run on the CPU."""
     size = (2_000_000 if device.kind == "cpu" else 200_000_000) // (100 if quick else 1)
-    law = stablegpu.stable(alpha, beta, device=device).plan()
+    distribution = stablegpu.stable(alpha, beta, device=device).plan()
     host = np.random.default_rng(2).uniform(0.0, 1.0, size)
     p, out = host, np.empty(size)
     if device.kind == "cuda":
         from hetero.cuda.driver import cuda
 
         p, out = cuda.to_device(host), cuda.device_array(size)
-    timing = hetero.benchmark(lambda: law.ppf(p, out=out), device=device)
+    timing = hetero.benchmark(lambda: distribution.ppf(p, out=out), device=device)
     peers = {}
     if device.kind == "cpu" and not quick:
         from scipy import stats
@@ -214,14 +214,14 @@ def quantiles(device, alpha, beta, quick) -> Measurement:
 
 def samples(device, alpha, beta, limits, quick, dtype) -> Measurement:
     size = 10_000 if quick else (4_000_000 if device.kind == "cpu" else 200_000_000)
-    law = stablegpu.stable(alpha, beta, device=device)
+    distribution = stablegpu.stable(alpha, beta, device=device)
     if device.kind == "cpu":
         out = np.empty(size, dtype)
     else:
         from hetero.cuda.driver import cuda
 
         out = cuda.device_array(size, dtype)
-    timing = hetero.benchmark(lambda: law.rvs(out=out, random_state=1), device=device)
+    timing = hetero.benchmark(lambda: distribution.rvs(out=out, rng=1), device=device)
     peers = {}
     if device.kind == "cpu" and not quick:
         from scipy import stats
@@ -253,13 +253,13 @@ def no_host_copy() -> Measurement:
         return Measurement(
             "host copies for a CuPy array", float("nan"), "copies", note="no CuPy or PyTorch"
         )
-    law = stablegpu.stable(1.5, 0.5)
+    distribution = stablegpu.stable(1.5, 0.5)
     x = cupy.linspace(-5, 5, 100_000)
-    law.pdf(x)
+    distribution.pdf(x)
     with profile(activities=[ProfilerActivity.CUDA]) as seen, hetero.profile() as ours:
-        found = law.pdf(x)
+        result = distribution.pdf(x)
         cupy.cuda.Device().synchronize()
-    assert isinstance(found, cupy.ndarray)
+    assert isinstance(result, cupy.ndarray)
     events = {e.key: e.count for e in seen.key_averages()}
     copies = sum(n for key, n in events.items() if "HtoD" in key or "DtoH" in key)
     kernels = sum(n for key, n in events.items() if "evaluate_" in key)

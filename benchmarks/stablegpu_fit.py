@@ -5,12 +5,14 @@ The last two are no speeds: what a fit reaches is as much a result as how fast.
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 
 import hetero
 import stablegpu
 from benchmarks.measurements import Measurement
-from stablegpu.fit_results import PARAMETERS
+from stablegpu._parameters import PARAMETERS
 
 ALPHAS = (0.3, 0.75, 1.02, 1.5, 1.9)
 LAWS = [(alpha, beta) for alpha in (0.5, 0.8, 1.0, 1.3, 1.5, 1.8) for beta in (0.0, 0.5)]
@@ -36,7 +38,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
 
 def one(device, alpha) -> Measurement:
     """A fit alone, on one core of a CPU."""
-    x = stablegpu.stable(alpha, 0.3, parameterization="S0").rvs(SIZE, random_state=1)
+    x = stablegpu.stable(alpha, 0.3, parameterization="S0").rvs(SIZE, rng=1)
     with hetero.use_threads(1):
         timing = hetero.benchmark(lambda: stablegpu.fit(x, device=device), device=device)
     return Measurement(
@@ -50,14 +52,14 @@ def one(device, alpha) -> Measurement:
 
 
 def many(device, sets) -> list[Measurement]:
-    """Sets of four laws, on the device."""
+    """Sets of four distributions, on the device."""
     shares = [sets // 4] * 3 + [sets - 3 * (sets // 4)]
     data = _empty(device, sets * SIZE)
     first = 0
     for alpha, share in zip((1.5, 0.7, 1.0, 1.8), shares, strict=True):
-        law = stablegpu.stable(alpha, 0.3, parameterization="S0", device=device)
+        distribution = stablegpu.stable(alpha, 0.3, parameterization="S0", device=device)
         last = first + share * SIZE
-        law.rvs(out=data[first:last], random_state=1)
+        distribution.rvs(out=data[first:last], rng=1)
         first = last
     rows, figures = data.reshape((sets, SIZE)), []
     for method in ("ml", "mcculloch", "koutrouvelis"):
@@ -77,8 +79,8 @@ def many(device, sets) -> list[Measurement]:
 
 
 def large(device, size) -> list[Measurement]:
-    law = stablegpu.stable(1.6, 0.3, device=device)
-    x = law.rvs(out=_empty(device, size), random_state=1)
+    distribution = stablegpu.stable(1.6, 0.3, device=device)
+    x = distribution.rvs(out=_empty(device, size), rng=1)
     figures = []
     for method in ("ml", "mcculloch", "koutrouvelis"):
         timing = hetero.benchmark(
@@ -108,42 +110,43 @@ def _empty(device, size):
 # ---- likelihoods -------------------------------------------------------------------------------
 
 
-def laws(count: int) -> list:
-    """Random laws: alpha in (0.2, 2), beta in (-1, 1)."""
+def distributions(count: int) -> list:
+    """Return random distributions: alpha in (0.2, 2), beta in (-1, 1)."""
     rng = np.random.default_rng(7)
     pairs = [(rng.uniform(0.2, 2.0), rng.uniform(-1.0, 1.0)) for _ in range(count)]
     return [stablegpu.stable(*pair, 0.5, 2.0, parameterization="S0") for pair in pairs]
 
 
 def problems(count: int) -> np.ndarray:
-    """A sample of each of the `laws`, a row each."""
-    return np.array([law.rvs(SIZE, random_state=k) for k, law in enumerate(laws(count))])
+    """Draw a sample from each of the `distributions`, a row each."""
+    return np.array([d.rvs(SIZE, rng=k) for k, d in enumerate(distributions(count))])
 
 
 def against_searches(device, count: int, points: int) -> list[Measurement]:
-    """How far the log-likelihood of "ml" is above that of every other way to a law."""
+    """Measure how far the log-likelihood of "ml" is above that of every other method."""
     rows = problems(count)
     options = {"parameterization": "S0", "device": device}
     best = stablegpu.fit(rows, **options)
-    found = {
+    statuses = dict(collections.Counter(best.status.tolist()))
+    logliks = {
         f"contracting grid, {method}": stablegpu.fit(rows, method=method, **options).loglik
         for method in ("grid", "grid2")
     }
     for method in ("mcculloch", "koutrouvelis"):
-        laws = stablegpu.fit(rows, method=method, **options)
-        fixed = {name: getattr(laws, name) for name in PARAMETERS}
-        found[method] = stablegpu.fit(rows, fixed=fixed, **options).loglik
-    name = f"fine grid of {points}^4 laws, 2.5 standard errors to each side"
-    found[name] = _fine_grid(rows, best, points, options)
+        fits = stablegpu.fit(rows, method=method, **options)
+        fixed = {name: getattr(fits, name) for name in PARAMETERS}
+        logliks[method] = stablegpu.fit(rows, fixed=fixed, **options).loglik
+    name = f"fine grid of {points}^4 distributions, 2.5 standard errors to each side"
+    logliks[name] = _fine_grid(rows, best, points, options)
     return [
         Measurement(
             f"least gain of log-likelihood by maximum likelihood over: {name}",
             float(np.nanmin(best.loglik - loglik)),
             "",
             note=f"{count} random samples of {SIZE:,}; mean gain "
-            f"{np.nanmean(best.loglik - loglik):.3g}; statuses {np.bincount(best.status).tolist()}",
+            f"{np.nanmean(best.loglik - loglik):.3g}; statuses {statuses}",
         )
-        for name, loglik in found.items()
+        for name, loglik in logliks.items()
     ]
 
 
@@ -153,17 +156,17 @@ def _fine_grid(rows, best, points: int, options) -> np.ndarray:
     corners = np.stack(np.meshgrid(*[offsets] * 4), axis=-1).reshape(-1, 4)
     least = np.array([0.1, -1.0, -np.inf, 1e-300])
     most = np.array([2.0, 1.0, np.inf, np.inf])
-    found = np.empty(len(rows))
+    logliks = np.empty(len(rows))
     for k, row in enumerate(rows):
         centre = np.array([getattr(best, name)[k] for name in PARAMETERS])
         error = np.array([best.stderr[name][k] for name in PARAMETERS])
         error = np.where(np.isfinite(error), error, 0.02 * np.array([1.0, 1.0, *[centre[3]] * 2]))
-        laws = np.clip(centre + corners * error, least, most)
-        laws[:, 3] = np.maximum(laws[:, 3], 0.05 * centre[3])
-        fixed = {name: laws[:, i] for i, name in enumerate(PARAMETERS)}
-        same = np.broadcast_to(row, (len(laws), SIZE))
-        found[k] = np.nanmax(stablegpu.fit(same, fixed=fixed, **options).loglik)
-    return found
+        distributions = np.clip(centre + corners * error, least, most)
+        distributions[:, 3] = np.maximum(distributions[:, 3], 0.05 * centre[3])
+        fixed = {name: distributions[:, i] for i, name in enumerate(PARAMETERS)}
+        same = np.broadcast_to(row, (len(distributions), SIZE))
+        logliks[k] = np.nanmax(stablegpu.fit(same, fixed=fixed, **options).loglik)
+    return logliks
 
 
 # ---- errors ------------------------------------------------------------------------------------
@@ -171,24 +174,24 @@ def _fine_grid(rows, best, points: int, options) -> np.ndarray:
 
 def against_the_bound(device, alpha, beta, replicas: int, size: int = SIZE) -> list[Measurement]:
     """Variances over the Cramer-Rao bound, and how often 95 % intervals hold the truth."""
-    law = stablegpu.stable(alpha, beta, parameterization="S0")
-    rows = law.rvs((replicas, size), random_state=11)
+    distribution = stablegpu.stable(alpha, beta, parameterization="S0")
+    rows = distribution.rvs((replicas, size), rng=11)
     bound = np.diag(np.linalg.inv(size * stablegpu.fisher_information(alpha, beta)))
     true, figures = dict(zip(PARAMETERS, (alpha, beta, 0.0, 1.0), strict=True)), []
     options = {"parameterization": "S0", "device": device}
     for method in ("ml", "koutrouvelis"):
-        found = stablegpu.fit(rows, method=method, **options)
+        fits = stablegpu.fit(rows, method=method, **options)
         title = f"alpha {alpha}, beta {beta}, {replicas:,} samples of {size:,}, {method}"
-        figures.append(_variances(found, true, bound, title))
+        figures.append(_variances(fits, true, bound, title))
         if method == "ml":
-            figures += _coverages(rows, found, true, title, options)
+            figures += _coverages(rows, fits, true, title, options)
     return figures
 
 
-def _variances(found, true: dict, bound, title: str) -> Measurement:
+def _variances(fits, true: dict, bound, title: str) -> Measurement:
     ratios, notes = {}, {"bias over the bound's root": [], "mean squared error bar over it": []}
     for (name, value), least in zip(true.items(), bound, strict=True):
-        values, error = getattr(found, name), found.stderr[name]
+        values, error = getattr(fits, name), fits.stderr[name]
         ratios[name] = float(values.var() / least)
         notes["bias over the bound's root"].append((values.mean() - value) / np.sqrt(least))
         if np.isfinite(error).any():
@@ -200,19 +203,19 @@ def _variances(found, true: dict, bound, title: str) -> Measurement:
     )
 
 
-def _coverages(rows, found, true: dict, title: str, options) -> list[Measurement]:
+def _coverages(rows, fits, true: dict, title: str, options) -> list[Measurement]:
     """Coverage of Wald's intervals and of those by the profile likelihood.
 
     The profile is evaluated only at the true value: there it must be at most 3.84/2 below its
     maximum.
     """
-    wald, profile, ends = {}, {}, found.interval(0.95)
+    wald, profile, ends = {}, {}, fits.interval(0.95)
     for name, value in true.items():
         low, high = ends[name]
         known = np.isfinite(low)
         wald[name] = float(((low <= value) & (value <= high))[known].mean())
         held = stablegpu.fit(rows, fixed={name: value}, **options)
-        profile[name] = float((2.0 * (found.loglik - held.loglik) < 3.841459).mean())
+        profile[name] = float((2.0 * (fits.loglik - held.loglik) < 3.841459).mean())
     return [
         Measurement(
             f"coverage of 95 % intervals by {kind}, {title}",

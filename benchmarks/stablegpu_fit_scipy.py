@@ -7,22 +7,22 @@ import time
 import hetero
 import stablegpu
 from benchmarks.measurements import Measurement
-from benchmarks.stablegpu_fit import laws
+from benchmarks.stablegpu_fit import distributions
 
 SIZE = 100  # SciPy takes a minute for these
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Every twentieth problem of the suite `fit`, smaller."""
-    chosen = laws(200)
+    chosen = distributions(200)
     return [against_scipy(device, k, chosen[k]) for k in ((0,) if quick else range(0, 200, 20))]
 
 
-def against_scipy(device, seed: int, law) -> Measurement:
+def against_scipy(device, seed: int, distribution) -> Measurement:
     """The gain in log-likelihood by the exact density, and the times of both."""
     from scipy.stats import levy_stable
 
-    x = law.rvs(SIZE, random_state=seed)
+    x = distribution.rvs(SIZE, rng=seed)
     start = time.perf_counter()
     theirs = levy_stable.fit(x)
     seconds = time.perf_counter() - start
@@ -32,7 +32,8 @@ def against_scipy(device, seed: int, law) -> Measurement:
     own_seconds = time.perf_counter() - start
     loglik = stablegpu.stable(*theirs).logpdf(x).sum()
     return Measurement(
-        f"gain of log-likelihood over SciPy's fit, alpha {law.alpha:.3f}, beta {law.beta:.3f}, "
+        f"gain of log-likelihood over SciPy's fit, "
+        f"alpha {distribution.alpha:.3f}, beta {distribution.beta:.3f}, "
         f"{SIZE} observations",
         float(ours.loglik - loglik),
         "",

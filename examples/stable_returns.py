@@ -1,9 +1,10 @@
-"""Stable and normal law of a share's daily returns: which one expects the worst day?
+"""Stable and normal distribution of a share's daily returns: which one expects the worst day?
 
     python examples/stable_returns.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
 The data are the Google share from its first day in August 2004 to the crash of October 2008, which
-come with matplotlib. The script fits both laws, prints how they compare, and draws one figure.
+come with matplotlib. The script fits both
+distributions, prints how they compare, and draws one figure.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ BYTES_PER_POINT = 16
 STABLE_COLOUR, NORMAL_COLOUR, DATA_COLOUR = "#1668b0", "#d1602b", "#c9ced6"
 
 
-# ---- the data and the two laws -----------------------------------------------------------------
+# ---- the data and the two distributions --------------------------------------------------------
 
 
 def google_returns() -> tuple[np.ndarray, np.ndarray]:
@@ -44,15 +45,15 @@ def google_returns() -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Laws:
-    """The returns, and the two laws fitted to them."""
+class Fits:
+    """The returns, and the two distributions fitted to them."""
 
     days: np.ndarray
     returns: np.ndarray
-    fit: stablegpu.fitting.FitResult
+    fit: stablegpu.FitResult
 
     @classmethod
-    def fitted(cls, device=None) -> Laws:
+    def fitted(cls, device=None) -> Fits:
         days, returns = google_returns()
         return cls(days, returns, stablegpu.fit(returns, method="mcculloch", device=device))
 
@@ -72,40 +73,49 @@ class Laws:
         }
 
 
-def quantile(law: stablegpu.Stable, p: float) -> float:
+def quantile(distribution: stablegpu.Stable, p: float) -> float:
     """x with P(X <= x) = p: the root of the distribution function, in the tail that is nearer."""
-    tail, target = (law.cdf, p) if p < 0.5 else (law.sf, 1.0 - p)
+    tail, target = (distribution.cdf, p) if p < 0.5 else (distribution.sf, 1.0 - p)
 
     def miss(x):
         return tail(x) - target
 
-    reach = law.scale
-    while miss(law.loc - reach) * miss(law.loc + reach) > 0.0:
+    reach = distribution.scale
+    while miss(distribution.loc - reach) * miss(distribution.loc + reach) > 0.0:
         reach *= 2.0
-    return optimize.brentq(miss, law.loc - reach, law.loc + reach, xtol=1e-12)
+    return optimize.brentq(miss, distribution.loc - reach, distribution.loc + reach, xtol=1e-12)
 
 
-def quantiles(law: stablegpu.Stable, p: np.ndarray, reach: float, points: int) -> np.ndarray:
+def quantiles(
+    distribution: stablegpu.Stable, p: np.ndarray, reach: float, points: int
+) -> np.ndarray:
     """Many quantiles at once, from a grid of the distribution function over [-reach, reach].
 
     NaN for those outside.
     """
     x = np.linspace(-reach, reach, points)
-    return np.interp(p, law.cdf(x), x, left=np.nan, right=np.nan)
+    return np.interp(p, distribution.cdf(x), x, left=np.nan, right=np.nan)
 
 
 # ---- the report --------------------------------------------------------------------------------
 
 
-def report(laws: Laws) -> list[Table]:
+def report(fits: Fits) -> list[Table]:
     """The comparison as tables for the terminal."""
-    return [_likelihoods(laws), _tail_quantiles(laws), _extreme_days(laws)]
+    return [
+        _likelihoods(fits),
+        _tail_quantiles(fits),
+        _extreme_days(fits),
+    ]
 
 
-def _likelihoods(laws: Laws) -> Table:
-    fit, normal = laws.fit, laws.normal
+def _likelihoods(fits: Fits) -> Table:
+    fit, normal = fits.fit, fits.normal
     table = Table(
-        "law", "parameters", title=f"Fits to {fit.size} daily returns", title_justify="left"
+        "distribution",
+        "parameters",
+        title=f"Fits to {fit.size} daily returns",
+        title_justify="left",
     )
     table.add_column("log-likelihood", justify="right")
     table.add_column("AIC", justify="right")
@@ -116,32 +126,39 @@ def _likelihoods(laws: Laws) -> Table:
         ),
         "normal": (2, f"standard deviation {normal.std():.2%}, mean {normal.mean():.2%}"),
     }
-    for law, (parameters, text) in described.items():
-        loglik = laws.loglik[law]
-        table.add_row(law, text, f"{loglik:,.1f}", f"{2 * parameters - 2 * loglik:,.1f}")
+    for distribution, (parameters, text) in described.items():
+        loglik = fits.loglik[distribution]
+        table.add_row(distribution, text, f"{loglik:,.1f}", f"{2 * parameters - 2 * loglik:,.1f}")
     return table
 
 
-def _tail_quantiles(laws: Laws) -> Table:
+def _tail_quantiles(fits: Fits) -> Table:
     table = Table("quantile", title="Daily log-return at the tails", title_justify="left")
     for name in ("data", "stable", "normal"):
         table.add_column(name, justify="right")
     for p in (0.001, 0.01, 0.99, 0.999):
-        found = np.quantile(laws.returns, p), quantile(laws.stable, p), laws.normal.ppf(p)
-        table.add_row(f"{p:.1%}", *(f"{x:+.1%}" for x in found))
+        values = (
+            np.quantile(fits.returns, p),
+            quantile(fits.stable, p),
+            fits.normal.ppf(p),
+        )
+        table.add_row(f"{p:.1%}", *(f"{x:+.1%}" for x in values))
     return table
 
 
-def _extreme_days(laws: Laws) -> Table:
+def _extreme_days(fits: Fits) -> Table:
     table = Table("day", title="Such a day is expected once in", title_justify="left")
     for name in ("log-return", "data", "stable", "normal"):
         table.add_column(name, justify="right")
-    worst, best = laws.returns.argmin(), laws.returns.argmax()
+    worst, best = fits.returns.argmin(), fits.returns.argmax()
     for name, i, tail in (("worst", worst, "cdf"), ("best", best, "sf")):
-        x = laws.returns[i]
-        seen = 1.0 / laws.fit.size
-        chances = (seen, *(float(getattr(law, tail)(x)) for law in (laws.stable, laws.normal)))
-        table.add_row(f"{name}, {laws.days[i]}", f"{x:+.1%}", *map(waiting_time, chances))
+        x = fits.returns[i]
+        seen = 1.0 / fits.fit.size
+        chances = (
+            seen,
+            *(float(getattr(distribution, tail)(x)) for distribution in (fits.stable, fits.normal)),
+        )
+        table.add_row(f"{name}, {fits.days[i]}", f"{x:+.1%}", *map(waiting_time, chances))
     return table
 
 
@@ -160,13 +177,13 @@ def waiting_time(chance: float) -> str:
 # ---- the figure --------------------------------------------------------------------------------
 
 
-def draw(laws: Laws, path: Path, quick: bool = False) -> Path:
-    """Both laws against the data: density, and quantiles against quantiles."""
+def draw(fits: Fits, path: Path, quick: bool = False) -> Path:
+    """Both distributions against the data: density, and quantiles against quantiles."""
     figure = matplotlib.figure.Figure(figsize=(11, 4.8), dpi=150, layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
     density, against = figure.subplots(1, 2, width_ratios=(1.25, 1))
-    _draw_density(density, laws, 401 if quick else 2001)
-    _draw_quantiles(against, laws, 1001 if quick else 8001)
+    _draw_density(density, fits, 401 if quick else 2001)
+    _draw_quantiles(against, fits, 1001 if quick else 8001)
     for axes in (density, against):
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color="#e7e9ee", linewidth=0.7)
@@ -175,38 +192,38 @@ def draw(laws: Laws, path: Path, quick: bool = False) -> Path:
     return path
 
 
-def _draw_density(axes, laws: Laws, points: int) -> None:
+def _draw_density(axes, fits: Fits, points: int) -> None:
     reach, bin_width = 20.0, 0.5
     x = np.linspace(-reach, reach, points)
     bins = np.arange(-reach, reach + bin_width, bin_width)
-    axes.hist(100 * laws.returns, bins, density=True, color=DATA_COLOUR, label="data")
-    axes.plot(x, laws.normal.pdf(x / 100) / 100, color=NORMAL_COLOUR, linewidth=2, label="normal")
-    axes.plot(x, laws.stable.pdf(x / 100) / 100, color=STABLE_COLOUR, linewidth=2, label="stable")
+    axes.hist(100 * fits.returns, bins, density=True, color=DATA_COLOUR, label="data")
+    axes.plot(x, fits.normal.pdf(x / 100) / 100, color=NORMAL_COLOUR, linewidth=2, label="normal")
+    axes.plot(x, fits.stable.pdf(x / 100) / 100, color=STABLE_COLOUR, linewidth=2, label="stable")
     axes.set(yscale="log", ylim=(3e-4, 0.5), xlim=(-reach, reach))
     axes.set(xlabel="daily log-return (%)", ylabel="density (per % of log-return)")
-    first, last = laws.days[[0, -1]]
+    first, last = fits.days[[0, -1]]
     axes.set_title(f"Google share, {first} to {last}", loc="left", fontweight="bold")
     axes.legend(frameon=False, reverse=True)
 
 
-def _draw_quantiles(axes, laws: Laws, points: int) -> None:
+def _draw_quantiles(axes, fits: Fits, points: int) -> None:
     reach = 21.0
-    sample = np.sort(laws.returns)
+    sample = np.sort(fits.returns)
     p = (np.arange(sample.size) + 0.5) / sample.size
     same = (-reach, reach)
-    axes.plot(same, same, color="#8a919c", linewidth=1, label="law = data")
-    axes.plot(100 * laws.normal.ppf(p), 100 * sample, ".", color=NORMAL_COLOUR, label="normal")
-    found = 100 * quantiles(laws.stable, p, reach / 100, points)
-    axes.plot(found, 100 * sample, ".", color=STABLE_COLOUR, label="stable")
+    axes.plot(same, same, color="#8a919c", linewidth=1, label="distribution = data")
+    axes.plot(100 * fits.normal.ppf(p), 100 * sample, ".", color=NORMAL_COLOUR, label="normal")
+    values = 100 * quantiles(fits.stable, p, reach / 100, points)
+    axes.plot(values, 100 * sample, ".", color=STABLE_COLOUR, label="stable")
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-    axes.set(xlabel="quantile of the law (%)", ylabel="quantile of the data (%)")
+    axes.set(xlabel="quantile of the distribution (%)", ylabel="quantile of the data (%)")
     axes.set_title("Quantiles against quantiles", loc="left", fontweight="bold")
-    outside = int(np.isnan(found).sum())
+    outside = int(np.isnan(values).sum())
     if outside:
         axes.text(
             0.98,
             0.03,
-            f"{outside} points of the stable law\nlie beyond the axes",
+            f"{outside} points of the stable distribution\nlie beyond the axes",
             transform=axes.transAxes,
             horizontalalignment="right",
             color="#5b626d",
@@ -220,16 +237,17 @@ def _draw_quantiles(axes, laws: Laws, points: int) -> None:
 
 def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
     """The figure of this domain, drawn once, with values from `device`."""
-    laws = Laws.fitted(device)
-    first, last = laws.days[[0, -1]]
+    fits = Fits.fitted(device)
+    first, last = fits.days[[0, -1]]
     caption = (
-        f"{laws.fit.size} daily log-returns, {first} to {last}, with a stable law "
-        f"(alpha {laws.fit.alpha:.2f}, by McCulloch's quantiles) and a normal law. The stable law "
+        f"{fits.fit.size} daily log-returns, {first} to {last}, with a stable distribution "
+        f"(alpha {fits.fit.alpha:.2f}, by McCulloch's quantiles) and a normal distribution. "
+        "The stable distribution "
         "follows the narrow centre; its tails are heavier than the sample's, while those of the "
-        "normal law are far too light."
+        "normal distribution are far too light."
     )
-    path = draw(laws, out / "stable_returns.png", quick)
-    return [Figure("The Google share against two laws", caption, path)]
+    path = draw(fits, out / "stable_returns.png", quick)
+    return [Figure("The Google share against two distributions", caption, path)]
 
 
 def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
@@ -237,24 +255,24 @@ def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
     on_cpu = device.kind == "cpu"
     points = (20_000 if quick else 200_000) if on_cpu else (1_000_000 if quick else 10_000_000)
     draws = (200_000 if quick else 2_000_000) if on_cpu else (10_000_000 if quick else 100_000_000)
-    laws = Laws.fitted(device)
+    fits = Fits.fitted(device)
     with device.active():
         return [
-            _density_row(laws, device, points),
-            _samples_row(laws, device, draws),
-            _fit_row(laws, device),
+            _density_row(fits, device, points),
+            _samples_row(fits, device, draws),
+            _fit_row(fits, device),
         ]
 
 
-def _density_row(laws: Laws, device: hetero.Device, points: int) -> Row:
-    x = laws.stable.rvs(random_state=1, out=empty(points, device))
-    law, out = laws.stable.plan(), empty(points, device)
-    timing = hetero.benchmark(lambda: law.pdf(x, out=out), repeats=5, device=device)
+def _density_row(fits: Fits, device: hetero.Device, points: int) -> Row:
+    x = fits.stable.rvs(rng=1, out=empty(points, device))
+    distribution, out = fits.stable.plan(), empty(points, device)
+    timing = hetero.benchmark(lambda: distribution.pdf(x, out=out), repeats=5, device=device)
     rate = timing.rate(points)
-    errors = [np.abs(found / exact - 1.0).max() for found, exact in _densities(laws, x, out)]
+    errors = [np.abs(values / exact - 1.0).max() for values, exact in _densities(fits, x, out)]
     error = float(max(errors))
     return Row(
-        job=f"density of the returns' law, {points:,} points",
+        job=f"density of the returns' distribution, {points:,} points",
         device=str(device),
         rate=rate / 1e6,
         unit="Mpoints/s",
@@ -265,16 +283,16 @@ def _density_row(laws: Laws, device: hetero.Device, points: int) -> Row:
     )
 
 
-def _densities(laws: Laws, x, pdf):
-    """(found, exact) densities: the three closed forms, then the end of what was timed."""
-    device = laws.stable.device
+def _densities(fits: Fits, x, pdf):
+    """Yield (values, exact) of densities: the three closed forms, then the end of what was timed."""
+    device = fits.stable.device
     z = np.linspace(-6.0, 6.0, 25)
     yield stablegpu.stable(2, 0, device=device).pdf(z), stats.norm.pdf(z, scale=math.sqrt(2))
     yield stablegpu.stable(1, 0, device=device).pdf(z), 1.0 / (math.pi * (1.0 + z * z))
     y = np.geomspace(0.05, 100.0, 25)
     levy = np.exp(-0.5 / y) / (math.sqrt(2.0 * math.pi) * y**1.5)
     yield stablegpu.stable(0.5, 1, device=device).pdf(y), levy
-    fit = laws.fit
+    fit = fits.fit
     z = (to_host(x[-50:]) - fit.loc) / fit.scale
     near = np.abs(z) < 6.0  # in the far tails the Fourier integral keeps fewer digits
     exact = np.array([_by_fourier(fit.alpha, fit.beta, v) / fit.scale for v in z[near]])
@@ -282,7 +300,7 @@ def _densities(laws: Laws, x, pdf):
 
 
 def _by_fourier(alpha: float, beta: float, z: float) -> float:
-    """Density of the standard law in S1 by inversion of its characteristic function."""
+    """Density of the standard distribution in S1 by inversion of its characteristic function."""
     skew = beta * math.tan(0.5 * math.pi * alpha)
 
     def integrand(t):
@@ -292,20 +310,18 @@ def _by_fourier(alpha: float, beta: float, z: float) -> float:
     return integrate.quad(integrand, 0.0, end, epsabs=1e-13, epsrel=0.0, limit=400)[0] / math.pi
 
 
-def _samples_row(laws: Laws, device: hetero.Device, draws: int) -> Row:
+def _samples_row(fits: Fits, device: hetero.Device, draws: int) -> Row:
     samples = empty(draws, device)
-    timing = hetero.benchmark(
-        lambda: laws.stable.rvs(random_state=2, out=samples), repeats=5, device=device
-    )
+    timing = hetero.benchmark(lambda: fits.stable.rvs(rng=2, out=samples), repeats=5, device=device)
     rate = timing.rate(draws)
     checked = 100_000  # enough to see alpha off by 0.1
-    # Kolmogorov and Smirnov's distance of the last draws from the law they should follow.
-    uniform = np.sort(to_host(laws.stable.cdf(samples[-checked:])))
+    # Kolmogorov and Smirnov's distance of the last draws from the distribution they should follow.
+    uniform = np.sort(to_host(fits.stable.cdf(samples[-checked:])))
     rank = np.arange(checked)
     distance = max((uniform - rank / checked).max(), ((rank + 1) / checked - uniform).max())
     critical = 1.95 / math.sqrt(checked)  # exceeded by chance once in a thousand seeds
     return Row(
-        job=f"samples of the returns' law, {draws:,}",
+        job=f"samples of the returns' distribution, {draws:,}",
         device=str(device),
         rate=rate / 1e6,
         unit="Msamples/s",
@@ -316,14 +332,15 @@ def _samples_row(laws: Laws, device: hetero.Device, draws: int) -> Row:
     )
 
 
-def _fit_row(laws: Laws, device: hetero.Device) -> Row:
+def _fit_row(fits: Fits, device: hetero.Device) -> Row:
     timing = hetero.benchmark(
-        lambda: stablegpu.fit(laws.returns, method="mcculloch", device=device), device=device
+        lambda: stablegpu.fit(fits.returns, method="mcculloch", device=device),
+        device=device,
     )
-    gain = laws.loglik["stable"] - laws.loglik["normal"]
-    alpha = laws.fit.alpha
+    gain = fits.loglik["stable"] - fits.loglik["normal"]
+    alpha = fits.fit.alpha
     return Row(
-        job=f"fit of the {laws.fit.size} returns",
+        job=f"fit of the {fits.fit.size} returns",
         device=str(device),
         rate=timing.rate(1),
         unit="fits/s",
@@ -336,11 +353,11 @@ def _fit_row(laws: Laws, device: hetero.Device) -> Row:
 
 def main() -> int:
     options = parse_arguments(__doc__.splitlines()[0], "out/stable_returns")
-    laws = Laws.fitted(options.device)
+    fits = Fits.fitted(options.device)
     console = Console(width=None if sys.stdout.isatty() else 120)  # a log has no width of its own
-    for table in report(laws):
+    for table in report(fits):
         console.print(table)
-    console.print(f"Figure: {draw(laws, options.out / 'stable_returns.png', options.quick)}")
+    console.print(f"Figure: {draw(fits, options.out / 'stable_returns.png', options.quick)}")
     return 0
 
 

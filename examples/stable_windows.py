@@ -4,7 +4,7 @@
 
 Maximum likelihood for the daily returns of the Google share with standard errors and intervals,
 for every window of a year along the series, and for the four channels of the EEG that ships with
-matplotlib, whose differences are compared with a normal law. One figure.
+matplotlib, whose differences are compared with a normal distribution. One figure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import hetero
 import stablegpu
 from _shared import Figure, Row, parse_arguments
 from stable_returns import DATA_COLOUR, STABLE_COLOUR, TRADING_DAYS, google_returns
-from stablegpu.fit_results import FitResults
+from stablegpu import FitResults
 
 
 def eeg() -> np.ndarray:
@@ -54,7 +54,7 @@ def report(returns, device) -> list[Table]:
 
 
 def normal_aic(x) -> float:
-    """Akaike's criterion of a normal law."""
+    """Akaike's criterion of a normal distribution."""
     return 4.0 - 2.0 * stats.norm(x.mean(), x.std()).logpdf(x).sum()
 
 
@@ -82,7 +82,7 @@ def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
     path = draw(days, returns, found, step, out / "stable_windows.png")
     caption = (
         f"Maximum likelihood in {len(found)} windows of {TRADING_DAYS} days, with 95 % bands from "
-        "the observed information. Where no band is drawn alpha ended at 2, the normal law."
+        "the observed information. Where no band is drawn alpha ended at 2, a normal distribution."
     )
     return [Figure("alpha of the Google share along the years", caption, path)]
 
@@ -94,11 +94,11 @@ def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
     timing = hetero.benchmark(lambda: windows(returns, device, step), repeats=5, device=device)
     found = windows(returns, device, step)
     middle = len(found) // 2
-    law = stablegpu.stable(
+    distribution = stablegpu.stable(
         *(getattr(found, name)[middle] for name in ("alpha", "beta", "loc", "scale")), device="cpu"
     )
     first = middle * step
-    exact = float(law.logpdf(returns[first : first + TRADING_DAYS]).sum())
+    exact = float(distribution.logpdf(returns[first : first + TRADING_DAYS]).sum())
     off = abs(exact - found.loglik[middle])
     return [
         Row(

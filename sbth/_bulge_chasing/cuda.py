@@ -76,7 +76,7 @@ class Pair(NamedTuple):
     rows: int
 
 
-def make_kernels(tile: int, dtype) -> tuple:
+def _make_kernels(tile: int, dtype) -> tuple:
     """Make the kernels (chase, step) for tiles of `tile` rows.
 
     chase(work, ld, n, d, progress, control, reflectors): blocks draw sweeps by a ticket and wait
@@ -165,7 +165,7 @@ def make_kernels(tile: int, dtype) -> tuple:
 # Each kernel is a global, so that the tests can check the budget of each by its name.
 for _tile in text.TILES:
     for _type in (float32, float64):
-        globals()[f"chase_{_tile}_{_type}"], globals()[f"step_{_tile}_{_type}"] = make_kernels(
+        globals()[f"chase_{_tile}_{_type}"], globals()[f"step_{_tile}_{_type}"] = _make_kernels(
             _tile, _type
         )
 

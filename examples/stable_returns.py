@@ -284,7 +284,7 @@ def _density_row(fits: Fits, device: hetero.Device, points: int) -> Row:
 
 
 def _densities(fits: Fits, x, pdf):
-    """Yield (values, exact) of densities: the three closed forms, then the end of what was timed."""
+    """Yield (values, exact) of three closed forms, and of the last of the timed points."""
     device = fits.stable.device
     z = np.linspace(-6.0, 6.0, 25)
     yield stablegpu.stable(2, 0, device=device).pdf(z), stats.norm.pdf(z, scale=math.sqrt(2))

@@ -54,9 +54,9 @@ def from_r(
     pm = check_pm(pm)
     if pm < 2:
         return stable(alpha, beta, delta, gamma, parameterization=f"S{pm}", device=device)
-    given = stable(alpha, beta, delta, gamma, parameterization="S0", device=device)
-    scale = given.scale * given.alpha ** (-1.0 / given.alpha)
-    loc = given.loc - scale * stable(alpha, beta, parameterization="S0").mode()
+    rescaled = stable(alpha, beta, delta, gamma, parameterization="S0", device=device)
+    scale = rescaled.scale * rescaled.alpha ** (-1.0 / rescaled.alpha)
+    loc = rescaled.loc - scale * stable(alpha, beta, parameterization="S0").mode()
     return stable(alpha, beta, loc, scale, parameterization="S0", device=device)
 
 

@@ -107,7 +107,7 @@ class FitResult:
 
     @property
     def converged(self) -> bool:
-        """Whether the fit ended at a maximum (or where rounding allowed no further gain)."""
+        """True if the fit ended at a maximum (or where rounding allowed no further gain)."""
         return self.status in CONVERGED
 
     @property
@@ -332,7 +332,7 @@ class FitResults:
 
     @property
     def converged(self) -> np.ndarray:
-        """Which fits ended at a maximum (or where rounding allowed no further gain)."""
+        """Mask of the fits that ended at a maximum (or where rounding allowed no further gain)."""
         return np.isin(self.status, CONVERGED)
 
     @property

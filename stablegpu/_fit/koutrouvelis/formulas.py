@@ -52,13 +52,13 @@ def eta(t, alpha):
 
 
 @scalar
-def _covariances(alpha, beta, angles, m):
+def _covariances(alpha, beta, angles, scratch):
     """Lower triangle of those of log(-log |phi|), or of the angles, times the number of data."""
     for j in range(POINTS):
         for k in range(j + 1):
-            near, far = m[_T + j] - m[_T + k], m[_T + j] + m[_T + k]
-            down = beta * eta(near, alpha) - (m[_ANGLE + j] - m[_ANGLE + k])
-            up = beta * eta(far, alpha) - (m[_ANGLE + j] + m[_ANGLE + k])
+            near, far = scratch[_T + j] - scratch[_T + k], scratch[_T + j] + scratch[_T + k]
+            down = beta * eta(near, alpha) - (scratch[_ANGLE + j] - scratch[_ANGLE + k])
+            up = beta * eta(far, alpha) - (scratch[_ANGLE + j] + scratch[_ANGLE + k])
             difference = math.exp(-(near**alpha)) * math.cos(down)
             total = math.exp(-(far**alpha)) * math.cos(up)
             product = level(j) * level(k)
@@ -67,78 +67,78 @@ def _covariances(alpha, beta, angles, m):
             else:
                 value = 0.5 * (difference + total) / product - 1.0
                 value /= math.log(level(j)) * math.log(level(k))
-            m[POINTS * j + k] = value * (1.0 + RIDGE) if j == k else value
+            scratch[POINTS * j + k] = value * (1.0 + RIDGE) if j == k else value
 
 
 @scalar
-def _whitened(m):
+def _whitened(scratch):
     """Cholesky's factor of the covariances, and what it makes of y and both regressors."""
     for j in range(POINTS):
         for k in range(j + 1):
-            value = m[POINTS * j + k]
+            value = scratch[POINTS * j + k]
             for n in range(k):
-                value -= m[POINTS * j + n] * m[POINTS * k + n]
+                value -= scratch[POINTS * j + n] * scratch[POINTS * k + n]
             if j == k:
-                m[POINTS * j + j] = math.sqrt(max(value, 1e-300))
+                scratch[POINTS * j + j] = math.sqrt(max(value, 1e-300))
             else:
-                m[POINTS * j + k] = value / m[POINTS * k + k]
+                scratch[POINTS * j + k] = value / scratch[POINTS * k + k]
         for v in (_Y, _X0, _X1):
-            value = m[v + j]
+            value = scratch[v + j]
             for n in range(j):
-                value -= m[POINTS * j + n] * m[v + n]
-            m[v + j] = value / m[POINTS * j + j]
+                value -= scratch[POINTS * j + n] * scratch[v + n]
+            scratch[v + j] = value / scratch[POINTS * j + j]
 
 
 @scalar
-def _product(m, v, w):
+def _product(scratch, v, w):
     total = 0.0
     for k in range(POINTS):
-        total += m[v + k] * m[w + k]
+        total += scratch[v + k] * scratch[w + k]
     return total
 
 
 @scalar
-def _solved(m):
+def _solved(scratch):
     """Coefficients of both regressors."""
-    a, b, c = _product(m, _X0, _X0), _product(m, _X0, _X1), _product(m, _X1, _X1)
-    p, q = _product(m, _X0, _Y), _product(m, _X1, _Y)
+    a, b, c = _product(scratch, _X0, _X0), _product(scratch, _X0, _X1), _product(scratch, _X1, _X1)
+    p, q = _product(scratch, _X0, _Y), _product(scratch, _X1, _Y)
     determinant = a * c - b * b
     return (c * p - b * q) / determinant, (a * q - b * p) / determinant
 
 
 @scalar
-def regress(alpha, beta, loc, scale, sums, count, m):
+def regress(alpha, beta, loc, scale, sums, count, scratch):
     """The next estimate (alpha, beta, S0 location, scale) from the sums for data in units of the
-    last; `m` is scratch memory."""
+    last; `scratch` is working memory."""
     with_skew = beta if alpha <= NORMAL else 0.0
     weights_alpha = min(alpha, NORMAL)
     for k in range(POINTS):
         t = point(k, alpha)
-        m[_T + k], m[_ANGLE + k] = t, with_skew * eta(t, weights_alpha)
+        scratch[_T + k], scratch[_ANGLE + k] = t, with_skew * eta(t, weights_alpha)
         size = math.hypot(sums[k], sums[POINTS + k]) / count
         size = min(max(size, 1e-6), 1.0 - 1e-9)
-        m[_Y + k] = math.log(-math.log(size))
-        m[_X0 + k], m[_X1 + k] = 1.0, math.log(t)
-    _covariances(weights_alpha, with_skew, False, m)
-    _whitened(m)
-    height, slope = _solved(m)
+        scratch[_Y + k] = math.log(-math.log(size))
+        scratch[_X0 + k], scratch[_X1 + k] = 1.0, math.log(t)
+    _covariances(weights_alpha, with_skew, False, scratch)
+    _whitened(scratch)
+    height, slope = _solved(scratch)
     result = min(max(slope, ALPHA_RANGE[0]), ALPHA_RANGE[1])
     factor = math.exp(min(max(height / result, -MOST), MOST))
     for k in range(POINTS):
         # The angle next to that of the last estimate: it may be larger than pi.
-        last = m[_ANGLE + k]
+        last = scratch[_ANGLE + k]
         c, s = math.cos(last), math.sin(last)
         real, imaginary = sums[k], sums[POINTS + k]
-        m[_Y + k] = last + math.atan2(imaginary * c - real * s, real * c + imaginary * s)
-        m[_X0 + k] = factor * m[_T + k]
-        m[_X1 + k] = eta(factor * m[_T + k], min(result, NO_SKEW))
-    _covariances(weights_alpha, with_skew, True, m)
-    _whitened(m)
-    shift, skew = _solved(m)
+        scratch[_Y + k] = last + math.atan2(imaginary * c - real * s, real * c + imaginary * s)
+        scratch[_X0 + k] = factor * scratch[_T + k]
+        scratch[_X1 + k] = eta(factor * scratch[_T + k], min(result, NO_SKEW))
+    _covariances(weights_alpha, with_skew, True, scratch)
+    _whitened(scratch)
+    shift, skew = _solved(scratch)
     if not abs(skew) <= 1.0 or result == 2.0:
         skew = 0.0 if result == 2.0 else math.copysign(1.0, skew)
-        remainder = _product(m, _X0, _Y) - skew * _product(m, _X0, _X1)
-        shift = remainder / _product(m, _X0, _X0)
+        remainder = _product(scratch, _X0, _Y) - skew * _product(scratch, _X0, _X1)
+        shift = remainder / _product(scratch, _X0, _X0)
     if not (abs(shift) < math.inf and abs(skew) <= 1.0):
         return alpha, beta, loc, scale
     return result, skew, loc + shift * factor * scale, scale * factor

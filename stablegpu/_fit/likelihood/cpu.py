@@ -41,25 +41,27 @@ _FIRST = 32
 
 @serial
 def _evaluate(
-    m, x, weights, unit_loc, unit_scale, table, distribution, nodes, series, profile, sums
+    state, x, weights, unit_loc, unit_scale, table, distribution, nodes, series, profile, sums
 ):
-    """Log-likelihood, gradient and products of scores at the trial point of m, or log-likelihoods
-    at the candidates of a scan; x is sorted."""
-    choose_candidates(m, x, unit_loc, unit_scale)
-    prepare(m, unit_loc, unit_scale, x[0], x[-1], distribution, 0, 1)
+    """Compute log-likelihood, gradient and products of scores at the trial point.
+
+    In a scan, the log-likelihoods at its candidates instead. x is sorted.
+    """
+    choose_candidates(state, x, unit_loc, unit_scale)
+    prepare(state, unit_loc, unit_scale, x[0], x[-1], distribution, 0, 1)
     find_node_ends(distribution, 0, 1)
     allocate_nodes(distribution)
     build(distribution, nodes, profile, table, 0, 1)
     block_moments(distribution, nodes, series, 0, 1)
     running_moments(distribution, series, 0, 1)
     sums[:] = 0.0
-    to_units = np.exp(-m[TRIAL + 3])
+    to_units = np.exp(-state[TRIAL + 3])
     log_scale = np.log(distribution[SCALE])
-    if m[PHASE] >= SCANNING:
+    if state[PHASE] >= SCANNING:
         for i in range(x.size):
             weight = weights[i] if weights.size else 1.0
             for k in range(CANDIDATE_COUNT if weight > 0.0 else 0):
-                loc = unit_loc + unit_scale * m[CANDIDATES + k]
+                loc = unit_loc + unit_scale * state[CANDIDATES + k]
                 sums[k] += weight * (
                     score_candidate(x[i], loc, distribution, nodes, series) - log_scale
                 )
@@ -89,16 +91,26 @@ def _maximize(x, weights, ends, begins, free, table, states):
         data_weights = weights[first:last] if weights.size else weights
         distribution, nodes = np.zeros(DISTRIBUTION_SIZE), np.zeros(NODES)
         series, profile = np.zeros(SERIES), np.zeros(ROWS * PROFILE)
-        m, sums = np.zeros(STATE), np.zeros(SUMS)
+        state, sums = np.zeros(STATE), np.zeros(SUMS)
         loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
         least, reach = begins[s, LEAST_ALPHA], reach_of(data[0], data[-1], data.size) / scale
-        begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
-        while m[PHASE] < DONE:
+        begin(state, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
+        while state[PHASE] < DONE:
             _evaluate(
-                m, data, data_weights, loc, scale, table, distribution, nodes, series, profile, sums
+                state,
+                data,
+                data_weights,
+                loc,
+                scale,
+                table,
+                distribution,
+                nodes,
+                series,
+                profile,
+                sums,
             )
-            advance(m, sums)
-        states[s, :RESULT] = m[:RESULT]
+            advance(state, sums)
+        states[s, :RESULT] = state[:RESULT]
 
 
 def maximize(x, weights, ends, begins, free, table, states, stream=0):

@@ -100,7 +100,7 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
     memory = cuda.shared.array(0, float64)
     nodes, series, profile = memory[:NODES], memory[NODES:], memory
     distribution = cuda.shared.array(DISTRIBUTION_SIZE, float64)
-    m = cuda.shared.array(STATE, float64)
+    state = cuda.shared.array(STATE, float64)
     partial = cuda.shared.array(_PARTIAL, float64)
     sums = cuda.shared.array(_TOTALS, float64)
     lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
@@ -114,15 +114,15 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
             sums[_ROUND] = 0.0
             least = begins[s, LEAST_ALPHA]
             reach = reach_of(x[first], x[last - 1], last - first) / begins[s, UNITS + 1]
-            begin(m, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
+            begin(state, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
         cuda.syncthreads()
-        while m[PHASE] < DONE:
+        while state[PHASE] < DONE:
             if lane == 0:
-                choose_candidates(m, x[first:last], begins[s, UNITS], begins[s, UNITS + 1])
+                choose_candidates(state, x[first:last], begins[s, UNITS], begins[s, UNITS + 1])
             cuda.syncthreads()
             if lane < 2:
                 loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
-                prepare(m, loc, scale, x[first], x[last - 1], distribution, lane, 2)
+                prepare(state, loc, scale, x[first], x[last - 1], distribution, lane, 2)
             cuda.syncthreads()
             if lane < 4:
                 find_node_ends(distribution, lane, 4)
@@ -136,11 +136,11 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
             cuda.syncthreads()
             running_moments(distribution, series, lane, lanes)
             cuda.syncthreads()
-            to_units = math.exp(-m[TRIAL + 3])
+            to_units = math.exp(-state[TRIAL + 3])
             log_scale = math.log(distribution[SCALE])
-            scanning = m[PHASE] >= SCANNING
+            scanning = state[PHASE] >= SCANNING
             # Five sums at a time: more take more registers than there are.
-            parts = CANDIDATE_COUNT // _AT_ONCE if scanning else (3 if m[PHASE] == FIRST else 1)
+            parts = CANDIDATE_COUNT // _AT_ONCE if scanning else (3 if state[PHASE] == FIRST else 1)
             for part in range(parts):
                 s0 = s1 = s2 = s3 = s4 = 0.0
                 share = -(-(last - first) // team)
@@ -151,8 +151,8 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
                         continue
                     if scanning:
                         # In a loop of unknown length, so that the density is compiled once.
-                        for k in range(size_of(m) + 1):
-                            loc = m[CANDIDATES + _AT_ONCE * part + k]
+                        for k in range(size_of(state) + 1):
+                            loc = state[CANDIDATES + _AT_ONCE * part + k]
                             loc = begins[s, UNITS] + begins[s, UNITS + 1] * loc
                             f = weight * (
                                 score_candidate(x[i], loc, distribution, nodes, series) - log_scale
@@ -191,11 +191,11 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
                     sums[_AT_ONCE * part + lane] = total
                 cuda.syncthreads()
             if lane == 0:
-                advance(m, sums)
+                advance(state, sums)
             cuda.syncthreads()
         if rank == 0:
             for k in range(lane, RESULT, lanes):
-                states[s, k] = m[k]
+                states[s, k] = state[k]
         s += cuda.gridDim.x // team
 
 

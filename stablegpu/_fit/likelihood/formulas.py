@@ -40,12 +40,12 @@ BEGINNING = 11
 
 
 @scalar_internal
-def prepare(m, unit_loc, unit_scale, lowest, highest, distribution, lane, lanes):
+def prepare(state, unit_loc, unit_scale, lowest, highest, distribution, lane, lanes):
     """Set the distribution of the trial point, with nodes for data in [lowest, highest]."""
-    alpha, beta = m[TRIAL], m[TRIAL + 1]
-    scale = unit_scale * math.exp(m[TRIAL + 3])
+    alpha, beta = state[TRIAL], state[TRIAL + 1]
+    scale = unit_scale * math.exp(state[TRIAL + 3])
     near = abs(alpha - 1.0) < near_one.NEAREST
-    in_s1 = m[IN_S1] > 0.0
+    in_s1 = state[IN_S1] > 0.0
     shift = shift_a = shift_b = 0.0
     if near == in_s1:  # nodes hold the distribution in S1, the table that in S0
         tangent, sign = tan_half_pi(alpha), 1.0 if in_s1 else -1.0
@@ -53,14 +53,14 @@ def prepare(m, unit_loc, unit_scale, lowest, highest, distribution, lane, lanes)
         shift_a = sign * beta * 0.5 * math.pi * (1.0 + tangent * tangent)
     if lane == 0:
         distribution[ALPHA], distribution[BETA], distribution[SCALE] = alpha, beta, scale
-        distribution[LOC] = unit_loc + unit_scale * m[TRIAL + 2]
+        distribution[LOC] = unit_loc + unit_scale * state[TRIAL + 2]
         distribution[NEAR] = 1.0 if near else 0.0
         distribution[SHIFT], distribution[SHIFT_A], distribution[SHIFT_B] = shift, shift_a, shift_b
     if near:
         return
-    least = most = m[TRIAL + 2]
-    if m[PHASE] >= SCANNING:
-        least, most = m[CANDIDATES], m[CANDIDATES + CANDIDATE_COUNT - 1]
+    least = most = state[TRIAL + 2]
+    if state[PHASE] >= SCANNING:
+        least, most = state[CANDIDATES], state[CANDIDATES + CANDIDATE_COUNT - 1]
     low = (lowest - (unit_loc + unit_scale * most)) / scale - shift
     high = (highest - (unit_loc + unit_scale * least)) / scale - shift
     for k in range(lane, 2, lanes):
@@ -153,15 +153,15 @@ def half_sample_mode(x):
 
 
 @scalar_internal
-def choose_candidates(m, x, unit_loc, unit_scale):
+def choose_candidates(state, x, unit_loc, unit_scale):
     """The candidates of a scan of locations in S1: data next to where they lie closest; or, if a
     location is known, the data next to it and the middles between them."""
-    if m[PHASE] < SCANNING:
+    if state[PHASE] < SCANNING:
         return
-    has_location = m[VALUE] > -np.inf
+    has_location = state[VALUE] > -np.inf
     middle = 0 if has_location else half_sample_mode(x)
     if has_location:
-        target = unit_loc + unit_scale * m[X + 2]
+        target = unit_loc + unit_scale * state[X + 2]
         low, high = 0, x.size - 1
         while low < high:
             middle = (low + high) // 2
@@ -174,4 +174,4 @@ def choose_candidates(m, x, unit_loc, unit_scale):
         off = k - CENTRE
         below = min(max(middle + (off // 2 if has_location else off), 0), x.size - 1)
         above = min(below + (k % 2 if has_location else 0), x.size - 1)
-        m[CANDIDATES + k] = (x[below] + 0.5 * (x[above] - x[below]) - unit_loc) / unit_scale
+        state[CANDIDATES + k] = (x[below] + 0.5 * (x[above] - x[below]) - unit_loc) / unit_scale

@@ -87,7 +87,7 @@ def reach_of(lowest, highest, count):
 
 
 @scalar_internal
-def begin(m, alpha, beta, loc, log_scale, lowest_alpha, free, reach):
+def begin(state, alpha, beta, loc, log_scale, lowest_alpha, free, reach):
     """Start from a point in S0; alpha stays above `lowest_alpha`. `free` has a bit for every
     parameter that may move, and another, `LOC_IN_S1`, where `loc` is that of S1.
 
@@ -96,179 +96,181 @@ def begin(m, alpha, beta, loc, log_scale, lowest_alpha, free, reach):
     scores tell nothing of the curvature.
     """
     for k in range(STATE):
-        m[k] = 0.0
-    m[SIZE], m[BEST_VALUE], m[LOWEST_ALPHA] = 4.0, -np.inf, lowest_alpha
-    m[X], m[X + 1], m[X + 2], m[X + 3] = alpha, beta, loc, log_scale
-    for k in range(size_of(m)):
-        m[FREE + k] = float((free >> k) & 1)
-        if m[FREE + k] > 0.0:
-            m[X + k] = min(max(m[X + k], lower_bound(m, k)), upper_bound(k))
-    if alpha == 2.0 and m[FREE] == 0.0 and m[FREE + 3] > 0.0:
-        m[X + 3] = max(m[X + 3], math.log(reach))
-    m[IN_S1] = float((free >> 4) & 1)
-    restart(m)
+        state[k] = 0.0
+    state[SIZE], state[BEST_VALUE], state[LOWEST_ALPHA] = 4.0, -np.inf, lowest_alpha
+    state[X], state[X + 1], state[X + 2], state[X + 3] = alpha, beta, loc, log_scale
+    for k in range(size_of(state)):
+        state[FREE + k] = float((free >> k) & 1)
+        if state[FREE + k] > 0.0:
+            state[X + k] = min(max(state[X + k], lower_bound(state, k)), upper_bound(k))
+    if alpha == 2.0 and state[FREE] == 0.0 and state[FREE + 3] > 0.0:
+        state[X + 3] = max(state[X + 3], math.log(reach))
+    state[IN_S1] = float((free >> 4) & 1)
+    restart(state)
 
 
 @scalar_internal
-def accept_trial(m, sums):
+def accept_trial(state, sums):
     """Accept the trial point as the current point."""
-    m[VALUE] = sums[0]
-    for k in range(size_of(m)):
-        m[X + k] = m[TRIAL + k]
-        m[GRADIENT + k] = sums[1 + k]
+    state[VALUE] = sums[0]
+    for k in range(size_of(state)):
+        state[X + k] = state[TRIAL + k]
+        state[GRADIENT + k] = sums[1 + k]
 
 
 @scalar_internal
-def _propose(m, gain):
+def _propose(state, gain):
     """Set the next trial point of the search, or return the action that follows the search."""
-    if gain < 0.0 and m[DAMPING] < 1e12:
-        m[DAMPING] = max(10.0 * m[DAMPING], 0.1)
+    if gain < 0.0 and state[DAMPING] < 1e12:
+        state[DAMPING] = max(10.0 * state[DAMPING], 0.1)
         return PROPOSE
-    m[PREDICTED] = gain
-    wrong = m[X] < TO_S1 if m[IN_S1] == 0.0 else m[X] > TO_S0
-    if wrong and m[FREE + 2] > 0.0 and m[EVALUATIONS] < MAX_EVALUATIONS:
+    state[PREDICTED] = gain
+    wrong = state[X] < TO_S1 if state[IN_S1] == 0.0 else state[X] > TO_S0
+    if wrong and state[FREE + 2] > 0.0 and state[EVALUATIONS] < MAX_EVALUATIONS:
         return RESTART
-    if gain < gain_tolerance(m) or m[DAMPING] > 1e8:
-        m[STATUS] = CONVERGED if m[DAMPING] < 1e8 else STUCK
+    if gain < gain_tolerance(state) or state[DAMPING] > 1e8:
+        state[STATUS] = CONVERGED if state[DAMPING] < 1e8 else STUCK
         return AFTER_CONVERGENCE
-    if m[TRIES] > 0.0 and m[VALUE] + MAX_EXPECTED_GAIN * gain < m[BEST_VALUE]:
+    if state[TRIES] > 0.0 and state[VALUE] + MAX_EXPECTED_GAIN * gain < state[BEST_VALUE]:
         return NEXT_RESTART
-    if m[EVALUATIONS] >= MAX_EVALUATIONS:
-        m[STATUS] = EXHAUSTED
+    if state[EVALUATIONS] >= MAX_EVALUATIONS:
+        state[STATUS] = EXHAUSTED
         return AFTER_CONVERGENCE
-    for k in range(size_of(m)):
-        m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
-    for k in range(size_of(m)):
-        if m[FREE + k] > 0.0:
-            m[TRIAL + k] = min(max(m[TRIAL + k], lower_bound(m, k)), upper_bound(k))
+    for k in range(size_of(state)):
+        state[TRIAL + k] = state[X + k] + state[DIRECTION + k]
+    for k in range(size_of(state)):
+        if state[FREE + k] > 0.0:
+            state[TRIAL + k] = min(max(state[TRIAL + k], lower_bound(state, k)), upper_bound(k))
     return EVALUATE
 
 
 @scalar_internal
-def start_information(m):
+def start_information(state):
     """Set up finite differences of the gradient, each towards the farther bound; parameters at a
     bound are skipped."""
-    m[PHASE] = INFORM
-    m[COLUMN] = -1.0
-    moves = free_mask(m)
-    for k in range(size_of(m)):
+    state[PHASE] = INFORM
+    state[COLUMN] = -1.0
+    moves = free_mask(state)
+    for k in range(size_of(state)):
         width = 0.0
         if (moves >> k) & 1:
-            width = DIFFERENCE / math.sqrt(max(m[MATRIX + 5 * k], 1e-300))
-            below, above = m[X + k] - lower_bound(m, k), upper_bound(k) - m[X + k]
-            width = min(width, 0.1 * largest_step(m, k), 0.5 * max(below, above))
+            width = DIFFERENCE / math.sqrt(max(state[MATRIX + 5 * k], 1e-300))
+            below, above = state[X + k] - lower_bound(state, k), upper_bound(k) - state[X + k]
+            width = min(width, 0.1 * largest_step(state, k), 0.5 * max(below, above))
             width = width if above >= below else -width
-        m[WIDTHS + k] = width
+        state[WIDTHS + k] = width
     for k in range(16):
-        m[INFORMATION + k] = 0.0
+        state[INFORMATION + k] = 0.0
 
 
 @scalar_internal
-def _next_column(m):
+def _next_column(state):
     """Set the next trial point of the finite differences; after the last, symmetrize the matrix."""
-    column = int(m[COLUMN]) + 1
-    while column < 4 and m[WIDTHS + column] == 0.0:
+    column = int(state[COLUMN]) + 1
+    while column < 4 and state[WIDTHS + column] == 0.0:
         column += 1
-    m[COLUMN] = column
-    try_point(m)
+    state[COLUMN] = column
+    try_point(state)
     if column < 4:
-        m[TRIAL + column] += m[WIDTHS + column]
+        state[TRIAL + column] += state[WIDTHS + column]
         return EVALUATE
-    for i in range(size_of(m)):
-        if m[WIDTHS + i] == 0.0:
-            m[INFORMATION + 5 * i] = 1.0
+    for i in range(size_of(state)):
+        if state[WIDTHS + i] == 0.0:
+            state[INFORMATION + 5 * i] = 1.0
         for j in range(i):
-            mean = 0.5 * (m[INFORMATION + 4 * i + j] + m[INFORMATION + 4 * j + i])
-            if m[WIDTHS + i] == 0.0 or m[WIDTHS + j] == 0.0:
+            mean = 0.5 * (state[INFORMATION + 4 * i + j] + state[INFORMATION + 4 * j + i])
+            if state[WIDTHS + i] == 0.0 or state[WIDTHS + j] == 0.0:
                 mean = 0.0
-            m[INFORMATION + 4 * i + j] = m[INFORMATION + 4 * j + i] = mean
+            state[INFORMATION + 4 * i + j] = state[INFORMATION + 4 * j + i] = mean
     return LAST
 
 
 @scalar_internal
-def final_newton_step(m, gain):
+def final_newton_step(state, gain):
     """Take a last Newton step by the observed information, unless it is not positive definite."""
-    m[PHASE] = POLISH if gain >= 0.0 else DONE
-    for k in range(size_of(m)):
-        m[TRIAL + k] = m[X + k] + m[DIRECTION + k]
+    state[PHASE] = POLISH if gain >= 0.0 else DONE
+    for k in range(size_of(state)):
+        state[TRIAL + k] = state[X + k] + state[DIRECTION + k]
     return EVALUATE
 
 
 @scalar_internal
-def _search(m, sums, fine):
+def _search(state, sums, fine):
     """Accept a step of the search if it gains anything, and adapt the damping."""
-    gain = sums[0] - m[VALUE]
-    ratio = gain / m[PREDICTED] if fine else -1.0
+    gain = sums[0] - state[VALUE]
+    ratio = gain / state[PREDICTED] if fine else -1.0
     if fine:
-        bfgs_update(m, sums)
+        bfgs_update(state, sums)
     if fine and gain > 0.0:
-        accept_trial(m, sums)
+        accept_trial(state, sums)
         if ratio < 0.25:
-            m[DAMPING] = max(2.0 * m[DAMPING], 0.25)
+            state[DAMPING] = max(2.0 * state[DAMPING], 0.25)
         elif ratio > 0.6:
-            m[DAMPING] = 0.2 * m[DAMPING] if m[DAMPING] > 0.05 else 0.0
+            state[DAMPING] = 0.2 * state[DAMPING] if state[DAMPING] > 0.05 else 0.0
     else:
-        m[DAMPING] = max(6.0 * m[DAMPING], 1.0)
+        state[DAMPING] = max(6.0 * state[DAMPING], 1.0)
 
 
 @scalar_internal
-def process_evaluation(m, sums):
+def process_evaluation(state, sums):
     """Process one evaluation of the likelihood and return the next action."""
     fine = -np.inf < sums[0] < np.inf
-    for k in range(size_of(m)):
+    for k in range(size_of(state)):
         fine = fine and abs(sums[1 + k]) < np.inf
-    phase = m[PHASE]
+    phase = state[PHASE]
     if phase == FIRST:
-        if not fine and m[BEST_VALUE] > -np.inf:
+        if not fine and state[BEST_VALUE] > -np.inf:
             return NEXT_RESTART
         if not fine:
-            m[STATUS], m[PHASE] = IMPOSSIBLE, DONE
+            state[STATUS], state[PHASE] = IMPOSSIBLE, DONE
             return EVALUATE
-        accept_trial(m, sums)
-        if m[FREE] + m[FREE + 1] + m[FREE + 2] + m[FREE + 3] == 0.0:
-            m[PHASE] = DONE
+        accept_trial(state, sums)
+        if state[FREE] + state[FREE + 1] + state[FREE + 2] + state[FREE + 3] == 0.0:
+            state[PHASE] = DONE
             return EVALUATE
-        for i in range(size_of(m)):
+        for i in range(size_of(state)):
             for j in range(i + 1):
                 product = sums[5 + i * (i + 1) // 2 + j]
-                m[MATRIX + 4 * i + j] = m[MATRIX + 4 * j + i] = product
-        m[PHASE] = SEARCH
+                state[MATRIX + 4 * i + j] = state[MATRIX + 4 * j + i] = product
+        state[PHASE] = SEARCH
         return PROPOSE
     if phase == SEARCH:
-        _search(m, sums, fine)
+        _search(state, sums, fine)
         return PROPOSE
     if phase == INFORM:
-        k = int(m[COLUMN])
-        for j in range(size_of(m)):
-            m[INFORMATION + 4 * k + j] = (m[GRADIENT + j] - sums[1 + j]) / m[WIDTHS + k]
+        k = int(state[COLUMN])
+        for j in range(size_of(state)):
+            state[INFORMATION + 4 * k + j] = (state[GRADIENT + j] - sums[1 + j]) / state[WIDTHS + k]
         return COLUMNS
     if phase == POLISH:
-        if fine and sums[0] >= m[VALUE] - gain_tolerance(m):
-            accept_trial(m, sums)
-        m[PHASE] = DONE
+        if fine and sums[0] >= state[VALUE] - gain_tolerance(state):
+            accept_trial(state, sums)
+        state[PHASE] = DONE
         return EVALUATE
-    return after_scan(m, sums)
+    return after_scan(state, sums)
 
 
 @scalar_internal
-def advance(m, sums):
+def advance(state, sums):
     """Process one evaluation of the likelihood and set the next trial point."""
-    m[EVALUATIONS] += 1.0
-    next_ = process_evaluation(m, sums)
+    state[EVALUATIONS] += 1.0
+    next_ = process_evaluation(state, sums)
     while next_ != EVALUATE:
         if next_ == PROPOSE or next_ == LAST:
             last = next_ == LAST
-            gain = bounded_step(m, INFORMATION if last else MATRIX, 0.0 if last else m[DAMPING])
-            next_ = final_newton_step(m, gain) if last else _propose(m, gain)
+            gain = bounded_step(
+                state, INFORMATION if last else MATRIX, 0.0 if last else state[DAMPING]
+            )
+            next_ = final_newton_step(state, gain) if last else _propose(state, gain)
         elif next_ == AFTER_CONVERGENCE:
-            next_ = after_convergence(m)
+            next_ = after_convergence(state)
         elif next_ == NEXT_RESTART:
-            next_ = next_restart(m)
+            next_ = next_restart(state)
         elif next_ == DIFFERENCES:
-            start_information(m)
+            start_information(state)
             next_ = COLUMNS
         elif next_ == COLUMNS:
-            next_ = _next_column(m)
+            next_ = _next_column(state)
         else:  # RESTART
-            restart(m)
+            restart(state)
             next_ = EVALUATE

@@ -26,120 +26,122 @@ from stablegpu._fit.optimizer.state import (
 
 
 @scalar_internal
-def largest_step(m, k):
+def largest_step(state, k):
     """The largest step of a parameter; that of the location is 1.5 units, or 1.5 scales if the
     scale is larger than the unit."""
     if k == 2:
-        return 1.5 * math.exp(max(m[X + 3], 0.0))
+        return 1.5 * math.exp(max(state[X + 3], 0.0))
     return 0.3 if k == 0 else (0.6 if k == 1 else 0.7)
 
 
 @scalar_internal
-def _is_active(m, k):
+def _is_active(state, k):
     """Return whether a parameter is at a bound and the gradient points outwards."""
-    x, slope = m[X + k], m[GRADIENT + k]
-    return (x <= lower_bound(m, k) and slope < 0.0) or (x >= upper_bound(k) and slope > 0.0)
+    x, slope = state[X + k], state[GRADIENT + k]
+    return (x <= lower_bound(state, k) and slope < 0.0) or (x >= upper_bound(k) and slope > 0.0)
 
 
 @scalar_internal
-def _solve(m, matrix, damping, moves):
+def _solve(state, matrix, damping, moves):
     """Step for (matrix + damping) step = gradient among the parameters whose bit is in `moves`,
     given the steps of the others; to DIRECTION. Whether the matrix is positive definite."""
-    for i in range(size_of(m)):
+    for i in range(size_of(state)):
         free_i = (moves >> i) & 1
         for j in range(i + 1):
             free_j = (moves >> j) & 1
-            value = m[matrix + 4 * i + j] if free_i and free_j else 0.0
+            value = state[matrix + 4 * i + j] if free_i and free_j else 0.0
             if i == j:
                 value = value * (1.0 + damping) if free_i else 1.0
             for n in range(j):
-                value -= m[SPARE + 4 * i + n] * m[SPARE + 4 * j + n]
+                value -= state[SPARE + 4 * i + n] * state[SPARE + 4 * j + n]
             if i == j:
-                if free_i and not value > 1e-14 * abs(m[matrix + 5 * i]):
+                if free_i and not value > 1e-14 * abs(state[matrix + 5 * i]):
                     return False
-                m[SPARE + 5 * i] = math.sqrt(value)
+                state[SPARE + 5 * i] = math.sqrt(value)
             else:
-                m[SPARE + 4 * i + j] = value / m[SPARE + 5 * j]
-    for i in range(size_of(m)):
+                state[SPARE + 4 * i + j] = value / state[SPARE + 5 * j]
+    for i in range(size_of(state)):
         if (moves >> i) & 1:
-            value = m[GRADIENT + i]
-            for j in range(size_of(m)):
+            value = state[GRADIENT + i]
+            for j in range(size_of(state)):
                 if not (moves >> j) & 1:
-                    value -= m[matrix + 4 * i + j] * m[DIRECTION + j]
+                    value -= state[matrix + 4 * i + j] * state[DIRECTION + j]
             for j in range(i):
                 if (moves >> j) & 1:
-                    value -= m[SPARE + 4 * i + j] * m[DIRECTION + j]
-            m[DIRECTION + i] = value / m[SPARE + 5 * i]
-    for i in range(size_of(m) - 1, -1, -1):
+                    value -= state[SPARE + 4 * i + j] * state[DIRECTION + j]
+            state[DIRECTION + i] = value / state[SPARE + 5 * i]
+    for i in range(size_of(state) - 1, -1, -1):
         if (moves >> i) & 1:
-            value = m[DIRECTION + i]
+            value = state[DIRECTION + i]
             for j in range(i + 1, 4):
                 if (moves >> j) & 1:
-                    value -= m[SPARE + 4 * j + i] * m[DIRECTION + j]
-            m[DIRECTION + i] = value / m[SPARE + 5 * i]
+                    value -= state[SPARE + 4 * j + i] * state[DIRECTION + j]
+            state[DIRECTION + i] = value / state[SPARE + 5 * i]
     return True
 
 
 @scalar_internal
-def free_mask(m):
+def free_mask(state):
     """Bit mask of the parameters that are neither fixed nor held at a bound; beta is held where
     alpha was fixed at 2, since the normal distribution does not depend on it."""
     moves = 0
-    for k in range(size_of(m)):
-        idle = k == 1 and m[X] == 2.0
-        if m[FREE + k] > 0.0 and not idle and not _is_active(m, k):
+    for k in range(size_of(state)):
+        idle = k == 1 and state[X] == 2.0
+        if state[FREE + k] > 0.0 and not idle and not _is_active(state, k):
             moves |= 1 << k
     return moves
 
 
 @scalar_internal
-def bounded_step(m, matrix, damping):
+def bounded_step(state, matrix, damping):
     """Write a step within the bounds to DIRECTION; return the gain that it promises, or -1."""
-    moves = free_mask(m)
-    for k in range(size_of(m)):
-        m[DIRECTION + k] = 0.0
+    moves = free_mask(state)
+    for k in range(size_of(state)):
+        state[DIRECTION + k] = 0.0
     for _ in range(3):
-        if not _solve(m, matrix, damping, moves):
+        if not _solve(state, matrix, damping, moves):
             return -1.0
         crossed = False
-        for k in range(size_of(m)):
+        for k in range(size_of(state)):
             if (moves >> k) & 1:
-                target = m[X + k] + m[DIRECTION + k]
-                if not lower_bound(m, k) <= target <= upper_bound(k):
-                    bound = lower_bound(m, k) if target < lower_bound(m, k) else upper_bound(k)
-                    m[DIRECTION + k] = bound - m[X + k]
+                target = state[X + k] + state[DIRECTION + k]
+                if not lower_bound(state, k) <= target <= upper_bound(k):
+                    bound = (
+                        lower_bound(state, k) if target < lower_bound(state, k) else upper_bound(k)
+                    )
+                    state[DIRECTION + k] = bound - state[X + k]
                     moves ^= 1 << k
                     crossed = True
         if not crossed:
             break
     shrink = 1.0
-    for k in range(size_of(m)):
-        size = abs(m[DIRECTION + k])
-        if size * shrink > largest_step(m, k):
-            shrink = largest_step(m, k) / size
+    for k in range(size_of(state)):
+        size = abs(state[DIRECTION + k])
+        if size * shrink > largest_step(state, k):
+            shrink = largest_step(state, k) / size
     gain = 0.0
-    for i in range(size_of(m)):
-        m[DIRECTION + i] *= shrink
-    for i in range(size_of(m)):
-        pull = m[GRADIENT + i]
-        for j in range(size_of(m)):
-            pull -= 0.5 * m[matrix + 4 * i + j] * m[DIRECTION + j]
-        gain += pull * m[DIRECTION + i]
+    for i in range(size_of(state)):
+        state[DIRECTION + i] *= shrink
+    for i in range(size_of(state)):
+        pull = state[GRADIENT + i]
+        for j in range(size_of(state)):
+            pull -= 0.5 * state[matrix + 4 * i + j] * state[DIRECTION + j]
+        gain += pull * state[DIRECTION + i]
     return gain
 
 
 @scalar_internal
-def bfgs_update(m, sums):
+def bfgs_update(state, sums):
     """Update the matrix by BFGS, so that it maps the step to the fall of the gradient if it can."""
     curvature = bend = 0.0
-    for i in range(size_of(m)):
-        step = m[TRIAL + i] - m[X + i]
+    for i in range(size_of(state)):
+        step = state[TRIAL + i] - state[X + i]
         pull = 0.0
-        for j in range(size_of(m)):
-            pull += m[MATRIX + 4 * i + j] * (m[TRIAL + j] - m[X + j])
-        m[SPARE + i] = pull
-        fall = m[GRADIENT + i] - sums[1 + i] if m[FREE + i] > 0.0 else 0.0
-        m[SPARE + 4 + i] = fall
+        for j in range(size_of(state)):
+            pull += state[MATRIX + 4 * i + j] * (state[TRIAL + j] - state[X + j])
+        state[SPARE + i] = pull
+        fall = state[GRADIENT + i] - sums[1 + i] if state[FREE + i] > 0.0 else 0.0
+        state[SPARE + 4 + i] = fall
         curvature += step * fall
         bend += step * pull
     if not bend > 0.0 or not curvature < np.inf:
@@ -147,11 +149,11 @@ def bfgs_update(m, sums):
     if curvature < 0.1 * bend:  # Powell's damping
         share = 0.9 * bend / (bend - curvature)
         curvature = 0.0
-        for i in range(size_of(m)):
-            fall = share * m[SPARE + 4 + i] + (1.0 - share) * m[SPARE + i]
-            m[SPARE + 4 + i] = fall
-            curvature += fall * (m[TRIAL + i] - m[X + i])
-    for i in range(size_of(m)):
-        for j in range(size_of(m)):
-            gain = m[SPARE + 4 + i] * m[SPARE + 4 + j] / curvature
-            m[MATRIX + 4 * i + j] += gain - m[SPARE + i] * m[SPARE + j] / bend
+        for i in range(size_of(state)):
+            fall = share * state[SPARE + 4 + i] + (1.0 - share) * state[SPARE + i]
+            state[SPARE + 4 + i] = fall
+            curvature += fall * (state[TRIAL + i] - state[X + i])
+    for i in range(size_of(state)):
+        for j in range(size_of(state)):
+            gain = state[SPARE + 4 + i] * state[SPARE + 4 + j] / curvature
+            state[MATRIX + 4 * i + j] += gain - state[SPARE + i] * state[SPARE + j] / bend

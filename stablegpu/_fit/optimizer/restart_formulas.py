@@ -58,82 +58,85 @@ ASIDE = 3  # candidates around `HERE` that are as near
 
 
 @scalar_internal
-def restart(m):
+def restart(state):
     """Begin at X, in the parameterisation that suits its alpha."""
-    alpha, beta = m[X], m[X + 1]
-    to_s1 = m[FREE + 2] > 0.0 and m[IN_S1] == 0.0 and alpha < TO_S1
-    if to_s1 or (moves_location(m) and alpha > TO_S0):
-        shift = beta * tan_half_pi(alpha) * math.exp(m[X + 3])
-        m[X + 2] += -shift if to_s1 else shift
-        m[IN_S1] = 1.0 - m[IN_S1]
-    m[VALUE] = -np.inf
-    m[DAMPING] = 0.0
-    m[PHASE] = FIRST
-    try_point(m)
+    alpha, beta = state[X], state[X + 1]
+    to_s1 = state[FREE + 2] > 0.0 and state[IN_S1] == 0.0 and alpha < TO_S1
+    if to_s1 or (moves_location(state) and alpha > TO_S0):
+        shift = beta * tan_half_pi(alpha) * math.exp(state[X + 3])
+        state[X + 2] += -shift if to_s1 else shift
+        state[IN_S1] = 1.0 - state[IN_S1]
+    state[VALUE] = -np.inf
+    state[DAMPING] = 0.0
+    state[PHASE] = FIRST
+    try_point(state)
     if to_s1:
-        _scan(m)
+        _scan(state)
 
 
 @scalar_internal
-def _scan(m):
+def _scan(state):
     """Try candidates for the location, all at once; the caller, who has the data, names them."""
-    m[PHASE] = SCANNING
-    m[SCANS] += 1.0
-    try_point(m)
+    state[PHASE] = SCANNING
+    state[SCANS] += 1.0
+    try_point(state)
 
 
 @scalar_internal
-def after_scan(m, sums):
+def after_scan(state, sums):
     """Restart from the best candidate of a scan if it improves on the optimum, or elsewhere."""
     for k in range(CANDIDATE_COUNT):
-        m[CANDIDATE_VALUES + k] = sums[k] if sums[k] < np.inf else -np.inf  # NaN is none
-    best = _best_apart(m, -CANDIDATE_COUNT)
-    if not m[CANDIDATE_VALUES + best] > m[VALUE] + gain_tolerance(m) and m[VALUE] > -np.inf:
+        state[CANDIDATE_VALUES + k] = sums[k] if sums[k] < np.inf else -np.inf  # NaN is none
+    best = _best_apart(state, -CANDIDATE_COUNT)
+    if (
+        not state[CANDIDATE_VALUES + best] > state[VALUE] + gain_tolerance(state)
+        and state[VALUE] > -np.inf
+    ):
         return NEXT_RESTART
-    m[X + 2] = m[CANDIDATES + best]
+    state[X + 2] = state[CANDIDATES + best]
     return RESTART
 
 
 @scalar_internal
-def _best_apart(m, least):
+def _best_apart(state, least):
     """Index of the best candidate of a scan more than `least` positions from the location."""
     best = 0
     for k in range(CANDIDATE_COUNT):
-        if abs(k - CENTRE) > least and m[CANDIDATE_VALUES + k] > m[CANDIDATE_VALUES + best]:
+        if abs(k - CENTRE) > least and state[CANDIDATE_VALUES + k] > state[CANDIDATE_VALUES + best]:
             best = k
     return best
 
 
 @scalar_internal
-def after_convergence(m):
+def after_convergence(state):
     """Scan for a better location if this optimum improved on the best; else restart elsewhere."""
-    if m[VALUE] > m[BEST_VALUE] + gain_tolerance(m):
+    if state[VALUE] > state[BEST_VALUE] + gain_tolerance(state):
         for k in range(POINT_SIZE):
-            m[BEST + k] = m[POINT + k]
-        m[TRIES] = 0.0
-        if moves_location(m) and m[SCANS] < MOST_SCANS and m[EVALUATIONS] < LATEST:
-            _scan(m)
+            state[BEST + k] = state[POINT + k]
+        state[TRIES] = 0.0
+        if moves_location(state) and state[SCANS] < MOST_SCANS and state[EVALUATIONS] < LATEST:
+            _scan(state)
             return EVALUATE
     return NEXT_RESTART
 
 
 @scalar_internal
-def next_restart(m):
+def next_restart(state):
     """Move to the next restart point, or back to the best point once all restarts are used."""
     for k in range(POINT_SIZE):
-        m[POINT + k] = m[BEST + k]
-    m[TRIES] += 1.0
-    tries = int(m[TRIES])
-    if tries > MOST_TRIES or m[EVALUATIONS] > LATEST:
+        state[POINT + k] = state[BEST + k]
+    state[TRIES] += 1.0
+    tries = int(state[TRIES])
+    if tries > MOST_TRIES or state[EVALUATIONS] > LATEST:
         return DIFFERENCES
-    if moves_location(m):
+    if moves_location(state):
         candidate = AFTER if tries == 1 else BEFORE
         if tries == MOST_TRIES:
-            candidate = _best_apart(m, ASIDE)
-        m[X + 2] = m[CANDIDATES + candidate]
+            candidate = _best_apart(state, ASIDE)
+        state[X + 2] = state[CANDIDATES + candidate]
         return RESTART
-    at_two = m[FREE] > 0.0 and m[FREE + 1] > 0.0 and m[X] >= upper_bound(0)
+    at_two = state[FREE] > 0.0 and state[FREE + 1] > 0.0 and state[X] >= upper_bound(0)
     if tries < MOST_TRIES and at_two:
-        m[X], m[X + 1] = NEXT_TO_TWO, 0.9 if tries == 1 else -0.9
+        state[X], state[X + 1] = NEXT_TO_TWO, 0.9 if tries == 1 else -0.9
         return RESTART
     return DIFFERENCES

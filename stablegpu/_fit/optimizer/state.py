@@ -46,17 +46,17 @@ EVALUATE, PROPOSE, AFTER_CONVERGENCE, NEXT_RESTART, DIFFERENCES, COLUMNS, LAST, 
 
 
 @scalar_internal
-def size_of(m):
+def size_of(state):
     """Number of parameters (4), read from memory so that the compiler does not unroll the loops."""
-    return int(m[SIZE])
+    return int(state[SIZE])
 
 
 @scalar_internal
-def lower_bound(m, k):
+def lower_bound(state, k):
     """Lower bound of parameter k of the fit."""
     if k == 3:
         return SMALLEST_LOG_SCALE
-    return m[LOWEST_ALPHA] if k == 0 else (BETA_RANGE[0] + MARGIN if k == 1 else -np.inf)
+    return state[LOWEST_ALPHA] if k == 0 else (BETA_RANGE[0] + MARGIN if k == 1 else -np.inf)
 
 
 @scalar_internal
@@ -68,19 +68,19 @@ def upper_bound(k):
 
 
 @scalar_internal
-def gain_tolerance(m):
+def gain_tolerance(state):
     """Smallest gain in log-likelihood that justifies another step."""
-    return min(GAIN_TOLERANCE + RELATIVE * abs(m[VALUE]), MAX_GAIN_TOLERANCE)
+    return min(GAIN_TOLERANCE + RELATIVE * abs(state[VALUE]), MAX_GAIN_TOLERANCE)
 
 
 @scalar_internal
-def moves_location(m):
+def moves_location(state):
     """Return whether the location is that of S1 and free."""
-    return m[IN_S1] > 0.0 and m[FREE + 2] > 0.0
+    return state[IN_S1] > 0.0 and state[FREE + 2] > 0.0
 
 
 @scalar_internal
-def try_point(m):
+def try_point(state):
     """Set the trial point to the current point."""
-    for k in range(size_of(m)):
-        m[TRIAL + k] = m[X + k]
+    for k in range(size_of(state)):
+        state[TRIAL + k] = state[X + k]

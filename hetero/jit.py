@@ -17,6 +17,7 @@ import numba
 from numba.core import bytecode
 
 from hetero.compile_cache.disk_cache import attach
+from hetero.compile_cache.self_contained import SelfContainedCompiler
 from hetero.cpu.threading_layer import load_tbb, protect_loop
 from hetero.devices import Device
 
@@ -40,7 +41,7 @@ def scalar(function: Any = None, **options: Any) -> Any:
     """Compile a formula of scalars and tuples, for both targets. Division is IEEE's everywhere."""
     if function is None:
         return lambda f: scalar(f, **options)
-    return attach(numba.njit(error_model="numpy", **options)(function))
+    return attach(_compile(function, options))
 
 
 def scalar_internal(function: Any = None, **options: Any) -> Any:
@@ -58,7 +59,7 @@ def parallel(function: Any = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda f: parallel(f, **options)
-    loop = numba.njit(parallel=True, error_model="numpy", nogil=True, **options)(function)
+    loop = _compile(function, {"parallel": True, "nogil": True} | options)
     return protect_loop(attach(loop))
 
 
@@ -66,7 +67,14 @@ def serial(function: Any = None, **options: Any) -> Any:
     """Compile a CPU loop that does not spread over threads; it releases the GIL."""
     if function is None:
         return lambda f: serial(f, **options)
-    return attach(numba.njit(error_model="numpy", nogil=True, **options)(function))
+    return attach(_compile(function, {"nogil": True} | options))
+
+
+def _compile(function: Any, options: dict[str, Any]) -> Any:
+    """Return Numba's dispatcher for a function."""
+    return numba.njit(error_model="numpy", pipeline_class=SelfContainedCompiler, **options)(
+        function
+    )
 
 
 def kernel(function: Any = None, **options: Any) -> Any:

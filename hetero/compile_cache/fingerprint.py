@@ -116,8 +116,9 @@ class _Writer:
             self._write("function again", str(self._functions[id(function)]))
             return
         self._functions[id(function)] = len(self._functions)
-        self._write("function", f"{function.__module__}.{function.__qualname__}")
-        if function.__module__.partition(".")[0] in _LIBRARIES:
+        module = function.__module__ or ""  # a function made by `exec` may have none
+        self._write("function", f"{module}.{function.__qualname__}")
+        if module.partition(".")[0] in _LIBRARIES:
             return
         if _is_in_sources(function):
             self._write("line", str(function.__code__.co_firstlineno))

@@ -73,7 +73,7 @@ def find_runs(classes: np.ndarray, head: int, tail: int) -> Runs:
     return Runs(first, last + 1, flat[row, last].astype(np.int64))
 
 
-@serial(cache=False, forceinline=True)
+@serial(forceinline=True)
 def find_segment(s, x1, k, ends, classes):
     """Return (run at position s, its class, number of its cells from s to x1); starts at run k."""
     while ends[k] <= s:
@@ -81,19 +81,19 @@ def find_segment(s, x1, k, ends, classes):
     return k, classes[k], min(ends[k], x1) - s
 
 
-@serial(cache=False, forceinline=True)
+@serial(forceinline=True)
 def edge_kind(s, nx, lanes):
     """Kind of the position s in a row: `lanes` if it is at no end."""
     return s if s < lanes else (lanes if s < nx - lanes else s - nx + 2 * lanes + 1)
 
 
-@serial(cache=False, forceinline=True)
+@serial(forceinline=True)
 def edge_position(edge, nx, lanes):
     """Return a position of this kind; -1 for the kind of those that are at no end."""
     return edge if edge < lanes else (-1 if edge == lanes else edge + nx - 2 * lanes - 1)
 
 
-@serial(cache=False)
+@serial
 def wrap_correction(s, nx, lanes):
     """Corrections to the offsets of the x - 1 and x + 1 neighbours where the row wraps around.
 
@@ -106,7 +106,7 @@ def wrap_correction(s, nx, lanes):
     return backward, forward
 
 
-@serial(cache=False)
+@serial
 def fill_offset_table(addresses, region, y, z, lanes, out):
     """Write the offsets from a cell of the row (y, z) to its populations: out[edge, way, wall, q].
 
@@ -132,7 +132,7 @@ def fill_offset_table(addresses, region, y, z, lanes, out):
                     j += 1
 
 
-@serial(cache=False)
+@serial
 def gather_offsets(table, edge, from_wall, into_wall, offsets, j):
     """Copy the offsets of a kind of cells from the table of its row to `offsets`, from j on.
 

@@ -108,7 +108,7 @@ def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
     bounce = make_bounce(T)
     collide, measure, equilibrate = make_scratch_loops(T, operator, forced)
 
-    @serial(cache=False, forceinline=True)
+    @serial(forceinline=True)
     def finish(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred):
         """Do the step of all deferred segments."""
         collide(scratch, -(-deferred[1] // vector) * vector, rates, force)
@@ -120,13 +120,13 @@ def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
             scatter(target, offsets, first + Q, start, scratch, lane, n)
         deferred[0] = deferred[1] = 0
 
-    @serial(cache=False)
+    @serial
     def flush(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred):
         """Call `finish` out of line where it is rare: inlining it would cost 30 ns per row."""
         if deferred[0]:
             finish(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred)
 
-    @serial(cache=False, forceinline=True)
+    @serial(forceinline=True)
     def defer(deferred, n, first, start, c, special):
         """Note what to do with the n gathered cells of class c from `start` on."""
         j = RECORD * (deferred[0] + 1)
@@ -135,12 +135,12 @@ def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
         deferred[0] += 1
         deferred[1] += n
 
-    @serial(cache=False, forceinline=True)
+    @serial(forceinline=True)
     def is_at_edge(y, z, ny, nz):
         """Return whether a row lies at an end of the block, where y or z wraps around."""
         return y == 0 or z == 0 or y == ny - 1 or z == nz - 1
 
-    @serial(cache=False)
+    @serial
     def step_rows(populations, addresses, walls, coefficients, runs, region, begin, end):
         """Step the rows number begin to end - 1 of the region.
 
@@ -198,12 +198,12 @@ def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
                 finish(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred)
         flush(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred)
 
-    @serial(cache=False, forceinline=True)
+    @serial(forceinline=True)
     def cell_x(s, nx):
         """Coordinate x of the cell at position s of a row."""
         return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
 
-    @serial(cache=False, forceinline=True)
+    @serial(forceinline=True)
     def move_row(memory, masks, force, transfer, workspace, runs, region, r):
         """Copy the moments or populations of row number r of the region to data, or back."""
         data, scratch, offsets = transfer.data, workspace.scratch, workspace.offsets
@@ -233,7 +233,7 @@ def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
                 scatter(memory, offsets, 0, start, scratch, 0, n)
             s += n
 
-    @parallel(cache=False)
+    @parallel
     def step(populations, addresses, walls, rates, force, runs, region, tasks):
         """Step all cells of the region; `tasks` pieces of it are shared out to the threads."""
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
@@ -243,7 +243,7 @@ def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
             coefficients = Coefficients(rates, force)
             step_rows(populations, addresses, walls, coefficients, runs, region, begin, end)
 
-    @parallel(cache=False)
+    @parallel
     def move(memory, addresses, masks, force, transfer, runs, region, tasks):
         """Copy moments or populations of the region to the data of `transfer`, or back."""
         height = region.y1 - region.y0

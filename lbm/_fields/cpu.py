@@ -12,7 +12,7 @@ from lbm._fields.formulas import squared_speed_or_huge
 _PARTS = 64  # parts of a field, shared out to the threads; not tuned
 
 
-@parallel(cache=False)
+@parallel
 def _find_worst(fields, values, cells):
     n = fields.shape[1]
     for part in prange(values.size):
@@ -32,7 +32,7 @@ def find_worst_cell(fields):
     return float(values[k]), int(cells[k])
 
 
-@parallel(cache=False)
+@parallel
 def _accumulate(fields, mean, squares, share):
     for i in prange(fields.shape[1]):
         for k in range(fields.shape[0]):

@@ -20,8 +20,8 @@ def _find_worst(fields, values, cells):
     values[thread], cells[thread] = largest, cell
 
 
-find_worst_float32 = kernel(_find_worst, cache=False)
-find_worst_float64 = kernel(_find_worst, cache=False)
+find_worst_float32 = kernel(_find_worst)
+find_worst_float64 = kernel(_find_worst)
 
 
 def find_worst_cell(fields):
@@ -45,8 +45,8 @@ def _accumulate(fields, mean, squares, share):
             squares[k, i] += deviation * (fields[k, i] - mean[k, i])
 
 
-accumulate_float32 = kernel(_accumulate, cache=False)
-accumulate_float64 = kernel(_accumulate, cache=False)
+accumulate_float32 = kernel(_accumulate)
+accumulate_float64 = kernel(_accumulate)
 
 
 def accumulate(fields, mean, squares, count):

@@ -115,13 +115,13 @@ def _make_steps(arithmetic: Arithmetic) -> tuple[Callable, Callable]:
     """Make the two steps of the regular tests, which docs/packages/tmd.md derives."""
     quotient, clamp = arithmetic.quotient, arithmetic.clamp
 
-    @scalar(cache=False)
+    @scalar
     def step_on_q(p, q, d, u, v, count):
         """Cut all gaps of length q > p from their left ends; return q, d, u."""
         k = quotient(q, p, count)
         return q - k * p, d - quotient(d, p, count) * p, u + clamp(k, count) * v
 
-    @scalar(cache=False)
+    @scalar
     def step_on_p(p, q, d, u, v, count):
         """Cut all gaps of length p > q from their right ends; return p, d, v."""
         k = quotient(p, q, count)
@@ -312,7 +312,7 @@ def _make_divide(division: str) -> Callable:
     """Make `Arithmetic.divide` for a kind of division."""
     if division == "reciprocal":
         return lambda x, y, max_quotient: divide_by_reciprocal(x, y)
-    quotient = scalar(DIVISIONS[division][0], cache=False)
+    quotient = scalar(DIVISIONS[division][0])
 
     def divide(x, y, max_quotient):
         k = quotient(x, y, max_quotient)
@@ -325,16 +325,14 @@ def _make_divide(division: str) -> Callable:
 def compile_test(algorithm: str, division: str) -> Callable:
     """Compile the test of `algorithm` with quotients by `division`, for both targets."""
     quotient, number = DIVISIONS[division]
-    divide = scalar(_make_divide(division), cache=False)
+    divide = scalar(_make_divide(division))
     arithmetic = Arithmetic(
         zero=number(0),
         unit=number(1),
         one=number(2 ** UNIT_BITS[number]),
-        quotient=scalar(quotient, cache=False),
+        quotient=scalar(quotient),
         divide=divide,
-        short_quotient=scalar(
-            lambda x, y, max_quotient: divide(x, y, max_quotient)[0], cache=False
-        ),
-        clamp=scalar(_identity if number is float else _minimum, cache=False),
+        short_quotient=scalar(lambda x, y, max_quotient: divide(x, y, max_quotient)[0]),
+        clamp=scalar(_identity if number is float else _minimum),
     )
-    return scalar(ALGORITHMS[algorithm](arithmetic), cache=False)
+    return scalar(ALGORITHMS[algorithm](arithmetic))

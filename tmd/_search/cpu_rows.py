@@ -9,7 +9,7 @@ from tmd._search.division_formulas import floor
 from tmd._search.line_formulas import LANES, fraction_as_float
 
 
-@scalar(cache=False)
+@scalar
 def _regular_lanes(p, q, d, u, v, count, distance):
     """Run the regular test on all lanes at once; store the final d in `distance`.
 
@@ -51,7 +51,7 @@ def make_vector_row(test: Callable, is_clipped: bool) -> Callable:
     Where it fails, the clipped test decides if that is the one asked for.
     """
 
-    @scalar(cache=False)
+    @scalar
     def test_row(a, b, work, count, bound, failed):
         for l in range(LANES):
             work[0, l] = fraction_as_float(a[l])
@@ -71,7 +71,7 @@ def make_vector_row(test: Callable, is_clipped: bool) -> Callable:
 def make_row(test: Callable, read: Callable) -> Callable:
     """Make the tests of `LANES` sub-domains, one by one."""
 
-    @scalar(cache=False)
+    @scalar
     def test_row(a, b, work, count, bound, failed):
         for l in range(LANES):
             failed[l] = test(read(a[l]), read(b[l]), count, bound)[0]

@@ -60,7 +60,7 @@ def kernels_for(algorithm: str, division: str) -> Kernels:
     read = fraction_as_float if number is float else fraction_as_word
     return Kernels(
         *(
-            kernel(function, cache=False, launch_bounds=(THREADS, RESIDENT_BLOCKS))
+            kernel(function, launch_bounds=(THREADS, RESIDENT_BLOCKS))
             for function in (_make_test_subdomains(test, read), _make_test_pieces(test, read))
         )
     )

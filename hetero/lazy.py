@@ -27,7 +27,8 @@ def lazy_attributes(
 
     Notes
     -----
-    `dir(package)`, and so tab completion, also lists what `__init__` defines itself.
+    `dir(package)`, and so tab completion, shows the names in `__all__`, also those that `__init__`
+    appends to it.
     """
     module_of = {name: module for module, names_in in names.items() for name in names_in}
     submodules = frozenset(modules)
@@ -46,7 +47,6 @@ def lazy_attributes(
     exported = sorted([*module_of, *submodules])
 
     def list_names() -> list[str]:
-        defined = (n for n in vars(sys.modules[package]) if not n.startswith("_"))
-        return sorted({*exported, *defined, "__version__"})
+        return sorted({*exported, "__version__"})
 
     return get_attribute, list_names, exported

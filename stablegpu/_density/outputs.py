@@ -20,8 +20,7 @@ def output_arrays(
     return tuple(outputs.get(name, empty) for name in names)
 
 
-@scalar
-def write(
+def write_values(
     pdf: Any, cdf: Any, sf: Any, logpdf: Any, logcdf: Any, logsf: Any, i: int, values: Any
 ) -> None:
     """Write the requested ones of a point's six values; the arrays of the others are empty."""
@@ -40,8 +39,5 @@ def write(
         logsf[i] = log_high
 
 
-@scalar
-def write_to(outputs: Any, i: int, values: Any) -> None:
-    """Write a point's six values to a tuple of arrays; see `write`."""
-    pdf, cdf, sf, logpdf, logcdf, logsf = outputs
-    write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
+write = scalar(write_values)
+"""`write_values` in loops on the CPU; `outputs_on_gpu.py` compiles it for kernels."""

@@ -383,5 +383,5 @@ def test_bad_windows():
             stablegpu.fit_windows(np.arange(20.0), **options)
     with pytest.raises(TypeError, match="fixed must be a dict"):
         stablegpu.fit(np.arange(20.0), fixed=["beta"])
-    with pytest.raises(TypeError, match="unknown options: 'widow'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'widow'"):
         stablegpu.fit_windows(np.arange(20.0), 10, widow=2)

@@ -102,7 +102,7 @@ def _flows():
                     "ball": lbm.Solid(lbm.geometry.sphere((20, 12, 10), (8, 6, 5), 2.5)),
                 },
                 pattern=pattern,
-                precision=precision,
+                dtype=precision,
                 device="cpu",
             )
             flow.run(10)

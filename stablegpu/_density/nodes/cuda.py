@@ -16,7 +16,7 @@ from stablegpu._density.nodes.formulas import (
     octave_of,
     outside,
 )
-from stablegpu._density.outputs import write_to
+from stablegpu._density.outputs_on_gpu import write_to
 from stablegpu._density.value_formulas import restore_side, standardize
 
 _THREADS = 256

@@ -12,7 +12,7 @@ from hetero.cuda import launch
 from hetero.cuda.device_cache import resident_tuple
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._density.outputs import write_to
+from stablegpu._density.outputs_on_gpu import write_to
 from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes
 from stablegpu._density.pointwise.near_one_formulas import point_near_one
 from stablegpu._density.quadrature.block_quadrature import point_of_block, shared_memory_bytes

@@ -4,7 +4,7 @@ from hetero.cuda import launch
 from hetero.cuda.device_cache import resident_tuple
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._density.outputs import write_to
+from stablegpu._density.outputs_on_gpu import write_to
 from stablegpu._density.quadrature.block_quadrature import point_of_block, shared_memory_bytes
 from stablegpu._density.value_formulas import is_trivial, restore_side, standardize, trivial
 

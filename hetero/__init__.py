@@ -3,6 +3,8 @@
 The only package here that knows what a device is. Importing it loads neither Numba nor a driver.
 """
 
+from typing import TYPE_CHECKING
+
 from hetero.devices import Device, available, resolve, use_device
 from hetero.errors import DeviceMemoryError, DeviceUnavailableError, ForkedProcessError
 from hetero.lazy import lazy_attributes
@@ -10,6 +12,18 @@ from hetero.measurement.profiling import Profile, Region, profile, region
 from hetero.moved import redirect_modules
 from hetero.progress_bar import progress
 from hetero.version import VERSION as __version__
+
+if TYPE_CHECKING:  # what `__getattr__` finds, for type checkers
+    from hetero import philox as philox
+    from hetero.arrays import Workspace as Workspace
+    from hetero.cpu.threads import set_threads as set_threads
+    from hetero.cpu.threads import threads as threads
+    from hetero.cpu.threads import use_threads as use_threads
+    from hetero.measurement.benchmarking import Timing as Timing
+    from hetero.measurement.benchmarking import benchmark as benchmark
+    from hetero.measurement.environment import facts as facts
+    from hetero.measurement.machine_limits import Limits as Limits
+    from hetero.measurement.machine_limits import limits as limits
 
 __getattr__, __dir__, __all__ = lazy_attributes(
     __name__,

@@ -6,7 +6,7 @@ from hetero.lazy import lazy_attributes
 from hetero.moved import redirect_modules
 from hetero.version import VERSION as __version__
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what `__getattr__` finds, for type checkers
     from rode import parts as parts
     from rode import scalars as scalars
     from rode.averages import average as average

@@ -68,6 +68,20 @@ def test_dir_shows_every_public_name(package):
         module.nonsense  # noqa: B018
 
 
+@pytest.mark.parametrize("package", ["hetero", *DOMAINS])
+def test_type_checkers_see_every_lazy_name(package):
+    """`__init__` names what it exports twice: for `__getattr__`, and for type checkers."""
+    tree = ast.parse((ROOT / package / "__init__.py").read_text())
+    module = importlib.import_module(package)
+    names = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert set(module.__all__) <= names
+
+
 def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

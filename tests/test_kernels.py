@@ -6,7 +6,7 @@ import pytest
 
 from compile_cuda import allowed_spills, compile_kernel
 from hetero.cuda.driver import SIMULATOR
-from kernels import KERNELS
+from kernel_budgets import KERNELS
 from test_twins import ROOT, modules
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")

@@ -66,7 +66,7 @@ def kernel_fingerprints(match: str = "") -> dict[str, str]:
     """Hashes of the kernels that the tests compile, by name."""
     from compile_cuda import compile_ptx
     from generated_kernels import GENERATED
-    from kernels import KERNELS
+    from kernel_budgets import KERNELS
 
     hashes = {}
     for name, budget in KERNELS.items():

@@ -52,7 +52,7 @@ def _elementwise(formula):
     return points
 
 
-# One kernel a type, so that tests/support/kernels.py can hold each to its budget.
+# One kernel a type, so that tests/support/kernel_budgets can hold each to its budget.
 log_ndtr_float32, log_ndtr_float64 = (
     _elementwise(formulas.log_ndtr),
     _elementwise(formulas.log_ndtr),

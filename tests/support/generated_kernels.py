@@ -7,8 +7,8 @@ import numpy as np
 from numba import typeof, types
 
 import rode
-from budget import array, boolean, f4, f8, i8, u8
-from kernels_tmd import NUMBERS, phase_1_signature, phase_2_signature
+from kernel_budgets.budget import array, boolean, f4, f8, i8, u8
+from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signature
 
 
 def lbm_signature(precision) -> tuple:

@@ -2,7 +2,7 @@
 
 from numba import types
 
-from budget import Budget, array, boolean, f4, f8, i4, i8
+from kernel_budgets.budget import Budget, array, boolean, f4, f8, i4, i8
 
 _REDUCTION = {
     f"sbth._bulge_chasing.cuda.{name}_{tile}_{dtype}": Budget(

@@ -5,7 +5,7 @@ Those of phases 1 and 2 are made for each Boolean test: tests/tmd/test_kernel_bu
 
 from numba import typeof, types
 
-from budget import Budget, array, boolean, f8, i8, u8
+from kernel_budgets.budget import Budget, array, boolean, f8, i8, u8
 from tmd._search.cuda import Candidates, Pieces
 from tmd._search.line_formulas import Shape, SuperBlocks
 

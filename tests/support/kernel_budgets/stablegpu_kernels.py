@@ -1,11 +1,8 @@
-"""Argument types and budgets of every kernel: what tests/test_kernels.py compiles for sm_90."""
+"""Argument types and budgets of the kernels of stablegpu."""
 
 from numba import typeof, types
 
-import kernels_rode
-import kernels_sbth
-import kernels_tmd
-from budget import Budget, array, boolean, f4, f8, i8, u4, u8
+from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u4, u8
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.nodes.evaluate import nodes_of
 from stablegpu._density.polynomials.build import segments_of
@@ -53,36 +50,7 @@ POLYNOMIALS = Budget(
 
 POINTS = (*(array(f8),) * 5, array(boolean), types.UniTuple(array(f8), 6), array(i8), array(i8))
 
-LBM = {
-    "lbm._engines.cuda.fill_zeros": Budget((array(u8),), 32, float64=False),
-    "lbm._engines.cuda.take_elements": Budget((array(f4), array(i8), array(f4)), 24, float64=False),
-    "lbm._domain.halo.cuda.copy_planes": Budget(
-        (*(array(f4, 2),) * 2, *(array(i8),) * 3, array(boolean, 3), i8, i8), 40, float64=False
-    ),
-    **{
-        f"lbm._fields.cuda.{name}_{dtype}": Budget(signature, 48, float64=dtype is f8)
-        for dtype in (f4, f8)
-        for name, signature in {
-            "find_worst": (array(dtype, 2), array(dtype), array(i8)),
-            "accumulate": (*(array(dtype, 2),) * 3, dtype),
-        }.items()
-    },
-}
-"""Kernels of `lbm` that are not generated; tests/lbm/test_kernel_budgets.py has the others."""
-
 KERNELS = {
-    "hetero.philox_loops.cuda.fill_words": Budget((*PHILOX, array(u4)), 48, float64=False),
-    "hetero.philox_loops.cuda.fill_float32": Budget((*PHILOX, array(f4)), 48, float64=False),
-    "hetero.philox_loops.cuda.fill_float64": Budget((*PHILOX, array(f8)), 48),
-    "hetero.measurement.limit_loops.cuda.copy8": Budget((array(f8), array(f8)), 64),
-    "hetero.measurement.limit_loops.cuda.multiply_add_float32": Budget(
-        (f4, i8, array(f4)), 40, float64=False
-    ),
-    "hetero.measurement.limit_loops.cuda.multiply_add_float64": Budget((f8, i8, array(f8)), 40),
-    "hetero.measurement.limit_loops.cuda.multiply_add_uint64": Budget(
-        (u8, i8, array(u8)), 40, float64=False
-    ),
-    "hetero.measurement.limit_loops.cuda.empty": Budget((array(f8),), 16),
     "stablegpu._density.quadrature.cuda.evaluate_points": Budget(
         (
             *(array(f8), FRAME, SIDE, SIDE),
@@ -133,10 +101,6 @@ KERNELS = {
     ),
     "stablegpu._quantiles.cuda.finish_points": Budget((ENDS, *(array(f8),) * 3), 48),
     **SPECIAL,
-    **LBM,
-    **kernels_sbth.KERNELS,
-    **kernels_rode.KERNELS,
-    **kernels_tmd.KERNELS,
     "stablegpu._fit.likelihood.cuda.maximize_sets": Budget(
         (
             *(array(f8),) * 2,

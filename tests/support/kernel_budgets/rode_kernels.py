@@ -3,7 +3,7 @@
 import numpy as np
 from numba import typeof, uint8
 
-from budget import Budget, array, boolean, f4, f8, i8, u4, u8
+from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u4, u8
 from rode._paths.tiles import path_of
 from rode.process import Process
 

@@ -1,4 +1,4 @@
-"""Prints the coefficients of stablegpu/_special_math.py: weighted minimax polynomials.
+"""Prints the coefficients of stablegpu/_special/formulas.py: weighted minimax polynomials.
 
 A polynomial is found by Remez's exchange with 50 digits. Then its coefficients are rounded one by
 one and the others fitted again each time: first the highest powers of float64 to the 21 digits that

@@ -1,4 +1,4 @@
-"""Writes stablegpu/profile.npz: log pdf of the laws from which a second ascent may start.
+"""Writes stablegpu/data/likelihood_profile.npz: log pdf of the distributions from which a second ascent may start.
 
 Standard laws, centred at zeta (S1), at distances 2^k and 1.5 x 2^k to both sides of it; their
 modes; and quantiles of the distance from the mode.
@@ -11,7 +11,7 @@ import numpy as np
 from stablegpu import stable
 from stablegpu._fit.second_starts.formulas import ALPHAS, BETAS, FRACTIONS, HIGHEST, KNOTS, LOWEST
 
-TARGET = Path(__file__).parents[1] / "stablegpu" / "profile.npz"
+TARGET = Path(__file__).parents[1] / "stablegpu" / "data" / "likelihood_profile.npz"
 
 
 def distances() -> np.ndarray:

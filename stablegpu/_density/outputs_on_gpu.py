@@ -8,7 +8,7 @@ from stablegpu._density.outputs import write_values
 _write = kernel(device=True)(write_values)
 
 
-@kernel(device=True)  # type: ignore[untyped-decorator]  # it returns Numba's dispatcher
+@kernel(device=True)
 def write_to(outputs: Any, i: int, values: Any) -> None:
     """Write a point's six values to a tuple of arrays; see `write_values`."""
     pdf, cdf, sf, logpdf, logcdf, logsf = outputs

@@ -11,7 +11,7 @@ _LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
 _HIGHEST_EXCESS = 300.0  # products with e^-300 are still normal numbers
 
 
-@scalar(fastmath=FUSED)  # type: ignore[untyped-decorator]  # it returns Numba's dispatcher
+@scalar(fastmath=FUSED)
 def exp_minus(g: float) -> float:
     """Return e^-g for 0 <= g <= 708, to 1 ulp, without branches or calls."""
     n = _MAGIC - g * 1.4426950408889634
@@ -36,7 +36,7 @@ def exp_minus(g: float) -> float:
     return float_of_signed(signed_bits_of(s) + power)
 
 
-@scalar_internal(fastmath=FUSED)  # type: ignore[untyped-decorator]  # as above
+@scalar_internal(fastmath=FUSED)
 def exp_minus_quickly(g: float) -> float:
     """Return e^-g for g up to 300, with a relative error of 2e-14; 1 for g < 0.
 

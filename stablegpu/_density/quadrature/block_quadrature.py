@@ -69,7 +69,7 @@ def _pair(
     return s0, s1, s2
 
 
-@kernel(device=True)  # type: ignore[untyped-decorator]  # it returns Numba's dispatcher
+@kernel(device=True)
 def point_of_block(
     y: float,
     z: float,

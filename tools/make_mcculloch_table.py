@@ -1,4 +1,4 @@
-"""Writes stablegpu/data/mcculloch.npz: five quantiles of the standard distribution over (alpha, beta).
+"""Writes stablegpu/data/mcculloch.npz: quantiles of standard distributions over (alpha, beta).
 
 McCulloch (1986) tabulated functions of them to four digits for alpha >= 0.5. These are computed
 from this package's distribution function to about 1e-12, from alpha = 0.1 on.

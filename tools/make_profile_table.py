@@ -1,6 +1,6 @@
-"""Writes stablegpu/data/likelihood_profile.npz: log pdf of the distributions from which a second ascent may start.
+"""Writes stablegpu/data/likelihood_profile.npz: log pdf of distributions to start an ascent from.
 
-Standard laws, centred at zeta (S1), at distances 2^k and 1.5 x 2^k to both sides of it; their
+Standard distributions, centred at zeta (S1), at distances 2^k and 1.5 x 2^k to both sides of it; their
 modes; and quantiles of the distance from the mode.
 """
 

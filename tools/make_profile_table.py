@@ -1,7 +1,7 @@
 """Writes stablegpu/data/likelihood_profile.npz: log pdf of distributions to start an ascent from.
 
-Standard distributions, centred at zeta (S1), at distances 2^k and 1.5 x 2^k to both sides of it; their
-modes; and quantiles of the distance from the mode.
+Standard distributions, centred at zeta (S1), at distances 2^k and 1.5 x 2^k to both sides of it;
+their modes; and quantiles of the distance from the mode.
 """
 
 from pathlib import Path

@@ -9,9 +9,10 @@ import time
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from hetero.compile_cache import disk_cache, folder, notice
+from hetero.compile_cache import disk_cache, folder, notice, tables
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
 from hetero.cuda.driver import SIMULATOR
 
@@ -229,8 +230,6 @@ def test_old_and_surplus_folders_are_removed(tmp_path, monkeypatch):
 
 
 def test_fingerprints_tell_values_apart():
-    import numpy as np
-
     values = [0, 0.0, "0", b"0", None, (0,), [0], {0: 0}, np.float32(0), np.zeros(1), np.zeros(2)]
     assert len({fingerprint(value) for value in values}) == len(values)
     assert fingerprint(lambda x: x + 1) != fingerprint(lambda x: x + 2)
@@ -325,3 +324,22 @@ def test_the_process_that_compiles_gives_the_same_last_bits_as_later_ones(tmp_pa
         for _ in range(2)
     ]
     assert results[0] == results[1]
+
+
+def test_a_table_is_computed_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "folder_of", lambda package: tmp_path)
+    calls = []
+
+    def compute():
+        calls.append(1)
+        return np.arange(6.0).reshape(2, 3)
+
+    for _ in range(2):
+        table = tables.cached_table("hetero", "numbers", compute)
+        np.testing.assert_array_equal(table, np.arange(6.0).reshape(2, 3))
+    assert len(calls) == 1
+    (tmp_path / "table-numbers").write_bytes(b"damaged")
+    tables.cached_table("hetero", "numbers", compute)
+    monkeypatch.setenv("HETERO_CACHE", "0")
+    tables.cached_table("hetero", "numbers", compute)
+    assert len(calls) == 3

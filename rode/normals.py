@@ -11,7 +11,6 @@ from numpy.typing import DTypeLike
 
 from hetero import memory, philox, region, validation
 from hetero.arrays import Workspace
-from hetero.cuda.launch import DEFAULT_SHARED_MEMORY
 from hetero.devices import Device, device_of, resolve
 from hetero.jit import loops_for
 
@@ -170,6 +169,8 @@ def _edges(method: str, strips: int, table: str, dtype: np.dtype) -> np.ndarray 
 
 def fits_in_shared_memory(strips: int, dtype: DTypeLike) -> bool:
     """Return whether the table of a Ziggurat fits into the shared memory of any GPU."""
+    from hetero.cuda.launch import DEFAULT_SHARED_MEMORY
+
     return (strips + 1) * np.dtype(dtype).itemsize <= DEFAULT_SHARED_MEMORY
 
 

@@ -6,12 +6,13 @@ of four Philox words makes four numbers of float32 or two of float64. No words m
 """
 
 import math
+from importlib.metadata import version
 
 import numpy as np
 from numba import uint32
-from scipy import special
 
 from hetero.chebyshev import interpolating_polynomial
+from hetero.compile_cache.tables import cached_table
 from hetero.intrinsics.bits import (
     approx_log2,
     approx_sqrt,
@@ -34,15 +35,28 @@ _CUT = -7.2
 _REACH = math.sqrt(31.1)
 
 
-def _ratio(level):
-    """Return x/y where log2(1 - y^2) = level."""
-    y = np.sqrt(-np.expm1(level * math.log(2.0)))
-    tail = np.exp2(level) / (2.0 * (1.0 + y))
-    return -special.ndtri(tail) / y
+_COUNTS = 10, 11  # coefficients of the polynomials: in the centre and in the tails
 
 
-_CENTRE = interpolating_polynomial(_ratio, _CUT, 0.0, 10)
-_TAIL = interpolating_polynomial(lambda s: _ratio(-s * s), math.sqrt(-_CUT), _REACH, 11)
+def _fit_polynomials() -> np.ndarray:
+    """Return the coefficients of both polynomials; SciPy's special functions take 0.2 s to load."""
+    from scipy import special
+
+    def ratio(level):
+        """Return x/y where log2(1 - y^2) = level."""
+        y = np.sqrt(-np.expm1(level * math.log(2.0)))
+        tail = np.exp2(level) / (2.0 * (1.0 + y))
+        return -special.ndtri(tail) / y
+
+    centre = interpolating_polynomial(ratio, _CUT, 0.0, _COUNTS[0])
+    tail = interpolating_polynomial(lambda s: ratio(-s * s), math.sqrt(-_CUT), _REACH, _COUNTS[1])
+    return np.array([*centre, *tail])
+
+
+_COEFFICIENTS = tuple(
+    cached_table("rode", f"inverse-normal-{version('scipy')}", _fit_polynomials).tolist()
+)
+_CENTRE, _TAIL = _COEFFICIENTS[: _COUNTS[0]], _COEFFICIENTS[_COUNTS[0] :]
 _centre, _tail = polynomial(_CENTRE, _CENTRE), polynomial(_TAIL, _TAIL)
 _centre_middle = np.float32(-0.5 * _CUT)
 _tail_middle = np.float32(-0.5 * (math.sqrt(-_CUT) + _REACH))

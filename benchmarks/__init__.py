@@ -1,1 +1,1 @@
-"""Measurements whose figures the documentation quotes: `python -m benchmarks run stable`."""
+"""Measurements whose figures the documentation quotes: `python -m benchmarks run SUITE`."""

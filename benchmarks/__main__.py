@@ -1,4 +1,4 @@
-"""`python -m benchmarks run SUITE [--device cuda] [--json FILE] [--quick]`."""
+"""Run suites of measurements: `python -m benchmarks run SUITE [--device cuda] [--json FILE]`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ SUITES = {
 
 
 def main() -> None:
+    """Run the suites that the command line names, print their figures and write the records."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("verb", choices=["run"])
     parser.add_argument("suite", choices=[*SUITES, "all"])
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--json", type=Path, help="file; with `all`, a folder")
-    parser.add_argument("--quick", action="store_true", help="small sizes, for the tests")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda or auto (default: %(default)s)")
+    parser.add_argument("--json", type=Path, help="the record's file; for `all`, a folder")
+    parser.add_argument("--quick", action="store_true", help="use small sizes, for the tests")
     options = parser.parse_args()
 
     device = hetero.resolve(options.device)

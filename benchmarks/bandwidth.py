@@ -1,4 +1,4 @@
-"""A loop that updates memory in place: what lattice Boltzmann on one copy can reach."""
+"""A loop that updates memory in place: the ceiling of lattice Boltzmann steps on one array."""
 
 from numba import prange
 
@@ -7,7 +7,7 @@ from hetero.jit import parallel
 
 @parallel(cache=False)
 def in_place(data):
-    """data *= 1/2, the line read and written."""
+    """Halve all elements of `data`, whose cache lines are read and written once."""
     half = data.dtype.type(0.5)
     for i in prange(data.size):
         data[i] = data[i] * half

@@ -1,7 +1,8 @@
-"""Seconds of a first call in a fresh process, with nothing and with everything on disk.
+"""Time of a first call in a fresh process, with no compiled code and with all of it on disk.
 
-FIRST_CALLS_TREE names another checkout, whose calls are measured as well, in turns with this one's
-(it needs the files `*/warm_up.py`): a comparison with an older state.
+The environment variable FIRST_CALLS_TREE may name another checkout, for a comparison with an older
+state. Its calls are then measured in turns with those of this one; it needs the files
+`*/warm_up.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ importlib.import_module({module!r}).CALLS[{name!r}]({device!r})
 print(time.perf_counter() - start)
 """
 
-_HERE = Path(__file__).parents[1]
+_THIS_TREE = Path(__file__).parents[1]
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
@@ -35,7 +36,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     for package in ["stablegpu"] if quick else packages():
         module = f"{package}.warm_up"
         for name in list(__import__(module, fromlist=["CALLS"]).CALLS)[: 1 if quick else None]:
-            cold, warm = _seconds(_HERE, module, name, device)
+            cold, warm = _seconds(_THIS_TREE, module, name, device)
             old = _seconds(Path(other), module, name, device) if other else None
             for state, value, index in (("nothing", cold, 0), ("everything", warm, 1)):
                 peers = {} if old is None else {"before": old[index]}
@@ -55,8 +56,8 @@ def _seconds(tree: Path, module: str, name: str, device: hetero.Device) -> tuple
     """Return the seconds of a call with nothing on disk, and with everything."""
     code = _CODE.format(module=module, name=name, device=str(device))
     with tempfile.TemporaryDirectory() as cache:
-        places = {"HETERO_CACHE": "1", "HETERO_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}
-        environment = os.environ | places | {"PYTHONPATH": _path(tree)}
+        caches = {"HETERO_CACHE": "1", "HETERO_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}
+        environment = os.environ | caches | {"PYTHONPATH": _path(tree)}
         times = [
             float(
                 subprocess.run(

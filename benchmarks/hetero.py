@@ -1,4 +1,4 @@
-"""The shared layer: limits against a plain copy by CuPy, random words against cuRAND and NumPy."""
+"""hetero: limits against a plain copy by CuPy, random words against cuRAND and NumPy."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hetero import philox
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
+    """Measure all figures of the suite."""
     limits = hetero.limits(device, refresh=not quick)
     figures = [
         Measurement("copy bandwidth", limits.copy / 1e9, "GB/s", peers=_peer_copy(device, quick)),

@@ -1,4 +1,4 @@
-"""lbm: flows with known answers: their errors, and how long they take."""
+"""lbm: errors of flows with known solutions, and how long they take."""
 
 from __future__ import annotations
 

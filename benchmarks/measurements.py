@@ -1,4 +1,4 @@
-"""What a benchmark reports, and the record that it is kept in."""
+"""Measured figures of the benchmarks, how they are printed, and how a record is written."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ import hetero
 
 @dataclass
 class Measurement:
-    """One measured figure, with what it is compared with.
+    """One measured figure, and the figures that it is compared with.
 
     Attributes
     ----------
-    name : what was measured, with sizes
-    value, unit : the figure in the unit of the field
+    name : the measured work, with its sizes
+    value, unit : the figure, in the unit that is usual in its field
     limit, limit_name : the ceiling of this machine that it is compared with, in the same unit
     peers : figures of other software in the same unit, measured in the same run
-    note : what is in and what is out (transfers, compilation), how it was counted
-    timing : the samples behind it
+    note : what is included and what is not (transfers, compilation), and how work is counted
+    timing : statistics of the timed calls
     """
 
     name: str
@@ -39,6 +39,7 @@ class Measurement:
 
     @property
     def fraction(self) -> float | None:
+        """Figure over its limit, if it has one."""
         return None if self.limit is None else self.value / self.limit
 
 
@@ -53,7 +54,7 @@ def report(suite: str, device: hetero.Device, figures: list[Measurement]) -> Non
 
 
 def write(path: Path, suite: str, device: hetero.Device, figures: list[Measurement]) -> None:
-    """Keep the figures with the facts of the machine."""
+    """Write the figures to a JSON file, with the facts and limits of the machine."""
     record = {
         "suite": suite,
         "device": str(device),

@@ -10,13 +10,14 @@ from benchmarks.measurements import Measurement
 from rode.normals import METHODS
 
 SAMPLE = 0.03
-"""Seconds of a sample of paths: what a call prepares, 0.5 ms, hides behind the calls before it."""
+"""Seconds of a sample of paths, in which the preparation of a call (0.5 ms) overlaps with others."""
 
 PUBLISHED = {"ziggurat": 2.17e9, "rational-blending": 1.70e9, "wallace": 4.18e9}
 """Numbers a second on one K40m in float32 (Riesinger 2017, section 8.4)."""
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
+    """Measure all figures of the suite."""
     limits, gpu = hetero.limits(device), device.kind == "cuda"
     size = 1 << (14 if quick else 30 if gpu else 23)
     figures = []
@@ -250,7 +251,7 @@ def _cupy():
 
 
 def _peers(device, dtype, size) -> dict[str, float]:
-    """Normal numbers a second of NumPy (one core), or of cuRAND through CuPy."""
+    """Return the normal numbers per second of NumPy (one core), or of cuRAND through CuPy."""
     if device.kind == "cpu":
         generator, few = np.random.Generator(np.random.SFC64(1)), min(size, 1 << 20)
         timing = hetero.benchmark(lambda: generator.standard_normal(few, dtype=dtype))

@@ -1,4 +1,4 @@
-"""stablegpu: what users feel first, then throughput."""
+"""stablegpu: times of first calls, then the throughput of densities, quantiles and samples."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ import hetero
 import stablegpu
 from benchmarks.measurements import Measurement
 
-LAWS = ((0.75, 0.5), (1.5, 0.5), (1.9, 0.0))
+SHAPES = ((0.75, 0.5), (1.5, 0.5), (1.9, 0.0))
+"""Pairs (alpha, beta) of the measured distributions."""
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
+    """Measure all figures of the suite."""
     limits = hetero.limits(device)
     figures = first_calls(device, quick)
     if device.kind == "cuda":
         figures.append(no_host_copy())
-    for alpha, beta in LAWS[:1] if quick else LAWS:
+    for alpha, beta in SHAPES[:1] if quick else SHAPES:
         figures.append(thousand_points(device, alpha, beta))
         figures += [plans(device, alpha, beta, name) for name in ("nodes", "polynomials")]
         figures += [
@@ -53,7 +55,7 @@ print(imported - start, first - imported, second - first, drawn - second)
 
 
 def first_calls(device: hetero.Device, quick: bool) -> list[Measurement]:
-    """Seconds from a fresh process: with nothing compiled yet, and with compiled code on disk."""
+    """Time first calls in a fresh process: with nothing compiled yet, and with code on disk."""
     figures = []
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"NUMBA_CACHE_DIR": cache, "HETERO_CACHE": "1"}
@@ -82,7 +84,7 @@ def first_calls(device: hetero.Device, quick: bool) -> list[Measurement]:
 
 
 def thousand_points(device, alpha, beta) -> Measurement:
-    """A distribution that has not been seen before: what is prepared for it counts."""
+    """Time 1000 points of a distribution that is not in any cache: its preparation counts."""
     from stablegpu._density.nodes import evaluate as nodes_evaluate
 
     x = np.linspace(-10, 10, 1000)
@@ -103,7 +105,7 @@ def thousand_points(device, alpha, beta) -> Measurement:
 
 
 def throughput(device, alpha, beta, limits, quick, evaluator) -> Measurement:
-    """Joint pdf and cdf with the data on the device; SciPy in the same run on the CPU."""
+    """Measure joint pdf and cdf with the data on the device, and on the CPU also SciPy's."""
     size = {
         "quadrature": 200_000 if device.kind == "cpu" else 2_000_000,
         "nodes": 2_000_000 if device.kind == "cpu" else 50_000_000,
@@ -138,7 +140,7 @@ def throughput(device, alpha, beta, limits, quick, evaluator) -> Measurement:
 
 
 def plans(device, alpha, beta, evaluator) -> Measurement:
-    """Time to prepare an evaluator for (alpha, beta)."""
+    """Time the preparation of an evaluator for (alpha, beta)."""
     from stablegpu._density.nodes import evaluate as nodes_evaluate
     from stablegpu._density.polynomials.build import segments_of
 
@@ -158,7 +160,7 @@ def plans(device, alpha, beta, evaluator) -> Measurement:
 
 
 def parameters_by_point(device, quick) -> Measurement:
-    """The density where every point has its own alpha and beta; SciPy on a few of the points."""
+    """Measure pdf of points with an alpha and beta each, and on the CPU also SciPy's for a few."""
     size = 2000 if quick else (200_000 if device.kind == "cpu" else 50_000_000)
     rng = np.random.default_rng(1)
     points = [rng.uniform(*ends, size) for ends in ((-20, 20), (0.3, 2), (-1, 1))]
@@ -186,7 +188,7 @@ def parameters_by_point(device, quick) -> Measurement:
 
 
 def quantiles(device, alpha, beta, quick) -> Measurement:
-    """By polynomials; SciPy in the same run on the CPU."""
+    """Measure quantiles by polynomials, and on the CPU also SciPy's."""
     size = (2_000_000 if device.kind == "cpu" else 200_000_000) // (100 if quick else 1)
     distribution = stablegpu.stable(alpha, beta, device=device).plan()
     host = np.random.default_rng(2).uniform(0.0, 1.0, size)
@@ -213,6 +215,7 @@ def quantiles(device, alpha, beta, quick) -> Measurement:
 
 
 def samples(device, alpha, beta, limits, quick, dtype) -> Measurement:
+    """Measure samples that are drawn to the device's memory, and on the CPU also SciPy's."""
     size = 10_000 if quick else (4_000_000 if device.kind == "cpu" else 200_000_000)
     distribution = stablegpu.stable(alpha, beta, device=device)
     if device.kind == "cpu":
@@ -242,9 +245,9 @@ def samples(device, alpha, beta, limits, quick, dtype) -> Measurement:
 
 
 def no_host_copy() -> Measurement:
-    """A CuPy array in gives a CuPy array out; the CUDA profiler sees no copy to or from the host.
+    """Count copies between host and GPU while pdf of a CuPy array is computed: none are expected.
 
-    The profiler is PyTorch's, which traces every CUDA call of the process.
+    They are counted by PyTorch's profiler, which traces every CUDA call of the process.
     """
     try:
         import cupy
@@ -256,11 +259,11 @@ def no_host_copy() -> Measurement:
     distribution = stablegpu.stable(1.5, 0.5)
     x = cupy.linspace(-5, 5, 100_000)
     distribution.pdf(x)
-    with profile(activities=[ProfilerActivity.CUDA]) as seen, hetero.profile() as ours:
+    with profile(activities=[ProfilerActivity.CUDA]) as trace, hetero.profile() as ours:
         result = distribution.pdf(x)
         cupy.cuda.Device().synchronize()
     assert isinstance(result, cupy.ndarray)
-    events = {e.key: e.count for e in seen.key_averages()}
+    events = {e.key: e.count for e in trace.key_averages()}
     copies = sum(n for key, n in events.items() if "HtoD" in key or "DtoH" in key)
     kernels = sum(n for key, n in events.items() if "evaluate_" in key)
     moved = ours.bytes_to_device + ours.bytes_to_host

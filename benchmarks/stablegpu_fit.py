@@ -1,6 +1,6 @@
-"""Fits: times of one, many and large ones; likelihoods against searches; errors against the bound.
+"""stablegpu: times of fits, their likelihoods against searches, and their errors against bounds.
 
-The last two are no speeds: what a fit reaches is as much a result as how fast.
+The last two are not speeds: the quality of a fit is as much a result as its time.
 """
 
 from __future__ import annotations
@@ -15,20 +15,26 @@ from benchmarks.measurements import Measurement
 from stablegpu._parameters import PARAMETERS
 
 ALPHAS = (0.3, 0.75, 1.02, 1.5, 1.9)
-LAWS = [(alpha, beta) for alpha in (0.5, 0.8, 1.0, 1.3, 1.5, 1.8) for beta in (0.0, 0.5)]
+"""Values of alpha at which single fits are timed."""
+
+SHAPES = [(alpha, beta) for alpha in (0.5, 0.8, 1.0, 1.3, 1.5, 1.8) for beta in (0.0, 0.5)]
+"""Pairs (alpha, beta) at which errors are compared with the bound."""
+
 SIZE = 1000
+"""Observations in a sample."""
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
+    """Measure all figures of the suite."""
     gpu = device.kind == "cuda"
     figures = [one(device, alpha) for alpha in (ALPHAS[3:4] if quick else ALPHAS)]
     figures += many(device, 20 if quick else 100_000 if gpu else 200)
     figures += large(device, 20_000 if quick else 100_000_000 if gpu else 1_000_000)
     figures += against_searches(device, *((3, 2) if quick else (200, 8) if gpu else (10, 4)))
     replicas = 50 if quick else 2000 if gpu else 400
-    for alpha, beta in LAWS[:1] if quick else LAWS:
+    for alpha, beta in SHAPES[:1] if quick else SHAPES:
         figures += against_the_bound(device, alpha, beta, replicas)
-    for beta in () if quick else (0.0, 0.5):  # where 1000 are not yet many
+    for beta in () if quick else (0.0, 0.5):  # 1000 observations are still few for alpha 1.8
         figures += against_the_bound(device, 1.8, beta, replicas, 4 * SIZE)
     return figures
 
@@ -37,7 +43,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
 
 
 def one(device, alpha) -> Measurement:
-    """A fit alone, on one core of a CPU."""
+    """Time a single fit, on one core of a CPU."""
     x = stablegpu.stable(alpha, 0.3, parameterization="S0").rvs(SIZE, rng=1)
     with hetero.use_threads(1):
         timing = hetero.benchmark(lambda: stablegpu.fit(x, device=device), device=device)
@@ -52,7 +58,7 @@ def one(device, alpha) -> Measurement:
 
 
 def many(device, sets) -> list[Measurement]:
-    """Sets of four distributions, on the device."""
+    """Time fits of many samples at once, drawn from four distributions on the device."""
     shares = [sets // 4] * 3 + [sets - 3 * (sets // 4)]
     data = _empty(device, sets * SIZE)
     first = 0
@@ -79,6 +85,7 @@ def many(device, sets) -> list[Measurement]:
 
 
 def large(device, size) -> list[Measurement]:
+    """Time fits of one large sample by three methods."""
     distribution = stablegpu.stable(1.6, 0.3, device=device)
     x = distribution.rvs(out=_empty(device, size), rng=1)
     figures = []
@@ -151,7 +158,7 @@ def against_searches(device, count: int, points: int) -> list[Measurement]:
 
 
 def _fine_grid(rows, best, points: int, options) -> np.ndarray:
-    """The largest log-likelihood on a grid around each estimate."""
+    """Return the largest log-likelihood on a grid around each estimate."""
     offsets = np.linspace(-2.5, 2.5, points)
     corners = np.stack(np.meshgrid(*[offsets] * 4), axis=-1).reshape(-1, 4)
     least = np.array([0.1, -1.0, -np.inf, 1e-300])
@@ -173,7 +180,7 @@ def _fine_grid(rows, best, points: int, options) -> np.ndarray:
 
 
 def against_the_bound(device, alpha, beta, replicas: int, size: int = SIZE) -> list[Measurement]:
-    """Variances over the Cramer-Rao bound, and how often 95 % intervals hold the truth."""
+    """Compare variances with the Cramer-Rao bound, and the coverage of intervals with 95 %."""
     distribution = stablegpu.stable(alpha, beta, parameterization="S0")
     rows = distribution.rvs((replicas, size), rng=11)
     bound = np.diag(np.linalg.inv(size * stablegpu.fisher_information(alpha, beta)))
@@ -204,18 +211,18 @@ def _variances(fits, true: dict, bound, title: str) -> Measurement:
 
 
 def _coverages(rows, fits, true: dict, title: str, options) -> list[Measurement]:
-    """Coverage of Wald's intervals and of those by the profile likelihood.
+    """Measure the coverage of Wald's intervals and of those by the profile likelihood.
 
-    The profile is evaluated only at the true value: there it must be at most 3.84/2 below its
-    maximum.
+    The profile is evaluated only at the true value, which its interval contains if the profile is
+    at most 3.84/2 below its maximum.
     """
     wald, profile, ends = {}, {}, fits.interval(0.95)
     for name, value in true.items():
         low, high = ends[name]
-        known = np.isfinite(low)
-        wald[name] = float(((low <= value) & (value <= high))[known].mean())
-        held = stablegpu.fit(rows, fixed={name: value}, **options)
-        profile[name] = float((2.0 * (fits.loglik - held.loglik) < 3.841459).mean())
+        exists = np.isfinite(low)
+        wald[name] = float(((low <= value) & (value <= high))[exists].mean())
+        constrained = stablegpu.fit(rows, fixed={name: value}, **options)
+        profile[name] = float((2.0 * (fits.loglik - constrained.loglik) < 3.841459).mean())
     return [
         Measurement(
             f"coverage of 95 % intervals by {kind}, {title}",

@@ -1,4 +1,4 @@
-"""Likelihoods that `stablegpu.fit` and `scipy.stats.levy_stable.fit` reach; ten minutes."""
+"""Likelihoods that `stablegpu.fit` and `scipy.stats.levy_stable.fit` reach; takes ten minutes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import stablegpu
 from benchmarks.measurements import Measurement
 from benchmarks.stablegpu_fit import distributions
 
-SIZE = 100  # SciPy takes a minute for these
+SIZE = 100  # observations in a sample; SciPy takes a minute to fit so many
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
-    """Every twentieth problem of the suite `fit`, smaller."""
+    """Compare both on every twentieth distribution of the suite `fit`, with smaller samples."""
     chosen = distributions(200)
     return [against_scipy(device, k, chosen[k]) for k in ((0,) if quick else range(0, 200, 20))]
 
 
 def against_scipy(device, seed: int, distribution) -> Measurement:
-    """The gain in log-likelihood by the exact density, and the times of both."""
+    """Measure the gain in log-likelihood, by the exact density, and the times of both fits."""
     from scipy.stats import levy_stable
 
     x = distribution.rvs(SIZE, rng=seed)

@@ -1,4 +1,4 @@
-"""Special functions: elements a second against the copy bandwidth, SciPy and CuPy."""
+"""stablegpu: special functions, against the copy bandwidth, SciPy and CuPy."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import hetero
 import stablegpu
 from benchmarks.measurements import Measurement
 
-ORDER = 3  # of expn
-SUSTAINED = 0.1  # seconds in which a GPU gets so warm that it lowers its clock
+ORDER = 3  # the order n of the exponential integral expn
+SUSTAINED = 0.1  # seconds after which a GPU is so warm that it lowers its clock
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
+    """Measure all figures of the suite."""
     limits = hetero.limits(device)
     size = 10_000 if quick else (1 << 24 if device.kind == "cpu" else 1 << 28)
     figures = []
     for dtype in (np.float32, np.float64):
-        some = 5.0 * np.random.default_rng(1).standard_normal(min(size, 1 << 22))
-        x = np.tile(some.astype(dtype), -(-size // some.size))[:size]
+        block = 5.0 * np.random.default_rng(1).standard_normal(min(size, 1 << 22))
+        x = np.tile(block.astype(dtype), -(-size // block.size))[:size]
         for name in ("log_ndtr", "ndtr", "expn"):
             figures.append(elementwise(name, np.abs(x) if name == "expn" else x, device, limits))
         figures.append(sum_of_exponentials(x, device, limits))
@@ -28,7 +29,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
 
 
 def elementwise(name, host, device, limits) -> Measurement:
-    """Unsorted N(0, 5^2) on the device; for expn its absolute values."""
+    """Measure a function of unsorted N(0, 5^2) numbers on the device; expn gets absolute values."""
     orders = (ORDER,) if name == "expn" else ()
     x, out = on_device(host, device), on_device(np.empty_like(host), device)
     function = getattr(stablegpu, name)
@@ -48,6 +49,7 @@ def elementwise(name, host, device, limits) -> Measurement:
 
 
 def sum_of_exponentials(host, device, limits) -> Measurement:
+    """Measure `logsumexp` of an array on the device."""
     x = on_device(host, device)
     timing = hetero.benchmark(lambda: stablegpu.logsumexp(x, device=device), device=device)
     return Measurement(
@@ -63,6 +65,7 @@ def sum_of_exponentials(host, device, limits) -> Measurement:
 
 
 def on_device(host, device):
+    """Return a NumPy array as an array on the device."""
     if device.kind == "cpu":
         return host
     from hetero.cuda.driver import cuda
@@ -71,19 +74,19 @@ def on_device(host, device):
 
 
 def peers(name, orders, host, device) -> dict[str, float]:
-    """The same by SciPy (one core, a part of the data) and by CuPy, in the same unit."""
+    """Measure SciPy (one core, a part of the data) and CuPy (on a GPU) in the same unit."""
     from scipy import special
 
     few = host[: 1 << 20]
     function = getattr(special, name)
-    found = {"SciPy": hetero.benchmark(lambda: function(*orders, few)).rate(few.size) / 1e9}
+    rates = {"SciPy": hetero.benchmark(lambda: function(*orders, few)).rate(few.size) / 1e9}
     if device.kind == "cuda":
         try:
             import cupy
             from cupyx.scipy import special as cupy_special
         except ImportError:
-            return found
+            return rates
         theirs, x = getattr(cupy_special, name), cupy.asarray(host)
         timing = hetero.benchmark(lambda: theirs(*orders, x), device=device)
-        found["CuPy"] = timing.rate(host.size) / 1e9
-    return found
+        rates["CuPy"] = timing.rate(host.size) / 1e9
+    return rates

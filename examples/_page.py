@@ -1,4 +1,4 @@
-"""The tour's page: one HTML file that needs nothing else, for a phone or a desk, light or dark."""
+"""The tour's page: one self-contained HTML file, for small and large screens, light or dark."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ thead th, tbody th { color: var(--soft); font-weight: 600; }
 def write_page(
     path: Path, rows: list[Row], figures: list[Figure], facts: dict, limits: list, seconds: float
 ) -> Path:
-    """Write the page of one tour.
+    """Write the page of one tour and return its path.
 
     Parameters
     ----------
-    facts : what `hetero.facts()` gave
+    facts : the result of `hetero.facts()`
     limits : `hetero.Limits` of each device
     seconds : how long the tour took
     """
@@ -78,7 +78,7 @@ def write_page(
             *map(_figure, figures),
             "<h2>This machine</h2>",
             _facts(facts),
-            "<h2>Its limits, as measured here</h2>",
+            "<h2>Its measured limits</h2>",
             _limits(limits),
         )
     )
@@ -98,7 +98,7 @@ def _badge(good: bool, text: str) -> str:
 
 def _jobs(rows: list[Row]) -> str:
     names = ("job", "device", "rate", "of the limit", "check")
-    shown = []
+    table_rows = []
     for row in rows:
         share = escape(row.share_text)
         if row.limit:
@@ -110,7 +110,7 @@ def _jobs(rows: list[Row]) -> str:
             ("figure", f"<span>{share}</span>"),
             ("", f"<span>{_badge(row.passed, row.verdict)} {escape(row.check)}</span>"),
         )
-        shown.append(
+        table_rows.append(
             "".join(
                 f'<td class="{kind}" data-label="{name}">{text}</td>'
                 for name, (kind, text) in zip(names, cells, strict=True)
@@ -120,7 +120,7 @@ def _jobs(rows: list[Row]) -> str:
         f'<th class="{"figure" if name in ("rate", "of the limit") else ""}">{name}</th>'
         for name in names
     )
-    lines = "\n".join(f"<tr>{cells}</tr>" for cells in shown)
+    lines = "\n".join(f"<tr>{cells}</tr>" for cells in table_rows)
     return (
         f'<section><table class="jobs"><thead><tr>{head}</tr></thead>\n'
         f"<tbody>{lines}</tbody></table></section>"
@@ -145,8 +145,8 @@ def _facts(facts: dict) -> str:
         "commit": facts["commit"] or "not a git checkout",
     }
     for index, gpu in enumerate(facts["gpus"]):
-        known = (f"{k.replace('_', ' ')} {v}" for k, v in gpu.items() if k != "name" and v)
-        lines[f"cuda:{index}"] = ", ".join((gpu["name"], *known))
+        details = (f"{k.replace('_', ' ')} {v}" for k, v in gpu.items() if k != "name" and v)
+        lines[f"cuda:{index}"] = ", ".join((gpu["name"], *details))
     if not facts["gpus"]:
         lines["GPU"] = "none usable (python -m hetero says why)"
     cells = "\n".join(

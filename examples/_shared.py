@@ -1,4 +1,4 @@
-"""What the examples and the tour share: rows of the table, figures, options, memory on a device."""
+"""Rows of the tour's table, figures, options and device memory, shared by all examples."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Row:
 
     Attributes
     ----------
-    job : what was done, with its size
-    device : where
-    rate : in `unit`; None where the job did not finish
-    fraction_of_limit : of this machine's `limit`; None where nothing simple limits the job
+    job : the work that was done, with its size
+    device : the device that did it
+    rate : work per second in `unit`; None if the job did not finish
+    fraction_of_limit : the rate over this machine's `limit`; None if nothing simple limits the job
     check : the comparison with a known truth, with its numbers
-    passed : its outcome
+    passed : the outcome of the check
     """
 
     job: str
@@ -36,6 +36,7 @@ class Row:
 
     @property
     def rate_text(self) -> str:
+        """Rate with its unit, or a dash."""
         if self.rate is None:
             return "–"
         return (
@@ -44,6 +45,7 @@ class Row:
 
     @property
     def share_text(self) -> str:
+        """Fraction of the limit in percent, or a dash."""
         if self.fraction_of_limit is None:
             return "–"
         percent = 100 * self.fraction_of_limit
@@ -51,6 +53,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
+        """Outcome of the check as a word."""
         return "pass" if self.passed else "FAIL"
 
 
@@ -64,15 +67,19 @@ class Figure:
 
 
 def parse_arguments(description: str, out: str) -> argparse.Namespace:
-    """The options that every example has: `device`, `out` (a folder that now exists), `quick`."""
+    """Parse the options of an example, `device`, `out` and `quick`, and create the folder `out`."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
-        "--device", default="auto", metavar="cpu|cuda|auto", help="where to compute"
+        "--device", default="auto", metavar="cpu|cuda|auto", help="the device that computes"
     )
     parser.add_argument(
-        "--out", type=Path, default=Path(out), metavar="DIR", help="default: %(default)s"
+        "--out",
+        type=Path,
+        default=Path(out),
+        metavar="DIR",
+        help="the folder for figures (default: %(default)s)",
     )
-    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--quick", action="store_true", help="use small sizes")
     arguments = parser.parse_args()
     try:
         if (device := hetero.devices.parse(arguments.device)) is not None:
@@ -84,7 +91,7 @@ def parse_arguments(description: str, out: str) -> argparse.Namespace:
 
 
 def empty(size: int, device: hetero.Device):
-    """Memory for `size` float64 numbers: a NumPy array, or one that stays on the GPU."""
+    """Allocate `size` float64 numbers: a NumPy array, or an array that stays on the GPU."""
     if device.kind == "cpu":
         return np.empty(size)
     from numba import cuda
@@ -94,5 +101,5 @@ def empty(size: int, device: hetero.Device):
 
 
 def to_host(array) -> np.ndarray:
-    """`array` as a NumPy array."""
+    """Return `array` as a NumPy array."""
     return array.copy_to_host() if hasattr(array, "copy_to_host") else np.asarray(array)

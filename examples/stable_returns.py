@@ -1,10 +1,10 @@
-"""Stable and normal distribution of a share's daily returns: which one expects the worst day?
+"""Compare a stable and a normal distribution of a share's daily returns, worst days included.
 
     python examples/stable_returns.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
-The data are the Google share from its first day in August 2004 to the crash of October 2008, which
-come with matplotlib. The script fits both
-distributions, prints how they compare, and draws one figure.
+The data are the prices of the Google share from its first day in August 2004 to the crash of
+October 2008, which come with matplotlib. The script fits both distributions, prints how they
+compare, and draws one figure.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ import stablegpu
 from _shared import Figure, Row, empty, parse_arguments, to_host
 
 TRADING_DAYS = 252
-"""A year."""
+"""Trading days in a year."""
 
 BYTES_PER_POINT = 16
-"""Read and written for a density by polynomials."""
+"""Bytes that the density reads (x) and writes (pdf) for a point."""
 
 STABLE_COLOUR, NORMAL_COLOUR, DATA_COLOUR = "#1668b0", "#d1602b", "#c9ced6"
 
@@ -39,7 +39,10 @@ STABLE_COLOUR, NORMAL_COLOUR, DATA_COLOUR = "#1668b0", "#d1602b", "#c9ced6"
 
 
 def google_returns() -> tuple[np.ndarray, np.ndarray]:
-    """Days and log-returns, log(price / price of the trading day before), of the Google share."""
+    """Return the trading days and the log-returns of the Google share.
+
+    A log-return is log(price / price of the trading day before).
+    """
     table = matplotlib.cbook.get_sample_data("goog.npz")["price_data"]
     return table["date"][1:], np.diff(np.log(table["adj_close"]))
 
@@ -54,19 +57,23 @@ class Fits:
 
     @classmethod
     def fitted(cls, device=None) -> Fits:
+        """Load the returns and fit both distributions."""
         days, returns = google_returns()
         return cls(days, returns, stablegpu.fit(returns, method="mcculloch", device=device))
 
     @property
     def stable(self) -> stablegpu.Stable:
+        """The fitted stable distribution."""
         return self.fit.distribution
 
     @functools.cached_property
     def normal(self):
+        """The fitted normal distribution."""
         return stats.norm(self.returns.mean(), self.returns.std())
 
     @functools.cached_property
     def loglik(self) -> dict[str, float]:
+        """Log-likelihoods of both distributions, by name."""
         return {
             "stable": self.fit.loglik,
             "normal": float(self.normal.logpdf(self.returns).sum()),
@@ -74,7 +81,7 @@ class Fits:
 
 
 def quantile(distribution: stablegpu.Stable, p: float) -> float:
-    """x with P(X <= x) = p: the root of the distribution function, in the tail that is nearer."""
+    """Return x with P(X <= x) = p, as a root of the cdf or, for large p, of sf = 1 - cdf."""
     tail, target = (distribution.cdf, p) if p < 0.5 else (distribution.sf, 1.0 - p)
 
     def miss(x):
@@ -89,10 +96,7 @@ def quantile(distribution: stablegpu.Stable, p: float) -> float:
 def quantiles(
     distribution: stablegpu.Stable, p: np.ndarray, reach: float, points: int
 ) -> np.ndarray:
-    """Many quantiles at once, from a grid of the distribution function over [-reach, reach].
-
-    NaN for those outside.
-    """
+    """Interpolate quantiles in a grid of the cdf over [-reach, reach]; NaN for those outside."""
     x = np.linspace(-reach, reach, points)
     return np.interp(p, distribution.cdf(x), x, left=np.nan, right=np.nan)
 
@@ -101,7 +105,7 @@ def quantiles(
 
 
 def report(fits: Fits) -> list[Table]:
-    """The comparison as tables for the terminal."""
+    """Return the comparison as tables for the terminal."""
     return [
         _likelihoods(fits),
         _tail_quantiles(fits),
@@ -153,9 +157,8 @@ def _extreme_days(fits: Fits) -> Table:
     worst, best = fits.returns.argmin(), fits.returns.argmax()
     for name, i, tail in (("worst", worst, "cdf"), ("best", best, "sf")):
         x = fits.returns[i]
-        seen = 1.0 / fits.fit.size
         chances = (
-            seen,
+            1.0 / fits.fit.size,
             *(float(getattr(distribution, tail)(x)) for distribution in (fits.stable, fits.normal)),
         )
         table.add_row(f"{name}, {fits.days[i]}", f"{x:+.1%}", *map(waiting_time, chances))
@@ -163,7 +166,7 @@ def _extreme_days(fits: Fits) -> Table:
 
 
 def waiting_time(chance: float) -> str:
-    """The mean time between days of probability `chance`, in words."""
+    """Return the mean time between days of probability `chance`, in words."""
     days = 1.0 / chance
     if days < TRADING_DAYS:
         return f"{days:.0f} trading days"
@@ -178,7 +181,7 @@ def waiting_time(chance: float) -> str:
 
 
 def draw(fits: Fits, path: Path, quick: bool = False) -> Path:
-    """Both distributions against the data: density, and quantiles against quantiles."""
+    """Draw densities, and quantiles of both distributions against those of the data."""
     figure = matplotlib.figure.Figure(figsize=(11, 4.8), dpi=150, layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
     density, against = figure.subplots(1, 2, width_ratios=(1.25, 1))
@@ -236,22 +239,21 @@ def _draw_quantiles(axes, fits: Fits, points: int) -> None:
 
 
 def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
-    """The figure of this domain, drawn once, with values from `device`."""
+    """Draw the figure of this example, with values from `device`."""
     fits = Fits.fitted(device)
     first, last = fits.days[[0, -1]]
     caption = (
         f"{fits.fit.size} daily log-returns, {first} to {last}, with a stable distribution "
         f"(alpha {fits.fit.alpha:.2f}, by McCulloch's quantiles) and a normal distribution. "
-        "The stable distribution "
-        "follows the narrow centre; its tails are heavier than the sample's, while those of the "
-        "normal distribution are far too light."
+        "The stable distribution follows the narrow centre; its tails are heavier than the "
+        "sample's, while those of the normal distribution are far too light."
     )
     path = draw(fits, out / "stable_returns.png", quick)
     return [Figure("The Google share against two distributions", caption, path)]
 
 
 def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
-    """Density, samples and fit on `device`, each measured and checked."""
+    """Measure and check density, samples and fit on `device`."""
     on_cpu = device.kind == "cpu"
     points = (20_000 if quick else 200_000) if on_cpu else (1_000_000 if quick else 10_000_000)
     draws = (200_000 if quick else 2_000_000) if on_cpu else (10_000_000 if quick else 100_000_000)
@@ -284,7 +286,7 @@ def _density_row(fits: Fits, device: hetero.Device, points: int) -> Row:
 
 
 def _densities(fits: Fits, x, pdf):
-    """Yield (values, exact) of three closed forms, and of the last of the timed points."""
+    """Yield (values, exact values) for three closed forms, and for the last of the timed points."""
     device = fits.stable.device
     z = np.linspace(-6.0, 6.0, 25)
     yield stablegpu.stable(2, 0, device=device).pdf(z), stats.norm.pdf(z, scale=math.sqrt(2))
@@ -294,13 +296,13 @@ def _densities(fits: Fits, x, pdf):
     yield stablegpu.stable(0.5, 1, device=device).pdf(y), levy
     fit = fits.fit
     z = (to_host(x[-50:]) - fit.loc) / fit.scale
-    near = np.abs(z) < 6.0  # in the far tails the Fourier integral keeps fewer digits
+    near = np.abs(z) < 6.0  # in the far tails the Fourier integral has fewer correct digits
     exact = np.array([_by_fourier(fit.alpha, fit.beta, v) / fit.scale for v in z[near]])
     yield to_host(pdf[-50:])[near], exact
 
 
 def _by_fourier(alpha: float, beta: float, z: float) -> float:
-    """Density of the standard distribution in S1 by inversion of its characteristic function."""
+    """Return the density of a standard distribution in S1, by Fourier inversion."""
     skew = beta * math.tan(0.5 * math.pi * alpha)
 
     def integrand(t):
@@ -314,8 +316,8 @@ def _samples_row(fits: Fits, device: hetero.Device, draws: int) -> Row:
     samples = empty(draws, device)
     timing = hetero.benchmark(lambda: fits.stable.rvs(rng=2, out=samples), repeats=5, device=device)
     rate = timing.rate(draws)
-    checked = 100_000  # enough to see alpha off by 0.1
-    # Kolmogorov and Smirnov's distance of the last draws from the distribution they should follow.
+    checked = 100_000  # draws, enough to detect an error of 0.1 in alpha
+    # The check is Kolmogorov and Smirnov's distance of the last draws from their distribution.
     uniform = np.sort(to_host(fits.stable.cdf(samples[-checked:])))
     rank = np.arange(checked)
     distance = max((uniform - rank / checked).max(), ((rank + 1) / checked - uniform).max())
@@ -352,6 +354,7 @@ def _fit_row(fits: Fits, device: hetero.Device) -> Row:
 
 
 def main() -> int:
+    """Print the comparison, draw the figure and return the exit code."""
     options = parse_arguments(__doc__.splitlines()[0], "out/stable_returns")
     fits = Fits.fitted(options.device)
     console = Console(width=None if sys.stdout.isatty() else 120)  # a log has no width of its own

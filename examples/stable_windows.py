@@ -1,10 +1,11 @@
-"""How sure is alpha? Share returns with uncertainty, rolling windows, and an EEG.
+"""Estimate alpha with its uncertainty: share returns, rolling windows of a year, and an EEG.
 
     python examples/stable_windows.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
-Maximum likelihood for the daily returns of the Google share with standard errors and intervals,
-for every window of a year along the series, and for the four channels of the EEG that ships with
-matplotlib, whose differences are compared with a normal distribution. One figure.
+The script fits stable distributions by maximum likelihood, with standard errors and intervals, to
+the daily returns of the Google share, to every window of a year along the series, and to the four
+channels of the EEG that comes with matplotlib, whose differences are compared with a normal
+distribution. It draws one figure.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from stablegpu import FitResults
 
 
 def eeg() -> np.ndarray:
-    """Differences from sample to sample of four channels, 800 samples each, a channel a row."""
+    """Return the differences between successive samples of four channels, a row for each."""
     with matplotlib.cbook.get_sample_data("eeg.dat") as file:
         return np.diff(np.frombuffer(file.read(), float).reshape(800, 4).T)
 
 
-def windows(returns, device, step: int) -> FitResults:
-    """Fits of a year of days each."""
+def fit_years(returns, device, step: int) -> FitResults:
+    """Fit windows of a year of trading days, each begun `step` days after the one before."""
     return stablegpu.fit_windows(returns, TRADING_DAYS, step=step, device=device)
 
 
 def report(returns, device) -> list[Table]:
-    """Estimates with errors, for the share and the EEG."""
+    """Return tables of estimates with errors, for the share and the EEG."""
     fit = stablegpu.fit(returns, device=device)
     share = Table("parameter", "estimate", "standard error", "95 % interval", title="Google share")
     for name, (low, high) in fit.interval().items():
@@ -54,19 +55,19 @@ def report(returns, device) -> list[Table]:
 
 
 def normal_aic(x) -> float:
-    """Akaike's criterion of a normal distribution."""
+    """Return Akaike's criterion of the normal distribution that fits x best."""
     return 4.0 - 2.0 * stats.norm(x.mean(), x.std()).logpdf(x).sum()
 
 
-def draw(days, returns, found, step: int, path: Path) -> Path:
-    """alpha of the windows with 95 % bands, over the returns."""
+def draw(days, returns, fits, step: int, path: Path) -> Path:
+    """Draw alpha of the windows with 95 % bands above the returns; return the path."""
     figure = matplotlib.figure.Figure(figsize=(9.0, 5.0), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
-    ends = days[TRADING_DAYS - 1 :: step][: len(found)]
-    reach = 1.96 * found.stderr["alpha"]
-    low, high = found.alpha - reach, np.minimum(found.alpha + reach, 2.0)
+    ends = days[TRADING_DAYS - 1 :: step][: len(fits)]
+    reach = 1.96 * fits.stderr["alpha"]
+    low, high = fits.alpha - reach, np.minimum(fits.alpha + reach, 2.0)
     above.fill_between(ends, low, high, color=STABLE_COLOUR, alpha=0.25, linewidth=0.0)
-    above.plot(ends, found.alpha, color=STABLE_COLOUR)
+    above.plot(ends, fits.alpha, color=STABLE_COLOUR)
     above.set(ylabel="alpha of the year before", ylim=(1.0, 2.02))
     below.vlines(days, 0.0, returns, color=DATA_COLOUR)
     below.set(ylabel="daily log-return")
@@ -75,55 +76,56 @@ def draw(days, returns, found, step: int, path: Path) -> Path:
 
 
 def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
-    """The figure of this example, with values from `device`."""
+    """Draw the figure of this example, with values from `device`."""
     days, returns = google_returns()
     step = 20 if quick else 1
-    found = windows(returns, device, step)
-    path = draw(days, returns, found, step, out / "stable_windows.png")
+    fits = fit_years(returns, device, step)
+    path = draw(days, returns, fits, step, out / "stable_windows.png")
     caption = (
-        f"Maximum likelihood in {len(found)} windows of {TRADING_DAYS} days, with 95 % bands from "
-        "the observed information. Where no band is drawn alpha ended at 2, a normal distribution."
+        f"Maximum likelihood in {len(fits)} windows of {TRADING_DAYS} days, with 95 % bands from "
+        "the observed information. Windows without a band have alpha = 2, a normal distribution."
     )
-    return [Figure("alpha of the Google share along the years", caption, path)]
+    return [Figure("alpha of the Google share over the years", caption, path)]
 
 
 def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
-    """All windows on `device`, measured, and one of them checked against the exact density."""
+    """Measure the fits of all windows on `device`; check one of them by the exact density."""
     _, returns = google_returns()
     step = 20 if quick else 1
-    timing = hetero.benchmark(lambda: windows(returns, device, step), repeats=5, device=device)
-    found = windows(returns, device, step)
-    middle = len(found) // 2
+    timing = hetero.benchmark(lambda: fit_years(returns, device, step), repeats=5, device=device)
+    fits = fit_years(returns, device, step)
+    middle = len(fits) // 2
     distribution = stablegpu.stable(
-        *(getattr(found, name)[middle] for name in ("alpha", "beta", "loc", "scale")), device="cpu"
+        *(getattr(fits, name)[middle] for name in ("alpha", "beta", "loc", "scale")), device="cpu"
     )
     first = middle * step
     exact = float(distribution.logpdf(returns[first : first + TRADING_DAYS]).sum())
-    off = abs(exact - found.loglik[middle])
+    error = abs(exact - fits.loglik[middle])
     return [
         Row(
-            job=f"ML fits of {len(found)} windows of {TRADING_DAYS} days",
+            job=f"ML fits of {len(fits)} windows of {TRADING_DAYS} days",
             device=str(device),
-            rate=timing.rate(len(found)),
+            rate=timing.rate(len(fits)),
             unit="fits/s",
             fraction_of_limit=None,
             limit="",
-            check=f"log-likelihood off by {off:.1e} ≤ 1e-6; all converged",
-            passed=off <= 1e-6 and bool(found.converged.all()),
+            check=f"log-likelihood off by {error:.1e} ≤ 1e-6; all converged",
+            passed=error <= 1e-6 and bool(fits.converged.all()),
         )
     ]
 
 
 def main() -> int:
+    """Print the tables, draw the figure and return the exit code."""
     options = parse_arguments(__doc__.splitlines()[0], "out/stable_windows")
     days, returns = google_returns()
     console = Console(width=None if sys.stdout.isatty() else 120)
     for table in report(returns, options.device):
         console.print(table)
     step = 20 if options.quick else 1
-    found = windows(returns, options.device, step)
-    path = draw(days, returns, found, step, options.out / "stable_windows.png")
-    console.print(f"{len(found)} windows. Figure: {path}")
+    fits = fit_years(returns, options.device, step)
+    path = draw(days, returns, fits, step, options.out / "stable_windows.png")
+    console.print(f"Fitted {len(fits)} windows. Figure: {path}")
     return 0
 
 

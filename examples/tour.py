@@ -1,9 +1,10 @@
-"""A tour of the toolkit: every domain's example on every device, measured and checked.
+"""Take the tour of the toolkit: run, measure and check every example on every device.
 
     python examples/tour.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
-Prints one table and writes one page, DIR/index.html, with the figures in it. The exit code is 1 if
-a check against a known truth fails. `auto` is the CPU and every usable GPU, `cuda` every GPU.
+The tour prints one table and writes one page, DIR/index.html, with the figures in it. The exit code
+is 1 if a check against a known truth fails. `auto` is the CPU and every usable GPU, `cuda` every
+GPU.
 """
 
 from __future__ import annotations
@@ -30,27 +31,27 @@ EXAMPLES = (
     "sbth_spins",
     "tmd_exp",
 )
-"""Modules beside this file, one a domain. Each has
+"""Modules beside this file. Each has
 
 - `tour(out, device, quick) -> list[Row]`: its jobs on one device;
 - `figures(out, device, quick) -> list[Figure]`: PNG files in `out`, drawn once.
 """
 
 
-def devices(spec: str) -> list[hetero.Device]:
-    """The devices that `--device` stands for."""
-    wanted = hetero.devices.parse(spec)
-    if wanted is None:
+def parse_devices(spec: str) -> list[hetero.Device]:
+    """Return the devices that `--device` stands for."""
+    device = hetero.devices.parse(spec)
+    if device is None:
         return list(hetero.available())
     if spec.strip().lower() == "cuda":
-        return [device for device in hetero.available() if device.kind == "cuda"]
-    return [wanted]
+        return [gpu for gpu in hetero.available() if gpu.kind == "cuda"]
+    return [device]
 
 
-def run_jobs(places: list[hetero.Device], out: Path, quick: bool) -> list[Row]:
-    """The rows of every example on every device; one that raises becomes a row that failed."""
+def run_jobs(devices: list[hetero.Device], out: Path, quick: bool) -> list[Row]:
+    """Run every example on every device; an example that raises becomes a row that failed."""
     rows: list[Row] = []
-    steps = [(name, device) for name in EXAMPLES for device in places]
+    steps = [(name, device) for name in EXAMPLES for device in devices]
     for name, device in hetero.progress(steps, "tour"):
         _say(f"{name} on {device}")
         try:
@@ -62,7 +63,7 @@ def run_jobs(places: list[hetero.Device], out: Path, quick: bool) -> list[Row]:
 
 
 def draw_figures(device: hetero.Device, out: Path, quick: bool) -> tuple[list[Figure], list[Row]]:
-    """The figures of every example, and a failed row for each that could not be drawn."""
+    """Draw the figures of every example; return a failed row for each that could not be drawn."""
     figures: list[Figure] = []
     failures: list[Row] = []
     for name in hetero.progress(EXAMPLES, "figures"):
@@ -75,25 +76,25 @@ def draw_figures(device: hetero.Device, out: Path, quick: bool) -> tuple[list[Fi
     return figures, failures
 
 
-def measure_limits(places: list[hetero.Device]) -> Iterator[hetero.Limits]:
-    """Each device's ceilings: seconds the first time on a machine, then from a file."""
-    for device in places:
+def measure_limits(devices: list[hetero.Device]) -> Iterator[hetero.Limits]:
+    """Yield the limits of each device: measured once on a machine (seconds), then from a file."""
+    for device in devices:
         _say(f"limits of {device}")
         yield hetero.limits(device)
 
 
-def table(rows: list[Row]) -> Table:
-    """The rows for the terminal."""
-    shown = Table("job", "device", title="The tour", title_justify="left", show_lines=True)
-    shown.add_column("rate", justify="right")
-    shown.add_column("of the limit", justify="right")
-    shown.add_column("check", overflow="fold")
+def make_table(rows: list[Row]) -> Table:
+    """Return the rows as a table for the terminal."""
+    table = Table("job", "device", title="The tour", title_justify="left", show_lines=True)
+    table.add_column("rate", justify="right")
+    table.add_column("of the limit", justify="right")
+    table.add_column("check", overflow="fold")
     for row in rows:
         colour = "green" if row.passed else "bold red"
         limit = f"{row.share_text}\n[dim]{row.limit}[/dim]" if row.limit else row.share_text
         verdict = f"[{colour}]{row.verdict}[/{colour}]  {row.check}"
-        shown.add_row(row.job, row.device, row.rate_text, limit, verdict)
-    return shown
+        table.add_row(row.job, row.device, row.rate_text, limit, verdict)
+    return table
 
 
 def _crashed(job: str, device: str, error: Exception) -> Row:
@@ -105,17 +106,18 @@ def _say(text: str) -> None:
 
 
 def main() -> int:
+    """Take the tour and return the exit code."""
     options = parse_arguments(__doc__.splitlines()[0], "out/tour")
     start = time.perf_counter()
-    places = devices(options.device)
-    limits = list(measure_limits(places))
-    rows = run_jobs(places, options.out, options.quick)
-    figures, failures = draw_figures(places[-1], options.out, options.quick)
+    devices = parse_devices(options.device)
+    limits = list(measure_limits(devices))
+    rows = run_jobs(devices, options.out, options.quick)
+    figures, failures = draw_figures(devices[-1], options.out, options.quick)
     rows += failures
     seconds = time.perf_counter() - start
     page = write_page(options.out / "index.html", rows, figures, hetero.facts(), limits, seconds)
     console = Console(width=None if sys.stdout.isatty() else 120)  # a log has no width of its own
-    console.print(table(rows))
+    console.print(make_table(rows))
     console.print(f"{seconds:.0f} s. Page: {page}", highlight=False, soft_wrap=True)
     return 0 if rows and all(row.passed for row in rows) else 1
 

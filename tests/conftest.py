@@ -1,4 +1,4 @@
-"""Devices for the tests: the same bodies run on the CPU and on a GPU."""
+"""Devices for the tests, whose bodies run on the CPU and on a GPU alike."""
 
 import collections
 
@@ -15,13 +15,13 @@ def pytest_addoption(parser):
     parser.addoption(
         "--require-cuda",
         action="store_true",
-        help="fail, do not skip, where a test needs a GPU and none is usable",
+        help="let tests that need a GPU fail, not be skipped, if none is usable",
     )
-    parser.addoption("--slow", action="store_true", help="run tests of many seconds, too")
+    parser.addoption("--slow", action="store_true", help="also run tests that take many seconds")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Slow tests run where they are asked for, by --slow or by -m."""
+    """Skip slow tests unless --slow or -m asks for them."""
     if config.getoption("--slow") or "slow" in config.getoption("-m"):
         return
     for item in items:
@@ -30,10 +30,10 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_report_header(config):
-    found = ", ".join(f"{d} ({d.name})" for d in available())
+    devices = ", ".join(f"{d} ({d.name})" for d in available())
     problem = driver.why_unavailable()
     lines = [
-        f"devices: {found}",
+        f"devices: {devices}",
         "versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()),
     ]
     return lines if problem is None else [*lines, f"no GPU: {problem[0]}"]
@@ -41,7 +41,7 @@ def pytest_report_header(config):
 
 @pytest.fixture
 def require_cuda(request) -> None:
-    """Skip without a GPU, or fail under --require-cuda."""
+    """Skip the test if no GPU is usable; fail it under --require-cuda."""
     if (problem := driver.why_unavailable()) is not None:
         if request.config.getoption("--require-cuda"):
             pytest.fail(f"--require-cuda: {problem[0]}")
@@ -58,13 +58,13 @@ def device(request) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _no_leftovers(monkeypatch):
-    """The environment of the shell does not choose the device."""
+def _ignore_device_of_shell(monkeypatch):
+    """Let the environment of the shell not choose the device."""
     monkeypatch.delenv("HETERO_DEVICE", raising=False)
 
 
 def pytest_sessionfinish(session):
-    """Workers of pytest-xdist hand their counts on."""
+    """Send the counts of a pytest-xdist worker to the main process."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["ran"] = dict(_ran)
 

@@ -1,7 +1,8 @@
-"""Checks an installed stablegpu on a machine without a GPU: python -I check_install.py EXTRA.
+"""Check an installed stablegpu on a machine without a GPU: python -I check_install.py EXTRA.
 
-tools/check_pythons.sh runs it in fresh environments: what an install lacks does not show in a
-source tree. One line of versions when all is well, a traceback and exit code 1 otherwise.
+tools/check_pythons.sh runs it in fresh environments, because a source tree does not show what an
+installation lacks. It prints one line of versions if all is well; otherwise it ends with a
+traceback and exit code 1.
 """
 
 import importlib.metadata
@@ -19,6 +20,7 @@ COMPILE_CUDA = Path(__file__).resolve().parents[1] / "tests" / "support" / "comp
 
 
 def check_packages():
+    """Require that the packages, and nothing else of the source tree, are installed."""
     site = Path(sysconfig.get_path("purelib")).resolve()
     for name in PACKAGES:
         origin = Path(importlib.import_module(name).__file__).resolve()
@@ -28,11 +30,12 @@ def check_packages():
 
 
 def check_cpu():
+    """Compile and run a density on the CPU, and compare it with its closed form."""
     import stablegpu
 
-    found = stablegpu.stable(2.0, 0.0, device="cpu").pdf(0.0)
+    pdf = stablegpu.stable(2.0, 0.0, device="cpu").pdf(0.0)
     expected = 1 / (2 * math.sqrt(math.pi))
-    assert math.isclose(found, expected, rel_tol=1e-14), f"pdf {found}, not {expected}"
+    assert math.isclose(pdf, expected, rel_tol=1e-14), f"pdf {pdf}, not {expected}"
 
 
 def check_compiler(extra):
@@ -57,9 +60,11 @@ def check_compiler(extra):
 
 
 def check_command():
+    """Run `python -m hetero`, which reports the devices."""
     command = [sys.executable, "-I", "-m", "hetero", "--no-limits"]
-    ran = subprocess.run(command, capture_output=True, text=True)
-    assert ran.returncode == 0, f"{command} gave {ran.returncode}:\n{ran.stdout}{ran.stderr}"
+    process = subprocess.run(command, capture_output=True, text=True)
+    output = process.stdout + process.stderr
+    assert process.returncode == 0, f"{command} ended with {process.returncode}:\n{output}"
 
 
 def main():

@@ -5,7 +5,7 @@
 #
 #   tools/check_pythons.sh [PYTHON ...]     default: the python3.11 to python3.13 that are on PATH
 #
-# Prints a line per combination; exits 1 at the end when one failed.
+# Prints a line per combination; exits with 1 at the end if one failed.
 set -euo pipefail
 
 extras=(cuda12 cuda13)
@@ -14,7 +14,7 @@ repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 pythons=("$@")
 if (($# == 0)); then
     for python in python3.11 python3.12 python3.13; do
-        # Run it: pyenv leaves names on PATH that start nothing.
+        # Being on PATH is not enough: pyenv leaves names there that start nothing.
         if "$python" -c "" 2>/dev/null; then pythons+=("$python"); fi
     done
 fi
@@ -30,11 +30,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"  # outside the repository, whose packages must not be found by accident
 
-install() {  # EXTRA; pip's messages only when it fails
+install() {  # argument: EXTRA; pip's messages are shown only if it fails
     venv/bin/python -m pip install "${repo}[$1]" >pip.log 2>&1 || { cat pip.log >&2 && false; }
 }
 
-check() {  # PYTHON EXTRA; chained with && because set -e sleeps in a condition
+check() {  # arguments: PYTHON EXTRA; chained with && because set -e has no effect in a condition
     "$1" -m venv venv && install "$2" && venv/bin/python -IB "$repo/tools/check_install.py" "$2"
 }
 

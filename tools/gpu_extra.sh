@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Prints the extra of stablegpu that fits this machine's NVIDIA driver, for `make tour`:
 # pip install ".$(tools/gpu_extra.sh)".  CUDA 13 needs driver 580, CUDA 12 needs 525.
-# Without nvidia-smi or with an older driver it prints nothing: the CPU needs no extra.
-# Never fails.
+# Without nvidia-smi or with an older driver it prints nothing, because the CPU needs no extra.
+# It never fails.
 
 driver=$(timeout 60 nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null)
 if [[ $driver =~ ^[[:space:]]*([0-9]{1,6})\. ]]; then  # not a message such as "No devices found"

@@ -1,9 +1,9 @@
-"""Shows that a rename or a move changed no kernel and no result.
+"""Show that a rename or a move changed no kernel and no result.
 
     python tools/guard.py record     # before: writes tests/data/guard.json
     python tools/guard.py compare    # after: lists what differs; exit code 1 if anything does
 
-Two things are kept, for the versions of the compilers and the processor that the file names:
+The file holds two things, valid for the processor and the compilers' versions that it names:
 
 - a hash of the PTX of every GPU kernel, compiled for sm_90 (no GPU is needed), without comments,
   line information and symbol names, so that renaming leaves it as it is;
@@ -58,12 +58,13 @@ def normalized(ptx: str) -> str:
 
 
 def fingerprint(data: str | bytes) -> str:
+    """Return a short hash of a text or of bytes."""
     data = data.encode() if isinstance(data, str) else data
     return hashlib.sha256(data).hexdigest()[:20]
 
 
 def kernel_fingerprints(match: str = "") -> dict[str, str]:
-    """Hashes of the kernels that the tests compile, by name."""
+    """Return the hashes of the kernels that the tests compile, by name."""
     from compile_cuda import compile_ptx
     from generated_kernels import GENERATED
     from kernel_budgets import KERNELS
@@ -83,7 +84,7 @@ def kernel_fingerprints(match: str = "") -> dict[str, str]:
 
 
 def output_fingerprints(match: str = "") -> dict[str, str]:
-    """Hashes of what public functions return on the CPU, by name."""
+    """Return the hashes of what public functions return on the CPU, by name."""
     from guarded_outputs import OUTPUTS
 
     hashes = {}
@@ -107,20 +108,20 @@ def as_bytes(value) -> bytes:
 
 
 def circumstances() -> dict:
-    """What the hashes depend on besides the sources."""
+    """Return what the hashes depend on besides the sources: processor and compilers."""
     from hetero.devices import cpu_model
     from hetero.measurement.environment import versions
 
-    kept = ("numba", "numba-cuda", "llvmlite", "numpy", "nvidia-nvvm")
-    return {"cpu": cpu_model(), **{k: v for k, v in versions().items() if k in kept}}
+    compilers = ("numba", "numba-cuda", "llvmlite", "numpy", "nvidia-nvvm")
+    return {"cpu": cpu_model(), **{k: v for k, v in versions().items() if k in compilers}}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("verb", choices=["record", "compare"])
-    parser.add_argument("--only", choices=["kernels", "outputs"], help="half of it")
-    parser.add_argument("--match", default="", help="names that hold this text")
-    parser.add_argument("--file", type=Path, default=FILE)
+    parser.add_argument("--only", choices=["kernels", "outputs"], help="only this half")
+    parser.add_argument("--match", default="", help="only names that contain this text")
+    parser.add_argument("--file", type=Path, default=FILE, help="default: %(default)s")
     options = parser.parse_args()
     now = {"circumstances": circumstances()}
     if options.only != "outputs":

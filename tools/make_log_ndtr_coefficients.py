@@ -1,8 +1,9 @@
-"""Prints the coefficients of stablegpu/_special/formulas.py: weighted minimax polynomials.
+"""Print the coefficients of stablegpu/_special/formulas.py: weighted minimax polynomials.
 
-A polynomial is found by Remez's exchange with 50 digits. Then its coefficients are rounded one by
-one and the others fitted again each time: first the highest powers of float64 to the 21 digits that
-a GPU's instruction can hold itself, then all others to the data type, from the lowest powers on.
+Remez's exchange algorithm computes a polynomial with 60 digits. Then its coefficients are rounded
+one by one, and the others are fitted again each time: first the highest powers of float64 to the 21
+bits that a GPU's instruction can hold itself, then all others to the data type, from the lowest
+power on.
 """
 
 from __future__ import annotations
@@ -10,18 +11,18 @@ from __future__ import annotations
 import mpmath as mp
 import numpy as np
 
-mp.mp.dps = 60
+mp.mp.dps = 60  # decimal digits
 
-SEARCHED_TO = {"float32": mp.mpf("14.4"), "float64": mp.mpf("38.6")}  # where exp(-a^2/2) underflows
+LARGEST_A = {"float32": mp.mpf("14.4"), "float64": mp.mpf("38.6")}  # exp(-a^2/2) underflows beyond
 
 
 def mills(a):
-    """Q(a) exp(a^2/2): the complement of the normal distribution function without its decay."""
+    """Return Q(a) exp(a^2/2): the normal survival function Q without its decay."""
     return mp.exp(a * a / 2) * mp.erfc(a / mp.sqrt(2)) / 2
 
 
 def minimax(function, weight, points, powers, rounds=8):
-    """Coefficients of the powers that minimise the largest |error| * weight on the points."""
+    """Return the coefficients of `powers` that minimize the largest |error| * weight."""
     low, high = points[0], points[-1]
     size = len(powers) + 1
     nodes = [
@@ -36,9 +37,9 @@ def minimax(function, weight, points, powers, rounds=8):
                 matrix[i, j] = x**p
             matrix[i, size - 1] = (-1) ** i / weight(x)
             right[i] = function(x)
-        *found, level = mp.lu_solve(matrix, right)
+        *coefficients, level = mp.lu_solve(matrix, right)
         errors = [
-            w * (f - sum(c * x**p for c, p in zip(found, powers, strict=True)))
+            w * (f - sum(c * x**p for c, p in zip(coefficients, powers, strict=True)))
             for x, (f, w) in zip(points, values, strict=True)
         ]
         peaks = _alternating(errors)
@@ -47,11 +48,11 @@ def minimax(function, weight, points, powers, rounds=8):
         if len(peaks) < size or max(map(abs, errors)) < 1.01 * abs(level):
             break
         nodes = [points[i] for i in peaks]
-    return found
+    return coefficients
 
 
 def _alternating(errors) -> list[int]:
-    """Where the error is largest in each run of one sign."""
+    """Return the index of the largest error in each run of errors of one sign."""
     peaks = [0]
     for i in range(1, len(errors)):
         if (errors[i] > 0) != (errors[peaks[-1]] > 0):
@@ -61,10 +62,10 @@ def _alternating(errors) -> list[int]:
     return peaks
 
 
-def fitted(function, weight, low, high, degree, dtype, short):
-    """Coefficients of `dtype`, the highest power first, and the largest weighted error.
+def fit_rounded(function, weight, low, high, degree, dtype, short):
+    """Return coefficients of `dtype`, the highest power first, and the largest weighted error.
 
-    The `short` highest ones have 21 digits.
+    The `short` highest ones have 21 bits.
     """
     low, high = mp.mpf(low), mp.mpf(high)
     points = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * k / 1000) for k in range(1001)]
@@ -73,49 +74,49 @@ def fitted(function, weight, low, high, degree, dtype, short):
     nodes = points[:: 1000 // (6 * degree)]
     rounded = {}
 
-    def refitted() -> dict:
-        """The powers that are not rounded yet, by least squares."""
+    def fit_remaining() -> dict:
+        """Return the scaled coefficients that are not rounded yet, fitted by least squares."""
         free = [p for p in range(degree + 1) if p not in rounded]
         matrix, right = mp.matrix(len(nodes), len(free)), mp.matrix(len(nodes), 1)
         for i, x in enumerate(nodes):
             for j, p in enumerate(free):
                 matrix[i, j] = weight(x) * (x / scale) ** p
-            whole = sum(c * x**p for p, c in enumerate(ideal))
-            right[i] = weight(x) * (whole - sum(c * x**p for p, c in rounded.items()))
+            target = sum(c * x**p for p, c in enumerate(ideal))
+            right[i] = weight(x) * (target - sum(c * x**p for p, c in rounded.items()))
         return dict(zip(free, mp.lu_solve(matrix, right), strict=True))
 
     highest = list(range(degree, degree - short, -1))
     for p in highest + [p for p in range(degree + 1) if p not in highest]:
-        best = float(refitted()[p] / scale**p)
-        rounded[p] = mp.mpf(shortened(best) if p in highest else float(dtype(best)))
+        best = float(fit_remaining()[p] / scale**p)
+        rounded[p] = mp.mpf(round_to_21_bits(best) if p in highest else float(dtype(best)))
     error = max(
         weight(x) * abs(function(x) - sum(c * x**p for p, c in rounded.items())) for x in points
     )
     return [dtype(float(rounded[p])) for p in range(degree, -1, -1)], error
 
 
-def shortened(number: float) -> float:
-    """`number` rounded to 21 digits: the lower half of its bits is 0."""
+def round_to_21_bits(number: float) -> float:
+    """Round a float64 to 21 bits, so that the lower half of its bit pattern is 0."""
     fraction, exponent = np.frexp(number)
     return float(np.ldexp(np.rint(np.ldexp(fraction, 21)), exponent - 21))
 
 
 def mills_series(shift, centre, degree, dtype, short):
-    """(a + shift) mills(a) in powers of 1/(a + shift) - centre."""
+    """Fit (a + shift) mills(a) by powers of 1/(a + shift) - centre."""
 
     def function(v):
         t = v + mp.mpf(centre)
         return mills(1 / t - shift) / t
 
-    far = SEARCHED_TO[dtype.__name__]
-    low, high = 1 / (far + shift) - centre, 1 / mp.mpf(shift) - centre
-    return fitted(function, lambda v: 1 / function(v), low, high, degree, dtype, short)
+    largest = LARGEST_A[dtype.__name__]
+    low, high = 1 / (largest + shift) - centre, 1 / mp.mpf(shift) - centre
+    return fit_rounded(function, lambda v: 1 / function(v), low, high, degree, dtype, short)
 
 
 def decay_series(degree, dtype, short):
-    """(exp(-r/2) - 1)/r in powers of r, |r| <= log 2."""
+    """Fit (exp(-r/2) - 1)/r by powers of r for |r| <= log 2."""
     edge = mp.mpf("1.01") * mp.log(2)
-    return fitted(
+    return fit_rounded(
         lambda r: mp.expm1(-r / 2) / r if r else mp.mpf(-1) / 2,
         lambda r: abs(r) * mp.exp(r / 2) + mp.mpf("1e-12"),
         -edge,
@@ -127,7 +128,7 @@ def decay_series(degree, dtype, short):
 
 
 def log_series(degree, dtype, short):
-    """(log(1 + z) - 2 s)/s^3 in powers of s^2, with s = z/(2 + z), |s| <= 1/3."""
+    """Fit (log(1 + z) - 2 s)/s^3 by powers of s^2, with s = z/(2 + z), for |s| <= 1/3."""
 
     def function(w):
         if w < 1e-8:
@@ -136,11 +137,12 @@ def log_series(degree, dtype, short):
         return 2 * (mp.atanh(s) - s) / (s * w)
 
     weight, edge = lambda w: w / 2 + mp.mpf("1e-12"), mp.mpf("0.1112")
-    return fitted(function, weight, 0, edge, degree, dtype, short)
+    return fit_rounded(function, weight, 0, edge, degree, dtype, short)
 
 
-def show(name, found, dtype) -> None:
-    coefficients, error = found
+def show(name, series, dtype) -> None:
+    """Print a table of coefficients, as it stands in the source, with its largest error."""
+    coefficients, error = series
     print(f"# largest error {float(error * 2 ** (np.finfo(dtype).nmant + 1)):.2f} x 2^-p")
     print(f"{name} = (")
     for c in coefficients:

@@ -1,7 +1,8 @@
-"""Writes stablegpu/data/mcculloch.npz: quantiles of standard distributions over (alpha, beta).
+"""Write stablegpu/data/mcculloch.npz: quantiles of standard distributions over (alpha, beta).
 
-McCulloch (1986) tabulated functions of them to four digits for alpha >= 0.5. These are computed
-from this package's distribution function to about 1e-12, from alpha = 0.1 on.
+McCulloch (1986) tabulated functions of such quantiles to four digits for alpha >= 0.5. The
+quantiles in this table are computed from this package's distribution function to about 1e-12, from
+alpha = 0.1 on.
 """
 
 from pathlib import Path
@@ -17,7 +18,7 @@ TARGET = Path(__file__).parents[1] / "stablegpu" / "data" / "mcculloch.npz"
 
 
 def quantiles(alpha: float, beta: float) -> np.ndarray:
-    """Quantiles of the standard S0 law at PROBABILITIES."""
+    """Return the quantiles of a standard distribution in S0 at PROBABILITIES."""
     return stable(alpha, beta, parameterization="S0", device="cpu").ppf(np.array(PROBABILITIES))
 
 

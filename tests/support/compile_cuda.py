@@ -1,4 +1,4 @@
-"""Compiles a kernel for a real architecture on a machine without a GPU, and reads the report."""
+"""Compile a kernel for a real architecture on a machine without a GPU, and read the report."""
 
 import importlib.metadata
 import pickle
@@ -19,14 +19,14 @@ BUDGET_COMPILER = (13, 5)
 """Version of CUDA's assembler (nvJitLink) for which the budgets of registers were written down."""
 
 COMPILERS = ("numba-cuda", "nvidia-nvvm")
-"""Packages whose versions decide what is compiled."""
+"""Packages whose versions decide which code a kernel is compiled to."""
 
 SPILLS_OF_OTHER_COMPILERS = 16
-"""Bytes that another version may spill: CUDA 13.0's spills 8 where 13.5's spills none."""
+"""Bytes that another version may spill: that of CUDA 13.0 spills 8 where that of 13.5 does not."""
 
 
 def allowed_spills() -> int:
-    """Bytes that a kernel may spill: none with the assembler that the budgets are for."""
+    """Return the bytes that a kernel may spill: none with the assembler of the budgets."""
     from cuda.bindings import nvjitlink
 
     return 0 if nvjitlink.version() == BUDGET_COMPILER else SPILLS_OF_OTHER_COMPILERS
@@ -34,7 +34,7 @@ def allowed_spills() -> int:
 
 @dataclass(frozen=True)
 class Report:
-    """What the assembler says of a kernel."""
+    """Resources of a kernel as the assembler reports them: registers, and bytes."""
 
     registers: int
     spills: int
@@ -42,31 +42,33 @@ class Report:
     ptx: str
 
     def opcodes(self, kind: str) -> int:
-        """Instructions of a type, say ".f64", in the PTX."""
+        """Return the number of instructions of a type, such as ".f64", in the PTX."""
         return len(re.findall(rf"^\s+(?:@%p\d+\s+)?[a-z]\S*{re.escape(kind)}\b", self.ptx, re.M))
 
 
 def compile_kernel(kernel, signature, arch="sm_90") -> Report:
-    """Registers, spilled bytes, stack and PTX of `kernel` for argument types `signature`."""
-    return _once("report", _compile_kernel, kernel, signature, arch)
+    """Compile `kernel` for argument types `signature`, and return the assembler's report."""
+    return _compute_once("report", _compile_kernel, kernel, signature, arch)
 
 
 def compile_ptx(kernel, signature, arch="sm_90") -> str:
-    """PTX of `kernel` for argument types `signature`."""
-    return _once("ptx", _compile_ptx, kernel, signature, arch)
+    """Return the PTX of `kernel` for argument types `signature`."""
+    return _compute_once("ptx", _compile_ptx, kernel, signature, arch)
 
 
-def _once(what: str, compute, kernel, signature, arch: str):
+def _compute_once(kind_of_result: str, compute, kernel, signature, arch: str):
     """Return what `compute` returns, from disk if it has been computed from the same sources."""
     from cuda.bindings import nvjitlink
 
     folder = folder_of(package_of(kernel.py_func.__module__))
     try:
         versions = nvjitlink.version(), *map(importlib.metadata.version, COMPILERS)
-        key = fingerprint(what, kernel, repr(signature), arch, versions, Path(__file__).read_text())
+        key = fingerprint(
+            kind_of_result, kernel, repr(signature), arch, versions, Path(__file__).read_text()
+        )
     except UnknownValueError:
         return compute(kernel, signature, arch)
-    path = folder / f"{what}-{key[:24]}"
+    path = folder / f"{kind_of_result}-{key[:24]}"
     data = disk_cache.read(path) if is_enabled() else None
     if data is not None:
         return pickle.loads(data)

@@ -12,7 +12,7 @@ from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signa
 
 
 def lbm_signature(precision) -> tuple:
-    """Argument types of a step of `lbm`."""
+    """Return the argument types of a step of `lbm`."""
     from lbm._model.precision import PRECISIONS
 
     form = PRECISIONS[precision]
@@ -21,12 +21,13 @@ def lbm_signature(precision) -> tuple:
         return types.Array(numba.from_dtype(np.dtype(dtype)), ndim, "C")
 
     T = numba.from_dtype(np.dtype(form.compute))
-    places = (of(form.word, 2),) * 2 + (of(form.storage, 2),) * 2
+    populations = (of(form.word, 2),) * 2 + (of(form.storage, 2),) * 2
     walls = of(np.uint8, 1), of(np.uint32, 2), of(np.uint8, 3), of(form.compute, 2)
-    return (*places, *walls, types.UniTuple(T, 2), types.UniTuple(T, 3), *(types.uint32,) * 8)
+    return (*populations, *walls, types.UniTuple(T, 2), types.UniTuple(T, 3), *(types.uint32,) * 8)
 
 
 def lbm_kernel(pattern, odd, precision, walls):
+    """Return a kernel of `lbm` that does a step, and its argument types."""
     from lbm import TRT
     from lbm._engines.cuda_kernels import make_kernel
 
@@ -42,10 +43,11 @@ RODE_CASES = [
     (QUAKE, "3-rode-taylor", "exact", "float32", None, 88),
     (rode.growth(), "averaged-heun", "path", "float32", None, 80),
 ]
-"""problem, method, sampling, dtype, normals and budget of registers."""
+"""Cases of the solver: problem, method, sampling, dtype, normals, budget of registers."""
 
 
 def rode_kernel(problem, method, sampling, dtype, normals):
+    """Return the solver's kernel for a problem, and its argument types."""
     from rode._solver import cuda as solver_cuda
     from rode._solver.kernel_arguments import RunArrays, RunParameters, RunTables
     from rode._solver.plan import Plan
@@ -73,6 +75,7 @@ def rode_kernel(problem, method, sampling, dtype, normals):
 
 
 def rode_averages_kernel(dtype, count):
+    """Return the kernel that sums a path with `count` weights, and its argument types."""
     from rode._paths.averages import cuda as averages_cuda
 
     t = f4 if dtype == "float32" else f8
@@ -81,6 +84,7 @@ def rode_averages_kernel(dtype, count):
 
 
 def tmd_kernel(algorithm, division, phase):
+    """Return the kernel of a phase of a Boolean test, and its argument types."""
     from tmd._search.boolean_test_formulas import DIVISIONS
     from tmd._search.cuda import kernels_for
 
@@ -111,4 +115,4 @@ def _table() -> dict:
 
 
 GENERATED = _table()
-"""For each name a function that returns the kernel and its argument types."""
+"""Functions by name; each returns a kernel and its argument types."""

@@ -1,4 +1,4 @@
-"""What a kernel may use, and the types that signatures are made of."""
+"""The budget of a kernel, and the types that signatures are made of."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,9 @@ def array(dtype, ndim=1):
 
 @dataclass(frozen=True)
 class Budget:
-    """What a kernel may use. Spills are not allowed (compile_cuda.allowed_spills)."""
+    """Limits of a compiled kernel. Spills are not allowed (compile_cuda.allowed_spills)."""
 
     signature: tuple
     registers: int
     float64: bool = True  # whether .f64 instructions are allowed
-    slow: bool = False  # compiled only where slow tests are asked for
+    slow: bool = False  # whether only slow tests compile it

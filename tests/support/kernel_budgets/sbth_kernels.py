@@ -6,12 +6,12 @@ from kernel_budgets.budget import Budget, array, boolean, f4, f8, i4, i8
 
 _REDUCTION = {
     f"sbth._bulge_chasing.cuda.{name}_{tile}_{dtype}": Budget(
-        (array(dtype), i4, i4, i4, *rest(dtype)),
+        (array(dtype), i4, i4, i4, *last_types(dtype)),
         255,
         float64=dtype is f8,
         slow=name == "step" or tile == 64,
     )
-    for name, rest in (
+    for name, last_types in (
         ("chase", lambda t: (array(i4), array(i4), array(t))),
         ("step", lambda t: (i4, i4, array(t, 2), array(t), array(t))),
     )
@@ -20,13 +20,13 @@ _REDUCTION = {
 }
 _NARROW = {
     f"sbth._band_to_band.cuda.{name}_{dtype}": Budget(
-        (array(dtype), array(dtype), *(i8,) * 5, *more),
-        budget,
+        (array(dtype), array(dtype), *(i8,) * 5, *last_types),
+        registers,
         float64=dtype is f8,
         slow=name == "factor_memory",
     )
     for dtype in (f4, f8)
-    for names, budget, more in (
+    for names, registers, last_types in (
         (("right_products", "left_products", "correct", "update"), 184, ()),
         (("factor", "factor_memory"), 128, (array(dtype), array(dtype))),
     )

@@ -10,7 +10,7 @@ from benchmarks.measurements import Measurement
 from rode.normals import METHODS
 
 SAMPLE = 0.03
-"""Seconds of a sample of paths, in which the preparation of a call (0.5 ms) overlaps with others."""
+"""Seconds of a sample of paths, so long that the 0.5 ms in which a call is prepared are hidden."""
 
 PUBLISHED = {"ziggurat": 2.17e9, "rational-blending": 1.70e9, "wallace": 4.18e9}
 """Numbers a second on one K40m in float32 (Riesinger 2017, section 8.4)."""

@@ -1,8 +1,8 @@
-# make tour: install and run the main job on this machine.  make test: install and pass the tests.
+# make tour: install, and run the main job on this machine.  make test: install, and run the tests.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Compiling, which takes most of the time, is the work of one core: two processes, each its files.
+# Compiling takes most of the time and uses one core, so two processes run the test files in parallel.
 PYTEST_ARGS ?= -n 2 --dist loadfile
 
 .PHONY: tour test lint check-pythons clean
@@ -18,7 +18,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Installs every extra on every Python at hand and compiles a kernel there.
+# Install every extra on every available Python, and compile a kernel there.
 check-pythons:
 	tools/check_pythons.sh
 

@@ -82,7 +82,7 @@ redirect_modules(
         "stablegpu.estimate": "stablegpu.fitting",
         "stablegpu.fisher": "stablegpu.inference",
         "stablegpu.fit_intervals": "stablegpu.inference",
-        "stablegpu.fit_plots": "stablegpu._fit.plots",
+        "stablegpu.fit_plots": "stablegpu._inference.plots",
         "stablegpu.fit_result": "stablegpu.fit_results",
         "stablegpu.nodes": "stablegpu._density.nodes.evaluate",
         "stablegpu.polynomials": "stablegpu._density.polynomials.evaluate",

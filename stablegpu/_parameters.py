@@ -23,7 +23,7 @@ PARAMETERS = ("alpha", "beta", "loc", "scale")
 
 
 def tan_half_pi(alpha: float) -> float:
-    """tan(pi alpha / 2) for alpha != 1, to full relative accuracy."""
+    """Return tan(pi alpha / 2) for alpha != 1, to full relative accuracy."""
     if abs(alpha - 1.0) < 0.25:
         return 1.0 / math.tan(0.5 * math.pi * (1.0 - alpha))
     # sin/(1 + cos) of the whole angle is exact where tan is a simple number.
@@ -32,13 +32,13 @@ def tan_half_pi(alpha: float) -> float:
 
 
 def zeta(alpha: float, beta: float) -> float:
-    """-beta tan(pi alpha / 2): what S0 adds to the standard S1 variable (0 at alpha = 1)."""
+    """Return -beta tan(pi alpha / 2), the shift of S0 against standard S1 (0 at alpha = 1)."""
     return 0.0 if alpha == 1.0 else -beta * tan_half_pi(alpha)
 
 
 @functools.lru_cache(maxsize=1024)
 def zeta_parts(alpha: float, beta: float) -> tuple[float, float]:
-    """zeta as the sum of two floats, good to 32 digits: x - zeta keeps its digits near zeta."""
+    """Return zeta as the sum of two floats, good to 32 digits: x - zeta keeps its digits there."""
     if alpha == 1.0:
         return 0.0, 0.0
     from flint import arb, ctx

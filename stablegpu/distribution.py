@@ -1,4 +1,4 @@
-"""One stable distribution as a frozen object, with the methods of SciPy's distributions."""
+"""A stable distribution as a frozen object, with the methods of SciPy's distributions."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class InterpolationError(ValueError):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Values at points, arrays of one shape; those that were not requested are None.
+    """Values at points, arrays of one shape. Functions that were not requested are None.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,28 +15,14 @@ import numpy as np
 from hetero import Device
 from hetero.arrays import on_host
 from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._fit.wald import wald_intervals
+from stablegpu._fit.outcomes import CONVERGED, outcome_message
+from stablegpu._fit.outcomes import STATUSES as STATUSES
+from stablegpu._inference.wald import wald_intervals
 from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distribution import Stable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-STATUSES = ("converged", "stuck", "exhausted", "impossible", "constant", "not finite", "too wide")
-"""How a fit ended: at a maximum; where rounding allowed no further gain; after too many
-evaluations; with data that fixed parameters do not allow; and with data that cannot be fitted: half
-of them equal, NaN or infinity among them, or a range beyond that of float64."""
-
-CONVERGED = STATUSES[:2]
-"""Statuses of fits that ended at a maximum, as far as rounding allows."""
-
-REMEDIES = {
-    "constant": "data must vary: at least half of the values are equal, so the quartiles give no "
-    "scale",
-    "not finite": "data must be finite: remove NaN and infinite values first",
-    "too wide": "data must span less than the range of float64: rescale them first",
-}
-"""What is to be done with data that cannot be fitted, by status."""
 
 _ROWS_SHOWN = 10  # data sets in the table of a notebook
 
@@ -47,7 +33,7 @@ def _unknown_errors() -> dict[str, float]:
 
 @dataclass(frozen=True)
 class FitResult:
-    """A fitted distribution.
+    """A fitted stable distribution, with standard errors and how the fit went.
 
     Attributes
     ----------
@@ -155,7 +141,7 @@ class FitResult:
         -------
         matplotlib.figure.Figure, not shown; `figure.savefig(path)` writes it.
         """
-        from stablegpu._fit.plots import plot
+        from stablegpu._inference.plots import plot
 
         self.require_data()
         return plot(self.data, self.weights, self.distribution)
@@ -186,34 +172,6 @@ class FitResult:
             rows.append(("message", self.message))
         head = ("", "estimate", "standard error", "95 % interval")
         return html_table("Fit of a stable distribution", rows, head)
-
-
-def outcome_message(
-    at_boundary: Collection[bool],
-    status: str = "converged",
-    fixed: Collection[str] = (),
-    ties: float = 1.0,
-    smallest_alpha: float = ALPHA_RANGE[0],
-) -> str:
-    """Return the message that describes the outcome of a fit."""
-    labels = ("alpha", "|beta|", "scale")
-    ends = zip(("alpha", "beta", "scale"), labels, at_boundary, strict=True)
-    names = [label for name, label, is_at in ends if is_at and name not in fixed]
-    parts = [f"at the boundary of the estimator's range: {', '.join(names)}"] if names else []
-    if smallest_alpha > ALPHA_RANGE[0] and status not in REMEDIES:
-        why = f"{ties:g} observations are equal" if ties > 1.0 else "there are few observations"
-        parts.append(
-            f"{why}, so the likelihood has no bound for small alpha: alpha below "
-            f"{smallest_alpha:.3g} was left out"
-        )
-    if status == "exhausted":
-        parts.append("the ascent did not converge within its evaluations")
-    if status == "impossible":
-        why = "under the fixed parameters" if fixed else "in the range of float64: rescale them"
-        parts.append(f"the data have no likelihood {why}")
-    if status in REMEDIES:
-        parts.append(REMEDIES[status])
-    return "; ".join(parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,9 @@ from stablegpu._fit.batch import fit_batch
 from stablegpu._fit.estimates import at_boundary
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit.outcomes import REMEDIES, outcome_message
 from stablegpu._parameters import PARAMETERIZATIONS, Parameters
-from stablegpu.fit_results import REMEDIES, FitResult, FitResults, outcome_message
+from stablegpu.fit_results import FitResult, FitResults
 
 METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
 

@@ -1,4 +1,4 @@
-"""pdf, cdf, sf and their logarithms for parameters that may be arrays.
+"""Functions of stable distributions whose parameters may be arrays: pdf, cdf, sf and logarithms.
 
 The functions of `scipy.stats.levy_stable`, with the parameterization as an argument. For many
 points of one distribution `stablegpu.stable` is far faster, because it prepares what these have to

@@ -1,4 +1,4 @@
-"""Modes of stable distributions."""
+"""The mode of a stable distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small calls of the main functions, which compile what those need: `python -m hetero warm`."""
+"""Small calls of the main functions, which compile the code these need: `python -m hetero warm`."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class HalfLine(NamedTuple):
 
 
 def half_lines(alpha: float, beta: float) -> tuple[HalfLine, HalfLine]:
-    """Right and left half-line; for alpha = 1 both are that of |beta|."""
+    """Return the right and the left half-line; for alpha = 1 both are that of |beta|."""
     if alpha == 1.0:
         side = half_line_at_one(abs(beta))
         return side, side
@@ -41,7 +41,7 @@ def half_lines(alpha: float, beta: float) -> tuple[HalfLine, HalfLine]:
 
 
 def extent(alpha: float, beta: float) -> tuple[float, float]:
-    """alpha (pi/2 + theta0) and pi minus it, each to full relative accuracy.
+    """Return alpha (pi/2 + theta0) and pi minus it, each to full relative accuracy.
 
     With tan of half of pi alpha or pi (2 - alpha), the smaller one is the angle of
     (1 - beta tan^2, (1 + beta) tan): no difference of nearly equal angles anywhere.
@@ -63,7 +63,7 @@ def _half_line(alpha: float, beta: float) -> HalfLine:
 def half_line_of(
     alpha: float, beta: float, centre: float, whole: float, tail_gap: float, other: float
 ) -> HalfLine:
-    """Half-line for alpha != 1 from zeta, `extent` and the extent of the other half-line.
+    """Return the half-line for alpha != 1 from zeta and the extents of both half-lines.
 
     This function and `extent` and `half_line_at_one` call no other functions of this module:
     `_density/pointwise/formulas.py` compiles them as they are, for parameters that differ from
@@ -100,7 +100,7 @@ def half_line_of(
 
 
 def half_line_at_one(beta: float) -> HalfLine:
-    """Half-line for alpha = 1 and beta >= 0."""
+    """Return the half-line for alpha = 1 and beta >= 0."""
     front = 0.5 / beta if beta > 0.0 else math.inf
     log_right = math.log((1.0 + beta) / math.pi)
     log_left = math.log((1.0 - beta) / math.pi) if beta < 1.0 else -math.inf

@@ -48,7 +48,7 @@ U_MAX = 16.0
 
 @scalar
 def distances(t, side):
-    """p and r of theta(t): how far it is from the two ends of the interval."""
+    """Return p and r of theta(t): its distances from the two ends of the interval."""
     tail = math.exp(-abs(t))
     large = side.length / (1.0 + tail)
     small = large * tail
@@ -57,7 +57,7 @@ def distances(t, side):
 
 @scalar
 def shift_t(tau, p, r, side):
-    """p and r when t grows by tau, and the change of p, each to full relative accuracy."""
+    """Return p and r at t + tau, and the change of p, each to full relative accuracy."""
     grown = p * math.exp(tau)
     share = side.length / (r + grown)
     return grown * share, r * share, p * r * math.expm1(tau) / (r + grown)
@@ -65,7 +65,7 @@ def shift_t(tau, p, r, side):
 
 @scalar
 def sines(p, r, side):
-    """sin r, sin(alpha p), sin eta and eta, from the nearer ends."""
+    """Return sin r, sin(alpha p), sin eta and eta, from the nearer ends."""
     angle = side.alpha * p
     sin_r = sine(r) if r < 1.5 else sine(side.left_angle + p)
     sin_angle = sine(angle) if angle < 1.5 else sine(side.tail_gap + side.alpha * r)
@@ -79,7 +79,7 @@ def sines(p, r, side):
 
 @scalar
 def log_v(p, r, side):
-    """log of V's part that depends on theta."""
+    """Return the log of the factor of V that depends on theta."""
     if side.alpha == 1.0:
         sin_r = sine(r) if r < 1.5 else sine(p)
         height = 0.5 * math.pi * (1.0 - side.beta) + side.beta * p  # pi/2 + beta theta
@@ -106,7 +106,7 @@ def log_rise(x, side):
 
 @scalar
 def log_factor(y, z, side):
-    """log g - log_v, for y > 0 and z = y + zeta; alpha = 1: any z."""
+    """Return log g - log_v, for y > 0 and z = y + zeta; for alpha = 1 and any z."""
     if side.alpha == 1.0:
         return side.log_scale - 0.5 * math.pi * z / side.beta
     if side.near:
@@ -119,7 +119,7 @@ def log_factor(y, z, side):
 
 @scalar
 def slope_of_log_g(p, r, side):
-    """d log g / dt."""
+    """Return d log g / dt."""
     if side.alpha == 1.0:
         sin_r = sine(r) if r < 1.5 else sine(p)
         height = 0.5 * math.pi * (1.0 - side.beta) + side.beta * p
@@ -151,7 +151,7 @@ def expansion_point(p, r, log_g, side):
 
 @scalar
 def log_g_difference(d, p, r, base, side):
-    """log g at (p, r) minus log g at the anchor, d = p - p0, to full relative accuracy."""
+    """Return log g at (p, r) minus log g at the anchor, to full relative accuracy; d = p - p0."""
     p0, _, _, sin_r0, sin_angle0, sin_eta0 = base
     if side.alpha == 1.0:
         sin_r = sine(r) if r < 1.5 else sine(p)
@@ -184,7 +184,7 @@ def log_integrand(t, log_y, side):
 
 @scalar
 def log_integrand_of(log_g, slope):
-    """log of g e^-g dp/dt."""
+    """Return the log of g e^-g dp/dt."""
     if log_g > 700.0:
         return -1e290 * math.log(log_g)
     return log_g - math.exp(log_g) + math.log(slope)

@@ -1,4 +1,4 @@
-"""The six outputs of an evaluation in kernels (`outputs.py`)."""
+"""The six outputs of an evaluation, written by kernels (see `outputs.py`)."""
 
 from typing import Any
 

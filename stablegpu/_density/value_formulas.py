@@ -18,7 +18,7 @@ SMALL_ALPHA, AT_ZETA_OF_SMALL = 0.03, 1e-300  # but for small alpha, whose spike
 
 @scalar
 def values(y, g_min, density, below, above, side):
-    """pdf, low and high on this side from the three integrals."""
+    """Return pdf, low and high on this side from the three integrals."""
     decay = math.exp(-g_min) if g_min > 0.0 else 1.0
     front = side.front if side.alpha == 1.0 else side.front / y
     pdf = front * density * decay
@@ -30,7 +30,7 @@ def values(y, g_min, density, below, above, side):
 
 @scalar
 def logarithms(y, g_min, density, below, above, prob_below, prob_above, side):
-    """log pdf, log low and log high, also where those underflow."""
+    """Return log pdf, log low and log high, also where the values underflow."""
     front = side.front if side.alpha == 1.0 else side.front / y
     log_pdf = math.log(front) + math.log(density) - g_min
     log_below = math.log(below / math.pi) - g_min
@@ -51,7 +51,7 @@ def logarithms(y, g_min, density, below, above, prob_below, prob_above, side):
 
 @scalar
 def assemble(y, g_min, density, below, above, side):
-    """pdf, low, high and their logarithms on this side from the three integrals."""
+    """Return pdf, low, high and their logarithms on this side from the three integrals."""
     pdf, prob_below, prob_above = values(y, g_min, density, below, above, side)
     log_pdf, log_prob_below, log_prob_above = logarithms(
         y, g_min, density, below, above, prob_below, prob_above, side
@@ -80,13 +80,13 @@ def light_tail_limit(y, log_g, side):
 
 @scalar
 def with_logs(pdf, prob_below, prob_above):
-    """The values and their logarithms, where nothing underflows."""
+    """Return the values and their logarithms, where nothing underflows."""
     return pdf, prob_below, prob_above, math.log(pdf), math.log(prob_below), math.log(prob_above)
 
 
 @scalar
 def standardize(x, frame, alpha):
-    """y and z of the side that x is on, and whether it is the left one.
+    """Return y and z of the side that x is on, and whether it is the left one.
 
     Of y = z - zeta and z one is known to the last digit: that of the frame's parameterisation.
     """
@@ -122,7 +122,7 @@ def is_far(y, side):
 
 @scalar
 def far(y, side):
-    """`assemble` where the tail is a power law."""
+    """Return the values of `assemble` where the tail is a power law."""
     log_y = math.log(abs(y))
     log_tail = (side.log_left if y < 0.0 else side.log_right) - side.alpha * log_y
     log_pdf = math.log(side.alpha) + log_tail - log_y
@@ -153,7 +153,7 @@ def is_trivial(z, y, side):
 
 @scalar
 def trivial(z, y, side):
-    """pdf, low and high with their logarithms where `is_trivial`."""
+    """Return pdf, low and high with their logarithms where `is_trivial`."""
     if y != y:
         return with_logs(y, y, y)
     if abs(y) < np.inf:
@@ -169,7 +169,7 @@ def trivial(z, y, side):
 
 @scalar
 def cauchy(z):
-    """The distribution with alpha = 1, beta = 0, with its logarithms."""
+    """Return the values of the distribution with alpha = 1, beta = 0, with their logarithms."""
     log_pdf = -math.log(math.pi) - 2.0 * math.log(math.hypot(1.0, z))
     prob_below, prob_above = math.atan2(1.0, -z) / math.pi, math.atan2(1.0, z) / math.pi
     log_prob_below = math.log(prob_below) if z < 0.0 else math.log1p(-prob_above)

@@ -19,7 +19,7 @@ def _parts(number: Fraction) -> tuple[float, float]:
 
 
 def _series(first: int) -> tuple:
-    """Coefficients of sin(w)/w (1) or cos(w) (0) in powers of w^2, the highest first."""
+    """Return coefficients of sin(w)/w (1) or cos(w) (0) in powers of w^2, the highest first."""
     return tuple(
         _parts(Fraction((-1) ** k, factorial(2 * k + first))) for k in reversed(range(_TERMS))
     )
@@ -31,7 +31,7 @@ _HALF_PI = (1.5707963267948966, 6.123233995736766e-17)
 
 @scalar
 def _sum(a, b):
-    """a + b, both of two floats."""
+    """Return a + b, both of two floats."""
     s = a[0] + b[0]
     t = s - a[0]
     low = (a[0] - (s - t)) + (b[0] - t) + (a[1] + b[1])
@@ -41,7 +41,7 @@ def _sum(a, b):
 
 @scalar
 def _product(a, b):
-    """a b, both of two floats."""
+    """Return a b, both of two floats."""
     p = fma(a[0], b[0], 0.0)  # no product that the GPU could fuse with the sums below
     low = fma(a[0], b[0], -p) + (a[0] * b[1] + a[1] * b[0])
     high = p + low
@@ -50,7 +50,7 @@ def _product(a, b):
 
 @scalar
 def _quotient(a, b):
-    """a / b, both of two floats."""
+    """Return a / b, both of two floats."""
     q = a[0] / b[0]
     remainder = _sum(a, _product((-q, 0.0), b))
     low = remainder[0] / b[0]
@@ -68,7 +68,7 @@ def _horner(coefficients, square):
 
 @scalar
 def zeta_in_parts(alpha, beta):
-    """zeta for alpha != 1 as the sum of two floats, to some 30 digits."""
+    """Return zeta for alpha != 1 as the sum of two floats, to some 30 digits."""
     near_one = 0.5 < alpha < 1.5
     distance = 1.0 - alpha if near_one else (alpha if alpha < 1.0 else alpha - 2.0)  # exact
     w = _product(_HALF_PI, (distance, 0.0))

@@ -1,4 +1,4 @@
-"""Derivatives of log pdf on the CPU: the arguments of its differences, and what follows."""
+"""Derivatives of log pdf on the CPU: the arguments of differences, and their combination."""
 
 import numpy as np
 from numba import prange
@@ -41,5 +41,5 @@ def lay_out_arguments(
 
 
 def combine(x, alpha, beta, loc, scale, s1, first, values, outputs, stream=0):
-    """All five derivatives from the values of log pdf, which are overwritten."""
+    """Write all five derivatives from the values of log pdf, which are overwritten."""
     _combine(x, alpha, beta, loc, scale, s1, first, values, *outputs)

@@ -1,4 +1,4 @@
-"""Derivatives of log pdf on the GPU: the arguments of its differences, and what follows."""
+"""Derivatives of log pdf on the GPU: the arguments of differences, and their combination."""
 
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
@@ -39,7 +39,7 @@ def lay_out_arguments(
 
 
 def combine(x, alpha, beta, loc, scale, s1, first, values, outputs, stream=0):
-    """All five derivatives from the values of log pdf, which are overwritten."""
+    """Write all five derivatives from the values of log pdf, which are overwritten."""
     combine_values[launch.grid_stride_blocks(values.size // VALUES), launch.THREADS, stream](
         x, alpha, beta, loc, scale, s1, first, values, outputs
     )

@@ -1,4 +1,4 @@
-"""Difference quotients of log pdf and what follows from them, for both targets.
+"""Difference quotients of log pdf, and the derivatives that follow from them. For both targets.
 
 log pdf = L(z; alpha, beta) - log scale with z = (x - loc)/scale in S0 leaves three functions: L_z,
 L_alpha and L_beta. Each is a difference quotient of exact values, extrapolated to step 0 from steps
@@ -48,7 +48,7 @@ class Design(NamedTuple):
 
 @scalar
 def design(x, alpha, beta, loc, scale, s1):
-    """The `Design` of a point whose arguments are in S1 or not."""
+    """Return the `Design` of a point whose arguments are in S1 or not."""
     fine = 0.0 < alpha <= 2.0 and abs(beta) <= 1.0 and 0.0 < scale < np.inf and abs(loc) < np.inf
     if not fine:
         x, alpha, beta, loc, scale = np.nan, 1.5, 0.0, 0.0, 1.0
@@ -105,7 +105,7 @@ def _width(y, alpha, zeta, light):
 
 @scalar
 def _inward(value, low, high):
-    """Direction away from an end that is near, or 0.
+    """Return the direction away from an end that is near, or 0.
 
     There both kinds of quotients are tried: steps to both sides are short, which is right where the
     density changes much on the way to the end, and rough where it does not.
@@ -117,7 +117,7 @@ def _inward(value, low, high):
 
 @scalar
 def largest_step(quotient, plan):
-    """The first of the steps that halve, and 0 or their direction."""
+    """Return the first of the steps that halve, and their direction or 0."""
     if quotient == BY_Z:
         return plan.step, 0.0
     if quotient == BY_ALPHA:
@@ -131,7 +131,7 @@ def largest_step(quotient, plan):
 
 @scalar
 def shifted(k, plan):
-    """x, alpha, beta of the k-th of the `VALUES`; x = NaN where none is needed."""
+    """Return x, alpha, beta of the k-th of the `VALUES`; x = NaN where none is needed."""
     quotient, index = k // (2 * LEVELS), k % (2 * LEVELS)
     step, inward = largest_step(quotient, plan)
     level, before = index // 2, index % 2 == 1
@@ -152,7 +152,7 @@ def shifted(k, plan):
 
 @scalar
 def width_of(k, plan):
-    """Distance between the arguments of the k-th value and the next, as rounded; k even."""
+    """Return the distance between the arguments of values k and k + 1, as rounded; k is even."""
     x0, alpha0, beta0 = shifted(k + 1, plan)
     x1, alpha1, beta1 = shifted(k, plan)
     quotient = k // (2 * LEVELS)
@@ -165,7 +165,7 @@ def width_of(k, plan):
 
 @scalar
 def chained(by_z, by_alpha, by_beta, plan, s1):
-    """Derivatives by x, alpha, beta, loc, scale from those of the standard distribution."""
+    """Return derivatives by x, alpha, beta, loc, scale from those of the standard distribution."""
     if plan.in_s0 == s1:  # from a fixed point of one parameterisation to one of the other
         sign = 1.0 if plan.in_s0 else -1.0
         by_alpha += sign * plan.by_alpha * by_z
@@ -184,7 +184,7 @@ def _better(both, inward):
 
 
 def _slope(table, start, quotient, plan):
-    """The derivative from the pairs of values for a quotient, and its estimated error.
+    """Return the derivative from the pairs of values for a quotient, and its estimated error.
 
     The values are overwritten.
     """
@@ -221,7 +221,7 @@ def _slope(table, start, quotient, plan):
 
 
 def design_from(decorate):
-    """`design_of(i, x, alpha, beta, loc, scale, s1)`: `design` of point i."""
+    """Make `design_of(i, x, alpha, beta, loc, scale, s1)`: the `design` of point i."""
     entry = decorate(value_for_point)
 
     def design_of(i, x, alpha, beta, loc, scale, s1):
@@ -233,7 +233,7 @@ def design_from(decorate):
 
 
 def gradient_from(decorate):
-    """`gradient(table, start, plan, s1)`: all five derivatives from the values of log pdf."""
+    """Make `gradient(table, start, plan, s1)`: all five derivatives from the values of log pdf."""
     slope = decorate(_slope)
 
     def gradient(table, start, plan, s1):

@@ -1,4 +1,4 @@
-"""Arguments of fits: data sets, weights and fixed parameters, checked; and all of a batch's."""
+"""Arguments of fits: checks of data sets, weights and fixed parameters, and those of a batch."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from stablegpu._fit.datasets import PreparedDataSets
 from stablegpu._fit.grid_search import search
 from stablegpu._fit.koutrouvelis.estimate import improve_estimates
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
+from stablegpu._fit.optimizer import slots
 from stablegpu._fit.second_starts import choose
 
 OVER_SPIKE, OVER_SPIKE_OF_TIES = 4.0 / 3.0, 2.0
@@ -30,7 +31,6 @@ def final_states(
 
     And the units of location and scale. `lowest` is the least alpha of each set.
     """
-    from stablegpu._fit.optimizer.state import RESULT, VALUE, X
 
     workspaces = batch.workspace, batch.host_workspace
     estimates = prepared.estimates
@@ -42,9 +42,9 @@ def final_states(
         return _search_grids(prepared, units, dimensions, batch), units
     if batch.method == "ml":
         return _maximize_likelihoods(prepared, units, lowest, batch), units
-    states = np.zeros((len(estimates), RESULT))
-    states[:, X], states[:, X + 1] = estimates[:, 0], estimates[:, 1]
-    states[:, VALUE] = np.nan
+    states = np.zeros((len(estimates), slots.RESULT))
+    states[:, slots.X], states[:, slots.X + 1] = estimates[:, 0], estimates[:, 1]
+    states[:, slots.VALUE] = np.nan
     return states, units
 
 
@@ -65,16 +65,15 @@ def _maximize_likelihoods(
     prepared: PreparedDataSets, units: np.ndarray, lowest: np.ndarray, batch: BatchFit
 ) -> np.ndarray:
     """Return the states at the largest likelihoods, after ascents from one start or several."""
-    from stablegpu._fit.optimizer.state import LOC_IN_S1, RESULT
 
     workspaces = batch.workspace, batch.host_workspace
     initial, in_s1 = _initial_points(prepared.estimates, units, batch)
-    mode = batch.free | (LOC_IN_S1 if in_s1 else 0)
+    mode = batch.free | (slots.LOC_IN_S1 if in_s1 else 0)
     if "loc" in batch.fixed_values or "scale" in batch.fixed_values:
         return datasets.maximize(prepared.sorted, initial, units, lowest, mode, *workspaces)
     choices = choose.choices(lowest, batch.fixed_values)
     result = datasets.maximize(prepared.sorted, initial, units, lowest, mode, *workspaces, choices)
-    states, peaks = result[:, :RESULT], result[:, RESULT:]
+    states, peaks = result[:, : slots.RESULT], result[:, slots.RESULT :]
     _climb_other_peaks(states, peaks, prepared, units, lowest, batch)
     return states
 
@@ -89,7 +88,7 @@ def _climb_other_peaks(
 ) -> None:
     """Climb the peaks of a rough profile that the first ascents have not reached, and keep the
     better of the final states."""
-    from stablegpu._fit.optimizer.state import EVALUATIONS, LOC_IN_S1, TO_S0, TO_S1, VALUE
+    from stablegpu._fit.optimizer.state import TO_S0, TO_S1
     from stablegpu._fit.second_starts.formulas import ALPHA, BETA, LOC, SCALE
 
     weights, fixed_values = prepared.ties[:, 1], batch.fixed_values
@@ -106,11 +105,11 @@ def _climb_other_peaks(
     # data that lie closest.
     in_s1 = (alpha < TO_S0) | ("alpha" not in fixed_values)
     in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= choose.MANY))
-    for mode, chosen in ((batch.free | LOC_IN_S1, in_s1), (batch.free, in_s0)):
+    for mode, chosen in ((batch.free | slots.LOC_IN_S1, in_s1), (batch.free, in_s0)):
         chosen_sets = which[chosen]
         if not chosen_sets.size:
             continue
-        loc = begins[chosen, LOC] - (shift[chosen] if mode & LOC_IN_S1 else 0.0)
+        loc = begins[chosen, LOC] - (shift[chosen] if mode & slots.LOC_IN_S1 else 0.0)
         initial = np.stack(
             [
                 alpha[chosen],
@@ -130,17 +129,17 @@ def _climb_other_peaks(
             batch.host_workspace,
         )
         for s, state in zip(chosen_sets, new_states, strict=True):
-            evaluations = states[s, EVALUATIONS] + state[EVALUATIONS]
-            if state[VALUE] > states[s, VALUE] or not np.isfinite(states[s, VALUE]):
+            evaluations = states[s, slots.EVALUATIONS] + state[slots.EVALUATIONS]
+            best = states[s, slots.VALUE]
+            if state[slots.VALUE] > best or not np.isfinite(best):
                 states[s] = state
-            states[s, EVALUATIONS] = evaluations
+            states[s, slots.EVALUATIONS] = evaluations
 
 
 def _search_grids(
     prepared: PreparedDataSets, units: np.ndarray, dimensions: int, batch: BatchFit
 ) -> np.ndarray:
     """Return the states of the most likely distributions on contracting grids."""
-    from stablegpu._fit.optimizer.state import EVALUATIONS
 
     states, evaluations = search(
         prepared.sorted,
@@ -150,7 +149,7 @@ def _search_grids(
         batch.workspace,
         batch.host_workspace,
     )
-    states[:, EVALUATIONS] = evaluations
+    states[:, slots.EVALUATIONS] = evaluations
     return states
 
 

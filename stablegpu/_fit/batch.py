@@ -15,8 +15,10 @@ from stablegpu._fit.datasets import PreparedDataSets, UnsortedDataSets
 from stablegpu._fit.estimates import at_boundary, covariances_of, parameters_of
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit.optimizer import slots
+from stablegpu._fit.outcomes import STATUSES
 from stablegpu._parameters import PARAMETERS
-from stablegpu.fit_results import STATUSES, FitResults
+from stablegpu.fit_results import FitResults
 
 _STAGES = ("start", "ascent", "results")
 
@@ -44,7 +46,7 @@ def _fit_one_by_one(
         prepare = _gather if stop - start > datasets.LARGEST_SORTED_SET else _prepare
         prepared = prepare(unsorted, own_weights, batch)
         results.append(_fit_prepared(prepared, batch.select(slice(k, k + 1)), clock))
-    return results[0] if len(results) == 1 else join_results(results)
+    return join_results(results)
 
 
 def _prepare(unsorted: UnsortedDataSets, weights: Any, batch: BatchFit) -> PreparedDataSets:
@@ -84,7 +86,6 @@ def _gather(unsorted: UnsortedDataSets, weights: Any, batch: BatchFit) -> Prepar
 
 def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FitResults:
     """Fit data sets from McCulloch's estimates; `clock` has the time of the first stage's start."""
-    from stablegpu._fit.optimizer.state import EVALUATIONS, RESULT, STATUS, VALUE
 
     clock.append(time.perf_counter())
     count = len(prepared.estimates)
@@ -92,7 +93,7 @@ def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float
     lowest = np.full(count, ALPHA_RANGE[0])
     if batch.method == "ml" and "alpha" not in batch.fixed_values:
         lowest = lowest_alphas(prepared.ties)
-    states, units = np.full((count, RESULT), np.nan), np.ones((count, 2))
+    states, units = np.full((count, slots.RESULT), np.nan), np.ones((count, 2))
     good = np.flatnonzero(bad < 0)
     if good.size == count:
         states, units = final_states(prepared, lowest, batch)
@@ -109,7 +110,7 @@ def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float
         parameters[:, PARAMETERS.index(name)] = values
     for array in (parameters, covariance, errors):
         array[bad >= 0] = np.nan
-    codes = np.where(bad >= 0, bad, np.nan_to_num(states[:, STATUS])).astype(int)
+    codes = np.where(bad >= 0, bad, np.nan_to_num(states[:, slots.STATUS])).astype(int)
     clock.append(time.perf_counter())
     alpha, beta, loc, scale = parameters.T
     return FitResults(
@@ -117,11 +118,11 @@ def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float
         beta,
         loc,
         scale,
-        loglik=states[:, VALUE],
+        loglik=states[:, slots.VALUE],
         covariance=covariance,
         errors=errors,
         status=np.array(STATUSES)[codes],
-        evaluations=np.nan_to_num(states[:, EVALUATIONS]).astype(int),
+        evaluations=np.nan_to_num(states[:, slots.EVALUATIONS]).astype(int),
         size=prepared.unsorted.stops - prepared.unsorted.starts,
         at_boundary=at_boundary(parameters, states, lowest),
         ties=prepared.ties[:, 0],
@@ -147,6 +148,8 @@ def _failures(prepared: PreparedDataSets) -> np.ndarray:
 
 def join_results(results: Sequence[FitResults]) -> FitResults:
     """Join fits of one kind as if they came from one call."""
+    if len(results) == 1:
+        return results[0]
     first = results[0]
     arrays = {
         name: np.concatenate([getattr(r, name) for r in results])

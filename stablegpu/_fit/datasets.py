@@ -1,4 +1,4 @@
-"""Data sets on a device, from sorting to the optimiser's final states."""
+"""Data sets on a device, from sorting to the optimizer's final states."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hetero.arrays import Workspace
 from hetero.cuda.device_cache import resident_tuple
 from hetero.jit import loops_for
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit.optimizer import slots
 from stablegpu._fit.second_starts import choose
 
 LARGEST_SORTED_SET = 8192
@@ -143,14 +144,13 @@ def maximize(
     computed in the same call: a transfer costs a fit alone as much as an evaluation.
     """
     from stablegpu._fit.likelihood.formulas import BEGINNING, CHOICES, LEAST_ALPHA, UNITS
-    from stablegpu._fit.optimizer.state import RESULT
     from stablegpu._fit.second_starts.formulas import PEAKS
 
     count = sets.ends.shape[0]
     begins = np.zeros((count, BEGINNING))
     begins[:, :UNITS], begins[:, UNITS:LEAST_ALPHA] = initial, units
     begins[:, LEAST_ALPHA] = lowest
-    columns = RESULT
+    columns = slots.RESULT
     if choices is not None:
         begins[:, CHOICES:] = choices
         columns += PEAKS

@@ -15,6 +15,7 @@ from hetero.arrays import Workspace
 from stablegpu._fit import datasets
 from stablegpu._fit.datasets import SortedDataSets
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
+from stablegpu._fit.optimizer import slots
 
 POINTS = {4: 3, 2: 7}
 """Of the grid along an axis, by dimensions."""
@@ -38,14 +39,13 @@ def search(
     `estimates` holds McCulloch's (alpha, beta, S0 location and scale), `units` the locations and
     scales of the states. All sets take a step at once.
     """
-    from stablegpu._fit.optimizer.state import RESULT, VALUE
 
     steps = np.linspace(-1.0, 1.0, POINTS[dimensions])
     offsets = np.array(list(itertools.product(*[steps] * dimensions)))
     count, every = len(estimates), np.arange(len(estimates))
     centres = np.column_stack([estimates[:, :2], np.zeros((count, 2))])
     widths = np.tile(_WIDTHS[:dimensions], (count, 1))
-    best, evaluations = np.full((count, RESULT), -np.inf), 0
+    best, evaluations = np.full((count, slots.RESULT), -np.inf), 0
     for _ in range(_MOST):
         grids = np.repeat(centres[:, None, :], len(offsets), axis=1)
         grids[..., :dimensions] += widths[:, None, :] * offsets
@@ -55,10 +55,10 @@ def search(
             grids[..., 2:] = _from_quantiles(grids, estimates, units)
         states = evaluate_likelihoods(sets, grids, units, workspace, host_workspace)
         evaluations += len(offsets)
-        top = states[..., VALUE].argmax(axis=1)
+        top = states[..., slots.VALUE].argmax(axis=1)
         result = grids[every, top]
-        moved = (best[:, VALUE] > -np.inf) & (result != centres).any(axis=1)
-        better = states[every, top, VALUE] > best[:, VALUE]
+        moved = (best[:, slots.VALUE] > -np.inf) & (result != centres).any(axis=1)
+        better = states[every, top, slots.VALUE] > best[:, slots.VALUE]
         best[better], centres[better] = states[every, top][better], result[better]
         # A best point at the rim: the maximum may lie outside, and the grid keeps its size.
         at_rim = (np.abs(offsets[top]).max(axis=1) == 1.0) & moved

@@ -63,5 +63,5 @@ def step(p, upper, centre, values, s, low, high, x, stream=0):
 
 
 def finish(ends, s, x, out, stream=0):
-    """Quantiles from standardised variables `x` and their logarithms `s`."""
+    """Write quantiles from standardized variables `x` and their logarithms `s`."""
     finish_points(ends, s, x, out)

@@ -88,7 +88,10 @@ def far_in_tail(q, constant, angle, centre):
 
 @scalar
 def start(p, upper, centre):
-    """First s: from the tail's power law, or from the density at the centre if that is nearer."""
+    """Return the first s: from the tail's power law, or from the density at the centre.
+
+    The density is used if that value is nearer.
+    """
     right, by_sf, q = target(p, upper, centre)
     at_centre = centre.sf if by_sf else centre.cdf
     constant = centre.log_right if right else centre.log_left
@@ -108,7 +111,10 @@ def start(p, upper, centre):
 
 @scalar
 def standardized_point(s, p, upper, centre):
-    """The standardised variable of s; ends of the line where p is 0 or 1, NaN outside [0, 1]."""
+    """Return the standardized variable of s.
+
+    It is an end of the line for p = 0 or 1, and NaN for p outside [0, 1].
+    """
     if not 0.0 <= p <= 1.0:
         return math.nan
     right, by_sf, q = target(p, upper, centre)
@@ -120,7 +126,7 @@ def standardized_point(s, p, upper, centre):
 
 @scalar
 def restored(a, s, ends):
-    """The quantile from the standardised variable and its s."""
+    """Return the quantile from the standardized variable and its s."""
     if s > FARTHEST:
         return ends.loc + math.copysign(math.exp(s + math.log(ends.scale)), a)
     if abs(a) == math.inf:

@@ -1,5 +1,7 @@
-"""Quantiles: by polynomials where there are many, else by Newton's method with a bracket on the
-distribution function, all points at once."""
+"""Quantiles by polynomials, if many are needed, or by Newton's method.
+
+Newton's method searches the distribution function within a bracket, for all points at once.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _FIRST = 1 << 20
 
 @serial
 def _fill_chunk(begin, k0, k1, path, number, right, left, sampler, loc, scale, out):
-    """Plain loops without branches, which the compiler turns into vector instructions."""
+    """Fill a chunk by plain loops without branches, which the compiler vectorizes."""
     x, w = np.empty_like(out), np.empty_like(out)
     for i in range(out.size):
         x[i], w[i] = variables(begin + np.uint64(i), path, number, k0, k1, loc)

@@ -77,7 +77,7 @@ _most = constant(252.0, 2044.0)  # largest exponent that is the sum of two norma
 
 @intrinsic
 def quotient(typing, x, y):
-    """x/y; float32 on a GPU to 2 ulp, and 0 for y > 2^126."""
+    """Return x/y; float32 on a GPU to 2 ulp, and 0 for y > 2^126."""
 
     def emit(context, builder, signature, values):
         if x == types.float64 or "cuda" not in type(context).__module__:
@@ -91,7 +91,7 @@ def quotient(typing, x, y):
 
 @scalar
 def select_half(condition, x, y):
-    """`select` between two halves, number by number."""
+    """Apply `select` to two halves, number by number."""
     return SamplerHalf(
         select(condition, x.length, y.length),
         select(condition, x.tail_gap, y.tail_gap),
@@ -103,20 +103,20 @@ def select_half(condition, x, y):
 
 @scalar
 def lesser(x, y):
-    """Smaller one of two numbers, without a branch."""
+    """Return the smaller one of two numbers, without a branch."""
     return select(x < y, x, y)
 
 
 @scalar
 def sinpi(x):
-    """sin(pi x), |x| <= 1/2."""
+    """Return sin(pi x) for |x| <= 1/2."""
     w = x * x
     return fma(x, fma(w, _sine(w), _pi_rest(x)), x * _pi(x))
 
 
 @scalar
 def log2_near_one(z):
-    """log2(1 + z), sqrt(1/2) <= 1 + z <= sqrt(2)."""
+    """Return log2(1 + z) for sqrt(1/2) <= 1 + z <= sqrt(2)."""
     T = type(z)
     s = quotient(z, z + T(2.0))
     w = s * s
@@ -125,7 +125,7 @@ def log2_near_one(z):
 
 @scalar
 def exponential(x):
-    """-log(v) for v = x (x > 0) or v = 1 + x (x < 0), |x| <= 1/2."""
+    """Return -log(v) for v = x (x > 0) or v = 1 + x (x < 0), |x| <= 1/2."""
     T = type(x)
     m, k = split_exponent(select(x > T(0.0), x, x + T(1.0)))
     # 1 + x loses digits of x. They matter near v = 1, where v is its own mantissa.
@@ -135,7 +135,7 @@ def exponential(x):
 
 @scalar
 def power(base, ratio):
-    """(g, p, q) with base^ratio = (1 + g) p q; p and q are powers of 2.
+    """Return (g, p, q) with base^ratio = (1 + g) p q; p and q are powers of 2.
 
     The exponent of the base is multiplied without rounding, so only the error of `ratio` grows
     with it.
@@ -162,7 +162,7 @@ def power(base, ratio):
 
 @scalar
 def signed_distance(low, high, like):
-    """The uniform number (high, low) 2^-64 as its distance from 0, or minus that from 1.
+    """Return the uniform number (high, low) 2^-64 as its distance from 0, or minus that from 1.
 
     In the type of `like`. At least 2^-64, at most 1/2.
     """
@@ -175,7 +175,7 @@ def signed_distance(low, high, like):
 
 @scalar(forceinline=True)
 def weron(x, w, right, left, sampler):
-    """The S1 variable of the angle at `x` (see `signed_distance`) and the exponential variable w.
+    """Return the S1 variable of the angle at `x` (`signed_distance`) and the exponential one, w.
 
     alpha p and 1 - alpha p, eta and 1 - eta: the smaller one is a sum of positive terms.
     """
@@ -191,7 +191,7 @@ def weron(x, w, right, left, sampler):
 
 @scalar(forceinline=True)
 def centred(x, w, right, left, sampler):
-    """The S0 variable for alpha near 1, where large terms of S1 and of zeta cancel.
+    """Return the S0 variable for alpha near 1, where large terms of S1 and of zeta cancel.
 
     With epsilon = 1 - alpha, T = tan(pi alpha/2), G = cos(epsilon U) + beta T sin(epsilon U) =
     sin(eta)/cos(alpha theta0) and B = (G/(W cos U))^(epsilon/alpha), the S1 variable is
@@ -218,6 +218,9 @@ def centred(x, w, right, left, sampler):
 
 @scalar(forceinline=True)
 def variables(index, path, stream, k0, k1, like):
-    """Angle and exponential variable of draw number `index` (uint64): a Philox block each."""
+    """Return the angle and exponential variable of draw number `index` (uint64).
+
+    Each draw takes a Philox block.
+    """
     a, b, c, d = words(index, path, stream, k0, k1, ROUNDS)
     return signed_distance(a, b, like), exponential(signed_distance(c, d, like))

@@ -131,7 +131,7 @@ def sample(
 
 
 def _name(dtype: Any) -> Any:
-    """Name of a dtype; values that are not dtypes are returned unchanged."""
+    """Return the name of a dtype; values that are not dtypes are returned unchanged."""
     try:
         return np.dtype(dtype).name
     except TypeError:

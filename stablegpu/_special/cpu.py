@@ -92,7 +92,7 @@ def finish(tops, rests, out, stream=0):
 
 
 def lanes_wanted(rows):
-    """Lanes a row that keep every thread busy."""
+    """Return the number of lanes in a row that keeps every thread busy."""
     from hetero import threads
 
     return -(-2 * threads() // max(rows, 1)) * _BLOCK

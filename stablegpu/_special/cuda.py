@@ -160,5 +160,5 @@ def finish(tops, rests, out, stream=0):
 
 
 def lanes_wanted(rows):
-    """Lanes a row that fill the GPU, and at least a warp."""
+    """Return the number of lanes in a row that fills the GPU: at least a warp."""
     return max(32, launch.multiprocessors() * 2048 // max(rows, 1))

@@ -31,7 +31,10 @@ class Form(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def table(n: int, dtype: str) -> tuple[np.ndarray, np.ndarray, Form]:
-    """(near, far, form) of E_n, n >= 0, for "float32" or "float64"; the highest powers first."""
+    """Return (near, far, form) of E_n, n >= 0, for "float32" or "float64".
+
+    The highest powers come first.
+    """
     real = np.dtype(dtype).type
     if n == 0:  # exp(-x)/x
         one, none = np.ones(1, real), np.zeros(1, real)

@@ -1,4 +1,4 @@
-"""Errors by distribution and interval.
+"""Tables of errors by distribution and interval.
 
 Tables 2, 4 and 7 of Julian-Moreno et al. (2016), and 1 and 2 of Royuela-del-Val et al. (2017).
 """
@@ -26,7 +26,7 @@ INTERVALS = ((-1000.0, -10.0), (-10.0, 10.0), (10.0, 1000.0))
 
 
 def run(study: Study) -> dict:
-    """Tables for pdf, cdf and quantiles."""
+    """Print tables for pdf, cdf and quantiles."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SciPy's integrals
         return {
@@ -56,8 +56,10 @@ def _true(points: list[Point], study: Study) -> tuple[list[Point], np.ndarray]:
 
 
 def _one_interval(study: Study) -> list[dict]:
-    """Medians of errors over equidistant points, and the estimate of the error
-    (Julian-Moreno et al. 2016, tables 2 and 4)."""
+    """Return medians of errors and of error estimates over equidistant points of an interval.
+
+    These are tables 2 and 4 of Julian-Moreno et al. (2016).
+    """
     x = np.linspace(-97.0, 97.0, 5 if study.quick else 21)
     records = []
     for alpha, beta in _pairs(ALPHAS, study.quick):
@@ -79,7 +81,7 @@ def _one_interval(study: Study) -> list[dict]:
 
 
 def _intervals(study: Study) -> list[dict]:
-    """Errors in three intervals (Royuela-del-Val et al. 2017, tables 1 and 2)."""
+    """Return errors in three intervals (Royuela-del-Val et al. 2017, tables 1 and 2)."""
     count = 2 if study.quick else 7
     records = []
     for alpha, beta in _pairs(ALPHAS_OF_LIBSTABLE, study.quick):
@@ -101,7 +103,7 @@ def _intervals(study: Study) -> list[dict]:
 
 
 def _quantiles(study: Study) -> list[dict]:
-    """Error of x from the probability of x (Julian-Moreno et al. 2016, table 7)."""
+    """Return the error of x from the probability of x (Julian-Moreno et al. 2016, table 7)."""
     records = []
     for alpha, beta in _pairs(ALPHAS, study.quick):
         distribution = distribution_of(alpha, beta, "quadrature")

@@ -1,4 +1,4 @@
-"""An oracle of its own: Fourier inversion along a path in the complex plane, in ball arithmetic.
+"""An independent oracle: Fourier inversion along a path in the complex plane, in ball arithmetic.
 
 With t = e^w, and E the characteristic function times e^(-ixt),
 

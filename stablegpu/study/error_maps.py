@@ -19,7 +19,7 @@ _FLOOR = 1e-16
 
 
 def run(study: Study) -> dict:
-    """One picture a function: a row for each program, a column for each beta."""
+    """Draw a picture for each function, with a row for each program and a column for each beta."""
     count = 3 if study.quick else 27
     alpha = np.linspace(0.1, 2.0, count).round(6)
     if not study.quick:

@@ -1,4 +1,4 @@
-"""The evaluators that are compared, SciPy among them, on distributions in S0."""
+"""The evaluators that the studies compare, SciPy among them, for distributions in S0."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _TINY = 1e-290
 
 
 def random_point(seed: int) -> tuple[float, float, float]:
-    """alpha, beta, x of the point of this number, S0.
+    """Return alpha, beta and x (S0) of the point of this number.
 
     alpha: anywhere, next to 1 and 2, small, at 1; beta: anywhere, next to +-1 and 0, at +-1, 0;
     x: near the centre, over many scales, next to zeta.
@@ -51,7 +51,7 @@ def random_point(seed: int) -> tuple[float, float, float]:
 
 
 def run(study: Study) -> dict:
-    """Errors of the exact evaluators at 10,000 random points, relative to the fair tolerance."""
+    """Compute errors of the exact evaluators at 10,000 random points, over the fair tolerance."""
     points = [random_point(i) for i in range(100 if study.quick else POINTS)]
     true = truths(points, study.cache / "random.jsonl", processes=study.processes)
     resolved = np.isfinite(true[:, 0])

@@ -1,4 +1,4 @@
-"""Rates: over batch size and parameters, tolerance and threads; time and bytes of the kernels."""
+"""Rates by batch size, parameters, tolerance and threads; time and bytes of the kernels."""
 
 from __future__ import annotations
 
@@ -139,8 +139,10 @@ def _parameters(study: Study) -> list[dict]:
 
 
 def _threads(study: Study) -> dict:
-    """Measure the rate over tolerance by threads, and Amdahl's fraction
-    (Royuela-del-Val et al. 2017, figure 4 and table 3)."""
+    """Measure the rate over tolerance by threads, and the fraction in Amdahl's formula.
+
+    See Royuela-del-Val et al. (2017), figure 4 and table 3.
+    """
     most = threads()
     counts = sorted({*(2**k for k in range(most.bit_length()) if 2**k <= most), most})
     powers = (2, 10) if study.quick else (2, 4, 6, 8, 10, 12)

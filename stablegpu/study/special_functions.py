@@ -11,7 +11,7 @@ ENDS = {"float64": (-40.0, 38.5), "float32": (-40.0, 14.2)}
 
 
 def run(study: Study) -> dict:
-    """The figure, and the largest error of each type."""
+    """Draw the figure, and return the largest error of each type."""
     points = 60 if study.quick else 4000
     study.out.mkdir(parents=True, exist_ok=True)
     special_error.draw(study.out / "log-ndtr.png", points, study.device)

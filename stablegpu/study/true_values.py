@@ -1,4 +1,4 @@
-"""True values at many points, kept in a file: a study that was stopped goes on where it was."""
+"""True values at many points, kept in a file so that an interrupted study can continue."""
 
 from __future__ import annotations
 
@@ -86,6 +86,6 @@ def _read(path: Path) -> dict:
 
 
 def fair(true: np.ndarray) -> np.ndarray:
-    """Relative errors that a few roundings of x and alpha bring, at rows of `truths`."""
+    """Return the relative errors that a few roundings of x and alpha bring, at rows of `truths`."""
     dx, dalpha = true[:, FIELDS.index("dx")], true[:, FIELDS.index("dalpha")]
     return 1e-13 + 8.0 * np.finfo(float).eps * (np.abs(dx) + np.abs(dalpha))

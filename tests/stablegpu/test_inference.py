@@ -5,6 +5,7 @@ import pytest
 
 import stablegpu
 from stablegpu import bootstrap, goodness_of_fit, inference, profile_likelihood, stable
+from stablegpu._inference import replicas
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def test_weights_are_as_many_observations():
 
 
 def test_samples_may_come_in_parts(result, monkeypatch):
-    monkeypatch.setattr(inference, "_LARGEST_PART", 7 * result.size)
+    monkeypatch.setattr(replicas, "_LARGEST_PART", 7 * result.size)
     assert np.unique(bootstrap(result, 20, rng=2).replicas.alpha).size == 20
     results = goodness_of_fit(result, 19, rng=2)
     share = 20.0 * results.kolmogorov_smirnov.pvalue

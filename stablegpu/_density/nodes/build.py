@@ -1,4 +1,4 @@
-"""Loops that prepare the nodes of one side: a fraction of a millisecond, on the CPU."""
+"""Loops that prepare the nodes of one side on the CPU, in a fraction of a millisecond."""
 
 import math
 

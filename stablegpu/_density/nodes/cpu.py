@@ -1,4 +1,4 @@
-"""Sums over nodes on the CPU; the loop over the window is vectorised."""
+"""Sums over nodes on the CPU; the loop over the window is vectorized."""
 
 import numpy as np
 from numba import prange
@@ -35,7 +35,7 @@ def _window(level, start, stop, nodes):
 
 @scalar(fastmath=FUSED)
 def integrals(y, side, node_range, nodes):
-    """int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g, and g_min."""
+    """Return int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g, and g_min."""
     level = y**side.kappa
     row = node_range.octave + octave_of(level)
     first, last = nodes.first[row], nodes.last[row]
@@ -85,7 +85,7 @@ def _evaluate_points(
 
 
 def evaluate(x, frame, right, left, right_range, left_range, nodes, outputs, stream=0):
-    """pdf, cdf, sf and their logarithms at points."""
+    """Write pdf, cdf, sf and their logarithms at points."""
     constants = (frame, right, left, right_range, left_range, nodes)
     for a, b in ranges(x.size, first=_FIRST):
         _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))

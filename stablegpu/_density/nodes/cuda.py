@@ -65,7 +65,7 @@ def evaluate_points(x, frame, right, left, right_range, left_range, nodes, outpu
 
 
 def evaluate(x, frame, right, left, right_range, left_range, nodes, outputs, stream=0):
-    """pdf, cdf, sf and their logarithms at points."""
+    """Write pdf, cdf, sf and their logarithms at points."""
     table = resident_tuple(nodes)
     arguments = (x, frame, right, left, right_range, left_range, table, outputs)
     size = 16 * nodes.values.size

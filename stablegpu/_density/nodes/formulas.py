@@ -47,7 +47,7 @@ class NodeRange(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """The nodes of both sides, U ascending in each. Blocks are numbered through."""
+    """Nodes of both sides, U ascending in each. The blocks of both are numbered consecutively."""
 
     values: Any  # U_j
     weights: Any  # w_j
@@ -60,7 +60,7 @@ class Nodes(NamedTuple):
 
 @scalar(fastmath=FUSED)
 def node(scale, u, weight):
-    """Contribution of a node to the integrals of g e^-g, e^-g and 1 - e^-g."""
+    """Return the contributions of a node to the integrals of g e^-g, e^-g and 1 - e^-g."""
     g = scale * u
     g = g if g < UNDERFLOW else UNDERFLOW
     low = weight * exp_minus(g)
@@ -69,13 +69,13 @@ def node(scale, u, weight):
 
 @scalar
 def octave_of(scale):
-    """Row of Y in the arrays by octave."""
+    """Return the row of Y in the arrays by octave."""
     return (signed_bits_of(scale) >> 52) - 1023 - FIRST_OCTAVE
 
 
 @scalar
 def completed(window, z, high, slope, before, beyond, g_min, side):
-    """int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g from their parts.
+    """Return int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g from their parts.
 
     `window` has the three sums over the window, `high` and `slope` are the power series in z of
     the nodes `before` it (sum of weights) and its derivative, `beyond` the weights behind it.
@@ -107,7 +107,7 @@ def is_outside(y, side, node_range):
 
 @scalar
 def outside(y, side, node_range):
-    """pdf, low and high with their logarithms where `is_outside`."""
+    """Return pdf, low and high with their logarithms where `is_outside`."""
     if y != y:
         return with_logs(y, y, y)
     if side.length <= 0.0 or not y < math.inf:
@@ -122,7 +122,7 @@ def outside(y, side, node_range):
 
 @scalar
 def vanished(y, side, node_range):
-    """A light tail so far out that nothing but e^-g is left to the last digit of its logarithm."""
+    """Return the values in a light tail so far out that only e^-g counts in its logarithm."""
     log_g = side.kappa * math.log(y) + node_range.log_limit if y > 0.0 else math.inf
     g = math.exp(log_g)
     log_pdf = math.log(side.front / y) - g if g < math.inf else -math.inf

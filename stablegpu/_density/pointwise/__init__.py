@@ -1,1 +1,1 @@
-"""Values at points that each have their own parameters."""
+"""Values at points with individual parameters."""

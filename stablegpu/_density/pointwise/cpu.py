@@ -1,4 +1,4 @@
-"""Points with parameters of their own on the CPU; the loop over the nodes is vectorised."""
+"""Points with individual parameters on the CPU; the loop over the nodes is vectorized."""
 
 import numpy as np
 from numba import prange
@@ -56,7 +56,7 @@ def _evaluate_points(
 
 
 def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
-    """pdf, cdf, sf and their logarithms; inputs have one element or as many as the outputs."""
+    """Write pdf, cdf, sf and their logarithms; inputs have one element or the outputs' size."""
     inputs = (x, alpha, beta, loc, scale, in_s0)
     size = max(values.size for values in outputs)
     for a, b in ranges(size, first=_FIRST):

@@ -1,4 +1,4 @@
-"""Points with parameters of their own on the GPU: a thread for each, a block for each hard one.
+"""Points with individual parameters on the GPU: a thread for each, a block for a hard one.
 
 Three kernels: a warp waits for its slowest thread, so points that take longer are only listed by
 the first, and computed side by side by the next.
@@ -26,7 +26,7 @@ _located = make_standardize_at(kernel(device=True))
 
 @kernel(launch_bounds=(_THREADS, 1))
 def evaluate_points(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
-    """All points but those that are listed."""
+    """Evaluate all points, and list the hard ones for the other kernels."""
     for i in range(cuda.grid(1), listed.size, cuda.gridsize(1)):
         (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
         done = is_trivial(z, y, side)
@@ -45,7 +45,7 @@ def evaluate_points(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
 
 @kernel(launch_bounds=(_THREADS_NEAR_ONE, 1))
 def evaluate_near_one(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
-    """Listed points with alpha next to 1; they are struck off the list."""
+    """Evaluate the listed points with alpha next to 1, and remove them from the list."""
     for k in range(cuda.grid(1), count[0], cuda.gridsize(1)):
         i = listed[k]
         (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
@@ -59,7 +59,7 @@ def evaluate_near_one(x, alpha, beta, loc, scale, in_s0, outputs, listed, count)
 def evaluate_hard(
     x, alpha, beta, loc, scale, in_s0, nodes, kronrod, gauss, tolerance, outputs, listed, count
 ):
-    """Points that are still on the list, by quadrature."""
+    """Evaluate the points that are still on the list by quadrature."""
     j = cuda.threadIdx.x
     first = j == 0 and cuda.threadIdx.y == 0
     node = nodes[j]
@@ -77,7 +77,7 @@ def evaluate_hard(
 
 
 def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
-    """pdf, cdf, sf and their logarithms; inputs have one element or as many as the outputs."""
+    """Write pdf, cdf, sf and their logarithms; inputs have one element or the outputs' size."""
     size = max(math.prod(array.shape) for array in outputs)
     listed = cuda.device_array(size, np.int64, stream=stream)
     count = cuda.to_device(np.zeros(1, np.int64), stream=stream)

@@ -1,4 +1,4 @@
-"""Evaluation at points that have their own parameters: checks, broadcasting, the loops."""
+"""Evaluation at points with individual parameters: checks, broadcasting, calls of loops."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ tan_half_pi = scalar(tan_half_pi_of_float)
 
 
 class Steps(NamedTuple):
-    """The map from q to t - centre, and how many nodes there are."""
+    """Map from q to t - centre, and the number of nodes."""
 
     width: float  # negative where g grows with t
     rate: float
@@ -119,7 +119,7 @@ def standardize_point(x, alpha, beta, loc, scale, s0):
 
 
 def value_for_point(values, i):
-    """values[i]; an array of one element holds for all points."""
+    """Return values[i]; an array of one element holds for all points."""
     return values[i if values.size > 1 else 0]
 
 
@@ -167,7 +167,7 @@ def solve_log_g(target, precision, t, log_y, side):
 
 @scalar
 def singularity_angle(distance, height, fall):
-    """Angle subtended by the nearest singularity, or 1 if the integrands do not reach it."""
+    """Return the angle of the nearest singularity, or 1 if the integrands do not reach it."""
     return ANGLE_FRACTION * math.atan2(height, distance) if fall * distance < DECAY else 1.0
 
 
@@ -234,7 +234,7 @@ def lay_out_nodes(y, z, side):
 
 @scalar(fastmath=FUSED, forceinline=True)
 def _exponential(x):
-    """e^x and 1 - e^x, each to full relative accuracy."""
+    """Return e^x and 1 - e^x, each to full relative accuracy."""
     g, p, q = power(math.e, x)
     whole = p * q
     return whole + whole * g, (1.0 - whole) - whole * g
@@ -242,7 +242,7 @@ def _exponential(x):
 
 @scalar(fastmath=FUSED, forceinline=True)
 def map_node(q, steps):
-    """t - centre, and dt/dq."""
+    """Return t - centre and dt/dq."""
     growth = STRETCH * _exponential(steps.rate * q)[0]
     lead = steps.lead * _exponential(-q)[0]
     tau = steps.width * (q + (growth - STRETCH) - (lead - steps.lead))
@@ -275,7 +275,7 @@ def _node(q, layout, side):
 
 @scalar(fastmath=SUMS)
 def _sums(layout, side):
-    """`_node` summed over q = 0, STEP, ..., and then over q = -STEP, -2 STEP, ..."""
+    """Return the sums of `_node` over q = 0, STEP, ..., and then over q = -STEP, -2 STEP, ..."""
     density = below = above = 0.0
     turn = float(layout.steps.light)
     for k in range(np.uint64(layout.steps.light + layout.steps.heavy)):
@@ -290,7 +290,7 @@ def _sums(layout, side):
 
 @scalar
 def sum_nodes(y, layout, side):
-    """pdf, low and high with their logarithms on this side."""
+    """Return pdf, low and high with their logarithms on this side."""
     density, below, above = _sums(layout, side)
     if layout.steps.by_above:
         below = side.length - above

@@ -1,4 +1,4 @@
-"""The sums of `_density/pointwise/formulas.py` where alpha is next to 1, for both targets.
+"""Sums over nodes where alpha is next to 1, as in `_density/pointwise/formulas.py`.
 
 There log g = kappa log(...) is the difference of large numbers, and it is taken instead from its
 value at the point where g = 1 (`gain` in `_density/nolan_formulas.py`). Its slope stays finite
@@ -46,7 +46,7 @@ def is_near_one(side):
 
 @scalar
 def _end(base, slope, log_above, side):
-    """How far in t from the anchor log g reaches a value, and its slope there."""
+    """Return the distance in t from the anchor where log g reaches a value, and its slope there."""
     tau, log_g = 0.0, base[2]
     for _ in range(20):
         tau += (log_above - log_g) / slope
@@ -59,7 +59,7 @@ def _end(base, slope, log_above, side):
 
 @scalar
 def place_near_one(y, z, side):
-    """`Steps` for a point and where g = 1, an anchor of `gain`."""
+    """Return the `Steps` of a point and the anchor of `gain`, which is where g = 1."""
     log_y = log_factor(y, z, side)
     t, _ = solve_log_g(0.0, 0.1, 0.0, log_y, side)
     p, r = distances(t, side)
@@ -84,7 +84,7 @@ def place_near_one(y, z, side):
 
 @scalar
 def summed_near_one(y, steps, base, side):
-    """pdf, low and high with their logarithms on this side."""
+    """Return pdf, low and high with their logarithms on this side."""
     density = below = above = 0.0
     for k in range(steps.light + steps.heavy):
         q = STEP * (k if k < steps.light else steps.light - 1 - k)
@@ -106,7 +106,7 @@ def summed_near_one(y, steps, base, side):
 
 @scalar
 def point_near_one(y, z, side):
-    """`summed_near_one`, and whether there is a rule for the point."""
+    """Return the result of `summed_near_one`, and whether the point has a rule."""
     steps, base = NO_STEPS, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if is_near_one(side):
         steps, base = place_near_one(y, z, side)

@@ -56,7 +56,7 @@ def _evaluate_points(
 
 
 def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, outputs, stream=0):
-    """pdf, cdf and sf at (x - loc) power inverse - shift."""
+    """Write pdf, cdf and sf at (x - loc) power inverse - shift."""
     constants = (loc, power, inverse, shift, shift_low, right, left, segments.cells, segments.rows)
     for a, b in ranges(x.size, first=_FIRST):
         _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))
@@ -100,7 +100,7 @@ def _invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, lef
 
 
 def invert(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x, stream=0):
-    """x with P(X <= x) = p, or P(X > x) = p if `upper`."""
+    """Write x with P(X <= x) = p, or P(X > x) = p if `upper`."""
     constants = (upper, loc, scale, shift, shift_low, low, high, right, left, segments)
     for a, b in ranges(p.size, first=_FIRST):
         _invert_points(p[a:b], *constants, x[a:b])

@@ -1,4 +1,4 @@
-"""Piecewise polynomials on the GPU, a thread for every point; the rows in shared memory."""
+"""Piecewise polynomials on the GPU: a thread for each point, and the rows in shared memory."""
 
 from numba import float64
 
@@ -105,7 +105,7 @@ def invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left
 
 
 def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, outputs, stream=0):
-    """pdf, cdf and sf at (x - loc) power inverse - shift."""
+    """Write pdf, cdf and sf at (x - loc) power inverse - shift."""
     table = resident_tuple(segments)
     rows = segments.starts.size
     arguments = (
@@ -130,7 +130,7 @@ def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, ou
 
 
 def invert(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x, stream=0):
-    """x with P(X <= x) = p, or P(X > x) = p if `upper`."""
+    """Write x with P(X <= x) = p, or P(X > x) = p if `upper`."""
     table = resident_tuple(segments)
     invert_points[launch.grid_stride_blocks(p.size), launch.THREADS, stream](
         p, upper, loc, scale, shift, shift_low, low, high, right, left, table, x

@@ -44,7 +44,7 @@ class PolynomialHalf(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """Both sides."""
+    """Segments on both sides of the centre."""
 
     cells: Any  # int64: number of the first row, and how many bits tell its rows apart
     rows: Any  # ROW numbers each, in one piece
@@ -74,7 +74,7 @@ def locate_segment(bits, entry):
 
 @scalar(fastmath=FUSED)
 def polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
-    """Increase of cdf from the middle to t, and its derivative, by Horner's scheme."""
+    """Return the increase of cdf from the middle to t, and its derivative, by Horner's scheme."""
     p, d = g12, g12
     p = p * t + g11
     d = d * t + p
@@ -102,7 +102,7 @@ def polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
 
 @scalar
 def beyond(b, polynomial_half):
-    """pdf, low and high where there are no segments: NaN, infinity, far tails."""
+    """Return pdf, low and high beyond the segments: at NaN, infinity and in the far tails."""
     if b != b:
         return b, b, b
     if b < math.inf and polynomial_half.tail1 > 0.0:
@@ -118,7 +118,7 @@ def beyond(b, polynomial_half):
 
 @scalar
 def ends(p, upper, low, high):
-    """The quantile of 0 and 1, the ends of the support; NaN for what is outside [0, 1], and NaN."""
+    """Return the quantile of 0 or 1, an end of the support; NaN for other p and for NaN."""
     if p == 0.0:
         return high if upper else low
     if p == 1.0:
@@ -169,7 +169,7 @@ def restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low):
 
 @scalar
 def bounded_newton_step(t, gain, slope, target):
-    """A Newton step inside the segment."""
+    """Return the result of a Newton step, kept inside the segment."""
     t -= (gain - target) / slope if slope > 0.0 else 0.0
     return min(max(t, -1.0), 1.0)
 

@@ -56,7 +56,7 @@ def _pair(
     g_min: float,
     side: Any,
 ) -> tuple[float, float, float]:
-    """The three integrands over u, summed over the two nodes u - offset and u + offset."""
+    """Return the three integrands over u, summed over the two nodes u - offset and u + offset."""
     s0 = s1 = s2 = 0.0
     for sign in (-1.0, 1.0):
         v = u + sign * offset
@@ -80,7 +80,7 @@ def point_of_block(
     tolerance: float,
     forced: bool,
 ) -> Any:
-    """pdf, low and high with their logarithms and the estimated relative error, y > 0.
+    """Return pdf, low, high, their logarithms and the estimated relative error, for y > 0.
 
     All threads of the block call it; `node`, `weight` and `excess` are those of the column. It
     needs `_memory_of_block` bytes.

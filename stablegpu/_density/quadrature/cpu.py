@@ -73,7 +73,7 @@ def _peak(log_y, side):
 
 @scalar
 def _reach(direction, center, best, width, base, steep, log_y, side):
-    """How far in u the integrand matters on one side of its peak."""
+    """Return how far in u the integrand matters on one side of its peak."""
     u = 0.0
     while u < U_MAX:
         tau = direction * width * math.sinh(u + U_STEP)
@@ -88,7 +88,7 @@ def _reach(direction, center, best, width, base, steep, log_y, side):
 
 @scalar
 def _panel(left, size, width, base, steep, log_y, g_min, side, rule):
-    """The three Kronrod sums of a panel, and how far Gauss's differ from them."""
+    """Return the three Kronrod sums of a panel, and the distance of Gauss's sums from them."""
     nodes, kronrod, gauss = rule
     k0 = k1 = k2 = d0 = d1 = d2 = 0.0
     for j in range(nodes.size):
@@ -109,7 +109,7 @@ def _panel(left, size, width, base, steep, log_y, g_min, side, rule):
 
 @scalar
 def _unfinished(sums, whole, tolerance, forced):
-    """First and last of the panels that still matter and have to be evaluated again."""
+    """Return the first and the last of the panels that must be evaluated again."""
     first, last = len(sums), -1
     for i in range(len(sums)):
         again = forced and sums[i, 0] > 0.01 * whole[0]
@@ -122,7 +122,10 @@ def _unfinished(sums, whole, tolerance, forced):
 
 @scalar
 def point(y, z, side, rule, panels, tolerance, forced):
-    """pdf, cdf, sf, their logarithms and the estimated relative error, y > 0 (alpha = 1: any)."""
+    """Return pdf, cdf, sf, their logarithms and the estimated relative error.
+
+    y must be positive unless alpha = 1.
+    """
     log_y = log_factor(y, z, side)
     center, width = _peak(log_y, side)
     p, r = distances(center, side)
@@ -219,7 +222,7 @@ def _evaluate_points(
 
 
 def evaluate(x, frame, right, left, rule, panels, tolerance, forced, outputs, error, stream=0):
-    """pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
+    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
     constants = (frame, right, left, rule, panels, tolerance, forced)
     for a, b in ranges(x.size, first=_FIRST):
         _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs), error[a:b])

@@ -1,4 +1,4 @@
-"""Fixed-panel Gauss-Kronrod evaluation of Nolan's integrals on the GPU: a block for every point."""
+"""Fixed-panel Gauss-Kronrod evaluation of Nolan's integrals on the GPU: a block for each point."""
 
 from hetero.cuda import launch
 from hetero.cuda.device_cache import resident_tuple
@@ -34,7 +34,7 @@ def evaluate_points(
 
 
 def evaluate(x, frame, right, left, rule, panels, tolerance, forced, outputs, error, stream=0):
-    """pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
+    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
     columns = rule[0].size
     grid = launch.grid_stride_blocks(x.size, 1, per_sm=64)
     evaluate_points[grid, (columns, panels), stream, shared_memory_bytes(columns, panels)](

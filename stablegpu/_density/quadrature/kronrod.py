@@ -12,7 +12,7 @@ import numpy as np
 
 
 def _jacobi_kronrod(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Diagonal a and squared off-diagonal b of the Jacobi-Kronrod matrix of order 2n + 1.
+    """Return diagonal a and squared off-diagonal b of the Jacobi-Kronrod matrix of order 2n + 1.
 
     Legendre's first 3n/2 recurrence coefficients are known; the mixed moments s, t of Laurie's
     algorithm give the rest, going first eastward, then southward, through their triangle.

@@ -1,1 +1,1 @@
-"""Large data sets in bins."""
+"""Bins for large data sets."""

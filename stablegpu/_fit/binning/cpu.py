@@ -1,4 +1,4 @@
-"""Bins of a large sample on the CPU: a table for every part of the data, then their sum."""
+"""Binning of a large sample on the CPU: a table for each part of the data, then their sum."""
 
 import numpy as np
 from numba import get_num_threads, prange

@@ -1,4 +1,4 @@
-"""Bins of a large sample on the GPU, by atomic additions to memory."""
+"""Binning of a large sample on the GPU, by atomic additions to memory."""
 
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda

@@ -1,4 +1,4 @@
-"""Bins of a large sample: where an observation belongs. For both targets.
+"""The bin of an observation of a large sample, for both targets.
 
 Bins are equal in u = asinh((x - centre)/width), `BINS` of them from `low` on. Two points at a bin's
 mean minus and plus its standard deviation have its mean and its variance: sums over observations

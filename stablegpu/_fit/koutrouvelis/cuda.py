@@ -59,8 +59,7 @@ def regress_sets(starts, stops, parts, sums, estimates):
 
 
 def improve(x, starts, stops, parts, sums, estimates, stream=0):
-    """A pass of the regression for sets x[starts[s]:stops[s]]: new estimates from the last ones,
-    rows of alpha, beta, S0 location and scale. A set's sums are taken in `parts` parts."""
+    """Compute new estimates from the last ones by one pass of the regression; see the CPU's."""
     grid = launch.grid_stride_blocks(THREADS * starts.size * parts, THREADS)
     add_sets[grid, THREADS, stream](x, starts, stops, estimates, parts, sums)
     grid = launch.blocks_for(starts.size, THREADS_OF_REGRESSIONS)

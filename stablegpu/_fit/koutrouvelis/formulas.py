@@ -30,19 +30,19 @@ _T, _ANGLE, _Y, _X0, _X1 = (POINTS * (POINTS + i) for i in range(5))
 
 @scalar
 def level(k):
-    """|phi| at point number k, equally spaced from `HIGHEST` to `LOWEST`."""
+    """Return |phi| at point number k, equally spaced from `HIGHEST` to `LOWEST`."""
     return HIGHEST - (HIGHEST - LOWEST) / (POINTS - 1) * k
 
 
 @scalar
 def point(k, alpha):
-    """t where |phi| is level(k)."""
+    """Return the t at which |phi| is level(k)."""
     return (-math.log(level(k))) ** (1.0 / min(alpha, NORMAL))
 
 
 @scalar
 def eta(t, alpha):
-    """tan(pi alpha/2) (t^alpha - t), with its limit at alpha = 1."""
+    """Return tan(pi alpha/2) (t^alpha - t), with its limit at alpha = 1."""
     if t == 0.0:
         return 0.0
     off = 1.0 - alpha
@@ -72,7 +72,7 @@ def _covariances(alpha, beta, angles, scratch):
 
 @scalar
 def _whitened(scratch):
-    """Cholesky's factor of the covariances, and what it makes of y and both regressors."""
+    """Factorize the covariances by Cholesky, and whiten y and both regressors."""
     for j in range(POINTS):
         for k in range(j + 1):
             value = scratch[POINTS * j + k]
@@ -99,7 +99,7 @@ def _product(scratch, v, w):
 
 @scalar
 def _solved(scratch):
-    """Coefficients of both regressors."""
+    """Return the coefficients of both regressors."""
     a, b, c = _product(scratch, _X0, _X0), _product(scratch, _X0, _X1), _product(scratch, _X1, _X1)
     p, q = _product(scratch, _X0, _Y), _product(scratch, _X1, _Y)
     determinant = a * c - b * b

@@ -1,1 +1,1 @@
-"""The log-likelihood of many data sets and its maximisation."""
+"""The log-likelihood of many data sets and its maximization."""

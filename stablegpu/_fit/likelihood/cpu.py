@@ -1,4 +1,4 @@
-"""Maximum likelihood for many data sets on the CPU: an iteration of the parallel loop fits one."""
+"""Maximum likelihood for many data sets on the CPU: each iteration of the loop fits one."""
 
 import numpy as np
 from numba import prange
@@ -22,18 +22,8 @@ from stablegpu._fit.likelihood.formulas import (
 )
 from stablegpu._fit.likelihood.near_one_formulas import PROFILE, ROWS
 from stablegpu._fit.likelihood.node_formulas import NODES, SERIES
+from stablegpu._fit.optimizer import codes, slots
 from stablegpu._fit.optimizer.ascent_formulas import advance, begin, reach_of
-from stablegpu._fit.optimizer.state import (
-    CANDIDATE_COUNT,
-    CANDIDATES,
-    DONE,
-    PHASE,
-    RESULT,
-    SCANNING,
-    STATE,
-    SUMS,
-    TRIAL,
-)
 
 _FIRST = 32
 """Data sets of the first piece of a long loop (`interruptible.ranges`): a fit takes up to 30 ms."""
@@ -55,13 +45,13 @@ def _evaluate(
     block_moments(distribution, nodes, series, 0, 1)
     running_moments(distribution, series, 0, 1)
     sums[:] = 0.0
-    to_units = np.exp(-state[TRIAL + 3])
+    to_units = np.exp(-state[slots.TRIAL + 3])
     log_scale = np.log(distribution[SCALE])
-    if state[PHASE] >= SCANNING:
+    if state[slots.PHASE] >= codes.SCANNING:
         for i in range(x.size):
             weight = weights[i] if weights.size else 1.0
-            for k in range(CANDIDATE_COUNT if weight > 0.0 else 0):
-                loc = unit_loc + unit_scale * state[CANDIDATES + k]
+            for k in range(slots.CANDIDATE_COUNT if weight > 0.0 else 0):
+                loc = unit_loc + unit_scale * state[slots.CANDIDATES + k]
                 sums[k] += weight * (
                     score_candidate(x[i], loc, distribution, nodes, series) - log_scale
                 )
@@ -91,11 +81,11 @@ def _maximize(x, weights, ends, begins, free, table, states):
         data_weights = weights[first:last] if weights.size else weights
         distribution, nodes = np.zeros(DISTRIBUTION_SIZE), np.zeros(NODES)
         series, profile = np.zeros(SERIES), np.zeros(ROWS * PROFILE)
-        state, sums = np.zeros(STATE), np.zeros(SUMS)
+        state, sums = np.zeros(slots.STATE), np.zeros(slots.SUMS)
         loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
         least, reach = begins[s, LEAST_ALPHA], reach_of(data[0], data[-1], data.size) / scale
         begin(state, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
-        while state[PHASE] < DONE:
+        while state[slots.PHASE] < codes.DONE:
             _evaluate(
                 state,
                 data,
@@ -110,7 +100,7 @@ def _maximize(x, weights, ends, begins, free, table, states):
                 sums,
             )
             advance(state, sums)
-        states[s, :RESULT] = state[:RESULT]
+        states[s, : slots.RESULT] = state[: slots.RESULT]
 
 
 def maximize(x, weights, ends, begins, free, table, states, stream=0):

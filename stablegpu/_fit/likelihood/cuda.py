@@ -30,20 +30,9 @@ from stablegpu._fit.likelihood.formulas import (
     score_observation,
 )
 from stablegpu._fit.likelihood.node_formulas import NODES, SERIES
+from stablegpu._fit.optimizer import codes, slots
 from stablegpu._fit.optimizer.ascent_formulas import advance, begin, reach_of
-from stablegpu._fit.optimizer.state import (
-    CANDIDATE_COUNT,
-    CANDIDATES,
-    DONE,
-    FIRST,
-    PHASE,
-    RESULT,
-    SCANNING,
-    STATE,
-    SUMS,
-    TRIAL,
-    size_of,
-)
+from stablegpu._fit.optimizer.state import size_of
 
 THREADS = 128
 """Of a block; three blocks to a multiprocessor."""
@@ -52,10 +41,12 @@ THREADS_OF_TEAMS, TEAM = 384, 8
 """Of a block of a team, which has a multiprocessor for itself; and the most blocks of a team."""
 
 _WARPS = THREADS_OF_TEAMS // 32
+_STATE = slots.STATE  # Numba takes the size of a shared array from a global, not from a module
 _AT_ONCE = 5  # sums
+_SCAN_PARTS = slots.CANDIDATE_COUNT // _AT_ONCE
 _PARTIAL = _AT_ONCE * _WARPS
-_TOTALS = SUMS + 1
-_ROUND = SUMS  # the last of them: how often the team has exchanged
+_TOTALS = slots.SUMS + 1
+_ROUND = slots.SUMS  # the last of them: how often the team has exchanged
 _MEMORY = NODES + SERIES  # float64 of dynamic shared memory; a profile is shorter
 
 
@@ -70,7 +61,7 @@ def _total(value, k, partial):
 
 @kernel(device=True)
 def _exchange(total, s, rank, team, sums, begins, meetings):
-    """The sum of the blocks' totals, one for each of the first `_AT_ONCE` lanes.
+    """Return the sum of the blocks' totals, one for each of the first `_AT_ONCE` lanes.
 
     Parts of two rounds lie side by side: who is late still reads those of the last.
     """
@@ -100,7 +91,7 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
     memory = cuda.shared.array(0, float64)
     nodes, series, profile = memory[:NODES], memory[NODES:], memory
     distribution = cuda.shared.array(DISTRIBUTION_SIZE, float64)
-    state = cuda.shared.array(STATE, float64)
+    state = cuda.shared.array(_STATE, float64)
     partial = cuda.shared.array(_PARTIAL, float64)
     sums = cuda.shared.array(_TOTALS, float64)
     lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
@@ -116,7 +107,7 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
             reach = reach_of(x[first], x[last - 1], last - first) / begins[s, UNITS + 1]
             begin(state, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
         cuda.syncthreads()
-        while state[PHASE] < DONE:
+        while state[slots.PHASE] < codes.DONE:
             if lane == 0:
                 choose_candidates(state, x[first:last], begins[s, UNITS], begins[s, UNITS + 1])
             cuda.syncthreads()
@@ -136,11 +127,12 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
             cuda.syncthreads()
             running_moments(distribution, series, lane, lanes)
             cuda.syncthreads()
-            to_units = math.exp(-state[TRIAL + 3])
+            to_units = math.exp(-state[slots.TRIAL + 3])
             log_scale = math.log(distribution[SCALE])
-            scanning = state[PHASE] >= SCANNING
+            scanning = state[slots.PHASE] >= codes.SCANNING
             # Five sums at a time: more take more registers than there are.
-            parts = CANDIDATE_COUNT // _AT_ONCE if scanning else (3 if state[PHASE] == FIRST else 1)
+            first_time = state[slots.PHASE] == codes.FIRST
+            parts = _SCAN_PARTS if scanning else (3 if first_time else 1)
             for part in range(parts):
                 s0 = s1 = s2 = s3 = s4 = 0.0
                 share = -(-(last - first) // team)
@@ -152,7 +144,7 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
                     if scanning:
                         # In a loop of unknown length, so that the density is compiled once.
                         for k in range(size_of(state) + 1):
-                            loc = state[CANDIDATES + _AT_ONCE * part + k]
+                            loc = state[slots.CANDIDATES + _AT_ONCE * part + k]
                             loc = begins[s, UNITS] + begins[s, UNITS + 1] * loc
                             f = weight * (
                                 score_candidate(x[i], loc, distribution, nodes, series) - log_scale
@@ -194,13 +186,16 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
                 advance(state, sums)
             cuda.syncthreads()
         if rank == 0:
-            for k in range(lane, RESULT, lanes):
+            for k in range(lane, slots.RESULT, lanes):
                 states[s, k] = state[k]
         s += cuda.gridDim.x // team
 
 
 def _team(sets: int) -> int:
-    """Blocks that fit a set: all of them are resident, since they wait for one another."""
+    """Return the number of blocks that fit a set.
+
+    All of them must be resident, since they wait for one another.
+    """
     return 1 if SIMULATOR else max(1, min(TEAM, launch.multiprocessors() // sets))
 
 

@@ -1,4 +1,4 @@
-"""The log-likelihood of a data set, its gradient and the products of its scores, for both targets.
+"""Log-likelihood of a data set, its gradient and the products of its scores, for both targets.
 
 `lanes` share these steps and wait for each other after each: `choose_candidates` (by lane 0 alone),
 `prepare`, `find_node_ends`, `allocate_nodes` (by lane 0 alone), `build`, `block_moments` and
@@ -17,17 +17,8 @@ from stablegpu._fit.likelihood import near_one_formulas as near_one
 from stablegpu._fit.likelihood import node_formulas as of_nodes
 from stablegpu._fit.likelihood.half_line_formulas import FIELDS
 from stablegpu._fit.likelihood.log_pdf_formulas import log_pdf, log_pdf_alone
+from stablegpu._fit.optimizer import codes, slots
 from stablegpu._fit.optimizer.restart_formulas import CENTRE
-from stablegpu._fit.optimizer.state import (
-    CANDIDATE_COUNT,
-    CANDIDATES,
-    IN_S1,
-    PHASE,
-    SCANNING,
-    TRIAL,
-    VALUE,
-    X,
-)
 
 ALPHA, LOC, SCALE, SHIFT, SHIFT_A, SHIFT_B, NEAR, BETA = range(2 * FIELDS, 2 * FIELDS + 8)
 DISTRIBUTION_SIZE = 2 * FIELDS + 8  # numbers that describe a distribution
@@ -42,10 +33,10 @@ BEGINNING = 11
 @scalar_internal
 def prepare(state, unit_loc, unit_scale, lowest, highest, distribution, lane, lanes):
     """Set the distribution of the trial point, with nodes for data in [lowest, highest]."""
-    alpha, beta = state[TRIAL], state[TRIAL + 1]
-    scale = unit_scale * math.exp(state[TRIAL + 3])
+    alpha, beta = state[slots.TRIAL], state[slots.TRIAL + 1]
+    scale = unit_scale * math.exp(state[slots.TRIAL + 3])
     near = abs(alpha - 1.0) < near_one.NEAREST
-    in_s1 = state[IN_S1] > 0.0
+    in_s1 = state[slots.IN_S1] > 0.0
     shift = shift_a = shift_b = 0.0
     if near == in_s1:  # nodes hold the distribution in S1, the table that in S0
         tangent, sign = tan_half_pi(alpha), 1.0 if in_s1 else -1.0
@@ -53,14 +44,14 @@ def prepare(state, unit_loc, unit_scale, lowest, highest, distribution, lane, la
         shift_a = sign * beta * 0.5 * math.pi * (1.0 + tangent * tangent)
     if lane == 0:
         distribution[ALPHA], distribution[BETA], distribution[SCALE] = alpha, beta, scale
-        distribution[LOC] = unit_loc + unit_scale * state[TRIAL + 2]
+        distribution[LOC] = unit_loc + unit_scale * state[slots.TRIAL + 2]
         distribution[NEAR] = 1.0 if near else 0.0
         distribution[SHIFT], distribution[SHIFT_A], distribution[SHIFT_B] = shift, shift_a, shift_b
     if near:
         return
-    least = most = state[TRIAL + 2]
-    if state[PHASE] >= SCANNING:
-        least, most = state[CANDIDATES], state[CANDIDATES + CANDIDATE_COUNT - 1]
+    least = most = state[slots.TRIAL + 2]
+    if state[slots.PHASE] >= codes.SCANNING:
+        least, most = state[slots.CANDIDATES], state[slots.CANDIDATES + slots.CANDIDATE_COUNT - 1]
     low = (lowest - (unit_loc + unit_scale * most)) / scale - shift
     high = (highest - (unit_loc + unit_scale * least)) / scale - shift
     for k in range(lane, 2, lanes):
@@ -106,16 +97,17 @@ def block_moments(distribution, nodes, series, lane, lanes):
 
 @scalar_internal
 def running_moments(distribution, series, lane, lanes):
-    """Accumulate the per-block power sums over all blocks up to each one; near alpha = 1 there is
-    nothing to do."""
+    """Accumulate the power sums of the blocks, unless alpha is near 1."""
     if distribution[NEAR] == 0.0:
         of_nodes.running_moments(distribution, series, lane, lanes)
 
 
 @scalar_internal
 def score_observation(x, distribution, nodes, series, profile):
-    """log pdf of an observation but for log scale, and its derivatives by alpha, beta, location
-    over the scale, and log of the scale."""
+    """Return log pdf of an observation plus log scale, and its derivatives.
+
+    The derivatives are those by alpha, beta, location over the scale, and log of the scale.
+    """
     z = (x - distribution[LOC]) / distribution[SCALE]
     if distribution[NEAR] > 0.0:
         result = near_one.log_pdf_near_one(
@@ -131,15 +123,17 @@ def score_observation(x, distribution, nodes, series, profile):
 
 @scalar_internal
 def score_candidate(x, loc, distribution, nodes, series):
-    """The first of `observe` for a candidate of a scan, which is not next to alpha = 1."""
+    """Return the value of `score_observation` for a candidate of a scan, not next to alpha = 1."""
     z = (x - loc) / distribution[SCALE]
     return log_pdf_alone(z - distribution[SHIFT], distribution, nodes, series, distribution[ALPHA])
 
 
 @scalar_internal
 def half_sample_mode(x):
-    """Return the half-sample mode, an index into sorted data: the densest spot, found by replacing
-    the interval by its narrowest half again and again."""
+    """Return the half-sample mode, an index into sorted data.
+
+    This densest spot is found by replacing the interval by its narrowest half again and again.
+    """
     first, count = 0, x.size
     while count > 3:
         half = (count + 1) // 2
@@ -154,14 +148,17 @@ def half_sample_mode(x):
 
 @scalar_internal
 def choose_candidates(state, x, unit_loc, unit_scale):
-    """The candidates of a scan of locations in S1: data next to where they lie closest; or, if a
-    location is known, the data next to it and the middles between them."""
-    if state[PHASE] < SCANNING:
+    """Choose the candidates of a scan of locations in S1.
+
+    They are the observations around the densest spot; or, if a location is known, the observations
+    next to it and the middles between them.
+    """
+    if state[slots.PHASE] < codes.SCANNING:
         return
-    has_location = state[VALUE] > -np.inf
+    has_location = state[slots.VALUE] > -np.inf
     middle = 0 if has_location else half_sample_mode(x)
     if has_location:
-        target = unit_loc + unit_scale * state[X + 2]
+        target = unit_loc + unit_scale * state[slots.X + 2]
         low, high = 0, x.size - 1
         while low < high:
             middle = (low + high) // 2
@@ -170,8 +167,10 @@ def choose_candidates(state, x, unit_loc, unit_scale):
             else:
                 high = middle
         middle = low
-    for k in range(CANDIDATE_COUNT):
+    for k in range(slots.CANDIDATE_COUNT):
         off = k - CENTRE
         below = min(max(middle + (off // 2 if has_location else off), 0), x.size - 1)
         above = min(below + (k % 2 if has_location else 0), x.size - 1)
-        state[CANDIDATES + k] = (x[below] + 0.5 * (x[above] - x[below]) - unit_loc) / unit_scale
+        state[slots.CANDIDATES + k] = (
+            x[below] + 0.5 * (x[above] - x[below]) - unit_loc
+        ) / unit_scale

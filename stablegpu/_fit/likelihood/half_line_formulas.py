@@ -65,7 +65,7 @@ FIELDS = TAIL + 3 * TAIL_TERMS
 
 @scalar_internal
 def _digamma(x):
-    """Digamma function by a central difference of lgamma, accurate to 1e-8."""
+    """Return the digamma function by a central difference of lgamma, accurate to 1e-8."""
     h = 1e-4 * x
     return (math.lgamma(x + h) - math.lgamma(x - h)) / (2.0 * h)
 
@@ -143,7 +143,10 @@ def expand_tail(distribution, term, alpha):
 
 @scalar_internal(fastmath=FUSED)
 def log_v_of(t, side, alpha):
-    """log V without its constant factor, and its derivatives by alpha and beta at fixed t."""
+    """Return log V without its constant factor, and its derivatives by alpha and beta at fixed t.
+
+    The last value is dp/dt, the weight of a node.
+    """
     tail = math.exp(-abs(t))
     large = side[LENGTH] / (1.0 + tail)
     small = large * tail

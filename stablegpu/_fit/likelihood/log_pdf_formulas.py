@@ -31,7 +31,10 @@ from stablegpu._numerics.exponential_formulas import exp_minus_quickly
 
 @scalar_internal(fastmath=SUMS)
 def _window(level, least, start, stop, nodes):
-    """Sums of w g e^-(g - least), and times (1 - g), (1 - g) dlogV/dalpha, (1 - g) dlogV/dbeta."""
+    """Return four sums over nodes: of f = w g e^-(g - least) and three products with f.
+
+    The products are f (1 - g), f (1 - g) dlogV/dalpha and f (1 - g) dlogV/dbeta.
+    """
     s = c = a = b = 0.0
     for j in range(np.uint64(start), np.uint64(stop)):
         g = level * nodes[j]
@@ -46,7 +49,7 @@ def _window(level, least, start, stop, nodes):
 
 @scalar_internal(fastmath=SUMS)
 def _total(level, least, start, stop, nodes):
-    """The first sum of `_window` alone."""
+    """Return the first sum of `_window` alone."""
     s = 0.0
     for j in range(np.uint64(start), np.uint64(stop)):
         g = level * nodes[j]
@@ -56,7 +59,7 @@ def _total(level, least, start, stop, nodes):
 
 @scalar_internal
 def _search(level_u, distribution, k, nodes):
-    """The first block of side k whose largest V exceeds `level_u`; the last if none does."""
+    """Return the first block of side k whose largest V exceeds `level_u`; the last if none does."""
     low = int(distribution[k * FIELDS + FIRST])
     high = low + int(distribution[k * FIELDS + COUNT]) // BLOCK - 1
     while low < high:
@@ -81,7 +84,7 @@ def _blocks_of(level, distribution, k, nodes):
 
 @scalar_internal(fastmath=FUSED)
 def _tail(y, side, alpha):
-    """log pdf and its derivatives by y, alpha, beta where the tail's series is exact."""
+    """Return log pdf and its derivatives by y, alpha, beta where the tail's series is exact."""
     log_y = math.log(y)
     z = math.exp(-alpha * log_y)
     c1, c2, c3 = side[TAIL], side[TAIL + 1] * z, side[TAIL + 2] * z * z
@@ -96,7 +99,7 @@ def _tail(y, side, alpha):
 
 @scalar_internal(fastmath=FUSED)
 def one_side(y, distribution, k, nodes, series, alpha):
-    """log pdf and its derivatives by y, alpha and this side's beta."""
+    """Return log pdf and its derivatives by y, alpha and the beta of this side."""
     side = distribution[k * FIELDS : (k + 1) * FIELDS]
     if not side[LENGTH] > 0.0:
         return -np.inf, 0.0, 0.0, 0.0
@@ -133,8 +136,10 @@ def one_side(y, distribution, k, nodes, series, alpha):
 
 @scalar_internal
 def log_pdf(y, distribution, nodes, series, alpha):
-    """log pdf of the standard distribution at a distance y from zeta, and its derivatives by y,
-    alpha, beta while y stays."""
+    """Return log pdf of the standard distribution at a distance y from zeta, and its derivatives.
+
+    They are those by y, alpha and beta; y stays where alpha and beta change.
+    """
     k = 0 if y >= 0.0 else 1
     value, by_y, by_a, by_b = one_side(abs(y), distribution, k, nodes, series, alpha)
     if k == 1:
@@ -144,7 +149,7 @@ def log_pdf(y, distribution, nodes, series, alpha):
 
 @scalar_internal(fastmath=FUSED)
 def log_pdf_alone(y, distribution, nodes, series, alpha):
-    """The value of `log_pdf`."""
+    """Return the value of `log_pdf` without derivatives."""
     k = 0 if y >= 0.0 else 1
     side = distribution[k * FIELDS : (k + 1) * FIELDS]
     y = abs(y)

@@ -44,7 +44,7 @@ ROWS = 8
 
 @scalar
 def _piece(b):
-    """Number, start and width of the piece that holds b."""
+    """Return number, start and width of the piece that holds b."""
     if b >= 0.25:
         piece = min(int(4.0 * b) - 1, PIECES - 4)
         return piece + 3, 0.25 * (piece + 1), 0.25
@@ -57,8 +57,7 @@ def _piece(b):
 
 @scalar
 def _knot(knot):
-    """Sign of a knot of the profile, its number among those of its kind, whether it is in the
-    middle's part of the table, and u."""
+    """Return the sign of a knot, its number among those of its kind, whether it is inner, and u."""
     if _SIDE <= knot < _SIDE + _CENTRE:
         i = knot - _SIDE - (MIDDLE - 1)
         return (1.0 if i >= 0 else -1.0), abs(i), True, FINE * abs(i)
@@ -122,7 +121,7 @@ def profile_at(knot, table, profile, alpha, beta):
 
 @scalar
 def _first_knot(u, knot, light):
-    """The first of six knots around `knot`: all of them in the light tail, or none in it."""
+    """Return the first of six knots around `knot`: all of them in the light tail, or none in it."""
     first, centre = int(knot) - 2, _SIDE + MIDDLE - 1
     if light:
         return max(first, centre + LIGHT) if u > 0.0 else min(first, centre - LIGHT - 5)
@@ -133,7 +132,7 @@ def _first_knot(u, knot, light):
 
 @scalar(fastmath=FUSED)
 def log_pdf_near_one(z, profile, alpha, beta):
-    """log pdf of the standard distribution in S0 at z and its derivatives by z, alpha and beta."""
+    """Return log pdf of the standard S0 distribution at z, its derivatives by z, alpha, beta."""
     u = asinh(z)
     size, sign = abs(u), 1.0 if u > 0.0 else -1.0
     beyond = max(size - LAST, 0.0)

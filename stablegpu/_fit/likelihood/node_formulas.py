@@ -1,4 +1,4 @@
-"""Layout and contents of the quadrature nodes of one distribution, with power series of their sums.
+"""Layout and contents of the nodes of one distribution, with power series of their sums.
 
 A part of `_fit/likelihood/half_line_formulas.py`. V ascends along the nodes of a side. Where g =
 level V is small a sum
@@ -50,14 +50,17 @@ LIGHT_LIMIT = 1e8  # g beyond which its digits are not looked at
 
 @scalar_internal
 def _level_of(y, side):
-    """log g - log V."""
+    """Return log g - log V."""
     return side[KAPPA] * math.log(y) + side[LOG_SCALE]
 
 
 @scalar_internal
 def set_node_range(distribution, k, nearest, farthest, alpha):
-    """Set log V at both ends of a half-line's nodes, for y from `nearest` to `farthest`, and the
-    step between nodes; the step is 0, and there are no nodes, if no such y exists."""
+    """Set log V at both ends of the nodes of a half-line, and the step between nodes.
+
+    The nodes serve y from `nearest` to `farthest`. If no such y exists the step is 0, and the half-
+    line has no nodes.
+    """
     side = distribution[k * FIELDS : (k + 1) * FIELDS]
     side[WIDTH] = side[COUNT] = 0.0
     if not farthest >= 0.0 or side[LENGTH] <= 0.0 or nearest > side[HIGHEST]:
@@ -169,14 +172,16 @@ def evaluate_nodes(distribution, nodes, lane, lanes, alpha):
 
 @scalar_internal
 def blocks_of(distribution):
-    """The number of blocks of both sides."""
+    """Return the number of blocks of both sides."""
     return int(distribution[FIELDS + FIRST]) + int(distribution[FIELDS + COUNT]) // BLOCK
 
 
 @scalar_internal
 def block_moments(distribution, nodes, series, lane, lanes):
-    """Sum, for each block, w (V/u)^n a over its nodes, where u is the largest V of the block; also
-    store the ratio of the previous block's u to it."""
+    """Sum, for each block, w (V/u)^n a over its nodes, where u is the largest V of the block.
+
+    Also store the ratio of the u of the previous block to that of this one.
+    """
     second = int(distribution[FIELDS + FIRST])
     for item in range(lane, ROWS * blocks_of(distribution), lanes):
         block, row = item // ROWS, item % ROWS
@@ -205,8 +210,10 @@ def block_moments(distribution, nodes, series, lane, lanes):
 
 @scalar_internal
 def running_moments(distribution, series, lane, lanes):
-    """Accumulate the sums of `block_moments` over all nodes up to the end of each block; u is still
-    the largest V."""
+    """Accumulate the sums of `block_moments` over all nodes up to the end of each block.
+
+    u is still the largest V.
+    """
     for item in range(lane, 2 * ROWS, lanes):
         k, row = item // ROWS, item % ROWS
         first, count = int(distribution[k * FIELDS + FIRST]), int(distribution[k * FIELDS + COUNT])

@@ -13,7 +13,7 @@ _FIRST = 256
 
 @serial
 def _merge(x, w, low, middle, high, x_out, w_out):
-    """Two sorted stretches into one; weights go along where there are any."""
+    """Merge two sorted stretches into one, and their weights if there are any."""
     i, j = low, middle
     for k in range(low, high):
         left = i < middle and (j >= high or x[i] <= x[j])
@@ -26,8 +26,10 @@ def _merge(x, w, low, middle, high, x_out, w_out):
 
 @serial
 def _sort(x, w):
-    """Merge sort of data and weights, in place. (Numba's own sorts take 7 s to compile, and array
-    assignments in place of the loops 2 s.)"""
+    """Sort data and weights by merging, in place.
+
+    Numba's own sorts take 7 s to compile, and array assignments in place of the loops 2 s.
+    """
     x_other, w_other = np.empty_like(x), np.empty_like(w)
     x_now, w_now = x, w
     width = 1
@@ -75,7 +77,9 @@ def _start_sets(x, w, ends, surfaces, estimates):
 
 
 def sort(data, weights, sources, ends, longest, x, w, estimates, stream=0):
-    """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w.
+    """Write set s, which starts at data[sources[s, 0]], sorted to x[ends[s, 0]:ends[s, 1]].
+
+    Weights are written to w in the same order.
 
     To estimates[s, TIES] and estimates[s, TOTAL]: the largest weight of equal data, and that of all
     data.
@@ -85,6 +89,6 @@ def sort(data, weights, sources, ends, longest, x, w, estimates, stream=0):
 
 
 def start(x, w, ends, surfaces, estimates, stream=0):
-    """alpha, beta, S0 location and scale of sorted sets x[ends[s, 0]:ends[s, 1]], a row each."""
+    """Write alpha, beta, S0 location and scale of each sorted set x[ends[s, 0]:ends[s, 1]]."""
     for a, b in ranges(len(ends), first=_FIRST):
         _start_sets(x, w, ends[a:b], surfaces, estimates[a:b])

@@ -14,7 +14,7 @@ _THREADS_OF_STARTS = 64
 
 @kernel(launch_bounds=(_THREADS, 4))
 def sort_sets(data, weights, sources, ends, x, w, estimates):
-    """Batcher's bitonic network: no branch depends on the data but the exchange."""
+    """Sort each set by Batcher's bitonic network: only the exchange depends on the data."""
     memory = cuda.shared.array(0, float64)
     most = cuda.shared.array(2, float64)
     lane, weighted = cuda.threadIdx.x, weights.size > 0
@@ -77,7 +77,7 @@ def start_sets(x, w, ends, surfaces, estimates):
 
 
 def sort(data, weights, sources, ends, longest, x, w, estimates, stream=0):
-    """Set s, from data[sources[s, 0]] on, sorted to x[ends[s, 0]:ends[s, 1]]; weights to w.
+    """Write set s, which starts at data[sources[s, 0]], sorted to x[ends[s, 0]:ends[s, 1]].
 
     To estimates[s, TIES] and estimates[s, TOTAL]: the largest weight of equal data, and that of all
     data.
@@ -90,6 +90,6 @@ def sort(data, weights, sources, ends, longest, x, w, estimates, stream=0):
 
 
 def start(x, w, ends, surfaces, estimates, stream=0):
-    """alpha, beta, S0 location and scale of sorted sets x[ends[s, 0]:ends[s, 1]], a row each."""
+    """Write alpha, beta, S0 location and scale of each sorted set x[ends[s, 0]:ends[s, 1]]."""
     grid = launch.blocks_for(ends.shape[0], _THREADS_OF_STARTS)
     start_sets[grid, _THREADS_OF_STARTS, stream](x, w, ends, surfaces, estimates)

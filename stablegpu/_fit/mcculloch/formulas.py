@@ -38,13 +38,13 @@ def _surface(surfaces, k, alpha, angle):
 
 @scalar
 def _excess(alpha, angle, log_ratio, surfaces):
-    """How far the ratio of ranges exceeds that of a distribution: rises with alpha."""
+    """Return the excess of the ratio of ranges over that of a distribution; it rises with alpha."""
     return log_ratio * alpha - _surface(surfaces, 0, alpha, angle)
 
 
 @scalar
 def _alpha_of(angle, log_ratio, surfaces):
-    """alpha in range that comes nearest to the ratio of ranges, for a skewness."""
+    """Return the alpha in range that comes nearest to the ratio of ranges, for a skewness."""
     low, high = LOWEST, HIGHEST
     below = _excess(low, angle, log_ratio, surfaces)
     above = _excess(high, angle, log_ratio, surfaces)
@@ -101,7 +101,7 @@ def quartiles_of(alpha, beta, surfaces):
 
 @scalar
 def estimate(q05, q25, q50, q75, q95, surfaces):
-    """alpha, beta, S0 location, scale; NaN where the quartiles are equal or not finite."""
+    """Return alpha, beta, S0 location, scale; NaN where the quartiles are equal or not finite."""
     quartiles, span = q75 - q25, q95 - q05
     if not 0.0 < quartiles < np.inf or not span < np.inf:
         return np.nan, np.nan, np.nan, np.nan
@@ -159,8 +159,10 @@ def estimate_within(low, q05, q25, q50, q75, q95, high, surfaces):
 
 @scalar
 def weight_of_equals(x, weights, offset, weighted, i, stop):
-    """How much the sorted data x[i:stop] count that equal the first of them; 0 if datum i - 1 does,
-    too. Their weights are at weights[offset + i]."""
+    """Return the weight of the sorted data x[i:stop] that equal x[i]; 0 if x[i - 1] does, too.
+
+    Their weights are at weights[offset + i].
+    """
     if i > 0 and x[i - 1] == x[i]:
         return 0.0
     value, total = x[i], 0.0
@@ -172,7 +174,7 @@ def weight_of_equals(x, weights, offset, weighted, i, stop):
 
 @scalar
 def start_of(x, weights, start, stop, surfaces):
-    """McCulloch's estimate for sorted data, as `estimate_within`."""
+    """Return McCulloch's estimate for sorted data, as `estimate_within`."""
     total = 0.0
     for i in range(start, stop if weights.size else start):
         total += weights[i]

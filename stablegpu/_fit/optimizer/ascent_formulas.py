@@ -1,12 +1,11 @@
 """Ascent of a log-likelihood in four parameters by its gradient, for both targets.
 
-A machine whose state is an array of floats (`_fit/optimizer/state.py`): `begin` sets it up, the
-caller
-evaluates the likelihood at the trial point in it, `advance` processes the sums and sets the next
-trial point, until `DONE`. Steps are in `_fit/optimizer/quasi_newton_formulas.py`, other starts in
-`_fit/optimizer/restart_formulas.py`.
-At the optimum the information is observed by differences of gradients, and gives a last step of
-Newton's method.
+The optimizer is a state machine, and its state an array of floats (`_fit/optimizer/slots.py`).
+`begin` initializes it. Then, until the phase is `DONE`, the caller evaluates the likelihood at the
+trial point, and `advance` processes the sums and sets the next trial point. Steps are computed in
+`_fit/optimizer/quasi_newton_formulas.py`, restarts are chosen in
+`_fit/optimizer/restart_formulas.py`. At the optimum the information is observed by differences of
+gradients, and gives a last step of Newton's method.
 """
 
 import math
@@ -14,6 +13,7 @@ import math
 import numpy as np
 
 from hetero.jit import scalar_internal
+from stablegpu._fit.optimizer import codes, slots
 from stablegpu._fit.optimizer.quasi_newton_formulas import (
     bfgs_update,
     bounded_step,
@@ -27,47 +27,9 @@ from stablegpu._fit.optimizer.restart_formulas import (
     restart,
 )
 from stablegpu._fit.optimizer.state import (
-    AFTER_CONVERGENCE,
-    BEST_VALUE,
-    COLUMN,
-    COLUMNS,
-    CONVERGED,
-    DAMPING,
-    DIFFERENCES,
-    DIRECTION,
-    DONE,
-    EVALUATE,
-    EVALUATIONS,
-    EXHAUSTED,
-    FIRST,
-    FREE,
-    GRADIENT,
-    IMPOSSIBLE,
-    IN_S1,
-    INFORM,
-    INFORMATION,
-    LAST,
-    LOWEST_ALPHA,
-    MATRIX,
     MAX_EVALUATIONS,
-    NEXT_RESTART,
-    PHASE,
-    POLISH,
-    PREDICTED,
-    PROPOSE,
-    RESTART,
-    SEARCH,
-    SIZE,
-    STATE,
-    STATUS,
-    STUCK,
     TO_S0,
     TO_S1,
-    TRIAL,
-    TRIES,
-    VALUE,
-    WIDTHS,
-    X,
     gain_tolerance,
     lower_bound,
     size_of,
@@ -77,7 +39,7 @@ from stablegpu._fit.optimizer.state import (
 
 # Abandon a restart if even 20 times its predicted gain cannot reach the best value.
 MAX_EXPECTED_GAIN = 20.0
-DIFFERENCE = 0.02  # conditional standard errors: the information is then good to 1e-3
+DIFFERENCE = 0.02  # step in conditional standard errors: the information is then good to 1e-3
 
 
 @scalar_internal
@@ -88,127 +50,142 @@ def reach_of(lowest, highest, count):
 
 @scalar_internal
 def begin(state, alpha, beta, loc, log_scale, lowest_alpha, free, reach):
-    """Start from a point in S0; alpha stays above `lowest_alpha`. `free` has a bit for every
-    parameter that may move, and another, `LOC_IN_S1`, where `loc` is that of S1.
+    """Start from a point in S0; alpha stays above `lowest_alpha`.
 
-    `reach`, `reach_of` the data over the unit, is where the scale of a normal distribution starts
-    at least: far below, one outlier is so unlikely that nothing else counts, and its products of
-    scores tell nothing of the curvature.
+    `free` has a bit for every parameter that may move, and `LOC_IN_S1` if `loc` is that of S1.
+
+    `reach` is `reach_of` the data over the unit. The scale of a normal distribution starts at this
+    value or above: far below it one outlier is so unlikely that nothing else counts, and the
+    products of its scores say nothing about the curvature.
     """
-    for k in range(STATE):
+    for k in range(slots.STATE):
         state[k] = 0.0
-    state[SIZE], state[BEST_VALUE], state[LOWEST_ALPHA] = 4.0, -np.inf, lowest_alpha
-    state[X], state[X + 1], state[X + 2], state[X + 3] = alpha, beta, loc, log_scale
+    state[slots.SIZE] = 4.0
+    state[slots.BEST_VALUE] = -np.inf
+    state[slots.LOWEST_ALPHA] = lowest_alpha
+    state[slots.X], state[slots.X + 1] = alpha, beta
+    state[slots.X + 2], state[slots.X + 3] = loc, log_scale
     for k in range(size_of(state)):
-        state[FREE + k] = float((free >> k) & 1)
-        if state[FREE + k] > 0.0:
-            state[X + k] = min(max(state[X + k], lower_bound(state, k)), upper_bound(k))
-    if alpha == 2.0 and state[FREE] == 0.0 and state[FREE + 3] > 0.0:
-        state[X + 3] = max(state[X + 3], math.log(reach))
-    state[IN_S1] = float((free >> 4) & 1)
+        state[slots.FREE + k] = float((free >> k) & 1)
+        if state[slots.FREE + k] > 0.0:
+            state[slots.X + k] = min(max(state[slots.X + k], lower_bound(state, k)), upper_bound(k))
+    if alpha == 2.0 and state[slots.FREE] == 0.0 and state[slots.FREE + 3] > 0.0:
+        state[slots.X + 3] = max(state[slots.X + 3], math.log(reach))
+    state[slots.IN_S1] = float((free >> 4) & 1)
     restart(state)
 
 
 @scalar_internal
 def accept_trial(state, sums):
     """Accept the trial point as the current point."""
-    state[VALUE] = sums[0]
+    state[slots.VALUE] = sums[0]
     for k in range(size_of(state)):
-        state[X + k] = state[TRIAL + k]
-        state[GRADIENT + k] = sums[1 + k]
+        state[slots.X + k] = state[slots.TRIAL + k]
+        state[slots.GRADIENT + k] = sums[1 + k]
 
 
 @scalar_internal
 def _propose(state, gain):
     """Set the next trial point of the search, or return the action that follows the search."""
-    if gain < 0.0 and state[DAMPING] < 1e12:
-        state[DAMPING] = max(10.0 * state[DAMPING], 0.1)
-        return PROPOSE
-    state[PREDICTED] = gain
-    wrong = state[X] < TO_S1 if state[IN_S1] == 0.0 else state[X] > TO_S0
-    if wrong and state[FREE + 2] > 0.0 and state[EVALUATIONS] < MAX_EVALUATIONS:
-        return RESTART
-    if gain < gain_tolerance(state) or state[DAMPING] > 1e8:
-        state[STATUS] = CONVERGED if state[DAMPING] < 1e8 else STUCK
-        return AFTER_CONVERGENCE
-    if state[TRIES] > 0.0 and state[VALUE] + MAX_EXPECTED_GAIN * gain < state[BEST_VALUE]:
-        return NEXT_RESTART
-    if state[EVALUATIONS] >= MAX_EVALUATIONS:
-        state[STATUS] = EXHAUSTED
-        return AFTER_CONVERGENCE
+    if gain < 0.0 and state[slots.DAMPING] < 1e12:
+        state[slots.DAMPING] = max(10.0 * state[slots.DAMPING], 0.1)
+        return codes.PROPOSE
+    state[slots.PREDICTED] = gain
+    wrong = state[slots.X] < TO_S1 if state[slots.IN_S1] == 0.0 else state[slots.X] > TO_S0
+    if wrong and state[slots.FREE + 2] > 0.0 and state[slots.EVALUATIONS] < MAX_EVALUATIONS:
+        return codes.RESTART
+    if gain < gain_tolerance(state) or state[slots.DAMPING] > 1e8:
+        state[slots.STATUS] = codes.CONVERGED if state[slots.DAMPING] < 1e8 else codes.STUCK
+        return codes.AFTER_CONVERGENCE
+    if (
+        state[slots.TRIES] > 0.0
+        and state[slots.VALUE] + MAX_EXPECTED_GAIN * gain < state[slots.BEST_VALUE]
+    ):
+        return codes.NEXT_RESTART
+    if state[slots.EVALUATIONS] >= MAX_EVALUATIONS:
+        state[slots.STATUS] = codes.EXHAUSTED
+        return codes.AFTER_CONVERGENCE
     for k in range(size_of(state)):
-        state[TRIAL + k] = state[X + k] + state[DIRECTION + k]
+        state[slots.TRIAL + k] = state[slots.X + k] + state[slots.DIRECTION + k]
     for k in range(size_of(state)):
-        if state[FREE + k] > 0.0:
-            state[TRIAL + k] = min(max(state[TRIAL + k], lower_bound(state, k)), upper_bound(k))
-    return EVALUATE
+        if state[slots.FREE + k] > 0.0:
+            state[slots.TRIAL + k] = min(
+                max(state[slots.TRIAL + k], lower_bound(state, k)), upper_bound(k)
+            )
+    return codes.EVALUATE
 
 
 @scalar_internal
 def start_information(state):
-    """Set up finite differences of the gradient, each towards the farther bound; parameters at a
-    bound are skipped."""
-    state[PHASE] = INFORM
-    state[COLUMN] = -1.0
+    """Set up finite differences of the gradient, each towards the farther bound.
+
+    Parameters at a bound are skipped.
+    """
+    state[slots.PHASE] = codes.INFORM
+    state[slots.COLUMN] = -1.0
     moves = free_mask(state)
     for k in range(size_of(state)):
         width = 0.0
         if (moves >> k) & 1:
-            width = DIFFERENCE / math.sqrt(max(state[MATRIX + 5 * k], 1e-300))
-            below, above = state[X + k] - lower_bound(state, k), upper_bound(k) - state[X + k]
+            width = DIFFERENCE / math.sqrt(max(state[slots.MATRIX + 5 * k], 1e-300))
+            x = state[slots.X + k]
+            below, above = x - lower_bound(state, k), upper_bound(k) - x
             width = min(width, 0.1 * largest_step(state, k), 0.5 * max(below, above))
             width = width if above >= below else -width
-        state[WIDTHS + k] = width
+        state[slots.WIDTHS + k] = width
     for k in range(16):
-        state[INFORMATION + k] = 0.0
+        state[slots.INFORMATION + k] = 0.0
 
 
 @scalar_internal
 def _next_column(state):
     """Set the next trial point of the finite differences; after the last, symmetrize the matrix."""
-    column = int(state[COLUMN]) + 1
-    while column < 4 and state[WIDTHS + column] == 0.0:
+    column = int(state[slots.COLUMN]) + 1
+    while column < 4 and state[slots.WIDTHS + column] == 0.0:
         column += 1
-    state[COLUMN] = column
+    state[slots.COLUMN] = column
     try_point(state)
     if column < 4:
-        state[TRIAL + column] += state[WIDTHS + column]
-        return EVALUATE
+        state[slots.TRIAL + column] += state[slots.WIDTHS + column]
+        return codes.EVALUATE
     for i in range(size_of(state)):
-        if state[WIDTHS + i] == 0.0:
-            state[INFORMATION + 5 * i] = 1.0
+        if state[slots.WIDTHS + i] == 0.0:
+            state[slots.INFORMATION + 5 * i] = 1.0
         for j in range(i):
-            mean = 0.5 * (state[INFORMATION + 4 * i + j] + state[INFORMATION + 4 * j + i])
-            if state[WIDTHS + i] == 0.0 or state[WIDTHS + j] == 0.0:
+            ij, ji = slots.INFORMATION + 4 * i + j, slots.INFORMATION + 4 * j + i
+            mean = 0.5 * (state[ij] + state[ji])
+            if state[slots.WIDTHS + i] == 0.0 or state[slots.WIDTHS + j] == 0.0:
                 mean = 0.0
-            state[INFORMATION + 4 * i + j] = state[INFORMATION + 4 * j + i] = mean
-    return LAST
+            state[ij] = state[ji] = mean
+    return codes.LAST
 
 
 @scalar_internal
 def final_newton_step(state, gain):
     """Take a last Newton step by the observed information, unless it is not positive definite."""
-    state[PHASE] = POLISH if gain >= 0.0 else DONE
+    state[slots.PHASE] = codes.POLISH if gain >= 0.0 else codes.DONE
     for k in range(size_of(state)):
-        state[TRIAL + k] = state[X + k] + state[DIRECTION + k]
-    return EVALUATE
+        state[slots.TRIAL + k] = state[slots.X + k] + state[slots.DIRECTION + k]
+    return codes.EVALUATE
 
 
 @scalar_internal
 def _search(state, sums, fine):
     """Accept a step of the search if it gains anything, and adapt the damping."""
-    gain = sums[0] - state[VALUE]
-    ratio = gain / state[PREDICTED] if fine else -1.0
+    gain = sums[0] - state[slots.VALUE]
+    ratio = gain / state[slots.PREDICTED] if fine else -1.0
     if fine:
         bfgs_update(state, sums)
     if fine and gain > 0.0:
         accept_trial(state, sums)
         if ratio < 0.25:
-            state[DAMPING] = max(2.0 * state[DAMPING], 0.25)
+            state[slots.DAMPING] = max(2.0 * state[slots.DAMPING], 0.25)
         elif ratio > 0.6:
-            state[DAMPING] = 0.2 * state[DAMPING] if state[DAMPING] > 0.05 else 0.0
+            state[slots.DAMPING] = (
+                0.2 * state[slots.DAMPING] if state[slots.DAMPING] > 0.05 else 0.0
+            )
     else:
-        state[DAMPING] = max(6.0 * state[DAMPING], 1.0)
+        state[slots.DAMPING] = max(6.0 * state[slots.DAMPING], 1.0)
 
 
 @scalar_internal
@@ -217,60 +194,61 @@ def process_evaluation(state, sums):
     fine = -np.inf < sums[0] < np.inf
     for k in range(size_of(state)):
         fine = fine and abs(sums[1 + k]) < np.inf
-    phase = state[PHASE]
-    if phase == FIRST:
-        if not fine and state[BEST_VALUE] > -np.inf:
-            return NEXT_RESTART
+    phase = state[slots.PHASE]
+    if phase == codes.FIRST:
+        if not fine and state[slots.BEST_VALUE] > -np.inf:
+            return codes.NEXT_RESTART
         if not fine:
-            state[STATUS], state[PHASE] = IMPOSSIBLE, DONE
-            return EVALUATE
+            state[slots.STATUS], state[slots.PHASE] = codes.IMPOSSIBLE, codes.DONE
+            return codes.EVALUATE
         accept_trial(state, sums)
-        if state[FREE] + state[FREE + 1] + state[FREE + 2] + state[FREE + 3] == 0.0:
-            state[PHASE] = DONE
-            return EVALUATE
+        free = slots.FREE
+        if state[free] + state[free + 1] + state[free + 2] + state[free + 3] == 0.0:
+            state[slots.PHASE] = codes.DONE
+            return codes.EVALUATE
         for i in range(size_of(state)):
             for j in range(i + 1):
                 product = sums[5 + i * (i + 1) // 2 + j]
-                state[MATRIX + 4 * i + j] = state[MATRIX + 4 * j + i] = product
-        state[PHASE] = SEARCH
-        return PROPOSE
-    if phase == SEARCH:
+                state[slots.MATRIX + 4 * i + j] = state[slots.MATRIX + 4 * j + i] = product
+        state[slots.PHASE] = codes.SEARCH
+        return codes.PROPOSE
+    if phase == codes.SEARCH:
         _search(state, sums, fine)
-        return PROPOSE
-    if phase == INFORM:
-        k = int(state[COLUMN])
+        return codes.PROPOSE
+    if phase == codes.INFORM:
+        k = int(state[slots.COLUMN])
         for j in range(size_of(state)):
-            state[INFORMATION + 4 * k + j] = (state[GRADIENT + j] - sums[1 + j]) / state[WIDTHS + k]
-        return COLUMNS
-    if phase == POLISH:
-        if fine and sums[0] >= state[VALUE] - gain_tolerance(state):
+            fall = state[slots.GRADIENT + j] - sums[1 + j]
+            state[slots.INFORMATION + 4 * k + j] = fall / state[slots.WIDTHS + k]
+        return codes.COLUMNS
+    if phase == codes.POLISH:
+        if fine and sums[0] >= state[slots.VALUE] - gain_tolerance(state):
             accept_trial(state, sums)
-        state[PHASE] = DONE
-        return EVALUATE
+        state[slots.PHASE] = codes.DONE
+        return codes.EVALUATE
     return after_scan(state, sums)
 
 
 @scalar_internal
 def advance(state, sums):
     """Process one evaluation of the likelihood and set the next trial point."""
-    state[EVALUATIONS] += 1.0
+    state[slots.EVALUATIONS] += 1.0
     next_ = process_evaluation(state, sums)
-    while next_ != EVALUATE:
-        if next_ == PROPOSE or next_ == LAST:
-            last = next_ == LAST
-            gain = bounded_step(
-                state, INFORMATION if last else MATRIX, 0.0 if last else state[DAMPING]
-            )
+    while next_ != codes.EVALUATE:
+        if next_ == codes.PROPOSE or next_ == codes.LAST:
+            last = next_ == codes.LAST
+            matrix = slots.INFORMATION if last else slots.MATRIX
+            gain = bounded_step(state, matrix, 0.0 if last else state[slots.DAMPING])
             next_ = final_newton_step(state, gain) if last else _propose(state, gain)
-        elif next_ == AFTER_CONVERGENCE:
+        elif next_ == codes.AFTER_CONVERGENCE:
             next_ = after_convergence(state)
-        elif next_ == NEXT_RESTART:
+        elif next_ == codes.NEXT_RESTART:
             next_ = next_restart(state)
-        elif next_ == DIFFERENCES:
+        elif next_ == codes.DIFFERENCES:
             start_information(state)
-            next_ = COLUMNS
-        elif next_ == COLUMNS:
+            next_ = codes.COLUMNS
+        elif next_ == codes.COLUMNS:
             next_ = _next_column(state)
         else:  # RESTART
             restart(state)
-            next_ = EVALUATE
+            next_ = codes.EVALUATE

@@ -4,7 +4,9 @@ import numpy as np
 
 
 def select(data, ranks, stream=0):
-    """The values of the given ranks (0 is the smallest) of a flat float64 array, as NumPy floats.
+    """Return the values of given ranks (0 is the smallest) of a flat float64 array.
+
+    They are NumPy floats.
 
     NaN ranks above +inf.
     """
@@ -12,5 +14,5 @@ def select(data, ranks, stream=0):
 
 
 def count(data, values, stream=0):
-    """How many elements of a flat float64 array equal each of `values`."""
+    """Count the elements of a flat float64 array that equal each of `values`."""
     return np.array([np.count_nonzero(data == value) for value in values])

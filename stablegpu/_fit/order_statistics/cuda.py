@@ -21,13 +21,16 @@ _ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @scalar
 def sortable(bits):
-    """A float64's bits as an unsigned integer of the same order."""
+    """Return the bits of a float64 as an unsigned integer of the same order."""
     return bits ^ (_ONES if bits >= _SIGN else _SIGN)
 
 
 @kernel
 def count_digits(bits, prefixes, shift, counts):
-    """counts[k, d]: elements whose bytes above `shift` + 8 equal prefixes[k] and next byte is d."""
+    """Count elements by digit: those whose higher bytes equal prefixes[k] and whose next byte is d.
+
+    The higher bytes are those above bit `shift` + 8. The counts are added to counts[k, d].
+    """
     local = cuda.shared.array(_COUNTERS, int32)
     target = prefixes.size
     for i in range(cuda.threadIdx.x, target * _DIGITS, cuda.blockDim.x):
@@ -48,7 +51,9 @@ def count_digits(bits, prefixes, shift, counts):
 
 
 def select(data, ranks, stream=0):
-    """The values of the given ranks (0 is the smallest) of a flat float64 array, as NumPy floats.
+    """Return the values of given ranks (0 is the smallest) of a flat float64 array.
+
+    They are NumPy floats.
 
     NaN of positive sign ranks above +inf, of negative sign below -inf.
     """
@@ -73,7 +78,7 @@ def select(data, ranks, stream=0):
 
 @kernel
 def count_equals(data, values, counts):
-    """Each thread counts in registers: atomic additions of many equal values would queue up."""
+    """Count equal elements in registers: atomic additions of many equal values would queue up."""
     local = cuda.local.array(_MOST, int32)
     for k in range(values.size):
         local[k] = 0
@@ -87,7 +92,7 @@ def count_equals(data, values, counts):
 
 
 def count(data, values, stream=0):
-    """How many elements of a flat float64 array equal each of `values`, twelve at most."""
+    """Count the elements of a flat float64 array that equal each of `values`, twelve at most."""
     counts = cuda.to_device(np.zeros(len(values), np.int64), stream=stream)
     count_equals[launch.grid_stride_blocks(data.size), launch.THREADS, stream](
         data, cuda.to_device(np.asarray(values, np.float64), stream=stream), counts

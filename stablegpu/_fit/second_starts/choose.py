@@ -1,4 +1,4 @@
-"""Second starts of maximum likelihood: where a profile of the likelihood has peaks elsewhere."""
+"""Second starts of maximum likelihood, at other peaks of a rough profile of the likelihood."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 import numpy as np
+
+from stablegpu._fit.optimizer import slots
 
 MARGIN, MARGIN_OF_FEW = 0.03, 6.0
 """How far below the likelihood that was reached, and below the highest peak, another peak may be
@@ -21,8 +23,7 @@ NEARBY = 2.0
 
 
 def table() -> np.ndarray:
-    """Load the flat tables of log pdf and locations of distributions; see
-    `_fit/second_starts/formulas.py`."""
+    """Load the flat table of log pdf and locations (see `_fit/second_starts/formulas.py`)."""
     from stablegpu._fit.second_starts import formulas as of
 
     with (
@@ -68,15 +69,14 @@ def worth_while(
     `peaks` are those of the profiles, `states` the final ones of the ascents so far: a peak that
     belongs to a distribution that was reached is not climbed again, nor one that is much lower.
     """
-    from stablegpu._fit.optimizer.state import IN_S1, VALUE, X
     from stablegpu._fit.second_starts.formulas import ALPHA, ALPHAS, LOC, LOGLIK, SCALE, START
 
     peaks = peaks.reshape(len(peaks), -1, START)
     with np.errstate(invalid="ignore"):
-        highest = np.fmax(peaks[:, 0, LOGLIK], states[:, VALUE] / sizes)
+        highest = np.fmax(peaks[:, 0, LOGLIK], states[:, slots.VALUE] / sizes)
         least = np.maximum(highest - MARGIN - MARGIN_OF_FEW / sizes, -np.finfo(float).max)
         which, number = np.nonzero(peaks[..., LOGLIK] > least[:, None])
-        starts, reached = peaks[which, number], states[which, X : X + 4]
+        starts, reached = peaks[which, number], states[which, slots.X : slots.X + 4]
         alphas = np.array(ALPHAS)
         row = np.searchsorted(alphas, starts[:, ALPHA])
         same = (reached[:, 0] >= alphas[np.maximum(row - 1, 0)]) | (row <= 1)
@@ -86,7 +86,7 @@ def worth_while(
         scale = units[which, 1] * np.exp(reached[:, 3])
         loc = units[which, 0] + units[which, 1] * reached[:, 2]
         shift = reached[:, 1] * scale * np.tan(0.5 * np.pi * reached[:, 0])
-        loc += np.where(states[which, IN_S1] > 0.0, shift, 0.0)
+        loc += np.where(states[which, slots.IN_S1] > 0.0, shift, 0.0)
         same &= np.abs(starts[:, LOC] - loc) < NEARBY * np.maximum(starts[:, SCALE], scale)
         same &= sizes[which] >= MANY
     return which[~same], starts[~same]

@@ -1,4 +1,4 @@
-"""Other starts of an ascent on the CPU: an iteration of the parallel loop looks at a data set."""
+"""Second starts of an ascent on the CPU: each iteration of the loop searches a data set."""
 
 import numpy as np
 from numba import prange
@@ -6,7 +6,7 @@ from numba import prange
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu._fit.likelihood.formulas import CHOICES
-from stablegpu._fit.optimizer.state import RESULT
+from stablegpu._fit.optimizer import slots
 from stablegpu._fit.second_starts.formulas import (
     CANDIDATES,
     POINTS,
@@ -43,7 +43,7 @@ def _find_peaks_of_sets(x, weights, ends, begins, table, states):
                 int(begins[s, CHOICES + 1]),
                 int(begins[s, CHOICES + 2]),
             )
-        find_peaks(scores, spots, table, states[s, RESULT:])
+        find_peaks(scores, spots, table, states[s, slots.RESULT :])
 
 
 def find_starts(x, weights, ends, begins, table, states, stream=0):

@@ -1,4 +1,4 @@
-"""Other starts of an ascent on the GPU: a block looks at a data set, a thread at candidates."""
+"""Second starts of an ascent on the GPU: a block searches a data set, a thread takes candidates."""
 
 from numba import float64
 
@@ -6,7 +6,7 @@ from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._fit.likelihood.formulas import CHOICES
-from stablegpu._fit.optimizer.state import RESULT
+from stablegpu._fit.optimizer import slots
 from stablegpu._fit.second_starts.formulas import (
     CANDIDATES,
     POINTS,
@@ -48,7 +48,7 @@ def find_peaks_of_sets(x, weights, ends, begins, table, states):
             )
         cuda.syncthreads()
         if lane == 0:
-            find_peaks(scores, spots, table, states[s, RESULT:])
+            find_peaks(scores, spots, table, states[s, slots.RESULT :])
         cuda.syncthreads()
 
 

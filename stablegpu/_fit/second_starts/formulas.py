@@ -1,4 +1,4 @@
-"""A rough profile of the likelihood over alpha: where else an ascent should start. Both targets.
+"""A rough profile of the likelihood over alpha, for second starts of ascents. For both targets.
 
 McCulloch's estimate is the start of every ascent, but data in clusters, small samples of heavy
 tails and the like have maxima elsewhere. Here distributions of a few alpha and beta (`profile.npz`)
@@ -47,7 +47,7 @@ _PER_KNOT = 0.5 * math.log(2.0)
 
 @scalar_internal
 def gather(x, weights, first, last, sample, lane, lanes):
-    """Order statistics of sorted data to `sample`; how many there are.
+    """Write order statistics of sorted data to `sample`; return their number.
 
     With weights they are those of data of which each is repeated as often as it counts.
     """
@@ -117,7 +117,7 @@ def log_pdf_of(y, table, distribution):
 
 @scalar_internal
 def laid(candidate, spots, table):
-    """Distribution, location of zeta and scale of a candidate."""
+    """Return distribution, location of zeta and scale of a candidate."""
     distribution, way = candidate // WAYS, candidate % WAYS
     window, fraction = way // len(FRACTIONS), way % len(FRACTIONS)
     spot = (window * len(BETAS) + distribution % len(BETAS)) * SPOT
@@ -129,7 +129,7 @@ def laid(candidate, spots, table):
 
 @scalar_internal
 def score(candidate, sample, size, spots, table, first_row, last_row, kind):
-    """The log-likelihood of a candidate for an observation of the sample.
+    """Return the log-likelihood of a candidate for an observation of the sample.
 
     Of the distributions those of alphas number `first_row` to `last_row` are looked at, and of beta
     number `kind` if that is not negative.
@@ -152,8 +152,10 @@ def score(candidate, sample, size, spots, table, first_row, last_row, kind):
 
 @scalar_internal
 def find_peaks(scores, spots, table, starts):
-    """The peaks of the profile, the highest first: `STARTS` times a log-likelihood and a
-    distribution of S0; -inf where there are no more."""
+    """Write the peaks of the profile, the highest first.
+
+    They are `STARTS` times a log-likelihood and a distribution of S0; -inf where no more exist.
+    """
     for n in range(STARTS):
         starts[START * n + LOGLIK] = -np.inf
     before, current, best = -np.inf, -np.inf, 0

@@ -1,4 +1,4 @@
-"""Plots of a fit: the density on a logarithmic axis, quantiles, stabilized probabilities."""
+"""Plots of a fit: the density on a logarithmic axis, quantiles and stabilized probabilities."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
         module = f"{package}.warm_up"
         for name in list(__import__(module, fromlist=["CALLS"]).CALLS)[: 1 if quick else None]:
             cold, warm = _seconds(_THIS_TREE, module, name, device)
-            old = _seconds(Path(other), module, name, device) if other else None
+            old = _seconds(Path(other), module, name, device, repeats=1) if other else None
             for state, value, index in (("nothing", cold, 0), ("everything", warm, 1)):
                 peers = {} if old is None else {"before": old[index]}
                 measurements.append(
@@ -52,7 +52,9 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     return measurements
 
 
-def _seconds(tree: Path, module: str, name: str, device: hetero.Device) -> tuple[float, float]:
+def _seconds(
+    tree: Path, module: str, name: str, device: hetero.Device, repeats: int = 3
+) -> tuple[float, float]:
     """Return the seconds of a call with nothing on disk, and with everything."""
     code = _CODE.format(module=module, name=name, device=str(device))
     with tempfile.TemporaryDirectory() as cache:
@@ -69,7 +71,7 @@ def _seconds(tree: Path, module: str, name: str, device: hetero.Device) -> tuple
                     check=True,
                 ).stdout
             )
-            for _ in range(4)
+            for _ in range(1 + repeats)
         ]
     return times[0], statistics.median(times[1:])
 

@@ -1,4 +1,4 @@
-"""Functions of arrays of parameters: against 25-digit values, and against laws one by one."""
+"""Functions of arrays of parameters: against 25-digit values, and against scalar parameters."""
 
 import csv
 from pathlib import Path
@@ -87,8 +87,8 @@ def test_agrees_with_the_quadrature(device, parameterization):
     arguments = (x, alpha, beta, 0.0, 1.0)
     result = functions.evaluate(arguments, parameterization, NAMES, device=device)
     for i in range(x.size):
-        law = stable(alpha[i], beta[i], parameterization=parameterization, device="cpu")
-        one = law.evaluate(x[i : i + 1], evaluator=Quadrature(tolerance=1e-11))
+        distribution = stable(alpha[i], beta[i], parameterization=parameterization, device="cpu")
+        one = distribution.evaluate(x[i : i + 1], evaluator=Quadrature(tolerance=1e-11))
         for name in NAMES:
             a, b = result[name][i], getattr(one, name)[0]
             if abs(b) > TINY:
@@ -102,18 +102,18 @@ def test_shapes_loc_scale_and_limits(device):
     result = stablegpu.cdf(x, alpha, 0.4, -1.0, scale, device=device)
     assert result.shape == (3, 2)
     for k in range(2):
-        law = stable(alpha[k], 0.4, -1.0, scale[k], device="cpu")
-        np.testing.assert_allclose(result[:, k], law.cdf(x[:, 0]), rtol=1e-13)
+        distribution = stable(alpha[k], 0.4, -1.0, scale[k], device="cpu")
+        np.testing.assert_allclose(result[:, k], distribution.cdf(x[:, 0]), rtol=1e-13)
 
 
 def test_scalars_give_a_float_and_out_is_filled(device):
-    law = stable(1.3, -0.2, 0.5, 3.0, parameterization="S0", device="cpu")
+    distribution = stable(1.3, -0.2, 0.5, 3.0, parameterization="S0", device="cpu")
     arguments = (2.0, 1.3, -0.2, 0.5, 3.0)
     for name in NAMES:
         function = getattr(stablegpu, name)
         value = function(*arguments, parameterization="S0", device=device)
         assert isinstance(value, float)
-        assert value == pytest.approx(getattr(law, name)(2.0), rel=1e-13)
+        assert value == pytest.approx(getattr(distribution, name)(2.0), rel=1e-13)
     assert stablegpu.pdf_cdf(2.0, 1.3, -0.2)[1] == stablegpu.cdf(2.0, 1.3, -0.2)
     out = np.empty((2, 3))
     x = np.arange(3.0)

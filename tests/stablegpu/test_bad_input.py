@@ -35,19 +35,19 @@ def test_parameters(arguments, error, words):
 
 
 def test_laws_are_frozen_values():
-    law = stable(1.5, 0.5)
+    distribution = stable(1.5, 0.5)
     with pytest.raises(AttributeError):
-        law.alpha = 1.2
-    assert law == stable(1.5, 0.5)
-    assert eval(repr(law), {"stable": stable}) == law
+        distribution.alpha = 1.2
+    assert distribution == stable(1.5, 0.5)
+    assert eval(repr(distribution), {"stable": stable}) == distribution
 
 
 @pytest.mark.simulator
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 1.7, 2.0])
 @pytest.mark.parametrize("beta", [-1.0, 0.0, 0.5])
 def test_limits(device, alpha, beta):
-    law = stable(alpha, beta, device=device)
-    result = law.evaluate([-np.inf, np.nan, np.inf])
+    distribution = stable(alpha, beta, device=device)
+    result = distribution.evaluate([-np.inf, np.nan, np.inf])
     np.testing.assert_array_equal(result.pdf, [0.0, np.nan, 0.0])
     np.testing.assert_array_equal(result.cdf, [0.0, np.nan, 1.0])
     np.testing.assert_array_equal(result.sf, [1.0, np.nan, 0.0])
@@ -60,9 +60,9 @@ def test_huge_and_tiny_arguments_and_scales(device):
         result = stable(alpha, 0.5, device=device).evaluate(x)
         assert np.all((result.pdf >= 0) & (result.cdf >= 0) & (result.cdf <= 1))
     for scale in (1e-300, 1e300):
-        law = stable(1.5, 0.5, scale=scale, device=device)
+        distribution = stable(1.5, 0.5, scale=scale, device=device)
         standard = stable(1.5, 0.5, device=device)
-        np.testing.assert_allclose(law.cdf(2 * scale), standard.cdf(2.0), rtol=1e-12)
+        np.testing.assert_allclose(distribution.cdf(2 * scale), standard.cdf(2.0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("x", ["a", b"a", None, [1j], object(), ["1", "2"]])
@@ -79,10 +79,10 @@ def test_outputs_come_in_pairs():
 
 
 def test_empty(device):
-    law = stable(1.5, 0.5, device=device)
-    assert law.pdf([]).shape == (0,)
-    assert law.cdf(np.empty((3, 0))).shape == (3, 0)
-    assert law.rvs(0).shape == (0,)
+    distribution = stable(1.5, 0.5, device=device)
+    assert distribution.pdf([]).shape == (0,)
+    assert distribution.cdf(np.empty((3, 0))).shape == (3, 0)
+    assert distribution.rvs(0).shape == (0,)
 
 
 def test_lost_accuracy_is_said():
@@ -102,7 +102,7 @@ def test_quadrature_settings(options):
 
 @pytest.mark.skipif(driver.why_unavailable() is None, reason="this machine has a GPU")
 def test_a_missing_gpu_is_explained_when_it_is_needed():
-    law = stable(1.5, 0.5, device="cuda")
-    for call in (lambda: law.pdf(0.0), lambda: law.rvs(3)):
+    distribution = stable(1.5, 0.5, device="cuda")
+    for call in (lambda: distribution.pdf(0.0), lambda: distribution.rvs(3)):
         with pytest.raises(hetero.DeviceUnavailableError, match="Remedy"):
             call()

@@ -1,4 +1,4 @@
-"""Where the law has a closed form, and identities that hold for every law."""
+"""Where the distribution has a closed form, and identities that hold for every distribution."""
 
 import numpy as np
 import pytest
@@ -11,32 +11,32 @@ X = np.array([-30.0, -3.0, -0.7, -1e-3, 0.0, 1e-8, 0.4, 1.0, 5.0, 80.0])
 
 @pytest.mark.simulator
 def test_normal(device):
-    law = stable(2.0, 0.7, loc=1.0, scale=0.5, device=device)
+    distribution = stable(2.0, 0.7, loc=1.0, scale=0.5, device=device)
     normal = stats.norm(1.0, 0.5 * np.sqrt(2))
     x = np.array([-8.0, -1.0, 0.3, 1.0, 1.1, 4.0])
-    np.testing.assert_allclose(law.pdf(x), normal.pdf(x), rtol=1e-12)
-    np.testing.assert_allclose(law.cdf(x), normal.cdf(x), rtol=1e-12)
-    np.testing.assert_allclose(law.sf(x), normal.sf(x), rtol=1e-12)
+    np.testing.assert_allclose(distribution.pdf(x), normal.pdf(x), rtol=1e-12)
+    np.testing.assert_allclose(distribution.cdf(x), normal.cdf(x), rtol=1e-12)
+    np.testing.assert_allclose(distribution.sf(x), normal.sf(x), rtol=1e-12)
 
 
 @pytest.mark.simulator
 def test_cauchy(device):
-    law = stable(1.0, 0.0, loc=-1.0, scale=2.0, device=device)
+    distribution = stable(1.0, 0.0, loc=-1.0, scale=2.0, device=device)
     cauchy = stats.cauchy(-1.0, 2.0)
     x = np.array([-1e9, -3.0, -1.0, 0.0, 7.0, 1e12])
-    np.testing.assert_allclose(law.pdf(x), cauchy.pdf(x), rtol=1e-14)
-    np.testing.assert_allclose(law.sf(x), cauchy.sf(x), rtol=1e-14)
+    np.testing.assert_allclose(distribution.pdf(x), cauchy.pdf(x), rtol=1e-14)
+    np.testing.assert_allclose(distribution.sf(x), cauchy.sf(x), rtol=1e-14)
 
 
 @pytest.mark.simulator
 def test_levy(device):
-    law = stable(0.5, 1.0, loc=2.0, scale=3.0, parameterization="S1", device=device)
+    distribution = stable(0.5, 1.0, loc=2.0, scale=3.0, parameterization="S1", device=device)
     x = np.array([1.0, 2.0, 2.4, 3.0, 10.0, 1e4])
     c = 3.0 / np.maximum(x - 2.0, 1e-3)  # at 1e-3 all three have underflowed
     pdf = np.sqrt(c / (2 * np.pi)) * np.exp(-c / 2) * c / 3.0
-    np.testing.assert_allclose(law.pdf(x), pdf, rtol=1e-12)
-    np.testing.assert_allclose(law.cdf(x), special.erfc(np.sqrt(c / 2)), rtol=1e-12)
-    np.testing.assert_allclose(law.sf(x), special.erf(np.sqrt(c / 2)), rtol=1e-12)
+    np.testing.assert_allclose(distribution.pdf(x), pdf, rtol=1e-12)
+    np.testing.assert_allclose(distribution.cdf(x), special.erfc(np.sqrt(c / 2)), rtol=1e-12)
+    np.testing.assert_allclose(distribution.sf(x), special.erf(np.sqrt(c / 2)), rtol=1e-12)
 
 
 LAWS = [(0.4, 0.3), (0.8, -1.0), (1.0, 0.6), (1.02, -0.5), (1.6, 0.9), (1.97, -0.2)]
@@ -46,18 +46,18 @@ LAWS = [(0.4, 0.3), (0.8, -1.0), (1.0, 0.6), (1.02, -0.5), (1.6, 0.9), (1.97, -0
 @pytest.mark.parametrize("parameterization", ["S0", "S1"])
 def test_identities(device, alpha, beta, parameterization):
     options = {"parameterization": parameterization, "device": device}
-    law = stable(alpha, beta, **options)
+    distribution = stable(alpha, beta, **options)
     mirrored = stable(alpha, -beta, **options)
-    np.testing.assert_allclose(law.pdf(X), mirrored.pdf(-X), rtol=1e-13)
-    np.testing.assert_allclose(law.cdf(X), mirrored.sf(-X), rtol=1e-13)
-    np.testing.assert_allclose(law.cdf(X) + law.sf(X), 1.0, rtol=1e-14)
-    pdf, cdf = law.pdf_cdf(X)
-    np.testing.assert_array_equal(pdf, law.pdf(X))
-    np.testing.assert_array_equal(cdf, law.cdf(X))
+    np.testing.assert_allclose(distribution.pdf(X), mirrored.pdf(-X), rtol=1e-13)
+    np.testing.assert_allclose(distribution.cdf(X), mirrored.sf(-X), rtol=1e-13)
+    np.testing.assert_allclose(distribution.cdf(X) + distribution.sf(X), 1.0, rtol=1e-14)
+    pdf, cdf = distribution.pdf_cdf(X)
+    np.testing.assert_array_equal(pdf, distribution.pdf(X))
+    np.testing.assert_array_equal(cdf, distribution.cdf(X))
     step = 1e-4
-    slope = (law.cdf(X + step) - law.cdf(X - step)) / (2 * step)
+    slope = (distribution.cdf(X + step) - distribution.cdf(X - step)) / (2 * step)
     inside = np.abs(X) > 0.1
-    np.testing.assert_allclose(slope[inside], law.pdf(X)[inside], rtol=1e-3, atol=1e-11)
+    np.testing.assert_allclose(slope[inside], distribution.pdf(X)[inside], rtol=1e-3, atol=1e-11)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), LAWS)
@@ -85,6 +85,6 @@ def test_scipy_agrees_in_its_good_region(device):
 
 
 def test_density_is_continuous_at_zeta(device):
-    law = stable(1.3, 0.5, parameterization="S1", device=device)  # zeta is 0 in S1
-    near = law.pdf([-1e-12, -1e-300, 0.0, 1e-300, 1e-12])
+    distribution = stable(1.3, 0.5, parameterization="S1", device=device)  # zeta is 0 in S1
+    near = distribution.pdf([-1e-12, -1e-300, 0.0, 1e-300, 1e-12])
     np.testing.assert_allclose(near, near[2], rtol=1e-11)

@@ -25,23 +25,25 @@ def numbers(row, *names):
 
 
 def by_law(rows):
-    """Rows grouped by (alpha, beta): one call for each law."""
-    laws = {}
+    """Rows grouped by (alpha, beta): one call for each distribution."""
+    distributions = {}
     for row in rows:
-        laws.setdefault((float(row["alpha"]), float(row["beta"])), []).append(row)
-    return laws.items()
+        distributions.setdefault((float(row["alpha"]), float(row["beta"])), []).append(row)
+    return distributions.items()
 
 
 def relative(value, true):
     return abs(value - true) / abs(true) if abs(true) > TINY else abs(value - true)
 
 
-def evaluated(law, x, evaluator=None):
+def evaluated(distribution, x, evaluator=None):
     """All functions, one by one: polynomials would leave them to nodes if logarithms were asked."""
     if evaluator != "polynomials":
-        return law.evaluate(x, evaluator=evaluator)
-    law = law.plan(evaluator)
-    return Evaluation(**{name: getattr(law, name)(x) for name in ("pdf", "cdf", "sf", "logpdf")})
+        return distribution.evaluate(x, evaluator=evaluator)
+    distribution = distribution.plan(evaluator)
+    return Evaluation(
+        **{name: getattr(distribution, name)(x) for name in ("pdf", "cdf", "sf", "logpdf")}
+    )
 
 
 def worst_errors(rows, device, **options):
@@ -53,8 +55,8 @@ def worst_errors(rows, device, **options):
     errors, fair = [], []
     for (alpha, beta), group in by_law(rows):
         x = np.array([float(row["x"]) for row in group])
-        law = stable(alpha, beta, parameterization="S0", device=device)
-        result = evaluated(law, x, **options)
+        distribution = stable(alpha, beta, parameterization="S0", device=device)
+        result = evaluated(distribution, x, **options)
         for i, row in enumerate(group):
             worst = max(
                 relative(getattr(result, n)[i], float(row[n])) for n in ("pdf", "cdf", "sf")
@@ -126,8 +128,8 @@ def test_logarithms_of_both_tails(device):
 
 def test_underflow_gives_zero(device):
     for (alpha, beta), group in by_law([row for row in ROWS if row["digits"] == "0"]):
-        law = stable(alpha, beta, parameterization="S0", device=device)
-        assert np.all(law.pdf([float(row["x"]) for row in group]) == 0.0)
+        distribution = stable(alpha, beta, parameterization="S0", device=device)
+        assert np.all(distribution.pdf([float(row["x"]) for row in group]) == 0.0)
 
 
 def test_continuous_through_alpha_one(device):
@@ -149,8 +151,8 @@ def test_every_rule_reaches_the_accuracy(device, panels, order):
 def test_the_error_estimate_bounds_the_error():
     for (alpha, beta), group in by_law(select(core)):
         x = np.array([float(row["x"]) for row in group])
-        law = stable(alpha, beta, parameterization="S0", device="cpu")
-        result = law.evaluate(x, evaluator=Quadrature(8, 7, 1e-2))
+        distribution = stable(alpha, beta, parameterization="S0", device="cpu")
+        result = distribution.evaluate(x, evaluator=Quadrature(8, 7, 1e-2))
         true = np.array([float(row["pdf"]) for row in group])
         seen = true > TINY
         assert np.all(np.abs(result.pdf - true)[seen] <= (result.error * true + 2e-12 * true)[seen])
@@ -184,9 +186,9 @@ def test_two_rules_agree_on_random_laws(device):
     for _ in range(200):
         alpha, beta, parameterization = random_law(rng)
         x = rng.choice([-1, 1], 20) * 10 ** rng.uniform(-8, 8, 20)
-        law = stable(alpha, beta, parameterization=parameterization, device=device)
-        one = law.evaluate(x, evaluator="quadrature")
-        other = law.evaluate(x, evaluator=Quadrature(12, 15, 1e-9))
+        distribution = stable(alpha, beta, parameterization=parameterization, device=device)
+        one = distribution.evaluate(x, evaluator="quadrature")
+        other = distribution.evaluate(x, evaluator=Quadrature(12, 15, 1e-9))
         assert np.all(one.error < 1e-8), (alpha, beta, parameterization)
         for name in ("pdf", "cdf", "sf"):
             a, b = getattr(one, name), getattr(other, name)
@@ -207,8 +209,11 @@ def test_prepared_evaluators_agree_with_quadrature_on_random_laws(device, evalua
             continue
         compared += 1
         x = rng.choice([-1, 1], 20) * 10 ** rng.uniform(-8, 8, 20)
-        law = stable(alpha, beta, parameterization=parameterization, device=device)
-        result, true = law.plan(evaluator), law.evaluate(x, evaluator="quadrature")
+        distribution = stable(alpha, beta, parameterization=parameterization, device=device)
+        result, true = (
+            distribution.plan(evaluator),
+            distribution.evaluate(x, evaluator="quadrature"),
+        )
         for name in ("pdf", "cdf", "sf"):
             a, b = getattr(result, name)(x), getattr(true, name)
             visible = b > TINY
@@ -218,12 +223,12 @@ def test_prepared_evaluators_agree_with_quadrature_on_random_laws(device, evalua
 
 def test_far_tail_of_a_small_alpha(device):
     """The integrand decays over a hundred units of t next to a peak of width one."""
-    law = stable(0.25, 0.0, parameterization="S0", device=device)
+    distribution = stable(0.25, 0.0, parameterization="S0", device=device)
     x = -np.array([3.804376161832472059667396e46, 38043605992797803503294.52])
-    result = law.evaluate(x, evaluator="quadrature")
+    result = distribution.evaluate(x, evaluator="quadrature")
     np.testing.assert_allclose(result.cdf, [1e-12, 1e-6], rtol=1e-13)
     assert np.all(result.error < 1e-9)
-    np.testing.assert_allclose(law.plan().cdf(x), [1e-12, 1e-6], rtol=1e-13)
+    np.testing.assert_allclose(distribution.plan().cdf(x), [1e-12, 1e-6], rtol=1e-13)
 
 
 def test_against_fourier_inversion():

@@ -48,9 +48,9 @@ def test_beta_against_fourier_inversion(alpha):
     ("alpha", "beta"), [(1.7, 0.4), (1.01, -0.8), (0.6, 0.9), (1.0, 0.5), (0.99, 0.2)]
 )
 def test_all_five_against_differences(parameterization, alpha, beta):
-    """Differences of the scalar law's values in the same parameterisation."""
-    law = np.array([1.3, alpha, beta, 0.2, 1.5])
-    result = stablegpu.dlogpdf(*law, parameterization=parameterization)
+    """Differences of the scalar distribution's values in the same parameterisation."""
+    distribution = np.array([1.3, alpha, beta, 0.2, 1.5])
+    result = stablegpu.dlogpdf(*distribution, parameterization=parameterization)
     for k, name in enumerate(result._fields):
         if parameterization == "S1" and alpha == 1.0 and name == "alpha":
             assert np.isnan(result.alpha)
@@ -58,7 +58,7 @@ def test_all_five_against_differences(parameterization, alpha, beta):
         h = 2e-5
         moved = []
         for d in (-2, -1, 1, 2):
-            changed = law.copy()
+            changed = distribution.copy()
             changed[k] += d * h
             one = stable(*changed[1:], parameterization=parameterization)
             moved.append(one.logpdf(changed[0]))
@@ -67,7 +67,7 @@ def test_all_five_against_differences(parameterization, alpha, beta):
 
 
 def test_one_sided_at_the_ends():
-    """At alpha = 2 the law is normal and beta without effect; beta = +-1 follow on from inside."""
+    """At alpha = 2 beta has no effect, and beta = +-1 continue the values inside."""
     x = np.array([-1.0, 0.3, 2.5])
     normal = stablegpu.dlogpdf(x, 2.0, 0.3)
     np.testing.assert_allclose(normal.x, -x / 2.0, rtol=1e-10)
@@ -79,8 +79,8 @@ def test_one_sided_at_the_ends():
     assert np.all(np.isfinite(end.alpha))
 
 
-# d log pdf / d alpha at alpha = 2 of the S1 law, by quadrature of the derivative of the Fourier
-# integral in mpmath: (1/pi) int e^-t^2 (-t^2 log(t) cos(xt) + beta pi/2 t^2 sin(xt)) dt over pdf.
+# d log pdf / d alpha at alpha = 2 in S1, by quadrature of the derivative of the Fourier integral in
+# mpmath: (1/pi) int e^-t^2 (-t^2 log(t) cos(xt) + beta pi/2 t^2 sin(xt)) dt over pdf.
 SLOPES_AT_TWO = {
     (0.3, 0.0): 0.00245338977155126,
     (6.0, 0.0): -211.216240730315,
@@ -121,13 +121,13 @@ def test_slopes_next_to_the_ends_follow_on_from_those_at_the_ends():
 
 
 def test_shapes_and_the_frozen_object():
-    law = stable(1.4, 0.3, 1.0, 2.0)
+    distribution = stable(1.4, 0.3, 1.0, 2.0)
     x = np.array([[0.5], [3.0]])
-    result = law.dlogpdf(x)
+    result = distribution.dlogpdf(x)
     assert all(v.shape == x.shape for v in result)
     np.testing.assert_array_equal(result.loc, -result.x)
-    assert isinstance(law.dlogpdf(0.5).scale, float)
-    assert law.dlogpdf(0.5).alpha == pytest.approx(result.alpha[0, 0], rel=1e-9)
+    assert isinstance(distribution.dlogpdf(0.5).scale, float)
+    assert distribution.dlogpdf(0.5).alpha == pytest.approx(result.alpha[0, 0], rel=1e-9)
     outside = stablegpu.dlogpdf(-1.0, 0.5, 1.0)
     assert np.isnan(outside.x)
     with pytest.raises(ValueError, match="beta"):

@@ -17,12 +17,12 @@ PROBABILITIES = np.array(mcculloch_estimate.PROBABILITIES)
 
 def exact_quantiles(alpha, beta):
     """By bisection in the distribution function."""
-    law = stable(alpha, beta, parameterization="S0", device="cpu")
+    distribution = stable(alpha, beta, parameterization="S0", device="cpu")
     far = np.arcsinh(200.0 ** (1 / alpha) + 10)
     low, high = np.full(5, -far), np.full(5, far)
     for _ in range(50):
         middle = 0.5 * (low + high)
-        below = law.cdf(np.sinh(middle)) < PROBABILITIES
+        below = distribution.cdf(np.sinh(middle)) < PROBABILITIES
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.sinh(low)
 
@@ -40,16 +40,16 @@ def test_exact_quantiles_give_the_parameters_back(alpha, beta):
 @pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.3), (1.0, -0.5), (1.5, 0.5), (1.8, 0.0)])
 @pytest.mark.parametrize("parameterization", ["S0", "S1"])
 def test_large_samples(device, alpha, beta, parameterization):
-    law = stable(alpha, beta, 3.0, 2.0, parameterization=parameterization)
+    distribution = stable(alpha, beta, 3.0, 2.0, parameterization=parameterization)
     result = stablegpu.fit(
-        law.rvs(100_000, rng=4),
+        distribution.rvs(100_000, rng=4),
         method="mcculloch",
         parameterization=parameterization,
         device=device,
     )
     assert result.alpha == pytest.approx(alpha, abs=0.03)
     assert result.beta == pytest.approx(beta, abs=0.08)
-    s0, true = result.distribution.to("S0"), law.to("S0")
+    s0, true = result.distribution.to("S0"), distribution.to("S0")
     assert s0.loc == pytest.approx(true.loc, abs=0.1)
     assert result.scale == pytest.approx(2.0, rel=0.03)
     assert result.size == 100_000

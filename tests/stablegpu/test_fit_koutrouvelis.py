@@ -23,20 +23,20 @@ def characteristic(t, alpha, beta, loc, scale):
 )
 def test_the_exact_function_gives_the_parameters_back(alpha, beta):
     true = (alpha, beta, 0.7, 1.2)
-    law = (alpha + 0.1, 0.5 * beta, 0.5, 1.4)  # the start
+    estimate = (alpha + 0.1, 0.5 * beta, 0.5, 1.4)  # the start
     for _ in range(12):
-        at = [point(k, law[0]) / law[3] for k in range(POINTS)]
-        phi = [characteristic(t, *true) * np.exp(-1j * law[2] * t) for t in at]
+        at = [point(k, estimate[0]) / estimate[3] for k in range(POINTS)]
+        phi = [characteristic(t, *true) * np.exp(-1j * estimate[2] * t) for t in at]
         sums = 100.0 * np.array([p.real for p in phi] + [p.imag for p in phi])
-        law = regress(*law, sums, 100.0, np.empty(SCRATCH))
-    np.testing.assert_allclose(law, true, rtol=1e-9, atol=1e-12)
+        estimate = regress(*estimate, sums, 100.0, np.empty(SCRATCH))
+    np.testing.assert_allclose(estimate, true, rtol=1e-9, atol=1e-12)
 
 
 def test_the_normal_law_has_no_skew():
     at = np.array([point(k, 2.0) for k in range(POINTS)])
     sums = np.concatenate([np.exp(-at * at), np.zeros(POINTS)])
-    law = regress(2.0, 0.0, 0.0, 1.0, sums, 1.0, np.empty(SCRATCH))
-    np.testing.assert_allclose(law, (2.0, 0.0, 0.0, 1.0), atol=1e-12)
+    estimate = regress(2.0, 0.0, 0.0, 1.0, sums, 1.0, np.empty(SCRATCH))
+    np.testing.assert_allclose(estimate, (2.0, 0.0, 0.0, 1.0), atol=1e-12)
 
 
 @pytest.mark.statistical
@@ -59,8 +59,8 @@ def test_variances_are_near_the_bound(device, alpha, beta, most):
 def test_sets_are_fitted_as_each_alone_in_any_number_of_parts(
     device, monkeypatch, parameterization
 ):
-    law = stable(1.4, 0.3, 5.0, 2.0, parameterization="S0")
-    parts = [law.rvs(n, random_state=n) for n in (20_000, 300, 30)]
+    distribution = stable(1.4, 0.3, 5.0, 2.0, parameterization="S0")
+    parts = [distribution.rvs(n, random_state=n) for n in (20_000, 300, 30)]
     options = {"method": "koutrouvelis", "parameterization": parameterization, "device": device}
     ragged = stablegpu.fit(parts, **options)
     monkeypatch.setattr(koutrouvelis_estimate, "PART_SIZE", 1000)

@@ -17,8 +17,13 @@ def clusters(first, second, size=100):
 
 def exact(fits, rows):
     """Log-likelihoods by the density."""
-    laws = zip(fits.alpha, fits.beta, fits.loc, fits.scale, strict=True)
-    return np.array([stable(*law).logpdf(x).sum() for law, x in zip(laws, rows, strict=True)])
+    distributions = zip(fits.alpha, fits.beta, fits.loc, fits.scale, strict=True)
+    return np.array(
+        [
+            stable(*distribution).logpdf(x).sum()
+            for distribution, x in zip(distributions, rows, strict=True)
+        ]
+    )
 
 
 def zeros_and_draws(zeros, others, seed=1):

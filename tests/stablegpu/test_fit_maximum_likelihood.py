@@ -14,23 +14,31 @@ LAWS = [
 ]
 
 
-def everything_fixed(law):
-    return dict(zip(PARAMETERS, (law.alpha, law.beta, law.loc, law.scale), strict=True))
+def everything_fixed(distribution):
+    return dict(
+        zip(
+            PARAMETERS,
+            (distribution.alpha, distribution.beta, distribution.loc, distribution.scale),
+            strict=True,
+        )
+    )
 
 
 def sample(alpha, beta, size, seed):
-    law = stable(alpha, beta, 0.5, 2.0, parameterization="S0", device="cpu")
-    return law, law.rvs(size, rng=seed)
+    distribution = stable(alpha, beta, 0.5, 2.0, parameterization="S0", device="cpu")
+    return distribution, distribution.rvs(size, rng=seed)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), LAWS)
 def test_the_likelihood_is_that_of_the_exact_density(device, alpha, beta):
-    law, x = sample(alpha, beta, 400, 3)
+    distribution, x = sample(alpha, beta, 400, 3)
     rows = np.stack([x, np.linspace(-30.0, 30.0, 400)])
     if abs(beta) == 1.0:
-        rows[1] = np.abs(rows[1]) * beta + law.loc
-    results = stablegpu.fit(rows, fixed=everything_fixed(law), parameterization="S0", device=device)
-    exact = law.logpdf(rows).sum(axis=1)
+        rows[1] = np.abs(rows[1]) * beta + distribution.loc
+    results = stablegpu.fit(
+        rows, fixed=everything_fixed(distribution), parameterization="S0", device=device
+    )
+    exact = distribution.logpdf(rows).sum(axis=1)
     near_one = abs(alpha - 1.0) < 0.1
     np.testing.assert_allclose(results.loglik, exact, rtol=0, atol=2e-3 if near_one else 1e-7)
     assert near_one or results.loglik[0] == pytest.approx(exact[0], abs=2e-8)
@@ -39,11 +47,15 @@ def test_the_likelihood_is_that_of_the_exact_density(device, alpha, beta):
 @pytest.mark.parametrize(("alpha", "beta"), [(0.98, 0.9999), (1.04, -0.99), (0.93, -0.97)])
 def test_bends_of_thin_tails_next_to_one(device, alpha, beta):
     """There log pdf itself cannot be interpolated: it would be wrong by 0.1 a point."""
-    law = stable(alpha, beta, 0.5, 2.0, parameterization="S0", device="cpu")
+    distribution = stable(alpha, beta, 0.5, 2.0, parameterization="S0", device="cpu")
     x = np.linspace(-30.0, 30.0, 400)
     rows = np.stack([x, x + 0.07])
-    results = stablegpu.fit(rows, fixed=everything_fixed(law), parameterization="S0", device=device)
-    np.testing.assert_allclose(results.loglik, law.logpdf(rows).sum(axis=1), rtol=0, atol=0.02)
+    results = stablegpu.fit(
+        rows, fixed=everything_fixed(distribution), parameterization="S0", device=device
+    )
+    np.testing.assert_allclose(
+        results.loglik, distribution.logpdf(rows).sum(axis=1), rtol=0, atol=0.02
+    )
 
 
 def no_better_nearby(result, x, tries, rng):
@@ -56,8 +68,8 @@ def no_better_nearby(result, x, tries, rng):
         place[0] = np.clip(place[0], 0.1, 2.0)
         place[1] = np.clip(place[1], -1.0, 1.0)
         place[3] = max(place[3], 1e-3 * here[3])
-        law = stable(*place, parameterization="S0", device="cpu")
-        best = max(best, law.logpdf(x).sum() - result.loglik)
+        distribution = stable(*place, parameterization="S0", device="cpu")
+        best = max(best, distribution.logpdf(x).sum() - result.loglik)
     return best
 
 
@@ -72,11 +84,11 @@ def problems(count, seed):
 def test_no_other_law_is_more_likely(device, count):
     rng = np.random.default_rng(8)
     for alpha, beta, seed in problems(count, 7):
-        law, x = sample(alpha, beta, 1000, seed)
+        distribution, x = sample(alpha, beta, 1000, seed)
         result = stablegpu.fit(x, parameterization="S0", device=device)
         assert result.status in ("converged", "stuck")
         assert no_better_nearby(result, x, 40, rng) < 1e-3, (alpha, beta)
-        assert law.logpdf(x).sum() < result.loglik + 1e-6
+        assert distribution.logpdf(x).sum() < result.loglik + 1e-6
         quick = stablegpu.fit(x, method="mcculloch", parameterization="S0", device="cpu")
         assert quick.loglik < result.loglik + 1e-6
 
@@ -132,9 +144,9 @@ def test_standard_errors_are_those_of_the_exact_likelihood(alpha, beta):
 @pytest.mark.statistical
 @pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (1.0, 0.0), (1.5, -0.5), (1.8, 0.2)])
 def test_estimates_scatter_as_their_standard_errors_say(device, alpha, beta):
-    law = stable(alpha, beta, parameterization="S0")
+    distribution = stable(alpha, beta, parameterization="S0")
     replicas = 400 if device == "cpu" else 2000
-    x = law.rvs((replicas, 1000), rng=11)
+    x = distribution.rvs((replicas, 1000), rng=11)
     results = stablegpu.fit(x, parameterization="S0", device=device)
     assert results.converged.all()
     bound = np.diag(np.linalg.inv(1000 * stablegpu.fisher_information(alpha, beta)))

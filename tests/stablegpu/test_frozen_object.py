@@ -13,25 +13,25 @@ def test_moments():
     normal = stable(2.0, 0.3, loc=1.0, scale=0.5)
     assert normal.stats("mvsk") == (1.0, 0.5, 0.0, 0.0)
     assert normal.std() == pytest.approx(math.sqrt(0.5))
-    law = stable(1.5, 0.5, loc=2.0)
-    assert law.mean() == 2.0
-    assert law.to("S0").mean() == pytest.approx(2.0, rel=1e-15)
-    assert law.var() == math.inf
-    assert math.isnan(law.stats("s")[0])
+    distribution = stable(1.5, 0.5, loc=2.0)
+    assert distribution.mean() == 2.0
+    assert distribution.to("S0").mean() == pytest.approx(2.0, rel=1e-15)
+    assert distribution.var() == math.inf
+    assert math.isnan(distribution.stats("s")[0])
     assert math.isnan(stable(0.9, 0.0).mean())
     with pytest.raises(ValueError, match="moments"):
-        law.stats("x")
+        distribution.stats("x")
 
 
 def test_median_and_interval():
-    law = stable(1.2, 0.0, loc=3.0, scale=2.0)
-    assert law.median() == pytest.approx(3.0, abs=1e-12)
-    low, high = law.interval(0.9)
-    assert law.cdf(low) == pytest.approx(0.05, rel=1e-13)
-    assert law.sf(high) == pytest.approx(0.05, rel=1e-13)
-    assert law.interval(1.0) == (-math.inf, math.inf)
+    distribution = stable(1.2, 0.0, loc=3.0, scale=2.0)
+    assert distribution.median() == pytest.approx(3.0, abs=1e-12)
+    low, high = distribution.interval(0.9)
+    assert distribution.cdf(low) == pytest.approx(0.05, rel=1e-13)
+    assert distribution.sf(high) == pytest.approx(0.05, rel=1e-13)
+    assert distribution.interval(1.0) == (-math.inf, math.inf)
     with pytest.raises(ValueError, match="confidence"):
-        law.interval(1.5)
+        distribution.interval(1.5)
 
 
 def test_support():
@@ -46,23 +46,25 @@ def test_support():
 @pytest.mark.parametrize(("alpha", "beta"), [(0.7, -0.4), (1.0, 0.5), (1.3, 0.8), (2.0, 0.0)])
 @pytest.mark.parametrize("parameterization", ["S0", "S1"])
 def test_characteristic_function_inverts_to_the_density(alpha, beta, parameterization):
-    law = stable(alpha, beta, 0.3, 1.5, parameterization=parameterization)
+    distribution = stable(alpha, beta, 0.3, 1.5, parameterization=parameterization)
     x = 0.8
 
     def integrand(t):
-        return (np.exp(-1j * t * x) * law.cf(t)).real / math.pi
+        return (np.exp(-1j * t * x) * distribution.cf(t)).real / math.pi
 
     value, _ = integrate.quad(integrand, 0, 60, limit=400, epsabs=1e-12)
-    assert law.pdf(x) == pytest.approx(value, abs=1e-9)
-    assert law.cf(0.0) == 1.0
-    assert law.cf(-0.7) == pytest.approx(np.conj(law.cf(0.7)))
+    assert distribution.pdf(x) == pytest.approx(value, abs=1e-9)
+    assert distribution.cf(0.0) == 1.0
+    assert distribution.cf(-0.7) == pytest.approx(np.conj(distribution.cf(0.7)))
 
 
 def test_characteristic_function_far_out():
-    law = stable(1.5, 0.5, 2.0, 1.5)
-    np.testing.assert_array_equal(law.cf([0.0, 1e300, -np.inf, np.inf]), [1.0, 0.0, 0.0, 0.0])
-    assert np.isnan(law.cf(np.nan))
-    assert law.cf(-0.3) == np.conj(law.cf(0.3))
+    distribution = stable(1.5, 0.5, 2.0, 1.5)
+    np.testing.assert_array_equal(
+        distribution.cf([0.0, 1e300, -np.inf, np.inf]), [1.0, 0.0, 0.0, 0.0]
+    )
+    assert np.isnan(distribution.cf(np.nan))
+    assert distribution.cf(-0.3) == np.conj(distribution.cf(0.3))
 
 
 def test_names_that_scipy_users_expect():

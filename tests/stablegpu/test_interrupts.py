@@ -75,11 +75,11 @@ def test_pieces_change_no_fit(method, monkeypatch):
 def test_ctrl_c_arrives_in_the_middle_of_a_long_draw(monkeypatch):
     """Without pieces the loop ends first and every number has been drawn."""
     monkeypatch.setattr(interruptible, "TARGET_SECONDS", 0.01)
-    law, out = stable(1.5, 0.5), np.full(40_000_000, np.nan)
-    law.rvs(10_000)  # compiles
+    distribution, out = stable(1.5, 0.5), np.full(40_000_000, np.nan)
+    distribution.rvs(10_000)  # compiles
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        law.rvs(out=out)
+        distribution.rvs(out=out)
     assert np.isnan(out[-1])
     assert not np.isnan(out[0])

@@ -13,7 +13,7 @@ LEVELS = np.array([0.01, 0.3, 0.5, 0.9, 0.975, 0.99, 0.9999])
 
 
 def shortfall_oracle(alpha, beta, q):
-    """E(X | X > q) of the standard S0 law, alpha > 1: (X - q)+ = (|X - q| + X - q)/2 and
+    """E(X | X > q) of the standard S0 distribution, alpha > 1: (X - q)+ = (|X - q| + X - q)/2 and
 
     E|X - q| = 2/pi int_0^inf (1 - Re(exp(-i t q) cf(t)))/t^2 dt, here over s = log t.
     """
@@ -47,33 +47,33 @@ def shortfall_oracle(alpha, beta, q):
     ("alpha", "beta"), [(1.5, 0.5), (1.5, 1.0), (1.5, -1.0), (1.05, -0.3), (1.9, 0.9), (1.25, 0.0)]
 )
 def test_shortfall_matches_an_independent_integral(alpha, beta):
-    law = stable(alpha, beta, parameterization="S0")
+    distribution = stable(alpha, beta, parameterization="S0")
     levels = [0.02, 0.5, 0.95, 0.995]
-    quantiles = law.value_at_risk(levels, of="losses")
+    quantiles = distribution.value_at_risk(levels, of="losses")
     expected = np.array([shortfall_oracle(alpha, beta, q) for q in quantiles])
-    result = law.expected_shortfall(levels, of="losses")
+    result = distribution.expected_shortfall(levels, of="losses")
     np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-13)
 
 
 def test_normal_law():
-    law = stable(2, 0, loc=0.1, scale=0.3 / math.sqrt(2))
+    distribution = stable(2, 0, loc=0.1, scale=0.3 / math.sqrt(2))
     z = stats.norm.ppf(LEVELS)
-    np.testing.assert_allclose(law.value_at_risk(LEVELS), -0.1 + 0.3 * z, atol=1e-15)
+    np.testing.assert_allclose(distribution.value_at_risk(LEVELS), -0.1 + 0.3 * z, atol=1e-15)
     expected = -0.1 + 0.3 * stats.norm.pdf(z) / (1 - LEVELS)
-    np.testing.assert_allclose(law.expected_shortfall(LEVELS), expected, rtol=1e-12)
+    np.testing.assert_allclose(distribution.expected_shortfall(LEVELS), expected, rtol=1e-12)
 
 
 def test_levy_law_has_finite_shortfall_on_its_light_side():
     """X = 1/Z^2 with Z normal: P(X < x) = erfc(1/sqrt(2 x))."""
     from mpmath import mp
 
-    law = stable(0.5, 1.0)
+    distribution = stable(0.5, 1.0)
     for level in (0.5, 0.9, 0.999):
-        q = -law.value_at_risk(level)
+        q = -distribution.value_at_risk(level)
         below = mp.quad(lambda x: mp.erfc(1 / mp.sqrt(2 * x)), [0, 1e-3 * q, q / 10, q / 2, q])
         expected = -(q - below / (1 - level))
-        assert float(abs(law.expected_shortfall(level) / expected - 1)) < 1e-12
-    assert law.expected_shortfall(0.9, of="losses") == math.inf
+        assert float(abs(distribution.expected_shortfall(level) / expected - 1)) < 1e-12
+    assert distribution.expected_shortfall(0.9, of="losses") == math.inf
 
 
 @pytest.mark.parametrize("of", ["returns", "losses"])
@@ -88,30 +88,32 @@ def test_infinite_where_the_mean_is(alpha, of):
 )
 def test_shortfall_is_the_mean_of_the_values_at_risk(alpha, beta):
     """ES(v) = 1/(1 - v) int_v^1 VaR; so ((1 - a) ES(a) - (1 - b) ES(b)) = int_a^b VaR."""
-    law = stable(alpha, beta, loc=0.7, scale=2.0)
+    distribution = stable(alpha, beta, loc=0.7, scale=2.0)
     nodes, weights = np.polynomial.legendre.leggauss(20)
     for a, b in ((0.2, 0.4), (0.4, 0.6), (0.9, 0.93)):
         levels = 0.5 * (a + b) + 0.5 * (b - a) * nodes
-        expected = 0.5 * (b - a) * law.value_at_risk(levels) @ weights
-        first, second = law.expected_shortfall([a, b])
+        expected = 0.5 * (b - a) * distribution.value_at_risk(levels) @ weights
+        first, second = distribution.expected_shortfall([a, b])
         size = abs(first) + abs(second)
         assert abs((1 - a) * first - (1 - b) * second - expected) < 1e-12 * size
 
 
 def test_signs_and_shapes():
-    law = stable(1.7, -0.4, loc=0.2, scale=0.5)
+    distribution = stable(1.7, -0.4, loc=0.2, scale=0.5)
     mirrored = stable(1.7, 0.4, loc=-0.2, scale=0.5)
-    assert law.value_at_risk(0.95) == pytest.approx(-law.ppf(0.05), rel=1e-13)
-    assert law.value_at_risk(0.95, of="losses") == pytest.approx(law.ppf(0.95), rel=1e-13)
+    assert distribution.value_at_risk(0.95) == pytest.approx(-distribution.ppf(0.05), rel=1e-13)
+    assert distribution.value_at_risk(0.95, of="losses") == pytest.approx(
+        distribution.ppf(0.95), rel=1e-13
+    )
     for measure in ("value_at_risk", "expected_shortfall"):
-        result = getattr(law, measure)(LEVELS.reshape(7, 1))
+        result = getattr(distribution, measure)(LEVELS.reshape(7, 1))
         assert result.shape == (7, 1)
         np.testing.assert_allclose(
             result, getattr(mirrored, measure)(LEVELS.reshape(7, 1), of="losses"), rtol=1e-12
         )
-        assert isinstance(getattr(law, measure)(0.9), float)
+        assert isinstance(getattr(distribution, measure)(0.9), float)
         assert np.all(np.diff(result[:, 0]) > 0)
-    assert np.all(law.expected_shortfall(LEVELS) > law.value_at_risk(LEVELS))
+    assert np.all(distribution.expected_shortfall(LEVELS) > distribution.value_at_risk(LEVELS))
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, math.nan, [0.5, 2.0]])

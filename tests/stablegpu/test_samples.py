@@ -1,4 +1,4 @@
-"""Draws follow their law, on every device alike."""
+"""Draws follow their distribution, on every device alike."""
 
 import numpy as np
 import pytest
@@ -28,18 +28,21 @@ LAWS = [
 @pytest.mark.statistical
 @pytest.mark.parametrize(("alpha", "beta", "parameterization"), LAWS)
 def test_kolmogorov_smirnov(device, alpha, beta, parameterization):
-    law = stable(alpha, beta, 1.5, 2.0, parameterization=parameterization, device=device)
-    x = law.rvs(20_000, random_state=5)
-    assert stats.kstest(x, law.cdf).pvalue > 1e-4
+    distribution = stable(alpha, beta, 1.5, 2.0, parameterization=parameterization, device=device)
+    x = distribution.rvs(20_000, random_state=5)
+    assert stats.kstest(x, distribution.cdf).pvalue > 1e-4
     median = np.median(x)
-    assert stats.kstest(x[x < median], lambda v: law.cdf(v) / law.cdf(median)).pvalue > 1e-4
+    assert (
+        stats.kstest(x[x < median], lambda v: distribution.cdf(v) / distribution.cdf(median)).pvalue
+        > 1e-4
+    )
 
 
 @pytest.mark.statistical
 def test_kolmogorov_smirnov_of_float32(device):
-    law = stable(1.3, -0.4, 1.5, 2.0, device=device)
-    x = law.rvs(5000, random_state=6, dtype=np.float32)
-    assert stats.kstest(x.astype(np.float64), law.cdf).pvalue > 1e-4
+    distribution = stable(1.3, -0.4, 1.5, 2.0, device=device)
+    x = distribution.rvs(5000, random_state=6, dtype=np.float32)
+    assert stats.kstest(x.astype(np.float64), distribution.cdf).pvalue > 1e-4
 
 
 # ---- against the transform in high precision ------------------------------------------------
@@ -77,14 +80,14 @@ def test_draws_are_the_exact_transform_of_their_words(device, dtype, alpha, para
     # Of terms of the size of zeta the variable is a difference.
     wide = abs(alpha - 1) < NEAR if parameterization == "S1" else abs(alpha - 1) >= NEAR
     for beta in (1.0, 0.4, -1.0):
-        law = stable(alpha, beta, parameterization=parameterization, device=device)
-        result = law.rvs(20, random_state=1, dtype=dtype).astype(np.float64)
+        distribution = stable(alpha, beta, parameterization=parameterization, device=device)
+        result = distribution.rvs(20, random_state=1, dtype=dtype).astype(np.float64)
         with mp.workdps(50):
-            h, law = mpf(10) ** -20, (alpha, beta, parameterization)
+            h, distribution = mpf(10) ** -20, (alpha, beta, parameterization)
             pairs = [(uniform(*row[:2]), uniform(*row[2:])) for row in words]
-            exact_draws = [exact(x, y, *law) for x, y in pairs]
+            exact_draws = [exact(x, y, *distribution) for x, y in pairs]
             # What a rounding of the angle brings matters where the angle is near -theta0.
-            moved = [exact(x * (1 + h), y, *law) for x, y in pairs]
+            moved = [exact(x * (1 + h), y, *distribution) for x, y in pairs]
             change = [abs(float((a - b) / h)) for a, b in zip(moved, exact_draws, strict=True)]
             expected = [float(draw) for draw in exact_draws]
         size = 1 + np.abs(expected) + change + (abs(zeta(alpha, beta)) if wide else 0)
@@ -164,21 +167,25 @@ def test_continuous_in_alpha_through_one():
 
 
 def test_shapes_and_seeds(device):
-    law = stable(1.5, 0.0, device=device)
-    assert isinstance(law.rvs(), float)
-    assert law.rvs((3, 4)).shape == (3, 4)
-    np.testing.assert_array_equal(law.rvs(5, random_state=3), law.rvs(5, random_state=3))
-    assert not np.array_equal(law.rvs(5), law.rvs(5))
+    distribution = stable(1.5, 0.0, device=device)
+    assert isinstance(distribution.rvs(), float)
+    assert distribution.rvs((3, 4)).shape == (3, 4)
+    np.testing.assert_array_equal(
+        distribution.rvs(5, random_state=3), distribution.rvs(5, random_state=3)
+    )
+    assert not np.array_equal(distribution.rvs(5), distribution.rvs(5))
     generator = np.random.default_rng(1)
-    assert not np.array_equal(law.rvs(5, generator), law.rvs(5, generator))
+    assert not np.array_equal(distribution.rvs(5, generator), distribution.rvs(5, generator))
     # A longer request starts with the shorter one.
-    np.testing.assert_array_equal(law.rvs(9, random_state=3)[:5], law.rvs(5, random_state=3))
+    np.testing.assert_array_equal(
+        distribution.rvs(9, random_state=3)[:5], distribution.rvs(5, random_state=3)
+    )
     out = np.empty(7)
-    assert law.rvs(out=out, random_state=3) is out
-    np.testing.assert_array_equal(out, law.rvs(7, random_state=3))
+    assert distribution.rvs(out=out, random_state=3) is out
+    np.testing.assert_array_equal(out, distribution.rvs(7, random_state=3))
     single = np.empty(7, np.float32)
-    np.testing.assert_allclose(law.rvs(out=single, random_state=3), out, rtol=1e-5)
-    assert law.rvs(dtype=np.float32).dtype == np.float32
+    np.testing.assert_allclose(distribution.rvs(out=single, random_state=3), out, rtol=1e-5)
+    assert distribution.rvs(dtype=np.float32).dtype == np.float32
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Machinery of inference: intervals, refits with parameters fixed, simulated samples, plots."""

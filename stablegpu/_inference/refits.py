@@ -1,0 +1,42 @@
+"""Fits by the method of a given fit, with the same parameters fixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hetero.arrays import on_host
+from stablegpu.fit_results import FitResult
+from stablegpu.fitting import fit
+
+
+def require_single(result: Any) -> None:
+    """Raise TypeError unless `result` is a FitResult that carries its data."""
+    if not isinstance(result, FitResult):
+        raise TypeError(
+            "result must be a FitResult with its data: fit that data set alone "
+            f"(got {type(result).__name__})"
+        )
+    result.require_data()
+
+
+def options_of(result: FitResult, **fixed: Any) -> dict[str, Any]:
+    """Return the options of fits by the result's method, with its fixed parameters and `fixed`.
+
+    The location is that of S0, which is smooth at alpha = 1, unless it was fixed.
+    """
+    return {
+        "method": result.method,
+        "parameterization": result.parameterization if "loc" in result.fixed else "S0",
+        "fixed": result.fixed | fixed,
+        "device": result.device,
+    }
+
+
+def largest_logliks(result: FitResult, name: str, values: np.ndarray) -> np.ndarray:
+    """Return the largest log-likelihoods with parameter `name` fixed at each of the values."""
+    shape = values.size, result.size
+    weights = None if result.weights is None else np.broadcast_to(on_host(result.weights), shape)
+    data = np.broadcast_to(on_host(result.data), shape)
+    return np.asarray(fit(data, weights=weights, **options_of(result, **{name: values})).loglik)

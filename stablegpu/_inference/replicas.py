@@ -1,0 +1,101 @@
+"""Samples of a fitted distribution, their fits, and statistics of goodness of fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hetero import philox, validation
+from hetero.arrays import on_host
+from hetero.progress_bar import progress as show_progress
+from stablegpu._inference.refits import options_of, require_single
+from stablegpu.fit_results import FitResult, FitResults
+from stablegpu.fitting import fit
+
+_LARGEST_PART = 1 << 24
+"""Observations that are simulated at once, or those of one sample: 128 MiB of float64."""
+
+_LARGEST_SAMPLE = 1 << 31
+
+_STEPS_SHOWN = 20  # of a progress bar, if the samples of a part are enough
+
+
+def repeat_observations(result: FitResult) -> np.ndarray:
+    """Return the data, with each observation as often as its weight says."""
+    require_single(result)
+    data = on_host(result.data)
+    if result.weights is None:
+        return data
+    times = on_host(result.weights)
+    if (times != np.floor(times)).any():
+        raise ValueError(
+            "weights must be whole numbers for samples to be simulated, as these need a number of "
+            "observations: use result.interval() or profile_likelihood, or fit with whole weights"
+        )
+    if times.sum() > _LARGEST_SAMPLE:
+        raise ValueError(
+            f"weights stand for {times.sum():.3g} observations, too many for samples to be "
+            "simulated: use result.interval() or profile_likelihood"
+        )
+    return np.repeat(data, times.astype(np.int64))
+
+
+def simulate_fits(
+    result: FitResult, size: int, replicas: int, rng: Any, parameterization: str, progress: bool
+) -> Iterator[tuple[np.ndarray, FitResults]]:
+    """Yield samples of the fitted distribution and their fits, part by part.
+
+    A sample is a row.
+
+    Parts are as large as memory allows, so that their fits share a call. For a progress bar each
+    part is fitted in smaller ones, which changes none of the samples.
+    """
+    replicas = validation.check_integer("replicas", replicas, 1)
+    generator = np.random.default_rng(philox.key(rng))
+    options = options_of(result) | {"parameterization": parameterization}
+    rows = max(1, _LARGEST_PART // size)
+    step = max(1, replicas // _STEPS_SHOWN) if progress else rows
+    parts = [
+        (first, start, min(start + step, stop))
+        for first in range(0, replicas, rows)
+        for stop in [min(first + rows, replicas)]
+        for start in range(first, stop, step)
+    ]
+    samples = np.empty((0, size))
+    for first, start, stop in show_progress(parts, "fits of replicas", enabled=progress):
+        if start == first:
+            shape = min(rows, replicas - first), size
+            samples = result.distribution.rvs(shape, rng=generator)
+        part = samples[start - first : stop - first]
+        fits = fit(part, **options)
+        assert isinstance(fits, FitResults)  # two dimensions
+        yield part, fits
+
+
+def fitted_mask(fits: FitResults) -> np.ndarray:
+    """Return a mask of the replicas that could be fitted; warn if any could not."""
+    fitted = np.isfinite(fits.alpha)
+    if not fitted.all():
+        failures = len(fits) - fitted.sum()
+        warnings.warn(
+            f"{failures} of {len(fits)} samples could not be fitted and are left out", stacklevel=3
+        )
+    return fitted
+
+
+def goodness_statistics(
+    cdf: np.ndarray, logcdf: np.ndarray, logsf: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the statistics of Kolmogorov-Smirnov (D) and Anderson-Darling (A^2) of sorted data.
+
+    The arguments are the functions of a distribution at the data, which are in the last axis.
+    """
+    n = cdf.shape[-1]
+    rank = np.arange(n)
+    d = np.maximum(cdf - rank / n, (rank + 1) / n - cdf).max(axis=-1)
+    weights = (2.0 * rank + 1.0) / n
+    a = -n - ((logcdf + logsf[..., ::-1]) * weights).sum(axis=-1)
+    return d, a

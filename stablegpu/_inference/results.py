@@ -1,0 +1,129 @@
+"""Results of `stablegpu.inference`: a profile, a bootstrap, and tests of goodness of fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero.notebook import html_table
+from stablegpu.fit_results import FitResults
+
+
+@dataclass(frozen=True)
+class ProfileLikelihood:
+    """Profile of the likelihood over one parameter, and the interval that follows from it.
+
+    Attributes
+    ----------
+    name : str
+        The parameter.
+    low, high : float
+        Ends of the interval.
+    confidence : float
+    points : array
+        Values of the parameter, ascending, with the estimate among them.
+    drop : array
+        2 (largest log-likelihood - largest log-likelihood with the parameter fixed at the point).
+    """
+
+    name: str
+    low: float
+    high: float
+    confidence: float
+    points: np.ndarray = field(repr=False, compare=False)
+    drop: np.ndarray = field(repr=False, compare=False)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval."""
+        return self.low, self.high
+
+    def __iter__(self) -> Iterator[Any]:
+        _warn_of_unpacking("profile_likelihood", "interval, points and drop")
+        return iter((self.interval, self.points, self.drop))
+
+    def _repr_html_(self) -> str:
+        rows = [(self.name, self.low, self.high)]
+        title = f"{100 * self.confidence:g} % interval by the profile of the likelihood"
+        return html_table(title, rows, ("", "low", "high"))
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """Result of `bootstrap`.
+
+    Attributes
+    ----------
+    intervals : dict
+        (low, high) by name of the parameter.
+    confidence : float
+    replicas : FitResults
+        The fits of the simulated samples.
+    """
+
+    intervals: dict[str, tuple[float, float]]
+    confidence: float
+    replicas: FitResults = field(repr=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        _warn_of_unpacking("bootstrap", "intervals and replicas")
+        return iter((self.intervals, self.replicas))
+
+    def _repr_html_(self) -> str:
+        rows = [(name, *ends) for name, ends in self.intervals.items()]
+        title = f"{100 * self.confidence:g} % intervals by {len(self.replicas)} replicas"
+        return html_table(title, rows, ("", "low", "high"))
+
+
+class GoodnessStatistic(NamedTuple):
+    """A test statistic, and the probability of a larger one if the distribution is right."""
+
+    statistic: float
+    pvalue: float
+
+
+@dataclass(frozen=True)
+class GoodnessOfFit:
+    """Result of `goodness_of_fit`.
+
+    Attributes
+    ----------
+    kolmogorov_smirnov, anderson_darling : (statistic, pvalue)
+    replicas : int
+        Number of simulated samples that could be fitted.
+    """
+
+    kolmogorov_smirnov: GoodnessStatistic
+    anderson_darling: GoodnessStatistic
+    replicas: int
+
+    def __getitem__(self, name: str) -> GoodnessStatistic:
+        attribute = {"ks": "kolmogorov_smirnov", "ad": "anderson_darling"}[name]
+        warnings.warn(
+            f"goodness_of_fit returns an object: read its attribute {attribute} instead of "
+            f"[{name!r}]; items go with the next release",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(self, attribute)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("Kolmogorov-Smirnov", *self.kolmogorov_smirnov),
+            ("Anderson-Darling", *self.anderson_darling),
+        ]
+        title = f"Goodness of fit, by {self.replicas} replicas"
+        return html_table(title, rows, ("", "statistic", "p-value"))
+
+
+def _warn_of_unpacking(function: str, attributes: str) -> None:
+    warnings.warn(
+        f"{function} returns an object: read its attributes {attributes} instead of unpacking it; "
+        "unpacking goes with the next release",
+        DeprecationWarning,
+        stacklevel=3,
+    )

@@ -148,15 +148,15 @@ def _next_column(state):
     if column < 4:
         state[slots.TRIAL + column] += state[slots.WIDTHS + column]
         return codes.EVALUATE
+    matrix = slots.INFORMATION
     for i in range(size_of(state)):
         if state[slots.WIDTHS + i] == 0.0:
-            state[slots.INFORMATION + 5 * i] = 1.0
+            state[matrix + 5 * i] = 1.0
         for j in range(i):
-            ij, ji = slots.INFORMATION + 4 * i + j, slots.INFORMATION + 4 * j + i
-            mean = 0.5 * (state[ij] + state[ji])
+            mean = 0.5 * (state[matrix + 4 * i + j] + state[matrix + 4 * j + i])
             if state[slots.WIDTHS + i] == 0.0 or state[slots.WIDTHS + j] == 0.0:
                 mean = 0.0
-            state[ij] = state[ji] = mean
+            state[matrix + 4 * i + j] = state[matrix + 4 * j + i] = mean
     return codes.LAST
 
 

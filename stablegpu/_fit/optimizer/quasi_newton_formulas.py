@@ -136,15 +136,16 @@ def bfgs_update(state, sums):
 
     Powell's damping keeps the matrix positive definite where the curvature is small or negative.
     """
+    pulls, falls = slots.SPARE, slots.SPARE + 4  # 4 numbers each
     curvature = bend = 0.0
     for i in range(size_of(state)):
         step = state[slots.TRIAL + i] - state[slots.X + i]
         pull = 0.0
         for j in range(size_of(state)):
             pull += state[slots.MATRIX + 4 * i + j] * (state[slots.TRIAL + j] - state[slots.X + j])
-        state[slots.SPARE + i] = pull
+        state[pulls + i] = pull
         fall = state[slots.GRADIENT + i] - sums[1 + i] if state[slots.FREE + i] > 0.0 else 0.0
-        state[slots.SPARE + 4 + i] = fall
+        state[falls + i] = fall
         curvature += step * fall
         bend += step * pull
     if not bend > 0.0 or not curvature < np.inf:
@@ -153,11 +154,10 @@ def bfgs_update(state, sums):
         share = 0.9 * bend / (bend - curvature)
         curvature = 0.0
         for i in range(size_of(state)):
-            fall = share * state[slots.SPARE + 4 + i] + (1.0 - share) * state[slots.SPARE + i]
-            state[slots.SPARE + 4 + i] = fall
+            fall = share * state[falls + i] + (1.0 - share) * state[pulls + i]
+            state[falls + i] = fall
             curvature += fall * (state[slots.TRIAL + i] - state[slots.X + i])
     for i in range(size_of(state)):
         for j in range(size_of(state)):
-            gain = state[slots.SPARE + 4 + i] * state[slots.SPARE + 4 + j] / curvature
-            loss = state[slots.SPARE + i] * state[slots.SPARE + j] / bend
-            state[slots.MATRIX + 4 * i + j] += gain - loss
+            gain = state[falls + i] * state[falls + j] / curvature
+            state[slots.MATRIX + 4 * i + j] += gain - state[pulls + i] * state[pulls + j] / bend

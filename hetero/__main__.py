@@ -1,6 +1,6 @@
-"""`python -m hetero`: the devices, what they can do, and what is missing for a GPU.
+"""`python -m hetero`: show the devices, what they can do, and what is missing for a GPU.
 
-`python -m hetero warm [PACKAGE ...]` compiles what the main calls of packages need, for images of
+`python -m hetero warm [PACKAGE ...]` compiles the code of the main calls of packages, for images of
 containers, clusters and continuous integration.
 """
 
@@ -20,8 +20,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--refresh", action="store_true", help="measure the limits again")
     parser.add_argument("--no-limits", action="store_true", help="do not measure anything")
     commands = parser.add_subparsers(dest="command", metavar="warm")
-    warm = commands.add_parser("warm", help="compile what the main calls of packages need")
-    warm.add_argument("packages", nargs="*", metavar="PACKAGE", help="all if left out")
+    warm = commands.add_parser("warm", help="compile the code of the main calls of packages")
+    warm.add_argument("packages", nargs="*", metavar="PACKAGE", help="default: all packages")
     warm.add_argument("--device", default="auto", help="auto (a GPU if usable), cpu, cuda:1")
     options = parser.parse_args(argv)
     action = _warm if options.command == "warm" else _report
@@ -29,7 +29,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _warm(options: argparse.Namespace) -> int:
-    """Compile ahead and print what took how long."""
+    """Compile ahead, and print how long each call took."""
     from hetero.compile_cache.folder import root
     from hetero.compile_cache.warm_up import packages, warm
     from hetero.devices import resolve
@@ -45,7 +45,7 @@ def _warm(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    """Print what is known of the machine."""
+    """Print devices, limits and versions of this machine, or a JSON object of them."""
     from hetero import available
     from hetero.cuda import driver
     from hetero.measurement.environment import facts
@@ -73,7 +73,7 @@ def _print_tables(report: dict, measured: list, problem: tuple[str, str] | None)
     from rich.table import Table
 
     console = Console()
-    table = Table("device", "what it is", title="Devices", title_justify="left")
+    table = Table("device", "description", title="Devices", title_justify="left")
     table.add_row("cpu", f"{report['cpu']}, {report['cores']} cores, {report['threads']} threads")
     for index, gpu in enumerate(report["gpus"]):
         details = ", ".join(f"{k} {v}" for k, v in gpu.items() if k != "name" and v is not None)

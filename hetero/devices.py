@@ -179,7 +179,7 @@ def resolve(
     DeviceUnavailableError
         For an explicit device, also from `use_device` or HETERO_DEVICE, that cannot be used.
     ValueError
-        For arrays on two devices, or arrays on a GPU with another device asked for.
+        If the arrays are on two devices, or on a GPU that is not the requested device.
     """
     holders = {d for a in arrays if (d := device_of(a)) is not None}
     if len(holders) > 1:
@@ -189,7 +189,7 @@ def resolve(
         holder = holders.pop()
         if requested not in (None, holder) and not _unnumbered(spec, holder):
             raise ValueError(
-                f"device={str(requested)!r} was asked for, but the array lives on {holder}; "
+                f"device={str(requested)!r} was requested, but the array lives on {holder}; "
                 "move the array there first"
             )
         return holder.require()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class DeviceUnavailableError(RuntimeError):
-    """A device was asked for by name and cannot be used; the message names cause and remedy."""
+    """A device was requested by name and cannot be used; the message names cause and remedy."""
 
     def __init__(self, device: str, cause: str, remedy: str):
         super().__init__(f"device {device!r} is not available: {cause}. Remedy: {remedy}.")
@@ -17,7 +17,7 @@ class DeviceUnavailableError(RuntimeError):
 class DeviceMemoryError(MemoryError):
     """A GPU has too little free memory; the message says what was needed and what there is.
 
-    The device can still be used: memory that was allocated before is kept or has been given back.
+    The device can still be used: memory that was allocated before is still held or has been freed.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class DeviceMemoryError(MemoryError):
         need = "more memory than there is" if needed is None else f"{format_bytes(needed)} more"
         super().__init__(
             f"{device} needs {need}, has {format_bytes(free)} free of {format_bytes(total)}. "
-            "Remedy: pass less data at a time, take float32, free other arrays on the GPU, "
+            "Remedy: pass less data at a time, use float32, free other arrays on the GPU, "
             "or compute with device='cpu'"
         )
         self.device, self.needed, self.free, self.total = device, needed, free, total

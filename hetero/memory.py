@@ -1,4 +1,4 @@
-"""Memory: what is free on a device, and the error for work that needs more than that."""
+"""Free memory of a device, and the error for work that needs more than is free."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def free_bytes(device: Device, needed: float = math.inf) -> int:
 
 
 def _available_bytes() -> int:
-    """Return what the system says is available."""
+    """Return the bytes that the system reports as available."""
     try:
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         return int(lines["MemAvailable"].split()[0]) * 1024
@@ -89,24 +89,24 @@ def _available_bytes() -> int:
 
 
 def _bytes_to_group_limit() -> int:
-    """Return what a container's limit leaves, files that can be dropped from memory included."""
+    """Return the bytes that a container's limit leaves, with files that can leave memory."""
     for folder, limit, used in (
         ("/sys/fs/cgroup", "memory.max", "memory.current"),
         ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
     ):
         try:
-            most = int((Path(folder) / limit).read_text())  # "max" without a limit
-            now = int((Path(folder) / used).read_text())
+            allowed = int((Path(folder) / limit).read_text())  # "max", an error, without a limit
+            current = int((Path(folder) / used).read_text())
             statistics = (Path(folder) / "memory.stat").read_text().split()
             files = dict(zip(statistics[::2], map(int, statistics[1::2]), strict=True))
-            return most - now + files.get("inactive_file", 0)
+            return allowed - current + files.get("inactive_file", 0)
         except (OSError, ValueError):
             continue
     return _UNKNOWN
 
 
 def _bytes_to_process_limit() -> int:
-    """Return what `ulimit -v` leaves."""
+    """Return the bytes that `ulimit -v` leaves."""
     try:
         import resource
 

@@ -55,7 +55,7 @@ class _MovedModuleLoader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
         warnings.warn(
-            f"the module {name} is now {self._new_name}; the old name goes with the next release",
+            f"the module {name} is now {self._new_name}; the next release removes the old name",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -77,8 +77,8 @@ def renamed_arguments(**new_names: str) -> Callable[[Callable[P, R]], Callable[P
                 if new in kwargs:
                     raise TypeError(f"{function.__name__}() got both {old} and {new}; pass {new}")
                 warnings.warn(
-                    f"the argument {old} of {function.__name__}() is now {new}; the old name goes "
-                    "with the next release",
+                    f"the argument {old} of {function.__name__}() is now {new}; the next "
+                    "release removes the old name",
                     DeprecationWarning,
                     stacklevel=2,
                 )

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def progress(items: Iterable[T], description: str = "", *, enabled: bool = True) -> Iterator[T]:
-    """Iterate over `items` and show how far it is; silent where the output is no terminal."""
+    """Iterate over `items` and show the progress; be silent if the output is not a terminal."""
     if not enabled:
         yield from items
         return

@@ -27,7 +27,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the chosen studies and return the exit code."""
-    # Long enough to hide what a call on a GPU prepares behind the calls before it.
+    # Samples are so long that the preparation of a call on a GPU is hidden behind earlier calls.
     return run_chosen(options, STUDIES, sample=2e-3 if options.quick else 2e-2)
 
 

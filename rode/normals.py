@@ -108,7 +108,7 @@ def normal(
     )
     path = validation.check_integer("path", path, 0, 2**32 - 1)
     if method == "box-muller-fast" and dtype != np.float32:
-        raise ValueError("method='box-muller-fast' is for dtype=float32; take 'box-muller'")
+        raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
     edges = _edges(method, strips, table, dtype)
     key = philox.key(rng)
     device = resolve(device, out, work=math.prod(shape), break_even=BREAK_EVEN)
@@ -162,7 +162,7 @@ def _edges(method: str, strips: int, table: str, dtype: np.dtype) -> np.ndarray 
     edges = ziggurat(strips).x
     if table == "shared" and not fits_in_shared_memory(strips, dtype):
         raise ValueError(
-            f"strips={strips} in {dtype} do not fit into shared memory; take table='local'"
+            f"strips={strips} in {dtype} do not fit into shared memory; use table='local'"
         )
     return edges
 

@@ -72,13 +72,13 @@ def solve_in_parts(
         Before anything runs, as `rode.solve`.
     """
     if "device" in settings:
-        raise TypeError("solve_in_parts has devices=, a sequence, in place of device=")
+        raise TypeError("solve_in_parts takes devices=, a sequence, instead of device=")
     plan = _checked(problem, method, paths, settings)
     paths = plan.paths
     reductions = reductions_of(reduction)
     if any(isinstance(one, Quantiles) for one in reductions):
         raise ValueError(
-            "reduction=Quantiles(..) cannot be joined from parts; take 'paths', or rode.solve"
+            "reduction=Quantiles(..) cannot be joined from parts; use 'paths', or rode.solve"
         )
     machines = _devices(devices)
     parts = validation.check_integer("parts", len(machines) if parts is None else parts, 1, paths)
@@ -170,7 +170,7 @@ def _checked(problem: Problem, method: str, paths: int, settings: dict[str, Any]
     """Check the arguments as `rode.solve` does."""
     for name in ("t_span", "h"):
         if name not in settings:
-            raise TypeError(f"solve_in_parts needs {name}=, as rode.solve")
+            raise TypeError(f"solve_in_parts needs {name}=, as rode.solve does")
     names = ("t_span", "h", "delta", "sampling", "dtype", "normals")
     planned = {name: settings[name] for name in names if name in settings}
     return Plan.checked(problem, method, paths=paths, **planned)

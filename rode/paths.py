@@ -89,7 +89,7 @@ def ornstein_uhlenbeck(
     if size is None:
         template = out if out is not None else noise
         if template is None:
-            raise ValueError("size must be given where neither out nor noise is")
+            raise ValueError("size must be given if neither out nor noise is given")
         size = tuple(template.shape)
     shape = validation.check_shape("size", size)
     if len(shape) not in (1, 2) or 0 in shape:
@@ -98,9 +98,9 @@ def ornstein_uhlenbeck(
         method = "bridge" if noise is None and len(shape) == 1 else "scan"
     validation.check_choice("method", method, METHODS)
     if method == "sweeps" and noise is None:
-        raise ValueError("method='sweeps' needs noise, say rode.normal(size)")
+        raise ValueError("method='sweeps' needs noise, for example noise=rode.normal(size)")
     if method == "bridge" and noise is not None:
-        raise ValueError("method='bridge' draws its noise; take method='scan' for given noise")
+        raise ValueError("method='bridge' draws its noise: use method='scan' with noise=")
     if noise is not None and tuple(noise.shape) != shape:
         raise ValueError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
     last = 2**32 - math.prod(shape[:-1])

@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 from hetero import validation
 from hetero.arrays import as_real
 from hetero.notebook import html_table
-from rode._solver.problem_checks import called, outputs_of, start_of, table_of, tried
+from rode._solver.problem_checks import (
+    call_python,
+    call_uncompiled,
+    outputs_of,
+    start_of,
+    table_of,
+)
 from rode.process import Process, process_of
 
 SETS = 1 << 14
@@ -105,7 +111,7 @@ class Problem:
     def matrix(self, column: int = 0) -> np.ndarray:
         """Return A of x' = A x + B O, from the images of the unit vectors."""
         p = tuple(map(float, self.parameters[:, column]))
-        return np.array([tried(self, "H", x=e, p=p) for e in self._units()]).T
+        return np.array([call_uncompiled(self, "H", x=e, p=p) for e in self._units()]).T
 
     def matrices(self) -> np.ndarray:
         """Return A of every set, [set, row, column]; of `SETS` chosen ones if H takes no arrays."""
@@ -115,7 +121,7 @@ class Problem:
         stack = np.empty((self.sets, self.dimension, self.dimension))
         with contextlib.suppress(Exception):  # branches, functions of `math` or compiled ones
             for k, unit in enumerate(self._units()):
-                for i, row in enumerate(called(self.H, unit, tuple(self.parameters))):
+                for i, row in enumerate(call_python(self.H, unit, tuple(self.parameters))):
                     stack[:, i, k] = row
             if np.allclose(stack[-1], last, rtol=1e-12, atol=0.0):
                 return stack

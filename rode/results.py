@@ -1,4 +1,4 @@
-"""Results of `solve`, and the reductions that it can be asked for."""
+"""Results of `solve`, and the reductions of paths that it offers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code in the README and in docs/ runs, top to bottom, and gives what the text says."""
+"""The code in the README and in docs/ runs, top to bottom, with the results that they state."""
 
 import json
 import re
@@ -73,5 +73,5 @@ RECORDS = sorted((ROOT / "benchmarks/records").rglob("*.json"))
 @pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem)
 def test_records_name_the_machine(record):
     data = json.loads(record.read_text())
-    # The certificates of the campaign beside it name their devices.
+    # The record of the campaign has no facts, because its certificates name their devices.
     assert "campaign" in data or data["facts"]

@@ -1,4 +1,4 @@
-"""Every example runs, and the tour's page holds what it promises."""
+"""Every example runs, and the tour's page has its figures and no failed check."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ pytestmark = [
 
 
 def environment(tmp_path) -> dict[str, str]:
-    """Return an environment with a cache of its own, but for compiled code, which all share."""
+    """Return an environment with its own cache, except for compiled code, which all tests share."""
     return os.environ | {
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "HETERO_CACHE_DIR": str(root()),

@@ -1,4 +1,4 @@
-"""The rules of the layout: who imports whom, and what importing costs."""
+"""The rules of the layout: which modules import which, and what `import` loads."""
 
 import ast
 import graphlib
@@ -70,7 +70,7 @@ def test_dir_shows_every_public_name(package):
 
 @pytest.mark.parametrize("package", ["hetero", *DOMAINS])
 def test_type_checkers_see_every_lazy_name(package):
-    """`__init__` names what it exports twice: for `__getattr__`, and for type checkers."""
+    """Every `__init__` lists its exports twice: for `__getattr__`, and for type checkers."""
     tree = ast.parse((ROOT / package / "__init__.py").read_text())
     module = importlib.import_module(package)
     names = {
@@ -91,7 +91,7 @@ MODULES = {module_name(p): p for package in ("hetero", *DOMAINS) for p in source
 
 
 def imports_of(path: Path) -> list[tuple[str, str | None]]:
-    """Modules and names that a file imports anywhere, also within functions; not for types only."""
+    """Return modules and names that a file imports, also within functions; not those for types."""
     pairs: list[tuple[str, str | None]] = []
 
     def visit(node: ast.AST) -> None:
@@ -109,7 +109,7 @@ def imports_of(path: Path) -> list[tuple[str, str | None]]:
 
 
 def targets_of(name: str) -> set[str]:
-    """Modules of this project that a module imports."""
+    """Return the modules of this project that a module imports."""
     targets = set()
     for module, member in imports_of(MODULES[name]):
         for candidate in (f"{module}.{member}", module):

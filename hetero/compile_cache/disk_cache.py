@@ -160,7 +160,7 @@ def write(path: Path, data: bytes) -> None:
 @functools.cache
 def _warn_that_nothing_is_kept(reason: str) -> None:
     warnings.warn(
-        f"compiled code cannot be kept ({reason}), so every process compiles anew. Set "
+        f"compiled code cannot be kept ({reason}), so every process compiles again. Set "
         "HETERO_CACHE_DIR to a folder that can be written to, or HETERO_CACHE=0",
         stacklevel=2,
     )

@@ -28,7 +28,7 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-f]+|\b0x[0-9a-f]{6,}")
 
 
 class UnknownValueError(TypeError):
-    """A value that compiled code may depend on in an unknown way: such code is not kept."""
+    """Compiled code may depend on a value in an unknown way, and so it is not kept."""
 
 
 def fingerprint(*values: Any) -> str:
@@ -74,7 +74,7 @@ class _Writer:
             self._add_object(value)
 
     def _add_object(self, value: Any) -> None:
-        """Add a value that is no plain Python or NumPy data."""
+        """Add a value that is not plain Python or NumPy data."""
         kind = type(value)
         if hasattr(value, "py_func"):  # compiled by Numba
             options = {k: v for k, v in value.targetoptions.items() if k != "cache"}

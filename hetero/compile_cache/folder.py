@@ -89,7 +89,7 @@ def package_of(module: str) -> str:
 def folder_of(package: str) -> Path:
     """Return the folder for the compiled code of a package; it may not exist yet."""
     path = root() / f"{package}-{_state(package)}"
-    with contextlib.suppress(OSError):  # it may not exist, or be somebody else's
+    with contextlib.suppress(OSError):  # it may not exist, or be another user's
         os.utime(path)  # it was used now
     return path
 

@@ -23,7 +23,7 @@ def set_threads(count: int) -> None:
     if not isinstance(count, Integral) or not 1 <= count <= limit:
         raise ValueError(
             f"threads must be an integer in 1..{limit}, got {count!r}; "
-            "set NUMBA_NUM_THREADS before the start for more"
+            "for more, set NUMBA_NUM_THREADS before Python starts"
         )
     numba.set_num_threads(int(count))
 

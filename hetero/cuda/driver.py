@@ -29,7 +29,7 @@ __all__ = [
 
 SIMULATOR = bool(config.ENABLE_CUDASIM)
 
-# Small inputs give small grids, and that is no fault: Numba's warning would meet every user.
+# Small inputs give small grids, which is no fault, and every user would see Numba's warning.
 if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
@@ -158,7 +158,7 @@ def high_priority_stream() -> Any:
     _, _, greatest = driver.cuCtxGetStreamPriorityRange()
     error, handle = driver.cuStreamCreateWithPriority(0, greatest)
     if error != driver.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(f"no stream could be made: {error.name}")
+        raise RuntimeError(f"no stream could be created: {error.name}")
     stream = cuda.external_stream(int(handle))
     weakref.finalize(stream, driver.cuStreamDestroy, handle).atexit = False
     return stream

@@ -24,13 +24,13 @@ def _call_assembly(builder, text, kind, letters, values):
 
 
 def _negate(builder, x):
-    """-x; NVVM does not know `fneg`."""
+    """Return -x without `fneg`, which NVVM does not know."""
     return builder.fsub(x.type(-0.0), x)
 
 
 @intrinsic
 def float_in_1_2(typing, high, low, like):
-    """A float in [1, 2) of the type of `like` from the upper bits of the words (high, low).
+    """Return a float in [1, 2) of the type of `like` from the upper bits of (high, low).
 
     float32 takes 23 bits of `high`; float64 takes 52 bits of both.
     """
@@ -49,7 +49,7 @@ def float_in_1_2(typing, high, low, like):
 
 @intrinsic
 def flip_sign(typing, x, word):
-    """-x where the lowest bit of `word` is set, else x."""
+    """Return -x if the lowest bit of `word` is set, else x."""
 
     def emit(context, builder, signature, values):
         real, integer = float_and_word_types(context, x)
@@ -62,7 +62,7 @@ def flip_sign(typing, x, word):
 
 @intrinsic
 def select_by_bit(typing, word, x, y):
-    """x where bit 1 of `word` is set, else y; an instruction, never a branch."""
+    """Return x if bit 1 of `word` is set, else y, by an instruction and never by a branch."""
 
     def emit(context, builder, signature, values):
         bit = builder.and_(values[0], ir.IntType(32)(2))
@@ -73,7 +73,7 @@ def select_by_bit(typing, word, x, y):
 
 @intrinsic
 def select(typing, condition, x, y):
-    """x if the condition holds, else y; an instruction, never a branch."""
+    """Return x if the condition holds, else y, by an instruction and never by a branch."""
 
     def emit(context, builder, signature, values):
         return builder.select(*values)
@@ -83,7 +83,7 @@ def select(typing, condition, x, y):
 
 @intrinsic
 def to_float32(typing, word):
-    """A uint32 or int32, rounded."""
+    """Return a uint32 or int32 rounded to float32."""
 
     def emit(context, builder, signature, values):
         convert = builder.sitofp if word.signed else builder.uitofp
@@ -94,13 +94,13 @@ def to_float32(typing, word):
 
 @intrinsic
 def as_int32(typing, word):
-    """A uint32 as the int32 with its bits."""
+    """Return the int32 with the bits of a uint32."""
     return types.int32(types.uint32), lambda context, builder, signature, values: values[0]
 
 
 @intrinsic
 def split_for_log(typing, x):
-    """(f, e) with x = 2^k (1 + f) for normal x > 0.
+    """Return (f, e) with x = 2^k (1 + f) for normal x > 0.
 
     float32: f in [-1/3, 1/3], and e is k 2^23; float64: 1 + f in [sqrt(1/2), sqrt(2)], and e is k.
     """
@@ -125,7 +125,7 @@ def split_for_log(typing, x):
 
 @intrinsic
 def approx_sqrt(typing, x):
-    """The square root of x > 0 to an ulp; NaN or 0 for x = 0."""
+    """Return the square root of x > 0 to an ulp; NaN or 0 for x = 0."""
 
     def emit(context, builder, signature, values):
         real, _ = float_and_word_types(context, x)
@@ -135,7 +135,7 @@ def approx_sqrt(typing, x):
             return builder.call(function, values)
         if x == types.float32:
             return _call_assembly(builder, "sqrt.approx.ftz.f32 $0, $1;", real, "=f,f", values)
-        # From 20 digits of 1/sqrt(x) by a series to the third order.
+        # A series to the third order improves 20 bits of 1/sqrt(x).
         (v,) = values
         y = _call_assembly(builder, "rsqrt.approx.ftz.f64 $0, $1;", real, "=d,d", values)
         g = builder.fmul(v, y)
@@ -148,7 +148,7 @@ def approx_sqrt(typing, x):
 
 @intrinsic
 def approx_log2(typing, x):
-    """The logarithm to base 2 of a float32 x > 0, with an absolute error near 2^-22."""
+    """Return the logarithm to base 2 of a float32 x > 0, with an absolute error near 2^-22."""
 
     def emit(context, builder, signature, values):
         real, word = ir.FloatType(), ir.IntType(32)
@@ -168,7 +168,7 @@ def approx_log2(typing, x):
 
 @intrinsic
 def bits_of(typing, x):
-    """The bits of a float as an unsigned integer of its width."""
+    """Return the bits of a float as an unsigned integer of its width."""
     integer = types.uint32 if x == types.float32 else types.uint64
 
     def emit(context, builder, signature, values):
@@ -179,7 +179,7 @@ def bits_of(typing, x):
 
 @intrinsic
 def float_of(typing, bits):
-    """The float with these bits, of the width of `bits`."""
+    """Return the float with these bits, of the width of `bits`."""
     real = types.float32 if bits == types.uint32 else types.float64
 
     def emit(context, builder, signature, values):

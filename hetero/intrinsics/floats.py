@@ -16,7 +16,7 @@ _DIGITS = {types.float32: 23, types.float64: 52}  # of the significand that are 
 
 
 def float_and_word_types(context, x) -> tuple[ir.Type, ir.IntType]:
-    """LLVM's types of a float and of the integer of its width."""
+    """Return LLVM's types of a float and of the integer of its width."""
     return context.get_value_type(x), ir.IntType(x.bitwidth)
 
 
@@ -26,7 +26,7 @@ def is_for_gpu(context) -> bool:
 
 
 def constant(single: float, double: float | None = None):
-    """A function of x that gives a number, or one of two, of the type of x."""
+    """Make a function of x that returns a number, or one of two, of the type of x."""
     double = single if double is None else double
 
     @intrinsic
@@ -41,7 +41,7 @@ def constant(single: float, double: float | None = None):
 
 
 def polynomial(single: tuple, double: tuple):
-    """Horner's scheme in x, unrolled, by multiply-adds; the highest power's coefficient first."""
+    """Make Horner's scheme in x, unrolled, by multiply-adds; the highest power comes first."""
 
     @intrinsic
     def value(typing, x):
@@ -63,8 +63,11 @@ def polynomial(single: tuple, double: tuple):
 
 
 def _constant_memory(builder, numbers: tuple) -> list:
-    """float64 for the GPU. A literal is part of an instruction if the lower half of its bits is 0;
-    else it takes two, a number from constant memory one."""
+    """Return float64 coefficients for the GPU, as literals or as loads from constant memory.
+
+    A literal is part of an instruction if the lower half of its bits is 0. Any other literal takes
+    two instructions, while a load from constant memory takes one.
+    """
     kind, i32 = ir.ArrayType(ir.DoubleType(), len(numbers)), ir.IntType(32)
     name = f"coefficients_{zlib.crc32(struct.pack(f'{len(numbers)}d', *numbers)):08x}"
     table = builder.module.globals.get(name)
@@ -72,7 +75,7 @@ def _constant_memory(builder, numbers: tuple) -> list:
         table = ir.GlobalVariable(builder.module, kind, name, addrspace=4)
         table.initializer = kind([float(c) for c in numbers])
         table.global_constant = True
-        table.linkage = "weak"  # the compiler would make literals of private ones again
+        table.linkage = "weak"  # the compiler would turn private numbers into literals again
         table.align = 8
     return [
         ir.DoubleType()(c)
@@ -84,7 +87,7 @@ def _constant_memory(builder, numbers: tuple) -> list:
 
 @intrinsic
 def fma(typing, x, y, z):
-    """x y + z, rounded once."""
+    """Return x y + z, rounded once."""
 
     def emit(context, builder, signature, values):
         return builder.fma(*values)
@@ -94,7 +97,7 @@ def fma(typing, x, y, z):
 
 @intrinsic
 def approx_reciprocal(typing, x):
-    """1/x to 1 ulp (float32), or to 19 bits and with at most 24 digits (float64); 0 for huge x."""
+    """Return 1/x to 1 ulp (float32), or to 19 bits with at most 24 set (float64); 0 for huge x."""
 
     def emit(context, builder, signature, values):
         real, _ = float_and_word_types(context, x)
@@ -113,7 +116,7 @@ def approx_reciprocal(typing, x):
 
 @intrinsic
 def scale_by_power_of_two(typing, x, n):
-    """x 2^k by addition to the exponent; the last digits of n = 1.5 * 2^52 + k (2^23) are k."""
+    """Return x 2^k by addition to the exponent; the last bits of n = 1.5 2^52 + k (2^23) are k."""
 
     def emit(context, builder, signature, values):
         real, word = float_and_word_types(context, x)
@@ -126,7 +129,7 @@ def scale_by_power_of_two(typing, x, n):
 
 @intrinsic
 def split_exponent(typing, x):
-    """(m, k) with x = 2^k m and m in [sqrt(1/2), sqrt(2)], for normal x > 0; else some numbers."""
+    """Return (m, k), x = 2^k m with m in [sqrt(1/2), sqrt(2)], for normal x > 0; else anything."""
     single = x == types.float32
     root, one = (0x3F3504F3, 0x3F800000) if single else (0x3FE6A09E << 32, 0x3FF << 52)
 
@@ -147,7 +150,7 @@ def split_exponent(typing, x):
 
 @intrinsic
 def signed_bits_of(typing, x):
-    """The bits of a float64 as an int64, for arithmetic with its exponent."""
+    """Return the bits of a float64 as an int64, for arithmetic with its exponent."""
 
     def emit(context, builder, signature, values):
         return builder.bitcast(values[0], ir.IntType(64))
@@ -157,7 +160,7 @@ def signed_bits_of(typing, x):
 
 @intrinsic
 def float_of_signed(typing, i):
-    """The float64 whose bits are the int64 `i`."""
+    """Return the float64 whose bits are the int64 `i`."""
 
     def emit(context, builder, signature, values):
         return builder.bitcast(values[0], ir.DoubleType())

@@ -15,7 +15,7 @@ def _pack(context, builder, kind, parts):
 
 @intrinsic
 def axpy(typing, a, x, y):
-    """a x + y, each component rounded once."""
+    """Return a x + y, each component rounded once."""
     if not isinstance(x, types.UniTuple) or x.count != y.count:
         return None
 
@@ -29,7 +29,7 @@ def axpy(typing, a, x, y):
 
 @intrinsic
 def scale(typing, a, x):
-    """a x."""
+    """Return a x."""
 
     def emit(context, builder, signature, values):
         parts = [builder.fmul(values[0], p) for p in _parts(builder, values[1], x.count)]
@@ -40,7 +40,7 @@ def scale(typing, a, x):
 
 @intrinsic
 def add(typing, x, y):
-    """x + y."""
+    """Return x + y."""
 
     def emit(context, builder, signature, values):
         xs, ys = (_parts(builder, v, x.count) for v in values)
@@ -52,7 +52,7 @@ def add(typing, x, y):
 
 @intrinsic
 def multiply_rows(typing, rows, x):
-    """The matrix of which `rows` is a tuple of tuples, times x."""
+    """Return the product of x and the matrix whose rows are the tuples in `rows`."""
     result = types.UniTuple(x.dtype, rows.count)
 
     def emit(context, builder, signature, values):
@@ -72,7 +72,7 @@ def multiply_rows(typing, rows, x):
 
 @intrinsic
 def add_to_iterated_sums(typing, sums, o):
-    """The iterated sums after one more value: F_d + F_(d-1), and F_0 + o."""
+    """Return the iterated sums after one more value: F_d + F_(d-1), and F_0 + o."""
 
     def emit(context, builder, signature, values):
         old = _parts(builder, values[0], sums.count)
@@ -84,7 +84,7 @@ def add_to_iterated_sums(typing, sums, o):
 
 @intrinsic
 def zeros(typing, like):
-    """A tuple of zeros of the type of `like`."""
+    """Return a tuple of zeros of the type of `like`."""
 
     def emit(context, builder, signature, values):
         zero = context.get_constant(like.dtype, 0.0)
@@ -95,7 +95,7 @@ def zeros(typing, like):
 
 @intrinsic
 def cast(typing, x, like):
-    """The numbers of the tuple x in the type of the number `like`."""
+    """Return the numbers of the tuple x in the type of the number `like`."""
     kinds = list(x)
     result = types.UniTuple(like, len(kinds))
 
@@ -111,7 +111,7 @@ def cast(typing, x, like):
 
 @intrinsic
 def replace_component(typing, x, i, value):
-    """x with component i set to `value`."""
+    """Return x with component i set to `value`."""
 
     def emit(context, builder, signature, values):
         parts = []
@@ -125,9 +125,9 @@ def replace_component(typing, x, i, value):
 
 @intrinsic
 def walk_from_zero(typing, noise, mu):
-    """O after each number of the tuple `noise`, from O = 0: mu o + noise, each rounded once.
+    """Return O after each number of `noise`, from O = 0: mu o + noise, each rounded once.
 
-    Of few steps the digits of the drift do not matter; of many they do, see `advance`.
+    The digits of the drift do not matter for few steps; for many they do, see `advance`.
     """
 
     def emit(context, builder, signature, values):

@@ -1,4 +1,4 @@
-"""Facts about the machine and the software: they go into every record of a measurement."""
+"""Facts about the machine and the software, which are part of every record of a measurement."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def versions() -> dict[str, str]:
             continue
     import numpy
 
-    names_and_versions["numpy"] = numpy.__version__  # the one imported, should two be installed
+    names_and_versions["numpy"] = numpy.__version__  # the imported one, if two are installed
     return names_and_versions
 
 
@@ -63,7 +63,7 @@ def _nvidia_driver() -> str | None:
 
 
 def commit() -> str | None:
-    """The git commit of the source tree that runs, with '+' when it was edited since."""
+    """Return the git commit of the running source tree, with '+' if it has been edited since."""
     folder = Path(__file__).resolve().parent
     try:
         run = functools.partial(
@@ -76,7 +76,7 @@ def commit() -> str | None:
 
 
 def facts() -> dict:
-    """Everything that a record of a measurement needs to be read years later."""
+    """Return all facts that a reader needs to interpret a record years later."""
     from hetero.cpu.threads import threads
     from hetero.devices import available, cpu_model
 

@@ -1,4 +1,4 @@
-"""The machine's own limits, measured once: what a benchmark's figure is a percentage of."""
+"""Measured limits of the machine, with which benchmarks compare their figures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Limits:
     launch: float
 
     def rows(self) -> list[tuple[str, str]]:
-        """(what, figure with unit) for a table."""
+        """Return pairs (name, figure with unit) for a table."""
         return [
             ("copy bandwidth", f"{self.copy / 1e9:,.0f} GB/s"),
             ("copy by a Numba kernel", f"{self.copy_kernel / 1e9:,.0f} GB/s"),

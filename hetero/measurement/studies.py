@@ -1,5 +1,7 @@
-"""Studies, the papers' experiments on this machine: tables to the terminal, numbers and pictures to
-a folder. `python -m <package> study` runs them."""
+"""Studies: experiments of the literature, repeated on this machine by `python -m <package> study`.
+
+Tables are printed; numbers and pictures are written to a folder.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,14 @@ from hetero.measurement.environment import facts
 
 @dataclass
 class Study:
-    """Settings that every study gets, and what it says.
+    """Settings of a study, and the tables that it has printed.
 
     Attributes
     ----------
     out : folder for JSON files and pictures
     device : hetero.Device
-    quick : tiny sizes
-    sample : seconds that `rate` measures at least, five times
+    quick : whether sizes are tiny, for the tests
+    sample : least number of seconds of each of the five samples of `rate`
     """
 
     out: Path
@@ -69,7 +71,7 @@ class Study:
         return Figure(figsize=size, layout="constrained")
 
     def save(self, figure: Any, name: str) -> Path:
-        """Write a picture; `name` with its suffix."""
+        """Write a picture to the file `name`, whose suffix chooses the format; return its path."""
         self.out.mkdir(parents=True, exist_ok=True)
         figure.savefig(self.out / name, dpi=110)
         return self.out / name
@@ -96,10 +98,10 @@ def add_arguments(parser: argparse.ArgumentParser, modules: dict[str, str]) -> N
 
     def check_name(name: str) -> str:
         if name not in modules:
-            raise argparse.ArgumentTypeError(f"must be of {', '.join(modules)}, got {name!r}")
+            raise argparse.ArgumentTypeError(f"must be one of {', '.join(modules)}, got {name!r}")
         return name
 
-    help = f"of {', '.join(modules)}; all if left out"
+    help = f"studies to run, of {', '.join(modules)} (default: all)"
     parser.add_argument("what", nargs="*", default=[], metavar="WHAT", type=check_name, help=help)
     add_options(parser)
 
@@ -108,7 +110,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add --device, --out and --quick to a command that runs studies."""
     parser.add_argument("--device", default="auto", help="auto (a GPU if usable), cpu, cuda:1")
     parser.add_argument("--out", type=Path, default=Path("out/study"), help="folder for results")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
+    parser.add_argument("--quick", action="store_true", help="use tiny sizes, for the tests")
 
 
 def run_chosen(
@@ -117,7 +119,7 @@ def run_chosen(
     make: Callable[..., Study] = Study,
     **settings: Any,
 ) -> int:
-    """Run what a command line asks for, and print the paths of what was written."""
+    """Run the studies that a command line names, and print the paths of their files."""
     study = make(
         options.out, resolve(options.device, work=1, break_even=0), options.quick, **settings
     )

@@ -20,7 +20,7 @@ _word, _wide = ir.IntType(32), ir.IntType(64)
 
 
 def _halves(context, builder, values):
-    """The upper and the lower word of a product of two uint32."""
+    """Return the upper and the lower word of a product of two uint32."""
     if "cuda" in type(context).__module__:
         kind = ir.FunctionType(ir.LiteralStructType([_word, _word]), [_word, _word])
         text = "{ .reg .b64 p; mul.wide.u32 p, $2, $3; mov.b64 {$1, $0}, p; }"
@@ -32,9 +32,9 @@ def _halves(context, builder, values):
 
 @intrinsic
 def _product(typing, a, b):
-    """The upper and the lower word of a b, for uint32.
+    """Return the upper and the lower word of a b, for uint32.
 
-    On a GPU one instruction gives both; from a 64-bit product the compiler makes two of it.
+    On a GPU one instruction gives both; for a 64-bit product the compiler would take two.
     """
 
     def emit(context, builder, signature, values):
@@ -45,7 +45,7 @@ def _product(typing, a, b):
 
 @intrinsic
 def _ten_rounds(typing, c0, c1, c2, c3, k0, k1):
-    """`philox` with ten rounds and no loop, so that a CPU's loops over blocks vectorise."""
+    """Compute `philox` with ten rounds and no loop, so that a CPU's loops over blocks vectorise."""
 
     def emit(context, builder, signature, values):
         on_gpu = "cuda" in type(context).__module__
@@ -78,7 +78,7 @@ def _ten_rounds(typing, c0, c1, c2, c3, k0, k1):
 
 @scalar
 def philox(c0, c1, c2, c3, k0, k1, rounds):
-    """Four random uint32 words of the counter (c0..c3) under the key (k0, k1), all uint32."""
+    """Return four random words of the counter (c0..c3) under the key (k0, k1), all uint32."""
     for _ in range(rounds):
         high0, low0 = _product(np.uint32(c0), _M0)
         high1, low1 = _product(np.uint32(c2), _M1)
@@ -91,7 +91,7 @@ def philox(c0, c1, c2, c3, k0, k1, rounds):
 
 @scalar
 def words(block, path, stream, k0, k1, rounds):
-    """Four words of block number `block` (uint64) of a path (uint32) in a stream (uint32).
+    """Return the four words of block number `block` (uint64) of a path and a stream (uint32).
 
     The block number takes two words of the counter, so no sequence runs out.
     """
@@ -100,25 +100,25 @@ def words(block, path, stream, k0, k1, rounds):
 
 @scalar(forceinline=True)
 def philox10(c0, c1, c2, c3, k0, k1):
-    """`philox` with ten rounds, for loops that the compiler should vectorise. All uint32."""
+    """Compute `philox` with ten rounds, for loops that the compiler should vectorise."""
     return _ten_rounds(c0, c1, c2, c3, k0, k1)
 
 
 @scalar(forceinline=True)
 def words10(block, path, stream, k0, k1):
-    """`words` with ten rounds, for loops that the compiler should vectorise."""
+    """Compute `words` with ten rounds, for loops that the compiler should vectorise."""
     low, high = np.uint32(block & _LOW), np.uint32(block >> _32)
     return _ten_rounds(low, high, np.uint32(path), np.uint32(stream), np.uint32(k0), np.uint32(k1))
 
 
 @scalar
 def unit_float64(low, high):
-    """Two words as a float64 in (0, 1): an odd multiple of 2^-53, symmetric about 1/2."""
+    """Return two words as a float64 in (0, 1): an odd multiple of 2^-53, symmetric about 1/2."""
     word = (np.uint64(high) << _32) | np.uint64(low)
     return np.float64((word >> np.uint64(11)) | np.uint64(1)) * 2.0**-53
 
 
 @scalar
 def unit_float32(word):
-    """A word as a float32 in (0, 1): an odd multiple of 2^-24, symmetric about 1/2."""
+    """Return a word as a float32 in (0, 1): an odd multiple of 2^-24, symmetric about 1/2."""
     return np.float32((word >> np.uint32(8)) | np.uint32(1)) * np.float32(2.0**-24)

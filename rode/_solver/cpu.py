@@ -33,7 +33,7 @@ from rode._solver.stage_formulas import (
     make_matvec,
     make_read_column,
     make_record,
-    make_sample_law,
+    make_sample_sums,
 )
 from rode._solver.stopping import results_of
 
@@ -286,13 +286,13 @@ def _make_path_step(spec):
 def _make_exact_step(spec):
     """Make `advance_group` for sums drawn from their joint distribution."""
     step_group = _make_step_group(spec)
-    sample, write_column = make_sample_law(spec), _make_write_column(spec.degree + 1)
+    sample, write_column = make_sample_sums(spec), _make_write_column(spec.degree + 1)
 
     @serial
     def advance_exact(run, n, t, tables, group, stop):
-        first, old, o, sums, law = group.first, group.old, group.o, group.sums, tables.law
+        first, old, o, sums, drawing = group.first, group.old, group.o, group.sums, tables.drawing
         for l in range(o.size):
-            state = sample(law, old[l], n, uint32(first + uint32(l)), run)
+            state = sample(drawing, old[l], n, uint32(first + uint32(l)), run)
             o[l] = state[0]
             write_column(state[1:], sums, l)
         step_group(run, t, tables.rows, group)

@@ -32,7 +32,7 @@ from rode._solver.stage_formulas import (
     make_matvec,
     make_read_parameters,
     make_record,
-    make_sample_law,
+    make_sample_sums,
     next_save,
     store_state,
 )
@@ -64,7 +64,7 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
             return
         part = part_of(run, begin, end - begin)
         kernel[grid, THREADS, stream](part, tables, arrays)
-        if end - begin < run.coarse_steps:  # the time that this one took decides on the next
+        if end - begin < run.coarse_steps:  # the time of this launch sizes the next
             cuda.synchronize()
 
 
@@ -97,7 +97,7 @@ def compiled(spec):
         thread = cuda.grid(1)
         number, lane = int64(thread // run.threads_per_path), uint32(thread % run.threads_per_path)
         writes = number < paths_o.size and lane == 0
-        number = min(number, int64(paths_o.size - 1))  # spare threads shuffle with the others
+        number = min(number, int64(paths_o.size - 1))  # threads without work take part in shuffles
         path = uint32(run.path + uint32(number))
         p = read_parameters(parameters, number, run.h)
         o, x = initialize(run, path, number, paths_o, paths_x, parameters)
@@ -177,11 +177,11 @@ def _make_path_step(spec):
 
 def _make_exact_step(spec):
     """Make `take_coarse_step` for sums drawn from their joint distribution."""
-    step, matvec, sample = spec.step, make_matvec(form_count(spec)), make_sample_law(spec)
+    step, matvec, sample = spec.step, make_matvec(form_count(spec)), make_sample_sums(spec)
 
     @kernel(device=True)
     def take_coarse_step(run, tables, n, path, lane, o, x, p):
-        state = sample(tables.law, o, n, path, run)
+        state = sample(tables.drawing, o, n, path, run)
         t = run.t + type(run.h)(run.done + n) * run.h
         return state[0], step(t, x, o, matvec(tables.rows, (o,) + state), p, run.h)
 

@@ -83,13 +83,13 @@ class RunTables(NamedTuple):
     Attributes
     ----------
     rows : (forms, D + 3), linear forms of (O_0, O_M, F_0, .., F_D) for the scheme
-    law : (D + 2, 1 + numbers), (O_M, F_0, .., F_D) of O_0 and standard normal numbers; kind "exact"
-    transfers : (5, D + 2, D + 2), T^(L 2^k) for stretches of L fine steps; several threads a path
-    parameters : (numbers, sets), one set or one a path; see `Problem.table`
+    drawing : (D + 2, 1 + numbers), makes (O_M, F_0, .., F_D) of O_0 and normals; kind "exact"
+    transfers : (5, D + 2, D + 2), T^(L 2^k) for stretches of L fine steps; several threads per path
+    parameters : (numbers, sets), one set, or one for each path; see `Problem.table`
     """
 
     rows: np.ndarray
-    law: np.ndarray
+    drawing: np.ndarray
     transfers: np.ndarray
     parameters: np.ndarray
 

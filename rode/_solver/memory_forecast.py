@@ -1,4 +1,4 @@
-"""Memory of a run, forecast from its plan and compared with what is free before it starts."""
+"""Memory of a run, forecast from its plan and compared with the free memory before it starts."""
 
 from __future__ import annotations
 
@@ -108,11 +108,11 @@ def _require(
         key=lambda n: need_of(dataclasses.replace(plan, paths=n), reductions, save_every),
     )
     if paths:
-        remedies.append(f"take at most {paths} paths at a time (first_path=)")
+        remedies.append(f"compute at most {paths} paths at a time (first_path=)")
     steps = range(1, plan.steps + 1)
     every = 1 + bisect.bisect_left(steps, -free, key=lambda n: -need_of(plan, reductions, n))
     if "paths" in reductions and every <= plan.steps:
-        remedies.append(f"take save_every={every} or more")
+        remedies.append(f"use save_every={every} or more")
     for setting, changed in {
         "reduction='moments'": (plan, ("moments",)),
         "reduction='peaks'": (plan, ("peaks",)),

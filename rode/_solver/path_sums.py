@@ -24,7 +24,7 @@ DIGITS = 80
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianLaw:
+class GaussianDistribution:
     """Distribution of the Gaussian vector mean O_0 + factor n, n standard normal, given O_0.
 
     Attributes
@@ -50,14 +50,16 @@ def transfer(process: Process, delta: float, degree: int, steps: int) -> np.ndar
 
 
 @functools.lru_cache(maxsize=256)
-def sums_law(process: Process, delta: float, degree: int, steps: int) -> GaussianLaw:
+def sums_distribution(
+    process: Process, delta: float, degree: int, steps: int
+) -> GaussianDistribution:
     """Return the distribution of (O_M, F_0, .., F_degree) after M = `steps` fine steps from O_0."""
     power, covariance = _doubled(process, delta, degree, steps)
-    return _law(power, covariance)
+    return _gaussian(power, covariance)
 
 
 @functools.lru_cache(maxsize=256)
-def integrals_law(process: Process, h: float, degree: int) -> GaussianLaw:
+def integrals_distribution(process: Process, h: float, degree: int) -> GaussianDistribution:
     """Return the distribution of (O_h, J_0, .., J_degree), the limit delta -> 0 of sums.
 
     J_d = int_0^h (h - s)^d/d! O_s ds.
@@ -77,7 +79,7 @@ def integrals_law(process: Process, h: float, degree: int) -> GaussianLaw:
             for j in range(size):
                 corner[i, j] = exponential[i, size + j]
                 power[i, j] = exponential[size + j, size + i]
-        return _law(power, power * corner)
+        return _gaussian(power, power * corner)
 
 
 def _doubled(process: Process, delta: float, degree: int, steps: int) -> tuple[Any, Any]:
@@ -104,10 +106,10 @@ def _doubled(process: Process, delta: float, degree: int, steps: int) -> tuple[A
         return power, covariance
 
 
-def _law(power: Any, covariance: Any) -> GaussianLaw:
+def _gaussian(power: Any, covariance: Any) -> GaussianDistribution:
     """Return the distribution for the first column of T^M and a covariance."""
     with _precision():
-        return GaussianLaw(_floats(power)[:, 0].copy(), _floats(_cholesky(covariance)))
+        return GaussianDistribution(_floats(power)[:, 0].copy(), _floats(_cholesky(covariance)))
 
 
 def _cholesky(a: Any) -> Any:

@@ -11,7 +11,12 @@ import numpy as np
 
 from hetero import validation
 from rode._solver import schemes as solver_schemes
-from rode._solver.path_sums import GaussianLaw, integrals_law, sums_law, transfer
+from rode._solver.path_sums import (
+    GaussianDistribution,
+    integrals_distribution,
+    sums_distribution,
+    transfer,
+)
 from rode._solver.problem_checks import try_functions
 from rode._solver.stability import largest_step
 from rode.normals import float_type
@@ -80,8 +85,8 @@ class Plan:
         fine = _fine_steps(method, h, delta, exact)
         if steps >= MOST_STEPS or (not exact and (fine or 1) >= MOST_STEPS):
             raise ValueError(
-                f"h={h:g} makes {steps:.6g} coarse steps of {fine or 1:.6g} fine ones: both must "
-                f"be below {MOST_STEPS}. Take a shorter t_span, or a larger delta (None: h^order) "
+                f"h={h:g} gives {steps:.6g} coarse steps of {fine or 1:.6g} fine steps: both must "
+                f"be below {MOST_STEPS}. Use a shorter t_span, or a larger delta (None: h^order) "
                 "or sampling='exact'"
             )
         return cls(
@@ -108,12 +113,12 @@ class Plan:
         """Degree D of the sums F_0 .. F_D; of kind "separable", 0 for Euler and 1 for averages."""
         return int(self.scheme != "euler") if self.kind == "separable" else self.K - 1
 
-    def law(self) -> GaussianLaw:
+    def sums_distribution(self) -> GaussianDistribution:
         """Return the distribution of (O_h, F_0, .., F_D) or (O_h, J_0, .., J_D) given O_0."""
         process = self.problem.process
         if self.fine is None:
-            return integrals_law(process, self.h, self.degree)
-        return sums_law(process, self.h / self.fine, self.degree, self.fine)
+            return integrals_distribution(process, self.h, self.degree)
+        return sums_distribution(process, self.h / self.fine, self.degree, self.fine)
 
     def transfers(self, threads_per_path: int) -> np.ndarray:
         """Return T^(L 2^k), k < 5, for stretches of L fine steps."""
@@ -140,7 +145,7 @@ def _scheme_of(problem: Problem, method: str) -> tuple[str, int]:
     if scheme == "rode-taylor" and not problem.linear:
         raise ValueError(
             f"method {method!r} is for linear problems x' = A x + B O: for others it leaves out "
-            f"terms without which its order is 1. {problem.name!r} is not declared linear; take "
+            f"terms without which its order is 1. {problem.name!r} is not declared linear; use "
             "'averaged-heun'"
         )
     return scheme, K
@@ -152,7 +157,7 @@ def _is_exact(problem: Problem, sampling: str) -> bool:
     if exact and problem.B is None:
         raise ValueError(
             "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
-            "G(t, O) and g(t, O) have no joint normal distribution; take sampling='path'"
+            "G(t, O) and g(t, O) have no joint normal distribution; use sampling='path'"
         )
     return exact
 

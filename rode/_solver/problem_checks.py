@@ -1,4 +1,4 @@
-"""Checks of a user's problem: parameters, and one call of each function."""
+"""Checks of a user's problem: its parameters, and one trial call of each function."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rode.problems import Problem
 
 TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
-"""Times at which functions are tried in turn, as long as the start time is unknown."""
+"""Times at which functions are call_uncompiled in turn, as long as the start time is unknown."""
 
 
 def table_of(parameters: Sequence[ArrayLike]) -> np.ndarray:
@@ -77,7 +77,7 @@ def try_functions(problem: Problem, times: Iterable[float]) -> tuple[float, ...]
     Raises
     ------
     TypeError, ValueError
-        Naming function and arguments, for a function that fails or returns something else.
+        If a function fails or returns the wrong type; the message names function and arguments.
     """
     if problem.start_process is None:
         quartile = float(f"{0.6745 * problem.process.deviation:.3g}")
@@ -104,7 +104,7 @@ def _try_at(problem: Problem, t: float, o: float) -> tuple[float, ...]:
         _numbers(problem, "B", count, p=p)
     if problem.G is not None:
         _numbers(problem, "G", count, t=t, O=o, p=p)
-        value = tried(problem, "g", t=t, O=o, p=p)
+        value = call_uncompiled(problem, "g", t=t, O=o, p=p)
         if not isinstance(value, Real):
             raise TypeError(f"g must return a number, got {value!r}")
     return _numbers(problem, "observe", None, t=t, x=x, O=o, p=p)
@@ -117,7 +117,7 @@ def first_parameters(problem: Problem) -> tuple[float, ...]:
 
 def _numbers(problem: Problem, name: str, count: int | None, **arguments: Any) -> tuple[float, ...]:
     """Call a function that must return a tuple of `count` numbers, or of at least one."""
-    value = tried(problem, name, **arguments)
+    value = call_uncompiled(problem, name, **arguments)
     right = isinstance(value, tuple) and all(isinstance(v, Real) for v in value)
     if not right or len(value) != (count or len(value) or 1):
         raise TypeError(f"{name} must return {_RESULTS[name].format(count)}, got {value!r}")
@@ -134,18 +134,18 @@ _RESULTS = {
 }
 
 
-def tried(problem: Problem, name: str, **arguments: Any) -> Any:
+def call_uncompiled(problem: Problem, name: str, **arguments: Any) -> Any:
     """Call a function of a problem without compiling it.
 
     Raises
     ------
     TypeError, ValueError
-        If the function fails: what was called, and what the function must look like. ValueError if
-        it is not defined for these arguments.
+        If the function fails; the message shows the call and the signature that the function must
+        have. ValueError if it is not defined for these arguments.
     """
     try:
         with np.errstate(all="ignore"):
-            return called(getattr(problem, name), *arguments.values())
+            return call_python(getattr(problem, name), *arguments.values())
     except Exception as error:
         undefined = isinstance(error, ArithmeticError | ValueError)
         call = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
@@ -168,7 +168,7 @@ def tried(problem: Problem, name: str, **arguments: Any) -> Any:
         ) from error
 
 
-def called(function: Callable[..., Any], *arguments: Any) -> Any:
+def call_python(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call the Python function behind a compiled one."""
     return getattr(function, "py_func", function)(*arguments)
 
@@ -180,7 +180,7 @@ def _require_linear(problem: Problem) -> None:
     matrix = problem.matrix()
     for _ in range(4):
         x = rng.standard_normal(problem.dimension)
-        result = np.array(tried(problem, "H", x=tuple(map(float, x)), p=p))
+        result = np.array(call_uncompiled(problem, "H", x=tuple(map(float, x)), p=p))
         product = matrix @ x
         size = np.abs(matrix) @ np.abs(x) + np.abs(result)
         if not np.all(np.abs(result - product) <= 1e-9 * size + math.ulp(0.0)):

@@ -111,20 +111,20 @@ class Solver:
         return host
 
     def matrices(self) -> tuple[np.ndarray, ...]:
-        """Return rows, law, transfers and parameters; see `RunTables`."""
+        """Return rows, drawing, transfers and parameters; see `RunTables`."""
         plan = self.plan
         if plan.kind == "separable":
             return np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 1)), plan.problem.table
         rows = solver_schemes.forms(plan.scheme, plan.K, plan.h, plan.fine)
-        law = np.zeros((1, 1))
+        drawing = np.zeros((1, 1))
         if plan.kind == "exact":
             from rode._solver.stage_formulas import block_of, exact_blocks
 
-            law_of_step, size = plan.law(), plan.degree + 2
-            law = np.zeros((size, 1 + exact_blocks(self.spec) * block_of(self.spec).size))
-            law[:, 0], law[:, 1 : 1 + size] = law_of_step.mean, law_of_step.factor
+            distribution, size = plan.sums_distribution(), plan.degree + 2
+            drawing = np.zeros((size, 1 + exact_blocks(self.spec) * block_of(self.spec).size))
+            drawing[:, 0], drawing[:, 1 : 1 + size] = distribution.mean, distribution.factor
         transfers = plan.transfers(self.settings.threads_per_path)
-        return rows, law, transfers, plan.problem.table
+        return rows, drawing, transfers, plan.problem.table
 
     # ---- the run ----
 

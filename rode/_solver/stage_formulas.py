@@ -56,8 +56,8 @@ def make_matvec(count):
     return matvec
 
 
-def make_sample_law(spec):
-    """Make `sample(law, o, n, path, run)`, which draws (O_M, F_0, .., F_D) given O_0 = o."""
+def make_sample_sums(spec):
+    """Make `sample(drawing, o, n, path, run)`, which draws (O_M, F_0, .., F_D) given O_0 = o."""
     draw = block_of(spec).draw
 
     @scalar(forceinline=True)
@@ -78,8 +78,8 @@ def make_sample_law(spec):
     matvec = make_matvec(spec.degree + 2)
 
     @scalar(forceinline=True)
-    def sample(law, o, n, path, run):
-        return matvec(law, (o,) + numbers(np.uint32(0), uint32(run.done + n), path, run))
+    def sample(drawing, o, n, path, run):
+        return matvec(drawing, (o,) + numbers(np.uint32(0), uint32(run.done + n), path, run))
 
     return sample
 

@@ -25,7 +25,7 @@ _flag_of_caller: ContextVar[np.ndarray | None] = ContextVar("flag", default=None
 
 
 class StoppedError(RuntimeError):
-    """A run was asked to stop, because another part of the same work failed or was interrupted."""
+    """A run has stopped, because another part of the same work failed or was interrupted."""
 
 
 def new_flag() -> np.ndarray:

@@ -29,7 +29,7 @@ def strong_errors(
     fine : function of k that gives log2(M); None: delta = h^K, M = h^(1 - K)
     """
     log2_fine = fine or (lambda k: k * (K - 1))
-    # The truth needs a path finer than the schemes': its own error is O(delta).
+    # The reference solution needs a finer path than the schemes: its own error is O(delta).
     finest = min(22, max(k + log2_fine(k) for k in powers) + 4)
     steps, delta = 2**finest, 2.0**-finest
     mu_minus_1, sigma = Process().step(delta)

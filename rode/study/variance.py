@@ -1,4 +1,4 @@
-"""Variance of the ground's acceleration by Monte Carlo, against the schemes' own and the exact one.
+"""Variance of the ground's acceleration: by Monte Carlo, exact, and exact for each scheme.
 
 Kanai-Tajimi with Housner's parameters: Var(u'') = c omega (1 + 4 zeta^2)/(4 zeta) for every tau.
 A scheme has a stationary variance of its own, by a discrete Lyapunov equation, which tends to that

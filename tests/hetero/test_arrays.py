@@ -1,4 +1,4 @@
-"""Arrays of every library keep their kind, their place and their shape."""
+"""Results are arrays of the caller's library, on the same device and with the same shape."""
 
 import numpy as np
 import pytest
@@ -10,14 +10,14 @@ from hetero.cuda.driver import SIMULATOR
 from hetero.devices import device_of
 from stablegpu import stable
 
-LAW = stable(1.5, 0.5)
-EXPECTED = [LAW.pdf(0.0), LAW.pdf(1.0)]
+DISTRIBUTION = stable(1.5, 0.5)
+EXPECTED = [DISTRIBUTION.pdf(0.0), DISTRIBUTION.pdf(1.0)]
 
 
 @pytest.mark.parametrize(
     "values", [["a"], "abc", None, object(), [1j], [[1], [1, 2]], np.array(["2020"], "M8[D]")]
 )
-def test_what_is_not_real_is_named(values):
+def test_arrays_of_other_types_are_refused_by_name(values):
     with pytest.raises(TypeError, match="x must"):
         as_real("x", values)
 
@@ -49,29 +49,29 @@ def test_host_arrays_are_not_copied():
 @pytest.mark.simulator
 def test_shapes_and_dtypes(device, x):
     before = np.array(x, copy=True)
-    law = stable(1.5, 0.5, device=device)
-    found = law.pdf(x)
-    assert isinstance(found, np.ndarray)
-    assert found.shape == np.shape(x)
-    assert found.dtype == np.float64
+    distribution = stable(1.5, 0.5, device=device)
+    pdf = distribution.pdf(x)
+    assert isinstance(pdf, np.ndarray)
+    assert pdf.shape == np.shape(x)
+    assert pdf.dtype == np.float64
     np.testing.assert_array_equal(before, x)
-    flat = [law.pdf(float(v)) for v in np.ravel(x)]
-    np.testing.assert_allclose(found.ravel(), flat, rtol=1e-15)
+    flat = [distribution.pdf(float(v)) for v in np.ravel(x)]
+    np.testing.assert_allclose(pdf.ravel(), flat, rtol=1e-15)
 
 
 def test_read_only_and_scalars(device):
-    law = stable(1.5, 0.5, device=device)
+    distribution = stable(1.5, 0.5, device=device)
     x = np.array([0.0, 1.0])
     x.setflags(write=False)
-    np.testing.assert_allclose(law.pdf(x), EXPECTED, rtol=1e-12)
+    np.testing.assert_allclose(distribution.pdf(x), EXPECTED, rtol=1e-12)
     for scalar in (0.0, 0, np.float32(0), np.array(0.0)):
-        assert isinstance(law.pdf(scalar), float)
+        assert isinstance(distribution.pdf(scalar), float)
 
 
 def test_out(device):
-    law = stable(1.5, 0.5, device=device)
+    distribution = stable(1.5, 0.5, device=device)
     out = np.full(2, np.nan)
-    assert law.pdf([0.0, 1.0], out=out) is out
+    assert distribution.pdf([0.0, 1.0], out=out) is out
     np.testing.assert_allclose(out, EXPECTED, rtol=1e-12)
     frozen = np.empty(2)
     frozen.setflags(write=False)
@@ -83,14 +83,14 @@ def test_out(device):
         ([0.0, 0.0], TypeError),
     ):
         with pytest.raises(error, match="out must"):
-            law.pdf([0.0, 1.0], out=bad)
+            distribution.pdf([0.0, 1.0], out=bad)
 
 
 def test_cpu_tensors_are_read():
     torch = pytest.importorskip("torch")
     x = torch.tensor([0.0, 1.0], requires_grad=True)
     assert device_of(x) is None
-    np.testing.assert_allclose(LAW.pdf(x), EXPECTED, rtol=1e-12)
+    np.testing.assert_allclose(DISTRIBUTION.pdf(x), EXPECTED, rtol=1e-12)
 
 
 # ---- on a GPU --------------------------------------------------------------------------------
@@ -128,43 +128,47 @@ def test_device_arrays_keep_their_kind_without_a_host_copy(require_cuda, library
     monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     kind, make, to_host = LIBRARIES[library]()
     x = make(np.array([[0.0], [1.0]]))
-    LAW.pdf(x)  # the constants of the rule are uploaded once
+    DISTRIBUTION.pdf(x)  # the constants of the rule are uploaded once
     with hetero.profile() as profile:
-        found = LAW.pdf(x)
-    assert isinstance(found, kind)
-    assert tuple(found.shape) == (2, 1)
-    assert device_of(found) == hetero.Device("cuda", 0)
+        pdf = DISTRIBUTION.pdf(x)
+    assert isinstance(pdf, kind)
+    assert tuple(pdf.shape) == (2, 1)
+    assert device_of(pdf) == hetero.Device("cuda", 0)
     assert profile.bytes_to_device == profile.bytes_to_host == 0
     assert profile.children["stable density"].gpu > 0
-    np.testing.assert_allclose(to_host(found).ravel(), EXPECTED, rtol=1e-12)
+    np.testing.assert_allclose(to_host(pdf).ravel(), EXPECTED, rtol=1e-12)
 
 
 @pytest.mark.cuda
 def test_cupy_views_dtypes_streams_and_out(require_cuda):
     cupy = pytest.importorskip("cupy")
     x = cupy.linspace(-3, 3, 12).reshape(3, 4)
-    expected = LAW.pdf(cupy.asnumpy(x))
-    np.testing.assert_allclose(cupy.asnumpy(LAW.pdf(x[:, ::2])), expected[:, ::2], rtol=1e-12)
+    expected = DISTRIBUTION.pdf(cupy.asnumpy(x))
     np.testing.assert_allclose(
-        cupy.asnumpy(LAW.pdf(x.astype("f4"))), LAW.pdf(cupy.asnumpy(x.astype("f4"))), rtol=1e-12
+        cupy.asnumpy(DISTRIBUTION.pdf(x[:, ::2])), expected[:, ::2], rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        cupy.asnumpy(DISTRIBUTION.pdf(x.astype("f4"))),
+        DISTRIBUTION.pdf(cupy.asnumpy(x.astype("f4"))),
+        rtol=1e-12,
     )
     out = cupy.empty((3, 4))
-    assert LAW.pdf(x, out=out) is out
+    assert DISTRIBUTION.pdf(x, out=out) is out
     np.testing.assert_allclose(cupy.asnumpy(out), expected, rtol=1e-12)
     with cupy.cuda.Stream(non_blocking=True) as stream:
         big = cupy.random.default_rng(1).standard_normal(100_000)
-        found = LAW.pdf(big)
-        total = cupy.asnumpy(found)
+        pdf = DISTRIBUTION.pdf(big)
+        total = cupy.asnumpy(pdf)
         stream.synchronize()
-    np.testing.assert_allclose(total, LAW.pdf(cupy.asnumpy(big)), rtol=1e-11)
+    np.testing.assert_allclose(total, DISTRIBUTION.pdf(cupy.asnumpy(big)), rtol=1e-11)
     for bad in (np.empty((3, 4)), cupy.empty((3, 4), "f4"), cupy.empty((4, 3))):
         with pytest.raises((TypeError, ValueError), match="out must"):
-            LAW.pdf(x, out=bad)
+            DISTRIBUTION.pdf(x, out=bad)
     with pytest.raises(TypeError, match="real"):
-        LAW.pdf(x.astype("c16"))
+        DISTRIBUTION.pdf(x.astype("c16"))
     with pytest.raises(ValueError, match="lives on"):
         stable(1.5, 0.5, device="cpu").pdf(x)
-    assert LAW.pdf(cupy.empty((0, 2))).shape == (0, 2)
+    assert DISTRIBUTION.pdf(cupy.empty((0, 2))).shape == (0, 2)
 
 
 @pytest.mark.cuda
@@ -181,8 +185,8 @@ def test_dlpack_alone_is_enough(require_cuda):
         def __dlpack_device__(self):
             return self.array.__dlpack_device__()
 
-    found = LAW.pdf(Capsule(cupy.asarray([0.0, 1.0])))
-    np.testing.assert_allclose(found.copy_to_host(), EXPECTED, rtol=1e-12)
+    pdf = DISTRIBUTION.pdf(Capsule(cupy.asarray([0.0, 1.0])))
+    np.testing.assert_allclose(pdf.copy_to_host(), EXPECTED, rtol=1e-12)
 
 
 @pytest.mark.cuda
@@ -190,9 +194,11 @@ def test_random_numbers_fill_device_arrays(require_cuda):
     cupy = pytest.importorskip("cupy")
     out = cupy.empty(1000)
     with hetero.profile() as profile:
-        assert LAW.rvs(out=out, random_state=1) is out
+        assert DISTRIBUTION.rvs(out=out, random_state=1) is out
     assert profile.bytes_to_host == 0
-    np.testing.assert_allclose(cupy.asnumpy(out), LAW.rvs(1000, random_state=1), rtol=1e-10)
+    np.testing.assert_allclose(
+        cupy.asnumpy(out), DISTRIBUTION.rvs(1000, random_state=1), rtol=1e-10
+    )
 
 
 @pytest.mark.cuda

@@ -1,4 +1,4 @@
-"""`python -m hetero` tells what there is and what is missing."""
+"""`python -m hetero` shows the devices, their limits and what is missing."""
 
 import importlib
 import json
@@ -22,16 +22,16 @@ def run(*arguments, **environment):
 
 
 def test_report(tmp_path):
-    shown = run("--no-limits")
-    assert shown.returncode == 0, shown.stderr
-    assert "cpu" in shown.stdout
-    assert "numba" in shown.stdout
+    report = run("--no-limits")
+    assert report.returncode == 0, report.stderr
+    assert "cpu" in report.stdout
+    assert "numba" in report.stdout
     assert (
         "GPU: usable" if driver.why_unavailable() is None else "GPU: none usable"
-    ) in shown.stdout
+    ) in report.stdout
 
 
-def test_limits_are_measured_and_kept(tmp_path):
+def test_limits_are_measured_and_cached(tmp_path):
     folders = {"XDG_CACHE_HOME": str(tmp_path), "HETERO_CACHE_DIR": str(root())}
     first = run("--json", **folders)
     assert first.returncode == 0, first.stderr
@@ -77,7 +77,7 @@ def test_every_package_and_its_command_know_their_version(package, capsys):
 
 
 @pytest.mark.parametrize("package", ["stablegpu", "rode", "sbth"])
-def test_what_may_be_left_out_is_not_called_required(package, capsys):
+def test_optional_arguments_are_not_called_required(package, capsys):
     with pytest.raises(SystemExit):
         importlib.import_module(f"{package}.__main__").main([])
     last = capsys.readouterr().err.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""Compiled code on disk: always right, found again by other processes, and never a failure."""
+"""Compiled code on disk is right, is loaded by other processes, and never causes a failure."""
 
 import os
 import shutil
@@ -122,7 +122,7 @@ def test_an_edit_in_an_inlined_helper_of_another_file_is_seen(tree):
 
 
 def test_closures_of_different_processes_do_not_mix(tree):
-    """Each is compiled in a process of its own, where Numba gives it the same number."""
+    """Each closure is compiled in its own process, where Numba gives it the same number."""
     code = "from toy.loops import *; print(make_sum(twice, {}.0)(1))"
     for offset in (1, 2):
         assert tree.run(code.format(offset)) == [f"{offset}.0"]
@@ -186,7 +186,7 @@ def test_a_damaged_file_is_compiled_again(tree, damage):
     assert tree.run(code) == ["7.0", "1", "0"]
 
 
-def test_without_a_folder_to_write_to_code_is_compiled_and_that_is_said_once(tree):
+def test_without_a_writable_folder_code_is_compiled_with_one_warning(tree):
     (tree.path / "file").touch()
     nowhere = str(tree.path / "file" / "cache")  # not even root can make a folder there
     assert tree.run(EVERYTHING, HETERO_CACHE_DIR=nowhere)[:3] == ["7.0", "14.0", "16.0"]
@@ -194,7 +194,7 @@ def test_without_a_folder_to_write_to_code_is_compiled_and_that_is_said_once(tre
     assert "HETERO_CACHE_DIR" in tree.errors
 
 
-def test_a_full_disk_is_no_failure(tmp_path, monkeypatch):
+def test_a_full_disk_causes_no_failure(tmp_path, monkeypatch):
     def refuse(path, data):
         raise OSError(28, "No space left on device")
 
@@ -311,7 +311,7 @@ print(d.tobytes().hex(), e.tobytes().hex())
 
 
 def test_the_process_that_compiles_gives_the_same_last_bits_as_later_ones(tmp_path):
-    """The order of sums is left to the compiler, which must not choose twice."""
+    """The compiler chooses the order of sums, and must not choose it twice."""
     results = [
         subprocess.run(
             [sys.executable, "-c", TRIDIAGONALIZE],

@@ -1,4 +1,4 @@
-"""Which device a call runs on, and what happens where it cannot."""
+"""The choice of a call's device, and the errors if it cannot be used."""
 
 import pickle
 

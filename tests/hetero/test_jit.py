@@ -1,4 +1,4 @@
-"""What the decorators of `hetero.jit` compile."""
+"""The decorators of `hetero.jit`: division by zero, and options."""
 
 import math
 

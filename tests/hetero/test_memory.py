@@ -1,4 +1,4 @@
-"""Free memory is what the system, a container and the process's own limit leave."""
+"""Free memory respects the system, a container's limit and the limit of the process."""
 
 import pickle
 from pathlib import Path

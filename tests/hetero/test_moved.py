@@ -1,4 +1,4 @@
-"""Modules that moved are found under their old names, with a warning."""
+"""Modules and arguments with new names can be used by their old names, with a warning."""
 
 import importlib
 import sys

@@ -27,7 +27,7 @@ KNOWN = [
 
 
 def oracle(counter, key, rounds):
-    """Philox4x32 in Python integers, as the paper defines it."""
+    """Compute Philox4x32 in Python integers, as Salmon et al. (2011) define it."""
     c, k = list(counter), list(key)
     for _ in range(rounds):
         a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
@@ -60,8 +60,8 @@ def test_block_number_has_64_bits():
     from hetero.philox_loops.formulas import words
 
     block = 2**40 + 5
-    found = words(np.uint64(block), np.uint32(3), np.uint32(9), np.uint32(1), np.uint32(2), 10)
-    assert [int(w) for w in found] == oracle((5, 2**8, 3, 9), (1, 2), 10)
+    result = words(np.uint64(block), np.uint32(3), np.uint32(9), np.uint32(1), np.uint32(2), 10)
+    assert [int(w) for w in result] == oracle((5, 2**8, 3, 9), (1, 2), 10)
 
 
 @pytest.mark.simulator

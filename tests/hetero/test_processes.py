@@ -82,7 +82,7 @@ print(numba.threading_layer())
 
 @pytest.fixture(params=["omp", "workqueue", "tbb"])
 def layer(request) -> str:
-    """A threading layer of Numba that can be loaded here."""
+    """Name of a threading layer of Numba that can be loaded here."""
     load_tbb()
     if not can_load(request.param):
         pytest.skip(f"Numba's {request.param} layer is not installed")
@@ -90,7 +90,7 @@ def layer(request) -> str:
 
 
 def run_script(folder, text: str, layer: str) -> list[str]:
-    """Run `text` as a program in a process of its own and return the lines that it prints."""
+    """Run `text` as a program in a new process, and return the lines that it prints."""
     (folder / "loop.py").write_text(LOOP)
     (folder / "program.py").write_text(text)
     environment = os.environ | {
@@ -131,7 +131,7 @@ def test_python_threads_may_run_loops_at_the_same_time(tmp_path, layer):
     assert run_script(tmp_path, THREADS, layer) == ["True"]
 
 
-def test_the_layer_that_was_asked_for_is_used(tmp_path, layer):
+def test_the_requested_layer_is_used(tmp_path, layer):
     assert run_script(tmp_path, FOREIGN_LAYER, layer) == [layer]
 
 

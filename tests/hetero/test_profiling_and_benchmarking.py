@@ -1,4 +1,4 @@
-"""Regions, benchmarks, limits, facts and progress."""
+"""Measurements: profiles of regions, benchmarks, limits, facts, and the progress bar."""
 
 import json
 import time
@@ -113,7 +113,7 @@ def test_progress_passes_items_on(capsys):
 
 
 def test_a_user_without_a_home_measures_every_time(monkeypatch):
-    """A container's user whom no table lists."""
+    """Containers may run as a user who has no entry in the table of users, and so no home."""
 
     def nowhere():
         raise RuntimeError("Could not determine home directory.")

@@ -94,7 +94,7 @@ def test_closed_boxes_keep_mass_whatever_walls_meet(device):
 
 
 def test_the_mass_that_a_flow_gains_can_be_read(device):
-    """In float32 a density near 1 is a multiple of 6e-8, but its difference from 1 is not."""
+    """A float32 density near 1 is a multiple of 6e-8, but its difference from 1 is not."""
     walls = {"x-": lbm.VelocityInlet((1e-8, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
     walls |= {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()}
     options = {"collision": lbm.TRT(0.7), "boundaries": walls, "force": (1e-300, 0.0, 0.0),

@@ -1,4 +1,4 @@
-"""Long loops run in pieces, or look at a flag, so that Ctrl-C is answered; no number changes."""
+"""Long loops run in pieces, or check a flag, so that Ctrl-C is answered; no number changes."""
 
 import signal
 import threading
@@ -16,7 +16,7 @@ from rode.normals import METHODS
 
 
 def use_small_pieces(monkeypatch, modules, most: int):
-    """Cut loops into pieces of at most `most` items (or what their `multiple` asks for)."""
+    """Cut loops into pieces of at most `most` items (or the least that their `multiple` allows)."""
 
     def small_ranges(total, *, first, multiple=1):
         step = max(multiple, most // multiple * multiple)
@@ -123,7 +123,7 @@ def test_windows_of_rows_change_no_statistic(monkeypatch):
 
 
 def interrupted(call) -> float:
-    """Press Ctrl-C 0.2 s after the begin of a call; return the seconds until it was answered."""
+    """Press Ctrl-C 0.2 s after the start of a call; return the seconds until it was answered."""
     pressed = []
 
     def press():

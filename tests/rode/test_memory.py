@@ -1,4 +1,4 @@
-"""Runs take the memory that their results need, and what does not fit is refused beforehand."""
+"""Runs take no more memory than forecast, and runs that do not fit are refused beforehand."""
 
 import tracemalloc
 
@@ -16,7 +16,7 @@ RUN = {"t_span": (0, 8), "h": 2.0**-6, "delta": 2.0**-6, "rng": 1, "device": "cp
 
 
 def peak_of(function) -> tuple[int, object]:
-    """Return the most bytes that NumPy had allocated during a call, and its result."""
+    """Return the largest number of bytes that NumPy allocated during a call, and its result."""
     tracemalloc.start()
     try:
         result = function()
@@ -76,7 +76,7 @@ def test_forecast_is_what_a_run_takes(reductions):
             lambda: rode.solve(QUAKE, "averaged-euler", paths=2**30, **RUN),
             r"a run of 1073741824 paths, with 513 saved times of displacement, velocity, "
             r"acceleration, reduced to paths, needs 12.05 TiB on cpu, which has [0-9.]+ [KMGT]iB "
-            r"free. Remedy: take at most \d+ paths at a time .*reduction='moments' needs .*"
+            r"free. Remedy: compute at most \d+ paths at a time .*reduction='moments' needs .*"
             r"dtype='float32' needs ",
         ),
         (
@@ -107,7 +107,7 @@ def test_impossible_sizes_are_refused_before_anything_runs(ask, words, monkeypat
 def test_remedies_of_the_error_fit(monkeypatch):
     monkeypatch.setattr("hetero.memory.SMALL", 0)
     monkeypatch.setattr("hetero.memory.free_bytes", lambda device, needed=0: 2 << 20)
-    with pytest.raises(MemoryError, match=r"at most (\d+) paths.*take save_every=(\d+)") as caught:
+    with pytest.raises(MemoryError, match=r"at most (\d+) paths.*use save_every=(\d+)") as caught:
         rode.solve(ONE, "averaged-euler", paths=4096, **RUN)
     words = str(caught.value).replace("=", " ").split()
     paths, every = int(words[words.index("most") + 1]), int(words[words.index("save_every") + 1])

@@ -1,4 +1,4 @@
-"""Paths shared out to devices, threads and processes."""
+"""Runs of `solve_in_parts`: any number of parts, devices, threads and processes."""
 
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -37,7 +37,7 @@ def test_any_number_of_parts_gives_the_same_paths(device):
 
 
 def test_every_gpu(require_cuda):
-    """All GPUs of the machine take a part by default."""
+    """All GPUs of the machine compute a part by default."""
     settings = RUN | {"paths": 1001, "reduction": WANTED}
     expected = rode.solve(QUAKE, "3-rode-taylor", device="cuda", **settings)
     assert_same(rode.solve_in_parts(QUAKE, "3-rode-taylor", **settings), expected)

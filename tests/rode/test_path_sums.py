@@ -5,14 +5,14 @@ import pytest
 
 from rode import reference
 from rode._solver import schemes as solver_schemes
-from rode._solver.path_sums import integrals_law, sums_law, transfer
+from rode._solver.path_sums import integrals_distribution, sums_distribution, transfer
 from rode.process import Process
 
 ONE = Process()
 
 
 def test_limit_of_fine_steps_has_the_moments_of_the_integrals():
-    law = integrals_law(ONE, 1.0, 2)
+    distribution = integrals_distribution(ONE, 1.0, 2)
     expected = {
         (0, 0): 0.43233235838169365,
         (0, 1): 0.19978820044686402,
@@ -23,14 +23,16 @@ def test_limit_of_fine_steps_has_the_moments_of_the_integrals():
         (3, 3): 0.0026373485626872855,
     }
     for (i, j), value in expected.items():
-        assert law.covariance[i, j] == pytest.approx(value, rel=1e-14)
-    np.testing.assert_allclose(law.mean[:3], [np.exp(-1), 1 - np.exp(-1), np.exp(-1)], rtol=1e-14)
+        assert distribution.covariance[i, j] == pytest.approx(value, rel=1e-14)
+    np.testing.assert_allclose(
+        distribution.mean[:3], [np.exp(-1), 1 - np.exp(-1), np.exp(-1)], rtol=1e-14
+    )
 
 
 def test_small_steps_lose_no_digits():
     """Cov(J_a, J_b) -> c h^(a+b+3)/((a+1)! (b+1)! (a+b+3)); J_(-1) is O."""
     h, factorial = 1e-7, (1.0, 1.0, 2.0, 6.0)
-    covariance = integrals_law(Process(1.0, 3.0), h, 2).covariance
+    covariance = integrals_distribution(Process(1.0, 3.0), h, 2).covariance
     for i in range(4):
         for j in range(4):
             limit = 3.0 * h ** (i + j + 1) / (factorial[i] * factorial[j] * (i + j + 1))
@@ -38,36 +40,36 @@ def test_small_steps_lose_no_digits():
 
 
 def test_sums_of_four_steps():
-    law, M, h = sums_law(ONE, 0.25, 3, 4), 4, 1.0
+    distribution, M, h = sums_distribution(ONE, 0.25, 3, 4), 4, 1.0
     rows = solver_schemes.forms("averaged-heun", 2, h, M)
     forms = np.zeros((2, 5))
     forms[:, :3] = rows[:, 1:]
-    result = forms @ law.covariance @ forms.T
+    result = forms @ distribution.covariance @ forms.T
     assert result[0, 0] == pytest.approx(0.1211632065354, rel=1e-12)
     assert result[1, 1] == pytest.approx(0.1087881106079, rel=1e-12)
     assert result[0, 1] == pytest.approx(0.1122684837941, rel=1e-12)
-    mean = forms @ law.mean + rows[:, 0]
+    mean = forms @ distribution.mean + rows[:, 0]
     np.testing.assert_allclose(mean, [0.714424498881263, 1.00272877767256], rtol=1e-13)
     rows = solver_schemes.forms("rode-taylor", 4, h, M)
-    variances = np.diag(rows[:, 1:] @ law.covariance @ rows[:, 1:].T)
+    variances = np.diag(rows[:, 1:] @ distribution.covariance @ rows[:, 1:].T)
     expected = [0.2215770473759, 0.02719702765197, 0.002229588920642, 1.019827999025e-4]
     np.testing.assert_allclose(variances, expected, rtol=1e-12)
-    mean = rows[:, 1:] @ law.mean + rows[:, 0]
+    mean = rows[:, 1:] @ distribution.mean + rows[:, 0]
     expected = [-0.443605640825876, -0.123635611163719, -0.0319711231309829, -0.0062810983246289]
     np.testing.assert_allclose(mean, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("tau", "c", "steps"), [(0.3, 2.0, 1), (2.0, 0.5, 7), (1.0, 1.0, 50)])
-def test_sums_law_against_weights(tau, c, steps):
+def test_sums_distribution_against_weights(tau, c, steps):
     """The weight of each noise number is computed from a path with that number alone."""
     process, delta = Process(tau, c), 0.1
-    law, columns = sums_law(process, delta, 2, steps), []
+    distribution, columns = sums_distribution(process, delta, 2, steps), []
     for k in range(steps):
         o = reference.ornstein_uhlenbeck(np.eye(steps)[k], 0.0, delta, process)
         left = steps - np.arange(1, steps + 1)
         columns.append([o[-1], o.sum(), (left * o).sum(), (left * (left - 1) / 2 * o).sum()])
     weights = np.array(columns).T
-    np.testing.assert_allclose(law.covariance, weights @ weights.T, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(distribution.covariance, weights @ weights.T, rtol=1e-12, atol=1e-15)
 
 
 def test_transfer_joins_stretches():

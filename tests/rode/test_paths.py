@@ -54,7 +54,7 @@ def test_bridge_goes_through_its_ends_and_devices_agree(device, dtype):
 @pytest.mark.statistical
 @pytest.mark.parametrize("tau", [0.05, 20.0])
 @pytest.mark.parametrize("method", ["scan", "bridge"])
-def test_increments_have_their_law(device, method, tau):
+def test_increments_have_their_distribution(device, method, tau):
     """The innovation of each step is white noise, within tiles and across their ends."""
     n, process = 200_000, rode.Process(tau, 2.0)
     x = rode.ornstein_uhlenbeck(

@@ -1,4 +1,4 @@
-"""Scalar functions in loops and kernels of a user's own give the numbers of `rode.normal`."""
+"""Scalar functions in a user's loops and kernels give the numbers of `rode.normal`."""
 
 import numpy as np
 import pytest

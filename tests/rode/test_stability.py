@@ -1,4 +1,4 @@
-"""Largest steps that a problem allows, and the message if there are none."""
+"""Largest stable steps of problems, and the error for larger steps."""
 
 import math
 

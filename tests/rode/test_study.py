@@ -66,4 +66,4 @@ def test_studies_run(tmp_path, name):
 def test_unknown_study(capsys):
     with pytest.raises(SystemExit):
         main(["study", "nonsense"])
-    assert "argument WHAT: must be of" in capsys.readouterr().err
+    assert "argument WHAT: must be one of" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def make(name, function, **options):
 # ---- where functions are tried -----------------------------------------------------------------
 
 
-def test_functions_are_tried_at_the_start():
+def test_functions_are_called_once_at_the_start():
     def drift(x, p):
         return (-math.log(x[0] - 1.0),)
 

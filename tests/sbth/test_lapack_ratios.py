@@ -93,7 +93,7 @@ def clement(n, d):
 
 @pytest.fixture(params=["one stage", "two stages"])
 def order(request, monkeypatch):
-    """n and d of a band that is reduced in one stage or in two."""
+    """Order n and bandwidth d of a band that is reduced in one stage or in two."""
     monkeypatch.setattr(tridiagonalization, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
     return (53, 7) if request.param == "one stage" else (75, 34)
 
@@ -147,7 +147,7 @@ def test_lower_and_upper_storage_give_identical_results(device, order, kind):
 @pytest.mark.parametrize("n", [2, 16, 33])
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_laplacian_of_a_rectangle(device, n, d):
-    """For an n x d grid the bandwidth is d and the spectrum is known."""
+    """The Laplacian of an n x d grid has the bandwidth d and a known spectrum."""
     ab = np.zeros((d + 1, n * d))
     ab[0] = 4.0
     ab[1, : n * d - 1] = -1.0 if d > 1 else 0.0

@@ -72,4 +72,4 @@ def test_every_kernel_can_be_printed(tile, capsys):
 def test_unknown_study_is_refused(capsys):
     with pytest.raises(SystemExit):
         main(["study", "magic"])
-    assert "argument WHAT: must be of" in capsys.readouterr().err
+    assert "argument WHAT: must be one of" in capsys.readouterr().err

@@ -17,9 +17,13 @@ PAIRS = [(1.5, 0.5), (0.5, 1.0), (1.0, 0.3), (2.0, 0.0), (0.999, -0.7), (1.05, 1
 
 def _densities(evaluator=None):
     for alpha, beta in PAIRS:
-        law = stable(alpha, beta, evaluator=evaluator, device="cpu")
-        yield from (law.pdf(POINTS), law.cdf(POINTS), law.sf(POINTS))
-        yield from (law.logpdf(POINTS), law.logcdf(POINTS), law.logsf(POINTS))
+        distribution = stable(alpha, beta, evaluator=evaluator, device="cpu")
+        yield from (distribution.pdf(POINTS), distribution.cdf(POINTS), distribution.sf(POINTS))
+        yield from (
+            distribution.logpdf(POINTS),
+            distribution.logcdf(POINTS),
+            distribution.logsf(POINTS),
+        )
 
 
 def _plans():
@@ -32,8 +36,8 @@ def _plans():
 def _quantiles():
     p = np.concatenate([np.linspace(0.01, 0.99, 25), [1e-12, 1e-3]])
     for alpha, beta in PAIRS:
-        law = stable(alpha, beta, device="cpu")
-        yield from (law.ppf(p), law.isf(p))
+        distribution = stable(alpha, beta, device="cpu")
+        yield from (distribution.ppf(p), distribution.isf(p))
 
 
 def _samples():
@@ -147,4 +151,4 @@ OUTPUTS = {
     "eigenvalues": _eigenvalues,
     "hard cases": _hard_cases,
 }
-"""For each name a function that returns the numbers that are compared."""
+"""Functions by name; each returns the numbers that are compared."""

@@ -44,7 +44,7 @@ def test_errors_are_reported_without_a_traceback(capsys, tmp_path):
     with pytest.raises(SystemExit) as ended:
         main(["study", "phrenology"])
     assert ended.value.code == 2
-    assert "argument WHAT: must be of" in capsys.readouterr().err
+    assert "argument WHAT: must be one of" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from hetero.cpu.threads import threads
 from hetero.jit import parallel
 from hetero.measurement.benchmarking import benchmark
 
-_LANES = 64  # independent chains: more than latency x width of today's cores
+_LANES = 64  # independent chains, more than latency x vector width of present cores
 _ROUNDS = 20000
 
 
@@ -17,7 +17,7 @@ def _copy(source, target):
         target[i] = source[i]
 
 
-# Contraction to FMA is what is measured here.
+# This loop measures FMA instructions, so LLVM may contract.
 @parallel(fastmath={"contract", "reassoc", "nsz"})
 def _multiply_add(start, factor, rounds, out):
     for t in prange(out.shape[0]):
@@ -35,7 +35,7 @@ def _empty(out):
 
 
 def measure() -> dict[str, float]:
-    """Copy bandwidth in bytes/s (read and write), multiply-adds/s, seconds a launch."""
+    """Measure copy bandwidth in bytes/s (read and write), multiply-adds/s, seconds per launch."""
     source = np.ones(1 << 26)
     target = np.empty_like(source)
     rates = {"copy": 2 * source.nbytes / benchmark(lambda: _copy(source, target)).best}

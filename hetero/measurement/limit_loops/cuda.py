@@ -8,12 +8,12 @@ from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from hetero.measurement.benchmarking import benchmark
 
-_ROUNDS = 1 << 16  # some milliseconds: the clock has risen by then
+_ROUNDS = 1 << 16  # takes some milliseconds, in which the clock rises
 
 
 @kernel
 def copy8(source, target):
-    """Eight independent 8-byte loads in flight a thread, then eight stores."""
+    """Copy with eight independent 8-byte loads in flight per thread, then eight stores."""
     n = source.size
     step = cuda.blockDim.x
     i = cuda.blockIdx.x * step * 8 + cuda.threadIdx.x
@@ -40,9 +40,12 @@ def copy8(source, target):
             i += step
 
 
-def _chains(scalar):
-    """Eight dependent multiply-add chains a thread hide the latency; four steps an iteration hide
-    the loop's own instructions."""
+def _make_multiply_adds(scalar):
+    """Make a kernel of multiply-adds alone, in chains of which each number depends on the last.
+
+    Eight chains per thread hide the latency, and four steps per iteration hide the loop's own
+    instructions.
+    """
 
     @kernel
     def multiply_add(factor, rounds, out):
@@ -64,9 +67,9 @@ def _chains(scalar):
     return multiply_add
 
 
-multiply_add_float32 = _chains(float32)
-multiply_add_float64 = _chains(float64)
-multiply_add_uint64 = _chains(uint64)
+multiply_add_float32 = _make_multiply_adds(float32)
+multiply_add_float64 = _make_multiply_adds(float64)
+multiply_add_uint64 = _make_multiply_adds(uint64)
 
 
 @kernel
@@ -76,9 +79,9 @@ def empty(out):
 
 
 def measure() -> dict[str, float]:
-    """Copy bandwidth in bytes/s (read and write), multiply-adds/s, seconds a launch."""
+    """Measure copy bandwidth in bytes/s (read and write), multiply-adds/s, seconds per launch."""
     free = cuda.current_context().get_memory_info().free
-    n = min(1 << 29, int(free // 40))  # 4 GiB each way where there is room
+    n = min(1 << 29, int(free // 40))  # 4 GiB for each array if there is room
     source, target = cuda.device_array(n, np.float64), cuda.device_array(n, np.float64)
     grid = launch.blocks_for(n, 8 * launch.THREADS)
     by_kernel = benchmark(

@@ -74,7 +74,7 @@ def spread(a, b, like):
     """Return sqrt(V/POOL) for a new chi-square number V with POOL degrees of freedom.
 
     sqrt(2 V) is nearly normal (Fisher): V = (C + B n)^2/2 has the mean of the
-    law and nearly its variance.
+    distribution and nearly its variance.
     """
     T = type(like)
     n = pair_float32(a, b, np.float32(1.0))[0]

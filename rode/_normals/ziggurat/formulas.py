@@ -1,6 +1,6 @@
 """Draws by the Ziggurat method, for both targets.
 
-Algorithm 5 of (Riesinger 2017) with its flaws mended: a rejected draw starts anew with another
+Algorithm 5 of (Riesinger 2017) with its errors corrected: a rejected draw starts again with another
 strip (the printed one keeps it, and doubles the way into the tail), the tail's test is
 2 t2 > t1^2, there is a sign, and strip, sign and abscissa have bits of their own.
 

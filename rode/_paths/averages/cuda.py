@@ -1,5 +1,7 @@
-"""Sums over stretches of a path on the GPU, sixteen bytes a load: a warp or a part of one adds up a
-part of a window; windows of several parts are joined by a second kernel."""
+"""Sums over stretches of a path on the GPU, with loads of sixteen bytes.
+
+A warp or a part of it sums a part of a window; a second kernel joins windows of several parts.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def sums_kernel(dtype, count):
         lane = int64(cuda.threadIdx.x) % lanes
         row = int64(cuda.grid(1)) // lanes
         writes = row < out.shape[1] and lane == 0
-        row = min(row, out.shape[1] - 1)  # spare threads shuffle with the others
+        row = min(row, out.shape[1] - 1)  # threads without work take part in shuffles
         window, low = row // parts, row % parts * part
         high = min(low + part, steps)
         total = cast(nothing, share)

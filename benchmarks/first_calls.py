@@ -60,20 +60,18 @@ def _seconds(
     with tempfile.TemporaryDirectory() as cache:
         caches = {"HETERO_CACHE": "1", "HETERO_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}
         environment = os.environ | caches | {"PYTHONPATH": _path(tree)}
-        times = [
-            float(
-                subprocess.run(
-                    [sys.executable, "-c", code],
-                    cwd=tree,
-                    env=environment,
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                ).stdout
-            )
-            for _ in range(1 + repeats)
-        ]
+        times = [_run_once(code, tree, environment) for _ in range(1 + repeats)]
     return times[0], statistics.median(times[1:])
+
+
+def _run_once(code: str, tree: Path, environment: dict[str, str]) -> float:
+    """Return the seconds that a fresh process prints; raise RuntimeError with its last words."""
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tree, env=environment, capture_output=True, text=True
+    )
+    if run.returncode:
+        raise RuntimeError(run.stderr[-2000:])
+    return float(run.stdout)
 
 
 def _path(tree: Path) -> str:

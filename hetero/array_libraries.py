@@ -1,4 +1,4 @@
-"""How arrays of other libraries on a GPU are read, made and given back."""
+"""Adapters of other libraries' arrays on a GPU: reading, allocating and returning them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ArrayLibrary(Protocol):
 
 
 class CupyArrays(ArrayLibrary):
-    """CuPy arrays."""
+    """Adapter of CuPy."""
 
     @staticmethod
     def stream(like: Any) -> int:
@@ -71,7 +71,7 @@ class CupyArrays(ArrayLibrary):
 
 
 class TorchArrays(ArrayLibrary):
-    """PyTorch tensors on a GPU."""
+    """Adapter of PyTorch."""
 
     @staticmethod
     def stream(like: Any) -> int:
@@ -101,7 +101,7 @@ class TorchArrays(ArrayLibrary):
 
 
 class InterfaceArrays(ArrayLibrary):
-    """Numba's own arrays, and others that have the CUDA array interface or DLPack."""
+    """Adapter of Numba's arrays, and of all others with the CUDA array interface or DLPack."""
 
     @staticmethod
     def stream(like: Any) -> int:
@@ -131,9 +131,9 @@ class InterfaceArrays(ArrayLibrary):
 
 
 class JaxArrays(InterfaceArrays):
-    """JAX arrays cannot be written to: the kernel fills a Numba array, which JAX then copies.
+    """Adapter of JAX, whose arrays cannot be written to: it copies a Numba array that is filled.
 
-    It has to be a copy: JAX does not keep the owner of memory that it takes over alive.
+    It has to be a copy, because JAX does not keep the owner of shared memory alive.
     """
 
     @staticmethod
@@ -142,7 +142,7 @@ class JaxArrays(InterfaceArrays):
 
         from hetero.cuda.driver import cuda
 
-        cuda.synchronize()  # JAX reads on a stream of its own
+        cuda.synchronize()  # JAX reads on its own stream
         return jnp.array(jnp.asarray(array).reshape(shape), copy=True).block_until_ready()
 
 

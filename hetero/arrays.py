@@ -1,4 +1,4 @@
-"""Arrays of any library in, arrays of the same library out, without a detour through the host.
+"""Arguments and results of any array library, on a device, without a detour through the host.
 
 NumPy arrays, sequences and CPU tensors are read as NumPy arrays; CuPy, PyTorch, JAX and Numba
 arrays on a GPU, and whatever else speaks `__cuda_array_interface__` or DLPack, stay where they
@@ -21,7 +21,11 @@ from hetero.measurement import profiling
 
 def on_host(array: Any) -> np.ndarray:
     """Return an array of any library in host memory, flat."""
-    for move in ("copy_to_host", "get", "cpu"):  # of Numba, CuPy, PyTorch
+    for move in (
+        "copy_to_host",
+        "get",
+        "cpu",
+    ):  # arrays of Numba, CuPy and PyTorch have this method
         if device_of(array) is not None and hasattr(array, move):
             array = getattr(array, move)()
     return np.asarray(array).reshape(-1)
@@ -127,8 +131,9 @@ class Workspace:
         return host[()] if shape == () else host
 
     def _check(self, out: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        """Raise TypeError or ValueError unless `out` can take a result."""
         if self._library is JaxArrays:
-            raise TypeError("out cannot be a JAX array: those are immutable")
+            raise TypeError("out cannot be a JAX array, because JAX arrays are immutable")
         if not hasattr(out, "shape") or not hasattr(out, "dtype"):
             raise TypeError(f"out must be an array, got {type(out).__name__}")
         if tuple(out.shape) != tuple(shape):

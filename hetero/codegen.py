@@ -1,4 +1,4 @@
-"""Functions from generated source."""
+"""Compilation of generated source code to Python functions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _numbers = itertools.count()
 def compile_source(name: str, source: str, names: Mapping[str, Any]) -> FunctionType:
     """Return the function `name` that `source` defines, with `names` as its globals.
 
-    Tracebacks show the source, and the function belongs to the module of the caller. Only for code
-    that Numba cannot be given otherwise: registers and the elements of tuples have no running
-    index.
+    Tracebacks show the source, and the function belongs to the module of the caller. Generate only
+    code that cannot be written otherwise in Numba: registers and elements of tuples cannot be
+    indexed by a variable.
     """
     file = f"<{name} {next(_numbers)}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file

@@ -1,4 +1,4 @@
-"""The parser that the commands of all packages share, and how they report errors."""
+"""The argument parser and the error reports that the commands of all packages share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devices as values, and the rule that picks one."""
+"""Devices as values, and the rule that chooses the device of a call."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """Name that the maker gave the processor."""
+        """The manufacturer's name of the processor."""
         if self.kind == "cpu":
             return cpu_model()
         from hetero.cuda import driver

@@ -1,4 +1,4 @@
-"""Every option that Numba is given, in one place.
+"""The decorators for formulas, CPU loops and GPU kernels, with every option of Numba in one place.
 
 `scalar` marks formulas (called from loops on both targets), `parallel` CPU loops, `kernel` GPU
 kernels. Modules that use them are imported at the first call of a routine, never by
@@ -33,7 +33,7 @@ FUSED = {"contract"}
 SUMS = FUSED | {"reassoc", "nsz"}
 """`fastmath=SUMS`: sums may be taken in any order, so that the CPU's vector units can."""
 
-# What the CUDA simulator does not know.
+# The CUDA simulator does not know these options.
 _HARDWARE_ONLY = ("launch_bounds", "max_registers", "lineinfo", "lto", "opt")
 
 

@@ -1,4 +1,4 @@
-"""Old names of modules and arguments: using one warns, and works for one more release."""
+"""Old names of modules and arguments, which give a warning and work for one more release."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_moved(name: str) -> bool:
 
 
 class _MovedModuleFinder(importlib.abc.MetaPathFinder):
-    """Finds modules by their old names, after all other finders have failed."""
+    """Finder of modules by their old names, called after all other finders have failed."""
 
     def find_spec(
         self, name: str, path: object = None, target: object = None
@@ -47,7 +47,7 @@ class _MovedModuleFinder(importlib.abc.MetaPathFinder):
 
 
 class _MovedModuleLoader(importlib.abc.Loader):
-    """Puts the module with the new name under the old one."""
+    """Loader that makes the module with the new name available under the old one."""
 
     def __init__(self, new_name: str):
         self._new_name = new_name

@@ -66,7 +66,7 @@ def words(
     out: Any = None,
     device: str | Device | None = None,
 ) -> Any:
-    """Random uint32 words, four a block, in counter order.
+    """Return random uint32 words in counter order, four from each block.
 
     Parameters
     ----------
@@ -95,10 +95,10 @@ def uniform(
     out: Any = None,
     device: str | Device | None = None,
 ) -> Any:
-    """Uniform numbers in the open interval (0, 1); the arguments are those of `words`.
+    """Return uniform numbers in the open interval (0, 1); the arguments are those of `words`.
 
     float64: odd multiples of 2^-53, two words each; float32: odd multiples of 2^-24, one each.
-    The same floats on every device.
+    They are the same on every device.
     """
     name = validation.check_choice("dtype", np.dtype(dtype).name, ("float64", "float32"))
     return _filled(size, name, rng, path, stream, rounds, out, device)

@@ -60,7 +60,7 @@ class DiskCache:
 
     @property
     def cache_path(self) -> str:
-        """Folder of the files."""
+        """The folder of the files."""
         return str(folder.folder_of(folder.package_of(self._function.__module__ or "")))
 
     def enable(self) -> None:

@@ -1,4 +1,4 @@
-"""The folder of a package's compiled code, whose name says what it was compiled from.
+"""The folder of a package's compiled code, whose name is a hash of the sources.
 
 The name is a hash of all files of the package and of `hetero`, of the versions of Python, Numba,
 llvmlite and NumPy, of Numba's settings, and of the processor. An edit anywhere gives another
@@ -90,7 +90,7 @@ def folder_of(package: str) -> Path:
     """Return the folder for the compiled code of a package; it may not exist yet."""
     path = root() / f"{package}-{_state(package)}"
     with contextlib.suppress(OSError):  # it may not exist, or be another user's
-        os.utime(path)  # it was used now
+        os.utime(path)  # records the last use
     return path
 
 

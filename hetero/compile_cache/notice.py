@@ -1,4 +1,4 @@
-"""One line on stderr for a user who waits for the compiler."""
+"""The notice on stderr for a user who waits for the compiler."""
 
 from __future__ import annotations
 

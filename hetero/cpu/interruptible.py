@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 
 TARGET_SECONDS = 0.2
-"""Time that one range should take: short for a person who waits, long beside a call's 10 us."""
+"""Time that one range should take: short for a waiting user, long compared with a call's 10 us."""
 
 MAX_GROWTH = 8
 """Largest factor between the sizes of two ranges, so that one lucky timing does no harm."""
@@ -25,10 +25,10 @@ def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, 
     ----------
     total : int
     first : int
-        Items in the first range: as many as take less than a second on any machine (the
-        compilation of the loop not counted).
+        Items in the first range, so few that they take less than a second on any machine (without
+        the compilation of the loop).
     multiple : int
-        Every range but the last has a multiple of so many items.
+        Every range but the last has a multiple of this number of items.
     """
     begin, size = 0, max(multiple, first // multiple * multiple)
     fastest = 0.0  # items per second, of the fastest range so far: the first one may compile

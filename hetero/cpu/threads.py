@@ -1,4 +1,4 @@
-"""How many CPU threads the kernels use."""
+"""The number of CPU threads that loops use."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numba
 
 
 def threads() -> int:
-    """CPU threads that a kernel started from this thread uses."""
+    """Return the number of CPU threads that loops started from this thread use."""
     return numba.get_num_threads()
 
 
 def set_threads(count: int) -> None:
-    """Use `count` CPU threads in kernels started from this thread.
+    """Use `count` CPU threads in loops started from this thread.
 
     Raises ValueError outside 1 .. the number that Numba started with (NUMBA_NUM_THREADS).
     """
@@ -30,7 +30,7 @@ def set_threads(count: int) -> None:
 
 @contextlib.contextmanager
 def use_threads(count: int) -> Iterator[None]:
-    """`set_threads(count)` while the block runs."""
+    """Use `count` CPU threads in loops started from this thread while the block runs."""
     before = threads()
     set_threads(count)
     try:

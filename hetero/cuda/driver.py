@@ -1,4 +1,4 @@
-"""Numba's CUDA target, which this module alone imports, and whether it can be used here.
+"""Numba's CUDA target, which this module alone imports, and the check whether it can be used.
 
 Importing it touches no driver; `why_unavailable()` does, once.
 """
@@ -90,7 +90,7 @@ def _report_exhausted_memory() -> None:
         return
 
     class ReportingMemoryManager(driver.NumbaCUDAMemoryManager):  # type: ignore[misc]  # untyped base
-        """Numba's own memory manager, whose errors say what was needed and what there is."""
+        """Numba's memory manager, with errors that say how much memory was needed and is free."""
 
         def memalloc(self, size: int) -> Any:
             """Return `size` bytes of GPU memory, or raise DeviceMemoryError."""

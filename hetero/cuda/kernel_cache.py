@@ -1,4 +1,4 @@
-"""Compiled kernels on disk."""
+"""The cache on disk for compiled GPU kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hetero.compile_cache.fingerprint import UnknownValueError
 
 
 class KernelDiskCache(DiskCache):
-    """A `DiskCache` for kernels: what is kept is machine code for the GPU at hand."""
+    """A `DiskCache` for kernels, which holds machine code for the present GPU."""
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
         super().__init__(function, options | {"numba-cuda": _version()})

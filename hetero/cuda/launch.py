@@ -1,4 +1,4 @@
-"""Sizes of launches: one table of defaults, and the helpers that kernels share."""
+"""Sizes of launches: a table of defaults, and helper functions for all kernels."""
 
 from __future__ import annotations
 

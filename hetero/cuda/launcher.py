@@ -36,7 +36,7 @@ class Launcher:
 
         compiled = kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
         values: list = []
-        self._first = []  # of each argument's values
+        self._first = []  # index of the first number of each argument
         for kind, value in zip(compiled.argument_types, arguments, strict=True):
             self._first.append(len(values))
             compiled._prepare_args(kind, value, stream, [], values)

@@ -1,6 +1,6 @@
-"""Random words as floats, and the few instructions that Numba has no name for, for both targets.
+"""Operations on the bits of words and floats, and fast approximate functions, for both targets.
 
-No branches, so that loops vectorise on the CPU.
+They have no branches, so that loops vectorise on the CPU.
 """
 
 import math
@@ -189,6 +189,8 @@ def float_of(typing, bits):
 
 
 def _make_approximation(instruction, coefficients, odd):
+    """Make a float32 function: a GPU's instruction, or on a CPU a polynomial in x^2 (times x)."""
+
     @intrinsic
     def function(typing, x):
         def emit(context, builder, signature, values):
@@ -212,4 +214,4 @@ _SIN = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(25)]
 _COS = [(-1.0) ** k / math.factorial(2 * k) for k in range(25)]
 approx_sine = _make_approximation("sin", economized_even_series(_SIN, math.pi, 7), True)
 approx_cosine = _make_approximation("cos", economized_even_series(_COS, math.pi, 8), False)
-"""Of |x| <= pi in float32, with an absolute error of 5e-7."""
+"""Sine and cosine of |x| <= pi in float32, with an absolute error of 5e-7."""

@@ -1,8 +1,4 @@
-"""Memory of GPUs.
-
-Vectorized 16-byte loads and stores, relaxed global loads and stores, small host tables cached on
-the device, scratch buffers, and the pieces of large arrays that launches fill.
-"""
+"""Loads and stores of GPU memory that Numba lacks: vectors of 16 bytes, and relaxed accesses."""
 
 from __future__ import annotations
 
@@ -72,7 +68,7 @@ def load_relaxed(typing, array, index):
 
 @intrinsic
 def store_relaxed(typing, array, index, value):
-    """Store array[index] = value in one access, for `peek` of other thread blocks."""
+    """Store array[index] = value in one access, for `load_relaxed` in other thread blocks."""
     width = array.dtype.bitwidth
 
     def emit(context, builder, signature, arguments):

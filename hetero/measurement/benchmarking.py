@@ -1,4 +1,4 @@
-"""How long something takes: compile time apart, warm-up, median and spread."""
+"""Timing of functions: the first call, which compiles, apart; then warm-up, median and spread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetero.devices import Device, resolve
 
 @dataclass(frozen=True)
 class Timing:
-    """Result of `benchmark`. All times in seconds per call.
+    """Result of `benchmark`. All times are in seconds per call.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Timing:
 
     @property
     def spread(self) -> float:
-        """(worst - best) / median."""
+        """Difference of the longest and the shortest time over the median."""
         return (self.worst - self.best) / self.median
 
     def rate(self, items: float) -> float:

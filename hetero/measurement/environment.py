@@ -14,7 +14,7 @@ PACKAGES = ("stablegpu", "numba", "numba-cuda", "llvmlite", "numpy", "scipy", "c
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that matter for speed."""
+    """Return the versions of Python and of the packages that matter for speed."""
     names_and_versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -28,7 +28,7 @@ def versions() -> dict[str, str]:
 
 
 def gpu_facts(index: int = 0) -> dict:
-    """Name, memory and shape of a usable GPU."""
+    """Return name, memory and shape of a usable GPU."""
     from hetero.cuda.driver import SIMULATOR, cuda
 
     if SIMULATOR:

@@ -47,14 +47,15 @@ class Limits:
         ]
 
     def as_dict(self) -> dict:
+        """Return the limits as plain numbers, for JSON."""
         return asdict(self)
 
 
 def limits(device: str | Device | None = None, *, refresh: bool = False) -> Limits:
-    """Measured limits of `device`: from the cache file, or measured now (seconds) and kept.
+    """Return the limits of `device`: from the cache file, or measured now (seconds) and stored.
 
-    The file is `$XDG_CACHE_HOME/hetero/limits.json` (`~/.cache/...`); an unwritable one only
-    costs the measurement next time.
+    The file is `$XDG_CACHE_HOME/hetero/limits.json` (`~/.cache/...`); if it cannot be written, the
+    limits are measured again next time.
     """
     device = resolve(device)
     store = _read()

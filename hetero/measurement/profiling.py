@@ -1,4 +1,4 @@
-"""Named regions of time, on the host's clock and on the GPU's, and the bytes that were moved.
+"""Profiles: named regions, their times on the host's and the GPU's clock, and the bytes moved.
 
 with hetero.profile() as p:
     with hetero.region("assembly"):
@@ -22,7 +22,7 @@ _gpu_started = False
 
 @dataclass
 class Region:
-    """One node of a profile. Times in seconds; times and bytes include the children's."""
+    """Node of a profile. Times are in seconds; times and bytes include those of the children."""
 
     name: str
     calls: int = 0
@@ -34,6 +34,7 @@ class Region:
     _events: list = field(default_factory=list, repr=False)
 
     def child(self, name: str) -> Region:
+        """Return the child with this name, created if it is new."""
         return self.children.setdefault(name, Region(name))
 
     def resolve_events(self) -> None:
@@ -45,12 +46,13 @@ class Region:
             child.resolve_events()
 
     def walk(self, depth: int = 0) -> Iterator[tuple[int, Region]]:
+        """Yield (depth, region) for this region and all regions in it."""
         yield depth, self
         for child in self.children.values():
             yield from child.walk(depth + 1)
 
     def as_dict(self) -> dict:
-        """Plain numbers, for JSON."""
+        """Return the region and its children as plain numbers, for JSON."""
         return {
             "name": self.name,
             "calls": self.calls,
@@ -107,6 +109,7 @@ def region(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _entered(node: Region) -> Iterator[None]:
+    """Add the time and the bytes of the block to `node`, which is the current region in it."""
     parent = _current.get()
     before = node.bytes_to_device, node.bytes_to_host
     token = _current.set(node)

@@ -10,6 +10,7 @@ from hetero.philox_loops.formulas import unit_float32, unit_float64, words
 
 @kernel
 def fill_words(k0, k1, path, stream, rounds, out):
+    """Fill `out` (n,) with words (uint32), four from each block of the counter."""
     n = out.size
     for b in range(cuda.grid(1), (n + 3) // 4, cuda.gridsize(1)):
         w0, w1, w2, w3 = words(np.uint64(b), path, stream, k0, k1, rounds)
@@ -25,6 +26,7 @@ def fill_words(k0, k1, path, stream, rounds, out):
 
 @kernel
 def fill_float64(k0, k1, path, stream, rounds, out):
+    """Fill `out` (n,) with float64 uniforms in (0, 1), two from each block of the counter."""
     n = out.size
     for b in range(cuda.grid(1), (n + 1) // 2, cuda.gridsize(1)):
         a0, a1, b0, b1 = words(np.uint64(b), path, stream, k0, k1, rounds)
@@ -35,6 +37,7 @@ def fill_float64(k0, k1, path, stream, rounds, out):
 
 @kernel
 def fill_float32(k0, k1, path, stream, rounds, out):
+    """Fill `out` (n,) with float32 uniforms in (0, 1), four from each block of the counter."""
     n = out.size
     for b in range(cuda.grid(1), (n + 3) // 4, cuda.gridsize(1)):
         w0, w1, w2, w3 = words(np.uint64(b), path, stream, k0, k1, rounds)

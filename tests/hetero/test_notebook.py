@@ -1,4 +1,4 @@
-"""Tables that notebooks show."""
+"""The HTML tables for notebooks are well formed and escaped."""
 
 from xml.etree import ElementTree
 

@@ -1,1 +1,1 @@
-"""Loops that measure what a device can do at most."""
+"""Loops that measure the bandwidth and the arithmetic rates that a device can reach."""

@@ -1,4 +1,4 @@
-"""Loops that reach what the CPU can do: the ceilings of `hetero.limits`."""
+"""Loops that reach the limits of a CPU, for `hetero.limits`."""
 
 import numpy as np
 from numba import prange

@@ -1,4 +1,4 @@
-"""Kernels that reach what the GPU can do: the ceilings of `hetero.limits`."""
+"""Kernels that reach the limits of a GPU, for `hetero.limits`."""
 
 import numpy as np
 from numba import float32, float64, uint64

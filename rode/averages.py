@@ -63,7 +63,7 @@ def riemann_sums(
         h = M * delta
         scales = (delta * h**d / math.factorial(d) for d in range(count))
         ones = [float(M)] + [float(np.sum((np.arange(M) / M) ** d)) for d in range(1, count)]
-        # The sums are over j = 0 .. M - 1; the start goes out, for d = 0 the end comes in.
+        # The sums are over j = 0 .. M - 1; the start is subtracted, and for d = 0 the end is added.
         return [(s, -1.0 - ones[d], float(d == 0)) for d, s in enumerate(scales)]
 
     return _weighted(path, steps, device, weights, 1)

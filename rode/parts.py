@@ -89,7 +89,7 @@ def solve_in_parts(
         "save_every", settings.get("save_every", 1), 1, max(1, plan.steps)
     )
     require_memory_of_result(plan, reductions, every)
-    # As many threads a path as for all of them: sums are rounded alike in every part.
+    # Each path has as many threads as in a run of all paths, so that sums are rounded alike.
     threads_per_path = choose_threads_per_path(
         plan, settings.pop("threads_per_path", None), machines[0]
     )

@@ -88,7 +88,7 @@ class Problem:
 
     @property
     def _equation(self) -> str:
-        """Form of the equation, for people."""
+        """Form of the equation as a text."""
         if self.B is None:
             return "x' = G(t, O) + g(t, O) H(x)"
         return "x' = A x + B O" if self.linear else "x' = H(x) + B O"
@@ -100,7 +100,7 @@ class Problem:
 
     @property
     def table(self) -> np.ndarray:
-        """Array (rows, sets) that loops read: parameters, then the numbers to start from."""
+        """Array (rows, sets) that loops read: parameters, followed by the initial values."""
         if not self.start_numbers:
             return self.parameters if self.parameters.size else np.zeros((1, self.sets))
         numbers = np.broadcast_to(

@@ -1,1 +1,1 @@
-"""Normal numbers by Box-Muller and by the inverse of the distribution function."""
+"""Normal numbers by each method: Box-Muller, inverse, rational functions, Ziggurat, Wallace."""

@@ -269,7 +269,7 @@ def long_scan(run, table, rate, start, noise, normals, out, stream=0):
     blocks = launch.blocks_for(out.size, length)
     far = np.exp(-rate * length * np.arange(GROUP + 1)).astype(out.dtype)
     kind = np.dtype(word)
-    # As many starts as a later group may have: one more than there are groups of blocks.
+    # A start for each group of blocks, and one for the group that would follow.
     ends = scratch("block ends", blocks, kind, stream)
     starts = scratch("group starts", blocks // GROUP + 1, kind, stream)
     first = np.array([start], out.dtype).view(word)[0]

@@ -1,4 +1,4 @@
-"""Blocks of noise: what four Philox words do to a process and its sums, for both targets.
+"""Blocks of noise: steps of a process and its sums by four Philox words, for both targets.
 
 `BLOCKS[dtype, normals]` gives, for the data type of the solver and the kind of normal numbers,
 
@@ -29,7 +29,7 @@ The counter of a block is (number in the coarse step, coarse step, path, stream)
 
 
 class Block(NamedTuple):
-    """Functions that turn four words into noise and walk with it."""
+    """Functions that turn four words into noise and advance a process with it."""
 
     size: int
     draw: object

@@ -1,4 +1,4 @@
-"""Values of stationary processes at the beginning, on the CPU for both targets."""
+"""Draws of initial values from the stationary distribution, on the CPU for both targets."""
 
 from __future__ import annotations
 

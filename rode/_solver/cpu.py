@@ -1,4 +1,4 @@
-"""Fused pipeline of a solver on the CPU.
+"""The solver's fused loops on the CPU: words, noise, process, sums and coarse steps.
 
 Groups of paths advance side by side, so that vector units can work on them.
 Each stage (words; noise; process and sums; coarse step; outputs) is a plain loop over the paths of

@@ -1,4 +1,4 @@
-"""Fused pipeline of a solver on the GPU.
+"""The solver's fused kernels on the GPU: words, noise, process, sums and coarse steps.
 
 One kernel computes random words, normal numbers, process, sums and coarse steps.
 

@@ -57,7 +57,7 @@ def required_bytes(
         peaks = _row_bytes(plan) if "peaks" in reductions else 0
         return {CPU: result, device: state + peaks + window}
     if "paths" in reductions:
-        window = 0  # it is a part of the result
+        window = 0  # the window is a part of the result
     if any(isinstance(one, Quantiles) for one in reductions):
         window += threads() * item * plan.paths  # sorted copies
     return {CPU: result + state + window}

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from hetero.devices import Device
 
-MOST_STEPS = 2**32 - 1
-"""Bound of the numbers of coarse and fine steps, which are words of the Philox counter."""
+MAX_STEPS = 2**32 - 1
+"""Largest numbers of coarse and of fine steps, which are words of the Philox counter."""
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,15 @@ class Plan:
         paths = validation.check_integer("paths", paths, 1, 2**32)
         if problem.sets not in (1, paths):
             raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
-        if problem.linear and h > (most := largest_step(problem, scheme, K)):
+        if problem.linear and h > (largest := largest_step(problem, scheme, K)):
             raise ValueError(
-                f"h={h:g} is not stable: {method!r} needs h <= {most:.6g} s for {problem.name!r}"
+                f"h={h:g} is not stable: {method!r} needs h <= {largest:.6g} s for {problem.name!r}"
             )
         fine = _fine_steps(method, h, delta, exact)
-        if steps >= MOST_STEPS or (not exact and (fine or 1) >= MOST_STEPS):
+        if steps >= MAX_STEPS or (not exact and (fine or 1) >= MAX_STEPS):
             raise ValueError(
                 f"h={h:g} gives {steps:.6g} coarse steps of {fine or 1:.6g} fine steps: both must "
-                f"be below {MOST_STEPS}. Use a shorter t_span, or a larger delta (None: h^order) "
+                f"be below {MAX_STEPS}. Use a shorter t_span, or a larger delta (None: h^order) "
                 "or sampling='exact'"
             )
         return cls(

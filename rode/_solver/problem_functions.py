@@ -1,4 +1,4 @@
-"""Functions of the shipped problems, and how a user's functions become ones that loops can call."""
+"""Functions of the problems in this package, and the compilation of a user's functions."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Solver:
 
     @property
     def saves(self) -> bool:
-        """True if outputs are saved at some times, not only looked at for their peaks."""
+        """True if outputs are saved at some times, and not only peaks are wanted."""
         return any(one != "peaks" for one in self.settings.reductions)
 
     # ---- memory ----

@@ -62,7 +62,7 @@ def separable(scheme: str, H):
 
     @scalar(forceinline=True)
     def split(x, single, double, h):
-        # Tuples of literal length: G has the length of x, g follows.
+        # Numba needs tuples of known length: G has the length of x, and g follows.
         G1, G2, n = x, x, len(x)
         for i in range(n):
             G1, G2 = (

@@ -9,14 +9,14 @@ import numpy as np
 
 from rode.problems import Problem
 
-_FEW = 256  # number of eigenvalues whose largest steps are computed at a time; not tuned
-_ROUNDING = 1e-12  # of eigenvalues, relative: those of undamped oscillations count as undamped
+_BATCH = 256  # number of eigenvalues whose largest steps are computed at a time; not tuned
+_ROUNDING = 1e-12  # relative error of eigenvalues, below which real parts count as 0 (no damping)
 
 
 def largest_step(problem: Problem, scheme: str, K: int) -> float:
     """Return the supremum of h with |R(h lambda)| < 1 for every eigenvalue with Re lambda < 0.
 
-    All sets of parameters count; those of an H that takes no arrays only up to `problems.SETS`.
+    All sets of parameters count, but only `problems.SETS` of them if H does not accept arrays.
     R is the scheme's polynomial: 1 + z (Euler), 1 + z + z^2/2 (Heun), the first K + 1 terms of
     exp(z) (K-RODE-Taylor). For Euler that is min -2 Re lambda/|lambda|^2.
     """
@@ -26,20 +26,20 @@ def largest_step(problem: Problem, scheme: str, K: int) -> float:
     rates = rates[rates.real < -_ROUNDING * np.abs(rates)]
     # Up to schemes.MAX_ORDER only the polynomial of order 5 falls below 1 again on a ray from 0.
     parts = np.linspace(0.0, 1.0, 17)[1:] if order == 5 else np.ones(1)
-    most, stride = math.inf, max(1, rates.size // _FEW)
+    step, stride = math.inf, max(1, rates.size // _BATCH)
     rates = np.concatenate([rates[k::stride] for k in range(stride)])
     while rates.size:
-        most = min(most, *(_reach(coefficients, z) for z in rates[:_FEW]))
-        rates = rates[_FEW:]
+        step = min(step, *(_reach(coefficients, z) for z in rates[:_BATCH]))
+        rates = rates[_BATCH:]
         growth = np.max(
-            [np.abs(np.polyval(coefficients, part * most * rates)) for part in parts], axis=0
+            [np.abs(np.polyval(coefficients, part * step * rates)) for part in parts], axis=0
         )
         rates = rates[np.argsort(-growth)[: np.count_nonzero(growth > 1.0)]]
-    return most
+    return step
 
 
 def _reach(coefficients: list[float], rate: complex) -> float:
-    """Return the first h at which |R(h rate)| becomes 1: by steps, then by bisection."""
+    """Return the smallest h at which |R(h rate)| becomes 1: by steps, then by bisection."""
 
     def grows(h: float | np.ndarray) -> Any:
         return np.abs(np.polyval(coefficients, h * rate)) > 1.0

@@ -34,7 +34,7 @@ def run(study: Study) -> dict:
 
 
 def _strips(study: Study, size: int) -> list[dict]:
-    """Figures 8.4 and 8.5, table 8.2: rate and divergence over the number of strips."""
+    """Measure rate and divergence over the number of strips (figures 8.4 and 8.5, table 8.2)."""
     records, out = [], {d: study.empty(size, d) for d in ("float32", "float64")}
     for strips in STRIPS[7:9] if study.quick else STRIPS:
         table = ziggurat(strips)
@@ -73,7 +73,7 @@ def _ziggurat(study: Study, settings: dict) -> float | None:
 
 
 def _grids(study: Study, out: Any) -> list[dict]:
-    """Figures 8.6 and 8.8: launch shapes (GPU), or numbers of threads (CPU).
+    """Measure rates over launch shapes, or on a CPU over threads (figures 8.6 and 8.8).
 
     Wallace's generator (figure 8.7) has a block a pool and as many threads as its turns need.
     """
@@ -103,8 +103,11 @@ def _rate(study: Study, method: str, out: Any, launched: tuple) -> float:
 
 
 def _work(study: Study, size: int) -> list[dict]:
-    """Table 8.3: float operations a second and their share of the GPU's peak, for the methods
-    without branches: there the kernel's text has as many as a pair of blocks takes."""
+    """Measure float operations per second and their share of the GPU's peak (table 8.3).
+
+    Methods with branches are left out: only without them the kernel's code contains as many
+    operations as a pair of blocks takes.
+    """
     from rode._normals import cuda as normals_cuda
 
     limits, records = measure_limits(study.device), []
@@ -131,7 +134,7 @@ def _work(study: Study, size: int) -> list[dict]:
 
 
 def _rational(study: Study, size: int) -> list[dict]:
-    """Branching against blending."""
+    """Compare rational functions with a branch and with a blend of both results."""
     records = []
     for dtype in ("float32", "float64"):
         out = study.empty(size // 2, dtype)
@@ -148,7 +151,7 @@ def _rational(study: Study, size: int) -> list[dict]:
 
 
 def _setup(study: Study) -> dict:
-    """Table 8.4: what must be done before the first number, compilation apart."""
+    """Measure the preparation before the first number, without compilation (table 8.4)."""
 
     def table(strips: int) -> None:
         ziggurat.cache_clear()

@@ -23,7 +23,7 @@ def run(study: Study) -> dict:
 
 
 def _paths(study: Study, most: int) -> list[dict]:
-    """Steps a second over the length of one path, and of many paths of the same memory."""
+    """Measure steps per second over the length of one path, and of paths of the same memory."""
     records = []
     for dtype in ("float32",) if study.quick else ("float32", "float64"):
         for power in range(12, most + 1, 4 if study.quick else 2):
@@ -69,7 +69,7 @@ def _paths(study: Study, most: int) -> list[dict]:
 
 
 def _averages(study: Study, most: int) -> list[dict]:
-    """Bandwidth over the elements of an average; the last one is a single average."""
+    """Measure bandwidth over the elements of an average; the last case is a single average."""
     sums, records = loops_for("rode._paths.averages", study.device).sums, []
     for dtype in ("float32",) if study.quick else ("float32", "float64"):
         source = study.empty(1 << most, dtype)
@@ -87,7 +87,7 @@ def _averages(study: Study, most: int) -> list[dict]:
 
 
 def _elements(study: Study, most: int) -> list[dict]:
-    """Figure 9.5: steps a second over the elements that a thread walks, by bridges."""
+    """Measure steps per second over the elements of a thread, by bridges (figure 9.5)."""
     loops, key, delta = loops_for("rode._paths", study.device), (np.uint32(1),) * 2, 2.0**-10
     records = []
     for rounds in (1, 8) if study.quick else (1, 2, 4, 8, 16):
@@ -113,7 +113,7 @@ def _elements(study: Study, most: int) -> list[dict]:
 
 
 def _blocks(study: Study, most: int) -> list[dict]:
-    """Figures 10.2 and 10.3: bandwidth of the averages over the threads of a block."""
+    """Measure the bandwidth of averages over the threads of a block (figures 10.2 and 10.3)."""
     sums, records = loops_for("rode._paths.averages", study.device).sums, []
     for dtype in ("float32", "float64"):
         source = study.empty(1 << most, dtype)

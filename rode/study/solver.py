@@ -27,7 +27,7 @@ def run(study: Study) -> dict:
 
 
 def _shares(study: Study) -> list[dict]:
-    """Seconds of each block of one path with everything in memory, and of the fused kernel."""
+    """Time each building block of one path with everything in memory, and the fused kernel."""
     records, fine, device = [], 1 << 10, study.device
     problem = rode.kanai_tajimi(outputs=("acceleration",))
     walk = partial(rode.ornstein_uhlenbeck, method="scan", device=device)
@@ -60,7 +60,7 @@ def _shares(study: Study) -> list[dict]:
 
 
 def _orders(study: Study) -> list[dict]:
-    """Strong order in h with delta = h^K, and in delta at a fixed small h."""
+    """Measure strong orders in h with delta = h^K, and in delta at a fixed small h."""
     records, paths = [], 4 if study.quick else 48
     figure = study.figure()
     left, right = figure.subplots(1, 2)
@@ -91,7 +91,7 @@ def _error_at(scheme: str, K: int, log2_fine: int, paths: int) -> float:
 
 
 def _equal_error(study: Study) -> list[dict]:
-    """Cost of a second of motion for a given relative error of Var(u'').
+    """Measure the cost of a second of motion for a prescribed relative error of Var(u'').
 
     The scheme's stationary variance is exact (discrete Lyapunov equation), so is its error.
     """
@@ -123,7 +123,7 @@ def _equal_error(study: Study) -> list[dict]:
 
 
 def _mixed(study: Study) -> dict:
-    """Rate and variance of a float64 solver with float32 and float64 normal numbers."""
+    """Measure rate and variance of a float64 solver with float32 and float64 normal numbers."""
     problem, records = rode.kanai_tajimi(outputs=("acceleration",)), {}
     paths = 1 << (6 if study.quick else 17 if study.device.kind == "cuda" else 10)
     for normals in (None, "float32"):

@@ -20,7 +20,7 @@ TAUS = (0.05, 1.0, 2.0)
 SCHEMES = (("averaged-heun", "averaged-heun", 2), ("3-rode-taylor", "rode-taylor", 3))
 EXACT = 16.036525
 FINE = 16  # h/delta
-END = 2.0  # s: 20 times the oscillator's own time
+END = 2.0  # s, 20 times the oscillator's damping time
 SEED = 6
 
 

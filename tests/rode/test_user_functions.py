@@ -59,7 +59,7 @@ def make(name, function, **options):
     return rode.additive(**(FUNCTIONS | options))
 
 
-# ---- where functions are tried -----------------------------------------------------------------
+# ---- trial calls of functions ------------------------------------------------------------------
 
 
 def test_functions_are_called_once_at_the_start():
@@ -123,7 +123,7 @@ def test_a_function_that_is_not_defined_at_the_start_is_named(name):
     assert "where the solution starts" in str(caught.value)
 
 
-# ---- what functions must look like -------------------------------------------------------------
+# ---- signatures and results of functions -------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -162,7 +162,7 @@ def test_wrong_results_are_named(name, value):
         make(name, lambda *arguments: value)
 
 
-# ---- what functions get ------------------------------------------------------------------------
+# ---- parameters of functions -------------------------------------------------------------------
 
 
 def exact_fall(rate, start=2.0):

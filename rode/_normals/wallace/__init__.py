@@ -1,1 +1,1 @@
-"""Normal numbers by Wallace's pools."""
+"""Normal numbers by Wallace's method: rotations of a pool of earlier numbers."""

@@ -18,7 +18,7 @@ PART = 4096
 def _part(x, first, steps, d):
     """Return the sum of ((M - j)/M)^d x_j for j = first and on."""
     total, share = 0.0, 1.0 / steps
-    if d == 0:  # loops that vector units can take
+    if d == 0:  # these loops vectorise, unlike the general one
         for i in range(x.size):
             total += np.float64(x[i])
     elif d == 1:

@@ -1,4 +1,4 @@
-"""`python -m lbm cavity|sphere|terrain|vortices|bench|study|kernel [options]`."""
+"""`python -m lbm COMMAND [options]`: compute known flows, measure rates, repeat studies."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def _choose_precision(options: argparse.Namespace) -> None:
     options.precision = PRECISIONS[options.precision]
     words = " ".join(f"--{name} {value}" for name, value in options.precision.arguments.items())
     warnings.warn(
-        f"--precision {options.precision.name} is now {words}; the old option goes with the next "
-        "release",
+        f"--precision {options.precision.name} is now {words}; the next release removes the old "
+        "option",
         DeprecationWarning,
         stacklevel=2,
     )
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--device", default="auto",
                          help="auto (a GPU if usable), cpu, cuda:1")  # fmt: skip
         sub.add_argument("--out", type=Path, default=Path("out/lbm"), help="folder for files")
-        sub.add_argument("--quick", action="store_true", help="tiny sizes, for the tests")
+        sub.add_argument("--quick", action="store_true", help="use tiny sizes, for the tests")
         if verb in ("cavity", "sphere", "vortices", "bench"):
             help_size = "number of cells along the edge or the diameter"
             sub.add_argument("--size", type=_positive(int), metavar="N", help=help_size)
@@ -105,16 +105,20 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_precision_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", default="float32", choices=("float32", "float64"),
-                        help="numbers of the arithmetic")  # fmt: skip
-    parser.add_argument("--storage", choices=PRECISIONS, help="numbers in memory; default: --dtype")
+                        help="type of the arithmetic (default: %(default)s)")  # fmt: skip
+    parser.add_argument(
+        "--storage", choices=PRECISIONS, help="type of the populations in memory (default: --dtype)"
+    )
     parser.add_argument("--precision", choices=PRECISIONS, help=argparse.SUPPRESS)  # the old form
 
 
 def _add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--operation", default="step", choices=OPERATIONS, help="kernel to print")
-    parser.add_argument("--odd", action="store_true", help="of odd instead of even steps")
+    parser.add_argument(
+        "--odd", action="store_true", help="print the kernel of odd steps, not of even ones"
+    )
     parser.add_argument("--walls", default="faces", choices=("none", "faces", "solids"),
-                        help="walls in the domain: none, its faces, or solids too")  # fmt: skip
+                        help="walls of the domain: none, on faces only, or solids too")  # fmt: skip
 
 
 def _positive(number_type: Callable[[str], float]) -> Callable[[str], float]:
@@ -135,6 +139,7 @@ def _simulation_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _cavity(options: argparse.Namespace) -> int:
+    """Compute the lid-driven cavity, print its error and write a VTK file."""
     from lbm.flows import solve_cavity
 
     n = options.size or (12 if options.quick else 64)
@@ -150,6 +155,7 @@ def _cavity(options: argparse.Namespace) -> int:
 
 
 def _sphere(options: argparse.Namespace) -> int:
+    """Compute the flow around a sphere, print its drag and write a VTK file."""
     from lbm.flows import solve_sphere
 
     longest = 3.0 if options.quick else 60.0
@@ -205,6 +211,7 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _kernel(options: argparse.Namespace) -> int:
+    """Print the generated source of a GPU kernel."""
     from lbm._engines.cuda_kernels import describe_kernel
 
     print(

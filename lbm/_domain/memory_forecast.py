@@ -1,4 +1,4 @@
-"""Memory that a domain needs and a device has, compared before anything is built."""
+"""Comparison of the memory that a domain needs with what its devices have, before it is built."""
 
 from __future__ import annotations
 

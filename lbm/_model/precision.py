@@ -125,8 +125,8 @@ def accepts_precision(function: Callable[P, R]) -> Callable[P, R]:
                 raise TypeError("precision is the old form of dtype and storage: leave it out")
             old = check_choice("precision", kwargs.pop("precision"), tuple(PRECISIONS))
             warnings.warn(
-                f"precision={old!r} is now {PRECISIONS[old]}; the old form goes with the next "
-                "release",
+                f"precision={old!r} is now {PRECISIONS[old]}; the next release removes the "
+                "old form",
                 DeprecationWarning,
                 stacklevel=2,
             )

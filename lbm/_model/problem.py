@@ -40,10 +40,12 @@ class Collision(Protocol):
     """
 
     @property
-    def tau(self) -> float: ...
+    def tau(self) -> float:
+        """Relaxation time in steps."""
 
     @property
-    def rates(self) -> tuple[float, ...]: ...
+    def rates(self) -> tuple[float, ...]:
+        """Numbers that the operator needs."""
 
     @staticmethod
     def relax() -> Callable[..., Any]:

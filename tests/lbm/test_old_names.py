@@ -17,7 +17,7 @@ from lbm.flows import vortices
     ],
 )
 def test_precision_stands_for_dtype_and_storage(old, new):
-    with pytest.deprecated_call(match="the old form goes with the next release") as caught:
+    with pytest.deprecated_call(match="the next release removes the old form") as caught:
         before = vortices(8, precision=old, device="cpu").simulation
     assert caught[0].filename == __file__
     after = vortices(8, **new, device="cpu").simulation

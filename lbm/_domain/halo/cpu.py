@@ -25,7 +25,7 @@ class Halo:
         return np.zeros(shape, dtype)
 
     def connect(self, links) -> None:
-        """Connect the parts by `domains.Link`s."""
+        """Connect the parts by `split_domain.Link`s."""
         self._links = links
 
     def wait(self) -> None:

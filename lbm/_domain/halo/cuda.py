@@ -48,7 +48,7 @@ class Halo:
         return array
 
     def connect(self, links) -> None:
-        """Connect the parts by `domains.Link`s."""
+        """Connect the parts by `split_domain.Link`s."""
         with self.device.active():
             self._launches = [[self._prepare(*link, t) for link in links] for t in (0, 1)]
 

@@ -1,4 +1,4 @@
-"""`python -m sbth study|kernel [options]`."""
+"""`python -m sbth study|kernel [options]`: repeat published experiments, print kernels."""
 
 from __future__ import annotations
 

@@ -29,11 +29,24 @@ def _make_parser() -> argparse.ArgumentParser:
     search = subcommands.add_parser("search", help="find all hard cases in a domain")
     _add_question(search)
     search.add_argument("--bits", type=int, default=45, help="distance 2^-BITS ulp (default 45)")
-    search.add_argument("--precision", type=int, default=53)
-    search.add_argument("--argument-precision", type=int)
-    search.add_argument("--rounding", default="all", choices=["all", "nearest", "directed"])
-    search.add_argument("--algorithm", default="auto")
-    search.add_argument("--division", default="reciprocal")
+    search.add_argument(
+        "--precision", type=int, default=53, help="binary digits of the values (default 53)"
+    )
+    search.add_argument(
+        "--argument-precision", type=int, help="digits of the arguments (default: --precision)"
+    )
+    search.add_argument(
+        "--rounding",
+        default="all",
+        choices=["all", "nearest", "directed"],
+        help="rounding modes whose breakpoints count (default all)",
+    )
+    search.add_argument(
+        "--algorithm", default="auto", help="Boolean test, or exhaustive (default auto)"
+    )
+    search.add_argument(
+        "--division", default="reciprocal", help="division in Boolean tests (default reciprocal)"
+    )
     search.add_argument(
         "--checkpoint", type=Path, help="file of finished blocks, to continue a search"
     )
@@ -51,14 +64,14 @@ def _make_parser() -> argparse.ArgumentParser:
         help="number of blocks to search again, and of windows in each (default 3; 0 for none)",
     )
     verify.add_argument("--cases", type=Path, help=".wc file that must hold exactly the cases")
-    verify.add_argument("--device")
+    verify.add_argument("--device", help="auto, cpu, cuda or cuda:1")
     verify.set_defaults(run=_verify)
 
     check = subcommands.add_parser(
         "check", help="count the hard cases that libraries round wrongly"
     )
     _add_question(check)
-    check.add_argument("--bits", type=int, default=40)
+    check.add_argument("--bits", type=int, default=40, help="distance 2^-BITS ulp (default 40)")
     check.add_argument(
         "--count", type=int, default=1000, help="number of hardest cases to try (default 1000)"
     )
@@ -73,18 +86,19 @@ def _make_parser() -> argparse.ArgumentParser:
 
 def _add_question(parser: argparse.ArgumentParser) -> None:
     """Add the function, the domain and the options that `search` and `check` share."""
-    parser.add_argument("function")
+    parser.add_argument("function", help="exp, exp2, log, log2, sin, cos or tan")
     help_lo = (
-        'for instance 1, 0x1.8p+3 or "2**-20"; write -0x1p+3 and "-2**-20" after all options '
-        'and "--"'
+        'start of the domain, for instance 1, 0x1.8p+3 or "2**-20"; write -0x1p+3 and "-2**-20" '
+        'after all options and "--"'
     )
     parser.add_argument("lo", help=help_lo)
-    parser.add_argument("hi")
-    parser.add_argument("--device")
+    parser.add_argument("hi", help="end of the domain, which does not belong to it")
+    parser.add_argument("--device", help="auto, cpu, cuda or cuda:1")
     parser.add_argument("--quiet", action="store_true", help="do not show a progress bar")
 
 
 def _search(options: argparse.Namespace) -> int:
+    """Search a domain; write its cases to files, or print them, and report their number."""
     import tmd
 
     _require_folder("--out", options.out)
@@ -123,6 +137,7 @@ def _require_folder(option: str, path: Path | None) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
+    """Verify certificates, or a list of cases by them, and print what was verified."""
     import tmd
     from tmd.certificates import read_certificates, verify_cases
 
@@ -152,6 +167,7 @@ def _summarize(report: dict) -> str:
 
 
 def _check(options: argparse.Namespace) -> int:
+    """Compare libraries on the hard cases of a domain and print their scores."""
     import tmd
     from tmd.library_check import check_libraries, load_libraries
 

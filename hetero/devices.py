@@ -177,7 +177,7 @@ def resolve(
     Raises
     ------
     DeviceUnavailableError
-        For an explicit device, also from `use_device` or HETERO_DEVICE, that cannot be used.
+        If an explicit device, also from `use_device` or HETERO_DEVICE, cannot be used.
     ValueError
         If the arrays are on two devices, or on a GPU that is not the requested device.
     """

@@ -74,8 +74,8 @@ def words(
     rng : see `key`
     path, stream : int in [0, 2^32)
     rounds : {10, 7}
-    out : array to fill instead of a new NumPy array; on a GPU, say a CuPy array, it stays there
-    device : where to draw
+    out : array to fill instead of a new NumPy array; an array on a GPU, as CuPy's, stays there
+    device : the device that draws
 
     Returns
     -------

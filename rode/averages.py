@@ -25,7 +25,7 @@ def average(path: Any, steps: int, *, device: Device | str | None = None) -> Any
     ----------
     path : (n M,) array, float32 or float64 (others become float64); on a GPU it stays there
     steps : M
-    device : where to compute; None: where `path` is, or a GPU if there is one and it is long
+    device : the device that computes; by default that of `path`, or a GPU if the path is long
 
     Returns
     -------
@@ -34,7 +34,7 @@ def average(path: Any, steps: int, *, device: Device | str | None = None) -> Any
     Raises
     ------
     TypeError, ValueError
-        Naming the argument.
+        If an argument is invalid; the message names it.
     """
     return _weighted(path, steps, device, lambda M: [(1.0 / M, 0.0, 0.0)])[0]
 

@@ -15,7 +15,7 @@ from hetero.devices import Device, device_of, resolve
 from hetero.jit import loops_for
 
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
-"""What `rng` may be; see `hetero.philox.key`."""
+"""Types of the argument `rng`; see `hetero.philox.key`."""
 
 BREAK_EVEN = 1_000_000
 """Number of normals above which a GPU is faster, including the copy to the host."""
@@ -60,7 +60,7 @@ def normal(
         - "inverse": the normal quantile of one uniform number; in float32 by polynomials of a
           logarithm, in float64 the same as "rational"
         - "rational", "rational-blending": the quantile by Wichura's rational functions (AS 241),
-          with branches, or all three computed and one chosen
+          chosen by a branch, or by a selection after all three are computed
         - "ziggurat": Marsaglia and Tsang (2000) with `strips` strips
         - "wallace": Wallace's pool of numbers (1996); "wallace-uncorrected" keeps the constant
           sum of squares of a pool, for comparison only
@@ -68,12 +68,12 @@ def normal(
     path : int in [0, 2^32)
         Independent sequences of one seed.
     strips : power of two from 2 to 8192
-        The more, the fewer warps of a GPU wait for a rejected draw: 4096 are 2.7 times as fast as
-        256. The table takes 0.3 s once.
+        With more strips fewer warps of a GPU wait for a rejected draw: 4096 strips are 2.7 times
+        as fast as 256. The table is computed once, in 0.3 s.
     table : {"shared", "local"}
         Where a GPU keeps the strips' table: shared memory, or global memory and its cache.
-    out : array to fill; on a GPU, say a CuPy array, the numbers stay there
-    device : where to draw
+    out : array to fill; in one on a GPU, such as a CuPy array, the numbers stay there
+    device : the device that draws
 
     Returns
     -------
@@ -82,7 +82,7 @@ def normal(
     Raises
     ------
     TypeError, ValueError
-        Naming the argument.
+        If an argument is invalid; the message names it.
 
     Notes
     -----
@@ -181,7 +181,7 @@ class Generator:
     ----------
     rng : the seed, as for `normal`
     method, dtype : as for `normal`
-    device : where to draw
+    device : the device that draws
 
     Examples
     --------

@@ -50,11 +50,11 @@ def ornstein_uhlenbeck(
     process : `rode.Process(tau, c)`; tau = c = 1 if None
     start : O_0; None draws it from the stationary distribution, for each path
     method : {"bridge", "scan", "sweeps"}
-        - "scan": O' = mu O + sigma n, as a prefix sum in one pass: the noise is drawn on the fly
-          or given
-        - "bridge": the same distribution, not the same function of the noise: the values at the
-          ends of tiles are drawn first (a path of its own, 1024 times coarser in float32), then
-          each tile is walked and bent to end where it should. No tile waits for another.
+        - "scan": O' = mu O + sigma n, as a prefix sum in one pass; the noise is drawn on the way,
+          or is `noise`
+        - "bridge": the same distribution, but another function of the noise. The values at the
+          ends of tiles are drawn first (as a path that is 1024 times coarser in float32); then
+          each tile is computed and bent to its end. No tile waits for another.
         - "sweeps": up-sweep, down-sweep and fix-up of given noise (Riesinger 2017, section 9.2)
 
         None: "bridge" for one path without noise, else "scan".
@@ -64,7 +64,7 @@ def ornstein_uhlenbeck(
     rng : None, int, SeedSequence or NumPy Generator
     first_path : number of the first path
     out : array to fill
-    device : where to compute; None: a GPU if there is one and the work is large
+    device : the device that computes; by default a GPU if one is usable and the work is large
 
     Returns
     -------
@@ -73,7 +73,7 @@ def ornstein_uhlenbeck(
     Raises
     ------
     TypeError, ValueError
-        Naming the argument.
+        If an argument is invalid; the message names it.
 
     Notes
     -----

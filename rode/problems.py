@@ -27,10 +27,10 @@ SETS = 1 << 14
 
 
 UserFunction: TypeAlias = Callable[..., Any]
-"""A scalar function of tuples, plain or compiled by Numba; the docstrings say of which."""
+"""A scalar function of tuples, plain or compiled by Numba; docstrings state its arguments."""
 
 Start: TypeAlias = Sequence[float] | UserFunction | None
-"""Numbers to start from, or a function (O, p) -> tuple."""
+"""Initial values of x, or a function (O, p) -> tuple."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -47,11 +47,11 @@ class Problem:
     linear : whether H is a matrix times x (needed by K-RODE-Taylor schemes)
     observe : (t, x, O, p) -> the outputs
     start : (O, p) -> x at the beginning
-    parameters : (numbers, sets) array: one set, or one a path
-    outputs : names
-    process : O
+    parameters : (numbers, sets) array: one set, or one for each path
+    outputs : names of the outputs
+    process : the process O
     start_process : O at the beginning; None draws it from the stationary distribution
-    start_numbers : x at the beginning, where numbers were given for it
+    start_numbers : x at the beginning, if it was given as numbers
         Then `start` reads them behind the parameters, see `table`.
     """
 
@@ -167,7 +167,8 @@ def additive(
     Raises
     ------
     TypeError, ValueError
-        Naming the argument: wrong lengths, NaN, an H that is not linear though `linear` is set.
+        If an argument is invalid, for example has a wrong length or NaN, or if H is not linear
+        although `linear` is set. The message names the argument.
     """
     return _make_problem(
         functions={"H": H, "B": B, "observe": observe},

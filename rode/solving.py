@@ -51,27 +51,26 @@ def solve(
     problem : rode.Problem
     method : {"euler", "averaged-euler", "averaged-heun", "K-rode-taylor"}
         K from 1 to 8, for linear H only: "3-rode-taylor".
-    t_span : begin and end, s
-    h : coarse step, s; divides the span
-    delta : fine step of the process, s; divides h. None: as fine as the method's order requires
-        (sampling "path"), or the limit of ever finer steps ("exact").
+    t_span : start and end in s
+    h : coarse step in s, which divides the span
+    delta : fine step of the process in s, which divides h; by default as fine as the method's order
+        requires (sampling "path"), or the limit of ever finer steps ("exact")
     paths : number of paths
     sampling : {"path", "exact"}
-        "exact" draws what a coarse step needs of the path from its joint normal distribution,
-        K + 1 numbers instead of h/delta; results have the same distribution. For additive noise
-        only.
+        "exact", for additive noise only, draws the sums that a coarse step needs from their joint
+        normal distribution: K + 1 numbers instead of h/delta. Results have the same distribution.
     rng : None, int, SeedSequence or NumPy Generator
     reduction : None or "paths", "moments", "peaks", `Quantiles(..)`, or a tuple of them
         Paths themselves are stored only if requested.
     save_every : coarse steps from one saved time to the next; the start is saved too
-    dtype : {float64, float32} of the solver
-    normals : None, "float32" in a float64 solver, or "fast" in a float32 solver: those of the
-        methods "box-muller" and "box-muller-fast" of `rode.normal`
-    first_path : number of the first path: ranks that share the work take disjoint ranges
-    threads_per_path : on a GPU, a power of two up to 32; None: enough to fill it. Sums are rounded
-        in another order for another number, in the last digits.
+    dtype : {float64, float32}, the type of the solver
+    normals : None, "float32" in a float64 solver, or "fast" in a float32 solver: normal numbers by
+        the methods "box-muller" and "box-muller-fast" of `rode.normal`
+    first_path : number of the first path; ranks that share the work use disjoint ranges
+    threads_per_path : on a GPU, a power of two up to 32; by default enough threads to fill it. The
+        last digits of sums depend on this number.
     progress : whether to show a progress bar on the terminal
-    device : where to solve; None: a GPU if there is one and the work is large
+    device : the device that solves; by default a GPU if one is usable and the work is large
 
     Returns
     -------
@@ -80,12 +79,12 @@ def solve(
     Raises
     ------
     TypeError, ValueError
-        Before anything runs: h that is not stable or does not divide the span, delta that does not
-        divide h, no paths, a Taylor scheme for a problem that is not linear, NaN; a function that
-        fails where the first path starts.
+        If, before anything runs, h is not stable or does not divide the span, delta does not divide
+        h, there are no paths, a Taylor scheme is used for a problem that is not linear, a number is
+        NaN, or a function fails at the start of the first path.
     MemoryError
-        Before anything runs: the message says how much memory the run needs, how much is free, and
-        which settings need less.
+        If, before anything runs, too little memory is free. The message says how much the run
+        needs, how much is free, and which settings need less.
 
     Notes
     -----

@@ -20,7 +20,7 @@ _resident_tuples: dict[tuple[int, int], tuple[Any, Any]] = {}
 def resident_tuple(table: Any) -> Any:
     """Return the arrays of a NamedTuple on the current GPU, uploaded at the first call.
 
-    The key is the identity of `table`: it must be one that lives on, say in a cache.
+    The key is the identity of `table`, which must therefore live on, for example in a cache.
     """
     key = (device_id(), id(table))
     if key not in _resident_tuples or _resident_tuples[key][0] is not table:

@@ -28,14 +28,12 @@ BELOW_ONE = 1.0 - 2.0**-53
 """Largest float64 below 1."""
 
 # ---- the inverse of the distribution function in float32 ---------------------------------------
-# x = y p(log2(1 - y^2)), y in (-1, 1) uniform. Where 1 - y^2 < 2^_CUT the distance of the word
-# from the nearer end takes the place of 1 - |y|, which has lost its digits.
+# x = y p(log2(1 - y^2)) for a uniform y in (-1, 1). If 1 - y^2 < 2^_CUT, the distance of the word
+# from the nearer end replaces 1 - |y|, which has lost its digits.
 
-_CUT = -7.2
-_REACH = math.sqrt(31.1)
-
-
-_COUNTS = 10, 11  # coefficients of the polynomials: in the centre and in the tails
+_CUT = -7.2  # log2(1 - y^2) at which the tails begin
+_REACH = math.sqrt(31.1)  # sqrt(-log2(1 - y^2)) at the end of the tails, above that of any word
+_COUNTS = 10, 11  # numbers of coefficients of the polynomials in the centre and in the tails
 
 
 def _fit_polynomials() -> np.ndarray:

@@ -1,11 +1,12 @@
 """Ornstein-Uhlenbeck paths on the GPU.
 
-- `scan` : a warp a path, round after round.
-- `bridge` : a warp a tile, of which start and end are given: it keeps what its lanes walked in
-  registers until it knows by how much it misses its end, and bends it.
-- `long_scan` : blocks of warps along one path in a single pass; one number a block travels to the
-  later ones. 256 blocks are a group: a block adds up the ends of its group before it and the value
-  at the group's start, which goes from group to group. The order of these sums is fixed.
+- `scan` : each warp computes a path, round after round.
+- `bridge` : each warp computes a tile with known start and end. It keeps the steps of its lanes in
+  registers until it knows the distance by which they miss the end, and bends them to it.
+- `long_scan` : blocks of warps compute one path in a single pass; each block passes one number to
+  the later ones. 256 blocks form a group: a block adds the ends of the earlier blocks of its group
+  to the value at the group's start, which is passed from group to group. The order of these sums
+  is fixed.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ from rode._paths.tiles import LANES, ROUNDS, tile
 from rode._paths.warp_tiles import warp_functions, words
 
 THREADS = 128
+"""Number of threads in a block."""
+
 GROUP = 256
-"""Number of blocks in a group: a block adds up their ends, two for each of its threads."""
+"""Number of blocks in a group: each thread of a block adds the ends of two of them."""
 
 _WARPS = THREADS // LANES
 _REAL = {"float32": float32, "float64": float64}

@@ -17,7 +17,7 @@ LANES = 32
 """Number of threads in a warp."""
 
 ROUNDS = 8
-"""Number of Philox blocks that a lane walks in a tile."""
+"""Number of Philox blocks whose steps a lane computes in a tile."""
 
 
 class Steps(NamedTuple):
@@ -34,7 +34,7 @@ class Steps(NamedTuple):
 class PathConstants(NamedTuple):
     """Constants of one path. Floats are of the path's data type.
 
-    A block has E numbers; the stretch of a tile that a lane walks has S.
+    A block has E numbers; the stretch of a tile that a lane computes has S elements.
 
     Attributes
     ----------

@@ -38,6 +38,7 @@ from rode._solver.stage_formulas import (
 )
 
 THREADS = 128
+"""Number of threads in a block."""
 
 
 def integrate(spec, run, tables, arrays, stop, stream=0):

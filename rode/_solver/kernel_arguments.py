@@ -21,10 +21,10 @@ class KernelSpec(NamedTuple):
     observe : (t, x, O, p) -> outputs
     start : (O, p) -> x at the beginning
     fields : (t, O, p) -> (G_1, .., G_n, g), for kind "separable" only
-    dtype, normals : of the solver and of the normal numbers
-    degree : D; sums F_0 .. F_D
-    dimension, parameters : of x and p
-    table_rows : rows of `RunTables.parameters`: what `start` gets as p, which may be more
+    dtype, normals : data types of the solver and of the normal numbers
+    degree : D of the sums F_0 .. F_D
+    dimension, parameters : lengths of x and p
+    table_rows : rows of `RunTables.parameters`, the length of p in `start`, which may be larger
     """
 
     kind: str
@@ -47,9 +47,9 @@ class RunParameters(NamedTuple):
     ----------
     k0, k1, stream : Philox key and stream
     path : number of the first path
-    done, coarse_steps : coarse steps before this call, and in it
-    steps : M, fine steps in a coarse one
-    threads_per_path : on a GPU; 1 on a CPU
+    done, coarse_steps : numbers of coarse steps before this call, and in it
+    steps : M, the number of fine steps in a coarse one
+    threads_per_path : number of threads that share a path on a GPU; 1 on a CPU
     every : coarse steps from one saved time to the next; 0 saves none
     row : number of the row of `RunArrays.saved` that was written last, -1 before the first
     until : coarse steps from the start of this call to the next saved time
@@ -102,8 +102,8 @@ class RunArrays(NamedTuple):
     o : (paths,), the process; x : (dimension, paths), the solution; both at the end of the call
     saved : (times, outputs, paths)
     peaks : (outputs, paths), largest |output| so far; not used without `RunParameters.peaks`
-    failed : (paths,) uint8, 1 for each path of which an output was infinite or NaN at a time that
-        was saved or looked at for its peak
+    failed : (paths,) uint8, 1 for each path that had an infinite or NaN output at a saved time or
+        at one that its peak covers
     """
 
     o: np.ndarray

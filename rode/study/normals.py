@@ -97,7 +97,7 @@ def _grids(study: Study, out: Any) -> list[dict]:
 
 
 def _rate(study: Study, method: str, out: Any, launched: tuple) -> float:
-    """Return numbers a second; `launched` are the last arguments of `direct`."""
+    """Return numbers per second; `launched` are the last arguments of `direct`."""
     direct, key = loops_for("rode._normals", study.device).direct, (np.uint32(1),) * 2
     return study.rate(lambda: direct(method, key, 0, 0, out, *launched), out.size)
 

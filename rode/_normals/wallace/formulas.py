@@ -1,11 +1,11 @@
 """Wallace's generator (1996): normal numbers from normal numbers by rotations, for both targets.
 
-A pool of 4 x 256 numbers is rotated in fours by one of four orthogonal matrices (Riesinger 2017,
-section 8.3; the third as printed there is singular, its last row is mended here). Element e of
-thread t stands at ((256 e + t) stride + offset) mod 1024, with a random odd stride and offset in
-every pass; the rotated one goes to 4 t + e, so that other fours meet in the next pass.
-Rotations keep the sum of squares, which for true normal numbers has a chi-square distribution:
-numbers leave the pool times sqrt(V/1024), V drawn for each pass.
+Groups of four from a pool of 4 x 256 numbers are rotated by one of four orthogonal matrices
+(Riesinger 2017, section 8.3; the third matrix is singular there, and its last row is corrected
+here). Element e of thread t is at ((256 e + t) stride + offset) mod 1024, with a random odd stride
+and offset in every pass. Its rotated value goes to 4 t + e, so that the next pass combines other
+numbers. Rotations preserve the sum of squares, which for independent normal numbers has a
+chi-square distribution: numbers leave the pool times sqrt(V/1024), where V is drawn for each pass.
 """
 
 import math
@@ -17,9 +17,13 @@ from hetero.jit import scalar
 from rode._normals.box_muller_formulas import pair_float32
 
 THREADS = 256
+"""Number of threads in a block."""
+
 POOL = 4 * THREADS
+"""Number of elements of a pool."""
+
 PASSES = 64
-"""Blocks of POOL numbers that a pool gives before a new one is filled."""
+"""Number of times that a pool yields POOL numbers before a new one is filled."""
 
 TURNS = 2
 """Rotations of the pool between two outputs: one leaves a visible correlation of the squares."""

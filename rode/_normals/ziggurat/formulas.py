@@ -1,12 +1,12 @@
 """Draws by the Ziggurat method, for both targets.
 
 Algorithm 5 of (Riesinger 2017) with its errors corrected: a rejected draw starts again with another
-strip (the printed one keeps it, and doubles the way into the tail), the tail's test is
-2 t2 > t1^2, there is a sign, and strip, sign and abscissa have bits of their own.
+strip (the published one keeps the strip, which makes the tail too likely), the tail's test is
+2 t2 > t1^2, numbers have a sign, and strip, sign and abscissa come from different bits.
 
 Number i of a sequence takes its first attempt from the block of words that it shares with its
-neighbours; what follows comes from blocks of its own, counted in the highest byte of the block's
-number. So a number never depends on how often another was rejected.
+neighbours. Further attempts use blocks of its own, counted in the highest byte of the block's
+number. A number therefore never depends on how often another was rejected.
 """
 
 import math
@@ -18,9 +18,9 @@ from hetero.intrinsics.bits import as_int32, float_in_1_2, to_float32
 from hetero.jit import scalar
 from hetero.philox_loops.formulas import words10
 
-_ATTEMPT = np.uint64(1 << 56)
+_ATTEMPT = np.uint64(1 << 56)  # of block numbers, from one attempt to the next
 _SCALE, _LEAST = np.float32((1.0 - 2.0**-24) * 2.0**-31), np.float32(2.0**-33)
-_STRIPS = np.uint64(255 << 56)  # blocks that name strips, for tables of more than 128 in float32
+_STRIPS = np.uint64(255 << 56)  # block of words that choose strips, if they are over 128 (float32)
 
 
 @scalar

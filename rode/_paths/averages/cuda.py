@@ -19,10 +19,13 @@ from hetero.intrinsics.warp import FULL_MASK, warp_sum
 from hetero.jit import kernel, scalar
 
 THREADS = 256
+"""Number of threads in a block."""
+
 PART = 4096
-"""Least elements of a part; a window has PARTS parts at most."""
+"""Least number of elements of a part of a window."""
 
 PARTS = 4096
+"""Largest number of parts of a window."""
 
 
 @functools.cache

@@ -10,8 +10,7 @@ from hetero.cuda.driver import cuda
 from hetero.intrinsics.bits import bits_of, float_of
 from hetero.jit import kernel
 
-THREADS = 256
-_HALVES = (128, 64, 32, 16, 8, 4, 2, 1)
+THREADS = 256  # number of threads in a block
 
 
 @kernel

@@ -13,7 +13,7 @@ from hetero.version import VERSION as __version__
 from stablegpu.distribution import Stable as Stable
 from stablegpu.distribution import stable as stable
 
-if TYPE_CHECKING:  # what `__getattr__` finds, for type checkers
+if TYPE_CHECKING:  # type checkers do not see the names that `__getattr__` finds
     from stablegpu.conversions import from_r as from_r
     from stablegpu.conversions import from_scipy as from_scipy
     from stablegpu.conversions import to_r as to_r

@@ -6,11 +6,11 @@
 | R: `stabledist`, `fBasics`; Nolan's STABLE | pm = 0, 1 | S0, S1 |
 | the same | pm = 2 | scale alpha^(1/alpha), location the mode |
 
-The other direction is `Stable.to_scipy` and `Stable.to_r`.
+`Stable.to_scipy` and `Stable.to_r` convert in the other direction.
 
 SciPy 1.17 in its S1 form, alpha = 1, beta != 0 and scale != 1: `pdf`, `cdf` and `rvs` follow the
-definition, which is that of this package, but `ppf`, `sf`, `isf` and what builds on them leave out
-the shift by beta (2/pi) scale log(scale) (there cdf + sf is not 1). Its S0 form has no such case.
+definition, which is that of this package. But `ppf`, `sf`, `isf` and the methods that use them omit
+the shift by beta (2/pi) scale log(scale), so cdf + sf is not 1. Its S0 form is correct.
 """
 
 from __future__ import annotations

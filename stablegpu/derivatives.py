@@ -69,10 +69,10 @@ def dlogpdf(
 
     Notes
     -----
-    Extrapolated differences of exact values, some sixty for each point
-    (`_derivatives/formulas.py`).
-    Error at most 1e-9 of max(1, |derivative|) on the reference points with |x - zeta| > 1e-4,
-    median 1e-13 (x) and 5e-13 (alpha). Nearer, the rounding of x - zeta is what counts in S0.
+    Differences of exact values, some sixty for each point, are extrapolated
+    (`_derivatives/formulas.py`). The error is at most 1e-9 of max(1, |derivative|) on the reference
+    points with |x - zeta| > 1e-4, median 1e-13 (x) and 5e-13 (alpha). Nearer to zeta, the rounding
+    of x - zeta dominates in S0.
     """
     named, shape = check_arguments((x, alpha, beta, loc, scale), parameterization)
     size = math.prod(shape)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stable:
-    """An alpha-stable distribution; made by `stablegpu.stable`.
+    """An alpha-stable distribution; `stablegpu.stable` makes one.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Stable:
         -----
         The relative error is at most 1e-13 + 8 eps (|x dlogpdf/dx| + alpha |dlogpdf/dalpha|) on all
         1118 reference points: alpha in [0.1, 2], near and at 1, |x| <= 1e6, both tails, near zeta.
-        The second term is what roundings of x and alpha bring. The median is 5e-16. The same holds
+        The second term is the effect of rounding x and alpha. The median is 5e-16. The same holds
         for all functions here.
         """
         return self._evaluate_one("pdf", x, out)
@@ -146,8 +146,7 @@ class Stable:
     def ppf(self, p: ArrayLike, *, out: Any = None) -> Any:
         """Return x with cdf(x) = p, to full relative accuracy in the left tail.
 
-        p = 0 and p = 1 give the ends of the support, NaN and values outside [0, 1] give NaN; see
-        `stablegpu._quantiles.quantile.quantile`.
+        p = 0 and p = 1 give the ends of the support; NaN and values outside [0, 1] give NaN.
         """
         return self._quantile(p, False, out)
 
@@ -200,8 +199,8 @@ class Stable:
         Parameters
         ----------
         evaluator : "polynomials", "nodes" or stablegpu.Interpolation
-            Polynomials give pdf, cdf and sf fastest; their logarithms come from nodes. They take
-            some milliseconds to prepare (seconds for alpha within 0.07 of 1), nodes one.
+            Polynomials evaluate pdf, cdf and sf fastest; the logarithms come from nodes. They take
+            some milliseconds to prepare (seconds for alpha within 0.07 of 1), nodes about one.
 
         Returns
         -------
@@ -254,8 +253,8 @@ class Stable:
     def mean(self) -> float:
         """Return the expectation, infinite or NaN for alpha <= 1.
 
-        It is infinite for beta = +-1, where one tail is heavy and the other light, and NaN for
-        |beta| < 1, where there is none.
+        For alpha <= 1 it is infinite if beta = +-1, since one tail is heavy and the other light. If
+        |beta| < 1 it does not exist, and the result is NaN.
         """
         return self.parameters.mean
 
@@ -302,7 +301,7 @@ class Stable:
         level : array_like of float in (0, 1)
             Confidence, for example 0.99.
         of : {"returns", "losses"}
-            What the distribution describes. Losses are positive in the result either way: for
+            The quantity that has the distribution. A loss is positive in the result either way: for
             returns it is -ppf(1 - level), for losses isf(1 - level).
 
         Returns

@@ -43,7 +43,7 @@ class FitResult:
     size : int
         Number of observations.
     message : str
-        Remarks on how the estimate came about; empty if there is nothing to say.
+        Remarks on the estimate, for example a parameter at a boundary; usually empty.
     status : str
         One of `STATUSES`.
     covariance : (4, 4) array
@@ -280,7 +280,7 @@ class FitResults:
 
     @functools.cached_property
     def message(self) -> np.ndarray:
-        """Remarks on each fit; empty texts where there is nothing to say."""
+        """Remarks on each fit; usually empty texts."""
         return np.array([self._message_of(k) for k in range(len(self))], dtype=str)
 
     @property

@@ -53,22 +53,23 @@ def fit(
         set (also of a pandas DataFrame: `frame.T` fits its columns). A list of sequences of
         different lengths: each is a data set. Arrays on a GPU stay there.
     method : {"ml", "mcculloch", "koutrouvelis", "grid", "grid2"}
-        "ml": maximum likelihood, alpha in [0.1, 2], or from a larger bound on where many data are
-        equal (see Notes). "mcculloch": five quantiles (McCulloch 1986), consistent and fast, alpha
-        in [0.1, 2]. "koutrouvelis": regression on the empirical
-        characteristic function (Koutrouvelis 1980), weighted; nearly as good as "ml" for
-        alpha >= 1, without standard errors. "grid" and "grid2": a search for the
-        maximum by a contracting grid (Julian-Moreno et al. 2016, section 3.5) in four dimensions,
-        or in alpha and beta with location and scale from the quantiles; slower and without
-        standard errors, for comparison.
+        "ml": maximum likelihood for alpha in [0.1, 2]; the lower bound is larger if many data are
+        equal (see Notes). "mcculloch": five quantiles (McCulloch 1986), consistent and fast, for
+        alpha in [0.1, 2]. "koutrouvelis": weighted regression on the empirical characteristic
+        function (Koutrouvelis 1980), nearly as precise as "ml" for alpha >= 1, without standard
+        errors. "grid" and "grid2": a search for the largest likelihood by a contracting grid
+        (Julian-Moreno et al. 2016, section 3.5) in four dimensions, or in alpha and beta with
+        location and scale from the quantiles. Both are slower, give no standard errors, and serve
+        for comparison.
     parameterization : {"S1", "S0"}
         Parameterization of the location, in the result and in `fixed`.
     fixed : dict, optional
-        Fixed parameters by name, say {"beta": 0.0}, or one value per data set; only for "ml".
+        Fixed parameters by name, for example {"beta": 0.0}, with one value for all data sets or
+        one for each; only with "ml".
     weights : array_like of float >= 0, of the shape of data, optional
-        How often each observation counts; with "ml". Observations of weight 0 are left out, also
-        if they are NaN, and at least 5 values of a set must have a positive weight. Weights are
-        not checked if the data or the weights are on a GPU.
+        How often each observation counts; only with "ml". Observations of weight 0 are left out,
+        also if they are NaN, and at least 5 values of a set must have a positive weight. Weights
+        are not checked if the data or the weights are on a GPU.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
@@ -79,23 +80,24 @@ def fit(
     ------
     TypeError : data are not real numbers
     ValueError : too few data; for one data set also NaN or infinite data, or half of them equal (no
-        scale). Of several sets, such sets get NaN and their `status` says why.
+        scale). Among several sets, the results of bad ones are NaN, and `status` says why.
     hetero.DeviceUnavailableError : the device asked for cannot be used
 
     Notes
     -----
-    Maximum likelihood: quasi-Newton ascent with the exact gradient from McCulloch's estimate, by
-    sums over nodes (`_fit/likelihood/half_line_formulas.py`), for |alpha - 1| < 0.1 by a table
-    (`_fit/likelihood/near_one_formulas.py`); standard errors from the observed information. On a
+    Maximum likelihood is a quasi-Newton ascent from McCulloch's estimate. Sums over nodes give the
+    likelihood and its exact gradient (`_fit/likelihood/half_line_formulas.py`), or a table does for
+    |alpha - 1| < 0.1 (`_fit/likelihood/near_one_formulas.py`). Standard errors come from the
+    observed information. On a
     GPU a block of threads fits a data set from start to end, or a team of blocks if there are few
     sets. A rough profile of the likelihood over alpha tells where else an ascent should start
     (`_fit/second_starts/formulas.py`). For small alpha the likelihood has local maxima near many
     observations; the fit restarts from several of them around the densest region. More than 8192
     observations are gathered in 4096 bins with two points each.
 
-    Where k of n observations are equal, the likelihood has no bound for alpha < k/(n - k). Alpha is
-    at least 0.1, 4/3 of 1/(n - 1), and 2k/(n - k) if k > 1; the scale is at least 1e-8 of that of
-    the quantiles. The result's `ties` is k, and its `message` says what was left out.
+    Where k of n observations are equal, the likelihood has no bound for alpha < k/(n - k). So alpha
+    is at least 0.1, (4/3)/(n - 1), and 2k/(n - k) if k > 1; the scale is at least 1e-8 of that of
+    the quantiles. The result's `ties` is k, and `message` mentions the bound if it is above 0.1.
 
     Examples
     --------
@@ -214,10 +216,10 @@ def _fit_by_quantiles(
         result.beta,
         result.loc,
         result.scale,
-        parameterization,
-        "mcculloch",
-        size,
-        outcome_message(at_boundary(np.array([[alpha, beta]]))[0]),
+        parameterization=parameterization,
+        method="mcculloch",
+        size=size,
+        message=outcome_message(at_boundary(np.array([[alpha, beta]]))[0]),
         device=device,
         ties=ties,
         data=_copy(data),

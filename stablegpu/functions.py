@@ -1,8 +1,8 @@
 """Functions of stable distributions whose parameters may be arrays: pdf, cdf, sf and logarithms.
 
 The functions of `scipy.stats.levy_stable`, with the parameterization as an argument. For many
-points of one distribution `stablegpu.stable` is far faster, because it prepares what these have to
-compute for every point.
+points of one distribution `stablegpu.stable` is far faster: it prepares quantities that these
+functions compute for every point.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def pdf(
     ------
     TypeError : an argument does not hold real numbers
     ValueError : shapes that do not broadcast; parameters outside their ranges, or NaN; the
-        message gives the first such value. Arrays on a GPU are not checked: such points give NaN.
+        message gives the first bad value. Arrays on a GPU are not checked: bad values give NaN.
     hetero.DeviceUnavailableError : the requested device cannot be used
 
     Notes
@@ -63,8 +63,8 @@ def pdf(
 
     Each point takes a trapezoidal sum of some ninety nodes (`_density/pointwise/formulas.py`), or
     of two hundred for |alpha - 1| < 0.0125 (`_density/pointwise/near_one_formulas.py`). Quadrature
-    serves alpha = 1, the far parts of light tails (beta = +-1), and |alpha - 1| < 0.1 with such a
-    tail.
+    serves alpha = 1, the far parts of light tails (beta = +-1), and light tails for
+    |alpha - 1| < 0.1.
     """
     arguments = (x, alpha, beta, loc, scale)
     return evaluate(arguments, parameterization, ("pdf",), {"pdf": out}, device)["pdf"]

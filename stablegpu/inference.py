@@ -46,7 +46,8 @@ def profile_likelihood(
     ----------
     result : FitResult of `fit(..., method="ml")`; `name` was not fixed
     name : {"alpha", "beta", "scale"}
-        It is fixed at points around the estimate; the others are fitted at each, all in one call.
+        The parameter. It is fixed at points around the estimate, and the others are fitted at each
+        point, all in one call.
     confidence : float in (0, 1)
     points : int >= 2
         Number of points within four standard errors, or in the whole range if there is no standard
@@ -154,11 +155,10 @@ def goodness_of_fit(
 ) -> GoodnessOfFit:
     """Test how well the distribution fits, by Kolmogorov-Smirnov and Anderson-Darling statistics.
 
-    Their distributions depend on the parameters having been estimated: the probabilities of larger
-    values come from samples of the fitted distribution that are fitted as the data were, by the
-    same method with the same parameters fixed. All samples are fitted, and all their distributions
-    evaluated, in one call each (in parts as in `bootstrap`). An observation counts as often as its
-    weight says.
+    The distributions of these statistics are not the usual ones, because the parameters were
+    estimated. So p-values come from samples of the fitted distribution, which are fitted by the
+    same method with the same parameters fixed. All samples are fitted in one call and evaluated in
+    another (in parts as in `bootstrap`). The weight of an observation says how often it counts.
 
     Parameters
     ----------
@@ -204,8 +204,8 @@ _FISHER_DECAY = 36.0  # e^-36 of the mass is left out in each tail
 def fisher_information(alpha: float, beta: float, scale: float = 1.0) -> np.ndarray:
     """Return the expected information of an observation about alpha, beta, loc and scale.
 
-    The integral of the density times products of the scores (`dlogpdf`), by the trapezoidal rule
-    over asinh(x). The inverse, over n, is the Cramer-Rao bound of covariances.
+    It is the integral of the density times products of the scores (`dlogpdf`), by the trapezoidal
+    rule over asinh(x). Its inverse, divided by n, is the Cramer-Rao bound of covariances.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def fisher_information(alpha: float, beta: float, scale: float = 1.0) -> np.ndar
 
     Returns
     -------
-    (4, 4) array, for the S0 parameterisation; relative error 1e-6 for alpha >= 0.5, 1e-2 at 0.3,
+    (4, 4) array, for the S0 parameterization; relative error 1e-6 for alpha >= 0.5, 1e-2 at 0.3,
     where the spike at the location is narrow.
     """
     alpha = validation.check_in_range("alpha", alpha, *ALPHA_RANGE, closed="left")

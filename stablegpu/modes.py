@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from stablegpu.distribution import Stable
 
 _DEGREE = 32
-"""Degree of the polynomials through values of the density: 1e-13 of it after a few bisections."""
+"""Degree of the polynomials through values of the density. After a few bisections their error is
+1e-13 of the density."""
 
 
 def mode(distribution: Stable | Parameters) -> float:

@@ -56,9 +56,9 @@ def expected_shortfall(
 
         E(L | L > q) = q + (1/p) int_q^inf P(L > x) dx,
 
-    where the integrand is accurate to its last digits far into the tail; from where the series
-    of the tail (Nolan 1997) has terms that fall by 10^-5 it is integrated in closed form. For
-    p > 1/2 what lies below q is taken from the mean instead.
+    where the integrand is accurate to its last digits far into the tail. Where consecutive terms of
+    the series of the tail (Nolan 1997) decrease by 10^-5, it is integrated in closed form. For
+    p > 1/2 the part below q is subtracted from the mean instead.
     """
     level = _check_level(level)
     losses = Parameters.of(distribution).converted("S0")

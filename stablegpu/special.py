@@ -5,7 +5,7 @@ float64 for float32 arrays. Results have the kind of the input: NumPy, CuPy, PyT
 Host arrays are computed on the CPU unless a GPU is requested, because moving them takes longer.
 
 The starting point is how CuPy and SciPy compute log_ndtr (erfcx on the left, log1p of erfc on the
-right); `_special/formulas.py` says what is done here instead.
+right); `_special/formulas.py` describes the formulas of this package.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def logsumexp(
     Notes
     -----
     One pass: the running sum is exp(top) (1 + remainder) with the largest exponent `top` so far, so
-    log1p(remainder) keeps what a single dominant term would hide. The order of the sum
+    log1p(remainder) keeps the small terms beside a dominant one. The order of the sum
     depends on the device and the number of threads.
     """
     a, dtype = _read("a", a)

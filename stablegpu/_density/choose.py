@@ -124,7 +124,7 @@ def evaluate_flat(
 
 
 def prepare(parameters: Parameters, evaluator: Any) -> None:
-    """Prepare what an evaluator needs for (alpha, beta), and keep it for later calls."""
+    """Prepare the tables of an evaluator for (alpha, beta), and keep them for later calls."""
     chosen = choose_evaluator(parameters, evaluator, 0, ("pdf",))
     if chosen == "nodes":
         nodes_evaluate.nodes_of(parameters.alpha, parameters.beta)

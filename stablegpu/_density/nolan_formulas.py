@@ -1,6 +1,7 @@
 """Nolan's integrals for the density and the distribution function, as formulas of scalars.
 
-Nolan (1997), as equations 3-16 of Julian-Moreno et al. (2016), rearranged so that nothing cancels.
+These are equations 3-16 of Julian-Moreno et al. (2016), after Nolan (1997), rearranged so that
+nothing cancels.
 With p = theta + theta0 and r = pi/2 - theta, the distances from the two ends of the interval, and
 for y = z - zeta > 0 (y < 0 is mirrored: z -> -z, beta -> -beta),
 
@@ -22,11 +23,11 @@ length of the interval: powers of p and r at the ends become exponentials, peaks
 an end keep a width of order one, and the integrand is analytic on the whole line. Then
 t = c + w sinh(u) puts the peak at u = 0 and gathers the far ends. Panels are laid out in u.
 
-log g is the difference of large numbers where kappa or z/beta is large (alpha near or at 1). Where
-that makes the peak steep, only differences from its value at the peak are integrated, `gain`, exact
-in the distance d from there: what is lost in the value itself is worth a change of y by one
-rounding. Near alpha = 1 with zeta < 0 that value is exact too: y^kappa is taken as
-(1 + z/|zeta|)^kappa.
+log g is the difference of large numbers where kappa or z/beta is large (alpha near or at 1). If the
+peak is steep for this reason, log g is its value at the peak plus a difference that is exact in the
+distance d from the peak (`log_g_difference`). The error of the value at the peak is equivalent to a
+change of y by one rounding. Near alpha = 1 with zeta < 0 that value is exact too: y^kappa is taken
+as (1 + z/|zeta|)^kappa.
 """
 
 import math
@@ -229,7 +230,7 @@ def solve_g_equals_one(base, side):
 
 @scalar
 def ends(left, right, base, steep, log_y, side):
-    """g at its lower end, and what the ends beyond [left, right] give to the two lengths.
+    """Return g at its lower end, and the parts of both lengths beyond [left, right].
 
     Below, g is too small to change e^-g; above, e^-g is too small to count.
     """

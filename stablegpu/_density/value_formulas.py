@@ -1,6 +1,6 @@
-"""Density and probabilities from the integrals, for both targets; and cases without an integral.
+"""Density and probabilities from the integrals, and in cases without an integral. For both targets.
 
-y is the distance from zeta on one side of it, z the standardised argument; low and high are the
+y is the distance from zeta on one side, and z the standardized argument. low and high are the
 probabilities below and above the point.
 """
 
@@ -112,7 +112,7 @@ def restore_side(result, mirrored, scale):
 
 @scalar
 def is_far(y, side):
-    """Return whether the tail series may stop after one term: the next is below e^-FAR of it."""
+    """Return whether the tail series may stop after one term: the next is e^-FAR times smaller."""
     if side.alpha == 1.0:
         if abs(y) < FAR_AT_ONE:
             return False

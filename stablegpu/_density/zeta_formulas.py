@@ -1,7 +1,7 @@
 """zeta = -beta tan(pi alpha / 2) as the sum of two floats, for parameters that differ by point.
 
-Next to the end of a support in S0 all digits of x - zeta come from what one float leaves out.
-Arithmetic with unevaluated sums of two floats: Dekker (1971), by fused multiply-adds.
+Next to the end of a support in S0 all digits of x - zeta come from the second float. The arithmetic
+of such sums is that of Dekker (1971), with fused multiply-adds.
 """
 
 from fractions import Fraction

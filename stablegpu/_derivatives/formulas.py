@@ -96,7 +96,7 @@ def design(x, alpha, beta, loc, scale, s1):
 
 @scalar
 def _width(y, alpha, zeta, light):
-    """The distance from zeta, or over how much of it the density is nearly the same there."""
+    """Return the distance from zeta, or that over which the density hardly changes there."""
     if light:
         return abs(y)
     log_width = math.lgamma(1.0 + 1.0 / alpha) - math.lgamma(1.0 + 2.0 / alpha)

@@ -47,7 +47,7 @@ class BatchFit:
 
 
 def as_sets(name: str, data: Any) -> tuple[Any, np.ndarray, bool]:
-    """Return the data, the sizes of the sets, and whether there is one set only."""
+    """Return the data, the sizes of the sets, and whether the data are a single set."""
     if device_of(data) is None:
         if isinstance(data, list | tuple) and data and all(map(_is_sequence, data)):
             parts = [as_real(name, part).reshape(-1) for part in data]

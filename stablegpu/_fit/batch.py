@@ -135,7 +135,7 @@ def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float
 
 
 def _failures(prepared: PreparedDataSets) -> np.ndarray:
-    """Return the index in STATUSES of what forbids to fit each set, or -1."""
+    """Return the index in STATUSES of the reason why a set cannot be fitted, or -1."""
     alpha, ties = prepared.estimates[:, 0], prepared.ties
     conditions = {
         "not finite": alpha == np.inf,

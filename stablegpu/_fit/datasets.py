@@ -44,7 +44,7 @@ class UnsortedDataSets(NamedTuple):
 
 
 class PreparedDataSets(NamedTuple):
-    """Data sets with what is known of them before an ascent."""
+    """Data sets with their first estimates, before an ascent."""
 
     sorted: Any  # SortedDataSets, or None if there is nothing to fit
     unsorted: UnsortedDataSets
@@ -139,9 +139,10 @@ def maximize(
     """Return the final states of the ascents, a row for each set.
 
     `initial` holds the starting points in units of location and scale, `lowest` the least alpha of
-    each set, `free` the bit mask of what may move (see `_fit/likelihood/cpu.py`). With `choices`
-    the states are followed by the peaks of the set's profile (`_fit/second_starts/formulas.py`),
-    computed in the same call: a transfer costs a fit alone as much as an evaluation.
+    each set, `free` the bit mask of the free parameters (see `_fit/likelihood/cpu.py`). With
+    `choices` the states are followed by the peaks of the set's profile
+    (`_fit/second_starts/formulas.py`), computed in the same call: a transfer costs a fit alone as
+    much as an evaluation.
     """
     from stablegpu._fit.likelihood.formulas import BEGINNING, CHOICES, LEAST_ALPHA, UNITS
     from stablegpu._fit.second_starts.formulas import PEAKS

@@ -1,6 +1,6 @@
 """A safeguarded Newton step toward a quantile, for both targets.
 
-The standardised variable a = (x - loc)/scale is sought as +-e^s from the centre a = 0. The function
+The standardized variable a = (x - loc)/scale is sought as +-e^s from the centre a = 0. The function
 that has to reach q is the smaller one of cdf and sf, so no probability is subtracted from 1: away
 from the centre it falls, a tail, or it rises, next to the end of a light tail that the centre is
 close to. Where q is small Newton's method runs on its logarithm against s, in which power laws are
@@ -8,7 +8,7 @@ straight; near the centre on the function against a. Every step keeps a bracket,
 Newton leaves it or crosses more than half of it in a long step: without this safeguard Newton's
 method can cycle between the middle and the tail when alpha is near 2.
 
-Far out in a heavy tail there is nothing to search for: s follows from the series of the tail, also
+Far out in a heavy tail no search is needed: s follows from the series of the tail, also
 where a = e^s is beyond the range of floats; a small scale may bring the quantile back into it.
 """
 
@@ -23,7 +23,7 @@ MOST_TERMS, MOST_PASSES = 60, 100  # of that series, and of the iteration for s
 SMALL_ALPHA = (
     0.1  # up to which Newton's method runs on the function against s, also near the centre
 )
-LONG = 0.1  # of a step in s: there logarithms are curves
+LONG = 0.1  # a longer step in s is long: over it, logarithms are curved
 SETTLED = 2e-10  # a Newton step after which the next would be below rounding, also near light ends
 
 
@@ -42,7 +42,7 @@ class Centre(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """Location, scale and support that turn the standardised variable into a quantile."""
+    """Location, scale and support that turn the standardized variable into a quantile."""
 
     loc: float
     scale: float

@@ -48,7 +48,7 @@ class Sampler(NamedTuple):
     ratio: float  # (1 - alpha)/alpha
     front: float  # cos(alpha theta0)^(-1/alpha); near: 1/cos(alpha theta0)
     tangent: float  # tan(pi alpha/2)
-    offset: float  # what is added to the S1 variable (near = False) or to the S0 variable
+    offset: float  # added to the S1 variable (near = False) or to the S0 variable
     near: bool  # alpha near 1: the S0 variable is drawn
 
 

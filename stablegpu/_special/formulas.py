@@ -6,9 +6,9 @@ The normal distribution function. With a = |x|, Q(a) = ndtr(-a) and R(a) = exp(a
 
 R has one polynomial for all a: (a + c) R(a) in powers of 1/(a + c) - m, c and m being constants.
 Both sides end in one logarithm of 1 + z, z = 2^-k R - 1 or -Q. There are no branches: warps of a
-GPU whose elements lie on both sides compute both sides anyway, vector units of a CPU too. What must
-not be lost to rounding is a^2 (it only appears in multiply-adds), 1/(a + c) (its residual is
-computed from a and c) and the last digits of R, which Q needs.
+GPU whose elements lie on both sides compute both sides anyway, and so do vector units of a CPU.
+Three quantities must not lose digits: a^2 (it only appears in multiply-adds), 1/(a + c) (its
+residual is computed from a and c), and R, whose last digits Q needs.
 
 E_n(x) is a polynomial plus x^(n-1) log(x) times a constant near 0, and exp(-x)/(x + c) times a
 polynomial in 1/(x + c) - m elsewhere. The coefficients depend on n:
@@ -115,7 +115,7 @@ _MILLS_LAST = constant(_MILLS_32[-1], _MILLS_64[-1])
 _DECAY = polynomial(_DECAY_32, _DECAY_64)  # (exp(-r/2) - 1)/r, |r| <= log 2
 _LOG = polynomial(_LOG_32, _LOG_64)  # (log(1 + z) - 2 s)/s^3 in s^2, s = z/(2 + z)
 _FAR = constant(15.0, 39.0)  # exp(-_FAR^2/2) is 0
-_UNSCALE = constant(2.0**-64, 2.0**-200)  # what ends as a subnormal number is normal until then
+_UNSCALE = constant(2.0**-64, 2.0**-200)  # keeps results normal that end as subnormal numbers
 _WHOLE = constant(1.5 * 2.0**23 + 64, 1.5 * 2.0**52 + 200)  # adding it rounds to an integer
 _RATE = constant(-0.5 / math.log(2.0), -0.7213473320007324)  # as few digits as an exponent needs
 _TWO_LN2 = constant(22713 / 2.0**14, 1453635 / 2.0**20)  # exact when times an exponent

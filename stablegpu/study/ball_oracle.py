@@ -8,8 +8,9 @@ where the path comes from -inf + i phi and ends where E has vanished. E is an en
 so any path will do. It is chosen by dynamic programming on a grid such that the integral of |E e^w|
 is least: it follows the valleys and crosses the lowest passes. No formula is shared with the
 package's evaluators, which use Nolan's real integrals. The integrals over the straight pieces are
-rigorous (Petras' algorithm in Arb, with a bound of the error); what is cut off at both ends is an
-estimate, some 2^-5 of that bound. Precision is raised until the values have the requested digits.
+rigorous (Petras' algorithm in Arb, with a bound of the error). The parts beyond both ends are only
+estimated, at some 2^-5 of that bound. Precision is raised until the values have the requested
+digits.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from flint import acb, arb, ctx
 _ROWS = 64  # of the grid, over phi in [-pi/2, pi/2]: E has one valley at infinity there
 _COLUMNS = 160
 _REACH = 3  # rows that a path may move by in one column
-_MOVE = 0.02  # what a row costs, so that paths are straight where it does not matter
+_MOVE = 0.02  # cost of a move by one row, so that paths are straight where it does not matter
 _STRAIGHT = 1.2  # rows by which a path may be straightened
 _MARGIN = 20  # bits
 _FIRST_BITS, _MOST_BITS = 72, 4000

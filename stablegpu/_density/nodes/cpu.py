@@ -84,8 +84,8 @@ def _evaluate_points(
         write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
 
 
-def evaluate(x, frame, right, left, right_range, left_range, nodes, outputs, stream=0):
-    """Write pdf, cdf, sf and their logarithms at points."""
-    constants = (frame, right, left, right_range, left_range, nodes)
+def evaluate(x, frame, half_lines, node_ranges, nodes, outputs, stream=0):
+    """Write pdf, cdf, sf and their logarithms at points; pairs hold the right side first."""
+    constants = (frame, *half_lines, *node_ranges, nodes)
     for a, b in ranges(x.size, first=_FIRST):
         _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))

@@ -64,9 +64,8 @@ def evaluate_points(x, frame, right, left, right_range, left_range, nodes, outpu
         write_to(outputs, i, restore_side(result, mirrored, frame.scale))
 
 
-def evaluate(x, frame, right, left, right_range, left_range, nodes, outputs, stream=0):
-    """Write pdf, cdf, sf and their logarithms at points."""
-    table = resident_tuple(nodes)
-    arguments = (x, frame, right, left, right_range, left_range, table, outputs)
+def evaluate(x, frame, half_lines, node_ranges, nodes, outputs, stream=0):
+    """Write pdf, cdf, sf and their logarithms at points; pairs hold the right side first."""
+    arguments = (x, frame, *half_lines, *node_ranges, resident_tuple(nodes), outputs)
     size = 16 * nodes.values.size
     launch.launch_with_shared_memory(evaluate_points, arguments, size, _THREADS, x.size, stream)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stablegpu._density.nodes.formulas import NodeRange, Nodes
 
 NEAREST = 0.07
-"""Distance of alpha from 1 from which there are nodes: log g is a sharp difference nearer by."""
+"""Least distance of alpha from 1 for nodes: closer to 1, log g is a difference of large numbers."""
 
 SMALLEST = 0.02
 """Stability index below which log V spans more than float64 does."""
@@ -149,12 +149,12 @@ def evaluate_flat(
     points: Any, parameters: Parameters, outputs: dict[str, Any], workspace: Workspace
 ) -> None:
     """Evaluate the functions named in `outputs` at flat arrays that are in the workspace."""
-    both, reaches, nodes = nodes_of(parameters.alpha, parameters.beta)
+    half_lines, node_ranges, nodes = nodes_of(parameters.alpha, parameters.beta)
     loops_for("stablegpu._density.nodes", workspace.device).evaluate(
         points,
         parameters.frame,
-        *both,
-        *reaches,
+        half_lines,
+        node_ranges,
         nodes,
         output_arrays(outputs, NAMES, workspace),
         workspace.stream,

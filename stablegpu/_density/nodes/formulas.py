@@ -1,15 +1,14 @@
 """Nolan's integrals as sums over nodes that do not depend on x, for both targets.
 
 In log g = kappa log y + log V(theta) the point enters as a factor of V alone. So theta, V and
-the weights are computed once for each side of zeta (`nodes.py`), and a point costs one
-exponential a node:
+the weights are computed once for each side of zeta (`build.py`), and a point costs one
+exponential per node:
 
     int e^-g dtheta = sum_j w_j e^(-Y V_j),   Y = y^kappa,
 
-by the trapezoidal rule in the variable t of `_density/nolan_formulas.py`, in which the integrand
-is analytic
-and falls off at both ends: the error decays exponentially with the number of nodes. Where V has a
-limit V_0 > 0 (light tails), U = V - V_0 takes its place, and e^(-Y V_0) is a factor.
+by the trapezoidal rule in the variable t of `_density/nolan_formulas.py`. In t the integrand is
+analytic and vanishes at both ends, so the error decays exponentially with the number of nodes.
+Where V has a limit V_0 > 0 (light tails), U = V - V_0 takes its place, and e^(-Y V_0) is a factor.
 
 Of the nodes, sorted by U, only a window matters: above it e^-g vanishes and the sum of the
 weights is known; below it g < BELOW, and the sum is a power series in Y whose coefficients,
@@ -33,7 +32,7 @@ UNDERFLOW = 708.0
 
 
 class NodeRange(NamedTuple):
-    """Range of y on one half-line for which there are nodes, and its tail series."""
+    """Range of y on one half-line that the nodes serve, and the series of its tail."""
 
     lowest: float  # below this y the distribution is as at y = 0, or it has vanished
     highest: float  # above this y the tail's series is used, or the distribution has vanished

@@ -55,10 +55,13 @@ def _evaluate_points(
         write(pdf, cdf, sf, logpdf, logcdf, logsf, i, restore_side(result, mirrored, own_scale))
 
 
-def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
-    """Write pdf, cdf, sf and their logarithms; inputs have one element or the outputs' size."""
-    inputs = (x, alpha, beta, loc, scale, in_s0)
+def evaluate(points, rule, panels, tolerance, outputs, stream=0):
+    """Write pdf, cdf, sf and their logarithms at points.
+
+    `points` are arrays of x, alpha, beta, loc, scale, and whether the location is that of S0. Each
+    has one element or as many as the outputs.
+    """
     size = max(values.size for values in outputs)
     for a, b in ranges(size, first=_FIRST):
-        parts = (values if values.size == 1 else values[a:b] for values in inputs)
+        parts = (values if values.size == 1 else values[a:b] for values in points)
         _evaluate_points(*parts, rule, panels, tolerance, *(values[a:b] for values in outputs))

@@ -76,12 +76,11 @@ def evaluate_hard(
             write_to(outputs, i, restore_side(result, mirrored, own_scale))
 
 
-def evaluate(x, alpha, beta, loc, scale, in_s0, rule, panels, tolerance, outputs, stream=0):
-    """Write pdf, cdf, sf and their logarithms; inputs have one element or the outputs' size."""
+def evaluate(points, rule, panels, tolerance, outputs, stream=0):
+    """Write pdf, cdf, sf and their logarithms at points; see `_density/pointwise/cpu.py`."""
     size = max(math.prod(array.shape) for array in outputs)
     listed = cuda.device_array(size, np.int64, stream=stream)
     count = cuda.to_device(np.zeros(1, np.int64), stream=stream)
-    points = (x, alpha, beta, loc, scale, in_s0)
     for run, threads in ((evaluate_points, _THREADS), (evaluate_near_one, _THREADS_NEAR_ONE)):
         run[launch.grid_stride_blocks(size, threads), threads, stream](
             *points, outputs, listed, count

@@ -101,12 +101,7 @@ def evaluate_flat(
     settings = _QUADRATURE_OF_HARD_POINTS
     empty = workspace.output((0,))
     loops_for("stablegpu._density.pointwise", workspace.device).evaluate(
-        x,
-        alpha,
-        beta,
-        loc,
-        scale,
-        in_s0,
+        (x, alpha, beta, loc, scale, in_s0),
         half_rule(settings.order),
         settings.panels,
         settings.tolerance,

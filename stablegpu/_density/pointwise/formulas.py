@@ -2,10 +2,9 @@
 
 Nothing can be prepared here: a point builds its own `HalfLine`, finds where g = 1, and sums some
 ninety nodes. The variable t and the integrals are those of `_density/nolan_formulas.py`. The
-integrands are
-analytic on the whole line and vanish at its ends, so the trapezoidal rule converges exponentially;
-what counts is a map t(q) that keeps steps of `STEP` in log g where e^-g changes, and of a fraction
-of the distance to the nearest singularity elsewhere:
+integrands are analytic on the whole line and vanish at its ends, so the trapezoidal rule converges
+exponentially. It needs a map t(q) whose steps are `STEP` in log g where e^-g changes, and elsewhere
+a fraction of the distance to the nearest singularity:
 
     t = centre + width (q + STRETCH (e^(rate q) - 1) - lead (e^-q - 1)).
 
@@ -16,10 +15,9 @@ nearest one. Towards large g steps must not grow before e^-g is gone.
 Of the integrals of e^-g and 1 - e^-g the smaller one has its mass near g = 1 and is summed; the
 other is the remainder of the interval. As everywhere, all terms are positive.
 
-Near alpha = 1, log g needs the differences of `_density/nolan_formulas.py`:
-`_density/pointwise/near_one_formulas.py`. Where
-there is no rule (alpha = 1 itself, light tails far out) a point is hard: `lay_out_nodes` gives it
-no nodes, and the quadrature evaluates it.
+Near alpha = 1, log g needs the differences of `_density/nolan_formulas.py` (see
+`_density/pointwise/near_one_formulas.py`). At alpha = 1 itself and far out in light tails no rule
+works. Such a point is called hard: `lay_out_nodes` gives it no nodes, and quadrature evaluates it.
 """
 
 import math

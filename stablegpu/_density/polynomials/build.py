@@ -20,12 +20,9 @@ from stablegpu.evaluators import InterpolationError, Quadrature
 if TYPE_CHECKING:
     from stablegpu._density.polynomials.formulas import PolynomialHalf, Segments
 
-if TYPE_CHECKING:
-    pass
-
 SMALLEST_ALPHA = 0.1
 
-_SAFETY = 0.1  # of the spare coefficients against the tolerance: what is cut off is smaller
+_SAFETY = 0.1  # bound of the last coefficients over the tolerance: the omitted ones are smaller
 _SAFETY_OF_QUADRATURES = 0.4  # those are rougher
 _CENTRED = 0.1  # within this distance of alpha from 1 the centre is that of S0: zeta may be far out
 _MOST_SPLITS = 14
@@ -211,7 +208,7 @@ def _fit_cells(
     series = pdf @ to_chebyshev.T
     remainder = np.abs(series[..., DEGREE:]).sum(axis=-1)
     smallest = np.maximum(pdf.min(axis=-1), _TINY * max(1.0, 1.0 / floor))
-    # Far out in a light tail, where log pdf is large, its rounding is what the values differ by.
+    # Far out in a light tail log pdf is large, and its rounding decides the values' differences.
     tolerance *= _SAFETY if nodes_evaluate.has_nodes(standard.alpha) else _SAFETY_OF_QUADRATURES
     ok = remainder <= tolerance * smallest * (1.0 - 0.1 * np.log(np.minimum(smallest, 1.0)))
     # pdf in powers of t, integrated over t.

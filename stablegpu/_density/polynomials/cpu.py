@@ -55,9 +55,12 @@ def _evaluate_points(
             sf[i] = low if mirrored else high
 
 
-def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, outputs, stream=0):
-    """Write pdf, cdf and sf at (x - loc) power inverse - shift."""
-    constants = (loc, power, inverse, shift, shift_low, right, left, segments.cells, segments.rows)
+def evaluate(x, frame, halves, segments, outputs, stream=0):
+    """Write pdf, cdf and sf at (x - loc) power inverse - shift.
+
+    `frame` holds loc, power, inverse, and the shift in two parts; `halves` the right half first.
+    """
+    constants = (*frame, *halves, segments.cells, segments.rows)
     for a, b in ranges(x.size, first=_FIRST):
         _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))
 
@@ -99,8 +102,11 @@ def _invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, lef
         x[i] = restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low)
 
 
-def invert(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x, stream=0):
-    """Write x with P(X <= x) = p, or P(X > x) = p if `upper`."""
-    constants = (upper, loc, scale, shift, shift_low, low, high, right, left, segments)
+def invert(p, upper, frame, support, halves, segments, x, stream=0):
+    """Write x with P(X <= x) = p, or P(X > x) = p if `upper`.
+
+    `frame` holds loc, scale, and the shift in two parts; `halves` the right half first.
+    """
+    constants = (upper, *frame, *support, *halves, segments)
     for a, b in ranges(p.size, first=_FIRST):
         _invert_points(p[a:b], *constants, x[a:b])

@@ -104,24 +104,11 @@ def invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left
         x[i] = restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low)
 
 
-def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, outputs, stream=0):
-    """Write pdf, cdf and sf at (x - loc) power inverse - shift."""
+def evaluate(x, frame, halves, segments, outputs, stream=0):
+    """Write pdf, cdf and sf at points; see `_density/polynomials/cpu.py`."""
     table = resident_tuple(segments)
     rows = segments.starts.size
-    arguments = (
-        x,
-        loc,
-        power,
-        inverse,
-        shift,
-        shift_low,
-        right,
-        left,
-        table.cells,
-        table.rows,
-        rows,
-        *outputs,
-    )
+    arguments = (x, *frame, *halves, table.cells, table.rows, rows, *outputs)
     size = 8 * _STRIDE * rows
     if 2 * size + 4096 < launch.max_shared_memory():
         launch.launch_with_shared_memory(evaluate_near, arguments, size, _THREADS, x.size, stream)
@@ -129,9 +116,8 @@ def evaluate(x, loc, power, inverse, shift, shift_low, right, left, segments, ou
         evaluate_far[launch.grid_stride_blocks(x.size, _THREADS), _THREADS, stream](*arguments)
 
 
-def invert(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x, stream=0):
-    """Write x with P(X <= x) = p, or P(X > x) = p if `upper`."""
-    table = resident_tuple(segments)
+def invert(p, upper, frame, support, halves, segments, x, stream=0):
+    """Write x with P(X <= x) = p, or P(X > x) = p if `upper`; see `_density/polynomials/cpu.py`."""
     invert_points[launch.grid_stride_blocks(p.size), launch.THREADS, stream](
-        p, upper, loc, scale, shift, shift_low, low, high, right, left, table, x
+        p, upper, *frame, *support, *halves, resident_tuple(segments), x
     )

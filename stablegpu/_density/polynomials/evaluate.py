@@ -31,14 +31,12 @@ def evaluate_flat(
     """Evaluate those of pdf, cdf and sf that `outputs` names, at flat arrays in the workspace."""
     centred, halves, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
     mantissa, exponent = math.frexp(parameters.scale)
+    power, inverse = math.ldexp(1.0, -exponent), 1.0 / mantissa
     names = ("pdf", "cdf", "sf")
     loops_for("stablegpu._density.polynomials", workspace.device).evaluate(
         points,
-        parameters.loc,
-        math.ldexp(1.0, -exponent),
-        1.0 / mantissa,
-        *_shift(centred, parameters),
-        *halves,
+        (parameters.loc, power, inverse, *_shift(centred, parameters)),
+        halves,
         segments,
         output_arrays(outputs, names, workspace),
         workspace.stream,
@@ -58,11 +56,9 @@ def invert_flat(
     loops_for("stablegpu._density.polynomials", workspace.device).invert(
         p,
         upper,
-        parameters.loc,
-        parameters.scale,
-        *_shift(centred, parameters),
-        *parameters.support,
-        *halves,
+        (parameters.loc, parameters.scale, *_shift(centred, parameters)),
+        parameters.support,
+        halves,
         segments,
         x,
         workspace.stream,

@@ -1,12 +1,12 @@
 """Piecewise polynomials for pdf, cdf and sf, for both targets.
 
-The distance b of a point from the centre is shifted, a = b + floor, so that a never vanishes and
-the bits of a number it: exponent and first mantissa bit name a cell, `splits` more bits a segment
-of the cell, and what is left is the coordinate t in [-1, 1] within the segment. So segments are of
-equal size next to the centre and grow with the distance from it; where the distribution bends more
-(light tails), cells have more of them.
+The distance b of a point from the centre is shifted to a = b + floor, so that a never vanishes. The
+bits of a number the segments: exponent and first mantissa bit select a cell, `splits` more bits a
+segment of the cell, and the remaining bits are the coordinate t in [-1, 1] within it. So segments
+are of equal size next to the centre and grow with the distance from it; where the distribution
+bends more (light tails), cells have more of them.
 
-A segment holds cdf and sf at its middle, and the coefficients of what cdf gains from there, in
+A segment holds cdf and sf at its middle, and the coefficients of the increase of cdf from there in
 powers of t. They come from a polynomial for pdf, and pdf is the derivative: a point reads one row.
 """
 

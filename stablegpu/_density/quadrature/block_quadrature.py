@@ -41,7 +41,7 @@ from stablegpu._density.value_formulas import assemble, light_tail_limit
 _PASSES = 12  # evaluations of all panels after which every result is taken as it is
 _WAITING = _PASSES + 2
 _STEPS = int(U_MAX / U_STEP)
-_SUMS = 6  # of density, below, above, and of how far Gauss's rule differs from Kronrod's
+_SUMS = 6  # density, below and above, and the differences of Gauss's rule from Kronrod's
 _FIRST, _LAST, _LEFT, _RIGHT = 0, 1, 2, 3  # slots of the shared integers
 
 

@@ -221,8 +221,12 @@ def _evaluate_points(
         error[i] = e
 
 
-def evaluate(x, frame, right, left, rule, panels, tolerance, forced, outputs, error, stream=0):
-    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
-    constants = (frame, right, left, rule, panels, tolerance, forced)
+def evaluate(x, frame, half_lines, rule, settings, outputs, error, stream=0):
+    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error.
+
+    `half_lines` holds the right one first; `settings` the number of panels, the tolerance, and
+    whether the panels with the mass are always evaluated again.
+    """
+    constants = (frame, *half_lines, rule, *settings)
     for a, b in ranges(x.size, first=_FIRST):
         _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs), error[a:b])

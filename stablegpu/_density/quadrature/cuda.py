@@ -33,10 +33,15 @@ def evaluate_points(
             error[i] = relative
 
 
-def evaluate(x, frame, right, left, rule, panels, tolerance, forced, outputs, error, stream=0):
-    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
+def evaluate(x, frame, half_lines, rule, settings, outputs, error, stream=0):
+    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error.
+
+    `half_lines` holds the right one first; `settings` the number of panels, the tolerance, and
+    whether the panels with the mass are always evaluated again.
+    """
+    panels, tolerance, forced = settings
     columns = rule[0].size
     grid = launch.grid_stride_blocks(x.size, 1, per_sm=64)
     evaluate_points[grid, (columns, panels), stream, shared_memory_bytes(columns, panels)](
-        x, frame, right, left, *resident_tuple(rule), tolerance, forced, outputs, error
+        x, frame, *half_lines, *resident_tuple(rule), tolerance, forced, outputs, error
     )

@@ -1,8 +1,8 @@
 """Density and distribution function by fixed-panel Gauss-Kronrod quadrature of Nolan's integrals.
 
-Method: Julian-Moreno et al. (2016), section 3.1: a fixed number of panels around the peak, all with
-the same rule, and another evaluation of the few panels that turn out to hold what matters. See
-`_density/nolan_formulas.py` for the integrals.
+The method is that of Julian-Moreno et al. (2016, section 3.1): a fixed number of panels around the
+peak, all with the same rule, and another evaluation of the few panels that hold most of the
+integral. See `_density/nolan_formulas.py` for the integrals.
 """
 
 from __future__ import annotations
@@ -39,11 +39,9 @@ def evaluate_flat(
     loops_for("stablegpu._density.quadrature", workspace.device).evaluate(
         points,
         parameters.frame,
-        *half_lines(parameters.alpha, parameters.beta),
+        half_lines(parameters.alpha, parameters.beta),
         half_rule(quadrature.order),
-        quadrature.panels,
-        quadrature.tolerance,
-        parameters.alpha < FORCED_BELOW,
+        (quadrature.panels, quadrature.tolerance, parameters.alpha < FORCED_BELOW),
         output_arrays(outputs, NAMES, workspace),
         outputs["error"],
         workspace.stream,

@@ -130,7 +130,7 @@ def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states)
             to_units = math.exp(-state[slots.TRIAL + 3])
             log_scale = math.log(distribution[SCALE])
             scanning = state[slots.PHASE] >= codes.SCANNING
-            # Five sums at a time: more take more registers than there are.
+            # Five sums at a time: a thread has too few registers for more.
             first_time = state[slots.PHASE] == codes.FIRST
             parts = _SCAN_PARTS if scanning else (3 if first_time else 1)
             for part in range(parts):
@@ -203,7 +203,7 @@ def maximize(x, weights, ends, begins, free, table, states, stream=0):
     """Write the results of the optimizer, one row per data set, to `states`.
 
     Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit/likelihood/formulas.py`; `free`:
-    bits of what may move.
+    bit mask of the free parameters.
     """
     sets = ends.shape[0]
     team = _team(sets)

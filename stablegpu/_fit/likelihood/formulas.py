@@ -25,7 +25,7 @@ DISTRIBUTION_SIZE = 2 * FIELDS + 8  # numbers that describe a distribution
 
 # Where the ascent of a set begins: alpha, beta, and location and log of the scale in the units
 # that follow, location and scale of S0; the least alpha; a number that `_fit/likelihood/cuda.py`
-# counts with; what `_fit/second_starts/formulas.py` may choose from.
+# counts with; the choices of `_fit/second_starts/formulas.py`.
 UNITS, LEAST_ALPHA, ARRIVED, CHOICES = 4, 6, 7, 8
 BEGINNING = 11
 

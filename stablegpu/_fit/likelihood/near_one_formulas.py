@@ -4,7 +4,7 @@ There nodes would be too many (`_fit/likelihood/half_line_formulas.py`), and S0 
 alpha and beta:
 `near_one.npz` (tools/make_near_one_table.py) holds Chebyshev series in alpha and b = 1 + beta at
 knots of u = asinh(z). They are summed once for a distribution; between the knots of that `profile`
-there are polynomials through six of them. Where a light tail becomes a heavy one log pdf has a
+polynomials through six of them interpolate. Where a light tail becomes a heavy one log pdf has a
 bend, sharp for small b: there R and log a are interpolated instead, each of which is smooth.
 
 Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 and 1e-3 for |beta| <

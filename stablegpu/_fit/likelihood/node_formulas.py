@@ -1,8 +1,8 @@
 """Layout and contents of the nodes of one distribution, with power series of their sums.
 
-A part of `_fit/likelihood/half_line_formulas.py`. V ascends along the nodes of a side. Where g =
-level V is small a sum
-over nodes is a power series in g, whose coefficients are known by block of nodes.
+The formulas are those of `_fit/likelihood/half_line_formulas.py`. V ascends along the nodes of a
+side. Where g = level V is small, a sum over nodes is a power series in g, whose coefficients are
+known for each block of nodes.
 """
 
 import math

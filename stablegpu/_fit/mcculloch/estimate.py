@@ -80,7 +80,7 @@ def estimate(quantiles: Sequence[float]) -> tuple[float, float, float, float]:
 def start(quantiles: Sequence[float]) -> tuple[float, float, float, float]:
     """Return McCulloch's estimate from minimum, quantiles and maximum.
 
-    NaN, inf or -inf in its place says what is wrong (`formulas.estimate_within`).
+    NaN, inf or -inf in place of alpha says why there is none (`formulas.estimate_within`).
     """
     from stablegpu._fit.mcculloch.formulas import estimate_within
 

@@ -134,7 +134,7 @@ def _usable_gpus() -> int:
 
 @functools.cache
 def _may_have_driver() -> bool:
-    """Return False if there is no NVIDIA driver for sure: importing Numba's target takes 0.3 s."""
+    """Return False if there is surely no NVIDIA driver: importing Numba's target takes 0.3 s."""
     if os.environ.get("NUMBA_ENABLE_CUDASIM") or os.environ.get("NUMBA_CUDA_DRIVER"):
         return True
     try:

@@ -60,7 +60,7 @@ def require_array(
 def free_bytes(device: Device, needed: float = math.inf) -> int:
     """Return the memory that this process can still get on a device, in bytes.
 
-    On a GPU, arrays that nobody uses any more are given back first, unless `needed` bytes are free
+    On a GPU, arrays that are no longer used are freed first, unless `needed` bytes are free
     without that: giving back waits for the GPU, and the next allocation takes milliseconds.
     """
     if device.kind == "cpu":

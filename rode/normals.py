@@ -175,7 +175,7 @@ def fits_in_shared_memory(strips: int, dtype: DTypeLike) -> bool:
 
 
 class Generator:
-    """A sequence of normal numbers that goes on from call to call, as NumPy's generators do.
+    """Generator of normal numbers that continues from call to call, as NumPy's generators do.
 
     Parameters
     ----------

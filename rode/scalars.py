@@ -11,9 +11,8 @@
     ziggurat_float64(i, a, b, b, table, path, stream, k0, k1)
 
 The last two take the edges `rode._normals.ziggurat.tables.ziggurat(strips).x` in the number's
-type; i is the
-number's place in its sequence, a (and b) give its abscissa, s its strip and sign, and a rejected
-draw goes on with words of its own. With `rode.normals.STREAM` and the key
+type. i is the position of the number in its sequence, a (and b) give its abscissa, s its strip and
+sign; a rejected draw continues with its own words. With `rode.normals.STREAM` and the key
 `hetero.philox.key(seed)`, block k gives the numbers of `rode.normal(.., rng=seed)` from 4 k
 (float32) or 2 k (float64) on.
 """

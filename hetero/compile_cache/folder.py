@@ -24,7 +24,7 @@ import numpy
 from numba import config
 
 SOURCES = Path(__file__).parents[2]
-"""Folder of the packages: `hetero` and those beside it."""
+"""Folder that contains the packages: `hetero` and the others."""
 
 MAX_AGE = 30 * 86400
 """Seconds after its last use when a folder is removed."""

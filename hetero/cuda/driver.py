@@ -29,7 +29,7 @@ __all__ = [
 
 SIMULATOR = bool(config.ENABLE_CUDASIM)
 
-# Small inputs give small grids, which is no fault, and every user would see Numba's warning.
+# Small inputs give small grids. That is not a mistake, so users should not see Numba's warning.
 if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 

@@ -1,9 +1,9 @@
 """Variance of the ground's acceleration: by Monte Carlo, exact, and exact for each scheme.
 
 Kanai-Tajimi with Housner's parameters: Var(u'') = c omega (1 + 4 zeta^2)/(4 zeta) for every tau.
-A scheme has a stationary variance of its own, by a discrete Lyapunov equation, which tends to that
-with h. 2^20 paths on a GPU (2^12 on a CPU) from the stationary process, x from rest, long enough
-to forget it.
+Each scheme has its own stationary variance, by a discrete Lyapunov equation, which tends to that
+with h. There are 2^20 paths on a GPU (2^12 on a CPU); the process starts from its stationary
+distribution, and x at rest, so long before the end that its start does not matter.
 """
 
 from __future__ import annotations

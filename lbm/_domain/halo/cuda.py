@@ -23,7 +23,7 @@ def create_halo(device) -> Halo:
 
 
 class Halo:
-    """Copies planes between two blocks after every step, on a stream of its own.
+    """Copies planes between two blocks after every step, on its own stream.
 
     Attributes
     ----------

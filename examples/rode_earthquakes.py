@@ -198,7 +198,7 @@ def main() -> int:
     options = parse_arguments(__doc__.splitlines()[0], "out/rode_earthquakes")
     device = None if options.device == "auto" else options.device
     motions = {method: simulate(method, device, options.quick) for method in SCHEMES}
-    console = Console(width=None if sys.stdout.isatty() else 120)  # the width of a log file is unknown
+    console = Console(width=None if sys.stdout.isatty() else 120)  # a log file has no width
     console.print(make_table(motions))
     console.print(f"Figure: {draw(motions, options.out / 'rode_earthquakes.png')}")
     return 0

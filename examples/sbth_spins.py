@@ -234,9 +234,7 @@ def main() -> int:
     spins, cells = sizes(device, options.quick)
     chains = [solve_chain(name, spins, device) for name in COLOURS]
     values, shapes = lowest_modes(cells, 4, device)
-    console = Console(
-        width=None if sys.stdout.isatty() else 120
-    )  # the width of a log file is unknown
+    console = Console(width=None if sys.stdout.isatty() else 120)  # a log file has no width
     console.print(make_table(chains))
     console.print(f"L-shaped membrane: {', '.join(f'{v:.6f}' for v in values)}")
     console.print(f"Figure: {draw_chains(chains, options.out / 'sbth_spins.png')}")

@@ -357,7 +357,7 @@ def main() -> int:
     """Print the comparison, draw the figure and return the exit code."""
     options = parse_arguments(__doc__.splitlines()[0], "out/stable_returns")
     fits = Fits.fitted(options.device)
-    console = Console(width=None if sys.stdout.isatty() else 120)  # the width of a log file is unknown
+    console = Console(width=None if sys.stdout.isatty() else 120)  # a log file has no width
     for table in report(fits):
         console.print(table)
     console.print(f"Figure: {draw(fits, options.out / 'stable_returns.png', options.quick)}")

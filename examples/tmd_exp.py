@@ -176,9 +176,7 @@ def main() -> int:
     device = None if options.device == "auto" else options.device
     setting = QUICK if options.quick else FULL
     result, published = search_doubles(setting, device), search_as_published(setting, device)
-    console = Console(
-        width=None if sys.stdout.isatty() else 120
-    )  # the width of a log file is unknown
+    console = Console(width=None if sys.stdout.isatty() else 120)  # a log file has no width
     console.print(make_table(result, published))
     verified = tmd.verify(result.certificate, device=device)
     console.print(f"Certificate {result.certificate['hash']} verified: {verified}")

@@ -116,7 +116,7 @@ def main() -> int:
     rows += failures
     seconds = time.perf_counter() - start
     page = write_page(options.out / "index.html", rows, figures, hetero.facts(), limits, seconds)
-    console = Console(width=None if sys.stdout.isatty() else 120)  # the width of a log file is unknown
+    console = Console(width=None if sys.stdout.isatty() else 120)  # a log file has no width
     console.print(make_table(rows))
     console.print(f"{seconds:.0f} s. Page: {page}", highlight=False, soft_wrap=True)
     return 0 if rows and all(row.passed for row in rows) else 1

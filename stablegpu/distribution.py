@@ -231,6 +231,7 @@ class Stable:
         evaluator: Any = None,
         out: Mapping[str, Any] | None = None,
     ) -> Evaluation:
+        """Evaluate the functions of these names, by this evaluator or that of the distribution."""
         from stablegpu._density.choose import evaluate
 
         return evaluate(

@@ -115,7 +115,7 @@ def check_weights(weights: Any, counts: np.ndarray, method: str) -> Any:
     if (totals <= 0.0).any():
         raise ValueError("weights of a data set must not all be 0")
     if not np.isfinite(totals).all():
-        raise ValueError("weights of a data set must have a finite sum: divide them first")
+        raise ValueError("weights of a data set must have a finite sum: scale them down first")
     return flat
 
 

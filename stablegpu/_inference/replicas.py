@@ -20,7 +20,7 @@ _LARGEST_PART = 1 << 24
 
 _LARGEST_SAMPLE = 1 << 31
 
-_STEPS_SHOWN = 20  # of a progress bar, if the samples of a part are enough
+_STEPS_SHOWN = 20  # steps of a progress bar, or fewer for few samples
 
 
 def repeat_observations(result: FitResult) -> np.ndarray:
@@ -32,13 +32,13 @@ def repeat_observations(result: FitResult) -> np.ndarray:
     times = on_host(result.weights)
     if (times != np.floor(times)).any():
         raise ValueError(
-            "weights must be whole numbers for samples to be simulated, as these need a number of "
+            "weights must be whole numbers, because a simulated sample needs a number of "
             "observations: use result.interval() or profile_likelihood, or fit with whole weights"
         )
     if times.sum() > _LARGEST_SAMPLE:
         raise ValueError(
-            f"weights stand for {times.sum():.3g} observations, too many for samples to be "
-            "simulated: use result.interval() or profile_likelihood"
+            f"weights stand for {times.sum():.3g} observations, too many for samples in memory: "
+            "use result.interval() or profile_likelihood"
         )
     return np.repeat(data, times.astype(np.int64))
 

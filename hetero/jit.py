@@ -71,7 +71,12 @@ def serial(function: Any = None, **options: Any) -> Any:
 
 
 def _compile(function: Any, options: dict[str, Any]) -> Any:
-    """Return Numba's dispatcher for a function."""
+    """Return Numba's dispatcher for a function.
+
+    Options that are not set would be inherited from the first caller: the same function would then
+    be compiled in different ways, depending on what a process has called before.
+    """
+    options = {"fastmath": False, "forceinline": False} | options
     return numba.njit(error_model="numpy", pipeline_class=SelfContainedCompiler, **options)(
         function
     )

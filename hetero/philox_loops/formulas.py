@@ -76,7 +76,7 @@ def _ten_rounds(typing, c0, c1, c2, c3, k0, k1):
     return types.UniTuple(u, 4)(u, u, u, u, u, u), emit
 
 
-@scalar
+@scalar(forceinline=True)
 def philox(c0, c1, c2, c3, k0, k1, rounds):
     """Return four random words of the counter (c0..c3) under the key (k0, k1), all uint32."""
     for _ in range(rounds):
@@ -89,7 +89,7 @@ def philox(c0, c1, c2, c3, k0, k1, rounds):
     return c0, c1, c2, c3
 
 
-@scalar
+@scalar(forceinline=True)
 def words(block, path, stream, k0, k1, rounds):
     """Return the four words of block number `block` (uint64) of a path and a stream (uint32).
 
@@ -111,14 +111,14 @@ def words10(block, path, stream, k0, k1):
     return _ten_rounds(low, high, np.uint32(path), np.uint32(stream), np.uint32(k0), np.uint32(k1))
 
 
-@scalar
+@scalar(forceinline=True)
 def unit_float64(low, high):
     """Return two words as a float64 in (0, 1): an odd multiple of 2^-53, symmetric about 1/2."""
     word = (np.uint64(high) << _32) | np.uint64(low)
     return np.float64((word >> np.uint64(11)) | np.uint64(1)) * 2.0**-53
 
 
-@scalar
+@scalar(forceinline=True)
 def unit_float32(word):
     """Return a word as a float32 in (0, 1): an odd multiple of 2^-24, symmetric about 1/2."""
     return np.float32((word >> np.uint32(8)) | np.uint32(1)) * np.float32(2.0**-24)

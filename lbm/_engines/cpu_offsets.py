@@ -132,7 +132,7 @@ def fill_offset_table(addresses, region, y, z, lanes, out):
                     j += 1
 
 
-@serial
+@serial(forceinline=True)
 def gather_offsets(table, edge, from_wall, into_wall, offsets, j):
     """Copy the offsets of a kind of cells from the table of its row to `offsets`, from j on.
 

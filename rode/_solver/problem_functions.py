@@ -18,10 +18,10 @@ Numbers: TypeAlias = tuple[Any, ...]
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Return a user's function as one that compiled loops of both targets can call."""
-    return function if isinstance(function, Dispatcher) else scalar(function)
+    return function if isinstance(function, Dispatcher) else scalar(function, forceinline=True)
 
 
-@scalar
+@scalar(forceinline=True)
 def identity(t: float, x: Numbers, o: float, p: Numbers) -> Numbers:
     """Return x: the outputs of a problem without `observe`."""
     return x
@@ -32,7 +32,7 @@ def start_from(offset: int, dimension: int) -> Any:
     """Make the function that reads the first x from the parameters number `offset` and on."""
     nothing = (0.0,) * dimension
 
-    @scalar
+    @scalar(forceinline=True)
     def start(o: float, p: Numbers) -> Numbers:
         x = cast(nothing, o)
         for i in range(dimension):
@@ -46,7 +46,7 @@ def start_from(offset: int, dimension: int) -> Any:
 def fields_of(G: Any, g: Any) -> Any:
     """Make the function (t, O, p) -> (G_1, .., G_n, g)."""
 
-    @scalar
+    @scalar(forceinline=True)
     def fields(t: float, o: float, p: Numbers) -> Numbers:
         return cast(G(t, o, p), o) + cast((g(t, o, p),), o)
 
@@ -56,20 +56,20 @@ def fields_of(G: Any, g: Any) -> Any:
 # ---- Kanai and Tajimi: p = (zeta, omega, tau) --------------------------------------------------
 
 
-@scalar
+@scalar(forceinline=True)
 def ground_drift(x: Numbers, p: Numbers) -> Numbers:
     """Return H(x)."""
     return -x[1], p[1] * (p[1] * x[0] - (p[0] + p[0]) * x[1])
 
 
-@scalar
+@scalar(forceinline=True)
 def ground_noise(p: Numbers) -> Numbers:
     """Return B."""
     T = type(p[0])
     return T(-1.0), T(1.0) / p[2] - (p[0] + p[0]) * p[1]
 
 
-@scalar
+@scalar(forceinline=True)
 def ground_start(o: float, p: Numbers) -> Numbers:
     """Return the state in which the ground is at rest."""
     return o - o, -o
@@ -79,7 +79,7 @@ def ground_start(o: float, p: Numbers) -> Numbers:
 def ground_observer(names: tuple[str, ...]) -> Any:
     """Make the function that returns (displacement, velocity, acceleration), or one of them."""
 
-    @scalar
+    @scalar(forceinline=True)
     def everything(t: float, x: Numbers, o: float, p: Numbers) -> Numbers:
         velocity = -(x[1] + o)
         return x[0], velocity, -p[1] * ((p[0] + p[0]) * velocity + p[1] * x[0])
@@ -88,7 +88,7 @@ def ground_observer(names: tuple[str, ...]) -> Any:
         return everything
     index = ("displacement", "velocity", "acceleration").index(names[0])
 
-    @scalar
+    @scalar(forceinline=True)
     def one(t: float, x: Numbers, o: float, p: Numbers) -> Numbers:
         return (everything(t, x, o, p)[index],)
 
@@ -98,37 +98,37 @@ def ground_observer(names: tuple[str, ...]) -> Any:
 # ---- scalar problems ---------------------------------------------------------------------------
 
 
-@scalar
+@scalar(forceinline=True)
 def relax(x: Numbers, p: Numbers) -> Numbers:
     """Return -x."""
     return (-x[0],)
 
 
-@scalar
+@scalar(forceinline=True)
 def unit(p: Numbers) -> Numbers:
     """Return 1."""
     return (1.0,)
 
 
-@scalar
+@scalar(forceinline=True)
 def itself(x: Numbers, p: Numbers) -> Numbers:
     """Return x."""
     return (x[0],)
 
 
-@scalar
+@scalar(forceinline=True)
 def nothing(t: float, o: float, p: Numbers) -> Numbers:
     """Return 0."""
     return (o - o,)
 
 
-@scalar
+@scalar(forceinline=True)
 def process(t: float, o: float, p: Numbers) -> float:
     """Return O."""
     return o
 
 
-@scalar
+@scalar(forceinline=True)
 def one(t: float, o: float, p: Numbers) -> Any:
     """Return 1."""
     return type(o)(1.0)

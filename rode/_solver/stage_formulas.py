@@ -66,7 +66,7 @@ def make_sample_sums(spec):
         return draw(*philox10(block, n, path, run.stream, run.k0, run.k1), T(1.0))
 
     def joined(before, after):
-        @scalar
+        @scalar(forceinline=True)
         def both(block, n, path, run):
             return before(block, n, path, run) + one(after, n, path, run)
 

@@ -2,10 +2,10 @@
 
 import math
 
-from hetero.jit import scalar
+from hetero.jit import FUSED, scalar
 
 
-@scalar
+@scalar(fastmath=FUSED)
 def asinh(z: float) -> float:
     """Return the inverse hyperbolic sine, also where the square of z overflows."""
     size = abs(z)

@@ -89,7 +89,7 @@ def quotient(typing, x, y):
     return x(x, x), emit
 
 
-@scalar
+@scalar(forceinline=True)
 def select_half(condition, x, y):
     """Apply `select` to two halves, number by number."""
     return SamplerHalf(
@@ -101,20 +101,20 @@ def select_half(condition, x, y):
     )
 
 
-@scalar
+@scalar(forceinline=True)
 def lesser(x, y):
     """Return the smaller one of two numbers, without a branch."""
     return select(x < y, x, y)
 
 
-@scalar
+@scalar(forceinline=True)
 def sinpi(x):
     """Return sin(pi x) for |x| <= 1/2."""
     w = x * x
     return fma(x, fma(w, _sine(w), _pi_rest(x)), x * _pi(x))
 
 
-@scalar
+@scalar(forceinline=True)
 def log2_near_one(z):
     """Return log2(1 + z) for sqrt(1/2) <= 1 + z <= sqrt(2)."""
     T = type(z)
@@ -123,7 +123,7 @@ def log2_near_one(z):
     return fma(s, fma(w, _log2(w), _log2_rest(s)), s * _log2_first(s))
 
 
-@scalar
+@scalar(forceinline=True)
 def exponential(x):
     """Return -log(v) for v = x (x > 0) or v = 1 + x (x < 0), |x| <= 1/2."""
     T = type(x)
@@ -133,7 +133,7 @@ def exponential(x):
     return (k + log2_near_one(select(whole, x, m - T(1.0)))) * _minus_log_2(x)
 
 
-@scalar
+@scalar(forceinline=True)
 def power(base, ratio):
     """Return (g, p, q) with base^ratio = (1 + g) p q; p and q are powers of 2.
 
@@ -160,7 +160,7 @@ def power(base, ratio):
 # ---- draws -----------------------------------------------------------------------------------
 
 
-@scalar
+@scalar(forceinline=True)
 def signed_distance(low, high, like):
     """Return the uniform number (high, low) 2^-64 as its distance from 0, or minus that from 1.
 

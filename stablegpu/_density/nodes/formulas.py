@@ -66,13 +66,13 @@ def node(scale, u, weight):
     return low * g, low, weight - low
 
 
-@scalar
+@scalar(fastmath=FUSED)
 def octave_of(scale):
     """Return the row of Y in the arrays by octave."""
     return (signed_bits_of(scale) >> 52) - 1023 - FIRST_OCTAVE
 
 
-@scalar
+@scalar(fastmath=FUSED)
 def completed(window, z, high, slope, before, beyond, g_min, side):
     """Return int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g from their parts.
 

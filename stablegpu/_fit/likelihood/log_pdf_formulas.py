@@ -57,7 +57,7 @@ def _total(level, least, start, stop, nodes):
     return s
 
 
-@scalar_internal
+@scalar_internal(fastmath=FUSED)
 def _search(level_u, distribution, k, nodes):
     """Return the first block of side k whose largest V exceeds `level_u`; the last if none does."""
     low = int(distribution[k * FIELDS + FIRST])
@@ -71,7 +71,7 @@ def _search(level_u, distribution, k, nodes):
     return low
 
 
-@scalar_internal
+@scalar_internal(fastmath=FUSED)
 def _blocks_of(level, distribution, k, nodes):
     """The first block of the side, those from which to which g matters, and the least g in them."""
     side = distribution[k * FIELDS : (k + 1) * FIELDS]

@@ -42,7 +42,7 @@ PROFILE = 2 * _SIDE + _CENTRE
 ROWS = 8
 
 
-@scalar
+@scalar(fastmath=FUSED)
 def _piece(b):
     """Return number, start and width of the piece that holds b."""
     if b >= 0.25:
@@ -55,7 +55,7 @@ def _piece(b):
     return 0, 0.0, 1.0 / 64.0
 
 
-@scalar
+@scalar(fastmath=FUSED)
 def _knot(knot):
     """Return the sign of a knot, its number among those of its kind, whether it is inner, and u."""
     if _SIDE <= knot < _SIDE + _CENTRE:
@@ -119,7 +119,7 @@ def profile_at(knot, table, profile, alpha, beta):
     profile[7 * PROFILE + knot] = log_a_a / HALF_WIDTH
 
 
-@scalar
+@scalar(fastmath=FUSED)
 def _first_knot(u, knot, light):
     """Return the first of six knots around `knot`: all of them in the light tail, or none in it."""
     first, centre = int(knot) - 2, _SIDE + MIDDLE - 1

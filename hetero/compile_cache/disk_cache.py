@@ -54,14 +54,20 @@ class DiskCache:
         """Fingerprint of the function and of how it is compiled; None if it has none."""
         try:
             options = {k: v for k, v in self._options.items() if k != "cache"}
-            return fingerprint(type(self).__name__, self._function, options)
+            covered = {self._package, "hetero"}
+            return fingerprint(type(self).__name__, self._function, options, covered=covered)
         except UnknownValueError:
             return None
 
     @property
     def cache_path(self) -> str:
         """The folder of the files."""
-        return str(folder.folder_of(folder.package_of(self._function.__module__ or "")))
+        return str(folder.folder_of(self._package))
+
+    @property
+    def _package(self) -> str:
+        """Package whose folder keeps the code."""
+        return folder.package_of(self._function.__module__ or "")
 
     def enable(self) -> None:
         """Read and write files from now on."""
@@ -152,15 +158,15 @@ def write(path: Path, data: bytes) -> None:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        _warn_that_nothing_is_kept(str(error))
+        _warn_that_nothing_is_kept(path.parent, error.strerror or str(error))
         return
     _prune_once(path.parent)
 
 
 @functools.cache
-def _warn_that_nothing_is_kept(reason: str) -> None:
+def _warn_that_nothing_is_kept(path: Path, reason: str) -> None:
     warnings.warn(
-        f"compiled code cannot be kept ({reason}), so every process compiles again. Set "
+        f"compiled code cannot be kept in {path} ({reason}), so every process compiles again. Set "
         "HETERO_CACHE_DIR to a folder that can be written to, or HETERO_CACHE=0",
         stacklevel=2,
     )

@@ -1,25 +1,26 @@
 """Fingerprints of functions: equal in all processes if, and only if, they compile to equal code.
 
-The folder of compiled code covers the sources of the packages, so a function that is defined there
-is known by its name and by the values in its closure. A function from elsewhere, such as a user's
-right-hand side or one made from generated source, is known by its bytecode and by all values that
-the bytecode refers to.
+The folder of compiled code covers the sources of one package and of `hetero`, so a function that
+is defined there is known by its name and by the values in its closure. A function from elsewhere,
+such as a user's right-hand side or one made from generated source, is known by its bytecode and by
+all values that the bytecode refers to, also those in modules of the user.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from hetero.compile_cache.folder import SOURCES, package_of
+from hetero.compile_cache.folder import SOURCES
 
 _LIBRARIES = ("numba", "numpy", "math", "cmath", "llvmlite", "builtins", "operator", "typing")
 """Packages whose functions and classes are known by their names: the folder knows the versions."""
@@ -31,12 +32,13 @@ class UnknownValueError(TypeError):
     """Compiled code may depend on a value in an unknown way, and so it is not kept."""
 
 
-def fingerprint(*values: Any) -> str:
+def fingerprint(*values: Any, covered: Collection[str] = ()) -> str:
     """Return a hash of functions and of values that functions refer to.
 
-    Raises UnknownValueError if one of them has no representation that holds in all processes.
+    `covered` names the packages whose sources the folder covers. Raises UnknownValueError if a
+    value has no representation that holds in all processes.
     """
-    writer = _Writer()
+    writer = _Writer(covered)
     for value in values:
         writer.add(value)
     return writer.total.hexdigest()
@@ -45,8 +47,10 @@ def fingerprint(*values: Any) -> str:
 class _Writer:
     """Feeds values to a hash."""
 
-    def __init__(self) -> None:
+    def __init__(self, covered: Collection[str]) -> None:
         self.total = hashlib.sha256()
+        self._covered = covered
+        self._modules: list[ModuleType] = []  # modules of users met so far
         self._functions: dict[int, int] = {}  # number of each function met so far, by id
 
     def add(self, value: Any) -> None:
@@ -63,11 +67,11 @@ class _Writer:
         elif isinstance(value, dict):
             self._add_all(part for pair in value.items() for part in pair)
         elif isinstance(value, set | frozenset):
-            self._write("set", repr(sorted(map(fingerprint, value))))
+            self._write("set", repr(sorted(fingerprint(v, covered=self._covered) for v in value)))
         elif isinstance(value, FunctionType):
             self._add_function(value)
         elif isinstance(value, ModuleType):
-            self._write("module", value.__name__)
+            self._add_module(value, set())
         elif isinstance(value, type):
             self._add_class(value)
         else:
@@ -110,6 +114,25 @@ class _Writer:
         self._write("class", f"{kind.__module__}.{kind.__qualname__}")
         if hasattr(kind, "_fields"):
             self._write("fields", repr(kind._fields))
+        elif issubclass(kind, enum.Enum):
+            self._add_all((member.name, member.value) for member in kind)
+
+    def _add_module(self, module: ModuleType, names: set[str]) -> None:
+        """Add a module, and those of its values that a function may read by one of `names`."""
+        self._write("module", module.__name__)
+        top = module.__name__.partition(".")[0]
+        if top not in _LIBRARIES and top not in self._covered and module not in self._modules:
+            self._modules.append(module)
+            for name in sorted(names & vars(module).keys()):
+                self._write("attribute", name)
+                self._add_referenced(vars(module)[name], names)
+
+    def _add_referenced(self, value: Any, names: set[str]) -> None:
+        """Add what a function refers to; `names` are all names in its bytecode."""
+        if isinstance(value, ModuleType):
+            self._add_module(value, names)
+        else:
+            self.add(value)
 
     def _add_function(self, function: FunctionType) -> None:
         if id(function) in self._functions:
@@ -120,17 +143,23 @@ class _Writer:
         self._write("function", f"{module}.{function.__qualname__}")
         if module.partition(".")[0] in _LIBRARIES:
             return
-        if _is_in_sources(function):
+        names = _names_in(function.__code__)
+        if self._is_covered(function):
             self._write("line", str(function.__code__.co_firstlineno))
         else:
             self._add_code(function.__code__)
-            names = _names_in(function.__code__) & function.__globals__.keys()
-            for name in sorted(names):
+            for name in sorted(names & function.__globals__.keys()):
                 self._write("global", name)
-                self.add(function.__globals__[name])
+                self._add_referenced(function.__globals__[name], names)
         self.add(function.__defaults__)
         for cell in function.__closure__ or ():
-            self.add(cell.cell_contents)
+            self._add_referenced(cell.cell_contents, names)
+
+    def _is_covered(self, function: Callable) -> bool:
+        """Return whether a function is defined in a file that the folder covers."""
+        top = (function.__module__ or "").partition(".")[0]
+        file = Path(function.__code__.co_filename)
+        return top in self._covered and file.is_relative_to(SOURCES / top)
 
     def _add_code(self, code: CodeType) -> None:
         self.total.update(code.co_code)
@@ -159,10 +188,3 @@ def _names_in(code: CodeType) -> set[str]:
     """Return the names of globals and attributes in a code object and those within it."""
     inner = (_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*inner)
-
-
-def _is_in_sources(function: Callable) -> bool:
-    """Return whether a function is defined in a file of the packages, which the folder covers."""
-    file, module = function.__code__.co_filename, function.__module__ or ""
-    top = module.partition(".")[0]
-    return package_of(module) == top and Path(file).is_relative_to(SOURCES / top)

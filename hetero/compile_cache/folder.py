@@ -1,8 +1,8 @@
 """The folder of a package's compiled code, whose name is a hash of the sources.
 
 The name is a hash of all files of the package and of `hetero`, of the versions of Python, Numba,
-llvmlite and NumPy, of Numba's settings, and of the processor. An edit anywhere gives another
-folder, so nothing in a folder is ever out of date; folders that are no longer used are removed.
+llvmlite and NumPy, and of Numba's settings. An edit anywhere gives another folder, so nothing in a
+folder is ever out of date; folders that are no longer used are removed.
 """
 
 from __future__ import annotations

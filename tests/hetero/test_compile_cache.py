@@ -1,5 +1,6 @@
 """Compiled code on disk is right, is loaded by other processes, and never causes a failure."""
 
+import enum
 import os
 import shutil
 import subprocess
@@ -343,3 +344,51 @@ def test_a_table_is_computed_once(tmp_path, monkeypatch):
     monkeypatch.setenv("HETERO_CACHE", "0")
     tables.cached_table("hetero", "numbers", compute)
     assert len(calls) == 3
+
+
+NEIGHBOUR = """
+RATE = 2.0
+
+def decay(x):
+    return -RATE * x
+"""
+
+LOOPS_OF_NEIGHBOUR = """
+import neighbour
+from hetero.jit import scalar
+from toy.loops import make_sum
+
+def scaled(x):
+    return neighbour.RATE * x
+
+print(make_sum(scalar(neighbour.decay), 0.0)(3), make_sum(scalar(scaled), 0.0)(3))
+"""
+
+
+def test_edits_in_a_users_package_beside_hetero_are_seen(tree):
+    """Both are in site-packages, but no folder covers the sources of the user's package."""
+    (tree.path / "neighbour").mkdir()
+    module = tree.path / "neighbour" / "__init__.py"
+    module.write_text(NEIGHBOUR)
+    (tree.path / "user.py").write_text(LOOPS_OF_NEIGHBOUR)
+    code = "import runpy; runpy.run_path('user.py')"
+    assert tree.run(code) == ["-6.0", "6.0"]
+    assert tree.run(code + COUNT) == ["-6.0", "6.0", "2", "0"]
+    module.write_text(NEIGHBOUR.replace("2.0", "50.0"))
+    assert tree.run(code) == ["-150.0", "150.0"]
+
+
+def test_members_of_an_enumeration_belong_to_its_fingerprint():
+    one, other = (enum.Enum("Case", {"FIRST": number}, module="user") for number in (1, 2))
+    assert fingerprint(one) != fingerprint(other)
+
+
+def test_a_folder_that_cannot_be_written_to_is_reported_once(tmp_path, monkeypatch):
+    def refuse(path, data):
+        raise OSError(30, "Read-only file system", str(path))  # the name differs every time
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    disk_cache._warn_that_nothing_is_kept.cache_clear()
+    with pytest.warns(UserWarning, match="Read-only file system") as warned:
+        [disk_cache.write(tmp_path / name, b"data") for name in ("one", "other")]
+    assert len(warned) == 1

@@ -60,11 +60,14 @@ def _compute_once(kind_of_result: str, compute, kernel, signature, arch: str):
     """Return what `compute` returns, from disk if it has been computed from the same sources."""
     from cuda.bindings import nvjitlink
 
-    folder = folder_of(package_of(kernel.py_func.__module__))
+    package = package_of(kernel.py_func.__module__)
+    folder = folder_of(package)
     try:
         versions = nvjitlink.version(), *map(importlib.metadata.version, COMPILERS)
         key = fingerprint(
-            kind_of_result, kernel, repr(signature), arch, versions, Path(__file__).read_text()
+            *(kind_of_result, kernel, repr(signature), arch, versions),
+            Path(__file__).read_text(),
+            covered={package, "hetero"},
         )
     except UnknownValueError:
         return compute(kernel, signature, arch)

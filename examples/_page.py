@@ -70,7 +70,7 @@ def write_page(
     date = facts["date"][:16].replace("T", " ") + " UTC"
     body = "\n".join(
         (
-            "<h1>The tour of stablegpu</h1>",
+            "<h1>The tour of heterokit</h1>",
             f"<p>{badge} on {escape(devices)} in {seconds:.0f} s, {escape(date)}</p>",
             "<h2>What ran, how fast, and whether it is right</h2>",
             _jobs(rows),
@@ -85,7 +85,7 @@ def write_page(
     path.write_text(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>The tour of stablegpu</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>The tour of heterokit</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n",
         encoding="utf-8",
     )

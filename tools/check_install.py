@@ -1,4 +1,4 @@
-"""Check an installed stablegpu on a machine without a GPU: python -I check_install.py EXTRA.
+"""Check an installed heterokit on a machine without a GPU: python -I check_install.py EXTRA.
 
 tools/check_pythons.sh runs it in fresh environments, because a source tree does not show what an
 installation lacks. It prints one line of versions if all is well; otherwise it ends with a

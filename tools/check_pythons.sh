@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs stablegpu with each CUDA extra on each Python into a fresh environment, and checks the
+# Installs heterokit with each CUDA extra on each Python into a fresh environment, and checks the
 # install (tools/check_install.py): the pinned numba-cuda, Numba and NumPy must exist together for
 # every Python that pyproject.toml names, and the wheel must hold every package. Needs no GPU.
 #

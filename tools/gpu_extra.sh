@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the extra of stablegpu that fits this machine's NVIDIA driver, for `make tour`:
+# Prints the extra of heterokit that fits this machine's NVIDIA driver, for `make tour`:
 # pip install ".$(tools/gpu_extra.sh)".  CUDA 13 needs driver 580, CUDA 12 needs 525.
 # Without nvidia-smi or with an older driver it prints nothing, because the CPU needs no extra.
 # It never fails.

@@ -34,7 +34,7 @@ if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 INSTALL = (
-    "pip install 'stablegpu[cuda13]' (driver 580 or newer) or 'stablegpu[cuda12]' (driver 525 up)"
+    "pip install 'heterokit[cuda13]' (driver 580 or newer) or 'heterokit[cuda12]' (driver 525 up)"
 )
 
 

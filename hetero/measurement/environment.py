@@ -10,7 +10,7 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
-PACKAGES = ("stablegpu", "numba", "numba-cuda", "llvmlite", "numpy", "scipy", "cupy-cuda13x")
+PACKAGES = ("heterokit", "numba", "numba-cuda", "llvmlite", "numpy", "scipy", "cupy-cuda13x")
 
 
 def versions() -> dict[str, str]:

@@ -35,7 +35,7 @@ def write_vtk(simulation: Simulation, path: str | Path, *, spacing: float = 1.0)
     try:
         from pyevtk.hl import imageToVTK
     except ImportError:
-        raise ImportError("VTK files need pyevtk: pip install 'stablegpu[io]'") from None
+        raise ImportError("VTK files need pyevtk: pip install 'heterokit[io]'") from None
     spacing = check_in_range("spacing", spacing, 0.0, np.inf, closed="neither")
     path = Path(path)
     path = path if path.suffix == ".vti" else path.with_name(path.name + ".vti")

@@ -69,11 +69,11 @@ def test_commands_say_in_one_line_what_is_wrong(package, tmp_path, capsys, monke
 def test_every_package_and_its_command_know_their_version(package, capsys):
     from importlib.metadata import version
 
-    assert importlib.import_module(package).__version__ == version("stablegpu")
+    assert importlib.import_module(package).__version__ == version("heterokit")
     with pytest.raises(SystemExit) as exit_of:
         importlib.import_module(f"{package}.__main__").main(["--version"])
     assert exit_of.value.code == 0
-    assert capsys.readouterr().out == f"{package} {version('stablegpu')}\n"
+    assert capsys.readouterr().out == f"{package} {version('heterokit')}\n"
 
 
 @pytest.mark.parametrize("package", ["stablegpu", "rode", "sbth"])

@@ -1,0 +1,42 @@
+"""What a package index and a citation say about the project."""
+
+import re
+import tomllib
+from importlib.metadata import metadata
+from pathlib import Path
+
+from hetero.version import VERSION
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_the_description_has_absolute_links():
+    description = metadata("heterokit").get_payload() or metadata("heterokit")["Description"]
+    targets = re.findall(r"\]\(([^)#]+)", description)
+    assert len(targets) > 5
+    assert all(target.startswith("https://") for target in targets), targets
+
+
+def test_the_citation_has_the_version():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert re.search(r"^title: (.*)$", citation, re.M)[1] == PROJECT["name"] == "heterokit"
+    assert re.search(r"^version: (.*)$", citation, re.M)[1] == VERSION
+
+
+def test_every_dependency_is_justified():
+    text = (ROOT / "docs/developers/dependencies.md").read_text()
+    requirements = [
+        *PROJECT["dependencies"],
+        *(line for extra in PROJECT["optional-dependencies"].values() for line in extra),
+    ]
+    for requirement in requirements:
+        name = re.match(r"[\w-]+", requirement)[0]
+        assert name in (PROJECT["name"], "numba") or re.search(rf"\b{name}\b", text), name
+
+
+def test_extras_of_extras_exist():
+    extras = PROJECT["optional-dependencies"]
+    for lines in extras.values():
+        for names in re.findall(r"heterokit\[([\w,]+)\]", " ".join(lines)):
+            assert set(names.split(",")) <= set(extras)

@@ -1,31 +1,60 @@
-"""`python -m hetero`: show the devices, what they can do, and what is missing for a GPU.
-
-`python -m hetero warm [PACKAGE ...]` compiles the code of the main calls of packages, for images of
-containers, clusters and continuous integration.
-"""
+"""Show the devices of this machine and what is missing for a GPU; compile ahead."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
-from hetero.command_line import command_parser, run_command
+from hetero.command_line import CommandParser, command_parser, print_json, run_command
+
+_EXAMPLES = (
+    ("info", "devices, their measured limits, versions, and what is missing for a GPU"),
+    ("info --no-limits --json", "the same without measurements, for a program"),
+    ("warm", "compile the main calls of all packages, so that no later call waits"),
+    ("warm stablegpu --device cpu", "only those of one package, for one device"),
+)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    parser = command_parser("hetero", __doc__ or "")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
-    parser.add_argument("--refresh", action="store_true", help="measure the limits again")
-    parser.add_argument("--no-limits", action="store_true", help="do not measure anything")
-    commands = parser.add_subparsers(dest="command", metavar="warm")
-    warm = commands.add_parser("warm", help="compile the code of the main calls of packages")
+    parser = _make_parser()
+    options = parser.parse_args(argv)
+    action = _warm if options.command == "warm" else _info
+    return run_command(parser.prog, lambda: action(options))
+
+
+def _make_parser() -> CommandParser:
+    """Return the parser; without a command, `info` runs."""
+    parser = command_parser("hetero", __doc__ or "", _EXAMPLES)
+    _add_info_options(parser, default=False)
+    commands = parser.add_subparsers(dest="command", metavar="info|warm")
+    text = "show devices, their measured limits, versions, and what is missing for a GPU"
+    info = commands.add_parser("info", help=text, description=text)
+    _add_info_options(info, default=argparse.SUPPRESS)  # those before the command count, too
+    text = "compile the code of the main calls of packages"
+    warm = commands.add_parser("warm", help=text, description=text)
     warm.add_argument("packages", nargs="*", metavar="PACKAGE", help="default: all packages")
     warm.add_argument("--device", default="auto", help="auto (a GPU if usable), cpu, cuda:1")
-    options = parser.parse_args(argv)
-    action = _warm if options.command == "warm" else _report
-    return run_command(parser.prog, lambda: action(options))
+    _add_json(warm, default=argparse.SUPPRESS)
+    return parser
+
+
+def _add_info_options(parser: argparse.ArgumentParser, default: object) -> None:
+    """Add the options of `info`."""
+    _add_json(parser, default)
+    parser.add_argument(
+        "--refresh", action="store_true", default=default, help="measure the limits again"
+    )
+    parser.add_argument(
+        "--no-limits", action="store_true", default=default, help="do not measure anything"
+    )
+
+
+def _add_json(parser: argparse.ArgumentParser, default: object) -> None:
+    """Add --json."""
+    parser.add_argument(
+        "--json", action="store_true", default=default, help="print one JSON object instead"
+    )
 
 
 def _warm(options: argparse.Namespace) -> int:
@@ -38,18 +67,25 @@ def _warm(options: argparse.Namespace) -> int:
     choices = tuple(packages())
     names = [check_choice("PACKAGE", name, choices) for name in options.packages] or choices
     device = resolve(options.device, work=1, break_even=0)
-    for title, seconds, compiled in warm(names, device):
+    calls = warm(names, device)
+    if options.json:
+        keys = ("call", "seconds", "compiled")
+        rows = [dict(zip(keys, call, strict=True)) for call in calls]
+        print_json({"device": device, "folder": root(), "calls": rows})
+        return 0
+    for title, seconds, compiled in calls:
         print(f"{title:<28} {seconds:6.1f} s, {compiled} functions compiled")
     print(f"{device}: compiled code is in {root()}")
     return 0
 
 
-def _report(options: argparse.Namespace) -> int:
+def _info(options: argparse.Namespace) -> int:
     """Print devices, limits and versions of this machine, or a JSON object of them."""
     from hetero import available
     from hetero.cuda import driver
     from hetero.measurement.environment import facts
     from hetero.measurement.machine_limits import limits
+    from hetero.version import VERSION
 
     report = facts()
     measured = (
@@ -59,9 +95,10 @@ def _report(options: argparse.Namespace) -> int:
     )
     problem = driver.why_unavailable()
     if options.json:
+        report["version"] = VERSION
         report["limits"] = [m.as_dict() for m in measured]
         report["gpu_problem"] = problem and {"cause": problem[0], "remedy": problem[1]}
-        print(json.dumps(report, indent=1))
+        print_json(report)
         return 0
     _print_tables(report, measured, problem)
     return 0

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def html_table(title: str, rows: Iterable[tuple[object, ...]], head: Iterable[str] = ()) -> str:
@@ -27,6 +31,13 @@ def html_table(title: str, rows: Iterable[tuple[object, ...]], head: Iterable[st
         cells = "".join(f"<td>{html.escape(_text(cell))}</td>" for cell in others)
         lines.append(f"<tr><th>{html.escape(_text(first))}</th>{cells}</tr>")
     return "\n".join([*lines, "</tbody></table>"])
+
+
+def table_with_picture(table: str, plot: Callable[[], Figure], description: str) -> str:
+    """Return an HTML table followed by a picture of the figure that `plot` returns."""
+    from hetero.figures import picture_html
+
+    return f"{table}\n{picture_html(plot(), description)}"
 
 
 def _text(cell: object) -> str:

@@ -1,22 +1,202 @@
-"""A progress bar for long work, drawn by rich."""
+"""Progress of long work: a bar in a terminal or a notebook, nothing where stderr is piped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+import contextlib
+import html
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
+Advance = Callable[[float], None]
+"""Function that tells a bar how much work was done since its last call."""
+
+SECONDS_BEFORE_LOOP = 0.5
+"""Time after which a loop is worth a bar of its own."""
+
+_NOTEBOOK_SECONDS = 0.2
+"""Time between two updates in a notebook, each of which is a message to the browser."""
+
+
+class _Bars(Protocol):
+    def add(self, description: str, total: float) -> int: ...
+    def update(self, bar: int, done: float) -> None: ...
+    def remove(self, bar: int) -> None: ...
+    def close(self) -> None: ...
+
+
+class _TerminalBars:
+    """Bars that rich draws on stderr."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(elapsed_when_finished=True),
+        )
+        self._progress = Progress(*columns, console=Console(stderr=True))
+        self._progress.start()
+
+    def add(self, description: str, total: float) -> int:
+        return int(self._progress.add_task(description, total=total))
+
+    def update(self, bar: int, done: float) -> None:
+        self._progress.update(bar, completed=done)  # type: ignore[arg-type]  # an int is a TaskID
+
+    def remove(self, bar: int) -> None:
+        self._progress.remove_task(bar)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        self._progress.stop()
+
+
+class _NotebookBars:
+    """Bars of HTML in a notebook's cell, which need no widgets."""
+
+    def __init__(self) -> None:
+        from IPython.display import HTML, display
+
+        self._html, self._drawn = HTML, 0.0
+        self._bars: dict[int, list[Any]] = {}
+        self._count = 0
+        self._handle = display(HTML(""), display_id=True)
+
+    def add(self, description: str, total: float) -> int:
+        self._count += 1
+        self._bars[self._count] = [description, total, 0.0, time.perf_counter()]
+        self._draw()
+        return self._count
+
+    def update(self, bar: int, done: float) -> None:
+        self._bars[bar][2] = done
+        if time.perf_counter() - self._drawn > _NOTEBOOK_SECONDS:
+            self._draw()
+
+    def remove(self, bar: int) -> None:
+        del self._bars[bar]
+        self._draw()
+
+    def close(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        """Replace the HTML in the cell."""
+        self._drawn = time.perf_counter()
+        lines = []
+        for description, total, done, begin in self._bars.values():
+            share = done / total if total else 1.0
+            lines.append(
+                f"<div>{html.escape(description)} "
+                f'<progress max="1" value="{share:.4f}"></progress> '
+                f"{100.0 * share:.0f} %, {self._drawn - begin:.0f} s</div>"
+            )
+        self._handle.update(self._html("".join(lines)))
+
+
+_open: ContextVar[tuple[_Bars, str] | None] = ContextVar("hetero_progress", default=None)
+
+
+def _make_bars() -> _Bars | None:
+    """Return bars for this terminal or notebook; None where nobody would see them."""
+    if "ipykernel" in sys.modules:
+        return _NotebookBars()
+    return _TerminalBars() if sys.stderr is not None and sys.stderr.isatty() else None
+
+
+@contextlib.contextmanager
+def progress_bar(description: str, total: float, *, enabled: bool = True) -> Iterator[Advance]:
+    """Show a bar while the block runs, and yield the function that advances it.
+
+    Parameters
+    ----------
+    description : str
+        Text beside the bar.
+    total : float
+        Amount of work, in any unit.
+    enabled : bool
+        Whether to show anything. A bar is shown in terminals and notebooks only.
+    """
+    bars = _make_bars() if enabled else None
+    if bars is None:
+        yield lambda amount: None
+        return
+    done, bar = 0.0, bars.add(description, total)
+
+    def advance(amount: float) -> None:
+        nonlocal done
+        done += amount
+        bars.update(bar, done)
+
+    try:
+        yield advance
+    finally:
+        bars.close()
+
 
 def progress(items: Iterable[T], description: str = "", *, enabled: bool = True) -> Iterator[T]:
-    """Iterate over `items` and show the progress; be silent if the output is not a terminal."""
+    """Iterate over `items` and show the progress; be silent if stderr is piped."""
     if not enabled:
         yield from items
         return
-    from rich.console import Console
-    from rich.progress import track
+    values = items if hasattr(items, "__len__") else list(items)
+    with progress_bar(description, len(values)) as advance:  # type: ignore[arg-type]
+        for value in values:
+            yield value
+            advance(1)
 
-    console = Console(stderr=True)
-    yield from track(
-        items, description=description, console=console, disable=not console.is_terminal
-    )
+
+@contextlib.contextmanager
+def loop_progress(description: str, *, enabled: bool = True) -> Iterator[None]:
+    """Show the progress of each long loop over `hetero.cpu.interruptible.ranges` in the block.
+
+    A loop gets a bar once it has run for half a second. Loops of other threads get none.
+    """
+    bars = _make_bars() if enabled and _open.get() is None else None
+    if bars is None:
+        yield
+        return
+    token = _open.set((bars, description))
+    try:
+        yield
+    finally:
+        _open.reset(token)
+        bars.close()
+
+
+@contextlib.contextmanager
+def report_loop(total: float) -> Iterator[Advance]:
+    """Yield the function by which a loop reports its work to the `loop_progress` around it."""
+    current = _open.get()
+    if current is None:
+        yield lambda amount: None
+        return
+    bars, description = current
+    begin, done, bar = time.perf_counter(), 0.0, 0
+
+    def advance(amount: float) -> None:
+        nonlocal done, bar
+        done += amount
+        if not bar and time.perf_counter() - begin > SECONDS_BEFORE_LOOP and done < total:
+            bar = bars.add(description, total) + 1
+        if bar:
+            bars.update(bar - 1, done)
+
+    try:
+        yield advance
+    finally:
+        if bar:
+            bars.remove(bar - 1)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from hetero.progress_bar import report_loop
+
 TARGET_SECONDS = 0.2
 """Time that one range should take: short for a waiting user, long compared with a call's 10 us."""
 
@@ -19,7 +21,8 @@ MAX_GROWTH = 8
 def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, int]]:
     """Yield (begin, end) pairs that cover range(total) in order.
 
-    The sizes follow the clock: each range is to take `TARGET_SECONDS`.
+    The sizes follow the clock: each range is to take `TARGET_SECONDS`. The progress is reported to
+    the `hetero.progress_bar.loop_progress` around the loop, if there is one.
 
     Parameters
     ----------
@@ -32,11 +35,13 @@ def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, 
     """
     begin, size = 0, max(multiple, first // multiple * multiple)
     fastest = 0.0  # items per second, of the fastest range so far: the first one may compile
-    while begin < total:
-        end = min(begin + size, total)
-        start = time.perf_counter()
-        yield begin, end
-        fastest = max(fastest, (end - begin) / max(time.perf_counter() - start, 1e-9))
-        begin = end
-        size = min(int(TARGET_SECONDS * fastest), MAX_GROWTH * size)
-        size = max(multiple, size // multiple * multiple)
+    with report_loop(total) as advance:
+        while begin < total:
+            end = min(begin + size, total)
+            start = time.perf_counter()
+            yield begin, end
+            fastest = max(fastest, (end - begin) / max(time.perf_counter() - start, 1e-9))
+            advance(end - begin)
+            begin = end
+            size = min(int(TARGET_SECONDS * fastest), MAX_GROWTH * size)
+            size = max(multiple, size // multiple * multiple)

@@ -65,10 +65,10 @@ class Study:
         self.tables.append({"title": title, "columns": heads, "rows": rows})
 
     def figure(self, size: tuple[float, float] = (9.0, 4.5)) -> Any:
-        """Return an empty matplotlib figure."""
-        from matplotlib.figure import Figure
+        """Return an empty figure in the project's style."""
+        from hetero.figures import new_figure
 
-        return Figure(figsize=size, layout="constrained")
+        return new_figure(size)
 
     def save(self, figure: Any, name: str) -> Path:
         """Write a picture to the file `name`, whose suffix chooses the format; return its path."""

@@ -54,7 +54,7 @@ def test_commands_say_in_one_line_what_is_wrong(package, tmp_path, capsys, monke
     main = importlib.import_module(f"{package}.__main__").main
     assert main(["study", "--quick", "--device", "banana", "--out", str(tmp_path)]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"python -m {package}: device must be")
+    assert said.startswith(f"{package}: device must be")
     assert said.count("\n") == 1
 
     def interrupted(*arguments, **settings):
@@ -62,7 +62,7 @@ def test_commands_say_in_one_line_what_is_wrong(package, tmp_path, capsys, monke
 
     monkeypatch.setattr("hetero.measurement.studies.run", interrupted)
     assert main(["study", "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 130
-    assert capsys.readouterr().err == f"python -m {package}: interrupted\n"
+    assert capsys.readouterr().err == f"{package}: interrupted\n"
 
 
 @pytest.mark.parametrize("package", ["hetero", "stablegpu", "rode", "lbm", "sbth", "tmd"])

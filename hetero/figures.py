@@ -1,0 +1,183 @@
+"""The style of all figures, and files of figures: HTML pages, SVG, PNG or PDF.
+
+Importing this module loads matplotlib, so callers import it where they draw.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import html
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from hetero.atomic_files import replace_atomically
+
+SUFFIXES = (".html", ".png", ".svg", ".pdf")
+
+PALETTE = ("#31688e", "#d1602b", "#35b779", "#440154", "#b8a200")
+"""Colours of lines: viridis at 0.33, 0.67 and 0, its yellow darkened for white paper, and an orange
+for what is compared with them."""
+
+DATA_COLOUR, SOFT_COLOUR = "#c3c8cf", "#8a919c"
+"""Colours of histograms of data, and of lines that only guide the eye."""
+
+FONT_SIZE = 10.0
+"""Size of all texts, in points."""
+
+STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.size": FONT_SIZE,
+    "axes.titlesize": FONT_SIZE,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": FONT_SIZE,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": SOFT_COLOUR,
+    "axes.prop_cycle": cycler(color=PALETTE),
+    "axes.axisbelow": True,
+    "xtick.labelsize": FONT_SIZE,
+    "ytick.labelsize": FONT_SIZE,
+    "xtick.color": "#454c56",
+    "ytick.color": "#454c56",
+    "legend.fontsize": FONT_SIZE,
+    "legend.frameon": False,
+    "figure.titlesize": FONT_SIZE,
+    "image.cmap": "viridis",
+    "lines.linewidth": 1.6,
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "heterokit",
+}
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --ink: #1b2129; --soft: #5b6570; --line: #dfe3e8;
+  --back: #fff; }}
+@media (prefers-color-scheme: dark) {{ :root {{ --ink: #e6e9ed; --soft: #9aa5b1; --line: #333b45;
+  --back: #13171c; }} }}
+body {{ margin: 0 auto; max-width: 64rem; padding: 1.5rem 1rem; background: var(--back);
+  color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }}
+h1 {{ font-size: 1.3rem; margin: 0 0 1rem; }}
+section {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }}
+caption {{ text-align: left; font-weight: 600; padding-bottom: .3rem; }}
+th, td {{ text-align: left; padding: .3rem 1.2rem .3rem 0; border-top: 1px solid var(--line); }}
+th {{ color: var(--soft); font-weight: 600; }}
+img {{ display: block; max-width: 100%; height: auto; background: #fff; border-radius: 6px; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{picture}
+<section>{body}</section>
+</body>
+</html>
+"""
+
+
+@contextlib.contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw in the style of the project within the block; also a decorator, `@figure_style()`."""
+    with matplotlib.rc_context(STYLE):
+        yield
+
+
+class StyledFigure(Figure):
+    """A figure that keeps the style when it is saved, and that notebooks show by themselves."""
+
+    def savefig(self, *args: Any, **settings: Any) -> None:
+        """Save the figure as `matplotlib.figure.Figure.savefig` does, in the project's style."""
+        with figure_style():
+            super().savefig(*args, **settings)
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=110)
+        return buffer.getvalue()
+
+
+def new_figure(size: tuple[float, float] = (9.0, 4.5), **settings: Any) -> StyledFigure:
+    """Return an empty figure of `size` inches in the project's style.
+
+    Axes are styled as well if they are made in a `figure_style` block.
+    """
+    with figure_style():
+        return StyledFigure(figsize=size, **{"layout": "constrained"} | settings)
+
+
+def axes_of(ax: Axes | None, size: tuple[float, float] = (6.5, 4.0)) -> Axes:
+    """Return `ax`, or the axes of a new figure if it is None."""
+    return new_figure(size).subplots() if ax is None else ax
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the figure that holds the axes."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None  # axes that were not removed from their figure
+    return figure
+
+
+def picture_html(figure: Figure, description: str) -> str:
+    """Return an HTML image that contains the figure as SVG."""
+    buffer = io.BytesIO()
+    with figure_style():
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return f'<img alt="{html.escape(description)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def check_figure_path(option: str, path: Path | None) -> None:
+    """Raise ValueError, before a long computation, if a figure could not be saved to `path`."""
+    if path is None:
+        return
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"{option} must end with {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(f"{option} must be a file in an existing folder, got {str(path)!r}")
+
+
+def save_figure(
+    figure: Figure, path: str | Path, *, title: str = "", tables: Sequence[str] = ()
+) -> Path:
+    """Write a figure to a file, whose suffix chooses the format, and return its path.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : str or Path
+        Ends with .html, .png, .svg or .pdf.
+    title : str
+        Heading of an HTML page.
+    tables : sequence of str
+        HTML that follows the picture on the page.
+
+    Raises
+    ------
+    ValueError : the suffix is another one, or the folder does not exist
+    """
+    path = Path(path)
+    check_figure_path("path", path)
+    with replace_atomically(path) as part:
+        if path.suffix.lower() == ".html":
+            body = "\n".join(tables)
+            page = _PAGE.format(
+                title=html.escape(title), picture=picture_html(figure, title), body=body
+            )
+            part.write_text(page, encoding="utf-8")
+        else:
+            with figure_style():
+                figure.savefig(part, dpi=150, format=path.suffix[1:].lower())
+    return path

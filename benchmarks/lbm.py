@@ -126,7 +126,7 @@ def both_devices(device, n) -> list[Measurement]:
     del alone
     figures = []
     for share in (0.01, 0.025, 0.05, 0.1):
-        domain = make_domain(problem, device, faces, round(share * n))
+        domain = make_domain(problem, device, faces, share)
         timing = hetero.benchmark(lambda d=domain: two_steps(d), device=device)
         step, blocks = timing.median / 2, [engine.problem for engine in domain.engines]
         del domain

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # for type checkers: the names are imported at their first us
     from lbm.callbacks import SteadyState as SteadyState
     from lbm.collisions.bgk import BGK as BGK
     from lbm.collisions.trt import TRT as TRT
+    from lbm.decomposition import Decomposition as Decomposition
     from lbm.errors import CheckpointError as CheckpointError
     from lbm.errors import UnstableError as UnstableError
     from lbm.simulation import Simulation as Simulation
@@ -39,6 +40,7 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         ),
         "lbm.callbacks": ("Every", "Probe", "Statistics", "SteadyState"),
         "lbm._model.problem": ("Collision",),
+        "lbm.decomposition": ("Decomposition",),
         "lbm.errors": ("CheckpointError", "UnstableError"),
         "lbm.simulation": ("Simulation",),
         "lbm.collisions.trt": ("TRT",),

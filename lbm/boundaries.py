@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hetero.validation import check_finite, check_in_range
+from lbm._model.extent import Extent, Triple
 
 DENSITY_RANGE = 0.5, 1.5
 """Range of densities of initial flows and outlets: the method holds near density 1."""
@@ -138,26 +139,73 @@ class Solid:
 
     Parameters
     ----------
-    cells : bool array of shape (nx, ny, nz)
+    cells : bool array of shape (nx, ny, nz), or function
+        A function cells(x, y, z) of the coordinates of centres (in cells, the first is 0.5), given
+        as arrays that broadcast to [x, y, z], returns such an array. With it no rank of a large
+        simulation needs memory for the whole domain.
     condition : NoSlip, MovingWall, VelocityInlet or PressureOutlet
     """
 
-    cells: np.ndarray
+    cells: np.ndarray | Callable[..., np.ndarray]
     condition: WallCondition = NoSlip()
 
     def __post_init__(self) -> None:
+        if callable(self.cells):
+            self._check_condition()
+            return
         cells = np.asarray(self.cells)
         if cells.ndim != 3 or cells.dtype != bool:
             raise TypeError(
                 f"cells must be a boolean array of shape (nx, ny, nz), got {cells.dtype} of shape "
                 f"{cells.shape}"
             )
+        self._check_condition()
+        object.__setattr__(self, "cells", cells)
+
+    def _check_condition(self) -> None:
         if not isinstance(self.condition, NoSlip | MovingWall | PressureOutlet):
             raise ValueError(
                 f"a solid cannot be {type(self.condition).__name__}: use NoSlip, MovingWall, "
                 "VelocityInlet or PressureOutlet (FreeSlip and Periodic are for faces)"
             )
-        object.__setattr__(self, "cells", cells)
+
+    def cells_around(self, name: str, shape: Triple, extent: Extent) -> np.ndarray:
+        """Return the solid cells [x, y, z] of an extent and one cell around it.
+
+        Beyond the faces of the domain those at its other end are returned. `name` is that of the
+        solid, for messages.
+        """
+        indices = [
+            np.arange(a - 1, b + 1) % n
+            for a, b, n in zip(extent.start, extent.stop, shape, strict=True)
+        ]
+        if callable(self.cells):
+            x, y, z = np.ix_(*(i + 0.5 for i in indices))
+            return evaluate_solid(name, self.cells, x, y, z)
+        if self.cells.shape != shape:
+            raise ValueError(
+                f"boundaries[{name!r}] has cells of shape {self.cells.shape}, the domain {shape}"
+            )
+        cells: np.ndarray = self.cells[np.ix_(*indices)]
+        return cells
+
+
+def evaluate_solid(
+    name: str, function: Callable[..., np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+) -> np.ndarray:
+    """Return function(x, y, z) as a boolean array [x, y, z], or raise TypeError or ValueError."""
+    cells, shape = np.asarray(function(x, y, z)), np.broadcast_shapes(x.shape, y.shape, z.shape)
+    if cells.dtype != bool:
+        raise TypeError(
+            f"boundaries[{name!r}]: its function must return booleans, got {cells.dtype}"
+        )
+    try:
+        return np.broadcast_to(cells, shape)
+    except ValueError:
+        raise ValueError(
+            f"boundaries[{name!r}]: its function must return an array of shape {shape}, "
+            f"got {cells.shape}"
+        ) from None
 
 
 FACES = ("x-", "x+", "y-", "y+", "z-", "z+")

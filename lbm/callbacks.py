@@ -28,6 +28,7 @@ class Statistics:
 
     Notes
     -----
+    The arrays hold the cells of this rank, like `Simulation.u`; `Simulation.gather` joins them.
     Welford's update avoids cancellation; it runs in the precision of the computation and takes 32
     bytes per cell in float32. A simulation with another shape, precision, device or ratio raises
     ValueError.
@@ -44,16 +45,17 @@ class Statistics:
         if simulation.steps < self.start:
             return
         precision = simulation.problem.precision.name
-        settings = simulation.shape, precision, str(simulation.device), simulation.ratio
+        devices = " + ".join(simulation.devices)
+        settings = simulation.shape, precision, devices, simulation.ratio
         if self._settings not in (None, settings):
             raise ValueError(
                 f"these statistics belong to a simulation with shape, precision, device and ratio "
                 f"{self._settings}, not {settings}: use a new lbm.Statistics"
             )
-        self._settings, self._shape = settings, simulation.shape
+        self._settings, self._shape = settings, simulation.region.shape
         self.samples += 1
-        for z0, y0, engine, data in simulation.domain.read_moments(simulation.steps):
-            key = z0, y0, data.shape, data.dtype
+        for start, engine, data, own in simulation.domain.read_moments(simulation.steps):
+            key = start, own.start, own.stop, data.shape, data.dtype
             if key not in self._accumulators:
                 self._accumulators[key] = engine, *engine.zeros_like(2, data)
             with engine.device.active():
@@ -66,9 +68,10 @@ class Statistics:
             raise ValueError("there are no samples yet: run further, or lower `start`")
         nx, ny, nz = self._shape
         out: np.ndarray = np.empty((4, nz, ny, nx), next(iter(self._accumulators))[-1])
-        for (z0, y0, shape, _), (engine, *arrays) in self._accumulators.items():
-            data = engine.to_host(arrays[index]).reshape(shape)
-            out[:, z0 : z0 + shape[1], y0 : y0 + shape[2]] = data * scale
+        for ((x, y, z), first, last, shape, _), (engine, *arrays) in self._accumulators.items():
+            data = engine.to_host(arrays[index]).reshape(shape)[..., first:last]
+            cells = slice(z, z + shape[1]), slice(y, y + shape[2]), slice(x, x + last - first)
+            out[:, *cells] = data * scale
         return out
 
     @property
@@ -108,7 +111,7 @@ class Probe:
     Attributes
     ----------
     steps : list of the sampled steps
-    values : list of arrays [cell, (rho, ux, uy, uz)], one for each of them
+    values : list of arrays [cell, (rho, ux, uy, uz)], one for each of them, the same on all ranks
     """
 
     def __init__(self, cells: Sequence[Sequence[int]], every: int = 1):
@@ -118,18 +121,30 @@ class Probe:
         self.values: list[np.ndarray] = []
 
     def __call__(self, simulation: Simulation) -> None:
-        rows = []
-        for x, y, z in self.cells:
-            if not all(c < n for c, n in zip((x, y, z), simulation.shape, strict=True)):
-                raise ValueError(f"the probe {(x, y, z)} lies outside of {simulation.shape}")
-            if simulation.problem.links.classes[z, y, x] == SOLID_CLASS:
-                raise ValueError(f"the probe {(x, y, z)} lies in a solid")
-            layer = simulation.domain.read_to_host("read_moments", simulation.steps, z, z + 1)
-            row = layer[:, 0, y, x].astype(np.float64)
-            row[0] += 1.0
-            rows.append(row)
+        rows: dict[int, np.ndarray] = {}
+        for k, cell in enumerate(self.cells):
+            if not all(c < n for c, n in zip(cell, simulation.shape, strict=True)):
+                raise ValueError(f"the probe {cell} lies outside of {simulation.shape}")
+            if simulation.region.contains(cell):
+                rows[k] = _read_cell(simulation, cell)
+        for other in simulation.domain.ranks.gather_all(rows):
+            rows |= other
+        for cell, row in zip(self.cells, (rows[k] for k in range(len(self.cells))), strict=True):
+            if row[0] == 0.0:
+                raise ValueError(f"the probe {cell} lies in a solid")
         self.steps.append(simulation.steps)
-        self.values.append(np.array(rows))
+        self.values.append(np.array([rows[k] for k in range(len(self.cells))]))
+
+
+def _read_cell(simulation: Simulation, cell: tuple[int, ...]) -> np.ndarray:
+    """Return (rho, ux, uy, uz) of a cell of this rank; zeros if it is solid."""
+    x, y, z = (c - first for c, first in zip(cell, simulation.region.start, strict=True))
+    if simulation.problem.links.classes[z, y, x] == SOLID_CLASS:
+        return np.zeros(4)
+    layer = simulation.domain.read_to_host("read_moments", simulation.steps, z, z + 1)
+    row: np.ndarray = layer[:, 0, y, x].astype(np.float64)
+    row[0] += 1.0
+    return row
 
 
 def _check_cell(cell: Any) -> tuple[int, ...]:
@@ -161,8 +176,10 @@ class SteadyState:
     def __call__(self, simulation: Simulation) -> bool:
         u = simulation.u
         if self._last is not None:
-            fastest = float(np.abs(u).max())
-            self.change = float(np.abs(u - self._last).max()) / fastest if fastest else 0.0
+            ranks = simulation.domain.ranks
+            fastest = ranks.max(float(np.abs(u).max()))
+            change = ranks.max(float(np.abs(u - self._last).max()))
+            self.change = change / fastest if fastest else 0.0
         self._last = u
         self.reached = self.change < self.tolerance
         return self.reached

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 
 import hetero
 from hetero.validation import check_choice, check_integer
+from hetero.version import VERSION
 from lbm import boundaries as conditions
+from lbm._domain.abort import abort_all_ranks_on_errors
 from lbm._domain.deferred_signals import DeferredSignals
 from lbm._domain.domain import Domain
-from lbm._domain.domains import make_domain
+from lbm._domain.fingerprints import fingerprint, fingerprint_solids
 from lbm._domain.host_moments import HostMoments
 from lbm._domain.memory_forecast import require_memory
+from lbm._domain.partition import Partition, make_partition
+from lbm._domain.placement import DeviceArgument, choose_devices, place_parts
+from lbm._domain.ranks import Ranks
+from lbm._fields.exact_sum import exact_sum
 from lbm._fields.forces import forces_on_links
 from lbm._fields.stability import LastGoodState, require_stable
 from lbm._model import arguments, wall_links
+from lbm._model.arguments import InitialField
 from lbm._model.precision import accepts_precision, choose_precision
 from lbm._model.problem import Collision, Problem
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.collisions.trt import TRT
+from lbm.decomposition import Decomposition, check_decomposition
 
 
 class Simulation:
@@ -40,9 +50,10 @@ class Simulation:
         `Solid`. A face that is not named is periodic.
     force : three floats
         Body force per unit of volume, density times cells/step^2 (Guo et al. 2002).
-    rho, u : array or number, optional
-        Initial density [x, y, z] and velocity [c, x, y, z], or one for all cells; by default the
-        fluid is at rest with density 1.
+    rho, u : array, number or function, optional
+        Initial density [x, y, z] and velocity [c, x, y, z], or one for all cells, or functions
+        rho(x, y, z) and u(x, y, z) of the coordinates of centres (in cells, the first is 0.5), of
+        which the second returns three components. By default the fluid is at rest with density 1.
     pattern : {"esoteric", "aa", "ab"}
         Streaming pattern; the first two keep one copy of the populations, "ab" keeps two.
     dtype : {"float32", "float64"}
@@ -59,13 +70,22 @@ class Simulation:
     keep_good_state : bool
         Keep a copy of the last state that passed a check, to find the first bad step and to return
         to it. This takes one more copy of the populations; it is done if there is room for two.
-    device : str or Device, optional
-        Default: a GPU if there is one and the domain is large enough, otherwise the CPU.
+    comm : communicator of mpi4py, optional
+        The ranks that share the domain, for example MPI.COMM_WORLD. All must create the simulation
+        with the same arguments and call the same methods in the same order.
+    decomposition : "auto", three integers or Decomposition
+        How the domain is cut into boxes, one for each rank or device.
+    device : str, Device or list of them, optional
+        Default: a GPU if there is one and the domain is large enough, otherwise the CPU. Ranks of
+        one host share its GPUs. With a list, one process computes on several devices.
 
     Attributes
     ----------
     steps : int
         Number of steps done.
+    region : Extent
+        The cells of this rank: `region.start` and `region.stop`, each (x, y, z). Arrays such as
+        `u` hold these cells.
     domain : Domain
         The populations on their devices. Callbacks may use its `read_moments(steps)` to work in the
         memory of the devices.
@@ -95,56 +115,123 @@ class Simulation:
         collision: Collision | None = None,
         boundaries: Mapping[str, conditions.Condition | conditions.Solid] | None = None,
         force: Sequence[float] = (0.0, 0.0, 0.0),
-        rho: ArrayLike = 1.0,
-        u: ArrayLike = (0.0, 0.0, 0.0),
+        rho: InitialField = 1.0,
+        u: InitialField = (0.0, 0.0, 0.0),
         pattern: str = "esoteric",
         dtype: DTypeLike = "float32",
         storage: DTypeLike | None = None,
         ratio: float | str = 0.0,
         check: int = 500,
         keep_good_state: bool = True,
-        device: str | hetero.Device | None = None,
+        comm: Any = None,
+        decomposition: str | Sequence[int] | Decomposition = "auto",
+        device: DeviceArgument = None,
     ):
-        self.shape = arguments.check_shape(shape)
+        self._ranks = Ranks(comm)
+        if self._ranks.size > 1:
+            abort_all_ranks_on_errors()
+        self.shape = arguments.check_shape(shape, self._ranks.size)
         self.collision = TRT(0.8) if collision is None else arguments.check_collision(collision)
         check_choice("pattern", pattern, tuple(PATTERNS))
         form = choose_precision(dtype, storage)
         self.faces, self.solids = conditions.split_boundaries(boundaries)
         self.check, self.steps = check_integer("check", check), 0
         self._last_good, self._moments = LastGoodState(bool(keep_good_state)), HostMoments()
-        self.device = hetero.resolve(device, work=float(np.prod(self.shape)), break_even=32**3)
-        self.ratio = arguments.check_ratio(ratio, self.device)
-        require_memory(
-            self.shape, pattern=pattern, dtype=dtype, storage=storage, ratio=self.ratio,
-            solids=bool(self.solids), device=self.device,
-        )  # fmt: skip
-        rho, u = arguments.check_moments(self.shape, rho, u)
-        walls = wall_links.classify_cells(self.shape, self.faces, self.solids)
-        conditions.require_outlet(self.faces, self.solids, lambda: wall_links.mass_inflow(walls))
         force = conditions.check_vector("force", force)
-        self.problem = Problem(self.shape, walls, PATTERNS[pattern], form, self.collision, force)
-        self.domain = self._make_domain()
-        if np.any(rho != 1.0) or np.any(u) or self.problem.forced:
-            self.set(rho=rho, u=u)  # otherwise the zeros in memory are the equilibrium at rest
+        self._require_same_arguments(
+            pattern=pattern, precision=form.name, force=force, rho=rho, u=u, ratio=ratio,
+            decomposition=decomposition, keep_good_state=keep_good_state,
+        )  # fmt: skip
+        devices = choose_devices(device, self.shape, self._ranks)
+        self.device = devices[0]
+        self.ratio = arguments.check_ratio(ratio, *devices)
+        boxes = check_decomposition(
+            decomposition, self.shape, self._ranks.size * len(devices), form.lanes
+        )
+        partition = make_partition(
+            self.shape, self.faces, boxes, form.lanes, one_rank=self._ranks.size == 1
+        )
+        self.region = partition.region(self._ranks.rank)
+        for part, each_device in zip(partition.parts_of(self._ranks.rank), devices, strict=True):
+            require_memory(
+                partition.extent(part).shape, pattern=pattern, dtype=dtype, storage=storage,
+                ratio=self.ratio, solids=bool(self.solids), device=each_device,
+            )  # fmt: skip
+        moments = arguments.select_moments(self.shape, self.region, rho, u)
+        walls = wall_links.classify_cells(self.shape, self.faces, self.solids, self.region)
+        self._require_fluid_and_outlet(walls)
+        self.problem = Problem(
+            self.region.shape, walls, PATTERNS[pattern], form, self.collision, force
+        )
+        self.domain = self._make_domain(partition, devices)
+        if self._ranks.any(np.any(moments[0] != 1.0) or np.any(moments[1]) or self.problem.forced):
+            self._start(*moments)  # otherwise the zeros in memory are the equilibrium at rest
 
-    def _make_domain(self) -> Domain:
-        """Create the domain on its device, or on two."""
+    def _require_same_arguments(self, **settings: object) -> None:
+        """Raise ValueError if another rank runs another version, geometry, start or setting."""
+        if self._ranks.size == 1:
+            return
+        described = {
+            "version": VERSION,
+            "shape": self.shape,
+            "collision": self.collision,
+            "faces": self.faces,
+            "solids": fingerprint_solids(self.solids, self.shape),
+            "check": self.check,
+        }
+        described |= {name: fingerprint(value, self.shape) for name, value in settings.items()}
+        self._ranks.require_same(described)
+
+    def _require_fluid_and_outlet(self, walls: wall_links.Links) -> None:
+        """Raise ValueError if the domain has no fluid, or inlets without an outlet."""
+        if not self._ranks.any((walls.classes != wall_links.SOLID_CLASS).any()):
+            raise ValueError("the solids in boundaries leave no fluid cell in the domain")
+
+        def inflow() -> tuple[float, float]:
+            return tuple(map(math.fsum, zip(*self._ranks.gather_all(wall_links.mass_inflow(walls)),
+                                            strict=True)))  # fmt: skip
+
+        conditions.require_outlet(self.faces, self.solids, inflow)
+
+    def _make_domain(self, partition: Partition, devices: Sequence[hetero.Device]) -> Domain:
+        """Create the parts of this rank on their devices."""
         if isinstance(self.ratio, str):
             from lbm._domain.load_balance import best_ratio
 
-            self.ratio = best_ratio(self.problem, self.device, self.faces)
-        cut = round(self.ratio * self.shape[1])
-        if cut == 0 and self.ratio > 0.0:
-            cut = 1
-        return make_domain(self.problem, self.device, self.faces, cut)
+            best = best_ratio(self.problem, self.device, self.faces)
+            self.ratio = min(self._ranks.gather_all(best))
+        partition, placed = place_parts(partition, devices, self.ratio, self._ranks)
+        return Domain(self.problem, partition, placed, self._ranks)
 
     def __repr__(self) -> str:
-        p = self.problem
+        p, devices = self.problem, " + ".join(self.devices)
+        ranks = f", rank={self.rank} of {self._ranks.size}" if self._ranks.size > 1 else ""
         return (
             f"Simulation({self.shape}, collision={self.collision}, pattern={p.pattern.name!r}, "
-            f"{p.precision}, device='{self.device}', steps={self.steps}"
+            f"{p.precision}, device='{devices}'{ranks}, steps={self.steps}"
             f"{'' if self.check else ', check=0: unchecked'})"
         )
+
+    @property
+    def rank(self) -> int:
+        """Number of this rank; 0 without MPI."""
+        return self._ranks.rank
+
+    @property
+    def devices(self) -> list[str]:
+        """Names of the devices of this rank, each once."""
+        return list(dict.fromkeys(str(part.engine.device) for part in self.domain.parts))
+
+    @property
+    def transports(self) -> dict[str, int]:
+        """Ways in which halos travel, and how many faces of this rank's parts use each.
+
+        "direct": stores into the memory of a device of this process; "staged": between its GPUs
+        through host memory; "peer": stores into the memory of another process on this host;
+        "device": MPI with buffers in the memory of GPUs; "host": MPI with buffers in host memory.
+        """
+        exchange = self.domain.exchange
+        return {} if exchange is None else dict(exchange.transports)
 
     def _repr_html_(self) -> str:
         from lbm._io.notebook import describe_simulation
@@ -153,10 +240,13 @@ class Simulation:
 
     # ---- state -------------------------------------------------------------------------------
 
-    def set(self, *, rho: ArrayLike = 1.0, u: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+    def set(self, *, rho: InitialField = 1.0, u: InitialField = (0.0, 0.0, 0.0)) -> None:
         """Start again at step 0, from the equilibrium of a density and a velocity."""
-        rho, u = arguments.check_moments(self.shape, rho, u)
-        arguments.require_moderate(self.fluid, rho, u)
+        self._start(*arguments.select_moments(self.shape, self.region, rho, u))
+
+    def _start(self, rho: np.ndarray, u: np.ndarray) -> None:
+        """Start at step 0 from moments of the cells of this rank."""
+        arguments.require_moderate(self.fluid, rho, u, self.region.start)
         self.mark_changed(0)
         self._last_good.discard()
         self.domain.write_moments(rho, u)
@@ -195,12 +285,36 @@ class Simulation:
 
     def populations(self) -> np.ndarray:
         """Return f_q - w_q before the next collision, [q, x, y, z]; meant for small domains."""
-        data = self.domain.read_to_host("read_populations", self.steps, 0, self.shape[2])
+        nz = self.region.shape[2]
+        data = self.domain.read_to_host("read_populations", self.steps, 0, nz)
         return data.transpose(0, 3, 2, 1)
 
     def momentum(self) -> np.ndarray:
         """Return the total momentum of the fluid, with half of the force's impulse."""
         return self.domain.momentum(self.steps)
+
+    def gather(self, field: str | np.ndarray) -> np.ndarray | None:
+        """Return a field of the whole domain on rank 0, and None on the other ranks.
+
+        Parameters
+        ----------
+        field : {"rho", "drho", "u", "fluid"} or array
+            The name of a field, or an array whose last three axes are x, y, z of this rank's cells,
+            such as `statistics.mean_u`.
+        """
+        local = getattr(self, field) if isinstance(field, str) else np.asarray(field)
+        if local.shape[-3:] != self.region.shape:
+            raise ValueError(
+                f"field must end with the axes x, y, z of this rank's {self.region.shape} cells, "
+                f"got an array of shape {local.shape}"
+            )
+        pieces = self._ranks.gather((self.region.slices, local))
+        if pieces is None:
+            return None
+        out = np.empty((*local.shape[:-3], *self.shape), local.dtype)
+        for slices, piece in pieces:
+            out[..., *slices] = piece
+        return out
 
     # ---- running -----------------------------------------------------------------------------
 
@@ -237,13 +351,14 @@ class Simulation:
         stops = self._stops(end, {self.check or end + 1, *(every for _, every in timed)})
         if self.check and self._last_good.step < 0 and self.steps < end:
             self._last_good.save_from(self)
-        for stop in hetero.progress(list(stops), "steps") if progress else stops:
+        shown = progress and self.rank == 0
+        for stop in hetero.progress(list(stops), "steps") if shown else stops:
             self.advance(stop - self.steps)
             if self.check and (self.steps % self.check == 0 or self.steps == end):
                 self._last_good.check_and_save(self)
             due = [c for c, every in timed if self.steps % every == 0]
             results = [callback(self) for callback in due]  # all are called, even if one stops
-            if any(map(bool, results)):
+            if due and self._ranks.any(any(map(bool, results))):
                 break
         self.domain.synchronize()
         return self
@@ -275,13 +390,13 @@ class Simulation:
         Three floats in density times cells^4/step^2, without the pressure of density 1, which
         cancels on a closed body (Ladd 1994, Mei et al. 2002).
         """
-        return forces_on_links(self, name)[0].sum(axis=0)
+        return exact_sum(forces_on_links(self, name)[0], self._ranks)
 
     def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
         """Return the torque of the fluid on the solid `name` about `centre` (cells)."""
         force, point = forces_on_links(self, name)
         arm = point - np.array(conditions.check_vector("centre", centre))
-        return np.cross(arm, force).sum(axis=0)
+        return exact_sum(np.cross(arm, force), self._ranks)
 
     # ---- files -------------------------------------------------------------------------------
 

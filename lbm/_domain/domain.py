@@ -1,110 +1,173 @@
-"""Domains: the cells of a flow in one or more parts, each of which is on one device."""
+"""The cells of a flow that belong to this rank, in one or more parts."""
 
 from __future__ import annotations
 
-import contextlib
-import gc
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero.devices import Device
 from hetero.jit import loops_for
-from hetero.memory import free_bytes
-from lbm._domain.memory_forecast import SLAB_CELLS, shortage_error
+from lbm._domain.exchange.exchange import Exchange
+from lbm._domain.memory_forecast import SLAB_CELLS
+from lbm._domain.partition import AXES, Partition
+from lbm._domain.parts import Part, cut_box, make_engine
+from lbm._domain.ranks import Ranks
 from lbm._engines.engine import Engine
+from lbm._fields.exact_sum import ExactSum
+from lbm._model.extent import Triple
 from lbm._model.lattice import Q
-from lbm._model.problem import Box, Problem, wall_return_indices
+from lbm._model.problem import Problem, wall_return_indices
 
 READ_COUNTS = {"read_moments": 4, "read_populations": Q}
 """Operations of engines that read fields of cells, and the number of these fields."""
 
 
-def make_engine(problem: Problem, device: Device, **memory: Callable[..., Any]) -> Engine:
-    """Create the engine of a block, or raise a MemoryError that says what to change."""
-    device.require()
-    free = free_bytes(device)
-    with contextlib.suppress(MemoryError):  # an engine that failed frees its memory
-        if problem.bytes <= free:
-            engine: Engine = loops_for("lbm._engines", device).create_engine(
-                problem, device, **memory
-            )
-            return engine
-    gc.collect()
-    raise shortage_error(
-        problem.shape, problem.pattern.name, problem.precision, problem.bytes, free, device
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A range of the rows of a domain, in a block of one device.
-
-    Attributes
-    ----------
-    engine : the block
-    first_row : first of these rows, counted in the domain
-    rows : number of rows
-    halo : number of further rows of the block before them, and behind them
-    """
-
-    engine: Engine
-    first_row: int
-    rows: int
-    halo: int = 0
-
-    def box(self, z0: int, z1: int) -> Box:
-        """Return the cells of all rows of this part between z0 and z1."""
-        return self.engine.box(self.halo, self.halo + self.rows, z0, z1)
-
-
 class Slab(NamedTuple):
     """Fields [k, z, y, x] of some cells, in the memory of the device of `engine`.
 
-    The first cell is (0, y0, z0). The data are valid until the next read.
+    The data are valid until the next read. They may have a halo at both ends of x: `own` selects
+    the cells that belong to the part.
+
+    Attributes
+    ----------
+    start : (x, y, z) of the first own cell, counted from the first cell of the rank
+    engine : the block
+    data : the fields
+    own : slice of the own cells along x
     """
 
-    z0: int
-    y0: int
+    start: Triple
     engine: Engine
     data: Any
+    own: slice
+
+    def to_host(self) -> np.ndarray:
+        """Return the fields of the own cells in host memory."""
+        array: np.ndarray = self.engine.to_host(self.data)[..., self.own]
+        return array
 
 
 class Domain:
-    """The cells of a flow in one or more parts; the base class of both kinds of domains.
+    """The cells of a rank in one or more parts, each of which is on one device.
 
-    `t` is the number of steps done before.
+    Parameters
+    ----------
+    problem : the flow in all cells of this rank
+    partition : the parts of all ranks
+    devices : the device of each part of this rank
+    ranks : the ranks
+
+    Notes
+    -----
+    A step of a part begins with the cells beside other parts. What they send each other travels
+    while the others are computed. In all methods `t` is the number of steps done before, and
+    coordinates are counted from the first cell of the rank.
     """
 
-    def __init__(self, problem: Problem, parts: Sequence[Part]):
-        self.problem, self.parts = problem, tuple(parts)
+    def __init__(
+        self,
+        problem: Problem,
+        partition: Partition,
+        devices: Mapping[Triple, Device],
+        ranks: Ranks | None = None,
+    ):
+        self.problem, self.partition = problem, partition
+        self.ranks = Ranks() if ranks is None else ranks
+        self.region = partition.region(self.ranks.rank)
+        gpus = [device for device in devices.values() if device.kind == "cuda"]
+        mapped = self._make_mapped_memory(gpus, devices)
+        parts, workers = {}, {}
+        halo = tuple(map(int, partition.cut))
+        for index, device in devices.items():
+            extent = partition.extent(index)
+            local = extent.relative_to(self.region)
+            block = problem.select_block(local, (halo[0], halo[1], halo[2]))
+            memory = mapped() if mapped is not None and device.kind == "cpu" else None
+            engine = make_engine(block, device, **({"memory": memory.allocate} if memory else {}))
+            parts[index] = Part(index, extent, local, (halo[0], halo[1], halo[2]), engine)
+            if any(partition.cut):
+                workers[index] = self._make_worker(parts[index], memory)
+        self.parts = tuple(parts.values())
+        self._box = self.parts[0].engine.box()
+        # GPUs get their work first, so that they compute while the CPU does.
+        order = sorted(workers.values(), key=lambda worker: not worker.on_gpu)
+        self._workers = tuple(order)
+        self.exchange = Exchange(parts, workers, partition, self.ranks) if workers else None
+
+    @staticmethod
+    def _make_mapped_memory(gpus: list[Device], devices: Mapping[Triple, Device]) -> Any:
+        """Return a function that makes memory for parts on the CPU, if they have GPUs beside."""
+        if not gpus or len(gpus) == len(devices):
+            return None
+        from lbm._domain.exchange.cuda import MappedMemory
+
+        return lambda: MappedMemory(gpus[0])
+
+    def _make_worker(self, part: Part, memory: Any) -> Any:
+        sides = (
+            tuple(self.partition.neighbour(part.index, axis, sign) is not None
+                  and self.partition.cut[axis] for axis in AXES)
+            for sign in (-1, 1)
+        )  # fmt: skip
+        edges, interior = part.split(*sides)
+        loops = loops_for("lbm._domain.exchange", part.engine.device)
+        pieces = cut_box(interior, sum(self.partition.cut))
+        mapped = None if memory is None else memory.arrays
+        return loops.create_worker(part.engine, edges, pieces, mapped)
+
+    # ---- steps -------------------------------------------------------------------------------
 
     def step(self, t: int) -> None:
         """Do step number t, counted from 0."""
-        raise NotImplementedError
+        if self.exchange is None:
+            self.parts[0].engine.step(t, self._box)
+            return
+        for worker in self._workers:
+            worker.begin(t)
+        for piece, axis in enumerate(self.exchange.axes):
+            self.exchange.start(t, axis)
+            for worker in self._workers:
+                worker.step_interior(t, piece)
+            self.exchange.finish(t, axis)
 
     def wait(self) -> None:
         """Wait until what neighbouring parts send each other after a step has arrived."""
+        if self.exchange is not None:
+            self.exchange.wait()
+
+    @property
+    def engine(self) -> Engine:
+        """The block of the only part."""
+        (part,) = self.parts
+        return part.engine
 
     @property
     def engines(self) -> list[Engine]:
-        """Engines of the parts, whose blocks may have halo rows."""
+        """Engines of the parts, whose blocks may have halos."""
         return [part.engine for part in self.parts]
 
     def synchronize(self) -> None:
-        """Wait until all devices are idle."""
+        """Wait until all devices of this rank are idle."""
         self.wait()
         for engine in self.engines:
             engine.synchronize()
+
+    # ---- reading -----------------------------------------------------------------------------
 
     def read(self, operation: str, t: int, z0: int, z1: int) -> Iterator[Slab]:
         """Read the layers z0 <= z < z1 of each part, by one of the engines' READ_COUNTS."""
         self.wait()
         for part in self.parts:
-            data = getattr(part.engine, operation)(t, part.box(z0, z1))
-            yield Slab(z0, part.first_row, part.engine, data)
+            (x, y, z), (_, _, top) = part.local
+            first, last = max(z0, z), min(z1, top)
+            if first < last:
+                box = part.rows(first - z, last - z)
+                data = getattr(part.engine, operation)(t, box)
+                nx = part.extent.shape[0]
+                own = slice(part.halo[0], part.halo[0] + nx)
+                yield Slab((x, y, first), part.engine, data, own)
 
     def read_moments(self, t: int) -> Iterator[Slab]:
         """Yield rho - 1 and the velocity of all cells, slab by slab, on their devices."""
@@ -123,7 +186,9 @@ class Domain:
         shape = READ_COUNTS[operation], z1 - z0, ny, nx
         out: np.ndarray = np.empty(shape, self.problem.precision.compute)
         for slab in self.read(operation, t, z0, z1):
-            out[:, :, slab.y0 : slab.y0 + slab.data.shape[2]] = slab.engine.to_host(slab.data)
+            data, (x, y, z) = slab.to_host(), slab.start
+            _, dz, dy, dx = data.shape
+            out[:, z - z0 : z - z0 + dz, y : y + dy, x : x + dx] = data
         return out
 
     def read_moments_to_host(self, t: int) -> np.ndarray:
@@ -135,13 +200,28 @@ class Domain:
         return out
 
     def momentum(self, t: int) -> np.ndarray:
-        """Return the total momentum of the fluid, with half of the force's impulse."""
-        total = np.zeros(3)
+        """Return the total momentum of the fluid of all ranks, with half of the force's impulse."""
+        total = ExactSum(3)
         for z0, z1 in self.layers():
             moments = self.read_to_host("read_moments", t, z0, z1)
             drho, *u = moments.astype(np.float64, copy=False)
-            total += [((1.0 + drho) * c).sum() for c in u]
-        return total
+            total.add(np.stack([((1.0 + drho) * c).ravel() for c in u], axis=1))
+        return total.result(self.ranks)
+
+    def read_wall_returns(self, t: int, cells: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return what walls returned last, f - w in float64, on links q of cells [i, (z, y, x)]."""
+        self.wait()
+        stored: np.ndarray = np.empty(len(q), self.problem.precision.storage)
+        for part in self.parts:
+            start, stop = (np.array(corner)[::-1] for corner in part.local)
+            inside = ((cells >= start) & (cells < stop)).all(axis=1)
+            if inside.any():
+                block = part.block_cells(cells[inside] - start)
+                indices = wall_return_indices(part.engine.problem, block, q[inside])
+                stored[inside] = part.engine.read_elements(t, indices)
+        return self.problem.precision.decode(stored)
+
+    # ---- writing -----------------------------------------------------------------------------
 
     def write(self, operation: str, t: int, z0: int, values: np.ndarray) -> None:
         """Set layers from z0 on to values [k, z, y, x].
@@ -150,9 +230,14 @@ class Domain:
         """
         self.wait()
         for part in self.parts:
-            rows = slice(part.first_row, part.first_row + part.rows)
-            box = part.box(z0, z0 + values.shape[1])
-            getattr(part.engine, operation)(t, box, np.ascontiguousarray(values[:, :, rows]))
+            (x, y, z), (x1, y1, top) = part.local
+            first, last = max(z0, z), min(z0 + values.shape[1], top)
+            if first < last:
+                own = values[:, first - z0 : last - z0, y:y1, x:x1]
+                if hx := part.halo[0]:
+                    own = np.pad(own, ((0, 0), (0, 0), (0, 0), (hx, hx)))
+                box = part.rows(first - z, last - z)
+                getattr(part.engine, operation)(t, box, np.ascontiguousarray(own))
 
     def write_moments(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Set all populations to the equilibrium of rho [x, y, z] and u [c, x, y, z] at step 0.
@@ -166,29 +251,3 @@ class Domain:
             for k in range(3):
                 data[k + 1] = u[k] if u.ndim == 1 else u[k].T[z0:z1]
             self.write("write_equilibrium", 0, z0, data)
-
-    def read_wall_returns(self, t: int, cells: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """Return what walls returned last, f - w in float64, on links q of cells [i, (z, y, x)]."""
-        self.wait()
-        stored: np.ndarray = np.empty(len(q), self.problem.precision.storage)
-        for part in self.parts:
-            y = cells[:, 1] - part.first_row
-            inside = (y >= 0) & (y < part.rows)
-            if inside.any():
-                local = cells[inside] + np.array([0, part.halo - part.first_row, 0])
-                indices = wall_return_indices(part.engine.problem, local, q[inside])
-                stored[inside] = part.engine.read_elements(t, indices)
-        return self.problem.precision.decode(stored)
-
-
-class SingleDomain(Domain):
-    """The whole domain on one device."""
-
-    def __init__(self, problem: Problem, device: Device):
-        self.engine = make_engine(problem, device)
-        self._box = self.engine.box()
-        super().__init__(problem, [Part(self.engine, 0, problem.shape[1])])
-
-    def step(self, t: int) -> None:
-        """Do step number t, counted from 0."""
-        self.engine.step(t, self._box)

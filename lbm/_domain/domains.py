@@ -1,23 +1,42 @@
-"""The choice of a domain: on one device, or split between the CPU and a GPU."""
+"""Domains of one process, for measurements: a problem on one or several devices."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from hetero.devices import Device
-from lbm._domain.domain import Domain, SingleDomain
-from lbm._domain.split_domain import SplitDomain
+from lbm._domain.domain import Domain
+from lbm._domain.partition import make_partition
+from lbm._domain.placement import place_parts
+from lbm._domain.ranks import Ranks
 from lbm._model.problem import Problem
-from lbm.boundaries import Condition
+from lbm.boundaries import Condition, Periodic
+from lbm.decomposition import Decomposition, choose_decomposition
 
 
 def make_domain(
-    problem: Problem, device: Device, faces: Sequence[Condition], cut: int = 0
+    problem: Problem,
+    devices: Device | Sequence[Device],
+    faces: Sequence[Condition] | None = None,
+    ratio: float = 0.0,
+    decomposition: Decomposition | None = None,
 ) -> Domain:
-    """Create a domain whose first `cut` rows are computed by the CPU, the others by `device`."""
-    cpu = Device("cpu")
-    if cut == 0:
-        return SingleDomain(problem, device)
-    if cut == problem.shape[1]:
-        return SingleDomain(problem, cpu)
-    return SplitDomain(problem, [cut], [cpu, device], faces)
+    """Create a domain of one process, whose boxes are computed by one device each.
+
+    Parameters
+    ----------
+    problem : the flow in the whole domain
+    devices : a device, or one for each box
+    faces : conditions at the faces; by default all are periodic
+    ratio : share of the rows of each box that the CPU computes
+    decomposition : how the domain is cut; by default with the cheapest faces
+    """
+    devices = [devices] if isinstance(devices, Device) else list(devices)
+    lanes = problem.precision.lanes
+    if decomposition is None:
+        decomposition = choose_decomposition(problem.shape, len(devices), lanes)
+    faces = [Periodic()] * 6 if faces is None else faces
+    partition = make_partition(problem.shape, faces, decomposition, lanes, one_rank=True)
+    ranks = Ranks()
+    partition, placed = place_parts(partition, devices, ratio, ranks)
+    return Domain(problem, partition, placed, ranks)

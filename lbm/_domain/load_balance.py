@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import hetero
-from lbm._domain.domain import Domain, SingleDomain
-from lbm._domain.split_domain import SplitDomain
+from lbm._domain.domain import Domain
+from lbm._domain.domains import make_domain
+from lbm._model.extent import Extent
 from lbm._model.problem import Problem
 
 MIN_SPEEDUP = 1.02
@@ -64,15 +65,19 @@ def measure_model(
     times = {}
     for each_device in (hetero.Device("cpu"), device):
         for count in (rows, 2 * rows):
-            block = SingleDomain(problem.select_rows(np.arange(count)), each_device)
+            block = make_domain(_first_rows(problem, count), each_device)
             times[each_device.kind, count] = _time_step(block)
             del block  # before the next one needs the memory
     row = {k: max((times[k, 2 * rows] - times[k, rows]) / rows, 1e-9) for k in ("cpu", "cuda")}
     start = {k: max(times[k, rows] - rows * row[k], 0.0) for k in ("cpu", "cuda")}
-    four_rows, cpu = problem.select_rows(np.arange(4)), hetero.Device("cpu")
-    split = SplitDomain(four_rows, [2], [cpu, device], faces)
+    split = make_domain(_first_rows(problem, 4), device, faces, 0.5)
     exchange = max(_time_step(split) - start["cpu"] - 2 * row["cpu"], 0.0)
     return StepTimeModel(row["cuda"], row["cpu"], start["cuda"], start["cpu"], exchange)
+
+
+def _first_rows(problem: Problem, count: int) -> Problem:
+    nx, _, nz = problem.shape
+    return problem.select_block(Extent((0, 0, 0), (nx, count, nz)))
 
 
 def _time_step(domain: Domain, repeats: int = 5) -> float:

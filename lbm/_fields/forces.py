@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def forces_on_links(simulation: Simulation, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the force on each link of a solid in the last step, and the point where it acts.
 
+    Only links of this rank's cells are returned.
+
     Arrays [link, component], in density times cells^4/step^2 and in cells.
     """
     if name not in simulation.solids:
@@ -34,5 +36,6 @@ def forces_on_links(simulation: Simulation, name: str) -> tuple[np.ndarray, np.n
     cells, q, velocity = simulation.problem.links.bodies[name]
     c, w = np.array(C, float)[q], np.array(W)[q]
     returned = simulation.domain.read_wall_returns(simulation.steps, cells, q)
+    point = cells[:, ::-1] + simulation.region.start + 0.5 + 0.5 * c
     sent = returned + 6.0 * w * (c * velocity).sum(axis=1)
-    return (sent + returned)[:, None] * c, cells[:, ::-1] + 0.5 + 0.5 * c
+    return (sent + returned)[:, None] * c, point

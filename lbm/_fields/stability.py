@@ -28,21 +28,34 @@ def require_stable(simulation: Simulation) -> None:
 
 
 def find_worst_cell(simulation: Simulation) -> tuple[float, tuple[int, int, int]] | None:
-    """Return (speed, cell) of the worst cell, or None if all are good; infinity stands for NaN."""
-    nx = simulation.shape[0]
-    worst = None
-    for z0, y0, engine, data in simulation.domain.read_moments(simulation.steps):
+    """Return (speed, cell) of the worst cell of all ranks, or None if all are good.
+
+    An infinite speed stands for NaN.
+    """
+    worst: tuple[float, tuple[int, int, int]] | None = None
+    for (x0, y0, z0), engine, data, own in simulation.domain.read_moments(simulation.steps):
         with engine.device.active():
             fields = data.reshape(4, -1)
             square, cell = loops_for("lbm._fields", engine.device).find_worst_cell(fields)
         if square > max(SPEED_LIMIT**2, worst[0] if worst else 0.0):
-            z, cell_in_layer = divmod(cell, data.shape[2] * nx)
+            _, _, ny, nx = data.shape
+            z, cell_in_layer = divmod(cell, ny * nx)
             y, x = divmod(cell_in_layer, nx)
-            worst = square, (x, y + y0, z + z0)
+            xr, yr, zr = simulation.region.start
+            worst = square, (xr + x0 + x - own.start, yr + y0 + y, zr + z0 + z)
+    worst = _choose_worst(simulation.domain.ranks.gather_all(worst))
     if worst is None:
         return None
     # Cells that are not finite have the speed 1e30 (see `_fields.formulas`).
     return float("inf") if worst[0] > 1e29 else worst[0] ** 0.5, worst[1]
+
+
+def _choose_worst(
+    candidates: list[tuple[float, tuple[int, int, int]] | None],
+) -> tuple[float, tuple[int, int, int]] | None:
+    """Return the worst of the cells that ranks have found; of equal ones the first in memory."""
+    bad = [candidate for candidate in candidates if candidate is not None]
+    return min(bad, key=lambda worst: (-worst[0], worst[1][::-1]), default=None)
 
 
 def describe_instability(
@@ -103,16 +116,20 @@ class LastGoodState:
             need: dict[Device, int] = {}
             for engine in domain.engines:
                 need[engine.device] = need.get(engine.device, 0) + 2 * engine.state_bytes
-            if any(free_bytes(device) < count for device, count in need.items()):
+            full = any(free_bytes(device) < count for device, count in need.items())
+            if domain.ranks.any(full):
                 self.step = -1
                 return
             self.copies = [None] * len(domain.engines)
+        failed = False
         try:
             self.copies = [
                 engine.copy_state(simulation.steps, copy)
                 for engine, copy in zip(domain.engines, self.copies, strict=True)
             ]
         except MemoryError:
+            failed = True
+        if domain.ranks.any(failed):
             self.discard()
             return
         domain.synchronize()

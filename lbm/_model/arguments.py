@@ -12,11 +12,15 @@ from hetero import validation
 from hetero.arrays import as_real
 from hetero.devices import Device
 from hetero.validation import check_finite, check_integer
+from lbm._model.extent import Extent, Triple
 from lbm._model.lattice import CS2
 from lbm.boundaries import DENSITY_RANGE
 
 if TYPE_CHECKING:
     from lbm._model.problem import Collision
+
+InitialField = ArrayLike | Callable[..., ArrayLike]
+"""An initial density or velocity: numbers, an array, or a function of position."""
 
 SOUND = float(CS2) ** 0.5
 """Speed of sound in cells/step."""
@@ -28,14 +32,14 @@ MAX_CELLS = 1 << 32
 """Number of cells that a domain must stay below: GPU kernels index them by 32 bits."""
 
 
-def check_shape(shape: Sequence[int]) -> tuple[int, int, int]:
-    """Return the shape of a domain as (nx, ny, nz), if it is valid."""
+def check_shape(shape: Sequence[int], ranks: int = 1) -> tuple[int, int, int]:
+    """Return the shape of a domain on so many ranks as (nx, ny, nz), if it is valid."""
     sizes = validation.check_shape("shape", shape)
     if len(sizes) != 3 or min(sizes, default=0) < 1:
         raise ValueError(f"shape must be three integers of at least 1, got {shape!r}")
     nx, ny, nz = sizes
-    if nx * ny * nz >= MAX_CELLS:
-        raise ValueError(f"shape must have fewer than 2^32 cells, got {shape!r}")
+    if nx * ny * nz >= MAX_CELLS * ranks:
+        raise ValueError(f"shape must have fewer than 2^32 cells on each rank, got {shape!r}")
     return nx, ny, nz
 
 
@@ -49,13 +53,13 @@ def check_collision(collision: Collision) -> Collision:
     return collision
 
 
-def check_ratio(ratio: float | str, device: Device) -> float | str:
-    """Return the CPU's share of the rows, or "auto", if it suits the device."""
+def check_ratio(ratio: float | str, *devices: Device) -> float | str:
+    """Return the CPU's share of the rows, or "auto", if it suits the devices."""
     if ratio != "auto":
         ratio = check_finite("ratio", ratio)
         if not 0.0 <= ratio <= 1.0:
             raise ValueError(f"ratio must lie in [0, 1] or be 'auto', got {ratio!r}")
-    if ratio != 0.0 and device.kind == "cpu":
+    if ratio != 0.0 and any(device.kind == "cpu" for device in devices):
         raise ValueError(
             f"ratio={ratio!r} splits the domain between the CPU and a GPU: it needs device='cuda'"
         )
@@ -75,24 +79,42 @@ def check_callbacks(callbacks: Iterable[Callable]) -> list[tuple[Callable[[Any],
     return [(c, check_integer("every", getattr(c, "every", 1), 1)) for c in checked]
 
 
-def check_moments(
-    shape: tuple[int, int, int], rho: ArrayLike, u: ArrayLike
+def select_moments(
+    shape: Triple, region: Extent, rho: InitialField, u: InitialField
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return rho and u as arrays in host memory, if their shapes and values are valid."""
-    rho, u = as_real("rho", rho), as_real("u", u)
-    if rho.shape not in ((), shape):
-        raise ValueError(f"rho must be a number or of shape {shape}, got {rho.shape}")
-    if u.shape not in ((3,), (3, *shape)):
-        raise ValueError(f"u must be three numbers or of shape {(3, *shape)}, got {u.shape}")
+    """Return rho and u in a region of the domain as arrays in host memory, if they are valid.
+
+    Both may be numbers, arrays of the domain, or functions of the coordinates x, y, z of centres.
+    """
+    if callable(rho):
+        rho = np.broadcast_to(as_real("rho", rho(*region.centres)), region.shape)
+    else:
+        rho = as_real("rho", rho)
+        if rho.shape not in ((), shape):
+            raise ValueError(f"rho must be a number or of shape {shape}, got {rho.shape}")
+        rho = rho[region.slices] if rho.ndim else rho
+    if callable(u):
+        components = tuple(u(*region.centres))
+        if len(components) != 3:
+            raise ValueError(f"the function u must return 3 components, got {len(components)}")
+        u = np.stack([np.broadcast_to(as_real("u", c), region.shape) for c in components])
+    else:
+        u = as_real("u", u)
+        if u.shape not in ((3,), (3, *shape)):
+            raise ValueError(f"u must be three numbers or of shape {(3, *shape)}, got {u.shape}")
+        u = u[:, *region.slices] if u.ndim > 1 else u
     if not (np.isfinite(rho).all() and np.isfinite(u).all() and (rho > 0).all()):
         raise ValueError("rho must be finite and positive, u finite")
     return rho, u
 
 
-def require_moderate(fluid: np.ndarray, rho: np.ndarray, u: np.ndarray) -> None:
+def require_moderate(
+    fluid: np.ndarray, rho: np.ndarray, u: np.ndarray, start: Triple = (0, 0, 0)
+) -> None:
     """Raise ValueError if a fluid cell is outside the valid range of densities and speeds.
 
-    `fluid` [x, y, z] is True in fluid cells; rho and u are arrays as `check_moments` returns them.
+    `fluid` [x, y, z] is True in fluid cells; rho and u are arrays as `select_moments` returns them.
+    The first cell has the coordinates `start` in the domain.
     """
     low, high = DENSITY_RANGE
     square = (u**2).sum(axis=0)
@@ -102,8 +124,9 @@ def require_moderate(fluid: np.ndarray, rho: np.ndarray, u: np.ndarray) -> None:
     wrong = np.broadcast_to(wrong, fluid.shape) & fluid
     if not wrong.any():  # values inside solids do not matter
         return
-    cell = tuple(map(int, np.unravel_index(int(wrong.argmax()), fluid.shape)))
-    density, speed = (float(np.broadcast_to(a, fluid.shape)[cell]) for a in (rho, np.sqrt(square)))
+    local = tuple(map(int, np.unravel_index(int(wrong.argmax()), fluid.shape)))
+    density, speed = (float(np.broadcast_to(a, fluid.shape)[local]) for a in (rho, np.sqrt(square)))
+    cell = tuple(a + b for a, b in zip(local, start, strict=True))
     if speed > SPEED_LIMIT:
         raise ValueError(
             f"u is {speed:.3g} cells/step in cell {cell}, Mach {speed / SOUND:.2g}: the method "

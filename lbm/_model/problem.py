@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from lbm._model.extent import Extent, Triple
 from lbm._model.lattice import OPPOSITE, Q
 from lbm._model.precision import Precision
 from lbm._model.streaming_patterns import Pattern
@@ -60,7 +61,7 @@ class Problem:
 
     Attributes
     ----------
-    shape : (nx, ny, nz) of the block, halo rows included
+    shape : (nx, ny, nz) of the block, halos included
     links : walls, with the classes [z, y, x] of the block's cells
     pattern : streaming pattern
     precision : dtypes of the arithmetic and of the memory
@@ -105,25 +106,39 @@ class Problem:
     @functools.cached_property
     def walls(self) -> str:
         """Walls that kernels must take into account: "none", "faces" or "solids"."""
-        if not self.links.any:
-            return "none"
-        return "solids" if (self.links.classes == SOLID_CLASS).any() else "faces"
+        if (self.links.classes == SOLID_CLASS).any():
+            return "solids"
+        return "faces" if self.links.any else "none"
 
     def bytes_per_update(self) -> int:
         """Return the bytes that the update of a cell must move: 19 reads, 19 writes, its class."""
         return 2 * Q * self.precision.itemsize + (self.links.classes.itemsize * self.links.any)
 
-    def select_rows(self, ys: np.ndarray) -> Problem:
-        """Return the same problem for the rows `ys` (modulo ny): a part with its halo rows."""
-        nx, ny, nz = self.shape
-        classes = np.ascontiguousarray(self.links.classes[:, np.asarray(ys) % ny])
+    def select_block(self, extent: Extent, halo: Triple = (0, 0, 0)) -> Problem:
+        """Return the problem of the cells in `extent`, with halos at both ends of the axes.
+
+        Cells of the halo are never updated. Those at the ends of x have the class of solids, since
+        a step goes over whole rows.
+        """
+        if extent == Extent.of_domain(self.shape) and not any(halo):
+            return self
+        x, y, z = extent.slices
+        widths = [(h, h) for h in reversed(halo)]
+        classes = np.pad(self.links.classes[z, y, x], widths)
+        if halo[0]:
+            classes[..., 0] = classes[..., -1] = SOLID_CLASS
+        nz, ny, nx = classes.shape
         links = replace(self.links, classes=classes, bodies={})
-        return replace(self, shape=(nx, len(ys), nz), links=links)
+        return replace(self, shape=(nx, ny, nz), links=links)
 
 
 @dataclass(frozen=True)
 class Box:
-    """The cells x0 <= x < x1, y0 <= y < y1, z0 <= z < z1 of a block; always whole rows."""
+    """The cells x0 <= x < x1, y0 <= y < y1, z0 <= z < z1 of a block.
+
+    With two lanes x0 and x1 count positions in the memory of a row. What is read or written is
+    always whole rows; steps may leave out their ends.
+    """
 
     x0: int
     x1: int
@@ -140,28 +155,6 @@ class Box:
     def shape(self) -> tuple[int, int, int]:
         """Shape (z, y, x) of arrays of the box's fields."""
         return self.z1 - self.z0, self.y1 - self.y0, self.x1
-
-
-@dataclass(frozen=True, eq=False)
-class Message:
-    """Planes of populations that one part of a split domain sends to the other after a step.
-
-    Attributes
-    ----------
-    slots : int64 [plane], the slot of each plane
-    source_rows, target_rows : int64 [plane], its row in the block of the sender and the receiver
-    writable : bool [plane, z, position], False where a wall of the receiver has returned something
-    """
-
-    slots: np.ndarray
-    source_rows: np.ndarray
-    target_rows: np.ndarray
-    writable: np.ndarray
-
-    @property
-    def tables(self) -> tuple[np.ndarray, ...]:
-        """Arrays in the order in which `copy_planes` takes them."""
-        return self.slots, self.source_rows, self.target_rows, self.writable
 
 
 def fold_rows(classes: np.ndarray, lanes: int) -> np.ndarray:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lbm._model.extent import Extent, Triple
 from lbm._model.lattice import OPPOSITE, C, Q, W
 from lbm.boundaries import (
     Condition,
@@ -129,7 +130,7 @@ class _BoundaryCells:
 
     Attributes
     ----------
-    z, y, x : int64 [cell]
+    z, y, x : int64 [cell], coordinates in the domain
     owner : uint8 [cell, q], the wall at the end of a link: 0 for none, 1 for a face, 2 + k for
         solid number k
     row : uint8 [cell, q], the row of the wall in the table of wall types
@@ -138,17 +139,21 @@ class _BoundaryCells:
 
     def __init__(
         self,
-        shape: tuple[int, int, int],
+        shape: Triple,
         faces: Sequence[Condition],
         solids: Sequence[Solid],
-        labels: np.ndarray | None,
+        labels: _Labels | None,
+        extent: Extent,
     ):
         self.shape, self.faces, self.solids, self.labels = shape, faces, solids, labels
         self.types = _WallTypes()
         self.solid_rows = np.array(
             [0, *(self.types.index_of(s.condition.parameters()) for s in solids)]
         )
-        self.z, self.y, self.x = np.nonzero(_near_walls(shape[::-1], faces, labels))
+        near = np.nonzero(_near_walls(shape, faces, labels, extent))
+        self.z, self.y, self.x = (
+            k + first for k, first in zip(near, reversed(extent.start), strict=True)
+        )
         size = len(self.x), Q
         self.owner, self.row, self.slip = (np.zeros(size, np.uint8) for _ in range(3))
         for q in range(1, Q):
@@ -161,7 +166,7 @@ class _BoundaryCells:
         for axis in range(3):
             end = cells[axis] + C[q][axis]
             crossed = (end < 0) | (end >= self.shape[axis])
-            ends.append(end % self.shape[axis])
+            ends.append(end)
             wall = None if C[q][axis] == 0 else self.faces[2 * axis + (C[q][axis] > 0)]
             if wall is not None and not isinstance(wall, Periodic):
                 through.append((axis, wall, crossed))
@@ -169,7 +174,7 @@ class _BoundaryCells:
         for _, _, crossed in through:
             inside &= ~crossed
         if self.labels is not None:
-            hit = np.where(inside, self.labels[ends[2], ends[1], ends[0]], 0)
+            hit = np.where(inside, self.labels.of_cells(*ends), 0)
             self.owner[:, q] = np.where(hit > 0, hit + 1, 0)
             self.row[:, q] = self.solid_rows[hit]
         for choice in range(1, 1 << len(through)):
@@ -193,12 +198,12 @@ class _BoundaryCells:
         axis: int,
         face: WallCondition,
         ends: Sequence[np.ndarray],
-        labels: np.ndarray,
+        labels: _Labels,
     ) -> None:
         """Correct the links q of the cells `near` that leave through one face beside a solid."""
         cells = self.x, self.y, self.z
         foot = [(cells[a] if a == axis else ends[a])[near] for a in range(3)]
-        hit = labels[foot[2], foot[1], foot[0]]
+        hit = labels.of_cells(*foot)
         for k in np.unique(hit[hit > 0]):
             behind, condition = near[hit == k], self.solids[k - 1].condition
             row, slip = self.types.of_link_behind_face(axis, face, condition)
@@ -207,23 +212,56 @@ class _BoundaryCells:
                 self.owner[behind, q] = k + 1
 
 
+class _Labels:
+    """What each cell is made of: 0 for fluid, k + 1 for solid number k.
+
+    Parameters
+    ----------
+    values : uint8 [z, y, x], with a ghost cell at both ends of each axis. Those beyond a periodic
+        face repeat the cells at the other end of the domain; beyond other faces they are 0.
+    start : (x, y, z) of the first cell that is not a ghost
+    """
+
+    def __init__(self, values: np.ndarray, start: Triple):
+        self.values, self.start = values, start
+
+    @property
+    def own(self) -> np.ndarray:
+        """Labels without the ghost cells."""
+        return self.values[1:-1, 1:-1, 1:-1]
+
+    def of_cells(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return the labels of cells, which may be ghosts, by their coordinates in the domain."""
+        x0, y0, z0 = self.start
+        labels: np.ndarray = self.values[z - z0 + 1, y - y0 + 1, x - x0 + 1]
+        return labels
+
+
 def classify_cells(
-    shape: tuple[int, int, int], faces: Sequence[Condition], solids: Mapping[str, Solid]
+    shape: Triple,
+    faces: Sequence[Condition],
+    solids: Mapping[str, Solid],
+    extent: Extent | None = None,
 ) -> Links:
-    """Find the walls around each cell of a domain (nx, ny, nz) and number the combinations."""
+    """Find the walls around each cell of a domain (nx, ny, nz) and number the combinations.
+
+    With `extent` only these cells are looked at, and the arrays of the result hold nothing else.
+    """
+    extent = Extent.of_domain(shape) if extent is None else extent
     if len(solids) > _MAX_SOLIDS:
         raise ValueError(
             f"at most {_MAX_SOLIDS} solids, got {len(solids)}: join those with one condition"
         )
-    labels = _label_solids(shape, solids)
-    cells = _BoundaryCells(shape, faces, list(solids.values()), labels)
+    labels = _label_solids(shape, faces, solids, extent)
+    cells = _BoundaryCells(shape, faces, list(solids.values()), labels, extent)
     partner = _mirror_images(cells.slip, cells.owner, cells.row)
     has_walls, number, first = _number_combinations(cells.owner > 0, cells.row, partner)
     dtype = np.min_scalar_type(_FIRST_WALL_CLASS + len(first))
-    classes = np.zeros(shape[::-1], dtype)
+    classes = np.zeros(extent.shape[::-1], dtype)
     if labels is not None:
-        classes[labels > 0] = SOLID_CLASS
-    position = cells.z, cells.y, cells.x
+        classes[labels.own > 0] = SOLID_CLASS
+    x0, y0, z0 = extent.start
+    position = cells.z - z0, cells.y - y0, cells.x - x0
     classes[position] = np.where(has_walls, number + _FIRST_WALL_CLASS, 0)
     wall_types = np.array(cells.types.rows)
     masks, wall_rows = _class_tables(
@@ -247,39 +285,46 @@ def mass_inflow(links: Links) -> tuple[float, float]:
     return float(counts @ inflow.sum(axis=1)), float(counts @ np.abs(inflow).sum(axis=1))
 
 
-def _label_solids(shape: tuple[int, int, int], solids: Mapping[str, Solid]) -> np.ndarray | None:
-    """Return labels [z, y, x]: 0 for fluid, k + 1 for solid number k; None without solids."""
+def _label_solids(
+    shape: Triple, faces: Sequence[Condition], solids: Mapping[str, Solid], extent: Extent
+) -> _Labels | None:
+    """Return the labels of the cells of an extent and around it; None without solids."""
     if not solids:
         return None
-    labels = np.zeros(shape[::-1], np.uint8)
+    labels = np.zeros([n + 2 for n in reversed(extent.shape)], np.uint8)
     for k, (name, solid) in enumerate(solids.items()):
-        if solid.cells.shape != shape:
-            raise ValueError(
-                f"boundaries[{name!r}] has cells of shape {solid.cells.shape}, the domain {shape}"
-            )
-        cells = solid.cells.T
+        cells = solid.cells_around(name, shape, extent).T
         if (labels[cells] > 0).any():
             raise ValueError(f"boundaries[{name!r}] overlaps another solid")
         labels[cells] = k + 1
-    if labels.all():
-        raise ValueError("the solids in boundaries leave no fluid cell in the domain")
-    return labels
+    for axis in range(3):
+        along = np.moveaxis(labels, 2 - axis, 0)
+        if not isinstance(faces[2 * axis], Periodic):
+            if extent.start[axis] == 0:
+                along[0] = 0
+            if extent.stop[axis] == shape[axis]:
+                along[-1] = 0
+    return _Labels(labels, extent.start)
 
 
 def _near_walls(
-    shape: tuple[int, ...], faces: Sequence[Condition], labels: np.ndarray | None
+    shape: Triple, faces: Sequence[Condition], labels: _Labels | None, extent: Extent
 ) -> np.ndarray:
-    """Return a mask [z, y, x] of the fluid cells that may have a wall beside them."""
-    near = np.zeros(shape, bool)
+    """Return a mask [z, y, x] of the fluid cells of an extent that may have a wall beside them."""
+    near = np.zeros(extent.shape[::-1], bool)
     for axis in range(3):
         if not isinstance(faces[2 * axis], Periodic):
             ends = np.moveaxis(near, 2 - axis, 0)
-            ends[0] = ends[-1] = True
+            if extent.start[axis] == 0:
+                ends[0] = True
+            if extent.stop[axis] == shape[axis]:
+                ends[-1] = True
     if labels is not None:
-        solid = labels > 0
-        for c in C[1:]:
-            near |= np.roll(solid, (-c[2], -c[1], -c[0]), (0, 1, 2))
-        near &= ~solid
+        solid = labels.values > 0
+        nx, ny, nz = extent.shape
+        for cx, cy, cz in C[1:]:
+            near |= solid[1 + cz : 1 + cz + nz, 1 + cy : 1 + cy + ny, 1 + cx : 1 + cx + nx]
+        near &= labels.own == 0
     return near
 
 

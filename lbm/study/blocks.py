@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero.measurement.machine_limits import limits
 from hetero.measurement.studies import Study
-from lbm._domain.domain import SingleDomain
+from lbm._domain.domains import make_domain
 from lbm.study.rates import cavity_problems, draw_curves, measure_rate
 
 BLOCK_SIZES = 32, 64, 128, 256, 512
@@ -18,7 +18,7 @@ def run(study: Study) -> dict:
     """Measure all domains with all block sizes."""
     bandwidth, rows = limits(study.device).copy, []
     for shape, precision, problem in cavity_problems(study):
-        domain, moved = SingleDomain(problem, study.device), problem.bytes_per_update()
+        domain, moved = make_domain(problem, study.device), problem.bytes_per_update()
         for count in BLOCK_SIZES if study.device.kind == "cuda" else TASK_COUNTS:
             domain.engine.set_division(count)
             glups = measure_rate(domain, study.device)

@@ -19,9 +19,10 @@ def run(study: Study) -> dict:
         )
     rows = []
     for shape, precision, problem in cavity_problems(study, ("float32",)):
-        for cut in dict.fromkeys(round(share * shape[1]) for share in SHARES):
-            domain = make_domain(problem, study.device, FACES, cut)
-            rows.append((shape, precision, cut / shape[1], measure_rate(domain, study.device)))
+        for rows_on_cpu in dict.fromkeys(round(share * shape[1]) for share in SHARES):
+            ratio = rows_on_cpu / shape[1]
+            domain = make_domain(problem, study.device, FACES, ratio)
+            rows.append((shape, precision, ratio, measure_rate(domain, study.device)))
     label = "share of rows on the CPU"
     study.table(
         "Two devices (Riesinger 2017, figure 16.4)", ["domain", "precision", label, "GLUPS"], rows

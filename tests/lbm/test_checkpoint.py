@@ -11,6 +11,7 @@ import pytest
 
 import lbm
 from flows import pair
+from lbm._io.checkpoint_format import make_header
 from lbm._model.precision import PRECISIONS
 
 
@@ -37,7 +38,7 @@ def test_a_run_continues_with_another_pattern(device, tmp_path):
     assert np.array_equal(first.run(4).populations(), second.run(4).populations())
 
 
-@pytest.mark.parametrize("where", [3, 60, -40, -5])
+@pytest.mark.parametrize("where", [3, 60, -2000, -75, -60, -40, -36, -5])
 def test_a_damaged_file_is_refused_and_nothing_changes(where, tmp_path):
     s = flow("cpu").run(2)
     file = s.save(tmp_path / "state")
@@ -95,14 +96,51 @@ def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
 
 
 def change_header(file, change):
-    """Change the header of a checkpoint, and its checksum with it."""
+    """Change the header of a checkpoint of one slab, and its checksums with it."""
     data = file.read_bytes()
     start = data.index(b"\n") + 9
     size = int.from_bytes(data[start - 8 : start], "little")
     text = change(json.loads(data[start : start + size]))
     text = text if isinstance(text, bytes) else json.dumps(text).encode()
-    body = data[: start - 8] + len(text).to_bytes(8, "little") + text + data[start + size : -32]
-    file.write_bytes(body + hashlib.blake2b(body, digest_size=32).digest())
+    head = data[: start - 8] + len(text).to_bytes(8, "little") + text
+    slab = data[start + size : -72]
+    table = digest(slab) + (1).to_bytes(8, "little")
+    file.write_bytes(head + slab + table + digest(head + table))
+
+
+def digest(data):
+    return hashlib.blake2b(data, digest_size=32).digest()
+
+
+def write_version_1(simulation, file):
+    """Write a checkpoint as earlier releases did."""
+    header = make_header(simulation, version=1)
+    text = json.dumps(header).encode()
+    values = np.ascontiguousarray(simulation.populations().transpose(0, 3, 2, 1))
+    data = b"LBM-D3Q19 1\n" + len(text).to_bytes(8, "little") + text + values.tobytes()
+    file.write_bytes(data + digest(data))
+    return file
+
+
+def test_version_1_can_be_read(tmp_path):
+    first = flow("cpu").run(3)
+    again = flow("cpu").restore(write_version_1(first, tmp_path / "state"))
+    assert np.array_equal(first.run(2).populations(), again.run(2).populations())
+    data = bytearray((tmp_path / "state").read_bytes())
+    data[-2000] ^= 1
+    (tmp_path / "state").write_bytes(data)
+    with pytest.raises(lbm.CheckpointError, match="checksum"):
+        again.restore(tmp_path / "state")
+
+
+@pytest.mark.parametrize("grid", [(1, 1, 2), (3, 2, 1)])
+def test_a_run_continues_in_other_parts(grid, tmp_path):
+    first = flow("cpu").run(5)
+    file = first.save(tmp_path / "state")
+    options = {"device": ["cpu"] * int(np.prod(grid)), "decomposition": grid, "dtype": "float64"}
+    second = pair("cavity with bodies", lbm.TRT(0.7), **options)[0].restore(file)
+    assert second.save(tmp_path / "again").read_bytes() == file.read_bytes()
+    assert np.array_equal(first.run(2).populations(), second.run(2).populations())
 
 
 @pytest.mark.parametrize(
@@ -149,7 +187,7 @@ def test_a_state_that_is_not_finite_is_neither_saved_nor_restored(bad, tmp_path)
     assert caught.value.cell == (1, 2, 3)
     assert file.read_bytes() == before
     values = np.frombuffer(before, np.uint8).copy()
-    values[-40:-32] = np.frombuffer(np.float64(bad).tobytes(), np.uint8)
+    values[-80:-72] = np.frombuffer(np.float64(bad).tobytes(), np.uint8)
     file.write_bytes(values.tobytes())
     change_header(file, lambda head: head)
     other = flow("cpu").run(1)

@@ -1,0 +1,1 @@
+"""The exchange of halos between the parts of a domain."""

@@ -1,0 +1,44 @@
+"""Fingerprints of a simulation's arguments, by which ranks notice that theirs differ."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lbm._model.extent import Triple
+from lbm.boundaries import Solid
+
+_SAMPLES = 16
+"""Positions along each axis at which functions are compared."""
+
+
+def fingerprint(value: Any, shape: Triple) -> str:
+    """Return a short text that is the same for equal arguments.
+
+    Functions of position are compared by their values at 4096 cells of the domain.
+    """
+    if callable(value):
+        points = ((np.arange(_SAMPLES) * n // _SAMPLES) + 0.5 for n in shape)
+        samples = [np.asarray(part, np.float64) for part in np.atleast_1d(value(*np.ix_(*points)))]
+        return f"function with the values {_hash(*samples)}"
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"array of shape {value.shape} with the hash {_hash(value)}"
+    return repr(value)
+
+
+def fingerprint_solids(solids: Mapping[str, Solid], shape: Triple) -> str:
+    """Return the names, conditions and fingerprints of solids."""
+    return ", ".join(
+        f"{name}: {solid.condition} of {fingerprint(solid.cells, shape)}"
+        for name, solid in solids.items()
+    )
+
+
+def _hash(*arrays: np.ndarray) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data.cast("B"))
+    return digest.hexdigest()

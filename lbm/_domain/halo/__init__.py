@@ -1,1 +1,0 @@
-"""The exchange of populations between the parts of a domain."""

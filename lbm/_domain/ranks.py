@@ -1,0 +1,71 @@
+"""The ranks that share a simulation: what they tell each other besides populations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+class Ranks:
+    """A communicator of mpi4py, or a process alone.
+
+    Parameters
+    ----------
+    comm : communicator, optional
+        A private copy of it is used, so that no other messages interfere. None: no MPI at all.
+    """
+
+    def __init__(self, comm: Any = None):
+        self.comm = comm.Dup() if comm is not None and comm.size > 1 else None
+        self.rank = self.comm.rank if self.comm else 0
+        self.size = self.comm.size if self.comm else 1
+
+    def gather_all(self, value: Any) -> list[Any]:
+        """Return the values of all ranks."""
+        return self.comm.allgather(value) if self.comm else [value]
+
+    def gather(self, value: Any) -> list[Any] | None:
+        """Return the values of all ranks on rank 0, and None on the others."""
+        return self.comm.gather(value) if self.comm else [value]
+
+    def broadcast(self, value: Any, root: int = 0) -> Any:
+        """Return the value of one rank."""
+        return self.comm.bcast(value, root) if self.comm else value
+
+    def sum(self, value: Any) -> Any:
+        """Return the sum over the ranks of integers, or of an array of integers.
+
+        Sums of floating-point numbers would depend on the number of ranks.
+        """
+        values = self.gather_all(value)
+        total = values[0]
+        for other in values[1:]:
+            total = total + other
+        return total
+
+    def any(self, value: object) -> bool:
+        """Return whether the value of any rank is true."""
+        return any(self.gather_all(bool(value)))
+
+    def all(self, value: object) -> bool:
+        """Return whether the values of all ranks are true."""
+        return all(self.gather_all(bool(value)))
+
+    def max(self, value: float) -> float:
+        """Return the largest value; NaN if there is one."""
+        return float(np.max(self.gather_all(value)))
+
+    def require_same(self, settings: Mapping[str, object]) -> None:
+        """Raise ValueError on all ranks if a setting differs between two of them."""
+        described = {name: repr(value) for name, value in settings.items()}
+        everyone = self.gather_all(described)
+        first = everyone[0]
+        for rank, theirs in enumerate(everyone):
+            for name, value in theirs.items():
+                if value != first[name]:
+                    raise ValueError(
+                        f"rank {rank} has {name}={value}, but rank 0 has {first[name]}: all ranks "
+                        "must run the same program with the same arguments"
+                    )

@@ -1,0 +1,239 @@
+"""The format of checkpoints, versions 1 and 2.
+
+Version 2: the line `LBM-D3Q19 2`, the length of the header as 8 bytes (little endian), a header in
+JSON, the populations, a table of the BLAKE2b digests (32 bytes each) of their slabs, the number of
+slabs as 8 bytes, and the digest of everything but the populations. The populations are f_q - w_q as the next step will read them, in
+slabs of `slab` layers z; a slab is an array [q, z, y, x] of little-endian float32 or float64.
+Their order does not depend on the streaming pattern, the devices or the ranks, so that a run may
+continue with others; the precision must be the same. Since each slab has its own digest, ranks
+write and check slabs at the same time.
+
+Version 1, which is still read, has no table of digests but one digest of the whole file, and
+another hash of the walls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lbm._model.lattice import Q
+from lbm.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from lbm._model.problem import Problem
+    from lbm.simulation import Simulation
+
+MAGIC = {1: b"LBM-D3Q19 1\n", 2: b"LBM-D3Q19 2\n"}
+"""First line of a checkpoint of each version."""
+
+VERSION = 2
+"""Version of the format that is written."""
+
+DIGEST_BYTES = 32
+"""Size of a BLAKE2b digest."""
+
+_SLAB_CELLS = 1 << 22  # 304 MiB of float32: large enough to write fast, small beside a domain
+
+
+class Layout(NamedTuple):
+    """Where the parts of a checkpoint are.
+
+    Attributes
+    ----------
+    version : of the format
+    header : the fields of the header
+    begin : position of the first slab in bytes
+    dtype : of the populations
+    """
+
+    version: int
+    header: dict[str, Any]
+    begin: int
+    dtype: np.dtype
+
+    @property
+    def layers(self) -> list[tuple[int, int]]:
+        """Layers (z0, z1) of each slab."""
+        nz, thickness = self.header["shape"][2], self.header["slab"]
+        return [(z, min(z + thickness, nz)) for z in range(0, nz, thickness)]
+
+    @property
+    def layer_bytes(self) -> int:
+        """Size of the populations of a layer."""
+        nx, ny, _ = self.header["shape"]
+        return Q * nx * ny * self.dtype.itemsize
+
+    def position(self, k: int) -> int:
+        """Position of slab number k, or, for the number of slabs, of the table of digests."""
+        z = self.layers[k][0] if k < len(self.layers) else self.header["shape"][2]
+        return self.begin + z * self.layer_bytes
+
+    @property
+    def size(self) -> int:
+        """Size of the file."""
+        table = len(self.layers) * DIGEST_BYTES + 8 if self.version > 1 else 0
+        return self.position(len(self.layers)) + table + DIGEST_BYTES
+
+
+def make_header(simulation: Simulation, version: int = VERSION) -> dict[str, Any]:
+    """Return the header of a checkpoint of a simulation."""
+    p, shape = simulation.problem, simulation.shape
+    return {
+        "shape": list(shape),
+        "steps": simulation.steps,
+        "precision": p.precision.name,
+        "walls": _hash_walls_of_version_1(p) if version == 1 else hash_walls(simulation),
+        "collision": repr(p.collision),
+        "force": list(p.force),
+        "slab": max(1, _SLAB_CELLS // (shape[0] * shape[1])),
+    }
+
+
+def hash_walls(simulation: Simulation) -> str:
+    """Return a hash of the walls around each cell, the same for any number of ranks.
+
+    A cell contributes a hash of its position and of its walls; the sum does not depend on order.
+    """
+    links = simulation.problem.links
+    z, y, x = np.nonzero(links.classes)
+    x0, y0, z0 = simulation.region.start
+    nx, ny, _ = simulation.shape
+    position = ((z + z0) * ny + (y + y0)) * nx + (x + x0)
+    walls = np.array([_hash_class(links, c) for c in range(len(links.masks))], np.uint64)
+    mixed = _mix(position.astype(np.uint64) ^ walls[links.classes[z, y, x]])
+    total = simulation.domain.ranks.gather_all(int(mixed.sum(dtype=np.uint64)))
+    return f"{sum(total) % (1 << 64):016x}"
+
+
+def _hash_class(links: Any, c: int) -> int:
+    """Return a hash of all that walls around cells of a class do."""
+    digest = hashlib.blake2b(links.masks[c].tobytes(), digest_size=8)
+    digest.update(np.ascontiguousarray(links.wall_rows[c, :, 1]).tobytes())
+    digest.update(links.wall_types[links.wall_rows[c, :, 0]].tobytes())
+    digest.update(bytes([c == 1]))
+    return int.from_bytes(digest.digest(), "little")
+
+
+def _mix(x: np.ndarray) -> np.ndarray:
+    """Return well mixed words (the finalizer of SplitMix64, Steele et al. 2014)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+    return x
+
+
+def _hash_walls_of_version_1(problem: Problem) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (problem.links.classes, problem.links.masks, problem.links.wall_rows):
+        digest.update(np.ascontiguousarray(array).data)
+    digest.update(problem.links.wall_types.tobytes())
+    return digest.hexdigest()
+
+
+def first_not_finite(slab: np.ndarray, z0: int) -> tuple[int, int, int] | None:
+    """Return the cell (x, y, z) of the first population [q, z, y, x] that is NaN or infinite."""
+    finite = np.isfinite(slab)
+    if finite.all():
+        return None
+    _, z, y, x = np.unravel_index(int(finite.argmin()), slab.shape)
+    return int(x), int(y), int(z) + z0
+
+
+def digest_of(*chunks: Any) -> bytes:
+    """Return the BLAKE2b digest of some bytes."""
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for chunk in chunks:
+        digest.update(chunk)
+    return digest.digest()
+
+
+def read_layout(path: Path, data: memoryview, precision: str, dtype: np.dtype) -> Layout:
+    """Return the layout of a file, if its size and the digests of its ends are right.
+
+    `precision` and `dtype` are those of the simulation that wants to read it.
+    """
+    version = next((v for v, magic in MAGIC.items() if bytes(data[: len(magic)]) == magic), None)
+    if version is None:
+        raise CheckpointError(
+            f"{path} is not a checkpoint of version 1 or 2: it does not begin with {MAGIC[2]!r}"
+        )
+    if version == 1 and digest_of(data[:-DIGEST_BYTES]) != bytes(data[-DIGEST_BYTES:]):
+        raise CheckpointError(f"{path} is damaged: its checksum does not match")
+    start = len(MAGIC[version]) + 8
+    begin = start + int.from_bytes(data[start - 8 : start], "little")
+    if begin > len(data):
+        raise CheckpointError(f"{path} is damaged or cut: its header does not fit into it")
+    text = bytes(data[start:begin])
+    if version == 2:
+        count = int.from_bytes(data[-DIGEST_BYTES - 8 : -DIGEST_BYTES], "little")
+        table = data[max(begin, len(data) - DIGEST_BYTES * (count + 1) - 8) : -DIGEST_BYTES]
+        if digest_of(data[:begin], table) != bytes(data[-DIGEST_BYTES:]):
+            raise CheckpointError(f"{path} is damaged: its checksum does not match")
+    header = parse_header(path, text)
+    if header["precision"] != precision:
+        raise CheckpointError(
+            f"{path} was written with precision={header['precision']!r}, but this simulation has "
+            f"{precision!r}"
+        )
+    layout = Layout(version, header, begin, dtype)
+    if layout.size != len(data):
+        raise CheckpointError(f"{path} is too short or too long for its shape")
+    return layout
+
+
+def read_slab(path: Path, data: memoryview, layout: Layout, k: int) -> np.ndarray:
+    """Return slab number k, if its digest is right."""
+    begin, end = layout.position(k), layout.position(k + 1)
+    if layout.version > 1:
+        table = layout.position(len(layout.layers)) + k * DIGEST_BYTES
+        if digest_of(data[begin:end]) != bytes(data[table : table + DIGEST_BYTES]):
+            raise CheckpointError(f"{path} is damaged: the checksum of slab {k} does not match")
+    (z0, z1), (nx, ny, _) = layout.layers[k], layout.header["shape"]
+    return np.frombuffer(data[begin:end], layout.dtype).reshape(Q, z1 - z0, ny, nx)
+
+
+def parse_header(path: Path, text: bytes) -> dict[str, Any]:
+    """Return the header, if all its fields are present and valid."""
+    try:
+        header = json.loads(text)
+    except ValueError as error:
+        raise CheckpointError(f"{path} has a header that is not valid JSON: {error}") from None
+    if not isinstance(header, dict):
+        raise CheckpointError(f"{path} has a header that is not a JSON object")
+    for key, (is_valid, description) in _FIELDS.items():
+        if key not in header:
+            raise CheckpointError(f"{path} has no {key!r} in its header")
+        if not is_valid(header[key]):
+            raise CheckpointError(
+                f"{path} has {key}={header[key]!r} in its header, not {description}"
+            )
+    return header
+
+
+_Field = tuple[Callable[[Any], bool], str]
+
+
+def _is_integer(value: object, least: int) -> bool:
+    return isinstance(value, int) and type(value) is int and least <= value < 1 << 63
+
+
+def _is_three(value: object, is_valid: Callable[[Any], bool]) -> bool:
+    return isinstance(value, list) and len(value) == 3 and all(map(is_valid, value))
+
+
+_TEXT: _Field = (lambda value: isinstance(value, str)), "a string"
+_FIELDS: dict[str, _Field] = {
+    "shape": (lambda v: _is_three(v, lambda n: _is_integer(n, 1)), "three positive integers"),
+    "steps": (lambda v: _is_integer(v, 0), "an integer of at least 0"),
+    "slab": (lambda v: _is_integer(v, 1), "an integer of at least 1"),
+    "force": (lambda v: _is_three(v, lambda x: type(x) in (int, float)), "three numbers"),
+    "precision": _TEXT,
+    "walls": _TEXT,
+    "collision": _TEXT,
+}
+"""Fields of a header: a function that validates each, and a description of valid values."""

@@ -1,0 +1,216 @@
+"""A domain in several parts computes the same flow as in one."""
+
+import numpy as np
+import pytest
+
+import hetero
+import lbm
+from flows import FLOWS, SHAPE, noisy, pair
+from lbm._domain.load_balance import StepTimeModel
+from lbm._fields.stability import LastGoodState
+from lbm._model.streaming_patterns import PATTERNS
+from lbm.decomposition import X_FACE_COST, choose_decomposition
+
+FORMS = {
+    "float64": {"dtype": "float64"},
+    "float32": {"dtype": "float32"},
+    "float16": {"dtype": "float32", "storage": "float16"},
+}
+GRIDS = [(1, 2, 1), (1, 1, 3), (2, 1, 1), (3, 2, 2), (1, 9, 1), (1, 1, 7), (6, 1, 2)]
+
+
+def assert_same_flow(one, two, steps):
+    for _ in range(steps):
+        one.run(1)
+        two.run(1)
+        assert np.array_equal(one.populations(), two.populations())
+    for body in one.solids:
+        assert np.array_equal(one.force_on(body), two.force_on(body))
+        assert np.array_equal(one.torque_on(body, (5, 4, 3)), two.torque_on(body, (5, 4, 3)))
+    assert np.array_equal(one.momentum(), two.momentum())
+    assert np.array_equal(one.u, two.u)
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("form", FORMS)
+def test_parts_on_the_cpu_are_bit_for_bit_one(flow, pattern, form):
+    options = {"pattern": pattern, **FORMS[form]}
+    one, _ = pair(flow, lbm.TRT(0.7), device="cpu", **options)
+    for grid in GRIDS:
+        devices = ["cpu"] * int(np.prod(grid))
+        two, _ = pair(flow, lbm.TRT(0.7), device=devices, decomposition=grid, **options)
+        assert len(two.domain.parts) == len(devices)
+        rho, u = noisy(SHAPE)
+        one.set(rho=rho, u=u)
+        assert_same_flow(one, two, 4)
+
+
+def test_parts_of_one_cell_across_a_wrapped_axis():
+    """Both neighbours of a part may be the same, and a part may be its neighbour's neighbour."""
+    shape, grid = (4, 3, 2), (2, 3, 2)
+    rho, u = noisy(shape)
+    one = lbm.Simulation(shape, rho=rho, u=u, dtype="float64", device="cpu")
+    two = lbm.Simulation(
+        shape, rho=rho, u=u, dtype="float64", device=["cpu"] * 12, decomposition=grid
+    )
+    assert_same_flow(one, two, 5)
+
+
+def test_solids_and_starts_as_functions():
+    def start(x, y, z):
+        return 0.01 * np.sin(x), 0.02 * np.cos(y), 0.0 * z
+
+    def ball(x, y, z):
+        return (x - 4) ** 2 + (y - 4) ** 2 + (z - 3) ** 2 < 4
+
+    x, y, z = np.ogrid[0.5:12, 0.5:9, 0.5:7]
+    cells = np.broadcast_to(ball(x, y, z), SHAPE)
+    u = np.stack([np.broadcast_to(c, SHAPE) for c in start(x, y, z)])
+    by_arrays = lbm.Simulation(SHAPE, boundaries={"ball": lbm.Solid(cells)}, u=u, device="cpu")
+    by_functions = lbm.Simulation(
+        SHAPE, boundaries={"ball": lbm.Solid(ball)}, u=start, device=["cpu"] * 4
+    )
+    assert_same_flow(by_arrays, by_functions, 3)
+
+
+def test_statistics_and_probes_of_parts():
+    options = {"dtype": "float64"}
+    one, _ = pair("cavity with bodies", lbm.TRT(0.7), device="cpu", **options)
+    two, _ = pair("cavity with bodies", lbm.TRT(0.7), device=["cpu"] * 4,
+                  decomposition=(2, 2, 1), **options)  # fmt: skip
+    found = []
+    for s in (one, two):
+        statistics, probe = lbm.Statistics(1), lbm.Probe([(0, 8, 6), (11, 0, 0)])
+        s.run(4, callbacks=[statistics, probe])
+        found.append((statistics.mean_u, statistics.variance_u, np.array(probe.values)))
+    assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("device_list", [["cpu"], ["cpu", "cpu"]])
+def test_gather_returns_the_whole_field(device_list):
+    s = lbm.Simulation((6, 4, 4), u=(0.01, 0.02, 0.0), device=device_list)
+    assert np.array_equal(s.gather("u"), s.u)
+    assert np.array_equal(s.gather(s.rho), s.rho)
+    with pytest.raises(ValueError, match="must end with the axes x, y, z"):
+        s.gather(np.zeros(3))
+
+
+def test_grids_have_the_cheapest_faces():
+    assert choose_decomposition((512, 512, 512), 2).grid == (1, 1, 2)
+    assert choose_decomposition((512, 512, 512), 4).grid == (1, 2, 2)
+    assert choose_decomposition((512, 1024, 64), 4).grid == (1, 4, 1)
+    assert choose_decomposition((512, 4, 4), 64).grid == (4, 4, 4)
+    assert choose_decomposition((512, 512, 512), 2048).grid == (4, 16, 32)
+    for px, py, pz in [(2, 2, 2), (1, 1, 8), (1, 2, 4)]:  # brute force for one case
+        lx, ly, lz = 64 / px, 64 / py, 64 / pz
+        cost = X_FACE_COST * ly * lz * (px > 1) + lx * lz * (py > 1) + lx * ly * (pz > 1)
+        assert cost >= 64 * 64 / 2 + 64 * 64 / 4
+    assert choose_decomposition((64, 64, 64), 8).grid == (1, 2, 4)
+
+
+def test_weighted_boxes():
+    weighted = lbm.Decomposition((1, 2, 3), weights=(None, (3, 1), None))
+    assert weighted.bounds((8, 40, 9)) == ((0, 8), (0, 30, 40), (0, 3, 6, 9))
+    tiny = lbm.Decomposition((3, 1, 1), weights=((1, 1e9, 1), None, None))
+    assert tiny.bounds((12, 4, 4), lanes=2)[0] == (0, 2, 10, 12)
+    with pytest.raises(ValueError, match="2 positive numbers"):
+        lbm.Decomposition((1, 2, 1), weights=(None, (1,), None))
+    with pytest.raises(ValueError, match="do not fit into 4 cells"):
+        lbm.Decomposition((1, 1, 5)).bounds((8, 8, 4))
+    with pytest.raises(ValueError, match="6 boxes"):
+        lbm.Simulation((8, 8, 8), decomposition=(1, 2, 3), device=["cpu", "cpu"])
+    with pytest.raises(ValueError, match="'auto'"):
+        lbm.Simulation((8, 8, 8), decomposition="best", device="cpu")
+    with pytest.raises(ValueError, match="cannot be cut into 7 boxes"):
+        lbm.Simulation((2, 2, 2), device=["cpu"] * 7)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("ratio", [0.0, 0.1, 0.5, 1.0, "auto"])
+def test_cpu_and_gpu_together(ratio, require_cuda):
+    options = {"dtype": "float64", "device": "cuda", "ratio": ratio}
+    ours, theirs = pair("cavity with bodies", lbm.TRT(0.7), **options)
+    for _ in range(6):
+        ours.run(1)
+        theirs.step()
+        assert np.abs(ours.u - theirs.moments()[1]).max() < 5e-15
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("form", FORMS)
+def test_parts_on_gpus_are_one_flow(flow, pattern, form, require_cuda):
+    """Parts on all GPUs of this machine, or several on one GPU, with and without the CPU."""
+    gpus = [str(d) for d in hetero.available() if d.kind == "cuda"]
+    tolerance = {"float64": 1e-14, "float32": 2e-6, "float16": 2e-4}[form]
+    options = {"pattern": pattern, **FORMS[form]}
+    for grid, ratio in [((1, 1, 2), 0.0), ((1, 3, 1), 0.0), ((2, 2, 2), 0.0), ((2, 1, 2), 0.4)]:
+        devices = [gpus[k % len(gpus)] for k in range(int(np.prod(grid)))]
+        one, _ = pair(flow, lbm.TRT(0.7), device=gpus[0], **options)
+        two, _ = pair(flow, lbm.TRT(0.7), device=devices, decomposition=grid, ratio=ratio,
+                      **options)  # fmt: skip
+        for _ in range(5):
+            one.run(1)
+            two.run(1)
+            assert np.abs(one.u - two.u).max() < tolerance
+            assert np.abs(one.populations() - two.populations()).max() < tolerance
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("grid", [(1, 2, 1), (2, 1, 2)])
+def test_gpus_copy_planes_to_each_other(grid, device):
+    if device != "cuda":
+        pytest.skip("needs a GPU or its simulator")
+    rho, u = noisy((4, 4, 2))
+    walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}
+    options = {"boundaries": walls, "rho": rho, "u": u, "check": 0, "dtype": "float64"}
+    one = lbm.Simulation((4, 4, 2), device="cpu", **options)
+    two = lbm.Simulation((4, 4, 2), device=["cuda"] * int(np.prod(grid)), decomposition=grid,
+                         **options)  # fmt: skip
+    for _ in range(2):
+        assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
+
+
+@pytest.mark.simulator
+def test_a_gpu_moves_planes_of_the_cpus_block(device):
+    if device != "cuda":
+        pytest.skip("needs a GPU or its simulator beside the CPU")
+    walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}
+    rho, u = noisy((4, 6, 3))
+    options = {"collision": lbm.TRT(0.7), "boundaries": walls, "rho": rho, "u": u, "check": 0}
+    one, two = (
+        lbm.Simulation((4, 6, 3), dtype="float64", device=device, ratio=ratio, **options)
+        for ratio in (0.0, 0.4)
+    )
+    for _ in range(2):
+        assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
+
+
+def test_the_model_prefers_a_gpu_alone_unless_the_cpu_helps():
+    slow = StepTimeModel(1e-6, 1e-4, 1e-5, 1e-5, 1e-4)
+    assert slow.best_cpu_rows(512) == 0
+    fair = StepTimeModel(1e-5, 3e-5, 1e-6, 1e-6, 1e-6)
+    rows = fair.best_cpu_rows(512)
+    assert 110 < rows < 140  # a quarter, minus the cost of the edges
+    assert fair.predict_step(rows, 512) < 0.8 * fair.predict_step(0, 512)
+
+
+@pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_saved_state_is_restored_bit_for_bit(pattern, parts, device):
+    rho, u = noisy((4, 5, 3))
+    walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}
+    s = lbm.Simulation((4, 5, 3), collision=lbm.TRT(0.7), boundaries=walls, rho=rho, u=u, check=0,
+                       dtype="float64", pattern=pattern, device=[device] * parts)  # fmt: skip
+    good = LastGoodState()
+    for steps in (1, 2):  # the second time in the memory of the first
+        good.save_from(s.run(steps))
+        assert good.step == s.steps
+        before = s.populations()
+        after = s.run(3).populations()
+        good.restore_to(s)
+        assert np.array_equal(s.populations(), before)
+        assert np.array_equal(s.run(3).populations(), after)
+        good.restore_to(s)

@@ -10,7 +10,7 @@ from hetero.errors import DeviceMemoryError, DeviceUnavailableError, ForkedProce
 from hetero.lazy import lazy_attributes
 from hetero.measurement.profiling import Profile, Region, profile, region
 from hetero.moved import redirect_modules
-from hetero.progress_bar import progress, progress_bar
+from hetero.progress_bar import progress
 from hetero.version import VERSION as __version__
 
 if TYPE_CHECKING:  # what `__getattr__` finds, for type checkers
@@ -47,7 +47,6 @@ __all__ += [
     "available",
     "profile",
     "progress",
-    "progress_bar",
     "region",
     "resolve",
     "use_device",

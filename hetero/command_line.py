@@ -12,6 +12,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,6 +35,9 @@ class ComputationFailedError(RuntimeError):
     """A computation ended without a result that can be used; its command ends with exit code 1."""
 
 
+_NEGATIVE_NUMBER = re.compile(r"^-(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
+
+
 class CommandParser(argparse.ArgumentParser):
     """An argument parser whose help is coloured and ends with examples.
 
@@ -53,6 +57,7 @@ class CommandParser(argparse.ArgumentParser):
 
         settings.setdefault("formatter_class", Formatter)
         super().__init__(**settings)
+        self._negative_number_matcher = _NEGATIVE_NUMBER  # argparse's own knows no exponents
         if examples:
             lines = [f"  {self.prog} {command}\n      {text}" for command, text in examples]
             self.epilog = "\n".join(["examples:", *lines]).replace("%", "%%")

@@ -32,7 +32,7 @@ class _Bars(Protocol):
 class _TerminalBars:
     """Bars that rich draws on stderr."""
 
-    def __init__(self) -> None:
+    def __init__(self, transient: bool) -> None:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -48,7 +48,7 @@ class _TerminalBars:
             TaskProgressColumn(),
             TimeRemainingColumn(elapsed_when_finished=True),
         )
-        self._progress = Progress(*columns, console=Console(stderr=True))
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=transient)
         self._progress.start()
 
     def add(self, description: str, total: float) -> int:
@@ -107,18 +107,51 @@ class _NotebookBars:
         self._handle.update(self._html("".join(lines)))
 
 
-_open: ContextVar[tuple[_Bars, str] | None] = ContextVar("hetero_progress", default=None)
+class _LoopBars:
+    """Bars of the loops in a `loop_progress` block; none is drawn before a loop takes long."""
+
+    def __init__(self, description: str) -> None:
+        self._description = description
+        self._bars: _Bars | None = None
+
+    def add(self, total: float) -> int:
+        """Add the bar of a loop and return its number."""
+        if self._bars is None:
+            self._bars = _make_bars(transient=True)
+        return self._bars.add(self._description, total)
+
+    def update(self, bar: int, done: float) -> None:
+        """Draw a bar with the work that is done."""
+        if self._bars is not None:
+            self._bars.update(bar, done)
+
+    def remove(self, bar: int) -> None:
+        """Remove the bar of a loop that has ended."""
+        if self._bars is not None:
+            self._bars.remove(bar)
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._bars is not None:
+            self._bars.close()
 
 
-def _make_bars() -> _Bars | None:
-    """Return bars for this terminal or notebook; None where nobody would see them."""
-    if "ipykernel" in sys.modules:
-        return _NotebookBars()
-    return _TerminalBars() if sys.stderr is not None and sys.stderr.isatty() else None
+_loop_bars: ContextVar[_LoopBars | None] = ContextVar("hetero_loop_bars", default=None)
+
+
+def _is_seen() -> bool:
+    """Return whether somebody would see a bar: in a notebook, or a terminal."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return is_terminal or "ipykernel" in sys.modules
+
+
+def _make_bars(transient: bool = False) -> _Bars:
+    """Return bars for this notebook or terminal; transient ones disappear at their end."""
+    return _NotebookBars() if "ipykernel" in sys.modules else _TerminalBars(transient)
 
 
 @contextlib.contextmanager
-def progress_bar(description: str, total: float, *, enabled: bool = True) -> Iterator[Advance]:
+def open_bar(description: str, total: float, *, enabled: bool = True) -> Iterator[Advance]:
     """Show a bar while the block runs, and yield the function that advances it.
 
     Parameters
@@ -130,10 +163,10 @@ def progress_bar(description: str, total: float, *, enabled: bool = True) -> Ite
     enabled : bool
         Whether to show anything. A bar is shown in terminals and notebooks only.
     """
-    bars = _make_bars() if enabled else None
-    if bars is None:
+    if not (enabled and _is_seen()):
         yield lambda amount: None
         return
+    bars = _make_bars()
     done, bar = 0.0, bars.add(description, total)
 
     def advance(amount: float) -> None:
@@ -153,7 +186,7 @@ def progress(items: Iterable[T], description: str = "", *, enabled: bool = True)
         yield from items
         return
     values = items if hasattr(items, "__len__") else list(items)
-    with progress_bar(description, len(values)) as advance:  # type: ignore[arg-type]
+    with open_bar(description, len(values)) as advance:  # type: ignore[arg-type]
         for value in values:
             yield value
             advance(1)
@@ -165,38 +198,38 @@ def loop_progress(description: str, *, enabled: bool = True) -> Iterator[None]:
 
     A loop gets a bar once it has run for half a second. Loops of other threads get none.
     """
-    bars = _make_bars() if enabled and _open.get() is None else None
-    if bars is None:
+    if not (enabled and _is_seen()) or _loop_bars.get() is not None:
         yield
         return
-    token = _open.set((bars, description))
+    bars = _LoopBars(description)
+    token = _loop_bars.set(bars)
     try:
         yield
     finally:
-        _open.reset(token)
+        _loop_bars.reset(token)
         bars.close()
 
 
 @contextlib.contextmanager
 def report_loop(total: float) -> Iterator[Advance]:
     """Yield the function by which a loop reports its work to the `loop_progress` around it."""
-    current = _open.get()
-    if current is None:
+    bars = _loop_bars.get()
+    if bars is None:
         yield lambda amount: None
         return
-    bars, description = current
-    begin, done, bar = time.perf_counter(), 0.0, 0
+    begin, done = time.perf_counter(), 0.0
+    bar: int | None = None
 
     def advance(amount: float) -> None:
         nonlocal done, bar
         done += amount
-        if not bar and time.perf_counter() - begin > SECONDS_BEFORE_LOOP and done < total:
-            bar = bars.add(description, total) + 1
-        if bar:
-            bars.update(bar - 1, done)
+        if bar is None and done < total and time.perf_counter() - begin > SECONDS_BEFORE_LOOP:
+            bar = bars.add(total)
+        if bar is not None:
+            bars.update(bar, done)
 
     try:
         yield advance
     finally:
-        if bar:
-            bars.remove(bar - 1)
+        if bar is not None:
+            bars.remove(bar)

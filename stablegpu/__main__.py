@@ -1,4 +1,4 @@
-"""`python -m stablegpu study [WHAT ...]`: accuracy and rates, measured on this machine."""
+"""Fit stable distributions to data, evaluate them, and draw samples."""
 
 from __future__ import annotations
 
@@ -6,25 +6,49 @@ import argparse
 import sys
 
 from hetero.command_line import command_parser, run_command
-from hetero.measurement.studies import add_arguments, run_chosen
-from stablegpu.study import STUDIES, Study
+from stablegpu._commands.fits import add_fit
+from stablegpu._commands.samples import add_samples
+from stablegpu._commands.values import add_values
+
+_EXAMPLES = (
+    ("fit returns.csv --column 2 --plot fit.html", "fit a column of a file, and draw it"),
+    ("pdf 1.5 0.5 --at -1 0 1", "the density of alpha 1.5, beta 0.5 at three points"),
+    ("rvs 1.5 0.5 --size 1000 --seed 1 --out x.csv", "1000 samples to a file"),
+)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    parser = command_parser("stablegpu", __doc__ or "")
-    subcommands = parser.add_subparsers(required=True, metavar="study")
+    parser = command_parser("stablegpu", __doc__ or "", _EXAMPLES)
+    metavar = "fit|pdf|cdf|quantile|rvs|study"
+    subcommands = parser.add_subparsers(required=True, metavar=metavar)
+    add_fit(subcommands)
+    for name in ("pdf", "cdf", "quantile"):
+        add_values(subcommands, name)
+    add_samples(subcommands)
+    _add_study(subcommands)
+    options = parser.parse_args(argv)
+    return run_command(parser.prog, lambda: options.run(options), TypeError)
+
+
+def _add_study(subcommands: argparse._SubParsersAction) -> None:
+    """Add the command that repeats published experiments."""
+    from hetero.measurement.studies import add_arguments
+    from stablegpu.study import STUDIES
+
     text = "measure accuracy and rates, as Julian-Moreno et al. (2016, 2017) did"
     study = subcommands.add_parser("study", help=text, description=text)
     add_arguments(study, STUDIES)
     help_processes = "number of processes that compute true values"
     study.add_argument("--processes", type=int, default=1, help=help_processes)
-    options = parser.parse_args(argv)
-    return run_command(parser.prog, lambda: _run(options))
+    study.set_defaults(run=_study)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _study(options: argparse.Namespace) -> int:
     """Run the chosen studies and return the exit code."""
+    from hetero.measurement.studies import run_chosen
+    from stablegpu.study import STUDIES, Study
+
     return run_chosen(options, STUDIES, Study, processes=options.processes)
 
 

@@ -22,6 +22,7 @@ from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distribution import Stable
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _ROWS_SHOWN = 10  # data sets in the table of a notebook
@@ -134,17 +135,37 @@ class FitResult:
         estimates = {name: getattr(self, name) for name in PARAMETERS}
         return wald_intervals(estimates, self.stderr, confidence)
 
-    def plot(self) -> Figure:
+    @functools.cached_property
+    def ks_distance(self) -> float:
+        """Largest difference between the distribution functions of the data and of the fit."""
+        from stablegpu._inference.summary import distance
+
+        self.require_data()
+        return distance(self)
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """Return a table of the estimates with their intervals, and of how well they fit."""
+        from stablegpu._inference.summary import summarize
+
+        return summarize(self, confidence)
+
+    def plot(self, ax: Axes | None = None) -> Figure:
         """Draw density, quantiles and probabilities of the data and of the fitted distribution.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Draw the density alone, on these axes.
 
         Returns
         -------
-        matplotlib.figure.Figure, not shown; `figure.savefig(path)` writes it.
+        matplotlib.figure.Figure
+            A new one, or that of `ax`. It is not shown; `figure.savefig(path)` writes it.
         """
         from stablegpu._inference.plots import plot
 
         self.require_data()
-        return plot(self.data, self.weights, self.distribution)
+        return plot(self.data, self.weights, self.distribution, ax)
 
     def require_data(self) -> None:
         """Raise TypeError if the result does not carry its data, as one of many fits."""
@@ -155,23 +176,9 @@ class FitResult:
             )
 
     def _repr_html_(self) -> str:
-        from hetero.notebook import html_table
+        from stablegpu._inference.summary import describe_in_html
 
-        intervals = self.interval()
-        rows: list[tuple[object, ...]] = [
-            (
-                f"{name} ({self.parameterization})" if name == "loc" else name,
-                getattr(self, name),
-                "fixed" if name in self.fixed else self.stderr[name],
-                "" if name in self.fixed else "{:.6g} to {:.6g}".format(*intervals[name]),
-            )
-            for name in PARAMETERS
-        ]
-        rows += [("observations", self.size), ("method", self.method), ("status", self.status)]
-        if self.message:
-            rows.append(("message", self.message))
-        head = ("", "estimate", "standard error", "95 % interval")
-        return html_table("Fit of a stable distribution", rows, head)
+        return describe_in_html(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,6 +284,23 @@ class FitResults:
             self.ties[k],
             self.smallest_alpha[k],
         )
+
+    def plot(self, name: str = "alpha", ax: Axes | None = None) -> Figure:
+        """Draw the estimates of one parameter with their 95 % intervals, set by set.
+
+        Parameters
+        ----------
+        name : {"alpha", "beta", "loc", "scale"}
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure, a new one or that of `ax`
+        """
+        from hetero.validation import check_choice
+        from stablegpu._inference.plots import plot_estimates
+
+        return plot_estimates(self, check_choice("name", name, PARAMETERS), ax)
 
     @functools.cached_property
     def message(self) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
+from hetero.progress_bar import loop_progress
 from stablegpu._fit import datasets
 from stablegpu._fit.arguments import (
     BatchFit,
@@ -42,6 +43,7 @@ def fit(
     parameterization: str = "S1",
     fixed: Mapping[str, Any] | None = None,
     weights: Any = None,
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> FitResult | FitResults:
     """Estimate alpha, beta, loc and scale from independent observations.
@@ -70,6 +72,8 @@ def fit(
         How often each observation counts; only with "ml". Observations of weight 0 are left out,
         also if they are NaN, and at least 5 values of a set must have a positive weight. Weights
         are not checked if the data or the weights are on a GPU.
+    progress : bool
+        Show how far long computations on the CPU are; a GPU takes milliseconds.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
@@ -116,7 +120,8 @@ def fit(
             flat.reshape(-1), weight_source.reshape(-1), counts
         )
     target = resolve(device, data, weights, work=int(counts.sum()), break_even=BREAK_EVEN[method])
-    with target.active(), region("stable fit"):
+    shown = loop_progress("fit" if single else f"{counts.size} fits", enabled=progress)
+    with target.active(), region("stable fit"), shown:
         workspace, host_workspace = Workspace(target, flat), Workspace(target)
         if single and method == "mcculloch" and counts[0] > datasets.LARGEST_SORTED_SET:
             return _fit_by_quantiles(flat, parameterization, workspace, device)
@@ -141,6 +146,7 @@ def fit_windows(
     method: str = "ml",
     parameterization: str = "S1",
     fixed: Mapping[str, Any] | None = None,
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> FitResults:
     """Fit every window of a series: series[0:window], series[step:step + window], ...
@@ -151,7 +157,7 @@ def fit_windows(
     window, step : int
         Number of observations of a window, 5 to 8192, and distance from the start of one to that of
         the next. Windows are not copied.
-    method, parameterization, fixed, device : as for `fit`
+    method, parameterization, fixed, progress, device : as for `fit`
 
     Returns
     -------
@@ -175,7 +181,8 @@ def fit_windows(
     fixed_values = check_fixed(fixed, parameterization, method, starts.size)
     work = starts.size * window
     target = resolve(device, series, work=work, break_even=BREAK_EVEN[method])
-    with target.active(), region("stable fit"):
+    shown = loop_progress(f"{starts.size} fits", enabled=progress)
+    with target.active(), region("stable fit"), shown:
         workspace, host_workspace = Workspace(target, flat), Workspace(target)
         x = workspace.input("series", flat)
         batch = BatchFit(method, parameterization, fixed_values, workspace, host_workspace)

@@ -120,7 +120,7 @@ def bootstrap(
     confidence : float in (0, 1)
     rng : None, int, SeedSequence, numpy Generator or RandomState
     progress : bool
-        Show a progress bar; the samples are then fitted in about twenty calls.
+        Show a progress bar.
 
     Returns
     -------

@@ -75,8 +75,9 @@ def drop_missing(column: Column, source: str | Path, allow: bool) -> np.ndarray:
     missing = np.isnan(column.values)
     if missing.any() and not allow:
         raise ValueError(
-            f"{source}: column {column.name!r} has {missing.sum()} missing values, the first in "
-            f"row {int(np.argmax(missing)) + 1} of the data. Remedy: --skip-missing leaves them out"
+            f"{source}: column {column.name!r} lacks {missing.sum()} of {missing.size} values, "
+            f"the first in row {int(np.argmax(missing)) + 1} of the data. "
+            "Remedy: --skip-missing leaves them out"
         )
     return column.values[~missing]
 

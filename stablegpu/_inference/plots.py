@@ -1,4 +1,4 @@
-"""Plots of a fit: the density on a logarithmic axis, quantiles and stabilized probabilities."""
+"""Plots of fits: densities on a logarithmic axis, quantiles, probabilities, and many estimates."""
 
 from __future__ import annotations
 
@@ -6,50 +6,84 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
 
 from hetero.arrays import on_host
+from hetero.figures import (
+    DATA_COLOUR,
+    PALETTE,
+    SOFT_COLOUR,
+    axes_of,
+    figure_of,
+    figure_style,
+    new_figure,
+)
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from stablegpu.distribution import Stable
+    from stablegpu.fit_results import FitResults
 
 _BINS = 60
 _MOST_POINTS = 2000  # of the plots of quantiles and probabilities: more do not show
+_MANY_SETS = 100  # whose estimates are drawn as a line
+_MOST_TICKS = 9  # on an axis in steps of asinh
 
 
-def plot(data: Any, weights: Any, distribution: Stable) -> Figure:
-    """Draw three panels that compare data with a distribution.
+@figure_style()
+def plot(data: Any, weights: Any, distribution: Stable, ax: Axes | None = None) -> Figure:
+    """Draw three panels that compare data with a distribution, or the first one on `ax`.
 
     Left: a histogram in steps of asinh((x - median)/scale), so that tails have bins too, and the
-    density; both axes of a size that shows the tails. Middle: the quantiles of the distribution
-    against those of the data, both as asinh. Right: Michael's (1983) stabilized probabilities,
-    (2/pi) asin(sqrt(p)), whose scatter is nearly the same everywhere.
+    density. Middle: the quantiles of the data against those of the distribution, on the same scale.
+    Right: Michael's (1983) stabilized probabilities, (2/pi) asin(sqrt(p)), whose scatter is nearly
+    the same everywhere.
 
     Returns
     -------
     matplotlib.figure.Figure, not shown; `figure.savefig(path)` writes it.
     """
-    from matplotlib.figure import Figure
-
     data, shares, ranks = _rank(data, weights)
     middle, scale = float(np.interp(0.5, ranks, data)), distribution.scale
-    figure = Figure(figsize=(12.0, 4.0), layout="constrained")
+    if ax is not None:
+        _draw_density(ax, distribution, data, shares, middle)
+        return figure_of(ax)
+    figure = new_figure((12.0, 4.0))
     left, centre, right = figure.subplots(1, 3)
     _draw_density(left, distribution, data, shares, middle)
     few = np.unique(np.linspace(0, data.size - 1, min(data.size, _MOST_POINTS)).astype(int))
     points, ranks = data[few], ranks[few]
     expected = distribution.ppf(ranks)
-    _draw_diagonal(
-        centre, np.arcsinh((expected - middle) / scale), np.arcsinh((points - middle) / scale)
-    )
-    centre.set(
-        xlabel="asinh of the distribution's quantiles", ylabel="asinh of the data's", title="Q-Q"
-    )
+    u, v = (np.arcsinh((values - middle) / scale) for values in (expected, points))
+    _draw_diagonal(centre, u, v)
+    for axis, values in ((centre.xaxis, u), (centre.yaxis, v)):
+        _label_values(axis, middle, scale, float(values[0]), float(values[-1]))
+    centre.set(xlabel="quantile of the fit", ylabel="quantile of the data", title="Quantiles")
     _draw_diagonal(right, _stabilize(ranks), _stabilize(distribution.cdf(points)))
-    right.set(xlabel="data's, stabilized", ylabel="distribution's, stabilized", title="P-P")
+    right.set(
+        xlabel="probability in the data, stabilized",
+        ylabel="probability of the fit, stabilized",
+        title="Probabilities",
+    )
     return figure
+
+
+@figure_style()
+def plot_estimates(results: FitResults, name: str, ax: Axes | None = None) -> Figure:
+    """Draw the estimates of one parameter for every data set, with their 95 % intervals."""
+    ax = axes_of(ax, (8.0, 3.5))
+    sets, values = np.arange(len(results)), getattr(results, name)
+    is_few = len(results) < _MANY_SETS
+    low, high = results.interval()[name]
+    if np.isfinite(low).any():
+        style: dict[str, Any] = {"color": PALETTE[0], "alpha": 0.25, "linewidth": 0.0}
+        step = "mid" if is_few else None
+        ax.fill_between(sets, low, high, step=step, label="95 % interval", **style)  # type: ignore[arg-type]
+    ax.plot(sets, values, "." if is_few else "-", color=PALETTE[0], label="estimate")
+    ax.set(xlabel="data set", ylabel=name, title=f"Estimates of {name}")
+    ax.legend()
+    return figure_of(ax)
 
 
 def _rank(data: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,17 +113,45 @@ def _draw_density(
     shares, _ = np.histogram(data, edges, weights=weights)
     u = np.linspace(first, last, 400)
     x = middle + scale * np.sinh(u)
-    axes.stairs(shares / np.diff(edges), np.linspace(first, last, _BINS + 1), fill=True, alpha=0.4)
-    axes.plot(u, distribution.pdf(x))
-    axes.set(
-        yscale="log", xlabel="asinh((x - median)/scale)", ylabel="density of x", title="density"
+    axes.stairs(
+        shares / np.diff(edges),
+        np.linspace(first, last, _BINS + 1),
+        fill=True,
+        color=DATA_COLOUR,
+        label="data",
     )
+    label = f"alpha {distribution.alpha:.2f}, beta {distribution.beta:.2f}"
+    axes.plot(u, distribution.pdf(x), color=PALETTE[0], label=f"stable, {label}")
+    axes.set(yscale="log", xlabel="x", ylabel="density", title="Density")
+    _label_values(axes.xaxis, middle, scale, first, last)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * (high / low) ** 0.15)  # room for the legend
+    axes.legend(loc="upper left")
+
+
+def _label_values(axis: Axis, middle: float, scale: float, first: float, last: float) -> None:
+    """Label an axis over asinh((x - median)/scale) from `first` to `last` with values of x."""
+    ends = middle + scale * np.sinh([first, last])
+    largest = float(np.abs(ends).max())
+    decades = range(math.floor(math.log10(scale)) - 1, math.ceil(math.log10(largest)) + 1)
+    candidates = [0.0]
+    for digit in (1.0, 5.0, 2.0):  # the roundest values first
+        candidates += [s * digit * 10.0**k for k in decades for s in (1.0, -1.0)]
+    places: list[float] = []
+    labels = []
+    for value in candidates:
+        u = math.asinh((value - middle) / scale)
+        apart = min((abs(u - place) for place in places), default=math.inf)
+        if first <= u <= last and apart >= (last - first) / _MOST_TICKS:
+            places.append(u)
+            labels.append(f"{value:.4g}")
+    axis.set_ticks(places, labels)
 
 
 def _draw_diagonal(axes: Axes, x: np.ndarray, y: np.ndarray) -> None:
     """Draw points that lie on the diagonal if the distribution fits."""
-    axes.plot(x, y, ".", markersize=3)
-    axes.axline((x.mean(), x.mean()), slope=1.0, color="0.5", linewidth=1.0)
+    axes.plot(x, y, ".", markersize=3, color=PALETTE[0])
+    axes.axline((x.mean(), x.mean()), slope=1.0, color=SOFT_COLOUR, linewidth=1.0)
 
 
 def _stabilize(p: np.ndarray) -> np.ndarray:

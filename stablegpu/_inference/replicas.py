@@ -10,7 +10,6 @@ import numpy as np
 
 from hetero import philox, validation
 from hetero.arrays import on_host
-from hetero.progress_bar import progress as show_progress
 from stablegpu._inference.refits import options_of, require_single
 from stablegpu.fit_results import FitResult, FitResults
 from stablegpu.fitting import fit
@@ -19,8 +18,6 @@ _LARGEST_PART = 1 << 24
 """Observations that are simulated at once, or those of one sample: 128 MiB of float64."""
 
 _LARGEST_SAMPLE = 1 << 31
-
-_STEPS_SHOWN = 20  # steps of a progress bar, or fewer for few samples
 
 
 def repeat_observations(result: FitResult) -> np.ndarray:
@@ -50,29 +47,18 @@ def simulate_fits(
 
     A sample is a row.
 
-    Parts are as large as memory allows, so that their fits share a call. For a progress bar each
-    part is fitted in smaller ones, which changes none of the samples.
+    Parts are as large as memory allows, so that their fits share a call.
     """
     replicas = validation.check_integer("replicas", replicas, 1)
     generator = np.random.default_rng(philox.key(rng))
     options = options_of(result) | {"parameterization": parameterization}
     rows = max(1, _LARGEST_PART // size)
-    step = max(1, replicas // _STEPS_SHOWN) if progress else rows
-    parts = [
-        (first, start, min(start + step, stop))
-        for first in range(0, replicas, rows)
-        for stop in [min(first + rows, replicas)]
-        for start in range(first, stop, step)
-    ]
-    samples = np.empty((0, size))
-    for first, start, stop in show_progress(parts, "fits of replicas", enabled=progress):
-        if start == first:
-            shape = min(rows, replicas - first), size
-            samples = result.distribution.rvs(shape, rng=generator)
-        part = samples[start - first : stop - first]
-        fits = fit(part, **options)
+    for first in range(0, replicas, rows):
+        shape = min(rows, replicas - first), size
+        samples = result.distribution.rvs(shape, rng=generator)
+        fits = fit(samples, **options, progress=progress)
         assert isinstance(fits, FitResults)  # two dimensions
-        yield part, fits
+        yield samples, fits
 
 
 def fitted_mask(fits: FitResults) -> np.ndarray:

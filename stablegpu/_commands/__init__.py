@@ -1,0 +1,1 @@
+"""The commands of `stablegpu` beside its studies: fits, values and samples."""

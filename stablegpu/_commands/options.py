@@ -1,0 +1,66 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from stablegpu.distribution import Stable, stable
+
+
+def add_distribution(parser: argparse.ArgumentParser) -> None:
+    """Add the parameters of a distribution."""
+    parser.add_argument("alpha", type=float, metavar="ALPHA", help="stability, in (0, 2]")
+    parser.add_argument("beta", type=float, metavar="BETA", help="skewness, in [-1, 1]")
+    parser.add_argument("--loc", type=float, default=0.0, help="location (default 0)")
+    parser.add_argument("--scale", type=float, default=1.0, help="scale (default 1)")
+    add_parameterization(parser)
+
+
+def add_parameterization(parser: argparse.ArgumentParser) -> None:
+    """Add --parameterization."""
+    parser.add_argument(
+        "--parameterization",
+        choices=("S1", "S0"),
+        default="S1",
+        help="meaning of the location: S1 is SciPy's, S0 is continuous at alpha = 1 (default S1)",
+    )
+
+
+def add_data(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    """Add a file of numbers, and how to read it."""
+    text = 'CSV or other text, Parquet, NPY or NPZ; "-" is the standard input'
+    parser.add_argument("file", metavar="FILE", nargs=nargs, help=text)
+    add_column(parser)
+
+
+def add_column(parser: argparse.ArgumentParser) -> None:
+    """Add --column and --skip-missing."""
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="heading or number, from 1, of a column; may be given several times (default: the "
+        "only column of numbers)",
+    )
+    parser.add_argument("--skip-missing", action="store_true", help="leave missing values out")
+
+
+def add_out(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add --out."""
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help=f"write {what} to a .csv, .parquet or .npy file"
+    )
+
+
+def distribution_of(options: argparse.Namespace) -> Stable:
+    """Return the distribution that the options describe."""
+    return stable(
+        options.alpha,
+        options.beta,
+        loc=options.loc,
+        scale=options.scale,
+        parameterization=options.parameterization,
+        device=options.device,
+    )

@@ -1,0 +1,113 @@
+"""`stablegpu pdf`, `cdf` and `quantile`: values of a distribution at given points."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from hetero.command_line import add_common_options, check_device, print_json
+from hetero.data_files import check_output, drop_missing, read_columns, write_columns
+from hetero.version import VERSION
+from stablegpu._commands.options import add_column, add_distribution, add_out, distribution_of
+
+_METHODS = {
+    ("pdf", False, False): "pdf",
+    ("pdf", False, True): "logpdf",
+    ("cdf", False, False): "cdf",
+    ("cdf", False, True): "logcdf",
+    ("cdf", True, False): "sf",
+    ("cdf", True, True): "logsf",
+    ("quantile", False, False): "ppf",
+    ("quantile", True, False): "isf",
+}
+"""Methods of a distribution by command, --upper and --log."""
+
+_TEXTS = {
+    "pdf": "compute the density at points",
+    "cdf": "compute the distribution function at points",
+    "quantile": "compute quantiles of probabilities",
+}
+
+_EXAMPLES = {
+    "pdf": (
+        ("1.5 0.5 --at -1 0 1", "the density at three points"),
+        ("1.5 0.5 --grid -5 5 101 --out pdf.csv", "101 equidistant points to a file"),
+        ("1.7 0 --scale 0.01 --file returns.csv --column 2 --log", "points from a file"),
+    ),
+    "cdf": (
+        ("1.5 0.5 --at -1 0 1", "probabilities of at most -1, 0 and 1"),
+        ("1.5 0.5 --at 1e6 --upper", "the probability of more than a million, with all digits"),
+    ),
+    "quantile": (
+        ("1.5 0.5 --at 0.01 0.5 0.99", "three quantiles"),
+        ("1.5 0.5 --at 1e-12 --upper", "the point that is exceeded once in 1e12 draws"),
+    ),
+}
+
+
+def add_values(subcommands: Any, name: str) -> None:
+    """Add one of the commands pdf, cdf and quantile."""
+    parser = subcommands.add_parser(
+        name, help=_TEXTS[name], description=_TEXTS[name], examples=_EXAMPLES[name]
+    )
+    add_distribution(parser)
+    what = "P" if name == "quantile" else "X"
+    points = parser.add_mutually_exclusive_group(required=True)
+    points.add_argument("--at", type=float, nargs="+", metavar=what, help="the points")
+    points.add_argument(
+        "--grid",
+        nargs=3,
+        metavar=("FIRST", "LAST", "COUNT"),
+        type=float,
+        help="equidistant points, both ends included",
+    )
+    points.add_argument("--file", metavar="FILE", help="points from a CSV, Parquet or NPY file")
+    add_column(parser)
+    if name != "pdf":
+        help_upper = "use probabilities of larger values, which keep their digits"
+        parser.add_argument("--upper", action="store_true", help=help_upper)
+    if name != "quantile":
+        parser.add_argument("--log", action="store_true", help="print natural logarithms")
+    add_out(parser, "the values")
+    add_common_options(parser)
+    parser.set_defaults(run=_run, verb=name, **({"upper": False} if name == "pdf" else {}))
+    if name == "quantile":
+        parser.set_defaults(log=False)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Compute the values, and print them or write them to a file."""
+    check_device(options.device)
+    check_output("--out", options.out)
+    points = _points(options)
+    distribution = distribution_of(options)
+    method = _METHODS[options.verb, options.upper, options.log]
+    values = np.asarray(getattr(distribution, method)(points))
+    axis = "p" if options.verb == "quantile" else "x"
+    columns = {axis: points, method: values}
+    if options.out is not None:
+        write_columns(options.out, columns)
+    if options.json:
+        parameters = {name: getattr(options, name) for name in ("alpha", "beta", "loc", "scale")}
+        facts = {"version": VERSION, "parameterization": options.parameterization}
+        print_json(facts | parameters | columns)
+    elif options.out is None:
+        write_columns(None, columns)
+    return 0
+
+
+def _points(options: argparse.Namespace) -> np.ndarray:
+    """Return the points of --at, --grid or --file."""
+    if options.at is not None:
+        return np.array(options.at)
+    if options.grid is not None:
+        first, last, count = options.grid
+        if not (count >= 1 and count == int(count)):
+            raise ValueError(f"--grid needs a number of points, a positive integer, got {count:g}")
+        return np.linspace(first, last, int(count))
+    column, *others = read_columns(options.file, options.column)
+    if others:
+        raise ValueError("--column may be given once here")
+    return drop_missing(column, options.file, options.skip_missing)

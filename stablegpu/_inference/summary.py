@@ -1,0 +1,107 @@
+"""A fit as a table of plain text, and the distance between the data and the distribution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero.arrays import on_host
+from hetero.notebook import html_table, table_with_picture
+from stablegpu._parameters import PARAMETERS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from stablegpu.fit_results import FitResult
+
+_METHODS = {
+    "ml": "maximum likelihood",
+    "mcculloch": "McCulloch's quantiles",
+    "koutrouvelis": "Koutrouvelis's regression",
+    "grid": "a grid search",
+    "grid2": "a grid search",
+}
+
+
+def distance(result: FitResult) -> float:
+    """Return the Kolmogorov-Smirnov distance between the data and the fitted distribution.
+
+    It is the largest difference between the two distribution functions; weights count.
+    """
+    data = on_host(result.data)
+    order = np.argsort(data)
+    cdf = on_host(result.distribution.cdf(data[order]))
+    shares = np.full(data.size, 1.0 / data.size)
+    if result.weights is not None:
+        weights = on_host(result.weights)[order]
+        shares = weights / weights.sum()
+    after = np.cumsum(shares)
+    return float(np.maximum(after - cdf, cdf - (after - shares)).max())
+
+
+def summarize(result: FitResult, confidence: float) -> str:
+    """Return a table of estimates, standard errors and intervals, and how well the data fit."""
+    intervals = result.interval(confidence)
+    head = ("", "estimate", "std. error", f"{100.0 * confidence:g} % interval")
+    rows = [head]
+    for name in PARAMETERS:
+        estimate = f"{getattr(result, name):.6g}"
+        if name in result.fixed:
+            rows.append((name, estimate, "fixed", ""))
+            continue
+        error = result.stderr[name]
+        low, high = intervals[name]
+        known = bool(np.isfinite(error))
+        rows.append(
+            (
+                name,
+                estimate,
+                f"{error:.3g}" if known else "unknown",
+                f"{low:.6g} to {high:.6g}" if known else "",
+            )
+        )
+    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    lines = [
+        f"Stable distribution ({result.parameterization}), fitted to {result.size:,} observations "
+        f"by {_METHODS[result.method]}",
+        "",
+    ]
+    for name, *cells in rows:
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        lines.append("  ".join([name.ljust(widths[0]), *padded]).rstrip())
+    lines.append("")
+    facts = [("log-likelihood", f"{result.loglik:.6f}"), ("AIC", f"{result.aic:.6f}")]
+    if result.data is not None:
+        facts.append(("KS distance", f"{result.ks_distance:.4g}"))
+    facts.append(("status", result.status))
+    facts += [("note", result.message)] if result.message else []
+    longest = max(len(name) for name, _ in facts)
+    return "\n".join([*lines, *(f"{name:<{longest}}  {text}" for name, text in facts)])
+
+
+def describe_in_html(result: FitResult) -> str:
+    """Return a table of the estimates for notebooks, with a picture if the result has its data."""
+    intervals = result.interval()
+    rows: list[tuple[object, ...]] = [
+        (
+            f"{name} ({result.parameterization})" if name == "loc" else name,
+            getattr(result, name),
+            "fixed" if name in result.fixed else result.stderr[name],
+            "" if name in result.fixed else "{:.6g} to {:.6g}".format(*intervals[name]),
+        )
+        for name in PARAMETERS
+    ]
+    rows += [("observations", result.size), ("method", result.method), ("status", result.status)]
+    if result.message:
+        rows.append(("message", result.message))
+    head = ("", "estimate", "standard error", "95 % interval")
+    table = html_table("Fit of a stable distribution", rows, head)
+    if result.data is None:
+        return table
+    from hetero.figures import axes_of
+
+    def draw() -> Figure:
+        return result.plot(axes_of(None))
+
+    return table_with_picture(table, draw, "data and fitted density")

@@ -1,0 +1,177 @@
+"""`stablegpu fit`, `pdf`, `cdf`, `quantile` and `rvs`."""
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import stablegpu
+from stablegpu.__main__ import main
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return stablegpu.stable(1.6, 0.3, loc=0.1, scale=2.0, device="cpu").rvs(400, rng=1)
+
+
+@pytest.fixture
+def table(tmp_path, sample):
+    path = tmp_path / "returns.csv"
+    prices = np.exp(np.cumsum(np.r_[0.0, 0.01 * sample]))
+    rows = [
+        f"{k},{'' if k == 0 else repr(float(0.01 * sample[k - 1]))},{price!r}"
+        for k, price in enumerate(prices.tolist())
+    ]
+    path.write_text("\n".join(["day,return,close", *rows]) + "\n")
+    return path
+
+
+def run(capsys, *arguments):
+    """Return exit code, standard output and standard error of a command."""
+    try:
+        code = main([str(argument) for argument in arguments])
+    except SystemExit as ended:
+        code = ended.code
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_fit_prints_a_table_and_draws(table, tmp_path, capsys):
+    page = tmp_path / "fit.html"
+    options = ("--column", "2", "--skip-missing", "--device", "cpu", "--plot", page)
+    code, out, err = run(capsys, "fit", table, *options)
+    assert (code, err) == (0, "")
+    assert "alpha" in out
+    assert "KS distance" in out
+    html = page.read_text()
+    assert "data:image/svg+xml;base64," in html
+    assert "log-likelihood" in html
+    assert "http" not in html.split("<style>")[1]  # nothing is loaded from elsewhere
+
+
+def test_fit_as_json_is_the_fit_of_the_library(table, sample, capsys):
+    code, out, err = run(
+        capsys, "fit", table, "--column", "close", "--returns", "--json", "--device", "cpu"
+    )
+    assert (code, err) == (0, "")
+    result, expected = json.loads(out), stablegpu.fit(0.01 * sample, device="cpu")
+    for name in ("alpha", "beta", "loc", "scale", "loglik"):
+        assert result[name] == pytest.approx(getattr(expected, name), rel=1e-6, abs=1e-9)
+    assert result["converged"] is True
+    assert result["interval"]["alpha"] == pytest.approx(expected.interval()["alpha"], rel=1e-5)
+    assert result["ks_distance"] == pytest.approx(expected.ks_distance, rel=1e-5)
+
+
+def test_several_columns_are_fitted_at_once(table, tmp_path, capsys):
+    out_path = tmp_path / "fits.npy"
+    columns = ("--column", "return", "--column", "close", "--skip-missing")
+    options = (*columns, "--device", "cpu", "--out", out_path, "--json")
+    code, out, _ = run(capsys, "fit", table, *options)
+    fits = json.loads(out)["fits"]
+    assert code == (0 if all(one["converged"] for one in fits) else 1)
+    assert [one["column"] for one in fits] == ["return", "close"]
+    np.testing.assert_array_equal(np.load(out_path)["alpha"], [one["alpha"] for one in fits])
+
+
+def test_a_fit_that_did_not_converge_ends_with_1(table, capsys, monkeypatch):
+    options = ("--column", "2", "--skip-missing", "--device", "cpu", "--json")
+    monkeypatch.setattr("stablegpu.fit_results.CONVERGED", ())
+    code, out, _ = run(capsys, "fit", table, *options)
+    assert code == 1
+    assert json.loads(out)["converged"] is False
+
+
+def test_values_at_points_of_every_kind(tmp_path, capsys):
+    d = stablegpu.stable(1.5, 0.5, loc=1.0, scale=2.0, device="cpu")
+    common = ("1.5", "0.5", "--loc", "1", "--scale", "2", "--device", "cpu")
+    code, out, _ = run(capsys, "pdf", *common, "--at", "-1e-1", "2", "--json")
+    assert code == 0
+    assert json.loads(out)["pdf"] == d.pdf([-0.1, 2.0]).tolist()
+    code, out, _ = run(capsys, "cdf", *common, "--grid", "-5", "5", "3", "--upper", "--log")
+    values = np.loadtxt(io.StringIO(out), delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(values[:, 1], d.logsf(np.linspace(-5.0, 5.0, 3)))
+    points = tmp_path / "p.csv"
+    points.write_text("p\n0\n0.25\n")
+    code, out, _ = run(capsys, "quantile", *common, "--file", points, "--json")
+    assert json.loads(out)["ppf"] == ["-Infinity", float(d.ppf(0.25))]
+
+
+def test_samples_are_those_of_the_seed(tmp_path, capsys):
+    path = tmp_path / "x.npy"
+    assert run(capsys, "rvs", 1.5, 0.5, "--size", 50, "--seed", 7, "--out", path)[:2] == (0, "")
+    expected = stablegpu.stable(1.5, 0.5, device="cpu").rvs(50, rng=7)
+    np.testing.assert_array_equal(np.load(path), expected)
+    _, out, _ = run(capsys, "rvs", 1.5, 0.5, "--size", 50, "--seed", 7)
+    np.testing.assert_array_equal(np.array(out.split()[1:], float), expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fit", "none.csv"), "none.csv: No such file"),
+        (("fit", "{table}"), "choose a column with --column"),
+        (("fit", "{table}", "--column", "2"), "--skip-missing leaves"),
+        (("fit", "{table}", "--column", "9"), "'return' (2)"),
+        (("fit", "{table}", "--column", "3", "--device", "banana"), "got 'banana'"),
+        (("fit", "{table}", "--column", "3", "--fix", "beta"), "--fix must be NAME=VALUE"),
+        (("fit", "{table}", "--column", "3", "--fix", "beta=7"), "beta"),
+        (("fit", "{table}", "--column", "3", "--plot", "fit.docx"), "--plot must end with .html"),
+        (("fit", "{table}", "--column", "3", "--out", "none/a.csv"), "existing folder"),
+        (("fit", "{table}", "--column", "3", "--confidence", "95"), "--confidence must lie in"),
+        (("rvs", "2.5", "0"), "alpha must lie in (0, 2], got 2.5"),
+        (("rvs", "1.5", "0", "--size", "0"), "--size must be an integer >= 1"),
+        (("pdf", "1.5", "0"), "one of the arguments --at --grid --file is required"),
+        (("pdf", "1.5", "0", "--grid", "0", "1", "0.5"), "a positive integer, got 0.5"),
+        ((), "the following arguments are required"),
+    ],
+)
+def test_mistakes_are_explained_with_exit_code_2(arguments, message, table, capsys, monkeypatch):
+    monkeypatch.chdir(table.parent)
+    filled = [argument.format(table=table) for argument in arguments]
+    code, out, err = run(capsys, *filled)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_every_command_has_examples_and_a_version(capsys):
+    for command in ("fit", "pdf", "cdf", "quantile", "rvs"):
+        code, out, _ = run(capsys, command, "--help")
+        assert code == 0
+        assert f"examples:\n  stablegpu {command} " in out
+        assert run(capsys, command, "--version")[1].startswith("stablegpu ")
+    assert "exit codes:" in run(capsys, "--help")[1]
+
+
+def test_a_reader_that_leaves_is_no_error():
+    command = [sys.executable, "-m", "stablegpu", "rvs", "1.5", "0", "--size", "300000"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "x\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+def test_results_show_themselves(sample):
+    result = stablegpu.fit(sample, device="cpu")
+    assert "<img" in result._repr_html_()
+    summary = result.summary(0.9)
+    assert "90 % interval" in summary
+    assert f"{result.alpha:.6g}" in summary
+    from hetero.figures import new_figure
+
+    ax = new_figure().subplots()
+    assert result.plot(ax) is ax.figure
+    assert len(result.plot().axes) == 3
+    cdf = np.sort(result.distribution.cdf(np.sort(sample)))
+    steps = np.arange(sample.size + 1) / sample.size
+    distance = max((steps[1:] - cdf).max(), (cdf - steps[:-1]).max())
+    assert result.ks_distance == pytest.approx(distance, rel=1e-9)
+    windows = stablegpu.fit_windows(sample, 100, step=100, device="cpu")
+    assert windows.plot("beta").axes[0].get_ylabel() == "beta"
+    assert "status" in windows[0].summary()

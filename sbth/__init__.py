@@ -16,8 +16,10 @@ if TYPE_CHECKING:  # for type checkers: the names are imported at their first us
     from sbth.eigenvalues import eigvals_banded as eigvals_banded
     from sbth.eigenvalues import eigvalsh_tridiagonal as eigvalsh_tridiagonal
     from sbth.reflectors import Reflectors as Reflectors
+    from sbth.results import Spectrum as Spectrum
     from sbth.results import Tridiagonal as Tridiagonal
     from sbth.results import TridiagonalReduction as TridiagonalReduction
+    from sbth.spectra import spectrum as spectrum
     from sbth.tridiagonalization import tridiagonalize as tridiagonalize
 
 _get_attribute, __dir__, __all__ = lazy_attributes(
@@ -25,7 +27,8 @@ _get_attribute, __dir__, __all__ = lazy_attributes(
     {
         "sbth.dense": ("eigvalsh", "full_to_band"),
         "sbth.eigenvalues": ("eigvals_banded", "eigvalsh_tridiagonal"),
-        "sbth.results": ("Tridiagonal", "TridiagonalReduction"),
+        "sbth.results": ("Spectrum", "Tridiagonal", "TridiagonalReduction"),
+        "sbth.spectra": ("spectrum",),
         "sbth.tridiagonalization": ("tridiagonalize",),
         "sbth.reflectors": ("Reflectors",),
         "sbth.band_storage": ("band_from_dense", "band_from_sparse", "dense_from_band"),

@@ -1,4 +1,4 @@
-"""`python -m sbth study|kernel [options]`: repeat published experiments, print kernels."""
+"""Compute eigenvalues of symmetric matrices, banded or full."""
 
 from __future__ import annotations
 
@@ -6,31 +6,62 @@ import argparse
 import sys
 
 from hetero.command_line import command_parser, run_command
-from hetero.measurement.studies import add_arguments, run_chosen
-from sbth._bulge_chasing.cuda_source import TILES, describe_kernel
-from sbth.study import STUDIES
+from sbth._commands.eigenvalues import add_eigenvalues
+
+_EXAMPLES = (
+    ("eigvals matrix.mtx", "all eigenvalues of a matrix, one a line"),
+    ("eigvals matrix.mtx --index 0 9 --json", "the ten smallest, as JSON"),
+    ("study --quick", "the experiments of Riesinger (2017) at tiny sizes"),
+)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    parser = command_parser("sbth", __doc__ or "")
-    verbs = parser.add_subparsers(dest="verb", required=True)
+    parser = command_parser("sbth", __doc__ or "", _EXAMPLES)
+    subcommands = parser.add_subparsers(required=True, metavar="eigvals|study|kernel")
+    add_eigenvalues(subcommands)
+    _add_study(subcommands)
+    _add_kernel(subcommands)
+    options = parser.parse_args(argv)
+    return run_command(parser.prog, lambda: options.run(options), TypeError)
+
+
+def _add_study(subcommands: argparse._SubParsersAction) -> None:
+    """Add the command that repeats published experiments."""
+    from hetero.measurement.studies import add_arguments
+    from sbth.study import STUDIES
+
     text = "repeat the experiments of Riesinger (2017, chapters 5 and 6) on this machine"
-    add_arguments(verbs.add_parser("study", help=text, description=text), STUDIES)
+    study = subcommands.add_parser("study", help=text, description=text)
+    add_arguments(study, STUDIES)
+    study.set_defaults(run=_study)
+
+
+def _study(options: argparse.Namespace) -> int:
+    """Run the chosen studies and return the exit code."""
+    from hetero.measurement.studies import run_chosen
+    from sbth.study import STUDIES
+
+    return run_chosen(options, STUDIES)
+
+
+def _add_kernel(subcommands: argparse._SubParsersAction) -> None:
+    """Add the command that prints kernels."""
+    from sbth._bulge_chasing.cuda_source import TILES
+
     text = "print the generated source of the bulge-chasing kernels"
-    kernel = verbs.add_parser("kernel", help=text, description=text)
+    kernel = subcommands.add_parser("kernel", help=text, description=text)
     kernel.add_argument("--tile", type=int, default=TILES[0], choices=TILES,
                         help="rows of the blocks that a kernel works on")  # fmt: skip
-    options = parser.parse_args(argv)
-    return run_command(parser.prog, lambda: _run(options))
+    kernel.set_defaults(run=_kernel)
 
 
-def _run(options: argparse.Namespace) -> int:
-    """Run the chosen command and return the exit code."""
-    if options.verb == "kernel":
-        print(describe_kernel(options.tile), end="")
-        return 0
-    return run_chosen(options, STUDIES)
+def _kernel(options: argparse.Namespace) -> int:
+    """Print the source of the kernels."""
+    from sbth._bulge_chasing.cuda_source import describe_kernel
+
+    print(describe_kernel(options.tile), end="")
+    return 0
 
 
 if __name__ == "__main__":

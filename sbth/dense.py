@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from hetero import Device, DeviceUnavailableError, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
+from hetero.progress_bar import loop_progress, report_loop
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
 from sbth.band_storage import copy_like, safe_scale, shape_and_dtype, validate_bool, validate_real
 from sbth.eigenvalues import Selection, band_eigenvalues
@@ -30,6 +31,7 @@ def full_to_band(
     bandwidth: int = BANDWIDTH,
     *,
     lower: bool = False,
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> Any:
     """Reduce a dense symmetric matrix to a band matrix with the same eigenvalues.
@@ -42,6 +44,8 @@ def full_to_band(
         Number of subdiagonals to leave, at least 1.
     lower : bool
         Return lower storage. As everywhere in sbth and SciPy, upper storage is the default.
+    progress : bool
+        Show how far a long computation is.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
         A GPU requires CuPy (cuBLAS and cuSOLVER); without CuPy, "auto" chooses the CPU.
 
@@ -67,7 +71,8 @@ def full_to_band(
     bandwidth = validation.check_integer("bandwidth", bandwidth, 1)
     lower = validate_bool("lower", lower)
     a = _validate_matrix(a)
-    with _array_module(a, _resolve_device(a, device)) as xp, region("dense to band"):
+    shown = loop_progress("dense to band", enabled=progress)
+    with _array_module(a, _resolve_device(a, device)) as xp, region("dense to band"), shown:
         scaled, factor = _reduce_to_band(xp, a, bandwidth)
         with np.errstate(over="ignore"):
             ab = scaled / scaled.dtype.type(factor)
@@ -127,8 +132,11 @@ def _reduce_to_band(xp: ModuleType, a: Any, bandwidth: int) -> tuple[Any, float]
         raise ValueError("a must be finite: its lower triangle holds NaN or infinity")
     factor = safe_scale(largest, a.dtype)
     a = (a + xp.tril(a, -1).T) * a.dtype.type(factor)
-    for start in range(0, n - bandwidth - 1, bandwidth):
-        _reduce_panel(xp, a, start, bandwidth)
+    with report_loop(float(n) ** 3) as advance:
+        for start in range(0, n - bandwidth - 1, bandwidth):
+            _reduce_panel(xp, a, start, bandwidth)
+            left, next_left = n - start, max(n - start - bandwidth, 0)
+            advance(float(left) ** 3 - float(next_left) ** 3)  # each panel updates what is left
     d = min(bandwidth, max(n - 1, 0))
     ab = xp.zeros((d + 1, n), a.dtype)
     for k in range(d + 1):
@@ -196,6 +204,7 @@ def eigvalsh(
     select: str | int = "a",
     select_range: tuple | None = None,
     tol: float | None = None,
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> Any:
     """Compute eigenvalues of a dense symmetric matrix, by `full_to_band` and `eigvals_banded`.
@@ -206,9 +215,9 @@ def eigvalsh(
     a = _validate_matrix(a)
     selection = Selection.create(select, select_range, tol, shape_and_dtype("a", a)[0][0])
     with _array_module(a, _resolve_device(a, device)) as xp:
-        with region("dense to band"):
+        with region("dense to band"), loop_progress("dense to band", enabled=progress):
             ab, factor = _reduce_to_band(xp, a, BANDWIDTH)
             if xp is not np and device_of(a) is None:
                 ab = ab.get()
-        values = band_eigenvalues("a", ab, True, selection, device, factor)
+        values = band_eigenvalues("a", ab, True, selection, device, factor, progress)
     return copy_like(values, a)

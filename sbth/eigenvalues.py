@@ -13,6 +13,7 @@ from hetero import region, validation
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.jit import loops_for
+from hetero.progress_bar import loop_progress
 from sbth.band_storage import (
     copy_like,
     shape_and_dtype,
@@ -34,6 +35,7 @@ def eigvalsh_tridiagonal(
     check_finite: bool = True,
     tol: float | None = None,
     *,
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> Any:
     """Compute eigenvalues of a symmetric tridiagonal matrix by bisection, in ascending order.
@@ -54,6 +56,8 @@ def eigvalsh_tridiagonal(
     tol : float, optional
         Length of an interval at which an eigenvalue has converged. By default, and for tol <= 0,
         a small multiple of eps times the norm of the matrix.
+    progress : bool
+        Show how far long computations on the CPU are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
@@ -86,7 +90,8 @@ def eigvalsh_tridiagonal(
         if not np.isfinite(values).all():
             index = int(np.argmin(np.isfinite(values)))
             raise ValueError(f"{name} must be finite, got {values[index]} at index {index}")
-    values = bisect(d, e, selection, device)
+    with loop_progress("bisection", enabled=progress):
+        values = bisect(d, e, selection, device)
     return copy_like(round_to_dtype("d, e", values, np.result_type(d, e)), like)
 
 
@@ -250,6 +255,7 @@ def eigvals_banded(
     check_finite: bool = True,
     *,
     tol: float | None = None,
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> Any:
     """Compute eigenvalues of a symmetric band matrix, as `scipy.linalg.eigvals_banded` does.
@@ -264,7 +270,7 @@ def eigvals_banded(
         Whether `a_band` holds the lower triangle. As in SciPy, the upper one is the default.
     overwrite_a_band : bool
         Accepted for compatibility with SciPy; `a_band` is never modified.
-    select, select_range, check_finite, tol, device
+    select, select_range, check_finite, tol, progress, device
         See `eigvalsh_tridiagonal`.
 
     Returns
@@ -284,7 +290,8 @@ def eigvals_banded(
     band = validate_band(a_band, "a_band")
     shape = band.shape if isinstance(band, np.ndarray) else shape_and_dtype("a_band", band)[0]
     selection = Selection.create(select, select_range, tol, shape[1])
-    return copy_like(band_eigenvalues("a_band", band, lower, selection, device), a_band)
+    values = band_eigenvalues("a_band", band, lower, selection, device, progress=progress)
+    return copy_like(values, a_band)
 
 
 def band_eigenvalues(
@@ -294,15 +301,18 @@ def band_eigenvalues(
     selection: Selection,
     device: str | Device | None,
     factor: float = 1.0,
+    progress: bool = False,
 ) -> np.ndarray:
     """Compute eigenvalues, in host memory, of a validated band that was multiplied by `factor`."""
     requested = device
     device, options = choose_method(ab, (None, None, False), requested)
-    with device.active(), region("band to tridiagonal"):
+    shown = loop_progress("band to tridiagonal", enabled=progress)
+    with device.active(), region("band to tridiagonal"), shown:
         space = Workspace(device, ab)
         matrix = reduce_band(ab, lower, options, space, name)
         d, e = matrix.diagonals(scaled=True)
     if device_of(ab) is None:
         device = resolve(requested, work=len(d), break_even=BREAK_EVEN)
-    values = bisect(d, e, selection, device, factor * matrix.factor)
+    with loop_progress("bisection", enabled=progress):
+        values = bisect(d, e, selection, device, factor * matrix.factor)
     return round_to_dtype(name, values, matrix.dtype)

@@ -11,6 +11,7 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.jit import loops_for
+from hetero.progress_bar import loop_progress
 from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth.band_storage import (
     copy_like,
@@ -48,6 +49,7 @@ def tridiagonalize(
     method: str | None = None,
     in_flight: int | None = None,
     keep_reflectors: Literal[False] = False,
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> Tridiagonal: ...
 
@@ -60,6 +62,7 @@ def tridiagonalize(
     method: str | None = None,
     in_flight: int | None = None,
     keep_reflectors: Literal[True],
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> TridiagonalReduction: ...
 
@@ -71,6 +74,7 @@ def tridiagonalize(
     method: str | None = None,
     in_flight: int | None = None,
     keep_reflectors: bool = False,
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> Tridiagonal | TridiagonalReduction:
     """Reduce a symmetric band matrix to tridiagonal form by orthogonal transformations.
@@ -94,6 +98,8 @@ def tridiagonalize(
         of Riesinger (2017). By default as many as the algorithm allows, n / (2 bandwidth).
     keep_reflectors : bool
         Also return the transformation. It takes n^2 numbers, twice as many for wide bands.
+    progress : bool
+        Show how far long computations on the CPU are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
@@ -128,7 +134,8 @@ def tridiagonalize(
     lower = validate_bool("lower", lower)
     ab = validate_band(ab)
     device, options = choose_method(ab, (method, in_flight, keep_reflectors), device)
-    with device.active(), region("band to tridiagonal"):
+    shown = loop_progress("band to tridiagonal", enabled=progress)
+    with device.active(), region("band to tridiagonal"), shown:
         space = Workspace(device, ab)
         matrix = reduce_band(ab, lower, options, space)
         if matrix.factor < 1.0:

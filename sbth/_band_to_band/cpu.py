@@ -4,6 +4,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from hetero.jit import serial
+from hetero.progress_bar import report_loop
 from sbth._bulge_chasing.schedule_formulas import block_extents, last_task, sweep_count
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
 
@@ -72,10 +73,12 @@ def reduce_bandwidth(work, d, b, in_flight, reflectors, stream=0):
     empty. `in_flight` and `stream` are for the GPU.
     """
     n = len(work)
-    for s in range(sweep_count(n, b)):
-        row = (s + 1) * b
-        panel = _view_block(work, row, s * b, min(d, n - row), b)
-        v, u = _factor_panel(panel, reflectors, s * b, row)
-        for k in range(last_task(s, n, d, b) + 1):
-            extents = block_extents(s, k, n, d, b)
-            v, u = _run_task(work, extents, b, v, u, reflectors, s * b)
+    with report_loop(sweep_count(n, b)) as advance:
+        for s in range(sweep_count(n, b)):
+            row = (s + 1) * b
+            panel = _view_block(work, row, s * b, min(d, n - row), b)
+            v, u = _factor_panel(panel, reflectors, s * b, row)
+            for k in range(last_task(s, n, d, b) + 1):
+                extents = block_extents(s, k, n, d, b)
+                v, u = _run_task(work, extents, b, v, u, reflectors, s * b)
+            advance(1)

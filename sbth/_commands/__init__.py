@@ -1,0 +1,1 @@
+"""The command of `sbth` that computes eigenvalues of matrices in files."""

@@ -1,0 +1,123 @@
+"""`sbth eigvals`: eigenvalues of a symmetric matrix in a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from hetero.command_line import add_common_options, check_device, print_json
+from hetero.data_files import check_output, write_columns
+from hetero.version import VERSION
+from sbth._commands.matrix_files import read_matrix
+from sbth.results import Spectrum
+from sbth.spectra import spectrum
+
+_EXAMPLES = (
+    ("matrix.mtx", "all eigenvalues, one a line"),
+    ("matrix.mtx --index 0 9 --plot spectrum.html", "the ten smallest, with a picture"),
+    ("matrix.npz --interval -1 1 --out eigenvalues.npy", "those in (-1, 1], to a file"),
+)
+
+
+def add_eigenvalues(subcommands: Any) -> None:
+    """Add the command."""
+    text = "compute eigenvalues of a symmetric matrix: Matrix Market, NPY or NPZ"
+    parser = subcommands.add_parser("eigvals", help=text, description=text, examples=_EXAMPLES)
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a .mtx (or .mtx.gz), .npy or .npz file; .npz as scipy.sparse.save_npz writes it, or "
+        "with one array",
+    )
+    parts = parser.add_mutually_exclusive_group()
+    parts.add_argument(
+        "--index",
+        nargs=2,
+        type=int,
+        metavar=("FIRST", "LAST"),
+        help="compute the eigenvalues with these indices only, from 0, both ends included",
+    )
+    parts.add_argument(
+        "--interval",
+        nargs=2,
+        type=float,
+        metavar=("LOW", "HIGH"),
+        help="compute the eigenvalues above LOW, up to HIGH, only",
+    )
+    parser.add_argument(
+        "--tol", type=float, metavar="LENGTH", help="error that is good enough (default: rounding)"
+    )
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw the spectrum to a .html, .png, .svg or .pdf file",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write them to a .csv, .parquet or .npy file"
+    )
+    add_common_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Compute the eigenvalues; print them, or write and draw them."""
+    check_device(options.device)
+    check_output("--out", options.out)
+    if options.plot is not None:
+        from hetero.figures import check_figure_path
+
+        check_figure_path("--plot", options.plot)
+    select, select_range = "a", None
+    if options.index is not None:
+        select, select_range = "i", tuple(options.index)
+    elif options.interval is not None:
+        select, select_range = "v", tuple(options.interval)
+    matrix = read_matrix(options.file)
+    try:
+        result = spectrum(
+            matrix,
+            select=select,
+            select_range=select_range,
+            tol=options.tol,
+            progress=not options.quiet,
+            device=options.device,
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{options.file}: {error}") from None
+    if options.plot is not None:
+        _draw(result, options)
+    if options.out is not None:
+        write_columns(options.out, {"eigenvalue": result.values})
+    if options.json:
+        print_json(
+            {
+                "version": VERSION,
+                "file": options.file,
+                "order": result.order,
+                "bandwidth": result.bandwidth,
+                "permuted": result.permuted,
+                "method": result.method,
+                "eigenvalues": result.values,
+            }
+        )
+    elif options.out is None and options.plot is None:
+        write_columns(None, {"eigenvalue": result.values})
+    else:
+        print(result.summary())
+    return 0
+
+
+def _draw(result: Spectrum, options: argparse.Namespace) -> None:
+    """Write the figure of the spectrum."""
+    from html import escape
+
+    from hetero.figures import save_figure
+
+    if not result.values.size:
+        raise ValueError("--plot: there is no eigenvalue to draw")
+    title = f"Spectrum of {options.file.name}"
+    table = f"<pre>{escape(result.summary())}</pre>"
+    save_figure(result.plot(), options.plot, title=title, tables=[table])

@@ -1,0 +1,143 @@
+"""Eigenvalues of a symmetric matrix in any storage, by the method that suits its band."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hetero import Device
+from sbth.band_storage import band_from_dense, band_from_sparse, validate_real
+from sbth.dense import eigvalsh
+from sbth.eigenvalues import eigvals_banded
+from sbth.results import Spectrum
+
+DENSE_BANDWIDTH = 0.25
+"""Share of the order from which on a band is treated as a full matrix. A band of d subdiagonals
+takes 6 n^2 d operations, a full matrix about 2 n^3, but those in matrix products. Not tuned."""
+
+SYMMETRY = 100.0
+"""Largest difference between an element and its mirror image, in units of eps times the largest
+element; files with 15 digits pass."""
+
+
+def spectrum(
+    a: Any,
+    *,
+    select: str | int = "a",
+    select_range: tuple | None = None,
+    tol: float | None = None,
+    progress: bool = False,
+    device: str | Device | None = None,
+) -> Spectrum:
+    """Compute eigenvalues of a dense or sparse symmetric matrix.
+
+    The rows and columns of a sparse matrix are permuted by the reverse Cuthill-McKee algorithm if
+    that narrows its band. Narrow bands are reduced as such, also those of dense matrices, and wide
+    ones as full matrices.
+
+    Parameters
+    ----------
+    a : array_like (n, n), or SciPy sparse matrix
+        In host memory. Both triangles are read, and must agree.
+    select, select_range, tol
+        See `eigvalsh_tridiagonal`.
+    progress : bool
+        Show how far long computations are.
+    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+
+    Returns
+    -------
+    Spectrum
+        With `values`, and a picture by `plot`.
+
+    Raises
+    ------
+    TypeError : `a` is complex, or does not hold numbers
+    ValueError : `a` is not square or not symmetric, or holds NaN or infinity
+    """
+    options: dict[str, Any] = {
+        "select": select,
+        "select_range": select_range,
+        "tol": tol,
+        "progress": progress,
+        "device": device,
+    }
+    is_sparse = hasattr(a, "tocoo")
+    matrix: Any
+    matrix, permuted = _narrowed(_checked_sparse(a)) if is_sparse else (_checked_dense(a), False)
+    order = matrix.shape[0]
+    rows, columns = matrix.nonzero()
+    bandwidth = int(np.max(np.abs(rows - columns), initial=0))
+    if bandwidth >= max(1.0, DENSE_BANDWIDTH * order):
+        values = eigvalsh(matrix.toarray() if is_sparse else matrix, **options)
+        return Spectrum(np.asarray(values), order, bandwidth, "dense", permuted)
+    band = band_from_sparse(matrix) if is_sparse else band_from_dense(matrix, bandwidth)
+    values = eigvals_banded(band, **options)
+    return Spectrum(np.asarray(values), order, bandwidth, "band", permuted)
+
+
+def _checked_dense(a: Any) -> np.ndarray:
+    """Return a dense matrix as a NumPy array, if it is finite and symmetric."""
+    matrix = validate_real("a", a)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        _refuse(f"a must be finite, got {matrix[row, column]}", row, column)
+    difference = np.abs(matrix - matrix.T)
+    if matrix.size and difference.max() > _tolerance(matrix):
+        row, column = divmod(int(np.argmax(difference)), matrix.shape[1])
+        _refuse_asymmetry(matrix[row, column], matrix[column, row], row, column)
+    return matrix
+
+
+def _checked_sparse(a: Any) -> Any:
+    """Return a sparse matrix in rows, if it is finite and symmetric."""
+    matrix = a.tocsr()
+    if matrix.dtype.kind == "c":
+        raise TypeError("a must be real: complex Hermitian matrices are not supported")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {matrix.shape}")
+    matrix = matrix.astype(np.float32 if matrix.dtype == np.float32 else float)
+    matrix.sum_duplicates()
+    if not np.isfinite(matrix.data).all():
+        coordinates = matrix.tocoo()
+        k = int(np.argmin(np.isfinite(coordinates.data)))
+        value = coordinates.data[k]
+        _refuse(f"a must be finite, got {value}", coordinates.row[k], coordinates.col[k])
+    difference = abs(matrix - matrix.T).tocoo()
+    if difference.nnz and difference.data.max() > _tolerance(matrix.data):
+        k = int(np.argmax(difference.data))
+        row, column = int(difference.row[k]), int(difference.col[k])
+        _refuse_asymmetry(matrix[row, column], matrix[column, row], row, column)
+    return matrix
+
+
+def _tolerance(elements: np.ndarray) -> float:
+    """Return the largest difference of mirrored elements that passes as rounding."""
+    return SYMMETRY * float(np.finfo(elements.dtype).eps) * float(np.abs(elements).max())
+
+
+def _refuse_asymmetry(value: float, mirrored: float, row: int, column: int) -> None:
+    """Raise the error for a matrix that is not symmetric."""
+    _refuse(f"a must be symmetric: {value:g} and {mirrored:g} are mirror images", row, column)
+
+
+def _refuse(message: str, row: int, column: int) -> None:
+    """Raise ValueError with the place of an element."""
+    raise ValueError(f"{message}, at ({row}, {column})")
+
+
+def _narrowed(matrix: Any) -> tuple[Any, bool]:
+    """Return a sparse matrix, permuted if that makes its band narrower, and whether it was."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    if not matrix.nnz:
+        return matrix, False
+    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
+    permuted = matrix[order][:, order]
+    before, after = (
+        int(np.max(np.abs(np.subtract(*m.nonzero())), initial=0)) for m in (matrix, permuted)
+    )
+    return (permuted, True) if after < before else (matrix, False)

@@ -27,7 +27,7 @@ def test_signature_of_eigvals_banded_is_scipys():
     for name, parameter in scipys.items():
         assert ours[name].default == parameter.default, name
         assert ours[name].kind == parameter.kind, name
-    assert list(ours)[len(scipys) :] == ["tol", "device"]
+    assert list(ours)[len(scipys) :] == ["tol", "progress", "device"]
 
 
 def test_storage_is_read_as_scipy_reads_it(device):

@@ -5,13 +5,18 @@ BIN := $(VENV)/bin
 # Compiling takes most of the time and uses one core, so two processes run the test files in parallel.
 PYTEST_ARGS ?= -n 2 --dist loadfile
 
-.PHONY: tour test lint check-pythons clean
+.PHONY: tour test docs lint check-pythons clean
 
 tour: $(VENV)/installed-tour
 	$(BIN)/python examples/tour.py
 
 test: $(VENV)/installed-dev
 	NUMBA_THREADING_LAYER_PRIORITY="omp tbb workqueue" OMP_WAIT_POLICY=passive $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# The site in out/site. Tutorials run only if they or the packages that they use have changed.
+docs: $(VENV)/installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "out/site/index.html"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

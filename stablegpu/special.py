@@ -82,7 +82,7 @@ def expn(
         One order for all of x. Its coefficients are computed at its first use (0.02 s).
     x : array_like of float >= 0, any shape
         Negative numbers and NaN give NaN.
-    out, device, results, errors : as for `log_ndtr`
+    out, device : as for `log_ndtr`, like the results and the other errors
 
     Raises
     ------
@@ -150,7 +150,7 @@ def logsumexp(
         Axes to sum over; None for all.
     keepdims : bool
         Leave the axes in the result, with length 1.
-    out, device, errors : as for `log_ndtr`
+    out, device : as for `log_ndtr`, like the errors
 
     Returns
     -------

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from hetero import validation
-from hetero.notebook import html_table
+from hetero.notebook import html_table, table_with_picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Result:
     quantiles : (probabilities, times, outputs) array
     peaks : (outputs, paths) array: the largest absolute value over the coarse steps of each path;
         NaN if one of them is, as in `numpy.max`
+    probabilities : those of `quantiles`, in the order of the request
     work : Work
     status : "success", or "diverged" if a path or one of its outputs became infinite or NaN
         Outputs count at the saved times, for peaks at every coarse step.
@@ -72,6 +77,7 @@ class Result:
     variance: np.ndarray | None = None
     quantiles: np.ndarray | None = None
     peaks: np.ndarray | None = None
+    probabilities: tuple[float, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -95,6 +101,31 @@ class Result:
             f"Result({self.status}: {self.work.paths} paths of {', '.join(self.outputs)}; {shapes})"
         )
 
+    def plot(self, ax: Axes | None = None, *, output: str | None = None) -> Figure:
+        """Draw the outputs over time: mean, quantiles or standard deviation, and some paths.
+
+        A result that has only peaks is drawn as a histogram of them.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Draw one output on these axes.
+        output : str, optional
+            Name of the output. By default all of them, or on `ax` the first.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A new one, or that of `ax`. It is not shown; `figure.savefig(path)` writes it.
+
+        Raises
+        ------
+        ValueError : there is no such output, or there is nothing to draw
+        """
+        from rode._plots import plot_result
+
+        return plot_result(self, ax, None if output is None else self.index(output))
+
     def _repr_html_(self) -> str:
         times = f"{self.t.size} from {self.t[0]:g} s to {self.t[-1]:g} s" if self.t.size else "none"
         rows = [
@@ -107,4 +138,7 @@ class Result:
             ("saved times", times),
         ]
         rows += [(name, f"array {array.shape}") for name, array in self._reductions().items()]
-        return html_table("rode.Result", rows)
+        table = html_table("rode.Result", rows)
+        if not (self.success and self._reductions()):
+            return table
+        return table_with_picture(table, self.plot, "outputs over time")

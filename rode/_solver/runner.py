@@ -287,6 +287,7 @@ class Reductions:
             variance=self.variance,
             quantiles=self.quantiles,
             peaks=solver.to_host(solver.peaks) if "peaks" in solver.settings.reductions else None,
+            probabilities=tuple(self.levels),
         )
 
 

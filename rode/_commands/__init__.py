@@ -1,0 +1,1 @@
+"""The command of `rode` that solves problems in users' files."""

@@ -1,0 +1,102 @@
+"""Problems named on the command line: in a user's file, or one of the package's own."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rode import problems
+from rode.problems import Problem
+
+BUILT_IN: dict[str, Any] = {
+    "kanai-tajimi": problems.kanai_tajimi,
+    "relaxation": problems.relaxation,
+    "growth": problems.growth,
+}
+
+
+def load_problem(target: str) -> Problem:
+    """Return the problem of ``FILE.py:NAME``, or the built-in problem of this name.
+
+    NAME is a `rode.Problem`, or a function without required arguments that returns one.
+
+    Raises
+    ------
+    OSError : the file does not exist
+    ValueError : `target` names nothing, or the file has an error, which the message locates
+    TypeError : the name stands for something else
+    """
+    if target in BUILT_IN:
+        make: Callable[[], Problem] = BUILT_IN[target]
+        return make()
+    file, colon, name = target.rpartition(":")
+    if not colon or not file.endswith(".py") or not name.isidentifier():
+        raise ValueError(
+            f"PROBLEM must be FILE.py:NAME or one of {', '.join(BUILT_IN)}, got {target!r}"
+        )
+    path = Path(file)
+    path.open("rb").close()  # a missing file is reported like any other
+    module = _import_file(path)
+    if not hasattr(module, name):
+        public = [n for n, value in vars(module).items() if isinstance(value, Problem)]
+        hint = f"its problems are {', '.join(public)}" if public else "it holds no rode.Problem"
+        raise ValueError(f"{path} has no {name!r}; {hint}")
+    value = getattr(module, name)
+    if callable(value) and not isinstance(value, Problem):
+        value = _call(path, value)
+    if not isinstance(value, Problem):
+        raise TypeError(f"{target} must be a rode.Problem, or return one, got {value!r}")
+    return value
+
+
+def _import_file(path: Path) -> Any:
+    """Run a file as a module; its folder is searched for what it imports."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None  # the suffix is .py
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise _located(path, error) from None
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def _call(path: Path, function: Any) -> Any:
+    """Call a function of the file without arguments."""
+    required = [
+        parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    ]
+    if required:
+        raise TypeError(
+            f"{path}: {function.__name__} must need no arguments to make a problem, but needs "
+            f"{', '.join(required)}"
+        )
+    try:
+        return function()
+    except Exception as error:
+        raise _located(path, error) from None
+
+
+def _located(path: Path, error: Exception) -> ValueError:
+    """Return an error that names the line of the user's file at which another one arose."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).resolve() == path.resolve()
+    ]
+    line = error.lineno if isinstance(error, SyntaxError) else (lines[-1] if lines else None)
+    place = f"{path}, line {line}" if line else str(path)
+    text = error.msg if isinstance(error, SyntaxError) else error
+    return ValueError(f"{place}: {type(error).__name__}: {text}")

@@ -1,0 +1,224 @@
+"""`rode solve`: Monte Carlo over paths of a random ordinary differential equation."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetero import validation
+from hetero.command_line import FAILED, add_common_options, check_device, print_json
+from hetero.data_files import check_output, write_columns
+from hetero.version import VERSION
+from rode._commands.models import BUILT_IN, load_problem
+from rode._solver.schemes import parse_method
+from rode._solver.stability import largest_step
+from rode.problems import Problem
+from rode.results import Quantiles, Reduction, Result
+from rode.solving import solve
+
+STEPS = 1024
+"""Coarse steps over the whole time if --h is not given; more if the scheme needs them."""
+
+SAVED_TIMES = 128
+"""Times whose statistics are kept if --every is not given."""
+
+_ROWS = 9  # of the table in a terminal
+
+_EXAMPLES = (
+    ("model.py:problem --paths 4096 --out out.csv", "the Problem `problem` in the file model.py"),
+    ("kanai-tajimi --t-span 0 20 --paths 4096 --plot quake.html", "an earthquake, with a picture"),
+    ("growth --method averaged-heun --h 0.001 --quantiles 0.5 0.99 --json", "all as JSON"),
+)
+
+
+def add_solve(subcommands: Any) -> None:
+    """Add the command."""
+    text = "solve a problem for many paths; print the mean and quantiles of its outputs over time"
+    parser = subcommands.add_parser("solve", help=text, description=text, examples=_EXAMPLES)
+    parser.add_argument(
+        "problem",
+        metavar="PROBLEM",
+        help=f"FILE.py:NAME, a rode.Problem or a function that returns one; or "
+        f"{', '.join(BUILT_IN)}",
+    )
+    parser.add_argument("--paths", type=int, default=1024, metavar="N", help="(default 1024)")
+    parser.add_argument(
+        "--t-span",
+        type=float,
+        nargs=2,
+        default=(0.0, 10.0),
+        metavar=("BEGIN", "END"),
+        help="in s (default 0 10)",
+    )
+    parser.add_argument(
+        "--method",
+        help="euler, averaged-euler, averaged-heun or K-rode-taylor (default: 3-rode-taylor for "
+        "linear problems, averaged-heun for others)",
+    )
+    parser.add_argument(
+        "--h", type=float, help="coarse step in s (default: 1024 in all, more if need be)"
+    )
+    parser.add_argument("--delta", type=float, help="fine step of the process in s")
+    parser.add_argument(
+        "--sampling",
+        choices=("path", "exact"),
+        help="fine steps, or their sums from their distribution (default: exact where it exists)",
+    )
+    parser.add_argument(
+        "--quantiles",
+        type=float,
+        nargs="*",
+        default=(0.05, 0.5, 0.95),
+        metavar="P",
+        help="probabilities (default 0.05 0.5 0.95)",
+    )
+    parser.add_argument(
+        "--every", type=int, metavar="N", help="coarse steps between times (default: 128 times)"
+    )
+    parser.add_argument("--seed", type=int, help="an integer >= 0 (default: one at random)")
+    parser.add_argument(
+        "--dtype",
+        choices=("float64", "float32"),
+        default="float64",
+        help="type of the solver (default float64)",
+    )
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw the outputs to a .html, .png, .svg or .pdf file",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write times, means and quantiles to a .csv, .parquet or .npy file",
+    )
+    add_common_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Solve the problem; print, write and draw the result; return the exit code."""
+    check_device(options.device)
+    check_output("--out", options.out)
+    if options.plot is not None:
+        from hetero.figures import check_figure_path
+
+        check_figure_path("--plot", options.plot)
+    if options.seed is not None:
+        validation.check_integer("--seed", options.seed)
+    problem = load_problem(options.problem)
+    begin, end = options.t_span
+    if not end > begin:
+        raise ValueError(f"--t-span must end after it begins, got {begin:g} {end:g}")
+    method = options.method or ("3-rode-taylor" if problem.linear else "averaged-heun")
+    h = options.h or _choose_step(problem, method, end - begin)
+    sampling = options.sampling or ("path" if problem.B is None or options.delta else "exact")
+    every = options.every or max(1, round((end - begin) / h / SAVED_TIMES))
+    reduction: list[Reduction] = ["moments"]
+    if options.quantiles:
+        reduction.append(Quantiles(*options.quantiles))
+    result = solve(
+        problem,
+        method,
+        t_span=(begin, end),
+        h=h,
+        delta=options.delta,
+        paths=options.paths,
+        sampling=sampling,
+        rng=options.seed,
+        reduction=reduction,
+        save_every=every,
+        dtype=options.dtype,
+        progress=not options.quiet,
+        device=options.device,
+    )
+    settings = {"method": method, "h": h, "sampling": sampling, "t_span": [begin, end]}
+    _report(result, problem, settings, options)
+    return 0 if result.success else FAILED
+
+
+def _choose_step(problem: Problem, method: str, length: float) -> float:
+    """Return a step that divides the time and that the scheme allows."""
+    steps = STEPS
+    if problem.linear:
+        largest = largest_step(problem, *parse_method(method))
+        if math.isfinite(largest):
+            steps = max(steps, math.ceil(2.0 * length / largest))
+    return length / steps
+
+
+def _report(
+    result: Result, problem: Problem, settings: dict[str, Any], options: argparse.Namespace
+) -> None:
+    """Print the result, and write and draw it if that was asked for."""
+    columns = _columns(result)
+    facts = {
+        "problem": problem.name,
+        "paths": result.work.paths,
+        **settings,
+        "fine_steps": result.work.fine_steps,
+        "status": result.status,
+        "message": result.message,
+    }
+    if options.plot is not None and result.success:
+        from hetero.figures import save_figure
+
+        title = f"{options.problem}: {result.work.paths:,} paths"
+        save_figure(result.plot(), options.plot, title=title, tables=[_facts_table(facts)])
+    if options.out is not None:
+        write_columns(options.out, columns)
+    if not result.success:
+        print(f"{result.status}: {result.message}", file=sys.stderr)
+    if options.json:
+        print_json({"version": VERSION} | facts | {"columns": columns})
+        return
+    print(f"{problem.name}: {result.work.paths:,} paths by {settings['method']}, ", end="")
+    print(f"h = {settings['h']:.6g} s, sampling {settings['sampling']}")
+    for output in result.outputs:
+        _print_table(columns, output)
+    if result.t.size > _ROWS and options.out is None:
+        print(f"\n{_ROWS} of {result.t.size} times; --out FILE writes all of them")
+
+
+def _facts_table(facts: dict[str, Any]) -> str:
+    """Return the facts of a run as an HTML table."""
+    from hetero.notebook import html_table
+
+    return html_table("Run", facts.items())
+
+
+def _columns(result: Result) -> dict[str, np.ndarray]:
+    """Return times, means, standard deviations and quantiles by name."""
+    columns = {"t": result.t}
+    assert result.mean is not None  # it is always requested here
+    assert result.variance is not None
+    for k, output in enumerate(result.outputs):
+        columns[f"{output}_mean"] = result.mean[:, k]
+        columns[f"{output}_std"] = np.sqrt(result.variance[:, k])
+        for number, probability in enumerate(result.probabilities):
+            assert result.quantiles is not None  # there is one for each probability
+            columns[f"{output}_q{probability:g}"] = result.quantiles[number, :, k]
+    return columns
+
+
+def _print_table(columns: dict[str, np.ndarray], output: str) -> None:
+    """Print some rows of the columns of one output, the last among them."""
+    size = columns["t"].size
+    rows = np.unique(np.linspace(0, size - 1, min(size, _ROWS)).astype(int))
+    prefix = f"{output}_"
+    shown = {"t / s": columns["t"]} | {
+        name.removeprefix(prefix): values
+        for name, values in columns.items()
+        if name.startswith(prefix)
+    }
+    print(f"\n{output}")
+    print("".join(name.rjust(12) for name in shown))
+    for row in rows:
+        print("".join(f"{values[row]:.4g}".rjust(12) for values in shown.values()))

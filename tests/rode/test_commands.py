@@ -1,0 +1,161 @@
+"""`rode solve`, and results that show themselves."""
+
+import json
+
+import numpy as np
+import pytest
+
+import rode
+from hetero.figures import new_figure
+from rode.__main__ import main
+
+MODEL = """\
+import rode
+
+problem = rode.relaxation(1.0)
+
+
+def made():
+    return rode.relaxation(2.0)
+
+
+def needs(start):
+    return rode.relaxation(start)
+
+
+def wrong():
+    return rode.relaxation(0.0, tau=-1.0)
+
+
+number = 3
+"""
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "model.py"
+    path.write_text(MODEL)
+    return path
+
+
+def run(capsys, *arguments):
+    """Return exit code, standard output and standard error of a command."""
+    try:
+        code = main(["solve", *(str(argument) for argument in arguments)])
+    except SystemExit as ended:
+        code = ended.code
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_a_users_problem_gives_what_solve_gives(model, tmp_path, capsys):
+    out_path, page = tmp_path / "out.csv", tmp_path / "out.html"
+    options = ("--t-span", 0, 1, "--paths", 200, "--seed", 3, "--device", "cpu")
+    files = ("--out", out_path, "--plot", page)
+    code, out, err = run(capsys, f"{model}:problem", *options, *files, "--json")
+    assert (code, err) == (0, "")
+    columns = json.loads(out)["columns"]
+    expected = rode.solve(
+        rode.relaxation(1.0),
+        "3-rode-taylor",
+        t_span=(0, 1),
+        h=1 / 1024,
+        paths=200,
+        sampling="exact",
+        rng=3,
+        reduction=("moments", rode.Quantiles(0.05, 0.5, 0.95)),
+        save_every=8,
+        device="cpu",
+    )
+    (name,) = expected.outputs
+    np.testing.assert_array_equal(columns["t"], expected.t)
+    np.testing.assert_array_equal(columns[f"{name}_mean"], expected.mean[:, 0])
+    np.testing.assert_array_equal(columns[f"{name}_q0.95"], expected.quantiles[2, :, 0])
+    table = np.loadtxt(out_path, delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(table[:, 0], expected.t)
+    assert "data:image/svg+xml;base64," in page.read_text()
+
+
+def test_a_function_may_make_the_problem(model, capsys):
+    options = ("--t-span", 0, 1, "--h", 0.125, "--paths", 50, "--device", "cpu", "--quantiles")
+    code, out, _ = run(capsys, f"{model}:made", *options)
+    assert code == 0
+    assert "relaxation: 50 paths by 3-rode-taylor" in out
+    assert "q0.5" not in out
+
+
+def test_paths_that_diverge_end_with_1(tmp_path, capsys):
+    path = tmp_path / "explosion.py"
+    path.write_text(
+        "import rode\n"
+        "problem = rode.additive(lambda x, p: (x[0] * x[0],), lambda p: (0.0,),\n"
+        "                        dimension=1, start=(10.0,))\n"
+    )
+    code, out, err = run(
+        capsys, f"{path}:problem", "--h", 0.125, "--paths", 4, "--device", "cpu", "--json"
+    )
+    assert code == 1
+    assert json.loads(out)["status"] == "diverged"
+    assert "4 of 4 paths" in err
+
+
+def test_mistakes_are_explained_with_exit_code_2(model, capsys):
+    broken = model.with_name("broken.py")
+    broken.write_text("import rode\n\nproblem = rode.relaxation(1.0\n")
+    failing = model.with_name("failing.py")
+    failing.write_text("import rode\n\nproblem = rode.relaxation(tau=0.0)\n")
+    cases = {
+        ("none.py:problem",): "none.py: No such file",
+        (model,): "PROBLEM must be FILE.py:NAME or one of kanai-tajimi",
+        (f"{model}:problm",): "has no 'problm'; its problems are problem",
+        (f"{model}:number",): "must be a rode.Problem, or return one, got 3",
+        (f"{model}:needs",): "needs start",
+        (f"{model}:wrong",): "model.py, line 15: ValueError: tau must lie in",
+        (f"{broken}:problem",): "broken.py, line 3: SyntaxError: '(' was never closed",
+        (f"{failing}:problem",): "failing.py, line 3: ValueError: tau",
+        ("growth", "--device", "banana"): "got 'banana'",
+        ("growth", "--method", "runge-kutta"): "method must be",
+        ("growth", "--sampling", "exact"): "sampling='exact' needs noise",
+        ("growth", "--h", "0.3"): "does not divide",
+        ("growth", "--t-span", "1", "1"): "--t-span must end after it begins",
+        ("growth", "--paths", "0"): "paths must be an integer in [1, ",
+        ("growth", "--quantiles", "2"): "probabilities must lie in [0, 1]",
+        ("growth", "--out", "out.xlsx"): "--out must end with",
+        ("growth", "--seed", "-1"): "--seed must be",
+    }
+    for arguments, message in cases.items():
+        code, out, err = run(capsys, *arguments)
+        assert (code, out) == (2, ""), arguments
+        assert message in err, err
+        assert "Traceback" not in err
+
+
+def test_help_has_examples(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert "examples:\n  rode solve model.py:problem" in out
+    assert run(capsys, "--version")[1].startswith("rode ")
+
+
+def solved(*reduction, **settings):
+    options = {"t_span": (0, 1), "h": 0.125, "paths": 40, "rng": 1, "device": "cpu"} | settings
+    return rode.solve(rode.relaxation(), "averaged-euler", reduction=reduction, **options)
+
+
+def test_results_show_themselves():
+    for reduction in (("moments",), ("moments", rode.Quantiles(0.9, 0.1)), ("paths",), ("peaks",)):
+        result = solved(*reduction)
+        assert "<img" in result._repr_html_()
+        ax = new_figure().subplots()
+        assert result.plot(ax) is ax.figure
+    result = solved("moments", rode.Quantiles(0.9, 0.5, 0.1))
+    assert result.probabilities == (0.9, 0.5, 0.1)
+    labels = result.plot(output="y0").axes[0].get_legend_handles_labels()[1]
+    assert labels == ["80 % of paths", "median", "mean"]
+    with pytest.raises(ValueError, match="output must be one of 'y0'"):
+        result.plot(output="z")
+
+
+def test_joined_parts_keep_the_probabilities():
+    parts = [solved("moments", first_path=first) for first in (0, 40)]
+    assert rode.parts.joined(parts).plot().axes[0].get_title("left") == "80 paths"

@@ -24,14 +24,14 @@ from _page import write_page
 from _shared import Figure, Row, parse_arguments
 
 EXAMPLES = (
-    "stable_returns",
-    "stable_windows",
-    "lbm_flows",
-    "rode_earthquakes",
-    "sbth_spins",
-    "tmd_exp",
+    "stable_distributions.returns",
+    "stable_distributions.windows",
+    "lattice_boltzmann.known_flows",
+    "random_odes.earthquakes",
+    "eigenvalues.spins",
+    "correct_rounding.hard_cases",
 )
-"""Modules beside this file. Each has
+"""Modules in the folders beside this file. Each has
 
 - `tour(out, device, quick) -> list[Row]`: its jobs on one device;
 - `figures(out, device, quick) -> list[Figure]`: PNG files in `out`, drawn once.

@@ -11,7 +11,8 @@ from hetero.compile_cache.folder import root
 from hetero.cuda.driver import SIMULATOR
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("[a-z]*.py"))
+FOLDER = ROOT / "examples"
+EXAMPLES = sorted(p.relative_to(FOLDER).as_posix() for p in FOLDER.rglob("[a-z]*.py"))
 
 pytestmark = [
     pytest.mark.skipif(SIMULATOR, reason="too large for the simulator"),
@@ -27,10 +28,22 @@ def environment(tmp_path) -> dict[str, str]:
     }
 
 
+FOLDERS = sorted({name.partition("/")[0] for name in EXAMPLES if "/" in name})
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_example_is_described(folder):
+    described = (FOLDER / folder / "README.md").read_text()
+    for name in EXAMPLES:
+        if name.startswith(folder):
+            assert f"`{name.partition('/')[2]}`" in described, name
+            assert name in (ROOT / "docs/examples.md").read_text(), name
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_runs(name, tmp_path):
     run = subprocess.run(
-        [sys.executable, ROOT / "examples" / name, "--quick", "--out", tmp_path],
+        [sys.executable, FOLDER / name, "--quick", "--out", tmp_path],
         capture_output=True,
         text=True,
         env=environment(tmp_path),

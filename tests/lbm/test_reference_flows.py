@@ -199,10 +199,10 @@ def test_flows_and_results_describe_themselves():
 @pytest.mark.parametrize("row", ["sphere_row", "vortices_row", "cavity_row"])
 def test_the_tour_says_what_it_allows_and_why(row, device, monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
-    import lbm_flows
+    from lattice_boltzmann import known_flows
 
-    monkeypatch.setattr(lbm_flows, "measure", lambda simulation: (1.0, 0.5, "a limit"))
-    result = getattr(lbm_flows, row)(Device.parse(device), quick=True)
+    monkeypatch.setattr(known_flows, "measure", lambda simulation: (1.0, 0.5, "a limit"))
+    result = getattr(known_flows, row)(Device.parse(device), quick=True)
     result = result[0] if isinstance(result, tuple) else result
     assert result.passed
     assert re.search(r"allowed \d+%: \w+", result.check)

@@ -1,6 +1,6 @@
 """Estimate alpha with its uncertainty: share returns, rolling windows of a year, and an EEG.
 
-    python examples/stable_windows.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+    python examples/stable_distributions/windows.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
 The script fits stable distributions by maximum likelihood, with standard errors and intervals, to
 the daily returns of the Google share, to every window of a year along the series, and to the four
@@ -22,9 +22,11 @@ from scipy import stats
 
 import hetero
 import stablegpu
-from _shared import Figure, Row, parse_arguments
-from stable_returns import DATA_COLOUR, STABLE_COLOUR, TRADING_DAYS, google_returns
 from stablegpu import FitResults
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from _shared import Figure, Row, parse_arguments
+from stable_distributions.returns import DATA_COLOUR, STABLE_COLOUR, TRADING_DAYS, google_returns
 
 
 def eeg() -> np.ndarray:

@@ -1,6 +1,6 @@
 """Compute vortex streets behind three cylinders side by side, and draw their vorticity.
 
-    python examples/flows/vortex_street.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+    python examples/lattice_boltzmann/vortex_street.py [--device DEVICE] [--out DIR] [--quick]
 
 The flow is the same in every plane, so the domain has a single layer of cells. This script made the
 picture of the README, docs/images/vortex-street.png, in a minute on two CPU cores.
@@ -90,8 +90,8 @@ def draw(w: np.ma.MaskedArray, path: Path) -> Path:
 
 def main() -> int:
     """Run the example and return its exit status."""
-    options = parse_arguments(__doc__.splitlines()[0], "out/flows")
-    diameter, turnovers = (6, 20) if options.quick else (32, 120)
+    options = parse_arguments(__doc__.splitlines()[0], "out/vortex_street")
+    diameter, turnovers = (16, 8) if options.quick else (32, 120)
     simulation = build(diameter, None if options.device == "auto" else options.device)
     simulation.run(round(turnovers * diameter / SPEED), progress=True)
     w = vorticity(simulation, diameter)

@@ -1,6 +1,6 @@
 """Compute the energies of two magnons on a spin chain, and the modes of an L-shaped membrane.
 
-    python examples/sbth_spins.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+    python examples/eigenvalues/spins.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
 Eigenvalues of band matrices from physics are compared with exact results. Two flipped spins on the
 open XX chain are free fermions with E = cos k_i + cos k_j. On the Heisenberg (XXX) chain they
@@ -24,6 +24,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 import hetero
 import sbth
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, parse_arguments
 
 COLOURS = {"XX": "#1668b0", "XXX": "#d1602b"}

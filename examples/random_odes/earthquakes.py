@@ -1,6 +1,6 @@
 """Distribution of the ground's acceleration in an earthquake, by Monte Carlo over paths.
 
-    python examples/rode_earthquakes.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+    python examples/random_odes/earthquakes.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
 The ground follows the model of Kanai and Tajimi, driven by an Ornstein-Uhlenbeck process. The
 script prints and draws the mean and the variance of the acceleration from 65 to 70 s for growing
@@ -22,6 +22,8 @@ from rich.table import Table
 
 import hetero
 import rode
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, parse_arguments, to_host
 
 SCHEMES = {

@@ -1,6 +1,6 @@
 """Find the hard-to-round cases of exp on [1, 1 + 2^-13), by two definitions.
 
-    python examples/tmd_exp.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+    python examples/correct_rounding/hard_cases.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
 Fortin, Gouicem and Graillat (2016) found 243 cases among 2^40 arguments of 54 bits. The script
 finds them again, as well as the 241 + 254 cases among the 2^39 doubles there; it verifies the
@@ -23,6 +23,8 @@ from rich.table import Table
 
 import hetero
 import tmd
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, parse_arguments
 
 PUBLISHED, FLOATS, MIDPOINTS = 243, 241, 254

@@ -1,6 +1,6 @@
 """Flows: the lid-driven cavity, a sphere's drag, wind over mountains, decaying vortices.
 
-    python examples/lbm_flows.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+    python examples/lattice_boltzmann/known_flows.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
 The shortest use of the package is twelve lines:
 
@@ -27,10 +27,12 @@ import numpy as np
 
 import hetero
 import lbm
-from _shared import Figure, Row, parse_arguments
 from lbm._domain.domains import make_domain
 from lbm.flows import CAVITY_RE1000, CavityResult, solve_cavity, solve_sphere, terrain, vortices
 from lbm.study.rates import measure_rate
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from _shared import Figure, Row, parse_arguments
 
 
 def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:

@@ -1,6 +1,6 @@
 """Compare a stable and a normal distribution of a share's daily returns, worst days included.
 
-    python examples/stable_returns.py [--device cpu|cuda|auto] [--out DIR] [--quick]
+    python examples/stable_distributions/returns.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
 The data are the prices of the Google share from its first day in August 2004 to the crash of
 October 2008, which come with matplotlib. The script fits both distributions, prints how they
@@ -24,6 +24,8 @@ from scipy import integrate, optimize, stats
 
 import hetero
 import stablegpu
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, empty, parse_arguments, to_host
 
 TRADING_DAYS = 252

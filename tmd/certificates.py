@@ -11,12 +11,13 @@ import numpy as np
 
 from hetero import validation
 from hetero.devices import Device, resolve
+from hetero.progress_bar import open_bar
 from tmd._certificates.blocks import check_blocks
 from tmd._certificates.case_lists import check_cases, load_cases
 from tmd._certificates.reading import load_certificate, read_certificates
 from tmd._certificates.records import COLUMNS, block_record, make_certificate
 from tmd._search.decisions import BlockCases
-from tmd._search.pipeline import search_blocks
+from tmd._search.pipeline import count_arguments, search_blocks
 from tmd._search.planning import Plan, make_plan
 from tmd.errors import CertificateError
 from tmd.formats import format_fraction
@@ -43,6 +44,7 @@ def verify(
     full: bool = False,
     samples: int = 3,
     seed: int = 0,
+    progress: bool = False,
     device: str | Device | None = None,
 ) -> dict:
     """Verify a certificate: check its form, compare its cases, and repeat the search of blocks.
@@ -62,6 +64,8 @@ def verify(
         accepted with `cases`, to check the list alone, and with `full`, to check no windows.
     seed : int
         Seed of the random choice of blocks and windows.
+    progress : bool
+        Whether to show a progress bar.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
     Returns
@@ -97,21 +101,23 @@ def verify(
         else sorted(rng.sample(range(len(plans)), min(samples, len(plans))))
     )
     device = resolve(device)
-    searched = search_blocks(f, [plans[i] for i in chosen], device)
     results = COLUMNS.index("subdomains")
-    for number, (p, block_cases) in zip(chosen, searched, strict=True):
-        record, certified_record = block_record(p, block_cases), certificate["blocks"][number]
-        if record != certified_record:
-            raise CertificateError(
-                f"block {number} (from {format_fraction(p.block.run.argument(0))}) gave "
-                f"{record[results:]}, but the certificate says {certified_record[results:]}"
-            )
-        for _ in range(samples):
-            _check_window(f, p, block_cases, rng, device)
-            report["windows"] += 1
-        report["blocks"] += 1
-        report["arguments"] += p.block.run.count
-        report["cases"] += int(block_cases.index.size)
+    total = count_arguments(plans[i] for i in chosen)
+    with open_bar("verification", total, enabled=progress) as advance:
+        searched = search_blocks(f, [plans[i] for i in chosen], device, advance)
+        for number, (p, block_cases) in zip(chosen, searched, strict=True):
+            record, certified_record = block_record(p, block_cases), certificate["blocks"][number]
+            if record != certified_record:
+                raise CertificateError(
+                    f"block {number} (from {format_fraction(p.block.run.argument(0))}) gave "
+                    f"{record[results:]}, but the certificate says {certified_record[results:]}"
+                )
+            for _ in range(samples):
+                _check_window(f, p, block_cases, rng, device)
+                report["windows"] += 1
+            report["blocks"] += 1
+            report["arguments"] += p.block.run.count
+            report["cases"] += int(block_cases.index.size)
     return report
 
 

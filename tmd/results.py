@@ -10,17 +10,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from hetero.atomic_files import replace_atomically
-from hetero.notebook import html_table
+from hetero.notebook import html_table, table_with_picture
 from tmd._certificates.case_lists import KINDS, UNDECIDED_PREFIX
 from tmd._search.decisions import BlockCases, Distance, measure_distance
 from tmd._search.planning import Plan
 from tmd.formats import Format, format_hexadecimal
 from tmd.functions import load_function
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,11 @@ class Cases(Sequence[Case]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} cases of {self._name}>"
+
+    @property
+    def searched(self) -> int:
+        """Number of arguments that were searched."""
+        return sum(plan.block.run.count for plan, _ in self._blocks)
 
     @property
     def arguments(self) -> np.ndarray:
@@ -243,6 +252,25 @@ class Result:
             part.write_text("\n".join(self.lines()) + "\n")
         return path
 
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw how many cases there are within each distance, and where the hardest ones lie.
+
+        The first panel compares them with the number that values at random would give.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Draw the first panel alone, on these axes.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A new one, or that of `ax`. It is not shown; `figure.savefig(path)` writes it.
+        """
+        from tmd._plots import plot_cases
+
+        return plot_cases(self.cases, self.function, self.bits, self.rounding, ax)
+
     def __repr__(self) -> str:
         lo, hi = self.certificate["domain"]
         return f"Result({self.function} on [{lo}, {hi}): {len(self.cases)} cases, bits={self.bits})"
@@ -262,7 +290,10 @@ class Result:
             ("cases", f"{len(self.cases):,}"),
             ("certificate", self.certificate["hash"]),
         ]
-        return html_table("tmd.Result", rows)
+        table = html_table("tmd.Result", rows)
+        if not len(self.cases):
+            return table
+        return table_with_picture(table, self.plot, "distances and arguments of the cases")
 
 
 def _describe_breakpoints(rounding: str) -> str:

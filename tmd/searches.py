@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hetero import progress, validation
+from hetero import validation
 from hetero.devices import Device, resolve
+from hetero.progress_bar import open_bar
 from tmd._certificates import records
 from tmd._search.blocks import MAX_BLOCK_BITS, split_into_blocks
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.checkpoint import Checkpoint
 from tmd._search.decisions import BlockCases
-from tmd._search.pipeline import search_blocks
+from tmd._search.pipeline import count_arguments, search_blocks
 from tmd._search.planning import MAX_BITS, Plan, make_plan
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.formats import Format, format_fraction, to_fraction
@@ -216,21 +217,26 @@ def _search_all(
     """Return the cases of each block, from the checkpoint or by a search."""
     finished = {} if store is None else dict(store.blocks)
     missing = [i for i in range(len(plans)) if i not in finished]
-    results = _search_missing(f, plans, missing, executor, device)
-    for _ in progress(range(len(missing)), f.name, enabled=show_progress):
-        number, cases = next(results)
-        finished[number] = cases
-        if store is not None:
-            store.add(number, cases)
+    total = count_arguments(plans[i] for i in missing)
+    with open_bar(f.name, total, enabled=show_progress) as advance:
+        for number, cases in _search_missing(f, plans, missing, executor, device, advance):
+            finished[number] = cases
+            if store is not None:
+                store.add(number, cases)
     return [finished[i] for i in range(len(plans))]
 
 
 def _search_missing(
-    f: Function, plans: list[Plan], missing: list[int], executor: Executor | None, device: Device
+    f: Function,
+    plans: list[Plan],
+    missing: list[int],
+    executor: Executor | None,
+    device: Device,
+    advance: Callable[[float], None],
 ) -> Iterator[tuple[int, BlockCases]]:
     """Yield number and cases of each missing block, as soon as they are known."""
     if executor is None:
-        searched = search_blocks(f, [plans[i] for i in missing], device)
+        searched = search_blocks(f, [plans[i] for i in missing], device, advance)
         for number, (_, cases) in zip(missing, searched):  # noqa: B905
             yield number, cases
         return
@@ -243,7 +249,9 @@ def _search_missing(
         tasks[executor.submit(search_group, f.name, group, str(device))] = numbers
     try:
         for future in as_completed(tasks):
-            yield from zip(tasks[future], future.result(), strict=True)
+            numbers = tasks[future]
+            yield from zip(numbers, future.result(), strict=True)
+            advance(count_arguments(plans[i] for i in numbers))
     finally:
         for future in tasks:
             future.cancel()

@@ -241,8 +241,8 @@ def test_a_search_that_loses_cases_is_detected(certificate, monkeypatch):
     """Windows are checked argument by argument, so a wrong search does not confirm itself."""
     search_blocks = certificates.search_blocks
 
-    def lossy(f, plans, device):
-        for plan, cases in search_blocks(f, plans, device):
+    def lossy(f, plans, device, *progress):
+        for plan, cases in search_blocks(f, plans, device, *progress):
             if plan.algorithm != "exhaustive":
                 none = np.zeros(cases.index.size, bool)
                 arrays = {k: getattr(cases, k)[none] for k in ("index", "middle", "value", "error")}

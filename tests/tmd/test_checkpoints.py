@@ -46,8 +46,8 @@ def test_an_interrupted_search_continues_without_loss(tmp_path, monkeypatch, com
     monkeypatch.setattr(
         searches,
         "search_blocks",
-        lambda f, plans, d, old=searches.search_blocks: (
-            scanned.append(len(plans)) or old(f, plans, d)
+        lambda f, plans, *others, old=searches.search_blocks: (
+            scanned.append(len(plans)) or old(f, plans, *others)
         ),
     )
     assert same(tmd.search(**SEARCH, checkpoint=path), complete)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -33,12 +33,21 @@ class _StartedBatch(NamedTuple):
     ticket: Any  # of `start_batch`, for `finish_batch`
 
 
+def count_arguments(plans: Iterable[Plan]) -> int:
+    """Return the number of arguments in the blocks."""
+    return sum(plan.block.run.count for plan in plans)
+
+
 def search_blocks(
-    function: Function, plans: Iterable[Plan], device: Device
+    function: Function,
+    plans: Iterable[Plan],
+    device: Device,
+    advance: Callable[[float], None] = lambda amount: None,
 ) -> Iterator[tuple[Plan, BlockCases]]:
     """Yield the cases of each block, in order.
 
-    The Taylor models of later batches are computed while the device searches.
+    The Taylor models of later batches are computed while the device searches. After each batch,
+    `advance` is called with the number of its arguments.
     """
     loops = loops_for("tmd._search", device)
     in_flight: collections.deque[_StartedBatch] = collections.deque()
@@ -47,8 +56,10 @@ def search_blocks(
         for plan, begin, count in _split_into_batches(plans, device):
             if plan.algorithm == "balls":
                 while in_flight:
-                    yield from _collect_batch(function, loops, in_flight.popleft(), parts)
-                yield plan, decide_every_argument(function, plan)
+                    yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)
+                cases = decide_every_argument(function, plan)
+                advance(plan.block.run.count)
+                yield plan, cases
                 continue
             with region("Taylor models"):
                 batch = make_batch(function, plan, begin, count)
@@ -56,9 +67,9 @@ def search_blocks(
                 ticket = loops.start_batch(batch, plan.shape, plan.algorithm, plan.division)
             in_flight.append(_StartedBatch(plan, batch, ticket))
             while len(in_flight) >= MAX_BATCHES_IN_FLIGHT[device.kind]:
-                yield from _collect_batch(function, loops, in_flight.popleft(), parts)
+                yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)
         while in_flight:
-            yield from _collect_batch(function, loops, in_flight.popleft(), parts)
+            yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)
 
 
 def _split_into_batches(plans: Iterable[Plan], device: Device) -> Iterator[tuple[Plan, int, int]]:
@@ -75,7 +86,11 @@ def _split_into_batches(plans: Iterable[Plan], device: Device) -> Iterator[tuple
 
 
 def _collect_batch(
-    function: Function, loops: ModuleType, started: _StartedBatch, parts: list[BlockCases]
+    function: Function,
+    loops: ModuleType,
+    started: _StartedBatch,
+    parts: list[BlockCases],
+    advance: Callable[[float], None],
 ) -> Iterator[tuple[Plan, BlockCases]]:
     """Await a batch, add its cases to `parts`, and yield the block's cases if it was the last."""
     plan, batch, ticket = started
@@ -83,6 +98,9 @@ def _collect_batch(
         result = loops.finish_batch(ticket)
     with region("decision"):
         parts.append(decide_candidates(function, plan, batch, result))
-    if batch.first + batch.subdomain_counts.size == plan.super_blocks:
+    begin, count = batch.first, batch.subdomain_counts.size
+    end = min(plan.block.run.count, (begin + count) << plan.shape.super_block)
+    advance(end - (begin << plan.shape.super_block))
+    if begin + count == plan.super_blocks:
         yield plan, join_batches(parts)
         parts.clear()

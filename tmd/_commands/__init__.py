@@ -1,0 +1,1 @@
+"""The commands of `tmd` beside its studies: searches, verifications and checks of libraries."""

@@ -1,0 +1,159 @@
+"""`tmd search`: all hard-to-round cases in a domain."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hetero.atomic_files import replace_atomically
+from hetero.command_line import FAILED, add_common_options, check_device, print_json
+from hetero.version import VERSION
+
+if TYPE_CHECKING:
+    from tmd.results import Result
+
+_EXAMPLES = (
+    ("exp 1 1.0001 --bits 32", "all cases of exp in [1, 1.0001), in a minute at most"),
+    ("exp 1 1.0001 --bits 32 --plot exp.html", "how many there are, and where"),
+    ("exp 1 2 --bits 45 --out exp.wc --certificate exp.json", "a binade of doubles, for a GPU"),
+)
+
+
+def add_search(subcommands: Any) -> None:
+    """Add the command."""
+    text = "find all hard-to-round cases in a domain"
+    search = subcommands.add_parser("search", help=text, description=text, examples=_EXAMPLES)
+    add_domain(search)
+    search.add_argument("--bits", type=int, default=45, help="distance 2^-BITS ulp (default 45)")
+    search.add_argument(
+        "--precision", type=int, default=53, help="binary digits of the values (default 53)"
+    )
+    search.add_argument(
+        "--argument-precision", type=int, help="digits of the arguments (default: --precision)"
+    )
+    search.add_argument(
+        "--rounding",
+        default="all",
+        choices=["all", "nearest", "directed"],
+        help="rounding modes whose breakpoints count (default all)",
+    )
+    search.add_argument(
+        "--algorithm", default="auto", help="Boolean test, or exhaustive (default auto)"
+    )
+    search.add_argument(
+        "--division", default="reciprocal", help="division in Boolean tests (default reciprocal)"
+    )
+    search.add_argument(
+        "--checkpoint", type=Path, help="file of finished blocks, to continue a search"
+    )
+    search.add_argument("--out", type=Path, help=".wc file of arguments (default: standard output)")
+    search.add_argument("--certificate", type=Path, help="JSON file to write the certificate to")
+    search.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw the cases to a .html, .png, .svg or .pdf file",
+    )
+    add_common_options(search)
+    search.set_defaults(run=_run)
+
+
+def add_domain(parser: argparse.ArgumentParser) -> None:
+    """Add the function and the domain."""
+    parser.add_argument("function", help="exp, exp2, log, log2, sin, cos or tan")
+    help_lo = (
+        'start of the domain, for instance 1, 0x1.8p+3 or "2**-20"; write -0x1p+3 and "-2**-20" '
+        'after all options and "--"'
+    )
+    parser.add_argument("lo", help=help_lo)
+    parser.add_argument("hi", help="end of the domain, which does not belong to it")
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Search a domain; write its cases to files, or print them; return the exit code."""
+    import tmd
+
+    check_device(options.device)
+    _require_folder("--out", options.out)
+    _require_folder("--certificate", options.certificate)
+    if options.plot is not None:
+        from hetero.figures import check_figure_path
+
+        check_figure_path("--plot", options.plot)
+    result = tmd.search(
+        options.function,
+        (options.lo, options.hi),
+        bits=options.bits,
+        precision=options.precision,
+        argument_precision=options.argument_precision,
+        rounding=options.rounding,
+        algorithm=options.algorithm,
+        division=options.division,
+        checkpoint=options.checkpoint,
+        progress=not options.quiet,
+        device=options.device,
+    )
+    if options.certificate:
+        with replace_atomically(options.certificate) as part:
+            part.write_text(json.dumps(result.certificate) + "\n")
+    if options.out:
+        result.write(options.out)
+    if options.plot is not None:
+        _draw(result, options.plot)
+    if options.json:
+        print_json(_as_dict(result))
+    elif not options.out and options.plot is None:
+        for line in result.lines():
+            print(line)
+    print(f"{len(result.cases)} cases, hardness {result.hardness}", file=sys.stderr)
+    for x in result.undecided:
+        print(f"undecided: {x}", file=sys.stderr)
+    return 0 if result.success else FAILED
+
+
+def _require_folder(option: str, path: Path | None) -> None:
+    """Raise ValueError, before a search of hours, if its result could not be written."""
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise ValueError(f"{option} must be a file in an existing folder, got {str(path)!r}")
+
+
+def _as_dict(result: Result) -> dict[str, Any]:
+    """Return a result as values for JSON; distances are proven bounds in ulps."""
+    cases = zip(result.cases, result.cases.distances.tolist(), strict=True)
+    return {
+        "version": VERSION,
+        "function": result.function,
+        "domain": result.certificate["domain"],
+        "bits": result.bits,
+        "precision": result.format.precision,
+        "argument_precision": result.format.argument_precision,
+        "rounding": result.rounding,
+        "status": result.status,
+        "hardness": result.hardness,
+        "arguments": result.cases.searched,
+        "cases": [
+            {"argument": case.hex, "kind": case.kind, "distance": distance}
+            for case, distance in cases
+        ],
+        "undecided": [str(x) for x in result.undecided],
+        "certificate": result.certificate["hash"],
+    }
+
+
+def _draw(result: Result, path: Path) -> None:
+    """Write the figure of a search."""
+    from hetero.figures import save_figure
+    from hetero.notebook import html_table
+
+    lo, hi = result.certificate["domain"]
+    rows = [
+        (case.hex, case.kind, case.identical_bits, f"{case.distance.upper:.4g}")
+        for case in result.cases.hardest(10)
+    ]
+    heads = ("argument", "near", "identical bits", "distance in ulps")
+    table = html_table("The hardest cases (F: near a float, M: near a midpoint)", rows, heads)
+    title = f"Hard-to-round cases of {result.function} in [{lo}, {hi})"
+    save_figure(result.plot(), path, title=title, tables=[table])

@@ -169,6 +169,12 @@ class Solid:
                 "VelocityInlet or PressureOutlet (FreeSlip and Periodic are for faces)"
             )
 
+    def mask(self, shape: Triple) -> np.ndarray:
+        """Return the solid cells of a whole domain, bool [x, y, z]."""
+        if not callable(self.cells):
+            return self.cells
+        return evaluate_solid("solid", self.cells, *Extent.of_domain(shape).centres)
+
     def cells_around(self, name: str, shape: Triple, extent: Extent) -> np.ndarray:
         """Return the solid cells [x, y, z] of an extent and one cell around it.
 

@@ -246,7 +246,7 @@ def solve_sphere(
     """
     s = sphere(diameter, reynolds=reynolds, speed=speed, **options)
     steps = max(2, 2 * round(1.5 * diameter / speed))
-    equivalent_diameter = float(np.cbrt(6.0 / np.pi * s.solids["sphere"].cells.sum()))
+    equivalent_diameter = float(np.cbrt(6.0 / np.pi * s.solids["sphere"].mask(s.shape).sum()))
     previous, force = np.inf, np.zeros(3)
     for _ in range(round(longest / 3)):
         s.run(steps, progress=progress)

@@ -72,7 +72,7 @@ class Reference:
         inside = np.zeros(self.shape, int)
         for solid in self.solids.values():
             self.conditions.append((solid.condition, ()))
-            inside[solid.cells] = len(self.conditions) - 1
+            inside[solid.mask(self.shape)] = len(self.conditions) - 1
         labels[1:-1, 1:-1, 1:-1] = inside
         periodic = [isinstance(self.faces[2 * a], b.Periodic) for a in range(3)]
         for end in itertools.product((-1, 0, 1), repeat=3):

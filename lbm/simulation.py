@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,9 @@ from hetero.validation import check_choice, check_integer
 from hetero.version import VERSION
 from lbm import boundaries as conditions
 from lbm._domain.abort import abort_all_ranks_on_errors
+from lbm._domain.agreement import require_fluid_and_outlet, require_same_arguments
 from lbm._domain.deferred_signals import DeferredSignals
 from lbm._domain.domain import Domain
-from lbm._domain.fingerprints import fingerprint, fingerprint_solids
 from lbm._domain.host_moments import HostMoments
 from lbm._domain.memory_forecast import require_memory
 from lbm._domain.partition import Partition, make_partition
@@ -138,9 +137,10 @@ class Simulation:
         self.check, self.steps = check_integer("check", check), 0
         self._last_good, self._moments = LastGoodState(bool(keep_good_state)), HostMoments()
         force = conditions.check_vector("force", force)
-        self._require_same_arguments(
-            pattern=pattern, precision=form.name, force=force, rho=rho, u=u, ratio=ratio,
-            decomposition=decomposition, keep_good_state=keep_good_state,
+        require_same_arguments(
+            self._ranks, self.shape, solids=self.solids, version=VERSION, collision=self.collision,
+            faces=self.faces, check=check, pattern=pattern, precision=form.name, force=force,
+            rho=rho, u=u, ratio=ratio, decomposition=decomposition, keep_good_state=keep_good_state,
         )  # fmt: skip
         devices = choose_devices(device, self.shape, self._ranks)
         self.device = devices[0]
@@ -159,7 +159,7 @@ class Simulation:
             )  # fmt: skip
         moments = arguments.select_moments(self.shape, self.region, rho, u)
         walls = wall_links.classify_cells(self.shape, self.faces, self.solids, self.region)
-        self._require_fluid_and_outlet(walls)
+        require_fluid_and_outlet(self._ranks, walls, self.faces, self.solids)
         self.problem = Problem(
             self.region.shape, walls, PATTERNS[pattern], form, self.collision, force
         )
@@ -167,40 +167,15 @@ class Simulation:
         if self._ranks.any(np.any(moments[0] != 1.0) or np.any(moments[1]) or self.problem.forced):
             self._start(*moments)  # otherwise the zeros in memory are the equilibrium at rest
 
-    def _require_same_arguments(self, **settings: object) -> None:
-        """Raise ValueError if another rank runs another version, geometry, start or setting."""
-        if self._ranks.size == 1:
-            return
-        described = {
-            "version": VERSION,
-            "shape": self.shape,
-            "collision": self.collision,
-            "faces": self.faces,
-            "solids": fingerprint_solids(self.solids, self.shape),
-            "check": self.check,
-        }
-        described |= {name: fingerprint(value, self.shape) for name, value in settings.items()}
-        self._ranks.require_same(described)
-
-    def _require_fluid_and_outlet(self, walls: wall_links.Links) -> None:
-        """Raise ValueError if the domain has no fluid, or inlets without an outlet."""
-        if not self._ranks.any((walls.classes != wall_links.SOLID_CLASS).any()):
-            raise ValueError("the solids in boundaries leave no fluid cell in the domain")
-
-        def inflow() -> tuple[float, float]:
-            return tuple(map(math.fsum, zip(*self._ranks.gather_all(wall_links.mass_inflow(walls)),
-                                            strict=True)))  # fmt: skip
-
-        conditions.require_outlet(self.faces, self.solids, inflow)
-
     def _make_domain(self, partition: Partition, devices: Sequence[hetero.Device]) -> Domain:
         """Create the parts of this rank on their devices."""
-        if isinstance(self.ratio, str):
+        ratio = self.ratio
+        if isinstance(ratio, str):
             from lbm._domain.load_balance import best_ratio
 
             best = best_ratio(self.problem, self.device, self.faces)
-            self.ratio = min(self._ranks.gather_all(best))
-        partition, placed = place_parts(partition, devices, self.ratio, self._ranks)
+            self.ratio = ratio = min(self._ranks.gather_all(best))
+        partition, placed = place_parts(partition, devices, ratio, self._ranks)
         return Domain(self.problem, partition, placed, self._ranks)
 
     def __repr__(self) -> str:

@@ -234,9 +234,9 @@ class Domain:
             first, last = max(z0, z), min(z0 + values.shape[1], top)
             if first < last:
                 own = values[:, first - z0 : last - z0, y:y1, x:x1]
-                if hx := part.halo[0]:
-                    own = np.pad(own, ((0, 0), (0, 0), (0, 0), (hx, hx)))
-                box = part.rows(first - z, last - z)
+                box, hx = part.rows(first - z, last - z), part.halo[0]
+                if hx:
+                    own = np.pad(own, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
                 getattr(part.engine, operation)(t, box, np.ascontiguousarray(own))
 
     def write_moments(self, rho: np.ndarray, u: np.ndarray) -> None:

@@ -22,7 +22,9 @@ def fingerprint(value: Any, shape: Triple) -> str:
     """
     if callable(value):
         points = ((np.arange(_SAMPLES) * n // _SAMPLES) + 0.5 for n in shape)
-        samples = [np.asarray(part, np.float64) for part in np.atleast_1d(value(*np.ix_(*points)))]
+        values = value(*np.ix_(*points))
+        components = values if isinstance(values, tuple | list) else [values]
+        samples = [np.asarray(component, np.float64) for component in components]
         return f"function with the values {_hash(*samples)}"
     if isinstance(value, np.ndarray) and value.ndim:
         return f"array of shape {value.shape} with the hash {_hash(value)}"

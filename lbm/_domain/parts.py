@@ -6,7 +6,7 @@ import contextlib
 import gc
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,44 +68,43 @@ class Part:
         _, ny, _ = self.extent.shape
         return self.engine.box(hy, hy + ny, hz + z0, hz + z1)
 
-    def block_cells(self, cells: Any) -> Any:
+    def block_cells(self, cells: np.ndarray) -> np.ndarray:
         """Return cells [i, (z, y, x)], counted from the first one of the part, in its block."""
         hx, hy, hz = self.halo
-        return np.asarray(cells) + [hz, hy, hx]
+        return cells + np.array((hz, hy, hx))
 
     def split(self, low: tuple[bool, ...], high: tuple[bool, ...]) -> tuple[list[Box], Box | None]:
         """Return (the cells beside other parts, all others) as boxes of the block.
 
         `low` and `high` say for each axis whether there is another part at either end.
         """
-        _, hy, hz = self.halo
-        nx, ny, nz = self.engine.problem.shape
-        lanes = self.engine.problem.precision.lanes
-        start, stop = [0, hy, hz], [nx, ny - hy, nz - hz]
+        problem, (hx, hy, hz) = self.engine.problem, self.halo
+        (nx, _, _), (lx, ly, lz) = problem.shape, self.extent.shape
+        rest = Box(0, nx, hy, hy + ly, hz, hz + lz)
         edges: list[Box] = []
+        for axis, first, last in ((2, hz, hz + lz), (1, hy, hy + ly)):
+            begin = first + low[axis]
+            cut_off, rest = cut_ends(rest, axis, begin, max(begin, last - high[axis]))
+            edges += cut_off
+        if low[0] or high[0]:
+            lanes = problem.precision.lanes
+            width = lanes * X_EDGE[self.engine.device.kind]
+            # With two lanes both ends of a row are among its first words and those of its last
+            # cell, which is in the second lane.
+            last = hx + lx if lanes == 1 else 2 * ((hx + lx - 1) % (nx // 2) + 1)
+            at_low, at_high = low[0] or lanes == 2, high[0] or lanes == 2
+            begin = min(width, nx) if at_low else 0
+            cut_off, rest = cut_ends(rest, 0, begin, max(begin, last - width) if at_high else nx)
+            edges += cut_off
+        return [box for box in edges if box.cells], rest if rest.cells else None
 
-        def cut_off(axis: int, at_end: bool, thickness: int) -> None:
-            thickness = min(thickness, stop[axis] - start[axis])
-            if thickness <= 0:
-                return
-            first, last = list(start), list(stop)
-            if at_end:
-                stop[axis] = first[axis] = stop[axis] - thickness
-            else:
-                start[axis] = last[axis] = start[axis] + thickness
-            edges.append(Box(first[0], last[0], first[1], last[1], first[2], last[2]))
 
-        for axis in (2, 1, 0):
-            thickness = lanes * X_EDGE[self.engine.device.kind] if axis == 0 else 1
-            # With two lanes both ends of a row are in its first and in its last words.
-            both = axis == 0 and lanes == 2 and (low[0] or high[0])
-            if low[axis] or both:
-                cut_off(axis, False, thickness)
-            if high[axis] or both:
-                cut_off(axis, True, thickness)
-        if any(a >= b for a, b in zip(start, stop, strict=True)):
-            return edges, None
-        return edges, Box(start[0], stop[0], start[1], stop[1], start[2], stop[2])
+def cut_ends(box: Box, axis: int, begin: int, end: int) -> tuple[list[Box], Box]:
+    """Cut a box across an axis at begin and at end; return (the two ends, the middle)."""
+    names = ("x0", "x1"), ("y0", "y1"), ("z0", "z1")
+    lower, upper = names[axis]
+    low, high = replace(box, **{upper: begin}), replace(box, **{lower: end})
+    return [low, high], replace(box, **{lower: begin, upper: end})
 
 
 def cut_box(box: Box | None, pieces: int) -> list[Box]:
@@ -115,7 +114,5 @@ def cut_box(box: Box | None, pieces: int) -> list[Box]:
     height = box.z1 - box.z0
     bounds = [box.z0 + height * k // pieces for k in range(pieces + 1)]
     return [
-        Box(box.x0, box.x1, box.y0, box.y1, a, b)
-        for a, b in itertools.pairwise(bounds)
-        if a < b
+        Box(box.x0, box.x1, box.y0, box.y1, a, b) for a, b in itertools.pairwise(bounds) if a < b
     ]

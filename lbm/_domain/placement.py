@@ -54,7 +54,7 @@ def _position_on_host(ranks: Ranks) -> int:
     """Return the number of this rank among those of its host."""
     from mpi4py import MPI
 
-    local = ranks.comm.Split_type(MPI.COMM_TYPE_SHARED)
+    local = ranks.communicator.Split_type(MPI.COMM_TYPE_SHARED)
     position = int(local.rank)
     local.Free()
     return position

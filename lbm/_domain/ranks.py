@@ -22,6 +22,13 @@ class Ranks:
         self.rank = self.comm.rank if self.comm else 0
         self.size = self.comm.size if self.comm else 1
 
+    @property
+    def communicator(self) -> Any:
+        """The private communicator of several ranks."""
+        if self.comm is None:
+            raise RuntimeError("a process alone has no communicator")
+        return self.comm
+
     def gather_all(self, value: Any) -> list[Any]:
         """Return the values of all ranks."""
         return self.comm.allgather(value) if self.comm else [value]
@@ -59,7 +66,7 @@ class Ranks:
 
     def require_same(self, settings: Mapping[str, object]) -> None:
         """Raise ValueError on all ranks if a setting differs between two of them."""
-        described = {name: repr(value) for name, value in settings.items()}
+        described = {name: str(value) for name, value in settings.items()}
         everyone = self.gather_all(described)
         first = everyone[0]
         for rank, theirs in enumerate(everyone):

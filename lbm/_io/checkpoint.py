@@ -114,7 +114,7 @@ def _collect_slab(simulation: Simulation, layout: Layout, k: int, writer: int) -
         assert piece is not None
         slab = piece[1]
     else:
-        pieces = simulation.domain.ranks.comm.gather(piece, writer)
+        pieces = simulation.domain.ranks.communicator.gather(piece, writer)
         if simulation.domain.ranks.rank != writer:
             return None
         nx, ny, _ = simulation.shape

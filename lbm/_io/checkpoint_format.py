@@ -2,11 +2,11 @@
 
 Version 2: the line `LBM-D3Q19 2`, the length of the header as 8 bytes (little endian), a header in
 JSON, the populations, a table of the BLAKE2b digests (32 bytes each) of their slabs, the number of
-slabs as 8 bytes, and the digest of everything but the populations. The populations are f_q - w_q as the next step will read them, in
-slabs of `slab` layers z; a slab is an array [q, z, y, x] of little-endian float32 or float64.
-Their order does not depend on the streaming pattern, the devices or the ranks, so that a run may
-continue with others; the precision must be the same. Since each slab has its own digest, ranks
-write and check slabs at the same time.
+slabs as 8 bytes, and the digest of everything but the populations. The populations are f_q - w_q
+as the next step will read them, in slabs of `slab` layers z; a slab is an array [q, z, y, x] of
+little-endian float32 or float64. Their order does not depend on the streaming pattern, the devices
+or the ranks, so that a run may continue with others; the precision must be the same. Since each
+slab has its own digest, ranks write and check slabs at the same time.
 
 Version 1, which is still read, has no table of digests but one digest of the whole file, and
 another hash of the walls.

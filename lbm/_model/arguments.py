@@ -94,7 +94,7 @@ def select_moments(
             raise ValueError(f"rho must be a number or of shape {shape}, got {rho.shape}")
         rho = rho[region.slices] if rho.ndim else rho
     if callable(u):
-        components = tuple(u(*region.centres))
+        components: tuple[Any, ...] = tuple(u(*region.centres))  # type: ignore[arg-type]  # checked below
         if len(components) != 3:
             raise ValueError(f"the function u must return 3 components, got {len(components)}")
         u = np.stack([np.broadcast_to(as_real("u", c), region.shape) for c in components])

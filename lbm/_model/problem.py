@@ -15,6 +15,9 @@ from lbm._model.precision import Precision
 from lbm._model.streaming_patterns import Pattern
 from lbm._model.wall_links import SOLID_CLASS, Links
 
+ROW_WORDS = 32
+"""Words of which a row with a halo has a multiple: a warp of a GPU, two lines of a CPU's cache."""
+
 
 def pitch(cells: int, precision: Precision) -> int:
     """Return the number of populations from the start of a slot to the next in a block.
@@ -118,15 +121,19 @@ class Problem:
         """Return the problem of the cells in `extent`, with halos at both ends of the axes.
 
         Cells of the halo are never updated. Those at the ends of x have the class of solids, since
-        a step goes over whole rows.
+        a step goes over whole rows; further ones fill up the row.
         """
         if extent == Extent.of_domain(self.shape) and not any(halo):
             return self
         x, y, z = extent.slices
         widths = [(h, h) for h in reversed(halo)]
+        if halo[0]:
+            # Rows of whole lines of memory: their first words are then aligned.
+            unit, width = self.precision.lanes * ROW_WORDS, extent.shape[0] + 2 * halo[0]
+            widths[2] = halo[0], halo[0] + -width % unit
         classes = np.pad(self.links.classes[z, y, x], widths)
         if halo[0]:
-            classes[..., 0] = classes[..., -1] = SOLID_CLASS
+            classes[..., : halo[0]] = classes[..., halo[0] + extent.shape[0] :] = SOLID_CLASS
         nz, ny, nx = classes.shape
         links = replace(self.links, classes=classes, bodies={})
         return replace(self, shape=(nx, ny, nz), links=links)
@@ -150,6 +157,11 @@ class Box:
     def flat(self) -> tuple[int, ...]:
         """Return (x0, x1, y0, y1, z0, z1)."""
         return self.x0, self.x1, self.y0, self.y1, self.z0, self.z1
+
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+        return (self.x1 - self.x0) * (self.y1 - self.y0) * (self.z1 - self.z0)
 
     @property
     def shape(self) -> tuple[int, int, int]:

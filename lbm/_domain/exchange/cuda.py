@@ -7,6 +7,7 @@ import numpy as np
 from hetero.cuda.driver import cuda, high_priority_stream
 from hetero.cuda.launch import blocks_for
 from hetero.cuda.launcher import prepare_launch
+from hetero.devices import Device
 from hetero.jit import kernel
 
 THREADS = 128
@@ -29,7 +30,6 @@ class Worker:
 
     def __init__(self, engine, edges, interior):
         self.engine, self._edges, self._interior = engine, edges, interior
-        self._handles: list = []  # of the buffers of other processes
         with engine.device.active():
             self._edge_stream, self._interior_stream = high_priority_stream(), cuda.stream()
             self._edges_done, self._interior_done = cuda.event(), cuda.event()
@@ -71,10 +71,6 @@ class Worker:
         with self.engine.device.active():
             return cuda.device_array(shape, dtype)
 
-    def keep_open(self, handles) -> None:
-        """Keep the handles of buffers of another process, which close when they are deleted."""
-        self._handles += handles
-
     def prepare_copy(self, source, target, tables):
         """Return a function that copies planes between two arrays [slot, cell]."""
         with self.engine.device.active():
@@ -110,7 +106,7 @@ class Worker:
 class MappedMemory:
     """Host memory that GPUs can access, for the blocks of the CPU beside them."""
 
-    def __init__(self, device):
+    def __init__(self, device: Device):
         self._device = device
         self.arrays: list = []
 

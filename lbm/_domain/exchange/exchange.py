@@ -121,7 +121,7 @@ class Exchange:
 
     def _make_messages(self) -> None:
         """Create the messages to and from other ranks."""
-        comm = self._ranks.comm
+        comm = self._ranks.communicator
         here = socket.gethostname(), {i: w.on_gpu for i, w in self._workers.items()}
         everyone = self._ranks.gather_all(here)
         faces = {axis: self._remote_faces(axis, everyone) for axis in self.axes}

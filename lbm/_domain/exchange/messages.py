@@ -64,8 +64,7 @@ class Message:
     ):
         self.transport, self.worker = transport, face.worker
         self._comm, self._face = comm, face
-        news = [np.zeros(1, np.uint8)] * 2, [np.zeros(1, np.uint8)] * 2
-        self._sent, self._received = carried or news
+        self._sent, self._received = carried or (_news(), _news())
         self._packs = [self._prepare_pack(face, odd, outgoing[odd]) for odd in (0, 1)]
         self._unpacks = [self._prepare_unpack(face, odd, incoming[odd]) for odd in (0, 1)]
         self._requests: tuple[Any, Any] | None = None
@@ -110,6 +109,11 @@ class Message:
         send.Wait()
 
 
+def _news() -> list[Any]:
+    """Return buffers for the news that the planes of an even or odd step have arrived."""
+    return [np.zeros(1, np.uint8)] * 2
+
+
 def message_shape(face: Face) -> tuple[int, int]:
     """Return the shape [plane, u v] of the buffer for a message through a face."""
     counts = {len(face.outgoing(odd).slots) for odd in (0, 1)}
@@ -127,7 +131,8 @@ def make_message(face: RemoteFace, comm: Any, peers: Any, device_aware: bool) ->
     worker, shape = face.worker, message_shape(face.face)
     dtype = face.face.problem.precision.storage
     if peers is not None:
-        return Message(comm, face, "peer", *peers, None)
+        outgoing, incoming = peers
+        return Message(comm, face, "peer", outgoing, incoming, None)
     if worker.on_gpu and device_aware:
         out, into = (worker.allocate_on_device(shape, dtype) for _ in range(2))
         # MPI has no type for half-precision numbers: buffers travel as bytes.

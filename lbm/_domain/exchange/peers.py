@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hetero.devices import Device
+from lbm._domain.exchange.inter_process import open_shared, share
 from lbm._domain.exchange.messages import RemoteFace, message_shape
 
 
@@ -37,40 +38,47 @@ def open_peer_buffers(
     neighbour to send into and two own ones to receive in. All ranks must call this at once, with
     faces of which both sides are on GPUs of one host.
     """
-    own: dict[RemoteFace, list[Any]] = {}
-    opened: dict[RemoteFace, list[Any]] = {}
+    own: dict[RemoteFace, Any] = {}
+    opened: dict[RemoteFace, Any] = {}
     requests = []
     for face in faces:
-        shape, dtype = message_shape(face.face), face.face.problem.precision.storage
-        own[face] = [face.worker.allocate_on_device(shape, dtype) for _ in range(2)]
-        requests.append(comm.isend(_make_handles(own[face]), face.rank, face.receive_tag))
+        count, size = message_shape(face.face)
+        dtype = face.face.problem.precision.storage
+        own[face] = face.worker.allocate_on_device((2, count, size), dtype)
+        requests.append(comm.isend(_make_handle(own[face], face), face.rank, face.receive_tag))
     for face in faces:
-        handles = comm.recv(source=face.rank, tag=face.send_tag)
-        if handles is not None and (buffers := _open(handles, face.worker)) is not None:
-            opened[face] = buffers
+        handle = comm.recv(source=face.rank, tag=face.send_tag)
+        if handle is not None and (buffer := _open(handle, own[face], face)) is not None:
+            opened[face] = buffer
         requests.append(comm.isend(face in opened, face.rank, face.send_tag))
     both = {f for f in faces if comm.recv(source=f.rank, tag=f.receive_tag) and f in opened}
     for request in requests:
         request.wait()
-    return {face: (opened[face], own[face]) for face in both}
+    return {face: (list(opened[face]), list(own[face])) for face in both}
 
 
-def _make_handles(buffers: list[Any]) -> list[Any] | None:
-    """Return handles by which other processes open buffers, or None if the system has none."""
+def _make_handle(buffer: Any, face: RemoteFace) -> Any:
+    """Return a handle by which other processes open a buffer, or None if the system has none."""
     try:
-        return [buffer.get_ipc_handle() for buffer in buffers]
+        with face.worker.engine.device.active():
+            return share(buffer)
     except Exception as error:
-        warnings.warn(f"GPUs of this host exchange halos by MPI: {error}", stacklevel=2)
+        _warn(error)
         return None
 
 
-def _open(handles: list[Any], worker: Any) -> list[Any] | None:
-    """Open the buffers of another process, or return None if the GPU cannot access them."""
+def _open(handle: Any, like: Any, face: RemoteFace) -> Any:
+    """Open the buffer of another process, or return None if the GPU cannot access it.
+
+    `like` is an own array of the same shape and dtype.
+    """
     try:
-        with worker.engine.device.active():
-            buffers = [handle.open() for handle in handles]
+        with face.worker.engine.device.active():
+            return open_shared(handle, like)
     except Exception as error:
-        warnings.warn(f"GPUs of this host exchange halos by MPI: {error}", stacklevel=2)
+        _warn(error)
         return None
-    worker.keep_open(handles)
-    return buffers
+
+
+def _warn(error: Exception) -> None:
+    warnings.warn(f"GPUs of this host exchange halos by MPI: {error}", stacklevel=3)

@@ -1,0 +1,89 @@
+"""Starting several ranks of a program from Python, where no launcher has done so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "MPI_LOCALNRANKS")
+"""Environment variables in which launchers give the number of ranks."""
+
+
+def world() -> Any:
+    """Return MPI.COMM_WORLD if a launcher started several ranks, and None otherwise.
+
+    Raises
+    ------
+    ImportError
+        If there are several ranks, but mpi4py is not installed.
+    """
+    counts = (os.environ.get(name, "1") for name in SIZE_VARIABLES)
+    if not any(count.isdecimal() and int(count) > 1 for count in counts):
+        return None
+    try:
+        from mpi4py import MPI
+    except ImportError:
+        raise ImportError(
+            "this program was started with several ranks, which need mpi4py: "
+            "pip install 'heterokit[mpi]'"
+        ) from None
+    return MPI.COMM_WORLD if MPI.COMM_WORLD.size > 1 else None
+
+
+def find_launcher() -> str:
+    """Return the path of `mpiexec`, that of this Python environment if it has one.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    """
+    own = Path(sys.executable).with_name("mpiexec")
+    launcher = str(own) if own.exists() else shutil.which("mpiexec")
+    if launcher is None:
+        raise FileNotFoundError(
+            "no mpiexec was found: pip install 'heterokit[mpi]', or load your cluster's MPI"
+        )
+    return launcher
+
+
+def run_ranks(
+    count: int,
+    arguments: Sequence[str],
+    *,
+    threads: int | None = None,
+    environment: Mapping[str, str] | None = None,
+    **options: Any,
+) -> subprocess.CompletedProcess:
+    """Run `python ARGUMENTS` on `count` ranks of this machine and wait for them.
+
+    Parameters
+    ----------
+    count : number of ranks
+    arguments : what follows `python`, such as ["-m", "lbm", "cavity"]
+    threads : threads of each rank; by default the cores are shared out evenly
+    environment : further environment variables
+    options : those of `subprocess.run`
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    threads = max(1, (cores or 1) // count) if threads is None else threads
+    variables = {
+        "NUMBA_NUM_THREADS": str(threads),
+        "OMP_NUM_THREADS": str(threads),
+        # Waiting threads of one rank must not keep the cores from another.
+        "OMP_WAIT_POLICY": "passive",
+        # Open MPI refuses more ranks than cores, and root, unless it is told otherwise.
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    }
+    command = [find_launcher(), "-n", str(count), sys.executable, *arguments]
+    return subprocess.run(
+        command, env=os.environ | variables | dict(environment or {}), check=False, **options
+    )

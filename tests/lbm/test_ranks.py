@@ -1,0 +1,199 @@
+"""Several ranks compute, bit for bit, the flow of one, and end together if one of them fails."""
+
+import os
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lbm
+from flows import SHAPE, pair
+from lbm.launcher import find_launcher, run_ranks
+from rank_worker import FORMS, PATTERNS, cases, run_flow
+
+pytest.importorskip("mpi4py")
+try:
+    find_launcher()
+except FileNotFoundError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+pytestmark = pytest.mark.mpi
+ROOT = Path(__file__).resolve().parents[2]
+PATHS = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests" / "support"),
+                                        os.environ.get("PYTHONPATH", "")])}  # fmt: skip
+
+
+def run_program(count, program, *arguments, **options):
+    """Run a program on ranks and return its exit status and its output."""
+    done = run_ranks(count, ["-P", "-c", program, *map(str, arguments)], threads=1, timeout=120,
+                     environment=PATHS, capture_output=True, text=True, **options)  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def one_rank():
+    """Results of all cases on one rank."""
+    return {case: run_flow(*case, device="cpu") for case in cases()}
+
+
+@pytest.fixture(scope="module", params=[2, 3, 4])
+def ranks(request, tmp_path_factory):
+    """Number of ranks, and the folder with their results."""
+    folder = tmp_path_factory.mktemp(f"ranks{request.param}")
+    pair("cavity with bodies", lbm.TRT(0.7), dtype="float64", device="cpu")[0].run(3).save(
+        folder / "one rank.state"
+    )
+    worker = ROOT / "tests" / "support" / "rank_worker.py"
+    done = run_ranks(request.param, [str(worker), str(folder)], threads=1, timeout=280,
+                     environment=PATHS, capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return request.param, folder
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("form", FORMS)
+def test_all_results_are_bit_for_bit_those_of_one_rank(ranks, pattern, form, one_rank, tmp_path):
+    _, folder = ranks
+    for case in cases():
+        if case[1:] != (pattern, form):
+            continue
+        expected, name = one_rank[case], " ".join(case)
+        with np.load(folder / f"{name}.npz") as found:
+            assert set(found) == set(expected)
+            for key, value in expected.items():
+                assert np.array_equal(found[key], value), (case, key)
+        s = pair(case[0], lbm.TRT(0.7), pattern=pattern, **FORMS[form], device="cpu")[0]
+        s.restore(folder / f"{name}.state")
+        assert np.array_equal(s.populations(), expected["populations"])
+        again = s.save(tmp_path / "again").read_bytes()
+        assert again == (folder / f"{name}.state").read_bytes()
+
+
+def test_a_checkpoint_of_one_rank_continues_on_several(ranks):
+    _, folder = ranks
+    s = pair("cavity with bodies", lbm.TRT(0.7), dtype="float64", device="cpu")[0]
+    s.restore(folder / "one rank.state").run(2)
+    with np.load(folder / "others.npz") as found:
+        assert np.array_equal(found["populations"], s.populations())
+
+
+def test_all_ranks_find_the_same_unstable_cell(ranks):
+    count, folder = ranks
+    fast = np.zeros((3, *SHAPE))
+    fast[0, 3, 4, 5] = 0.45
+    alone = lbm.Simulation(SHAPE, collision=lbm.TRT(0.5001), u=fast, device="cpu")
+    with pytest.raises(lbm.UnstableError) as caught:
+        alone.run(400)
+    with np.load(folder / "others.npz") as found:
+        messages = list(found["messages"])
+    assert messages == [f"{caught.value.step} {caught.value.cell}"] * count
+
+
+def test_each_rank_writes_its_piece_of_a_vtk_image(ranks):
+    count, folder = ranks
+    grid = ElementTree.parse(folder / "flow.pvti").getroot().find("PImageData")
+    assert grid.get("WholeExtent").split() == ["0", "12", "0", "9", "0", "7"]
+    pieces = grid.findall("Piece")
+    assert len(pieces) == count
+    cells = np.zeros(SHAPE, int)
+    for piece in pieces:
+        assert (folder / piece.get("Source")).is_file()
+        x0, x1, y0, y1, z0, z1 = map(int, piece.get("Extent").split())
+        cells[x0:x1, y0:y1, z0:z1] += 1
+    assert (cells == 1).all()
+
+
+START = """
+import os, signal, sys, time
+import numpy as np
+from mpi4py import MPI
+import lbm
+comm = MPI.COMM_WORLD
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("shape = (8, 8, 8 + 2 * comm.rank)", "shape="),
+        ("u = np.random.default_rng(comm.rank).normal(0, 0.01, (3, 8, 8, 8))", "u=array"),
+        ("u = lambda x, y, z: (0.01 * np.sin(x + comm.rank), 0 * y, 0 * z)", "u=function"),
+        ("cells = np.zeros((8, 8, 8), bool); cells[comm.rank] = True", "solids="),
+        ("lbm.simulation.VERSION = str(comm.rank)", "version="),
+    ],
+)
+def test_ranks_with_different_arguments_refuse_to_start(change, named):
+    program = f"""{START}
+import lbm.simulation
+shape, u, cells = (8, 8, 8), (0, 0, 0), np.zeros((8, 8, 8), bool)
+{change}
+lbm.Simulation(shape, u=u, boundaries={{"a": lbm.Solid(cells)}}, comm=comm, device="cpu")
+"""
+    status, output = run_program(2, program)
+    assert status != 0
+    assert f"rank 1 has {named}" in output
+    assert "all ranks must run the same program" in output
+
+
+def test_an_error_on_one_rank_ends_all():
+    program = f"""{START}
+s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu", check=0)
+s.run(3)
+if comm.rank == 1:
+    raise RuntimeError("the disk of rank 1 is on fire")
+s.run(10**9)
+"""
+    status, output = run_program(3, program)
+    assert status != 0
+    assert "rank 1 of 3 on" in output
+    assert "the disk of rank 1 is on fire" in output
+
+
+def test_a_killed_rank_ends_all_and_the_last_checkpoint_restarts_on_fewer(tmp_path):
+    program = f"""{START}
+s = lbm.Simulation((8, 8, 8), u=(0.01, 0, 0), comm=comm, device="cpu", check=0)
+s.run(4)
+s.save(sys.argv[1])
+if comm.rank == 2:
+    os.kill(os.getpid(), signal.SIGKILL)
+s.run(10**9)
+"""
+    status, output = run_program(3, program, tmp_path / "state")
+    assert status != 0
+    assert any(word in output.lower() for word in ("killed", "signal"))
+    restart = f"""{START}
+s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
+print(s.restore(sys.argv[1]).run(1).steps)
+"""
+    status, output = run_program(2, restart, tmp_path / "state")
+    assert (status, output.split()) == (0, ["5", "5"])
+
+
+def test_an_interrupt_ends_all_ranks():
+    program = f"""{START}
+s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu", check=0)
+s.run(3)
+if comm.rank == 0:
+    os.kill(os.getpid(), signal.SIGINT)
+s.run(10**9)
+"""
+    status, output = run_program(2, program)
+    assert status != 0
+    assert "rank 0 of 2" in output
+    assert "was interrupted" in output
+
+
+def test_a_list_of_devices_needs_one_rank():
+    program = f"""{START}
+lbm.Simulation((8, 8, 8), comm=comm, device=["cpu", "cpu"])
+"""
+    status, output = run_program(2, program)
+    assert status != 0
+    assert "start one rank for each GPU" in output
+
+
+def test_python_of_this_environment_runs_the_ranks():
+    status, output = run_program(2, "import sys; print(sys.executable)")
+    assert (status, output.count(sys.executable)) == (0, 2)

@@ -1,0 +1,82 @@
+"""Runs flows on several ranks and saves what rank 0 gathers: `mpiexec -n N rank_worker.py OUT`."""
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+from mpi4py import MPI
+
+import lbm
+from flows import FLOWS, SHAPE, pair
+
+FORMS = {
+    "float64": {"dtype": "float64"},
+    "float32": {"dtype": "float32"},
+    "float16": {"dtype": "float32", "storage": "float16"},
+}
+PATTERNS = "ab", "aa", "esoteric"
+GRIDS = {2: (2, 1, 1), 3: (1, 3, 1), 4: (2, 1, 2)}
+"""Grids for half of the flows; the others use "auto"."""
+
+STEPS = 5
+
+
+def cases():
+    """Yield (flow, pattern, form) of all cases."""
+    return itertools.product(FLOWS, PATTERNS, FORMS)
+
+
+def run_flow(flow, pattern, form, folder=None, **options):
+    """Run a flow, and return all that a user can read from it."""
+    s, _ = pair(flow, lbm.TRT(0.7), pattern=pattern, **FORMS[form], **options)
+    statistics, probe = lbm.Statistics(1), lbm.Probe([(0, 8, 6), (11, 0, 1)])
+    steady = lbm.SteadyState(1e-12, 2)
+    s.run(STEPS, callbacks=[statistics, probe, steady])
+    result = {
+        "populations": s.gather(s.populations()),
+        "u": s.gather("u"),
+        "rho": s.gather("rho"),
+        "fluid": s.gather("fluid"),
+        "mean": s.gather(statistics.mean_u),
+        "variance": s.gather(statistics.variance_rho),
+        "probe": np.array(probe.values),
+        "change": steady.change,
+        "momentum": s.momentum(),
+    }
+    for body in s.solids:
+        result[f"force {body}"] = s.force_on(body)
+        result[f"torque {body}"] = s.torque_on(body, (5, 4, 3))
+    if folder is not None:
+        s.save(folder / f"{flow} {pattern} {form}.state")
+    return result
+
+
+def main(folder):
+    """Run all cases and what else needs several ranks."""
+    comm = MPI.COMM_WORLD
+    for k, (flow, pattern, form) in enumerate(cases()):
+        grid = GRIDS[comm.size] if k % 2 else "auto"
+        result = run_flow(flow, pattern, form, folder, comm=comm, decomposition=grid, device="cpu")
+        if comm.rank == 0:
+            np.savez(folder / f"{flow} {pattern} {form}.npz", **result)
+    s, _ = pair("cavity with bodies", lbm.TRT(0.7), dtype="float64", comm=comm, device="cpu")
+    s.restore(folder / "one rank.state")
+    s.run(2)
+    populations = s.gather(s.populations())
+    s.write_vtk(folder / "flow")
+    fast = np.zeros((3, *SHAPE))
+    fast[0, 3, 4, 5] = 0.45
+    unstable = lbm.Simulation(SHAPE, collision=lbm.TRT(0.5001), u=fast, comm=comm, device="cpu")
+    try:
+        unstable.run(400)
+        message = "it was stable"
+    except lbm.UnstableError as error:
+        message = f"{error.step} {error.cell}"
+    messages = comm.gather(message)
+    if comm.rank == 0:
+        np.savez(folder / "others.npz", populations=populations, messages=messages, steps=s.steps)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

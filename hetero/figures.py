@@ -96,7 +96,12 @@ def figure_style() -> Iterator[None]:
 
 
 class StyledFigure(Figure):
-    """A figure that keeps the style when it is saved, and that notebooks show by themselves."""
+    """A figure whose axes and files have the project's style; notebooks show it by themselves."""
+
+    def add_subplot(self, *args: Any, **settings: Any) -> Axes:
+        """Add axes as `matplotlib.figure.Figure.add_subplot` does, in the project's style."""
+        with figure_style():
+            return super().add_subplot(*args, **settings)
 
     def savefig(self, *args: Any, **settings: Any) -> None:
         """Save the figure as `matplotlib.figure.Figure.savefig` does, in the project's style."""
@@ -110,10 +115,7 @@ class StyledFigure(Figure):
 
 
 def new_figure(size: tuple[float, float] = (9.0, 4.5), **settings: Any) -> StyledFigure:
-    """Return an empty figure of `size` inches in the project's style.
-
-    Axes are styled as well if they are made in a `figure_style` block.
-    """
+    """Return an empty figure of `size` inches in the project's style; so are its axes."""
     with figure_style():
         return StyledFigure(figsize=size, **{"layout": "constrained"} | settings)
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-import matplotlib.figure
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import hetero
 import tmd
+from hetero.figures import PALETTE, new_figure
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, parse_arguments
@@ -30,7 +30,7 @@ from _shared import Figure, Row, parse_arguments
 PUBLISHED, FLOATS, MIDPOINTS = 243, 241, 254
 """Published number of cases, and numbers of cases near floats and midpoints among doubles."""
 
-COLOURS = {"F": "#1668b0", "M": "#d1602b"}
+COLOURS = {"F": PALETTE[0], "M": PALETTE[1]}
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def make_table(result: tmd.Result, published: tmd.Result) -> Table:
 
 def draw(result: tmd.Result, path: Path) -> Path:
     """Draw the distances over the arguments, and their distribution; return the path."""
-    figure = matplotlib.figure.Figure(figsize=(12, 4.6), dpi=150, layout="constrained")
+    figure = new_figure((12, 4.6), dpi=150)
     scatter, steps = figure.subplots(1, 2, width_ratios=(3, 2))
     x = result.cases.arguments - 1.0
     distance = result.cases.distances.mean(axis=1)

@@ -14,7 +14,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.figure
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -24,11 +23,12 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 import hetero
 import sbth
+from hetero.figures import PALETTE, new_figure
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, parse_arguments
 
-COLOURS = {"XX": "#1668b0", "XXX": "#d1602b"}
+COLOURS = {"XX": PALETTE[0], "XXX": PALETTE[1]}
 
 
 def to_narrow_band(matrix: sparse.spmatrix) -> tuple[np.ndarray, np.ndarray]:
@@ -138,7 +138,7 @@ def make_table(chains: list[Chain]) -> Table:
 
 def draw_chains(chains: list[Chain], path: Path) -> Path:
     """Draw the densities of states below two magnons at rest; return the path."""
-    figure = matplotlib.figure.Figure(figsize=(9, 4.2), dpi=150, layout="constrained")
+    figure = new_figure((9, 4.2), dpi=150)
     axes = figure.subplots()
     for chain in chains:
         energies = chain.energies - (chain.energies[-1] if chain.name == "XXX" else 2.0)
@@ -154,7 +154,7 @@ def draw_chains(chains: list[Chain], path: Path) -> Path:
 
 def draw_modes(values: np.ndarray, shapes: list[np.ndarray], path: Path) -> Path:
     """Draw the modes with their eigenvalues; return the path."""
-    figure = matplotlib.figure.Figure(figsize=(12, 3.4), dpi=150, layout="constrained")
+    figure = new_figure((12, 3.4), dpi=150)
     for axes, value, shape in zip(figure.subplots(1, len(shapes)), values, shapes, strict=True):
         largest = np.nanmax(np.abs(shape))
         axes.imshow(shape, cmap="RdBu_r", vmin=-largest, vmax=largest, interpolation="bilinear")

@@ -15,13 +15,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.figure
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import hetero
 import rode
+from hetero.figures import PALETTE, new_figure
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, parse_arguments, to_host
@@ -35,7 +35,7 @@ SCHEMES = {
 TRUE_VARIANCE = 16.036525
 """omega (1 + 4 zeta^2)/(4 zeta) with Housner's parameters, m^2/s^4."""
 
-COLOURS = {"averaged-euler": "#1668b0", "3-rode-taylor": "#d1602b"}
+COLOURS = {"averaged-euler": PALETTE[0], "3-rode-taylor": PALETTE[1]}
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def make_table(motions: dict[str, Motion]) -> Table:
 
 def draw(motions: dict[str, Motion], path: Path) -> Path:
     """Draw mean and variance in time for few and many paths, and the histogram of the peaks."""
-    figure = matplotlib.figure.Figure(figsize=(12, 4.6), dpi=150, layout="constrained")
+    figure = new_figure((12, 4.6), dpi=150)
     mean, variance, peak = figure.subplots(1, 3)
     for method, motion in motions.items():
         counts = path_counts(motion)

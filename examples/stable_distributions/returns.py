@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib.cbook
-import matplotlib.figure
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -24,6 +23,7 @@ from scipy import integrate, optimize, stats
 
 import hetero
 import stablegpu
+from hetero.figures import DATA_COLOUR, PALETTE, SOFT_COLOUR, new_figure
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, empty, parse_arguments, to_host
@@ -34,7 +34,7 @@ TRADING_DAYS = 252
 BYTES_PER_POINT = 16
 """Bytes that the density reads (x) and writes (pdf) for a point."""
 
-STABLE_COLOUR, NORMAL_COLOUR, DATA_COLOUR = "#1668b0", "#d1602b", "#c9ced6"
+STABLE_COLOUR, NORMAL_COLOUR = PALETTE[:2]
 
 
 # ---- the data and the two distributions --------------------------------------------------------
@@ -184,7 +184,7 @@ def waiting_time(chance: float) -> str:
 
 def draw(fits: Fits, path: Path, quick: bool = False) -> Path:
     """Draw densities, and quantiles of both distributions against those of the data."""
-    figure = matplotlib.figure.Figure(figsize=(11, 4.8), dpi=150, layout="constrained")
+    figure = new_figure((11, 4.8), dpi=150)
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
     density, against = figure.subplots(1, 2, width_ratios=(1.25, 1))
     _draw_density(density, fits, 401 if quick else 2001)
@@ -216,7 +216,7 @@ def _draw_quantiles(axes, fits: Fits, points: int) -> None:
     sample = np.sort(fits.returns)
     p = (np.arange(sample.size) + 0.5) / sample.size
     same = (-reach, reach)
-    axes.plot(same, same, color="#8a919c", linewidth=1, label="distribution = data")
+    axes.plot(same, same, color=SOFT_COLOUR, linewidth=1, label="distribution = data")
     axes.plot(100 * fits.normal.ppf(p), 100 * sample, ".", color=NORMAL_COLOUR, label="normal")
     values = 100 * quantiles(fits.stable, p, reach / 100, points)
     axes.plot(values, 100 * sample, ".", color=STABLE_COLOUR, label="stable")

@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 import matplotlib.cbook
-import matplotlib.figure
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -22,11 +21,12 @@ from scipy import stats
 
 import hetero
 import stablegpu
+from hetero.figures import DATA_COLOUR, new_figure
 from stablegpu import FitResults
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, parse_arguments
-from stable_distributions.returns import DATA_COLOUR, STABLE_COLOUR, TRADING_DAYS, google_returns
+from stable_distributions.returns import STABLE_COLOUR, TRADING_DAYS, google_returns
 
 
 def eeg() -> np.ndarray:
@@ -63,7 +63,7 @@ def normal_aic(x) -> float:
 
 def draw(days, returns, fits, step: int, path: Path) -> Path:
     """Draw alpha of the windows with 95 % bands above the returns; return the path."""
-    figure = matplotlib.figure.Figure(figsize=(9.0, 5.0), layout="constrained")
+    figure = new_figure((9.0, 5.0))
     above, below = figure.subplots(2, 1, sharex=True)
     ends = days[TRADING_DAYS - 1 :: step][: len(fits)]
     reach = 1.96 * fits.stderr["alpha"]

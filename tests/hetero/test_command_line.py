@@ -99,3 +99,86 @@ def test_warm_up_says_what_cannot_be_warmed():
     refused = run("warm", "sbth", HETERO_CACHE="0")
     assert refused.returncode == 2
     assert "HETERO_CACHE" in refused.stderr
+
+
+def run_inside(capsys, *arguments):
+    """Return exit code, standard output and standard error of `hetero`, run in this process."""
+    code = importlib.import_module("hetero.__main__").main(list(arguments))
+    return code, *capsys.readouterr()
+
+
+def test_info_is_the_default_command(capsys):
+    code, out, err = run_inside(capsys, "info", "--no-limits", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["limits"] == []
+    assert json.loads(run_inside(capsys, "--no-limits", "--json")[1])["cpu"]
+
+
+def test_warm_as_json(capsys, monkeypatch):
+    monkeypatch.setattr("hetero.compile_cache.warm_up.warm", lambda *_: [("sbth.f", 0.5, 3)])
+    monkeypatch.setattr("hetero.compile_cache.warm_up.packages", lambda: ["sbth"])
+    _, out, _ = run_inside(capsys, "warm", "sbth", "--device", "cpu", "--json")
+    assert json.loads(out)["calls"] == [{"call": "sbth.f", "seconds": 0.5, "compiled": 3}]
+
+
+def test_numbers_that_json_lacks_are_null_or_text(capsys):
+    import numpy as np
+
+    from hetero.command_line import print_json
+
+    values = {"a": np.array([1.0, np.nan, np.inf, -np.inf]), "b": np.int64(3), "c": (True, None)}
+    print_json(values | {"d": np.float32(0.5), "e": root()})
+    assert json.loads(capsys.readouterr().out) == {
+        "a": [1.0, None, "Infinity", "-Infinity"],
+        "b": 3,
+        "c": [True, None],
+        "d": 0.5,
+        "e": str(root()),
+    }
+
+
+def fail(error):
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (ValueError("bad value"), 2, "p: bad value\n"),
+        (FileNotFoundError(2, "No such file", "a.csv"), 2, "p: a.csv: No such file\n"),
+        (MemoryError(), 1, "p: out of memory\n"),
+        (KeyboardInterrupt(), 130, "p: interrupted\n"),
+    ],
+)
+def test_exit_codes(error, code, message, capsys):
+    from hetero.command_line import run_command
+
+    assert run_command("p", lambda: fail(error)) == code
+    assert capsys.readouterr().err == message
+
+
+def test_failed_computations_and_warnings(capsys):
+    import warnings
+
+    from hetero.command_line import ComputationFailedError, run_command
+
+    assert run_command("p", lambda: fail(ComputationFailedError("no convergence"))) == 1
+    assert capsys.readouterr().err == "p: no convergence\n"
+
+    original = warnings.formatwarning
+
+    def warned():
+        text = warnings.formatwarning("beware", UserWarning, "file.py", 1)
+        assert text == "p: warning: beware\n"
+        return 0
+
+    assert run_command("p", warned) == 0
+    assert warnings.formatwarning is original
+
+
+def test_negative_numbers_with_exponents_are_no_options():
+    from hetero.command_line import CommandParser
+
+    parser = CommandParser(prog="p")
+    parser.add_argument("x", type=float, nargs="+")
+    assert parser.parse_args(["-1e-3", "-.5", "-2", "3"]).x == [-1e-3, -0.5, -2.0, 3.0]

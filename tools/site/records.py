@@ -15,14 +15,34 @@ PACKAGES = {
 }
 
 
+OWN_FIGURES = ("alpha", "beta", "loc", "scale", "before")
+"""Names under `peers` that are parts of a figure, or the same figure of an earlier version."""
+
+
 def make_tables(root: Path) -> str:
     """Return a section for each package, with one table for each record that has figures."""
     sections = []
     for package, title in PACKAGES.items():
         paths = sorted((root / "benchmarks/records" / package).glob("*.json"))
-        tables = [make_table(path, root) for path in paths if "figures" in load(path)]
-        sections.append("\n\n".join((f"## {title}: `{package}`", *tables)))
+        paths = [path for path in paths if "figures" in load(path)]
+        sections += [f"## {title}: `{package}`", make_comparison(paths)]
+        sections += [make_table(path, root) for path in paths]
     return "\n\n".join(sections)
+
+
+def make_comparison(paths: list[Path]) -> str:
+    """Return a table of the figures that were compared with other software."""
+    rows = []
+    for path in paths:
+        record = load(path)
+        for figure in record["figures"]:
+            if peers := format_peers(figure):
+                value = f"{format_number(figure['value'])} {figure['unit']}"
+                rows.append((figure["name"], value, peers, name_machine(record)))
+    if not rows:
+        return ""
+    head = ["| compared with others | here | others, same unit | machine |", "|---|---:|---|---|"]
+    return "\n".join((*head, *map(join_cells, rows)))
 
 
 def load(path: Path) -> dict:
@@ -51,14 +71,33 @@ def make_table(path: Path, root: Path) -> str:
 def describe_machine(record: dict) -> str:
     """Return a sentence about the machine, the date and the versions."""
     facts = record["facts"]
-    gpus = [gpu["name"] for gpu in facts["gpus"]] if record["device"].startswith("cuda") else []
-    machine = " and ".join(gpus) or f"{facts['cpu']}, {facts['threads']} threads"
     versions = ", ".join(
         f"{name} {facts['versions'][name]}"
         for name in ("python", "numba", "numba-cuda")
         if name in facts["versions"]
     )
-    return f"{machine}; {facts['date'][:10]}; {versions}; commit {facts['commit']}."
+    return f"{name_machine(record)}; {facts['date'][:10]}; {versions}; commit {facts['commit']}."
+
+
+def name_machine(record: dict) -> str:
+    """Return the GPU, or the processor and its threads."""
+    facts = record["facts"]
+    gpus = [gpu["name"] for gpu in facts["gpus"]] if record["device"].startswith("cuda") else []
+    return " and ".join(gpus) or f"{facts['cpu']}, {facts['threads']} threads"
+
+
+def format_peers(figure: dict) -> str:
+    """Return the figures of other software, without those of this project itself."""
+    return ", ".join(
+        f"{name}: {format_number(value)}"
+        for name, value in (figure.get("peers") or {}).items()
+        if name not in OWN_FIGURES
+    )
+
+
+def join_cells(cells: tuple[str, ...]) -> str:
+    """Return a row of a Markdown table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def format_row(figure: dict) -> str:
@@ -70,7 +109,7 @@ def format_row(figure: dict) -> str:
         f"{name}: {format_number(value)}" for name, value in (figure.get("peers") or {}).items()
     )
     cells = (figure["name"], f"{format_number(figure['value'])} {figure['unit']}", share, peers)
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return join_cells(cells)
 
 
 def format_number(value: float | str | None) -> str:

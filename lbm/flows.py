@@ -7,17 +7,17 @@ use these.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hetero import Device
 from hetero.notebook import html_table
 from lbm import geometry
 from lbm._domain.memory_forecast import require_memory
+from lbm._domain.placement import DeviceArgument
 from lbm._model.precision import accepts_precision
 from lbm._model.stability_map import choose_magic
 from lbm.boundaries import (
@@ -31,6 +31,7 @@ from lbm.boundaries import (
 )
 from lbm.callbacks import SteadyState
 from lbm.collisions.trt import TRT
+from lbm.decomposition import Decomposition
 from lbm.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ class Options(TypedDict, total=False):
     ratio: float | str
     check: int
     keep_good_state: bool
-    device: str | Device | None
+    comm: Any
+    decomposition: str | Sequence[int] | Decomposition
+    device: DeviceArgument
 
 
 CAVITY_RE1000 = np.array(
@@ -97,6 +100,31 @@ class CavityResult:
         return html_table("Lid-driven cavity at Re = 1000", rows)
 
 
+def lid_driven_box(
+    shape: tuple[int, int, int],
+    *,
+    speed: float = 0.1,
+    tau: float = 0.6152,
+    **options: Unpack[Options],
+) -> Simulation:
+    """Build a lid-driven cavity of any shape, whose lid is at +y: the flow of scaling studies.
+
+    The relaxation time is that of Riesinger (2017, chapter 16). `options` are those of
+    `Simulation`.
+    """
+    return Simulation(shape, collision=TRT(tau), boundaries=_lid_walls(speed), **options)
+
+
+def _lid_walls(speed: float) -> dict[str, Condition | Solid]:
+    """Return the walls of a cavity with its lid at +y, which moves along +x."""
+    return {
+        "x": NoSlip(),
+        "z": NoSlip(),
+        "y-": NoSlip(),
+        "y+": MovingWall((speed, 0.0, 0.0)),
+    }
+
+
 @accepts_precision
 def cavity(
     n: int,
@@ -111,15 +139,9 @@ def cavity(
     `magic` is the magic number of TRT, by default that of `stability_map.choose_magic` for this
     Reynolds number. `options` are those of `Simulation`.
     """
-    walls: dict[str, Condition | Solid] = {
-        "x": NoSlip(),
-        "z": NoSlip(),
-        "y-": NoSlip(),
-        "y+": MovingWall((speed, 0.0, 0.0)),
-    }
     tau = 0.5 + 3.0 * speed * n / reynolds
     magic = choose_magic(reynolds / n, has_open_ends=False) if magic is None else magic
-    return Simulation((n, n, n), collision=TRT(tau, magic), boundaries=walls, **options)
+    return Simulation((n, n, n), collision=TRT(tau, magic), boundaries=_lid_walls(speed), **options)
 
 
 @accepts_precision

@@ -171,9 +171,11 @@ class Simulation:
         """Create the parts of this rank on their devices."""
         ratio = self.ratio
         if isinstance(ratio, str):
-            from lbm._domain.load_balance import best_ratio
+            from lbm._performance.measurement import measure_machine
+            from lbm._performance.model import best_ratio
 
-            best = best_ratio(self.problem, self.device, self.faces)
+            machine = measure_machine(self.problem, [self.device], links=False)
+            best = best_ratio(machine, self.region.shape)
             self.ratio = ratio = min(self._ranks.gather_all(best))
         partition, placed = place_parts(partition, devices, ratio, self._ranks)
         return Domain(self.problem, partition, placed, self._ranks)

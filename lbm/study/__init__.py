@@ -2,7 +2,9 @@
 
 STUDIES = {
     "blocks": "lbm.study.blocks",
-    "shares": "lbm.study.cpu_shares",
+    "hybrid": "lbm.study.hybrid",
     "stability": "lbm.study.stability",
+    "strong": "lbm.study.strong",
+    "weak": "lbm.study.weak",
 }
 """Modules of the studies, by the names that the command line takes."""

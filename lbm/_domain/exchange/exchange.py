@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lbm._domain.exchange.cuda_aware import takes_device_buffers
@@ -85,6 +85,22 @@ class Exchange:
         if self._waits:
             for worker in self._workers.values():
                 worker.wait_until_copied()
+
+    def time_copies(self, axis: int, time_call: Callable[..., float]) -> float:
+        """Return the seconds of one of the copies across an axis; see `lbm._performance`."""
+        copy = self._copies[axis][0]
+
+        def wait() -> None:
+            for worker in self._workers.values():
+                worker.mark_copied()
+                worker.wait_until_copied()
+
+        return time_call(copy.start, wait)
+
+    def first_face(self, axis: int) -> tuple[Face, Any]:
+        """Return the upper face of the first part across an axis, and the part's worker."""
+        index = next(iter(self._workers))
+        return self._face(index, axis, 1), self._workers[index]
 
     def _join_workers(self) -> None:
         """Let each worker wait for the copies of all others, which may have stored into its block.

@@ -1,0 +1,226 @@
+"""Times of the operations of a step, measured on this machine for the performance model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from hetero.devices import Device
+from lbm._domain.domain import Domain
+from lbm._domain.domains import make_domain
+from lbm._domain.parts import X_EDGE
+from lbm._domain.planes import buffer_planes, copy_tables
+from lbm._model.extent import Extent
+from lbm._model.problem import Box, Problem
+from lbm._performance.model import CROSSING, Axes, DeviceTimes, Linear, Machine
+from lbm.decomposition import Decomposition
+
+SAMPLES = 5
+"""Samples of each time, of which the best counts."""
+
+SAMPLE_SECONDS = 0.02
+"""Least duration of a sample."""
+
+
+def time_call(function: Callable[[int], object], wait: Callable[[], object]) -> float:
+    """Return the seconds of function(t), called for t = 0, 1, 2, ... without waiting in between."""
+
+    def sample(calls: int) -> float:
+        start = time.perf_counter()
+        for t in range(calls):
+            function(t)
+        wait()
+        return time.perf_counter() - start
+
+    sample(2)
+    calls = 2
+    while (seconds := sample(calls)) < SAMPLE_SECONDS and calls < 1 << 14:
+        calls *= 2
+    return min([seconds, *(sample(calls) for _ in range(SAMPLES - 1))]) / calls
+
+
+def measure_device(problem: Problem, device: Device) -> DeviceTimes:
+    """Measure the operations of a device on a problem and on half of it.
+
+    Parameters
+    ----------
+    problem : a flow of at least 8 cells along each axis, without a halo
+    device : Device
+    """
+    halves = _select(problem, 2), _select(problem, 1)
+    domains = [make_domain(half, device) for half in halves]
+    cells = Linear.through(*((d.problem.cells, _time_step(d)) for d in domains))
+    layers = [_time_layers(domains, axis) for axis in range(3)]
+    del domains
+    halo = {"direct": _time_copies(problem, device, None)}
+    halo["host"] = _time_packing(problem, device, on_host=True)
+    if device.kind == "cuda":
+        halo["peer"] = halo["device"] = _time_packing(problem, device, on_host=False)
+        halo["mapped"] = _time_copies(problem, device, Device("cpu"))
+    return DeviceTimes(
+        device.kind,
+        cells,
+        (layers[0], layers[1], layers[2]),
+        halo,
+        _time_overhead(problem, device),
+    )
+
+
+def measure_machine(problem: Problem, devices: list[Device], *, links: bool = True) -> Machine:
+    """Measure the devices of this machine, and messages between two ranks on it.
+
+    Parameters
+    ----------
+    problem : a flow of the size of a box
+    devices : CPU and GPUs; with two GPUs the direct copies are those between them
+    links : whether to measure messages, which starts two ranks
+    """
+    gpus = [d for d in devices if d.kind == "cuda"]
+    gpu = measure_device(problem, gpus[0]) if gpus else None
+    if gpu is not None and len(gpus) > 1:
+        direct = {"direct": _time_copies(problem, gpus[0], gpus[1])}
+        gpu = DeviceTimes(gpu.kind, gpu.cells, gpu.layers, {**gpu.halo, **direct}, gpu.overhead)
+    cpu_problem = _shrink(problem) if gpus else problem
+    cpu = measure_device(cpu_problem, Device("cpu"))
+    messages: dict[str, Linear] = {}
+    if links:
+        from lbm._performance.ping import measure_messages
+
+        host = measure_messages()
+        # Between two GPUs MPI carries one byte of news.
+        messages = {"host": host, "device": host, "peer": Linear(host.start, 0.0)}
+    names = dict.fromkeys(d.name for d in [*gpus[:1], Device("cpu")])
+    return Machine(" + ".join(names), problem.precision.itemsize, gpu, cpu, messages)
+
+
+def _shrink(problem: Problem) -> Problem:
+    """Return a part of a problem that is quick to step on a CPU: at most 2^22 cells."""
+    nx, ny, nz = problem.shape
+    return problem.select_block(Extent((0, 0, 0), (nx, ny, max(8, min(nz, (1 << 22) // nx // ny)))))
+
+
+def _select(problem: Problem, share: int) -> Problem:
+    """Return the first 1/share of a problem along z."""
+    nx, ny, nz = problem.shape
+    return problem.select_block(Extent((0, 0, 0), (nx, ny, nz // share)))
+
+
+def _time_step(domain: Domain) -> float:
+    return time_call(domain.step, domain.synchronize)
+
+
+def _time_layers(domains: list[Domain], axis: int) -> Linear:
+    """Time the update of the cells at a face, on both domains."""
+    points = []
+    for domain in domains:
+        engine, (nx, ny, nz) = domain.engine, domain.problem.shape
+        width = domain.problem.precision.lanes * X_EDGE[engine.device.kind] if axis == 0 else 1
+        ends = [nx, ny, nz]
+        ends[axis] = min(width, ends[axis])
+        box = Box(0, ends[0], 0, ends[1], 0, ends[2])
+        seconds = time_call(lambda t, e=engine, b=box: e.step(t, b), domain.synchronize)
+        points.append((domain.problem.cells // (nx, ny, nz)[axis], seconds))
+    return _line(points)
+
+
+def _line(points: list[tuple[float, float]]) -> Linear:
+    """Return the line through two points, which may be the same: faces across z are."""
+    first, second = points
+    return Linear(0.0, second[1] / second[0]) if first[0] == second[0] else Linear.through(*points)
+
+
+def _grid(axis: int, count: int = 2) -> Decomposition:
+    x, y, z = (count if a == axis else 1 for a in range(3))
+    return Decomposition((x, y, z))
+
+
+def _face_bytes(problem: Problem, axis: int) -> int:
+    return CROSSING * problem.precision.itemsize * (problem.cells // problem.shape[axis])
+
+
+def _over_axes(problem: Problem, measure: Callable[[Problem, int], float]) -> Axes:
+    """Measure something for faces across each axis, on the problem and on a part of it."""
+    lines = []
+    for axis in range(3):
+        points = []
+        for part in (_thin(problem, axis), problem):
+            points.append((_face_bytes(part, axis), measure(part, axis)))
+        lines.append(_line(points))
+    return lines[0], lines[1], lines[2]
+
+
+def _thin(problem: Problem, axis: int) -> Problem:
+    """Return a quarter of a problem, cut along an axis other than `axis`."""
+    nx, ny, nz = problem.shape
+    if axis == 2:
+        return problem.select_block(Extent((0, 0, 0), (nx, max(1, ny // 4), nz)))
+    return problem.select_block(Extent((0, 0, 0), (nx, ny, max(1, nz // 4))))
+
+
+def _time_copies(problem: Problem, device: Device, other: Device | None) -> Axes:
+    """Time a copy of a face from one block of this process to another."""
+
+    def measure(part: Problem, axis: int) -> float:
+        if other is not None and other.kind == "cpu":
+            if axis != 1:
+                return float("nan")  # only rows are shared between a GPU and the CPU
+            domain = make_domain(part, device, ratio=0.25)
+        else:
+            devices = [device, device if other is None else other]
+            domain = make_domain(part, devices, decomposition=_grid(axis))
+        assert domain.exchange is not None
+        return domain.exchange.time_copies(axis, time_call)
+
+    axes = [1] if other is not None and other.kind == "cpu" else [0, 1, 2]
+    if len(axes) == 3:
+        return _over_axes(problem, measure)
+    points = [(_face_bytes(p, 1), measure(p, 1)) for p in (_thin(problem, 1), problem)]
+    line = _line(points)
+    return line, line, line
+
+
+def _time_packing(problem: Problem, device: Device, on_host: bool) -> Axes:
+    """Time the packing of a message plus its unpacking, in a buffer on the host or the device."""
+
+    def measure(part: Problem, axis: int) -> float:
+        domain = make_domain(part, [device, device], decomposition=_grid(axis))
+        assert domain.exchange is not None
+        face, worker = domain.exchange.first_face(axis)
+        planes, size = face.outgoing(0), face.size
+        shape = len(planes.slots), size[0] * size[1]
+        dtype = part.precision.storage
+        buffer = _make_buffer(worker, shape, dtype, on_host)
+        rows = buffer_planes(shape[0], size)
+        populations = worker.populations_after(0)
+        incoming, writable = face.incoming(0)
+        pack = worker.prepare_copy(populations, buffer, copy_tables(planes, rows, size))
+        unpack = worker.prepare_copy(
+            buffer, populations, copy_tables(rows, incoming, size, writable)
+        )
+
+        def both(t: int) -> None:
+            pack()
+            unpack()
+
+        def wait() -> None:
+            worker.mark_copied()
+            worker.wait_until_copied()
+
+        return time_call(both, wait)
+
+    return _over_axes(problem, measure)
+
+
+def _make_buffer(worker: Any, shape: tuple[int, int], dtype: type, on_host: bool) -> Any:
+    if on_host:
+        return worker.allocate(shape, dtype)[1]
+    return worker.allocate_on_device(shape, dtype)
+
+
+def _time_overhead(problem: Problem, device: Device) -> float:
+    """Time the start of a step of one part, by a domain whose cells take no time."""
+    nx, ny, nz = (min(n, 16) for n in problem.shape)
+    tiny = problem.select_block(Extent((0, 0, 0), (nx, ny, nz)))
+    domain = make_domain(tiny, [device, device], decomposition=_grid(2))
+    return _time_step(domain) / 2

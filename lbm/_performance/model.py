@@ -1,0 +1,279 @@
+"""Prediction of the time of a step from times of its operations.
+
+After Riesinger (2017, equations 15.1 to 15.4): the cells beside other boxes are updated first, and
+messages travel while the others are updated. Faces across x, y and z have times of their own. Two
+things differ from the thesis, because the program does: on a GPU the edges are updated beside the
+interior and share its bandwidth, and the host needs time to start all operations of a step, which
+limits small boxes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lbm._domain.partition import cut_rows
+from lbm._model.extent import Triple
+from lbm.decomposition import Decomposition
+
+CROSSING = 5
+"""Populations of a cell that cross a face in D3Q19."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A time that grows linearly with an amount.
+
+    Attributes
+    ----------
+    start : seconds for nothing
+    each : further seconds for each unit of the amount
+    """
+
+    start: float
+    each: float
+
+    def __call__(self, amount: float) -> float:
+        """Return the seconds for an amount."""
+        return self.start + self.each * amount
+
+    @classmethod
+    def through(cls, first: tuple[float, float], second: tuple[float, float]) -> Linear:
+        """Return the line through two measurements (amount, seconds), with a start of at least 0.
+
+        If noise makes the larger amount look cheaper, the time is proportional to the amount.
+        """
+        (a, t), (b, u) = sorted((first, second))
+        each = (u - t) / (b - a)
+        start = t - a * each
+        if each <= 0.0 or start < 0.0:
+            return cls(0.0, u / b)
+        return cls(start, each)
+
+
+Axes = tuple[Linear, Linear, Linear]
+"""Times for faces across x, y and z."""
+
+
+@dataclass(frozen=True)
+class DeviceTimes:
+    """Times of the operations of one device.
+
+    Attributes
+    ----------
+    kind : "cpu" or "cuda"
+    cells : update of a box, over its cells
+    layers : update of the cells at a face, over the cells of the face
+    halo : for each transport, packing and unpacking of a message, over its bytes
+    overhead : seconds that the host takes to start a step with an exchange
+    """
+
+    kind: str
+    cells: Linear
+    layers: Axes
+    halo: Mapping[str, Axes]
+    overhead: float = 0.0
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine or a cluster: its devices and the links between ranks.
+
+    Attributes
+    ----------
+    name : of the machine
+    itemsize : bytes of a population for which the times hold
+    gpu, cpu : times of a GPU and of the CPU cores of a rank; None if there is none
+    links : for each transport the time of a message between two ranks, over its bytes
+    """
+
+    name: str
+    itemsize: int
+    gpu: DeviceTimes | None
+    cpu: DeviceTimes | None
+    links: Mapping[str, Linear] = field(default_factory=dict)
+
+    def device(self, kind: str) -> DeviceTimes:
+        """Return the times of a kind of device, or raise ValueError if they are unknown."""
+        times = self.gpu if kind == "cuda" else self.cpu
+        if times is None:
+            raise ValueError(f"the description of {self.name} has no times of a {kind} device")
+        return times
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The predicted time of a step, in seconds, and what it consists of.
+
+    Attributes
+    ----------
+    step : the time of a step
+    compute : update of all cells of a box
+    boundary : update of the cells beside other boxes
+    communication : packing, transport and unpacking of all messages of a box
+    bottleneck : what limits the step: "cells", "communication", "host", or "cpu" if the CPU's share
+        of a box takes longer than the GPU's
+    cells : number of cells of all boxes
+    """
+
+    step: float
+    compute: float
+    boundary: float
+    communication: float
+    bottleneck: str
+    cells: int
+
+    @property
+    def glups(self) -> float:
+        """Updates of all cells in 10^9 per second."""
+        return self.cells / self.step / 1e9
+
+
+def predict_box(
+    machine: Machine,
+    kind: str,
+    box: Triple,
+    neighbours: Triple,
+    transport: str,
+    rows_beside: bool = False,
+) -> Prediction:
+    """Predict a step of one box on one device.
+
+    Parameters
+    ----------
+    machine : Machine
+    kind : {"cpu", "cuda"}
+    box : number of cells along x, y and z
+    neighbours : number of other boxes beside it along each axis, 0 to 2
+    transport : that of the messages; see `Simulation.transports`
+    rows_beside : whether the other device of a rank has the rows beside this box
+    """
+    device, cells = machine.device(kind), box[0] * box[1] * box[2]
+    boundary = communication = 0.0
+    for axis, count in enumerate(neighbours):
+        area = cells // box[axis]
+        size = CROSSING * machine.itemsize * area
+        boundary += count * device.layers[axis](area)
+        if count:
+            communication += count * _halo(device, transport)[axis](size)
+            communication += _link(machine, transport)(size)
+    if rows_beside:
+        area = cells // box[1]
+        boundary += device.layers[1](area)
+        if kind == "cuda":  # the GPU copies both ways; the CPU only waits
+            communication += 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * area)
+    compute = device.cells(cells)
+    if kind == "cuda":
+        times = {
+            "cells": compute,
+            "communication": boundary + communication,
+            "host": device.overhead if any(neighbours) or rows_beside else 0.0,
+        }
+    else:
+        packing = sum(
+            count * _halo(device, transport)[axis](CROSSING * machine.itemsize * cells // box[axis])
+            for axis, count in enumerate(neighbours)
+            if count
+        )
+        layers = sum(count * cells // box[axis] for axis, count in enumerate(neighbours))
+        interior = device.cells(max(0, cells - layers))
+        # Only the transport is hidden: the cores pack and unpack themselves.
+        times = {
+            "cells": boundary + interior + packing,
+            "communication": boundary + communication,
+            "host": 0.0,
+        }
+    bottleneck = max(times, key=lambda name: times[name])
+    return Prediction(times[bottleneck], compute, boundary, communication, bottleneck, cells)
+
+
+def _halo(device: DeviceTimes, transport: str) -> Axes:
+    # Between hosts a message is packed as for MPI on one host.
+    for name in (transport, "host"):
+        if name in device.halo:
+            return device.halo[name]
+    raise ValueError(f"there are no times of messages by {transport!r} for a {device.kind} device")
+
+
+def _link(machine: Machine, transport: str) -> Linear:
+    if transport in ("direct", "mapped"):
+        return Linear(0.0, 0.0)
+    if transport not in machine.links:
+        raise ValueError(
+            f"the description of {machine.name} has no link {transport!r}, only "
+            f"{', '.join(machine.links) or 'none'}"
+        )
+    return machine.links[transport]
+
+
+def predict_step(
+    machine: Machine,
+    shape: Triple,
+    decomposition: Decomposition,
+    *,
+    kind: str = "cuda",
+    ratio: float = 0.0,
+    transport: str = "host",
+    periodic: tuple[bool, bool, bool] = (False, False, False),
+) -> Prediction:
+    """Predict a step of a whole domain: that of its slowest box.
+
+    Parameters
+    ----------
+    machine : Machine
+    shape : cells of the domain
+    decomposition : its boxes, one for each rank or device
+    kind : device of each box
+    ratio : share of the rows of each box that the CPU computes beside a GPU
+    transport : of the messages between boxes
+    periodic : whether the ends of each axis are neighbours
+    """
+    grid, bounds = decomposition.grid, decomposition.bounds(shape)
+    largest = [max(b - a for a, b in itertools.pairwise(x)) for x in bounds]
+    around = [
+        0 if n == 1 else 2 if n > 2 or wraps else 1 for n, wraps in zip(grid, periodic, strict=True)
+    ]
+    box, neighbours = (largest[0], largest[1], largest[2]), (around[0], around[1], around[2])
+    cells = shape[0] * shape[1] * shape[2]
+    rows = cut_rows(box[1], ratio) if kind == "cuda" else 0
+    if rows in (0, box[1]):
+        only = "cpu" if rows else kind
+        slowest = predict_box(machine, only, box, neighbours, transport)
+    else:
+        parts = [
+            predict_box(machine, each, (box[0], y, box[2]), beside, transport, rows_beside=True)
+            for each, y, beside in (
+                ("cuda", box[1] - rows, (neighbours[0], neighbours[1] // 2, neighbours[2])),
+                ("cpu", rows, (neighbours[0], neighbours[1] // 2, neighbours[2])),
+            )
+        ]
+        slowest = max(parts, key=lambda part: part.step)
+        if slowest is parts[1]:
+            slowest = _renamed(slowest, "cpu")
+    return Prediction(
+        slowest.step,
+        slowest.compute,
+        slowest.boundary,
+        slowest.communication,
+        slowest.bottleneck,
+        cells,
+    )
+
+
+def _renamed(prediction: Prediction, bottleneck: str) -> Prediction:
+    p = prediction
+    return Prediction(p.step, p.compute, p.boundary, p.communication, bottleneck, p.cells)
+
+
+def best_ratio(machine: Machine, shape: Triple, min_speedup: float = 1.02) -> float:
+    """Return the best share of the rows for the CPU beside one GPU; 0 unless a split pays.
+
+    `min_speedup` is the predicted speed-up that a split must reach: about the spread of the
+    measured times.
+    """
+    one = Decomposition((1, 1, 1))
+    ratios = [rows / shape[1] for rows in range(shape[1] + 1)]
+    times = [predict_step(machine, shape, one, ratio=ratio).step for ratio in ratios]
+    best = min(range(len(times)), key=times.__getitem__)
+    return ratios[best] if times[0] > min_speedup * times[best] else 0.0

@@ -1,0 +1,56 @@
+"""Times of messages between two ranks: `python -m lbm._performance.ping` on each of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import numpy as np
+
+from lbm._performance.model import Linear
+from lbm.launcher import run_ranks
+
+SIZES = 1 << 10, 1 << 23
+"""Bytes of the messages."""
+
+REPEATS = 5
+"""Samples of each time, of which the best counts."""
+
+
+def measure_messages() -> Linear:
+    """Start two ranks and return the time of messages that both send each other at once."""
+    done = run_ranks(2, ["-m", "lbm._performance.ping"], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"two ranks could not exchange messages:\n{done.stdout}{done.stderr}")
+    points = json.loads(done.stdout.splitlines()[-1])
+    return Linear.through(*((size, seconds) for size, seconds in points))
+
+
+def time_messages(comm: Any, size: int) -> float:
+    """Return the seconds in which two ranks send each other a message."""
+    sent, received = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    other, calls, times = 1 - comm.rank, 200 if size < 1 << 20 else 5, []
+    for _ in range(REPEATS):
+        comm.Barrier()
+        start = time.perf_counter()
+        for _ in range(calls):
+            request = comm.Irecv(received, other)
+            comm.Send(sent, other)
+            request.Wait()
+        times.append((time.perf_counter() - start) / calls)
+    return min(times)
+
+
+def main() -> None:
+    """Print pairs (bytes, seconds) as JSON on the first rank."""
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+    points = [(size, time_messages(comm, size)) for size in SIZES]
+    if comm.rank == 0:
+        print(json.dumps(points))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""Weak and strong scaling over ranks and devices, beside the predictions of the model.
+
+Riesinger (2017), figures 16.5 to 16.12 and 16.14, and table 16.2, on this machine: ranks of its CPU
+cores or GPUs, which this program starts itself, and one process with several GPUs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import hetero
+from hetero.measurement.studies import Study
+from lbm._model.extent import Triple
+from lbm._model.precision import PRECISIONS
+from lbm._performance.measurement import measure_machine
+from lbm._performance.model import Machine, predict_step
+from lbm.decomposition import Decomposition, choose_decomposition
+from lbm.launcher import find_launcher
+from lbm.study.rates import cavity_problem
+from lbm.study.scaling_worker import Case, run_cases
+
+DIRECTIONS = "x", "y", "z", "all"
+"""Axes along which boxes are added; "all" takes the cheapest faces."""
+
+
+class Setting(NamedTuple):
+    """A series of measurements: domains of one size on 1, 2, 4, ... boxes.
+
+    Attributes
+    ----------
+    shape : cells of a box (weak scaling) or of the domain (strong scaling)
+    precision : name of a precision
+    pattern : streaming pattern
+    directions : some of DIRECTIONS
+    """
+
+    shape: Triple
+    precision: str
+    pattern: str
+    directions: tuple[str, ...]
+
+
+def settings(study: Study, weak: bool) -> list[Setting]:
+    """Return the series of a study on its device."""
+    if study.quick:
+        return [Setting((16, 12, 8), "float32", "esoteric", ("z",))]
+    if study.device.kind == "cpu":
+        shape = (64, 64, 64) if weak else (96, 96, 96)
+        return [Setting(shape, p, "esoteric", DIRECTIONS) for p in ("float32", "float64")]
+    thesis = [
+        Setting((512, 512, 128), "float64", "esoteric", DIRECTIONS),
+        Setting((512, 512, 128), "float32", "esoteric", ("z",)),
+    ]
+    cube, faces = (512, 512, 512), ("z",)
+    large = [Setting(cube, "float32", pattern, faces) for pattern in ("ab", "esoteric")]
+    if not weak:
+        small = [Setting((256, 256, 256), "float32", p, faces) for p in ("ab", "esoteric")]
+        return [*thesis, *large, *small]
+    halves = Setting(cube, "float16", "ab", faces), Setting(cube, "float64", "esoteric", faces)
+    return [*thesis, *large, *halves]
+
+
+def box_counts(study: Study) -> list[int]:
+    """Return 1, 2, 4, ... up to the number of GPUs, or of cores (at least 2)."""
+    if study.device.kind == "cuda":
+        most = sum(device.kind == "cuda" for device in hetero.available())
+    else:
+        most = max(2, min(8, len(os.sched_getaffinity(0))))
+    return [1 << k for k in range(most.bit_length()) if 1 << k <= most]
+
+
+def modes(study: Study) -> list[str]:
+    """Return how several boxes can be computed here: by "ranks", or by one "process"."""
+    found = []
+    try:
+        find_launcher()
+        found.append("ranks")
+    except FileNotFoundError as error:
+        print(f"no measurements with several ranks: {error}")
+    return [*found, "process"] if study.device.kind == "cuda" else found
+
+
+def grid_of(direction: str, count: int, shape: Triple) -> Triple:
+    """Return the grid of `count` boxes along an axis, or with the cheapest faces."""
+    if direction == "all":
+        return choose_decomposition(shape, count).grid
+    x, y, z = (count if axis == direction else 1 for axis in "xyz")
+    return x, y, z
+
+
+def make_case(setting: Setting, grid: Triple, weak: bool, devices: str | tuple[str, ...]) -> Case:
+    """Return the case of a series for a grid of boxes."""
+    x, y, z = (n * (count if weak else 1) for n, count in zip(setting.shape, grid, strict=True))
+    form = PRECISIONS[setting.precision].arguments
+    return Case((x, y, z), grid, form["dtype"], form.get("storage"), setting.pattern,
+                devices=devices)  # fmt: skip
+
+
+def measure(study: Study, setting: Setting, weak: bool) -> list[list[Any]]:
+    """Return the rows of a table for a series."""
+    counts, threads = box_counts(study), None
+    if study.device.kind == "cpu":  # a rank has as many cores, however many ranks there are
+        threads = max(1, len(os.sched_getaffinity(0)) // counts[-1])
+    first = make_case(setting, (1, 1, 1), weak, str(study.device))
+    alone = run_cases([first], 1, threads)[0]
+    machine = _measure_machine(study, setting)
+    label = "x".join(map(str, setting.shape)), setting.precision, setting.pattern
+    rows = [_row(study, (*label, "", "1x1x1"), first, alone, alone, 1, machine, "direct", weak)]
+    for mode in modes(study):
+        for count in counts[1:]:
+            grids = {
+                direction: grid_of(direction, count, setting.shape)
+                for direction in setting.directions
+            }
+            devices = (
+                tuple(f"cuda:{k}" for k in range(count)) if mode == "process" else study.device.kind
+            )
+            cases = [make_case(setting, grid, weak, devices) for grid in grids.values()]
+            times = run_cases(cases, count if mode == "ranks" else 1, threads)
+            transport = "direct" if mode == "process" else _transport(study)
+            for grid, case, seconds in zip(grids.values(), cases, times, strict=True):
+                text = "x".join(map(str, grid))
+                rows.append(_row(study, (*label, mode, text), case, seconds, alone, count, machine,
+                                 transport, weak))  # fmt: skip
+    return rows
+
+
+def _measure_machine(study: Study, setting: Setting) -> Machine:
+    problem = cavity_problem(setting.shape, setting.pattern, PRECISIONS[setting.precision])
+    devices = [d for d in hetero.available() if d.kind == study.device.kind]
+    return measure_machine(problem, devices, links="ranks" in modes(study))
+
+
+def _transport(study: Study) -> str:
+    return "peer" if study.device.kind == "cuda" else "host"
+
+
+def _row(
+    study: Study, label: Sequence[str], case: Case, seconds: float, alone: float, count: int,
+    machine: Machine, transport: str, weak: bool,
+) -> list[Any]:  # fmt: skip
+    predicted = predict_step(
+        machine, case.shape, Decomposition(case.grid), kind=study.device.kind, transport=transport
+    )
+    cells = case.shape[0] * case.shape[1] * case.shape[2]
+    efficiency = alone / seconds if weak else alone / seconds / count
+    return [
+        *label, seconds * 1e3, cells / seconds / 1e9, efficiency, predicted.step * 1e3,
+        predicted.step / seconds - 1.0, predicted.bottleneck,
+    ]  # fmt: skip
+
+
+HEADS = (
+    "cells", "precision", "pattern", "mode", "boxes", "step in ms", "GLUPS", "efficiency",
+    "predicted step in ms", "error of the prediction", "bottleneck",
+)  # fmt: skip
+
+
+def run_scaling(study: Study, weak: bool) -> dict:
+    """Measure all series of weak or of strong scaling."""
+    kind, rows = "Weak" if weak else "Strong", []
+    for setting in settings(study, weak):
+        rows += measure(study, setting, weak)
+    figures = "16.5 to 16.8 and table 16.2" if weak else "16.9 to 16.12"
+    study.table(f"{kind} scaling (Riesinger 2017, figures {figures})", HEADS, rows)
+    return {"picture": str(_draw(study, rows, kind))}
+
+
+def _draw(study: Study, rows: list[list[Any]], kind: str) -> Any:
+    """Draw measured and predicted rates over the number of boxes (figure 16.14)."""
+    figure = study.figure((9.0, 4.5))
+    axis = figure.subplots()
+    series: dict[tuple, list[tuple[float, float, float]]] = {}
+    for row in rows:
+        count = 1
+        for n in row[4].split("x"):
+            count *= int(n)
+        axes = "".join(a for a, n in zip("xyz", row[4].split("x"), strict=True) if n != "1")
+        key = (*row[:4], axes)
+        series.setdefault(key, []).append((count, row[6], row[6] * row[5] / row[8]))
+    for key, points in series.items():
+        counts, measured, predicted = zip(*sorted(points), strict=True)
+        (line,) = axis.plot(counts, measured, "o-", label=" ".join(k for k in key if k))
+        axis.plot(counts, predicted, "x--", color=line.get_color())
+    axis.set(xlabel="boxes", ylabel="GLUPS (crosses: predicted)", ylim=(0, None))
+    axis.legend(fontsize=6)
+    return study.save(figure, f"{kind.lower()}-scaling.png")

@@ -1,0 +1,124 @@
+"""Measures steps of cavities on the ranks or devices that it runs on, for the scaling studies.
+
+`python -m lbm.study.scaling_worker CASES`, where CASES is a list of `Case`s in JSON, prints one
+line of JSON: the times of all cases, and of the operations of the performance model, in seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+import hetero
+from lbm.flows import lid_driven_box
+from lbm.launcher import run_ranks, world
+from lbm.simulation import Simulation
+
+SAMPLES = 7
+"""Samples of each time, of which the median counts."""
+
+SAMPLE_SECONDS = 0.1
+"""Least duration of a sample."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A cavity to measure.
+
+    Attributes
+    ----------
+    shape : cells of the whole domain
+    grid : boxes along x, y and z
+    dtype, storage, pattern, ratio : arguments of `Simulation`
+    devices : devices of one process, or one name for all ranks
+    """
+
+    shape: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    dtype: str = "float32"
+    storage: str | None = None
+    pattern: str = "esoteric"
+    ratio: float = 0.0
+    devices: str | tuple[str, ...] = "cpu"
+
+    @property
+    def count(self) -> int:
+        """Number of boxes."""
+        return int(np.prod(self.grid))
+
+
+def measure_steps(simulation: Simulation) -> float:
+    """Return the median seconds of a step, that of the slowest rank."""
+    ranks = simulation.domain.ranks
+
+    def sample(steps: int) -> float:
+        ranks.gather_all(None)
+        start = time.perf_counter()
+        simulation.advance(steps)
+        simulation.domain.synchronize()
+        return ranks.max(time.perf_counter() - start)
+
+    sample(2)
+    steps = 2
+    while sample(steps) < SAMPLE_SECONDS:
+        steps *= 2
+    return float(np.median([sample(steps) for _ in range(SAMPLES)])) / steps
+
+
+def measure_cases(cases: Sequence[Case], comm: Any) -> list[float]:
+    """Return the seconds of a step of each case."""
+    times = []
+    for case in cases:
+        device = case.devices if isinstance(case.devices, str) else list(case.devices)
+        simulation = lid_driven_box(
+            case.shape, decomposition=case.grid, dtype=case.dtype, storage=case.storage,
+            pattern=case.pattern, ratio=case.ratio, comm=comm, device=device, check=0,
+        )  # fmt: skip
+        times.append(measure_steps(simulation))
+        del simulation  # before the next one needs the memory
+    return times
+
+
+def run_cases(cases: Sequence[Case], ranks: int, threads: int | None = None) -> list[float]:
+    """Measure cases in processes of their own: on several ranks, or in one process for 1."""
+    text = json.dumps([asdict(case) for case in cases])
+    arguments = ["-m", "lbm.study.scaling_worker", text]
+    if ranks > 1:
+        done = run_ranks(ranks, arguments, threads=threads, capture_output=True, text=True)
+    else:
+        count = threads or len(os.sched_getaffinity(0))
+        variables = {"NUMBA_NUM_THREADS": str(count), "OMP_NUM_THREADS": str(count)}
+        done = subprocess.run(
+            [sys.executable, *arguments], env=os.environ | variables, check=False,
+            capture_output=True, text=True,
+        )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"{ranks} ranks could not be measured:\n{done.stdout}{done.stderr}")
+    times: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return times
+
+
+def main(text: str) -> None:
+    """Measure the cases in JSON and print their times on the first rank."""
+    cases = [
+        Case(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+        for fields in json.loads(text)
+    ]
+    comm = world()
+    times = measure_cases(cases, comm)
+    if comm is None or comm.rank == 0:
+        print(json.dumps(times))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("HETERO_NOTICE", "0")
+    hetero.available()
+    main(sys.argv[1])

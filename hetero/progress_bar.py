@@ -210,26 +210,43 @@ def loop_progress(description: str, *, enabled: bool = True) -> Iterator[None]:
         bars.close()
 
 
+class LoopBar:
+    """The bar of one loop in a `loop_progress` block; it appears once the loop takes long."""
+
+    def __init__(self, bars: _LoopBars, total: float) -> None:
+        self._bars, self._total = bars, total
+        self._begin, self._done = time.perf_counter(), 0.0
+        self._number: int | None = None
+
+    def advance(self, amount: float) -> None:
+        """Report that this much more of the work is done."""
+        self._done += amount
+        is_long = time.perf_counter() - self._begin > SECONDS_BEFORE_LOOP
+        if self._number is None and is_long and self._done < self._total:
+            self._number = self._bars.add(self._total)
+        if self._number is not None:
+            self._bars.update(self._number, self._done)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._number is not None:
+            self._bars.remove(self._number)
+
+
+def loop_bar(total: float) -> LoopBar | None:
+    """Return the bar of a loop, to be closed at its end; None without a `loop_progress` block."""
+    bars = _loop_bars.get()
+    return None if bars is None else LoopBar(bars, total)
+
+
 @contextlib.contextmanager
 def report_loop(total: float) -> Iterator[Advance]:
     """Yield the function by which a loop reports its work to the `loop_progress` around it."""
-    bars = _loop_bars.get()
-    if bars is None:
+    bar = loop_bar(total)
+    if bar is None:
         yield lambda amount: None
         return
-    begin, done = time.perf_counter(), 0.0
-    bar: int | None = None
-
-    def advance(amount: float) -> None:
-        nonlocal done, bar
-        done += amount
-        if bar is None and done < total and time.perf_counter() - begin > SECONDS_BEFORE_LOOP:
-            bar = bars.add(total)
-        if bar is not None:
-            bars.update(bar, done)
-
     try:
-        yield advance
+        yield bar.advance
     finally:
-        if bar is not None:
-            bars.remove(bar)
+        bar.close()

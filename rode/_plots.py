@@ -19,6 +19,10 @@ _MOST_PATHS = 20
 _MOST_TIMES = 2000
 """Times that are drawn, equally spaced; more do not show."""
 
+_MOST_NUMBERS = 1 << 24
+"""Numbers of which quantiles are computed for a figure, in a second. With more paths there are
+fewer times, but at least 50."""
+
 
 @figure_style()
 def plot_result(result: Result, ax: Axes | None, output: int | None) -> Figure:
@@ -44,8 +48,10 @@ def plot_result(result: Result, ax: Axes | None, output: int | None) -> Figure:
 
 def _draw_over_time(axes: Axes, result: Result, output: int) -> None:
     """Draw bands between quantiles, or of two standard deviations, with the mean and some paths."""
-    size = result.t.size
-    times = np.unique(np.linspace(0, size - 1, min(size, _MOST_TIMES)).astype(int))
+    size, most = result.t.size, _MOST_TIMES
+    if result.paths is not None:
+        most = min(most, max(50, _MOST_NUMBERS // result.paths.shape[2]))
+    times = np.unique(np.linspace(0, size - 1, min(size, most)).astype(int))
     t = result.t[times]
     probabilities, quantiles, mean = result.probabilities, result.quantiles, result.mean
     if result.paths is not None:

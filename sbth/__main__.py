@@ -23,7 +23,7 @@ def main(argv: list[str] | None = None) -> int:
     _add_study(subcommands)
     _add_kernel(subcommands)
     options = parser.parse_args(argv)
-    return run_command(parser.prog, lambda: options.run(options), TypeError)
+    return run_command(parser.prog, lambda: options.run(options))
 
 
 def _add_study(subcommands: argparse._SubParsersAction) -> None:

@@ -25,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
     add_check(subcommands)
     _add_study(subcommands)
     options = parser.parse_args(argv)
-    return run_command(parser.prog, lambda: options.run(options), TypeError)
+    return run_command(parser.prog, lambda: options.run(options))
 
 
 def _add_study(subcommands: argparse._SubParsersAction) -> None:

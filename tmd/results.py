@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_MOST_DRAWN = 1_000_000
+"""Cases that a notebook draws unasked, within a second."""
+
+
 @dataclass(frozen=True)
 class Case:
     """An argument whose value lies close to a rounding breakpoint.
@@ -291,7 +295,7 @@ class Result:
             ("certificate", self.certificate["hash"]),
         ]
         table = html_table("tmd.Result", rows)
-        if not len(self.cases):
+        if not 0 < len(self.cases) <= _MOST_DRAWN:
             return table
         return table_with_picture(table, self.plot, "distances and arguments of the cases")
 

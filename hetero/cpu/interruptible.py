@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from hetero.progress_bar import report_loop
+from hetero.progress_bar import loop_bar
 
 TARGET_SECONDS = 0.2
 """Time that one range should take: short for a waiting user, long compared with a call's 10 us."""
@@ -35,13 +35,18 @@ def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, 
     """
     begin, size = 0, max(multiple, first // multiple * multiple)
     fastest = 0.0  # items per second, of the fastest range so far: the first one may compile
-    with report_loop(total) as advance:
+    bar = loop_bar(total)
+    try:
         while begin < total:
             end = min(begin + size, total)
             start = time.perf_counter()
             yield begin, end
             fastest = max(fastest, (end - begin) / max(time.perf_counter() - start, 1e-9))
-            advance(end - begin)
+            if bar is not None:
+                bar.advance(end - begin)
             begin = end
             size = min(int(TARGET_SECONDS * fastest), MAX_GROWTH * size)
             size = max(multiple, size // multiple * multiple)
+    finally:
+        if bar is not None:
+            bar.close()

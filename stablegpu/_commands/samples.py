@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero.command_line import add_common_options, check_device, print_json
 from hetero.data_files import check_output, write_columns
+from hetero.progress_bar import loop_progress
 from hetero.validation import check_integer
 from hetero.version import VERSION
 from stablegpu._commands.options import add_distribution, add_out, distribution_of
@@ -44,7 +45,8 @@ def _run(options: argparse.Namespace) -> int:
     size = check_integer("--size", options.size, 1)
     if options.seed is not None:
         check_integer("--seed", options.seed)
-    x = np.asarray(distribution_of(options).rvs(size, rng=options.seed, dtype=options.dtype))
+    with loop_progress("samples", enabled=not options.quiet):
+        x = np.asarray(distribution_of(options).rvs(size, rng=options.seed, dtype=options.dtype))
     if options.out is not None:
         write_columns(options.out, {"x": x})
     if options.json:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero.command_line import add_common_options, check_device, print_json
 from hetero.data_files import check_output, drop_missing, read_columns, write_columns
+from hetero.progress_bar import loop_progress
 from hetero.version import VERSION
 from stablegpu._commands.options import add_column, add_distribution, add_out, distribution_of
 
@@ -84,7 +85,8 @@ def _run(options: argparse.Namespace) -> int:
     points = _points(options)
     distribution = distribution_of(options)
     method = _METHODS[options.verb, options.upper, options.log]
-    values = np.asarray(getattr(distribution, method)(points))
+    with loop_progress(options.verb, enabled=not options.quiet):
+        values = np.asarray(getattr(distribution, method)(points))
     axis = "p" if options.verb == "quantile" else "x"
     columns = {axis: points, method: values}
     if options.out is not None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from stablegpu.fit_results import FitResult
 
+_MOST_DRAWN = 1_000_000
+"""Observations that a notebook draws unasked: they are copied from a GPU and sorted in a second."""
+
 _METHODS = {
     "ml": "maximum likelihood",
     "mcculloch": "McCulloch's quantiles",
@@ -97,7 +100,7 @@ def describe_in_html(result: FitResult) -> str:
         rows.append(("message", result.message))
     head = ("", "estimate", "standard error", "95 % interval")
     table = html_table("Fit of a stable distribution", rows, head)
-    if result.data is None:
+    if result.data is None or result.size > _MOST_DRAWN:
         return table
     from hetero.figures import axes_of
 

@@ -22,6 +22,7 @@ def test_the_citation_has_the_version():
     citation = (ROOT / "CITATION.cff").read_text()
     assert re.search(r"^title: (.*)$", citation, re.M)[1] == PROJECT["name"] == "heterokit"
     assert re.search(r"^version: (.*)$", citation, re.M)[1] == VERSION
+    assert f"version = {{{VERSION}}}" in (ROOT / "docs/how-to-cite.md").read_text()
 
 
 def test_every_dependency_is_justified():

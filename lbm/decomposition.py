@@ -154,7 +154,7 @@ def _cut(
     bounds = [round(units * share / shares[-1]) for share in shares]
     for k in range(1, count):  # no box is empty, however small its weight
         bounds[k] = min(max(bounds[k], bounds[k - 1] + 1), units - (count - k))
-    return tuple(multiple * b for b in bounds)
+    return (*(multiple * b for b in bounds[:-1]), n)
 
 
 def _factorizations(count: int) -> Iterator[Triple]:

@@ -133,6 +133,7 @@ class Simulation:
         self.collision = TRT(0.8) if collision is None else arguments.check_collision(collision)
         check_choice("pattern", pattern, tuple(PATTERNS))
         form = choose_precision(dtype, storage)
+        form.require_width(self.shape[0])
         self.faces, self.solids = conditions.split_boundaries(boundaries)
         self.check, self.steps = check_integer("check", check), 0
         self._last_good, self._moments = LastGoodState(bool(keep_good_state)), HostMoments()

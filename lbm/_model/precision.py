@@ -68,6 +68,11 @@ class Precision:
             return self.storage
         return {2: np.uint32, 4: np.uint64}[self.itemsize]
 
+    def require_width(self, nx: int) -> None:
+        """Raise ValueError if rows of nx cells do not fill whole words."""
+        if nx % self.lanes:
+            raise ValueError(f"storage={self.storage_name!r} needs an even nx, got {nx}")
+
     def decode(self, stored: np.ndarray) -> np.ndarray:
         """Return stored populations in host memory as float64."""
         if self.storage is np.uint16:

@@ -80,10 +80,7 @@ class Problem:
     force: tuple[float, float, float]
 
     def __post_init__(self) -> None:
-        if self.shape[0] % self.precision.lanes:
-            raise ValueError(
-                f"storage={self.precision.storage_name!r} needs an even nx, got {self.shape[0]}"
-            )
+        self.precision.require_width(self.shape[0])
 
     @property
     def forced(self) -> bool:

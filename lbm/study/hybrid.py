@@ -46,15 +46,16 @@ def run(study: Study) -> dict:
                 )
                 step = predict_step(machine, shape, Decomposition((1, 1, 1)), ratio=ratio).step
                 glups = problem.cells / step / 1e9
-                rows.append(
-                    (shape, name, ratio, measured[ratio], glups, glups / measured[ratio] - 1)
-                )
+                error = glups / measured[ratio] - 1
+                rows.append((shape, name, ratio, measured[ratio], glups, error))
             summary.append(_summarize(study, shape, name, measured, predicted))
     label = "share of rows on the CPU"
     heads = ["domain", "precision", label, "GLUPS", "predicted GLUPS", "error of the prediction"]
     study.table("A GPU and the CPU (Riesinger 2017, figure 16.4)", heads, rows)
-    heads = ["domain", "precision", "best share", "gain over the GPU alone", "gain by bandwidth",
-             "gain over the CPU alone", "predicted best share", "its rate over the best rate"]  # fmt: skip
+    heads = [
+        "domain", "precision", "best share", "gain over the GPU alone", "gain by bandwidth",
+        "gain over the CPU alone", "predicted best share", "its rate over the best rate",
+    ]  # fmt: skip
     study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", heads, summary)
     return {"picture": str(draw_curves(study, rows, label, "figure-16.4.png"))}
 

@@ -30,6 +30,7 @@ class Worker:
 
     def __init__(self, engine, edges, interior):
         self.engine, self._edges, self._interior = engine, edges, interior
+        self._kept: list = []
         with engine.device.active():
             self._edge_stream, self._interior_stream = high_priority_stream(), cuda.stream()
             self._edges_done, self._interior_done = cuda.event(), cuda.event()
@@ -65,6 +66,10 @@ class Worker:
         view = np.asarray(buffer)
         view[...] = 0
         return view, buffer
+
+    def keep(self, array) -> None:
+        """Keep an array of another process as long as this worker lives."""
+        self._kept.append(array)
 
     def allocate_on_device(self, shape, dtype):
         """Return a buffer for messages in the GPU's memory."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hetero.devices import Device
-from lbm._domain.exchange.inter_process import open_shared, share
+from lbm._domain.exchange.inter_process import allocate_shareable, open_shared, share
 from lbm._domain.exchange.messages import RemoteFace, message_shape
 
 
@@ -44,7 +44,8 @@ def open_peer_buffers(
     for face in faces:
         count, size = message_shape(face.face)
         dtype = face.face.problem.precision.storage
-        own[face] = face.worker.allocate_on_device((2, count, size), dtype)
+        with face.worker.engine.device.active():
+            own[face] = allocate_shareable((2, count, size), dtype)
         requests.append(comm.isend(_make_handle(own[face], face), face.rank, face.receive_tag))
     for face in faces:
         handle = comm.recv(source=face.rank, tag=face.send_tag)
@@ -54,6 +55,8 @@ def open_peer_buffers(
     both = {f for f in faces if comm.recv(source=f.rank, tag=f.receive_tag) and f in opened}
     for request in requests:
         request.wait()
+    for face in both:  # memory is closed with the array that stands for all of it
+        face.worker.keep(opened[face])
     return {face: (list(opened[face]), list(own[face])) for face in both}
 
 

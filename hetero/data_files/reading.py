@@ -35,7 +35,9 @@ class _Table(NamedTuple):
     read: Callable[[int], np.ndarray]
 
 
-def read_columns(source: str | Path, keys: Sequence[str] = ()) -> list[Column]:
+def read_columns(
+    source: str | Path, keys: Sequence[str] = (), *, every: bool = False
+) -> list[Column]:
     """Read columns of a file by name or by number.
 
     Parameters
@@ -47,6 +49,8 @@ def read_columns(source: str | Path, keys: Sequence[str] = ()) -> list[Column]:
     keys : sequence of str
         Headings, or numbers of columns, counted from 1. A heading goes before a number. By default
         the only column of numbers.
+    every : bool
+        Read every column of numbers instead.
 
     Returns
     -------
@@ -59,10 +63,15 @@ def read_columns(source: str | Path, keys: Sequence[str] = ()) -> list[Column]:
     ImportError : the file is Parquet, and pyarrow is not installed
     """
     table = _open(source)
-    return [
-        Column(table.names[k], table.read(k))
-        for k in ([_find(source, table, key) for key in keys] or [_only_column(source, table)])
-    ]
+    if every:
+        chosen = [k for k, is_numeric in enumerate(table.is_numeric) if is_numeric]
+        if not chosen:
+            raise ValueError(f"{source}: no column holds numbers; {_list_columns(table)}")
+    elif keys:
+        chosen = [_find(source, table, key) for key in keys]
+    else:
+        chosen = [_only_column(source, table)]
+    return [Column(table.names[k], table.read(k)) for k in chosen]
 
 
 def drop_missing(column: Column, source: str | Path, allow: bool) -> np.ndarray:

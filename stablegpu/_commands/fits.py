@@ -22,7 +22,7 @@ from stablegpu.fitting import METHODS, fit
 _EXAMPLES = (
     ("returns.csv --column 2 --plot fit.html", "fit the second column, and draw it"),
     ("prices.csv --column close --returns", "fit the logarithmic returns of prices"),
-    ("returns.parquet --column AAPL --column MSFT --out fits.csv", "several columns at once"),
+    ("returns.parquet --all-columns --out fits.csv", "all columns at once"),
     ("returns.csv --fix beta=0 --bootstrap 999 --goodness 999", "intervals and a test"),
 )
 
@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
 
         check_figure_path("--plot", options.plot)
     validation.check_in_range("--confidence", options.confidence, 0.0, 1.0, closed="neither")
-    columns = read_columns(options.file, options.column)
+    columns = read_columns(options.file, options.column, every=options.all_columns)
     data = [_data_of(column, options) for column in columns]
     settings: dict[str, Any] = {
         "method": options.method,

@@ -27,23 +27,28 @@ def add_parameterization(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_data(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """Add a file of numbers, and how to read it."""
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add a file with one or more columns of numbers, and how to read it."""
     text = 'CSV or other text, Parquet, NPY or NPZ; "-" is the standard input'
-    parser.add_argument("file", metavar="FILE", nargs=nargs, help=text)
-    add_column(parser)
+    parser.add_argument("file", metavar="FILE", help=text)
+    add_column(parser, several=True)
 
 
-def add_column(parser: argparse.ArgumentParser) -> None:
-    """Add --column and --skip-missing."""
-    parser.add_argument(
+def add_column(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    """Add --column and --skip-missing, and --all-columns where there may be several."""
+    columns = parser.add_mutually_exclusive_group()
+    columns.add_argument(
         "--column",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="heading or number, from 1, of a column; may be given several times (default: the "
-        "only column of numbers)",
+        help="heading or number, from 1, of a column (default: the only column of numbers)"
+        + ("; may be given several times" if several else ""),
     )
+    if several:
+        columns.add_argument(
+            "--all-columns", action="store_true", help="take every column of numbers"
+        )
     parser.add_argument("--skip-missing", action="store_true", help="leave missing values out")
 
 

@@ -41,6 +41,9 @@ def test_a_heading_goes_before_a_number(tmp_path):
 def test_the_only_column_of_numbers_needs_no_name(tmp_path):
     path = save(tmp_path, "a.csv", "day,x\nMonday,1\nTuesday,2\n")
     assert read_columns(path)[0].name == "x"
+    assert [c.name for c in read_columns(path, every=True)] == ["x"]
+    with pytest.raises(ValueError, match="no column holds numbers"):
+        read_columns(save(tmp_path, "c.csv", "a\nMonday\n"), every=True)
     with pytest.raises(ValueError, match=r"choose a column .* 'a' \(1\), 'b' \(2\)"):
         read_columns(save(tmp_path, "b.csv", "a,b\n1,2\n"))
 

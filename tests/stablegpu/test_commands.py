@@ -67,12 +67,12 @@ def test_fit_as_json_is_the_fit_of_the_library(table, sample, capsys):
 
 def test_several_columns_are_fitted_at_once(table, tmp_path, capsys):
     out_path = tmp_path / "fits.npy"
-    columns = ("--column", "return", "--column", "close", "--skip-missing")
+    columns = ("--all-columns", "--skip-missing")
     options = (*columns, "--device", "cpu", "--out", out_path, "--json")
     code, out, _ = run(capsys, "fit", table, *options)
     fits = json.loads(out)["fits"]
     assert code == (0 if all(one["converged"] for one in fits) else 1)
-    assert [one["column"] for one in fits] == ["return", "close"]
+    assert [one["column"] for one in fits] == ["day", "return", "close"]
     np.testing.assert_array_equal(np.load(out_path)["alpha"], [one["alpha"] for one in fits])
 
 

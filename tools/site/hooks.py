@@ -6,10 +6,12 @@ output where out/tutorials has none.
 
 from __future__ import annotations
 
+import functools
 import os
 import posixpath
 import re
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bibliography
@@ -42,9 +44,10 @@ def on_files(files, config):
     for name, page in REPEATED.items():
         text = relocate(ROOT / name, page, config.repo_url)
         files.append(File.generated(config, page, content=text))
-    run = os.environ.get("SITE_RUN", "1") != "0"
-    for source in sorted((ROOT / "docs/tutorials").glob("*.md")):
-        result = tutorials.load_or_run(source, run=run)
+    load = functools.partial(tutorials.load_or_run, run=os.environ.get("SITE_RUN", "1") != "0")
+    with ThreadPoolExecutor(2) as pool:  # each runs in a process; compiling takes one core
+        results = list(pool.map(load, sorted((ROOT / "docs/tutorials").glob("*.md"))))
+    for result in results:
         for name, content in result.pictures.items():
             files.append(File.generated(config, f"tutorials/{name}", content=content))
     return files

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from hetero.command_line import print_json
 from hetero.devices import Device, resolve
 from hetero.measurement.benchmarking import benchmark
 from hetero.measurement.environment import facts
@@ -31,12 +32,14 @@ class Study:
     device : hetero.Device
     quick : whether sizes are tiny, for the tests
     sample : least number of seconds of each of the five samples of `rate`
+    silent : whether tables are stored, but not printed
     """
 
     out: Path
     device: Device
     quick: bool = False
     sample: float = 2e-3
+    silent: bool = False
     tables: list = field(default_factory=list)
 
     def empty(self, size: int, dtype: DTypeLike) -> Any:
@@ -54,15 +57,17 @@ class Study:
 
     def table(self, title: str, heads: Iterable[str], rows: Iterable[Iterable]) -> None:
         """Print a table and store it for the JSON file."""
+        heads, rows = list(heads), [list(row) for row in rows]
+        self.tables.append({"title": title, "columns": heads, "rows": rows})
+        if self.silent:
+            return
         from rich.console import Console
         from rich.table import Table
 
-        heads, rows = list(heads), [list(row) for row in rows]
         table = Table(*map(str, heads), title=title, title_justify="left")
         for row in rows:
             table.add_row(*(_text(cell) for cell in row))
         Console(width=150).print(table)
-        self.tables.append({"title": title, "columns": heads, "rows": rows})
 
     def figure(self, size: tuple[float, float] = (9.0, 4.5)) -> Any:
         """Return an empty figure in the project's style."""
@@ -94,7 +99,7 @@ def _text(cell: object) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser, modules: dict[str, str]) -> None:
-    """Add WHAT, --device, --out and --quick to a command that runs studies."""
+    """Add WHAT, and the options of `add_options`, to a command that runs studies."""
 
     def check_name(name: str) -> str:
         if name not in modules:
@@ -107,10 +112,13 @@ def add_arguments(parser: argparse.ArgumentParser, modules: dict[str, str]) -> N
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add --device, --out and --quick to a command that runs studies."""
+    """Add --device, --out, --quick and --json to a command that runs studies."""
     parser.add_argument("--device", default="auto", help="auto (a GPU if usable), cpu, cuda:1")
     parser.add_argument("--out", type=Path, default=Path("out/study"), help="folder for results")
     parser.add_argument("--quick", action="store_true", help="use tiny sizes, for the tests")
+    parser.add_argument(
+        "--json", action="store_true", help="print the results as one JSON object, and nothing else"
+    )
 
 
 def run_chosen(
@@ -120,10 +128,13 @@ def run_chosen(
     **settings: Any,
 ) -> int:
     """Run the studies that a command line names, and print the paths of their files."""
-    study = make(
-        options.out, resolve(options.device, work=1, break_even=0), options.quick, **settings
-    )
-    for path in run(modules, options.what or list(modules), study):
+    device = resolve(options.device, work=1, break_even=0)
+    study = make(options.out, device, options.quick, silent=options.json, **settings)
+    paths = run(modules, options.what or list(modules), study)
+    if options.json:
+        print_json({"studies": [json.loads(path.read_text()) for path in paths]})
+        return 0
+    for path in paths:
         print(path)
     return 0
 

@@ -49,9 +49,11 @@ def test_tally_is_the_same_on_every_device(device):
     np.testing.assert_allclose(found_sums, sums, rtol=1e-9, atol=1e-6)
 
 
-def test_quality_writes_its_record(tmp_path):
-    assert main(["quality", "--quick", "--out", str(tmp_path)]) == 0
+def test_quality_writes_its_record_and_prints_it_as_json(tmp_path, capsys):
+    assert main(["quality", "--quick", "--out", str(tmp_path), "--json"]) == 0
     record = json.loads((tmp_path / "quality.json").read_text())
+    (printed,) = json.loads(capsys.readouterr().out)["studies"]
+    assert printed["tables"] == record["tables"]
     assert record["result"]["scores"]["box-muller float64"]["chi2 p"] > 1e-4
     assert abs(record["result"]["scores"]["wallace-uncorrected float32"]["x^2"]) < 0.2
 

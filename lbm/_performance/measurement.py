@@ -19,6 +19,9 @@ from lbm.decomposition import Decomposition
 SAMPLES = 5
 """Samples of each time, of which the best counts."""
 
+SLAB_THICKNESS = 8
+"""Cells across a face in the blocks with which its halo is measured."""
+
 SAMPLE_SECONDS = 0.02
 """Least duration of a sample."""
 
@@ -67,22 +70,26 @@ def measure_device(problem: Problem, device: Device) -> DeviceTimes:
     )
 
 
-def measure_machine(problem: Problem, devices: list[Device], *, links: bool = True) -> Machine:
+def measure_machine(
+    problem: Problem, devices: list[Device], *, links: bool = True, cpu_beside: bool = True
+) -> Machine:
     """Measure the devices of this machine, and messages between two ranks on it.
 
     Parameters
     ----------
     problem : a flow of the size of a box
-    devices : CPU and GPUs; with two GPUs the direct copies are those between them
+    devices : the CPU or GPUs; with two GPUs the direct copies are those between them
     links : whether to measure messages, which starts two ranks
+    cpu_beside : whether to measure the CPU, too, if the devices are GPUs
     """
     gpus = [d for d in devices if d.kind == "cuda"]
     gpu = measure_device(problem, gpus[0]) if gpus else None
     if gpu is not None and len(gpus) > 1:
         direct = {"direct": _time_copies(problem, gpus[0], gpus[1])}
         gpu = DeviceTimes(gpu.kind, gpu.cells, gpu.layers, {**gpu.halo, **direct}, gpu.overhead)
-    cpu_problem = _shrink(problem) if gpus else problem
-    cpu = measure_device(cpu_problem, Device("cpu"))
+    cpu = None
+    if not gpus or cpu_beside:
+        cpu = measure_device(_shrink(problem) if gpus else problem, Device("cpu"))
     messages: dict[str, Linear] = {}
     if links:
         from lbm._performance.ping import measure_messages
@@ -140,22 +147,23 @@ def _face_bytes(problem: Problem, axis: int) -> int:
 
 
 def _over_axes(problem: Problem, measure: Callable[[Problem, int], float]) -> Axes:
-    """Measure something for faces across each axis, on the problem and on a part of it."""
-    lines = []
-    for axis in range(3):
-        points = []
-        for part in (_thin(problem, axis), problem):
-            points.append((_face_bytes(part, axis), measure(part, axis)))
-        lines.append(_line(points))
-    return lines[0], lines[1], lines[2]
+    """Measure something for faces across each axis, for whole faces and for a quarter of them."""
+    x, y, z = (_over_faces(problem, axis, measure) for axis in range(3))
+    return x, y, z
 
 
-def _thin(problem: Problem, axis: int) -> Problem:
-    """Return a quarter of a problem, cut along an axis other than `axis`."""
-    nx, ny, nz = problem.shape
-    if axis == 2:
-        return problem.select_block(Extent((0, 0, 0), (nx, max(1, ny // 4), nz)))
-    return problem.select_block(Extent((0, 0, 0), (nx, ny, max(1, nz // 4))))
+def _over_faces(problem: Problem, axis: int, measure: Callable[[Problem, int], float]) -> Linear:
+    slabs = _slab(problem, axis, 4), _slab(problem, axis, 1)
+    return _line([(_face_bytes(slab, axis), measure(slab, axis)) for slab in slabs])
+
+
+def _slab(problem: Problem, axis: int, share: int) -> Problem:
+    """Return a few layers across an axis, with 1/share of their cells: faces need no more."""
+    ends = list(problem.shape)
+    ends[axis] = min(ends[axis], SLAB_THICKNESS)
+    other = 1 if axis == 2 else 2
+    ends[other] = max(1, ends[other] // share)
+    return problem.select_block(Extent((0, 0, 0), (ends[0], ends[1], ends[2])))
 
 
 def _time_copies(problem: Problem, device: Device, other: Device | None) -> Axes:
@@ -163,21 +171,17 @@ def _time_copies(problem: Problem, device: Device, other: Device | None) -> Axes
 
     def measure(part: Problem, axis: int) -> float:
         if other is not None and other.kind == "cpu":
-            if axis != 1:
-                return float("nan")  # only rows are shared between a GPU and the CPU
-            domain = make_domain(part, device, ratio=0.25)
+            domain = make_domain(part, device, ratio=0.5)
         else:
             devices = [device, device if other is None else other]
             domain = make_domain(part, devices, decomposition=_grid(axis))
         assert domain.exchange is not None
         return domain.exchange.time_copies(axis, time_call)
 
-    axes = [1] if other is not None and other.kind == "cpu" else [0, 1, 2]
-    if len(axes) == 3:
-        return _over_axes(problem, measure)
-    points = [(_face_bytes(p, 1), measure(p, 1)) for p in (_thin(problem, 1), problem)]
-    line = _line(points)
-    return line, line, line
+    if other is not None and other.kind == "cpu":  # it shares only rows with a GPU
+        line = _over_faces(problem, 1, measure)
+        return line, line, line
+    return _over_axes(problem, measure)
 
 
 def _time_packing(problem: Problem, device: Device, on_host: bool) -> Axes:

@@ -49,10 +49,7 @@ def settings(study: Study, weak: bool) -> list[Setting]:
     if study.device.kind == "cpu":
         shape = (64, 64, 64) if weak else (96, 96, 96)
         return [Setting(shape, p, "esoteric", DIRECTIONS) for p in ("float32", "float64")]
-    thesis = [
-        Setting((512, 512, 128), "float64", "esoteric", DIRECTIONS),
-        Setting((512, 512, 128), "float32", "esoteric", ("z",)),
-    ]
+    thesis = [Setting((512, 512, 128), "float64", "esoteric", DIRECTIONS)]
     cube, faces = (512, 512, 512), ("z",)
     large = [Setting(cube, "float32", pattern, faces) for pattern in ("ab", "esoteric")]
     if not weak:
@@ -73,13 +70,13 @@ def box_counts(study: Study) -> list[int]:
 
 def modes(study: Study) -> list[str]:
     """Return how several boxes can be computed here: by "ranks", or by one "process"."""
-    found = []
+    ranks = ["ranks"]
     try:
         find_launcher()
-        found.append("ranks")
     except FileNotFoundError as error:
         print(f"no measurements with several ranks: {error}")
-    return [*found, "process"] if study.device.kind == "cuda" else found
+        ranks = []
+    return [*ranks, "process"] if study.device.kind == "cuda" else ranks
 
 
 def grid_of(direction: str, count: int, shape: Triple) -> Triple:
@@ -98,57 +95,70 @@ def make_case(setting: Setting, grid: Triple, weak: bool, devices: str | tuple[s
                 devices=devices)  # fmt: skip
 
 
-def measure(study: Study, setting: Setting, weak: bool) -> list[list[Any]]:
-    """Return the rows of a table for a series."""
-    counts, threads = box_counts(study), None
+class Run(NamedTuple):
+    """A case of a series, and how it is measured: by "ranks", by one "process", or "alone"."""
+
+    setting: Setting
+    mode: str
+    case: Case
+
+
+def plan_runs(study: Study, weak: bool) -> list[Run]:
+    """Return all runs of a study."""
+    runs = []
+    for setting in settings(study, weak):
+        runs.append(Run(setting, "alone", make_case(setting, (1, 1, 1), weak, str(study.device))))
+        for mode in modes(study):
+            for count in box_counts(study)[1:]:
+                devices = study.device.kind if mode == "ranks" else tuple(
+                    f"cuda:{k}" for k in range(count)
+                )  # fmt: skip
+                grids = {grid_of(d, count, setting.shape) for d in setting.directions}
+                runs += [
+                    Run(setting, mode, make_case(setting, grid, weak, devices))
+                    for grid in sorted(grids)
+                ]
+    return runs
+
+
+def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, float]:
+    """Return the seconds of a step of each run; those with as many ranks share their processes."""
+    threads = None
     if study.device.kind == "cpu":  # a rank has as many cores, however many ranks there are
-        threads = max(1, len(os.sched_getaffinity(0)) // counts[-1])
-    first = make_case(setting, (1, 1, 1), weak, str(study.device))
-    alone = run_cases([first], 1, threads)[0]
-    machine = _measure_machine(study, setting)
-    label = "x".join(map(str, setting.shape)), setting.precision, setting.pattern
-    rows = [_row(study, (*label, "", "1x1x1"), first, alone, alone, 1, machine, "direct", weak)]
-    for mode in modes(study):
-        for count in counts[1:]:
-            grids = {
-                direction: grid_of(direction, count, setting.shape)
-                for direction in setting.directions
-            }
-            devices = (
-                tuple(f"cuda:{k}" for k in range(count)) if mode == "process" else study.device.kind
-            )
-            cases = [make_case(setting, grid, weak, devices) for grid in grids.values()]
-            times = run_cases(cases, count if mode == "ranks" else 1, threads)
-            transport = "direct" if mode == "process" else _transport(study)
-            for grid, case, seconds in zip(grids.values(), cases, times, strict=True):
-                text = "x".join(map(str, grid))
-                rows.append(_row(study, (*label, mode, text), case, seconds, alone, count, machine,
-                                 transport, weak))  # fmt: skip
-    return rows
+        threads = max(1, len(os.sched_getaffinity(0)) // box_counts(study)[-1])
+    groups: dict[int, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(run.case.count if run.mode == "ranks" else 1, []).append(run)
+    times = {}
+    for ranks, group in groups.items():
+        seconds = run_cases([run.case for run in group], ranks, threads)
+        times |= dict(zip(group, seconds, strict=True))
+    return times
 
 
 def _measure_machine(study: Study, setting: Setting) -> Machine:
     problem = cavity_problem(setting.shape, setting.pattern, PRECISIONS[setting.precision])
     devices = [d for d in hetero.available() if d.kind == study.device.kind]
-    return measure_machine(problem, devices, links="ranks" in modes(study))
+    return measure_machine(problem, devices, links="ranks" in modes(study), cpu_beside=False)
 
 
-def _transport(study: Study) -> str:
-    return "peer" if study.device.kind == "cuda" else "host"
-
-
-def _row(
-    study: Study, label: Sequence[str], case: Case, seconds: float, alone: float, count: int,
-    machine: Machine, transport: str, weak: bool,
-) -> list[Any]:  # fmt: skip
+def _make_row(
+    study: Study, run: Run, seconds: float, alone: float, machine: Machine, weak: bool
+) -> list[Any]:
+    """Return a row of the table: a run, and what the model predicts for it."""
+    setting, case = run.setting, run.case
+    transport = "direct" if run.mode == "process" else "peer"
+    if study.device.kind == "cpu":
+        transport = "host"
     predicted = predict_step(
         machine, case.shape, Decomposition(case.grid), kind=study.device.kind, transport=transport
     )
     cells = case.shape[0] * case.shape[1] * case.shape[2]
-    efficiency = alone / seconds if weak else alone / seconds / count
+    label = "x".join(map(str, setting.shape)), setting.precision, setting.pattern, run.mode
     return [
-        *label, seconds * 1e3, cells / seconds / 1e9, efficiency, predicted.step * 1e3,
-        predicted.step / seconds - 1.0, predicted.bottleneck,
+        *label, "x".join(map(str, case.grid)), seconds * 1e3, cells / seconds / 1e9,
+        alone / seconds if weak else alone / seconds / case.count,
+        predicted.step * 1e3, predicted.step / seconds - 1.0, predicted.bottleneck,
     ]  # fmt: skip
 
 
@@ -161,8 +171,12 @@ HEADS = (
 def run_scaling(study: Study, weak: bool) -> dict:
     """Measure all series of weak or of strong scaling."""
     kind, rows = "Weak" if weak else "Strong", []
-    for setting in settings(study, weak):
-        rows += measure(study, setting, weak)
+    runs = plan_runs(study, weak)
+    times = measure_runs(study, runs)
+    for run in runs:
+        if run.mode == "alone":  # the first of its series
+            alone, machine = times[run], _measure_machine(study, run.setting)
+        rows.append(_make_row(study, run, times[run], alone, machine, weak))
     figures = "16.5 to 16.8 and table 16.2" if weak else "16.9 to 16.12"
     study.table(f"{kind} scaling (Riesinger 2017, figures {figures})", HEADS, rows)
     return {"picture": str(_draw(study, rows, kind))}

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from lbm._domain.load_balance import StepTimeModel
 
 import hetero
 import lbm
@@ -113,7 +112,6 @@ def test_grids_have_the_cheapest_faces():
     assert choose_decomposition((512, 512, 512), 4).grid == (1, 1, 4)
     assert choose_decomposition((64, 64, 64), 8).grid == (1, 2, 4)
     assert choose_decomposition((512, 1024, 64), 4).grid == (1, 4, 1)
-    assert choose_decomposition((512, 4, 4), 64).grid == (4, 4, 4)
     assert choose_decomposition((30, 20, 12), 1).grid == (1, 1, 1)
     chosen = choose_decomposition((64, 64, 64), 64).grid
     others = [(1, 8, 8), (4, 4, 4), (1, 1, 64), (1, 4, 16), (2, 4, 8)]
@@ -197,15 +195,6 @@ def test_a_gpu_moves_planes_of_the_cpus_block(device):
     )
     for _ in range(2):
         assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
-
-
-def test_the_model_prefers_a_gpu_alone_unless_the_cpu_helps():
-    slow = StepTimeModel(1e-6, 1e-4, 1e-5, 1e-5, 1e-4)
-    assert slow.best_cpu_rows(512) == 0
-    fair = StepTimeModel(1e-5, 3e-5, 1e-6, 1e-6, 1e-6)
-    rows = fair.best_cpu_rows(512)
-    assert 110 < rows < 140  # a quarter, minus the cost of the edges
-    assert fair.predict_step(rows, 512) < 0.8 * fair.predict_step(0, 512)
 
 
 @pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])

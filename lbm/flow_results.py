@@ -1,0 +1,104 @@
+"""Results of the flows that `lbm.flows` solves, and the published profile of the cavity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero.notebook import html_table
+
+if TYPE_CHECKING:
+    from lbm.simulation import Simulation
+
+CAVITY_RE1000 = np.array(
+    [
+        *((0.0, 0.0), (0.0547, -0.20623), (0.0625, -0.22283), (0.0703, -0.23696)),
+        *((0.1016, -0.27293), (0.1719, -0.2516), (0.2813, -0.10999), (0.4531, -0.00612)),
+        *((0.5, 0.00802), (0.6172, 0.03905), (0.7344, 0.07334), (0.8516, 0.12183)),
+        *((0.9531, 0.33171), (0.9609, 0.39821), (0.9688, 0.48443), (0.9766, 0.58964), (1.0, 1.0)),
+    ]
+)
+"""(height, u / U) on the centre line of the cubic cavity at Re = 1000: Albensoeder and Kuhlmann,
+J. Comput. Phys. 206 (2005) 536, table 5."""
+
+
+@dataclass(frozen=True, eq=False)
+class CavityResult:
+    """Centre-line profile of a cavity, the same on all ranks.
+
+    Attributes
+    ----------
+    simulation : the flow in its last state
+    height, u : profile in units of the edge and of the lid's speed, walls included
+    error : largest difference from `CAVITY_RE1000`; NaN at other Reynolds numbers
+    lowest : smallest u of the profile
+    change : relative change of the velocity between the last comparisons
+    reynolds : Reynolds number of the edge and of the lid's speed
+    """
+
+    simulation: Simulation
+    height: np.ndarray
+    u: np.ndarray
+    error: float
+    lowest: float
+    change: float
+    reynolds: float = 1000.0
+
+    def __repr__(self) -> str:
+        return (
+            f"CavityResult(error={self.error:.3g}, lowest={self.lowest:.4g}, "
+            f"change={self.change:.2g}, simulation={self.simulation})"
+        )
+
+    def _repr_html_(self) -> str:
+        compared = [("largest difference from Albensoeder and Kuhlmann (2005)", self.error)]
+        rows = [
+            *([] if np.isnan(self.error) else compared),
+            ("lowest u / U on the centre line", self.lowest),
+            ("last relative change of the velocity", self.change),
+            ("simulation", self.simulation),
+        ]
+        return html_table(f"Lid-driven cavity at Re = {self.reynolds:g}", rows)
+
+
+@dataclass(frozen=True, eq=False)
+class SphereResult:
+    """Drag of a sphere, the same on all ranks.
+
+    Attributes
+    ----------
+    simulation : the flow in its last state
+    diameter : diameter D in cells of the ball with the same volume as the solid cells
+    drag : drag coefficient 2 F / (rho u^2 pi D^2 / 4)
+    correlation : 24/Re (1 + 0.15 Re^0.687) for the Reynolds number of D (Schiller and Naumann)
+    force : force at the last comparison in lattice units
+    """
+
+    simulation: Simulation
+    diameter: float
+    drag: float
+    correlation: float
+    force: np.ndarray
+
+    @property
+    def error(self) -> float:
+        """Relative difference of the drag from the correlation."""
+        return self.drag / self.correlation - 1.0
+
+    def __repr__(self) -> str:
+        return (
+            f"SphereResult(drag={self.drag:.4g}, correlation={self.correlation:.4g}, "
+            f"diameter={self.diameter:.4g}, simulation={self.simulation})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("drag coefficient", self.drag),
+            ("Schiller and Naumann (1933)", self.correlation),
+            ("relative difference", self.error),
+            ("diameter in cells", self.diameter),
+            ("simulation", self.simulation),
+        ]
+        return html_table("Drag of a sphere", rows)

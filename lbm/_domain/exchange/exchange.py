@@ -7,9 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lbm._domain.exchange.cuda_aware import takes_device_buffers
 from lbm._domain.exchange.local_copies import LocalCopy, StagedCopy
 from lbm._domain.exchange.messages import Message, RemoteFace, make_message
+from lbm._domain.exchange.transports import (
+    TRANSPORT_VARIABLE,
+    allowed_transports,
+    takes_device_buffers,
+)
 from lbm._domain.partition import AXES, Partition
 from lbm._domain.parts import Part
 from lbm._domain.planes import Face
@@ -141,17 +145,26 @@ class Exchange:
         here = socket.gethostname(), {i: w.on_gpu for i, w in self._workers.items()}
         everyone = self._ranks.gather_all(here)
         faces = {axis: self._remote_faces(axis, everyone) for axis in self.axes}
+        allowed = allowed_transports()
         shared = [f for axis in self.axes for f in faces[axis] if f.gpus_of_one_host]
+        if "peer" not in allowed:
+            shared = []
         peers: dict[RemoteFace, Any] = {}
         if self._ranks.any(shared):
             from lbm._domain.exchange.peers import open_peer_buffers
 
             peers = open_peer_buffers(shared, comm)
-        device_aware = any(w.on_gpu for w in self._workers.values()) and takes_device_buffers(comm)
+        on_gpu = any(worker.on_gpu for worker in self._workers.values())
+        device_aware = on_gpu and "device" in allowed and takes_device_buffers(comm)
         for axis in self.axes:
             self._messages[axis] = [
                 make_message(face, comm, peers.get(face), device_aware) for face in faces[axis]
             ]
+        used = {m.transport for axis in self.axes for m in self._messages[axis]}
+        if on_gpu and "host" not in allowed and "host" in used:
+            raise ValueError(
+                f"{TRANSPORT_VARIABLE}={allowed[0]} cannot be used by all messages here"
+            )
 
     def _remote_faces(self, axis: int, everyone: list[Any]) -> list[RemoteFace]:
         faces = []

@@ -1,0 +1,37 @@
+"""Ranks with GPUs compute the flow of ranks with CPUs, by each transport."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lbm.launcher import find_launcher, run_ranks
+
+pytestmark = [pytest.mark.mpi, pytest.mark.cuda]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("count", "transport"), [(2, "peer"), (2, "device"), (2, "host"), (3, "peer")]
+)
+def test_ranks_share_a_flow(count, transport, require_cuda, tmp_path):
+    """Several ranks share a GPU if there are too few: they are correct, and warn."""
+    pytest.importorskip("mpi4py")
+    try:
+        find_launcher()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    paths = [str(ROOT), str(ROOT / "tests" / "support"), os.environ.get("PYTHONPATH", "")]
+    worker = ROOT / "tests" / "support" / "gpu_rank_worker.py"
+    environment = {"LBM_TRANSPORT": transport, "PYTHONPATH": os.pathsep.join(paths)}
+    done = run_ranks(count, [str(worker), str(tmp_path)], environment=environment, timeout=280,
+                     capture_output=True, text=True)  # fmt: skip
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    from numba import cuda
+
+    assert ("share cuda:" in output) == (count > len(cuda.gpus)), output
+    with np.load(tmp_path / "errors.npz") as found:
+        assert list(found["used"]) == [transport]
+        assert max(found["errors"]) < 1.0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hetero.devices import Device
@@ -126,15 +127,17 @@ def _time_layers(domains: list[Domain], axis: int) -> Linear:
         ends = [nx, ny, nz]
         ends[axis] = min(width, ends[axis])
         box = Box(0, ends[0], 0, ends[1], 0, ends[2])
-        seconds = time_call(lambda t, e=engine, b=box: e.step(t, b), domain.synchronize)
+        seconds = time_call(functools.partial(engine.step, box=box), domain.synchronize)
         points.append((domain.problem.cells // (nx, ny, nz)[axis], seconds))
     return _line(points)
 
 
-def _line(points: list[tuple[float, float]]) -> Linear:
+def _line(points: Sequence[tuple[float, float]]) -> Linear:
     """Return the line through two points, which may be the same: faces across z are."""
     first, second = points
-    return Linear(0.0, second[1] / second[0]) if first[0] == second[0] else Linear.through(*points)
+    if first[0] == second[0]:
+        return Linear(0.0, second[1] / second[0])
+    return Linear.through(first, second)
 
 
 def _grid(axis: int, count: int = 2) -> Decomposition:

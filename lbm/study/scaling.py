@@ -129,7 +129,7 @@ def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, float]:
     groups: dict[int, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.case.count if run.mode == "ranks" else 1, []).append(run)
-    times = {}
+    times: dict[Run, float] = {}
     for ranks, group in groups.items():
         seconds = run_cases([run.case for run in group], ranks, threads)
         times |= dict(zip(group, seconds, strict=True))

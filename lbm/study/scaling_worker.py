@@ -106,12 +106,14 @@ def run_cases(cases: Sequence[Case], ranks: int, threads: int | None = None) -> 
     return times
 
 
+def _parse_case(fields: dict[str, Any]) -> Case:
+    """Return a case whose tuples JSON has turned into lists."""
+    return Case(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+
+
 def main(text: str) -> None:
     """Measure the cases in JSON and print their times on the first rank."""
-    cases = [
-        Case(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
-        for fields in json.loads(text)
-    ]
+    cases = [_parse_case(fields) for fields in json.loads(text)]
     comm = world()
     times = measure_cases(cases, comm)
     if comm is None or comm.rank == 0:

@@ -13,7 +13,7 @@ TRANSPORT_VARIABLE = "LBM_TRANSPORT"
 """Environment variable that names the only transport to use."""
 
 AWARE_VARIABLE = "LBM_CUDA_AWARE_MPI"
-"""Environment variable that says whether an MPI that cannot be asked takes buffers of GPUs: 1, 0."""
+"""Environment variable that says, by 1 or 0, whether an MPI takes buffers of GPUs."""
 
 
 def allowed_transports() -> tuple[str, ...]:
@@ -29,9 +29,9 @@ def allowed_transports() -> tuple[str, ...]:
 def takes_device_buffers(comm: Any) -> bool:
     """Return whether the MPI of a communicator takes buffers in the memory of GPUs.
 
-    One that does not crashes if it gets them. In this order: the attribute `cuda_aware` of the communicator, the environment variable
-    LBM_CUDA_AWARE_MPI, and what the library itself says (`MPIX_Query_cuda_support` of Open MPI,
-    MPICH and their descendants).
+    One that does not crashes if it gets them. In this order: the attribute `cuda_aware` of the
+    communicator, the environment variable LBM_CUDA_AWARE_MPI, and what the library itself says
+    (`MPIX_Query_cuda_support` of Open MPI, MPICH and their descendants).
     """
     if (attribute := getattr(comm, "cuda_aware", None)) is not None:
         return bool(attribute)

@@ -108,7 +108,10 @@ def run_cases(cases: Sequence[Case], ranks: int, threads: int | None = None) -> 
 
 def _parse_case(fields: dict[str, Any]) -> Case:
     """Return a case whose tuples JSON has turned into lists."""
-    return Case(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+    arguments: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return Case(**arguments)
 
 
 def main(text: str) -> None:

@@ -100,6 +100,11 @@ def test_the_reference_has_every_public_name(package):
     assert sorted(names) == sorted(public)
 
 
+def test_the_figures_of_the_readme_are_those_of_the_records():
+    """`python tools/site/readme_figures.py` updates them."""
+    assert load_tool("readme_figures").make_table() in (ROOT / "README.md").read_text()
+
+
 RECORDS = sorted((ROOT / "benchmarks/records").rglob("*.json"))
 
 

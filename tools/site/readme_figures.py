@@ -2,9 +2,9 @@
 
     python tools/site/readme_figures.py
 
-readme_figures.txt is the table with placeholders {record; figure; options}: the name of a record, that of
-a figure or how it begins, and any of `* FACTOR`, `peer NAME` (a figure of other software instead)
-and `digits N` (2 by default). Run this after a record has changed; a test compares.
+readme_figures.txt is the table with placeholders {record; figure; options}: the name of a record,
+that of a figure or how it begins, and any of `* FACTOR`, `peer NAME` (a figure of other software
+instead) and `digits N` (2 by default). Run this after a record has changed; a test compares.
 """
 
 from __future__ import annotations

@@ -53,6 +53,15 @@ def test_a_correct_certificate_verifies(certificate, full, device):
     }
 
 
+@pytest.mark.parametrize("count", [64, 255, 256, 1000, 8192])
+def test_certificates_of_short_domains_verify(count):
+    """The sizes of some of them are those of a search by balls."""
+    low = 1.5
+    domain = low, low + count * 2.0**-52
+    report = tmd.verify(tmd.search("exp", domain, bits=20).certificate)
+    assert report["arguments"] > 0
+
+
 def test_a_file_verifies(certificate, tmp_path):
     path = tmp_path / "exp.json"
     path.write_text(json.dumps(certificate))

@@ -76,10 +76,11 @@ def _certified_plan(certificate: dict, number: int, block: Block, record: list) 
     if c["algorithm"] not in algorithms or c["division"] not in divisions:
         raise CertificateError(f"certificate: block {number} has an unknown algorithm or division")
     shape, degree = Shape(*sizes[:4]), c["degree"]
-    by_balls = c["algorithm"] == "balls"
-    if by_balls != ((shape, degree) == ONE_BY_ONE and run.count <= MAX_BALL_ARGUMENTS) or not (
-        by_balls or is_valid_shape(shape, degree)
-    ):
+    if c["algorithm"] == "balls":
+        is_valid = (shape, degree) == ONE_BY_ONE and run.count <= MAX_BALL_ARGUMENTS
+    else:
+        is_valid = is_valid_shape(shape, degree)
+    if not is_valid:
         raise CertificateError(f"certificate: block {number} has sizes that no search uses")
     scale = Scale.for_rounding(certificate["rounding"])
     p = Plan(block, scale, certificate["bits"], shape, degree, c["algorithm"], c["division"])

@@ -34,7 +34,9 @@ class CPUEngine(Engine):
         self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
         self._addresses = [self._address_tables(access) for access in problem.pattern.steps]
         self._runs = [self._find_runs(access) for access in problem.pattern.steps]
-        self._sweeps = make_sweeps(form.name, type(problem.collision), problem.forced)
+        self._sweeps = make_sweeps(
+            form.name, type(problem.collision), len(self.rates), problem.forced
+        )
 
     @staticmethod
     def _address_tables(access):

@@ -1,11 +1,10 @@
 """Segments of rows on the CPU: how steps, outputs and starts treat them.
 
 A segment is a number of neighbouring cells of one class in a row: all have their populations at the
-same offsets (`_engines.cpu_offsets`). Whole vectors of cells are stepped by one loop over 19 + 19
-streams.
-Compilers do not turn such a loop into vector instructions, because they cannot know that the
-streams do not overlap: `_load` and `_make_store` tell them. Other cells are gathered into a scratch
-array with a row for each population, treated there, and scattered back.
+same offsets (`_engines.cpu_offsets`). They are stepped in vectors of cells (`hetero.simd`), by a
+function of which there is one instance only: a cell gets the same bits wherever it lies, in the
+middle of a row or at its end. Cells that fill no vector are gathered in a scratch array, which has
+a row for each population; the same function steps them there, and they are scattered back.
 """
 
 from __future__ import annotations
@@ -13,146 +12,140 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from hetero.codegen import compile_source
 from hetero.jit import FUSED, serial
-from lbm._engines.cell_formulas import equilibrium_populations, make_cell_functions, wall_return
-from lbm._engines.storage_formulas import codec, make_move
+from hetero.simd.memory import (
+    keep_out_of_line,
+    make_load,
+    make_load_first,
+    make_store,
+    make_store_first,
+    prefetch,
+)
+from hetero.simd.width import has_masks, vector_lanes
+from lbm._engines.cell_formulas import equilibrium_populations, wall_return
+from lbm._engines.storage_formulas import codec
 from lbm._model.lattice import C, Q, W
 from lbm._model.precision import PRECISIONS
 
-VECTOR = 8
-"""Numbers that are gathered at a time: a vector of float32 in AVX, two of float64."""
+PREFETCH_BYTES = 640
+"""Distance at which a step asks for populations in advance.
 
-SCRATCH_CELLS = 128
-"""Cells that fit in a scratch array: its 22 rows of float32 stay in the first-level cache."""
+Without, a core waits for its first-level cache. 512 to 768 bytes take four fifths of that time on
+a Xeon of 2023, 256 and 1024 bytes nine tenths.
+"""
 
-SCRATCH_ROW = SCRATCH_CELLS + VECTOR
-"""Numbers in a row of a scratch array; the last vector may be only partly filled."""
+SCRATCH_CELLS = 64
+"""Cells that fit in a scratch array, several vectors: with float64 its rows take 15 KiB."""
 
-SCRATCH_SIZE = (Q + 3) * SCRATCH_ROW
-"""Numbers in a scratch array: rows for 19 populations and three components of the velocity."""
+SCRATCH_ROW = SCRATCH_CELLS + 16
+"""Numbers in a row of a scratch array; there is room for a last vector that is partly filled."""
 
+MOMENTS = Q * SCRATCH_ROW
+"""First number of the rows of rho - 1 and the velocity in a scratch array, behind populations."""
 
-# ---- access ----------------------------------------------------------------------------------
-
-
-def _alias_scope(module, name: str):
-    """Return LLVM metadata that names a set of memory accesses."""
-    domain = module.add_metadata([ir.MetaDataString(module, "lbm")])
-    return module.add_metadata([ir.MetaDataString(module, name), domain])
+SCRATCH_SIZE = (Q + 4) * SCRATCH_ROW
+"""Numbers in a scratch array."""
 
 
-def _element_pointer(context, builder, array_type, values):
-    array = context.make_array(array_type)(context, builder, values[0])
-    return builder.gep(array.data, [values[1]])
+def inner_loop(function=None, **options):
+    """Compile a loop that only compiled code calls."""
+    if function is None:
+        return functools.partial(inner_loop, **options)
+    return serial(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
 
 
-@intrinsic
-def _load(typing, memory, index):
-    """Load memory[index] of a flat array, where no store of the loop has written before."""
-
-    def emit(context, builder, signature, values):
-        loaded = builder.load(_element_pointer(context, builder, memory, values))
-        module = builder.module
-        loaded.set_metadata("alias.scope", module.add_metadata([_alias_scope(module, "load")]))
-        return loaded
-
-    return memory.dtype(memory, types.int64), emit
+def _generate(name: str, lines: list[str], names: dict):
+    return inner_loop(compile_source(name, "\n".join(lines) + "\n", names), fastmath=FUSED)
 
 
-def _make_store(stream: int):
-    """Make store(memory, index, value) for one stream of a loop.
-
-    It promises that no other stream writes to these addresses, and that the loop has read before
-    whatever it reads there.
-    """
-
-    @intrinsic
-    def store(typing, memory, index, value):
-        def emit(context, builder, signature, values):
-            module = builder.module
-            others = [_alias_scope(module, f"store {q}") for q in range(Q) if q != stream]
-            stored = builder.store(values[2], _element_pointer(context, builder, memory, values))
-            scope = module.add_metadata([_alias_scope(module, f"store {stream}")])
-            stored.set_metadata("alias.scope", scope)
-            loads = _alias_scope(module, "load")
-            stored.set_metadata("noalias", module.add_metadata([loads, *others]))
-            return context.get_dummy_value()
-
-        return types.void(memory, types.int64, memory.dtype), emit
-
-    return store
-
-
-# ---- segments -------------------------------------------------------------------------------
+# ---- steps -----------------------------------------------------------------------------------
 
 
 @functools.cache
-def make_stream_and_collide(precision: str, operator: type, forced: bool):
-    """Make the step of n neighbouring cells: 19 streams in, collision, 19 streams out.
+def make_update(precision: str, collide):
+    """Make update(source, target, offsets, j, start, n, rates, force), a step of n neighbours.
 
-    The cells begin at `start` and fill whole vectors; their offsets begin at offsets[j].
+    The cells begin at `start`. offsets[j + q] leads from a cell to where population q is loaded,
+    and offsets[j + Q + q] to where it is stored. Without masks (`hetero.simd.width.has_masks`) the
+    last vector is loaded and stored as a whole.
     """
     form = PRECISIONS[precision]
+    lanes = vector_lanes(form.compute)
     decode, encode = codec(form)
-    _, collide = make_cell_functions(operator.relax(), forced)
-    lines = ["def stream_and_collide(source, target, offsets, j, start, n, rates, force):"]
-    for q in range(Q):
-        loaded, stored = f"load(offsets, j + {q})", f"load(offsets, j + {Q + q})"
-        lines += [f"    a{q}, b{q} = start + {loaded}, start + {stored}"]
-    loads = ", ".join(f"decode(load(source, a{q} + i))" for q in range(Q))
-    lines += ["    for i in range(n):", f"        f = ({loads})"]
-    lines += ["        g, _, _, _ = collide(f, rates, force)"]
-    lines += [f"        store{q}(target, b{q} + i, encode(g[{q}]))" for q in range(Q)]
-    names = {"load": _load, "decode": decode, "encode": encode, "collide": collide}
-    names |= {f"store{q}": _make_store(q) for q in range(Q)}
-    function = compile_source("stream_and_collide", "\n".join(lines) + "\n", names)
-    return serial(function, fastmath=FUSED, forceinline=True)
+    count, ahead = ", n - i" if has_masks() else "", PREFETCH_BYTES // form.itemsize
+    lines = [
+        "def update(source, target, offsets, j, start, n, rates, force):",
+        "    keep_out_of_line()",
+        *(f"    a{q} = start + offsets[j + {q}]" for q in range(Q)),
+        *(f"    b{q} = start + offsets[j + {Q + q}]" for q in range(Q)),
+        f"    for i in range(0, n, {lanes}):",
+        *(f"        f{q} = decode(load(source, a{q} + i{count}))" for q in range(Q)),
+        *(f"        prefetch(source, a{q} + i + {ahead})" for q in range(Q)),
+        f"        f = ({', '.join(f'f{q}' for q in range(Q))})",
+        "        g, _, _, _ = collide(f, rates, force)",
+        *(f"        store(target, b{q} + i, encode(g[{q}]){count})" for q in range(Q)),
+    ]
+    names = {
+        "load": make_load_first(lanes) if has_masks() else make_load(lanes),
+        "store": make_store_first(lanes) if has_masks() else make_store(lanes),
+        "decode": decode,
+        "encode": encode,
+        "collide": collide,
+        "prefetch": prefetch,
+        "keep_out_of_line": keep_out_of_line,
+    }
+    return _generate("update", lines, names)
 
 
-_move8, _move4, _move2, _move1 = map(make_move, (VECTOR, 4, 2, 1))
+@functools.cache
+def make_moments_loops(compute: type, velocity):
+    """Make (measure, equilibrate): loops over the first n cells of a scratch array.
 
-
-@serial(forceinline=True)
-def gather(memory, offsets, j, start, scratch, lane, n):
-    """Copy the populations of the n cells from `start` on into a scratch, from its cell `lane` on.
-
-    This copies whole vectors: whatever follows the cells is overwritten by those that are gathered
-    next, and slots and scratch end with room for it.
+    measure(scratch, n, force) computes the moments of the populations, and
+    equilibrate(scratch, n, force) the populations of the equilibrium with these moments.
     """
-    for i in range(0, n, VECTOR):
-        for q in range(Q):
-            _move8(memory, start + _load(offsets, j + q) + i, scratch, q * SCRATCH_ROW + lane + i)
+    lanes = vector_lanes(compute)
+    names = {
+        "load": make_load(lanes),
+        "store": make_store(lanes),
+        "velocity": velocity,
+        "equilibrium": equilibrium_populations,
+        "keep_out_of_line": keep_out_of_line,
+    }
 
+    def rows(first: int, count: int) -> list[str]:
+        return [f"load(scratch, {first + k * SCRATCH_ROW} + i)" for k in range(count)]
 
-@serial(forceinline=True)
-def scatter(memory, offsets, j, start, scratch, lane, n):
-    """Copy populations back, the inverse of `gather`, without touching the cells that follow.
+    def loop(name: str, statement: str, results: list[str], first: int):
+        lines = [
+            f"def {name}(scratch, n, force):",
+            "    keep_out_of_line()",
+            f"    for i in range(0, n, {lanes}):",
+            f"        {statement}",
+            *(
+                f"        store(scratch, {first + k * SCRATCH_ROW} + i, {result})"
+                for k, result in enumerate(results)
+            ),
+        ]
+        return _generate(name, lines, names)
 
-    The last vectors therefore overlap instead of reaching beyond the last cell.
-    """
-    vectors = n & -VECTOR
-    for i in range(0, vectors, VECTOR):
-        for q in range(Q):
-            _move8(scratch, q * SCRATCH_ROW + lane + i, memory, start + _load(offsets, j + q) + i)
-    if n & 4:
-        for q in range(Q):
-            a, b = q * SCRATCH_ROW + lane, start + _load(offsets, j + q)
-            _move4(scratch, a + vectors, memory, b + vectors)
-            _move4(scratch, a + n - 4, memory, b + n - 4)
-    elif n & 2:
-        for q in range(Q):
-            a, b = q * SCRATCH_ROW + lane, start + _load(offsets, j + q)
-            _move2(scratch, a + vectors, memory, b + vectors)
-            _move2(scratch, a + n - 2, memory, b + n - 2)
-    elif n & 1:
-        for q in range(Q):
-            a, b = q * SCRATCH_ROW + lane, start + _load(offsets, j + q)
-            _move1(scratch, a + vectors, memory, b + vectors)
+    populations, moments = ", ".join(rows(0, Q)), ", ".join(rows(MOMENTS, 4))
+    return (
+        loop(
+            "measure",
+            f"m = velocity(({populations}), force)",
+            [f"m[{k}]" for k in range(4)],
+            MOMENTS,
+        ),
+        loop(
+            "equilibrate",
+            f"e = equilibrium({moments}, force)",
+            [f"e[{q}]" for q in range(Q)],
+            0,
+        ),
+    )
 
 
 @functools.cache
@@ -160,15 +153,15 @@ def make_bounce(compute: type):
     """Make bounce(scratch, lane, n, bits, c, rows, types) for an arithmetic dtype.
 
     It replaces the populations that run into a wall (`bits`) by the values that the wall sends
-    back, for n cells of class c in a scratch array that holds their velocities, too.
+    back, for n cells of class c in a scratch array that holds their moments, too.
     """
     weights, velocities = np.array(W, compute), np.array(C, compute)
 
-    @serial(forceinline=True)
+    @inner_loop
     def bounce(scratch, lane, n, bits, c, rows, types):
-        u = Q * SCRATCH_ROW
+        keep_out_of_line()
         for q in range(1, Q):
-            image = rows[c, q, 1]
+            image = np.int64(rows[c, q, 1])
             if bits >> q & 1 and image > q:  # swap a pair of mirror images once
                 for i in range(lane, lane + n):
                     f = scratch[q * SCRATCH_ROW + i]
@@ -179,49 +172,77 @@ def make_bounce(compute: type):
                 wall = (types[k, 0], types[k, 1], types[k, 2], types[k, 3], types[k, 4])
                 w, c_q = weights[q], (velocities[q, 0], velocities[q, 1], velocities[q, 2])
                 for i in range(lane, lane + n):
-                    f, j = scratch[q * SCRATCH_ROW + i], u + i
+                    f, j = scratch[q * SCRATCH_ROW + i], MOMENTS + SCRATCH_ROW + i
                     velocity = scratch[j], scratch[j + SCRATCH_ROW], scratch[j + 2 * SCRATCH_ROW]
                     scratch[q * SCRATCH_ROW + i] = wall_return(f, w, c_q, wall, velocity)
 
     return bounce
 
 
+# ---- copies ----------------------------------------------------------------------------------
+
+
 @functools.cache
-def make_scratch_loops(compute: type, operator: type, forced: bool):
-    """Make (collide, measure, equilibrate): loops over the first n cells of a scratch array.
+def make_copies(precision: str, dtype: type):
+    """Make (gather, scatter): copies of cells between memory and a scratch array of this dtype.
 
-    collide(scratch, n, rates, force): populations become those after the collision, followed by
-    the velocity. measure(scratch, n, force): the first four rows become rho - 1 and the velocity.
-    equilibrate(scratch, n, force): rho - 1 and the velocity in the first four rows become the
-    populations of the equilibrium.
+    gather(memory, offsets, j, start, scratch, lane, n, ahead) copies the populations of the n cells
+    from `start` on into a scratch array, from its cell `lane` on. It copies whole vectors: whatever
+    follows the cells is overwritten by those that are gathered next, and slots and scratch end with
+    room for it. After a single cell, one at the same place some rows further is expected, and it
+    asks for the lines that are `ahead` of this one's: those of walls are in no stream that the
+    processor could foresee. scatter(memory, offsets, j, start, scratch, lane, n) is the inverse,
+    which does not touch the cells that follow.
     """
-    velocity, collide = make_cell_functions(operator.relax(), forced)
-    after = [*(f"g[{q}]" for q in range(Q)), "ux", "uy", "uz"]
-    moments = ["drho", "ux", "uy", "uz"]
-    populations = [f"e[{q}]" for q in range(Q)]
-    return (
-        _make_scratch_loop(
-            "g, ux, uy, uz = function(f, rates, force)", after, collide, "rates, force"
-        ),
-        _make_scratch_loop("drho, ux, uy, uz = function(f, force)", moments, velocity, "force"),
-        _make_scratch_loop(
-            "e = function(f[0], f[1], f[2], f[3], force)",
-            populations,
-            equilibrium_populations,
-            "force",
-        ),
+    form = PRECISIONS[precision]
+    names: dict = {}
+    names["decode"], names["encode"] = codec(
+        form if dtype is not form.storage else PRECISIONS["float32"]
     )
-
-
-def _make_scratch_loop(statement: str, results: list[str], function, arguments: str):
-    """Make a loop over a scratch array; it vectorises, because the row stride is a constant."""
-    populations = ", ".join(f"scratch[{q * SCRATCH_ROW} + i]" for q in range(Q))
+    lanes = vector_lanes(form.compute)
+    names |= {"load": make_load(lanes), "store": make_store(lanes), "prefetch": prefetch}
+    here, there = f"q * {SCRATCH_ROW} + lane", "start + offsets[j + q]"
+    gather = _generate(
+        "gather",
+        [
+            "def gather(memory, offsets, j, start, scratch, lane, n, ahead):",
+            "    if n == 1:",
+            f"        for q in range({Q}):",
+            f"            prefetch(memory, {there} + ahead)",
+            f"            scratch[{here}] = decode(memory[{there}])",
+            "        return",
+            f"    for i in range(0, n, {lanes}):",
+            f"        for q in range({Q}):",
+            f"            store(scratch, {here} + i, decode(load(memory, {there} + i)))",
+        ],
+        names,
+    )
+    there = f"start + offsets[j + {Q} + q]"
     lines = [
-        f"def scratch_loop(scratch, n, {arguments}):",
-        f"    for i in range(min(n, {SCRATCH_ROW})):",
-        f"        f = ({populations})",
-        f"        {statement}",
-        *(f"        scratch[{k * SCRATCH_ROW} + i] = {r}" for k, r in enumerate(results)),
+        "def scatter(memory, offsets, j, start, scratch, lane, n):",
+        "    if n == 1:",
+        f"        for q in range({Q}):",
+        f"            memory[{there}] = encode(scratch[{here}])",
+        "        return",
+        f"    for i in range(0, n & {-lanes}, {lanes}):",
+        f"        for q in range({Q}):",
+        f"            store(memory, {there} + i, encode(load(scratch, {here} + i)))",
+        f"    i, left = n & {-lanes}, n & {lanes - 1}",
     ]
-    loop = compile_source("scratch_loop", "\n".join(lines) + "\n", {"function": function})
-    return serial(loop, fastmath=FUSED, forceinline=True)
+    if has_masks():
+        names["store_first"] = make_store_first(lanes)
+        lines += [
+            "    if left:",
+            f"        for q in range({Q}):",
+            f"            part = encode(load(scratch, {here} + i))",
+            f"            store_first(memory, {there} + i, part, left)",
+        ]
+    width = 0 if has_masks() else lanes // 2
+    while width:  # two parts that overlap, instead of one that reaches beyond the last cell
+        names |= {f"load{width}": make_load(width), f"store{width}": make_store(width)}
+        lines += [f"    if {width} <= left < {2 * width}:", f"        for q in range({Q}):"]
+        for part in ("i", f"n - {width}"):
+            value = f"encode(load{width}(scratch, {here} + {part}))"
+            lines += [f"            store{width}(memory, {there} + {part}, {value})"]
+        width //= 2
+    return gather, _generate("scatter", lines, names)

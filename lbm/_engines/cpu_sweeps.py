@@ -1,11 +1,10 @@
 """Sweeps over rows on the CPU: steps, and copies between memory and moments or populations.
 
-A step of a row updates whole vectors of identical cells at once
-(`_engines.cpu_rows.make_stream_and_collide`).
-Other cells are deferred: the ends of runs, cells at the ends of the row, and cells beside special
-walls, whose return is more than a bounce. They are gathered in a scratch array until they fill a
-vector, because ten cells done one by one would cost as much as a hundred others. Steps may take
-cells in any order: no cell reads what another one writes in the same step.
+A step of a row updates vectors of cells of one class where they lie (`_engines.cpu_rows`). Other
+cells are deferred: a few at the ends of runs, cells at the ends of the row, and cells beside
+special walls, whose return is more than a bounce. They are gathered in a scratch array until they
+fill a vector, because ten cells done one by one would cost as much as a hundred others. Steps may
+take cells in any order: no cell reads what another one writes in the same step.
 """
 
 from __future__ import annotations
@@ -13,10 +12,13 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
+import numba
 import numpy as np
-from numba import prange
+from numba import prange, types
 
-from hetero.jit import parallel, serial
+from hetero.jit import parallel
+from hetero.simd.memory import keep_out_of_line, make_stack_array, pointer_to
+from hetero.simd.width import has_masks, vector_lanes
 from lbm._engines.cpu_offsets import (
     EDGE_KINDS,
     OFFSET_TABLE_SIZE,
@@ -25,15 +27,17 @@ from lbm._engines.cpu_offsets import (
     find_segment,
     gather_offsets,
 )
+from lbm._engines.cpu_operators import vector_functions
 from lbm._engines.cpu_rows import (
+    MOMENTS,
     SCRATCH_CELLS,
     SCRATCH_ROW,
     SCRATCH_SIZE,
-    gather,
+    inner_loop,
     make_bounce,
-    make_scratch_loops,
-    make_stream_and_collide,
-    scatter,
+    make_copies,
+    make_moments_loops,
+    make_update,
 )
 from lbm._model.lattice import Q
 from lbm._model.precision import PRECISIONS
@@ -41,6 +45,13 @@ from lbm._model.wall_links import FROM, INTO, SOLID_CLASS, SPECIAL
 
 CACHED_OFFSETS = 32
 """Kinds of cells whose offsets a thread remembers while it works on inner rows; not tuned."""
+
+SCRATCH_OFFSETS = CACHED_OFFSETS * 2 * Q
+"""Index, in the array of remembered offsets, of those of the cells of a scratch array."""
+
+ROWS_AHEAD = 2
+"""Rows by which lines of single cells at the ends of rows are asked for in advance. With 2 or 1 a
+step of a cavity takes 0.85 of the time without, with 4 it takes more."""
 
 RECORD = 6
 """Integers stored per deferred segment: lane, cells, offset slot, position, class, special-wall
@@ -69,21 +80,6 @@ class Coefficients(NamedTuple):
     force: tuple
 
 
-class Workspace(NamedTuple):
-    """Arrays of one task that moves rows.
-
-    Attributes
-    ----------
-    scratch : populations and velocities of cells, flat
-    offsets : int64 [2 Q], the offsets of a kind of cells
-    table : int64, the offsets of the current row (see `cpu_offsets.fill_offset_table`)
-    """
-
-    scratch: np.ndarray
-    offsets: np.ndarray
-    table: np.ndarray
-
-
 class Transfer(NamedTuple):
     """A copy between memory and `data` [k, row, x].
 
@@ -99,34 +95,55 @@ class Transfer(NamedTuple):
 
 
 @functools.cache
-def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
-    """Make the sweeps over a region: "step", and "move" between memory and data."""
-    form = PRECISIONS[precision]
-    T, lanes = form.compute, form.lanes
-    vector = 32 // np.dtype(T).itemsize  # of AVX: 32 bytes
-    stream_and_collide = make_stream_and_collide(precision, operator, forced)
-    bounce = make_bounce(T)
-    collide, measure, equilibrate = make_scratch_loops(T, operator, forced)
+def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dict:
+    """Make the sweeps over a region: "step", and "move" between memory and data.
 
-    @serial(forceinline=True)
-    def finish(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred):
-        """Do the step of all deferred segments."""
-        collide(scratch, -(-deferred[1] // vector) * vector, rates, force)
+    `rates` is the number of the operator's rates.
+    """
+    form = PRECISIONS[precision]
+    lanes, vector = form.lanes, vector_lanes(form.compute)
+    least = vector // 4 if has_masks() else vector  # cells for which a part of a vector pays
+    velocity, collide = vector_functions(operator, form.compute, vector, rates, forced)
+    update, update_special = make_update(precision, collide), make_update(form.dtype_name, collide)
+    gather, scatter = make_copies(precision, form.storage)
+    gather_special, scatter_special = make_copies(precision, form.compute)
+    measure, equilibrate = make_moments_loops(form.compute, velocity)
+    bounce = make_bounce(form.compute)
+    new_scratch = make_stack_array(numba.from_dtype(form.storage), SCRATCH_SIZE)
+    new_special_scratch = make_stack_array(numba.from_dtype(form.compute), SCRATCH_SIZE)
+    new_records = make_stack_array(types.int64, RECORD * (SCRATCH_CELLS + 2))
+    new_table = make_stack_array(types.int64, OFFSET_TABLE_SIZE)
+    new_offsets = make_stack_array(types.int64, SCRATCH_OFFSETS + 2 * Q)
+    new_kinds = make_stack_array(types.int64, CACHED_OFFSETS)
+
+    @inner_loop
+    def finish(target, rates, force, scratch, offsets, deferred):
+        """Do the step of the deferred segments beside ordinary walls."""
+        keep_out_of_line()
+        cells = -(-deferred[1] // vector) * vector
+        # Numba compiles a function anew for arguments that are constants.
+        first, start = np.int64(SCRATCH_OFFSETS), np.int64(0)
+        update(scratch, scratch, offsets, first, start, cells, rates, force)
         for j in range(RECORD, RECORD * (deferred[0] + 1), RECORD):
             lane, n, first, start = deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3]
-            c, special = deferred[j + 4], deferred[j + 5]
-            if special:
-                bounce(scratch, lane, n, special, c, wall_rows, wall_types)
-            scatter(target, offsets, first + Q, start, scratch, lane, n)
+            scatter(target, offsets, first, start, scratch, lane, n)
         deferred[0] = deferred[1] = 0
 
-    @serial
-    def flush(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred):
-        """Call `finish` out of line where it is rare: inlining it would cost 30 ns per row."""
-        if deferred[0]:
-            finish(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred)
+    @inner_loop
+    def finish_special(target, walls, rates, force, scratch, offsets, deferred):
+        """Do the step of the deferred segments beside special walls."""
+        keep_out_of_line()
+        cells = -(-deferred[1] // vector) * vector
+        measure(scratch, cells, force)
+        first, start = np.int64(SCRATCH_OFFSETS), np.int64(0)
+        update_special(scratch, scratch, offsets, first, start, cells, rates, force)
+        for j in range(RECORD, RECORD * (deferred[0] + 1), RECORD):
+            lane, n, first, start = deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3]
+            bounce(scratch, lane, n, deferred[j + 5], deferred[j + 4], walls.rows, walls.types)
+            scatter_special(target, offsets, first, start, scratch, lane, n)
+        deferred[0] = deferred[1] = 0
 
-    @serial(forceinline=True)
+    @inner_loop(forceinline=True)
     def defer(deferred, n, first, start, c, special):
         """Note what to do with the n gathered cells of class c from `start` on."""
         j = RECORD * (deferred[0] + 1)
@@ -135,36 +152,41 @@ def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
         deferred[0] += 1
         deferred[1] += n
 
-    @serial(forceinline=True)
+    @inner_loop(forceinline=True)
     def is_at_edge(y, z, ny, nz):
         """Return whether a row lies at an end of the block, where y or z wraps around."""
         return y == 0 or z == 0 or y == ny - 1 or z == nz - 1
 
-    @serial
+    @inner_loop
     def step_rows(populations, addresses, walls, coefficients, runs, region, begin, end):
         """Step the rows number begin to end - 1 of the region.
 
         Tuples are unpacked once, because taking an array out of one costs two atomic operations.
         """
-        source, target = populations
-        masks, wall_rows, wall_types = walls
+        source, target = pointer_to(populations.source), pointer_to(populations.target)
+        masks = walls.masks
         rates, force = coefficients
         first_runs, ends, classes = runs
         x0, x1, y0, y1, z0, _, nx, ny, nz, _ = region
-        # Another order of these arrays, allocated in a function of its own, was 3 to 10 % slower in
-        # float64; why is not known.
-        scratch = np.zeros(SCRATCH_SIZE, T)
-        deferred = np.zeros(RECORD * (SCRATCH_CELLS + 2), np.int64)
-        table = np.empty(OFFSET_TABLE_SIZE, np.int64)
-        offsets = np.empty(CACHED_OFFSETS * 2 * Q, np.int64)
-        cached = np.zeros(CACHED_OFFSETS, np.int64)  # the kind of cells in each slot, plus 1
-        edge = True
+        scratch, deferred = new_scratch(), new_records()
+        special_scratch, special_deferred = new_special_scratch(), new_records()
+        table, offsets, cached = new_table(), new_offsets(), new_kinds()
+        deferred[0] = deferred[1] = special_deferred[0] = special_deferred[1] = 0
+        for q in range(Q):
+            offsets[SCRATCH_OFFSETS + q] = offsets[SCRATCH_OFFSETS + Q + q] = q * SCRATCH_ROW
+        edge, ahead = True, ROWS_AHEAD * nx
         for r in range(begin, end):
             y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
             if edge or is_at_edge(y, z, ny, nz):  # inner rows all have the same offsets
-                flush(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred)
+                if deferred[0]:
+                    finish(target, rates, force, scratch, offsets, deferred)
+                if special_deferred[0]:
+                    finish_special(
+                        target, walls, rates, force, special_scratch, offsets, special_deferred
+                    )
                 edge = is_at_edge(y, z, ny, nz)
-                cached[:] = 0
+                for slot in range(CACHED_OFFSETS):  # the kind of cells in each, plus 1
+                    cached[slot] = 0
                 fill_offset_table(addresses, region, y, z, lanes, table)
             row = (z * ny + y) * nx
             k, s = first_runs[z * ny + y], x0
@@ -175,63 +197,88 @@ def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
                     continue
                 special = masks[c, SPECIAL]
                 n = min(n, SCRATCH_CELLS) if special else n
-                streamed = 0 if special else n & -vector
-                left = n - streamed
+                left = n if special else n % vector
+                left = 0 if least <= left < vector and not special else left
                 position = edge_kind(s, nx, lanes)
                 kind = c * EDGE_KINDS + position
                 slot = kind % CACHED_OFFSETS
                 first = slot * 2 * Q
-                if cached[slot] != kind + 1 or deferred[1] + left > SCRATCH_CELLS:
-                    flush(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred)
+                renew = cached[slot] != kind + 1
+                if deferred[0] and (renew or deferred[1] + left > SCRATCH_CELLS):
+                    finish(target, rates, force, scratch, offsets, deferred)
+                if special_deferred[0] and (renew or special_deferred[1] + left > SCRATCH_CELLS):
+                    finish_special(
+                        target, walls, rates, force, special_scratch, offsets, special_deferred
+                    )
+                if renew:
                     gather_offsets(table, position, masks[c, FROM], masks[c, INTO], offsets, first)
                     cached[slot] = kind + 1
-                if streamed:
-                    stream_and_collide(
-                        source, target, offsets, first, row + s, streamed, rates, force
-                    )
-                if left:
-                    start = row + s + streamed
-                    gather(source, offsets, first, start, scratch, deferred[1], left)
-                    defer(deferred, left, first, start, c, special)
+                start = row + s
                 s += n
+                if special:
+                    lane = special_deferred[1]
+                    gather_special(source, offsets, first, start, special_scratch, lane, n, ahead)
+                    defer(special_deferred, n, first, start, c, special)
+                    continue
+                if n > left:
+                    update(source, target, offsets, first, start, n - left, rates, force)
+                if left:
+                    start += n - left
+                    gather(source, offsets, first, start, scratch, deferred[1], left, ahead)
+                    defer(deferred, left, first, start, c, special)
             if deferred[1] >= vector:  # while the gathered cells are in the first-level cache
-                finish(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred)
-        flush(target, wall_rows, wall_types, rates, force, scratch, offsets, deferred)
+                finish(target, rates, force, scratch, offsets, deferred)
+            if special_deferred[1] >= vector:
+                finish_special(
+                    target, walls, rates, force, special_scratch, offsets, special_deferred
+                )
+        if deferred[0]:
+            finish(target, rates, force, scratch, offsets, deferred)
+        if special_deferred[0]:
+            finish_special(target, walls, rates, force, special_scratch, offsets, special_deferred)
 
-    @serial(forceinline=True)
+    @inner_loop(forceinline=True)
     def cell_x(s, nx):
         """Coordinate x of the cell at position s of a row."""
         return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
 
-    @serial(forceinline=True)
-    def move_row(memory, masks, force, transfer, workspace, runs, region, r):
-        """Copy the moments or populations of row number r of the region to data, or back."""
-        data, scratch, offsets = transfer.data, workspace.scratch, workspace.offsets
+    @inner_loop
+    def move_rows(memory, addresses, masks, force, transfer, runs, region, begin, end):
+        """Copy moments or populations of the rows number begin to end - 1 to data, or back."""
+        memory, data = pointer_to(memory), transfer.data
         height, nx, x1 = region.y1 - region.y0, region.nx, region.x1
-        row = (region.z0 + r // height) * region.ny + region.y0 + r % height
-        k, s = runs.first[row], region.x0
-        while s < x1:
-            k, c, n = find_segment(s, x1, k, runs.ends, runs.classes)
-            if c == SOLID_CLASS:
+        scratch, offsets, table = new_special_scratch(), new_offsets(), new_table()
+        field, first, lane = MOMENTS if transfer.moments else 0, np.int64(0), np.int64(0)
+        for r in range(begin, end):
+            y, z = region.y0 + r % height, region.z0 + r // height
+            fill_offset_table(addresses, region, y, z, lanes, table)
+            row = z * region.ny + y
+            k, s = runs.first[row], region.x0
+            while s < x1:
+                k, c, n = find_segment(s, x1, k, runs.ends, runs.classes)
+                if c == SOLID_CLASS:
+                    s += n
+                    continue
+                n, start = min(n, SCRATCH_CELLS), row * nx + s
+                gather_offsets(
+                    table, edge_kind(s, nx, lanes), masks[c, FROM], first, offsets, first
+                )
+                if transfer.reads:
+                    gather_special(memory, offsets, first, start, scratch, lane, n, nx)
+                    if transfer.moments:
+                        measure(scratch, n, force)
+                for q in range(data.shape[0]):
+                    for i in range(n):
+                        j = field + q * SCRATCH_ROW + i
+                        if transfer.reads:
+                            data[q, r, cell_x(s + i, nx)] = scratch[j]
+                        else:
+                            scratch[j] = data[q, r, cell_x(s + i, nx)]
+                if not transfer.reads:
+                    if transfer.moments:
+                        equilibrate(scratch, n, force)
+                    scatter_special(memory, offsets, first - Q, start, scratch, lane, n)
                 s += n
-                continue
-            n, start = min(n, SCRATCH_CELLS), row * nx + s
-            gather_offsets(workspace.table, edge_kind(s, nx, lanes), masks[c, FROM], 0, offsets, 0)
-            if transfer.reads:
-                gather(memory, offsets, 0, start, scratch, 0, n)
-                if transfer.moments:
-                    measure(scratch, n, force)
-            for q in range(data.shape[0]):
-                for i in range(n):
-                    if transfer.reads:
-                        data[q, r, cell_x(s + i, nx)] = scratch[q * SCRATCH_ROW + i]
-                    else:
-                        scratch[q * SCRATCH_ROW + i] = data[q, r, cell_x(s + i, nx)]
-            if not transfer.reads:
-                if transfer.moments:
-                    equilibrate(scratch, n, force)
-                scatter(memory, offsets, 0, start, scratch, 0, n)
-            s += n
 
     @parallel
     def step(populations, addresses, walls, rates, force, runs, region, tasks):
@@ -246,14 +293,9 @@ def make_sweeps(precision: str, operator: type, forced: bool) -> dict:
     @parallel
     def move(memory, addresses, masks, force, transfer, runs, region, tasks):
         """Copy moments or populations of the region to the data of `transfer`, or back."""
-        height = region.y1 - region.y0
-        rows = height * (region.z1 - region.z0)
+        rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):
-            scratch, offsets = np.zeros(SCRATCH_SIZE, T), np.empty(2 * Q, np.int64)
-            workspace = Workspace(scratch, offsets, np.empty(OFFSET_TABLE_SIZE, np.int64))
-            for r in range(np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks):
-                y, z = region.y0 + r % height, region.z0 + r // height
-                fill_offset_table(addresses, region, y, z, lanes, workspace.table)
-                move_row(memory, masks, force, transfer, workspace, runs, region, r)
+            begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
+            move_rows(memory, addresses, masks, force, transfer, runs, region, begin, end)
 
     return {"step": step, "move": move}

@@ -12,29 +12,42 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from hetero.simd.vectors import Vector
 from lbm._engines.unroll import inlined
 
 _HALF, _FLOAT, _I16, _I32 = ir.HalfType(), ir.FloatType(), ir.IntType(16), ir.IntType(32)
 
 
+def _with_lanes(kind, like):
+    """Return the LLVM type `kind`, or that of vectors with as many lanes as `like`."""
+    return ir.VectorType(kind, like.count) if isinstance(like, ir.VectorType) else kind
+
+
+def _with_dtype(dtype, like):
+    """Return the Numba type `dtype`, or that of vectors with as many lanes as `like`."""
+    return Vector(dtype, like.lanes) if isinstance(like, Vector) else dtype
+
+
 @intrinsic
 def _from_half(typing, bits):
-    """Convert the bits of a half-precision number to float32."""
+    """Convert the bits of a half-precision number, or of a vector of these, to float32."""
 
     def emit(context, builder, signature, values):
-        return builder.fpext(builder.bitcast(values[0], _HALF), _FLOAT)
+        half, single = (_with_lanes(kind, values[0].type) for kind in (_HALF, _FLOAT))
+        return builder.fpext(builder.bitcast(values[0], half), single)
 
-    return types.float32(types.uint16), emit
+    return _with_dtype(types.float32, bits)(bits), emit
 
 
 @intrinsic
 def _to_half(typing, x):
-    """Convert a float32 number to the bits of the nearest half-precision one."""
+    """Convert a float32 number, or a vector of these, to the bits of the nearest halves."""
 
     def emit(context, builder, signature, values):
-        return builder.bitcast(builder.fptrunc(values[0], _HALF), _I16)
+        half, bits = (_with_lanes(kind, values[0].type) for kind in (_HALF, _I16))
+        return builder.bitcast(builder.fptrunc(values[0], half), bits)
 
-    return types.uint16(types.float32), emit
+    return _with_dtype(types.uint16, x)(x), emit
 
 
 @intrinsic
@@ -88,40 +101,6 @@ def split_word(word):
 def join_word(a, b):
     """Return the 32-bit word with the population a in its lower and b in its upper lane."""
     return _join_halves(encode_half(a), encode_half(b))
-
-
-def make_move(width: int):
-    """Make move(source, i, target, j), which copies `width` numbers between flat arrays.
-
-    Numbers are encoded or decoded if one array is stored in half precision and the other is not.
-    """
-
-    @intrinsic
-    def move(typing, source, i, target, j):
-        def emit(context, builder, signature, values):
-            def pointer(array_type, array, index):
-                array = context.make_array(array_type)(context, builder, array)
-                start = builder.gep(array.data, [index])
-                element = context.get_value_type(array_type.dtype)
-                return builder.bitcast(start, ir.VectorType(element, width).as_pointer())
-
-            numbers = builder.load(pointer(source, *values[:2]), align=source.dtype.bitwidth // 8)
-            halves, floats = ir.VectorType(_HALF, width), ir.VectorType(_FLOAT, width)
-            scale = ir.Constant(
-                floats, [2.0**-15 if source.dtype == types.uint16 else 2.0**15] * width
-            )
-            if source.dtype != target.dtype and source.dtype == types.uint16:
-                numbers = builder.fpext(builder.bitcast(numbers, halves), floats)
-                numbers = builder.fmul(numbers, scale)
-            elif source.dtype != target.dtype:
-                numbers = builder.fptrunc(builder.fmul(numbers, scale), halves)
-                numbers = builder.bitcast(numbers, ir.VectorType(_I16, width))
-            builder.store(numbers, pointer(target, *values[2:]), align=target.dtype.bitwidth // 8)
-            return context.get_dummy_value()
-
-        return types.void(source, types.int64, target, types.int64), emit
-
-    return move
 
 
 def codec(precision):

@@ -1,0 +1,69 @@
+"""Collision operators for vectors of cells on the CPU.
+
+The text of an operator compiles for vectors if it consists of the operations that
+`hetero.simd.vectors` defines. An operator with branches, or with other functions, does not: its
+vectors are written to memory, and the operator is applied to one cell after the other.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numba
+from numba import types
+from numba.core.errors import NumbaError
+
+from hetero.codegen import compile_source
+from hetero.jit import FUSED, scalar_internal
+from hetero.simd.memory import make_load, make_stack_array, make_store
+from hetero.simd.vectors import Vector
+from lbm._engines.cell_formulas import make_cell_functions
+from lbm._model.lattice import Q
+
+
+@functools.cache
+def vector_functions(operator: type, compute: type, lanes: int, rates: int, forced: bool):
+    """Make (velocity, collide) of `cell_formulas.make_cell_functions` for vectors of cells.
+
+    `rates` is the number of the operator's rates.
+    """
+    number, relax = numba.from_dtype(compute), operator.relax()
+    if not _compiles_for_vectors(relax, Vector(number, lanes), rates):
+        relax = _make_relax_by_lanes(relax, number, lanes)
+    return make_cell_functions(relax, forced)
+
+
+def _compiles_for_vectors(relax, vector: Vector, rates: int) -> bool:
+    populations = types.UniTuple(vector, Q)
+    try:
+        relax.compile((populations, populations, types.UniTuple(vector.dtype, rates)))
+    except NumbaError:  # an error that is not due to vectors occurs again with numbers
+        return False
+    return (
+        relax.overloads[
+            (populations, populations, types.UniTuple(vector.dtype, rates))
+        ].signature.return_type
+        == populations
+    )
+
+
+def _make_relax_by_lanes(relax, number: types.Float, lanes: int):
+    """Make relax(f, e, rates) of vectors out of an operator on tuples of numbers."""
+
+    def row(first: int) -> str:
+        return f"({', '.join(f'rows[{(first + q) * lanes} + k]' for q in range(Q))})"
+
+    lines = ["def relax_by_lanes(f, e, rates):", "    rows = stack_array()"]
+    lines += [f"    store(rows, {q * lanes}, f[{q}])" for q in range(Q)]
+    lines += [f"    store(rows, {(Q + q) * lanes}, e[{q}])" for q in range(Q)]
+    lines += [f"    for k in range({lanes}):", f"        g = relax({row(0)}, {row(Q)}, rates)"]
+    lines += [f"        rows[{q * lanes} + k] = g[{q}]" for q in range(Q)]
+    lines += [f"    return ({', '.join(f'load(rows, {q * lanes})' for q in range(Q))})"]
+    names = {
+        "relax": relax,
+        "load": make_load(lanes),
+        "store": make_store(lanes),
+        "stack_array": make_stack_array(number, 2 * Q * lanes),
+    }
+    function = compile_source("relax_by_lanes", "\n".join(lines) + "\n", names)
+    return scalar_internal(function, fastmath=FUSED)

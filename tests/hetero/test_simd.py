@@ -1,0 +1,128 @@
+"""Vectors of `hetero.simd` against NumPy, and their loads and stores at the ends of arrays."""
+
+import math
+
+import numpy as np
+import pytest
+from numba import float64
+from numba.core.errors import TypingError
+
+from hetero.jit import scalar, serial
+from hetero.simd.memory import (
+    make_load,
+    make_load_first,
+    make_stack_array,
+    make_store,
+    make_store_first,
+    pointer_to,
+    prefetch,
+)
+from hetero.simd.vectors import Vector
+from hetero.simd.width import register_bytes, vector_lanes
+
+BEHIND = 7.0  # value behind the numbers that a loop may write
+
+
+@scalar
+def formula(x, y, rate):
+    """A formula with every operation of vectors, written for numbers too."""
+    T = type(x)
+    z = -x * y + T(2) / y
+    z += rate * x
+    z -= abs(x)
+    z *= rate
+    return math.sqrt(z * z) + T(1) / (3 * y) - y / 2 + (+x)
+
+
+def make_loop(lanes):
+    load, store = make_load_first(lanes), make_store_first(lanes)
+
+    @serial
+    def loop(a, b, out, rate, n):
+        pa, pb, target = pointer_to(a), pointer_to(b), pointer_to(out)
+        for i in range(0, n, lanes):
+            prefetch(pa, i + 1000)
+            result = formula(load(pa, i, n - i), load(pb, i, n - i), rate)
+            store(target, i, result, n - i)
+
+    return loop
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("share", [1, 2])
+def test_a_formula_compiles_for_vectors_and_numbers(dtype, share):
+    loop = make_loop(vector_lanes(dtype) // share)
+    a, b = (1 + np.random.default_rng(0).random((2, 37))).astype(dtype)
+    numbers = np.array([formula(x, y, dtype(0.7)) for x, y in zip(a, b, strict=True)])
+    for n in (1, 16, 37):
+        out = np.full(60, BEHIND, dtype)
+        loop(a, b, out, dtype(0.7), n)
+        assert np.allclose(out[:n], numbers[:n], rtol=4 * np.finfo(dtype).eps, atol=0)
+        assert np.all(out[n:] == BEHIND)
+
+
+def test_numbers_take_the_type_of_the_vector():
+    """With numbers, float32 times float64 would be float64."""
+    load, store = make_load(4), make_store(4)
+
+    @serial
+    def loop(data, factor):
+        p = pointer_to(data)
+        store(p, 0, 0.1 * (load(p, 0) * factor))
+
+    data = np.arange(4, dtype=np.float32)
+    loop(data, 3.0)  # a Python float is a float64
+    expected = np.float32(0.1) * (np.arange(4, dtype=np.float32) * np.float32(3))
+    assert np.array_equal(data, expected)
+
+
+def test_unaligned_vectors_and_arrays_on_the_stack():
+    load, store, stack_array = make_load(8), make_store(8), make_stack_array(float64, 24)
+
+    @serial
+    def loop(data):
+        p, s = pointer_to(data), stack_array()
+        store(s, 3, load(p, 1))
+        total = 0.0
+        for i in range(24):
+            total += s[i]
+        store(p, 2, load(s, 4))
+        return total
+
+    data = np.arange(10.0)
+    assert loop(data) == np.arange(1.0, 9.0).sum()
+    assert data.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]
+
+
+def test_vectors_have_no_comparisons():
+    load, store = make_load(4), make_store(4)
+
+    @serial
+    def loop(data):
+        p = pointer_to(data)
+        v = load(p, 0)
+        store(p, 0, v if v > 0.0 else -v)
+
+    with pytest.raises(TypingError, match="Vector"):
+        loop(np.zeros(4))
+
+
+def test_vectors_of_other_widths_do_not_mix():
+    four, two = make_load(4), make_load(2)
+
+    @serial
+    def loop(data):
+        p = pointer_to(data)
+        return four(p, 0) + two(p, 0)
+
+    with pytest.raises(TypingError, match="Vector"):
+        loop(np.zeros(4))
+
+
+def test_width_of_this_processor():
+    assert register_bytes() in (16, 32, 64)
+    assert vector_lanes(np.float32) == 2 * vector_lanes(np.float64) == register_bytes() // 4
+
+
+def test_types_with_the_same_name_are_one():
+    assert Vector(float64, 4) == Vector(float64, 4) != Vector(float64, 8)

@@ -7,10 +7,12 @@ import numpy as np
 import hetero
 import lbm
 from benchmarks.measurements import Measurement
-from lbm._domain.domain import make_engine
 from lbm._domain.domains import make_domain
-from lbm._domain.load_balance import measure_model
+from lbm._domain.parts import make_engine
 from lbm._model.precision import PRECISIONS
+from lbm._performance.measurement import measure_machine
+from lbm._performance.model import best_ratio, predict_step
+from lbm.decomposition import Decomposition
 from lbm.flows import cavity
 from lbm.simulation import Simulation
 
@@ -140,14 +142,15 @@ def both_devices(device, n) -> list[Measurement]:
                 f"{parts[1] * 1e3:.2f} ms, GPU alone {best * 1e3:.2f} ms", timing.as_dict(),
             )
         )  # fmt: skip
-    model = measure_model(problem, device, faces)
-    rows = model.best_cpu_rows(n)
-    speedup = model.predict_step(0, n) / model.predict_step(rows, n)
+    machine, box = measure_machine(problem, [device], links=False), Decomposition((1, 1, 1))
+    ratio = best_ratio(machine, problem.shape)
+    alone_and_both = (predict_step(machine, problem.shape, box, ratio=r) for r in (0.0, ratio))
+    steps = [prediction.step for prediction in alone_and_both]
     figures.append(
         Measurement(
-            f"{n}^3, ratio='auto' against the GPU alone", speedup, "x", None, "", {},
-            f"{rows} of {n} rows on the CPU; model: row {model.gpu_row * 1e6:.1f} us on the GPU, "
-            f"{model.cpu_row * 1e6:.1f} us on the CPU, exchange {model.exchange * 1e6:.0f} us",
+            f"{n}^3, ratio='auto' against the GPU alone", steps[0] / steps[1], "x", None, "", {},
+            f"{round(ratio * n)} of {n} rows on the CPU; model: a step of "
+            f"{steps[0] * 1e3:.2f} ms on the GPU alone, {steps[1] * 1e3:.2f} ms on both",
         )
     )  # fmt: skip
     return figures

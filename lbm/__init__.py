@@ -52,7 +52,7 @@ __all__ += ["__version__"]
 
 redirect_modules(
     {
-        "lbm.balance": "lbm._domain.load_balance",
+        "lbm.balance": "lbm._performance.model",
         "lbm.bgk": "lbm.collisions.bgk",
         "lbm.cases": "lbm.flows",
         "lbm.checkpoint": "lbm._io.checkpoint",

@@ -147,15 +147,15 @@ def test_command_line(pattern, tmp_path, capsys):
 
 
 def test_study(device, tmp_path):
-    names = ["blocks", "shares", "stability"] if device == "cuda" else ["blocks", "stability"]
+    names = ["blocks", "stability", "strong", "weak", *(["hybrid"] if device == "cuda" else [])]
     assert main(["study", "--quick", "--device", device, "--out", str(tmp_path)]) == 0
     for name in names:
         assert (tmp_path / f"{name}.json").is_file()
     assert len(list(tmp_path.glob("*.png"))) == len(names)
 
 
-def test_shares_need_a_gpu(tmp_path, capsys):
-    assert main(["study", "shares", "--quick", "--out", str(tmp_path)]) == 2
+def test_the_study_of_both_devices_needs_a_gpu(tmp_path, capsys):
+    assert main(["study", "hybrid", "--quick", "--out", str(tmp_path)]) == 2
     assert "beside a GPU" in capsys.readouterr().err
 
 
@@ -170,7 +170,6 @@ def test_shares_need_a_gpu(tmp_path, capsys):
         (["bench", "--device", "gpu"], "device must be"),
         (["bench", "--dtype", "float64", "--storage", "float16"], "goes with"),
         (["bench", "--storage", "float16", "--size", "5"], "even nx"),
-        (["sphere", "--quick", "--reynolds", "1e9"], "valid only well below"),
     ],
 )
 def test_bad_command_lines(arguments, words, tmp_path, capsys):
@@ -180,6 +179,11 @@ def test_bad_command_lines(arguments, words, tmp_path, capsys):
         status = end.code
     assert status == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_flow_that_blows_up_is_a_failed_computation(tmp_path, capsys):
+    assert main(["sphere", "--quick", "--re", "1e9", "--out", str(tmp_path)]) == 1
+    assert "valid only well below" in capsys.readouterr().err
 
 
 def test_flows_and_results_describe_themselves():

@@ -1,0 +1,1 @@
+"""The commands of `lbm`: known flows, case files, rates, predictions and studies."""

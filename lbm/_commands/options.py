@@ -1,0 +1,216 @@
+"""Options that several commands share, and how a flow is started, continued and saved."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hetero.command_line import add_common_options, check_device
+from lbm._model.precision import PRECISIONS, choose_precision
+from lbm._model.streaming_patterns import PATTERNS
+from lbm.callbacks import Every
+from lbm.simulation import Simulation
+
+
+def positive(number_type: Callable[[str], float]) -> Callable[[str], float]:
+    """Return a parser of positive numbers for the command line."""
+
+    def parse(text: str) -> float:
+        try:
+            value = number_type(text)
+        except ValueError:
+            value = 0
+        if not 0 < value < math.inf:
+            kind = "positive and an integer" if number_type is int else "positive"
+            raise argparse.ArgumentTypeError(f"must be {kind}, got {text}")
+        return value
+
+    return parse
+
+
+def parse_ratio(text: str) -> float | str:
+    """Parse --ratio: "auto" or a number in [0, 1]."""
+    if text == "auto":
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"must be auto or lie in [0, 1], got {text}")
+    return value
+
+
+def parse_grid(text: str) -> str | tuple[int, ...]:
+    """Parse --decomposition: "auto" or three integers with commas in between."""
+    if text == "auto":
+        return text
+    counts = text.split(",")
+    if len(counts) != 3 or not all(n.isdecimal() and int(n) for n in counts):
+        raise argparse.ArgumentTypeError(
+            f"must be auto or three positive integers such as 1,2,2, got {text}"
+        )
+    return tuple(map(int, counts))
+
+
+def add_precision(parser: argparse.ArgumentParser) -> None:
+    """Add --dtype, --storage and the old --precision."""
+    parser.add_argument(
+        "--dtype",
+        default="float32",
+        choices=("float32", "float64"),
+        help="type of the arithmetic (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--storage", choices=PRECISIONS, help="type of the populations in memory (default: --dtype)"
+    )
+    parser.add_argument("--precision", choices=PRECISIONS, help=argparse.SUPPRESS)
+
+
+def add_pattern(parser: argparse.ArgumentParser) -> None:
+    """Add --pattern."""
+    parser.add_argument(
+        "--pattern",
+        default="esoteric",
+        choices=PATTERNS,
+        help="streaming pattern (default: %(default)s)",
+    )
+
+
+def add_size(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add --n, and its old name --size."""
+    sizes = parser.add_mutually_exclusive_group()
+    sizes.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {what}")
+    sizes.add_argument("--size", dest="n", type=positive(int), help=argparse.SUPPRESS)
+
+
+def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
+    """Add --ratio and --decomposition."""
+    parser.add_argument(
+        "--ratio",
+        type=parse_ratio,
+        default=default,
+        help="share of the rows that the CPU computes beside a GPU, or auto (default: 0)",
+    )
+    parser.add_argument(
+        "--decomposition",
+        type=parse_grid,
+        default=None if default is None else "auto",
+        metavar="X,Y,Z",
+        help="number of boxes along x, y and z, one for each rank or device (default: auto)",
+    )
+
+
+def add_flow_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of all known flows."""
+    add_precision(parser)
+    add_pattern(parser)
+    add_placement(parser)
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/lbm"), metavar="DIR",
+        help="folder for files (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--restart", type=Path, metavar="FILE", help="continue from a checkpoint")
+    parser.add_argument(
+        "--checkpoint", type=Path, metavar="FILE", help="save the state at the end to a checkpoint"
+    )
+    parser.add_argument(
+        "--checkpoint-every", type=positive(int), metavar="STEPS",
+        help="also save it during the run, whenever so many steps are done",
+    )  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="use tiny sizes, for a first try")
+    add_common_options(parser)
+
+
+def check_precision(options: argparse.Namespace) -> None:
+    """Set `options.precision` from --dtype and --storage, or from the old --precision."""
+    if options.precision is None:
+        options.precision = choose_precision(options.dtype, options.storage)
+        return
+    options.precision = PRECISIONS[options.precision]
+    words = " ".join(f"--{name} {value}" for name, value in options.precision.arguments.items())
+    warnings.warn(
+        f"--precision {options.precision.name} is now {words}; the next release removes the old "
+        "option",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+
+
+def check_devices(text: str | None) -> str | list[str] | None:
+    """Return --device as an argument of `Simulation`, if its devices can be used."""
+    names = [None] if text is None else text.split(",")
+    for name in names:
+        check_device(name)
+    return text if text is None or len(names) == 1 else [name for name in names if name]
+
+
+def simulation_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Check the options that all flows share, and return them as arguments of `Simulation`."""
+    check_precision(options)
+    devices = check_devices(options.device)
+    if options.checkpoint_every and options.checkpoint is None:
+        raise ValueError("--checkpoint-every needs --checkpoint FILE")
+    options.out.mkdir(parents=True, exist_ok=True)
+    options.start_time = time.perf_counter()
+    return {
+        "pattern": options.pattern,
+        **options.precision.arguments,
+        "ratio": options.ratio,
+        "decomposition": options.decomposition,
+        "comm": options.comm,
+        "device": devices,
+    }
+
+
+def make_callbacks(options: argparse.Namespace) -> list[Every]:
+    """Return the callback that writes checkpoints during the run, if they are wanted."""
+    if not options.checkpoint_every:
+        return []
+
+    def save(simulation: Simulation) -> None:
+        simulation.save(options.checkpoint)
+
+    return [Every(options.checkpoint_every, save)]
+
+
+def run_flow(simulation: Simulation, steps: int, options: argparse.Namespace) -> None:
+    """Run a flow up to the step number `steps`, from a checkpoint if --restart names one."""
+    if options.restart is not None:
+        simulation.restore(options.restart)
+        if simulation.steps >= steps:
+            raise ValueError(
+                f"--restart: {options.restart} has {simulation.steps} steps, and the run ends "
+                f"after {steps}: increase --steps"
+            )
+    simulation.run(
+        steps - simulation.steps,
+        callbacks=make_callbacks(options),
+        progress=not options.quiet,
+    )
+
+
+def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Write the files of a flow, and return what JSON output says about it."""
+    seconds = time.perf_counter() - options.start_time
+    files = [simulation.write_vtk(options.out / name)]
+    if options.checkpoint is not None:
+        files.append(simulation.save(options.checkpoint))
+    options.files = files
+    return {
+        "shape": simulation.shape,
+        "steps": simulation.steps,
+        "devices": simulation.devices,
+        "ranks": simulation.domain.ranks.size,
+        "transports": simulation.transports,
+        "ratio": simulation.ratio,
+        "dtype": options.precision.dtype_name,
+        "storage": options.precision.storage_name,
+        "seconds": seconds,
+        "files": files,
+    }

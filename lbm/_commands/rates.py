@@ -1,0 +1,85 @@
+"""`lbm bench`: lattice updates per second of the cavity."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import hetero
+from hetero.command_line import add_common_options, print_json
+from hetero.version import VERSION
+from lbm._commands.options import (
+    add_pattern,
+    add_placement,
+    add_precision,
+    add_size,
+    check_devices,
+    check_precision,
+)
+
+_EXAMPLES = (
+    ("--n 256 --device cuda", "one GPU, 256^3 cells"),
+    ("--n 256 --device cuda:0,cuda:1", "two GPUs of this process"),
+)
+
+
+def add_bench(subcommands: Any) -> None:
+    """Add the command."""
+    text = "measure lattice updates per second, steps only"
+    parser = subcommands.add_parser("bench", help=text, description=text, examples=_EXAMPLES)
+    add_size(parser, "along the edge (default: 64 and 128)")
+    add_precision(parser)
+    add_pattern(parser)
+    add_placement(parser)
+    parser.add_argument("--quick", action="store_true", help="use tiny sizes, for a first try")
+    parser.add_argument("--out", help=argparse.SUPPRESS)  # earlier releases accepted it
+    add_common_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Measure the sizes and print their rates."""
+    check_precision(options)
+    devices = check_devices(options.device)
+    sizes = [options.n] if options.n else [16] if options.quick else [64, 128]
+    rows = [_measure(n, devices, options) for n in sizes]
+    if options.json:
+        print_json({"version": VERSION, "rates": rows})
+        return 0
+    for row in rows:
+        setting = f"{options.precision}, {options.pattern}, {' + '.join(row['devices'])}"
+        ranks = f", {row['ranks']} ranks" if row["ranks"] > 1 else ""
+        print(f"{row['n']}^3, {setting}{ranks}: {row['glups']:.4g} GLUPS")
+    return 0
+
+
+def _measure(n: int, devices: Any, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the rate of a cavity of n^3 cells, on all ranks and devices together."""
+    from lbm.flows import lid_driven_box
+    from lbm.study.scaling_worker import measure_steps
+
+    if options.comm is None and not isinstance(devices, list):
+        devices = hetero.resolve(devices, work=1, break_even=0)
+    s = lid_driven_box(
+        (n, n, n),
+        **options.precision.arguments,
+        pattern=options.pattern,
+        ratio=options.ratio,
+        decomposition=options.decomposition,
+        comm=options.comm,
+        device=devices,
+        check=0,
+    )
+    seconds = measure_steps(s)
+    return {
+        "n": n,
+        "dtype": options.precision.dtype_name,
+        "storage": options.precision.storage_name,
+        "pattern": options.pattern,
+        "devices": s.devices,
+        "ranks": s.domain.ranks.size,
+        "ratio": s.ratio,
+        "transports": s.transports,
+        "seconds_per_step": seconds,
+        "glups": n**3 / seconds / 1e9,
+    }

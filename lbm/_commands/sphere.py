@@ -1,0 +1,78 @@
+"""`lbm sphere`: the drag of a sphere, beside the correlation of Schiller and Naumann."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from hetero.command_line import print_json
+from hetero.version import VERSION
+from lbm._commands.options import (
+    add_flow_options,
+    add_size,
+    finish_flow,
+    make_callbacks,
+    positive,
+    simulation_options,
+)
+
+_EXAMPLES = (
+    ("--re 20", "12 cells per diameter, Re = 20"),
+    ("--n 16 --re 100 --device cuda", "16 cells per diameter at Re = 100 on a GPU"),
+)
+
+
+def add_sphere(subcommands: Any) -> None:
+    """Add the command."""
+    text = "compute the drag of a sphere and compare it with Schiller and Naumann"
+    parser = subcommands.add_parser("sphere", help=text, description=text, examples=_EXAMPLES)
+    add_size(parser, "along the diameter (default: 12)")
+    parser.add_argument(
+        "--re",
+        dest="reynolds",
+        type=positive(float),
+        metavar="RE",
+        default=20.0,
+        help="Reynolds number of the diameter (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--reynolds", type=positive(float), default=argparse.SUPPRESS, help=argparse.SUPPRESS
+    )
+    parser.add_argument(
+        "--turns",
+        type=positive(float),
+        metavar="T",
+        help="longest run: path of the stream in diameters, of which each comparison of the drag "
+        "takes three (default: 60)",
+    )
+    add_flow_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Compute the flow, print the drag, and write a VTK file."""
+    from lbm.flows import solve_sphere
+
+    longest = options.turns or (3.0 if options.quick else 60.0)
+    result = solve_sphere(
+        options.n or (4 if options.quick else 12),
+        reynolds=options.reynolds,
+        longest=max(3.0, longest),
+        restart=options.restart,
+        callbacks=make_callbacks(options),
+        progress=not options.quiet,
+        **simulation_options(options),
+    )
+    about = finish_flow(result.simulation, "sphere", options)
+    if options.json:
+        about |= {"reynolds": options.reynolds, "drag": result.drag,
+                  "schiller_naumann": result.correlation, "relative_difference": result.error,
+                  "diameter": result.diameter, "force": result.force}  # fmt: skip
+        print_json({"version": VERSION, "flow": "sphere", **about})
+        return 0
+    print(
+        f"sphere, Re = {options.reynolds:g}, box {result.simulation.shape}: drag coefficient "
+        f"{result.drag:.4f}, Schiller-Naumann {result.correlation:.4f} ({result.error:+.1%})"
+    )
+    print(*options.files, sep="\n")
+    return 0

@@ -1,0 +1,49 @@
+"""`lbm terrain`: wind over mountains, as a file for ParaView."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from hetero.command_line import print_json
+from hetero.version import VERSION
+from lbm._commands.options import (
+    add_flow_options,
+    finish_flow,
+    positive,
+    run_flow,
+    simulation_options,
+)
+
+_EXAMPLES = (("--steps 8000 --device cuda", "twice the default length, on a GPU"),)
+
+
+def add_terrain(subcommands: Any) -> None:
+    """Add the command."""
+    text = "compute the wind over mountains and write a VTK file"
+    parser = subcommands.add_parser("terrain", help=text, description=text, examples=_EXAMPLES)
+    parser.add_argument(
+        "--steps", type=positive(int), metavar="N", default=4000,
+        help="number of steps (default: %(default)s)",
+    )  # fmt: skip
+    add_flow_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Compute the flow, print the largest velocity, and write a VTK file."""
+    from lbm.flows import terrain
+
+    size: dict[str, Any] = {"height": 16, "stride": 16} if options.quick else {}
+    s = terrain(**size, **simulation_options(options)).simulation
+    run_flow(s, 50 if options.quick else options.steps, options)
+    about = finish_flow(s, "terrain", options)
+    largest = s.domain.ranks.max(float(np.abs(s.u).max()))
+    if options.json:
+        print_json({"version": VERSION, "flow": "terrain", **about, "largest_component": largest})
+        return 0
+    print(f"wind over terrain, {s.shape} cells, {s.steps} steps: largest |u_i| {largest:.4f}")
+    print(*options.files, sep="\n")
+    return 0

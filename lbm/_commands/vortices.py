@@ -1,0 +1,52 @@
+"""`lbm vortices`: Taylor-Green vortices, beside their exact decay."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from hetero.command_line import print_json
+from hetero.version import VERSION
+from lbm._commands.options import (
+    add_flow_options,
+    add_size,
+    finish_flow,
+    positive,
+    run_flow,
+    simulation_options,
+)
+
+_EXAMPLES = (("--n 64 --dtype float64", "64 x 64 x 2 cells in double precision"),)
+
+
+def add_vortices(subcommands: Any) -> None:
+    """Add the command."""
+    text = "compute Taylor-Green vortices and compare them with their exact decay"
+    parser = subcommands.add_parser("vortices", help=text, description=text, examples=_EXAMPLES)
+    add_size(parser, "along x and y (default: 32)")
+    parser.add_argument(
+        "--steps", type=positive(int), metavar="N", help="number of steps (default: n^2 / 8)"
+    )
+    add_flow_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Compute the flow, print its largest error, and write a VTK file."""
+    from lbm.flows import vortices
+
+    n = options.n or (16 if options.quick else 32)
+    s, exact = vortices(n, **simulation_options(options))
+    run_flow(s, options.steps or max(1, n * n // 8), options)
+    about = finish_flow(s, "vortices", options)
+    solution, ranks = exact(s.steps)[:, *s.region.slices], s.domain.ranks
+    largest = ranks.max(float(np.abs(solution).max()))
+    error = ranks.max(float(np.abs(s.u - solution).max())) / largest
+    if options.json:
+        print_json({"version": VERSION, "flow": "vortices", **about, "relative_error": error})
+        return 0
+    print(f"Taylor-Green {n}^2, {s.steps} steps: largest error {error:.2%} of the largest velocity")
+    print(*options.files, sep="\n")
+    return 0

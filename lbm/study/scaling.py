@@ -6,6 +6,7 @@ cores or GPUs, which this program starts itself, and one process with several GP
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -55,8 +56,7 @@ def settings(study: Study, weak: bool) -> list[Setting]:
     if not weak:
         small = [Setting((256, 256, 256), "float32", p, faces) for p in ("ab", "esoteric")]
         return [*thesis, *large, *small]
-    halves = Setting(cube, "float16", "ab", faces), Setting(cube, "float64", "esoteric", faces)
-    return [*thesis, *large, *halves]
+    return [*thesis, *large, *(Setting(cube, form, "ab", faces) for form in ("float16", "float64"))]
 
 
 def box_counts(study: Study) -> list[int]:
@@ -70,13 +70,19 @@ def box_counts(study: Study) -> list[int]:
 
 def modes(study: Study) -> list[str]:
     """Return how several boxes can be computed here: by "ranks", or by one "process"."""
-    ranks = ["ranks"]
+    ranks = ["ranks"] if _has_launcher() else []
+    return [*ranks, "process"] if study.device.kind == "cuda" else ranks
+
+
+@functools.cache
+def _has_launcher() -> bool:
+    """Return whether several ranks can be started; say so if they cannot."""
     try:
         find_launcher()
     except FileNotFoundError as error:
         print(f"no measurements with several ranks: {error}")
-        ranks = []
-    return [*ranks, "process"] if study.device.kind == "cuda" else ranks
+        return False
+    return True
 
 
 def grid_of(direction: str, count: int, shape: Triple) -> Triple:
@@ -136,10 +142,11 @@ def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, float]:
     return times
 
 
-def _measure_machine(study: Study, setting: Setting) -> Machine:
-    problem = cavity_problem(setting.shape, setting.pattern, PRECISIONS[setting.precision])
-    devices = [d for d in hetero.available() if d.kind == study.device.kind]
-    return measure_machine(problem, devices, links="ranks" in modes(study), cpu_beside=False)
+@functools.cache  # weak and strong scaling share domains
+def _measure_machine(shape: Triple, pattern: str, precision: str, kind: str) -> Machine:
+    problem = cavity_problem(shape, pattern, PRECISIONS[precision])
+    devices = [device for device in hetero.available() if device.kind == kind]
+    return measure_machine(problem, devices, links=_has_launcher(), cpu_beside=False)
 
 
 def _make_row(
@@ -175,7 +182,8 @@ def run_scaling(study: Study, weak: bool) -> dict:
     times = measure_runs(study, runs)
     for run in runs:
         if run.mode == "alone":  # the first of its series
-            alone, machine = times[run], _measure_machine(study, run.setting)
+            alone, s = times[run], run.setting
+            machine = _measure_machine(s.shape, s.pattern, s.precision, study.device.kind)
         rows.append(_make_row(study, run, times[run], alone, machine, weak))
     figures = "16.5 to 16.8 and table 16.2" if weak else "16.9 to 16.12"
     study.table(f"{kind} scaling (Riesinger 2017, figures {figures})", HEADS, rows)

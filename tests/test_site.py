@@ -92,6 +92,20 @@ def test_nothing_is_loaded_from_elsewhere(site):
             assert outside is None or 'rel="canonical"' in tag, (path.name, tag)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(p.name for p in (ROOT / "docs/tutorials").glob("*.md")))
+def test_tutorial_runs(name, tmp_path):
+    run = subprocess.run(
+        [sys.executable, ROOT / "tools/site/tutorials.py", ROOT / "docs/tutorials" / name],
+        cwd=tmp_path,
+        env=os.environ | {"HETERO_DEVICE": "cpu", "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert ", picture" in run.stdout
+
+
 PROBE = """<!doctype html><meta charset="utf-8"><body><pre id="report"></pre><script>
 const names = %s, wide = [];
 (async () => {

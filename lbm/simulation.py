@@ -153,9 +153,10 @@ class Simulation:
             self.shape, self.faces, boxes, form.lanes, one_rank=self._ranks.size == 1
         )
         self.region = partition.region(self._ranks.rank)
-        for part, each_device in zip(partition.parts_of(self._ranks.rank), devices, strict=True):
+        _, placed = place_parts(partition, devices, 0.0, self._ranks)
+        for box, each_device in placed.items():
             require_memory(
-                partition.extent(part).shape, pattern=pattern, dtype=dtype, storage=storage,
+                partition.extent(box).shape, pattern=pattern, dtype=dtype, storage=storage,
                 ratio=self.ratio, solids=bool(self.solids), device=each_device,
             )  # fmt: skip
         moments = arguments.select_moments(self.shape, self.region, rho, u)
@@ -172,11 +173,9 @@ class Simulation:
         """Create the parts of this rank on their devices."""
         ratio = self.ratio
         if isinstance(ratio, str):
-            from lbm._performance.measurement import measure_machine
-            from lbm._performance.model import best_ratio
+            from lbm._performance.measurement import measure_best_ratio
 
-            machine = measure_machine(self.problem, [self.device], links=False)
-            best = best_ratio(machine, self.region.shape)
+            best = measure_best_ratio(self.problem, self.device)
             self.ratio = ratio = min(self._ranks.gather_all(best))
         partition, placed = place_parts(partition, devices, ratio, self._ranks)
         return Domain(self.problem, partition, placed, self._ranks)

@@ -14,7 +14,7 @@ from lbm._domain.parts import X_EDGE
 from lbm._domain.planes import buffer_planes, copy_tables
 from lbm._model.extent import Extent
 from lbm._model.problem import Box, Problem
-from lbm._performance.model import CROSSING, Axes, DeviceTimes, Linear, Machine
+from lbm._performance.model import CROSSING, Axes, DeviceTimes, Linear, Machine, best_ratio
 from lbm.decomposition import Decomposition
 
 SAMPLES = 5
@@ -100,6 +100,16 @@ def measure_machine(
         messages = {"host": host, "device": host, "peer": Linear(host.start, 0.0)}
     names = dict.fromkeys(d.name for d in [*gpus[:1], Device("cpu")])
     return Machine(" + ".join(names), problem.precision.itemsize, gpu, cpu, messages)
+
+
+def measure_best_ratio(problem: Problem, device: Device) -> float:
+    """Measure a GPU and the CPU; return the best share of the rows for the CPU, often 0.
+
+    Domains of fewer than 8 cells along an axis are too small to share.
+    """
+    if min(problem.shape) < SLAB_THICKNESS:
+        return 0.0
+    return best_ratio(measure_machine(problem, [device], links=False), problem.shape)
 
 
 def _shrink(problem: Problem) -> Problem:

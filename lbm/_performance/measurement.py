@@ -17,7 +17,7 @@ from lbm._model.problem import Box, Problem
 from lbm._performance.model import CROSSING, Axes, DeviceTimes, Linear, Machine, best_ratio
 from lbm.decomposition import Decomposition
 
-SAMPLES = 5
+SAMPLES = 3
 """Samples of each time, of which the best counts."""
 
 SLAB_THICKNESS = 8

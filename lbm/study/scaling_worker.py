@@ -22,7 +22,7 @@ from lbm.flows import lid_driven_box
 from lbm.launcher import run_ranks, world
 from lbm.simulation import Simulation
 
-SAMPLES = 7
+SAMPLES = 5
 """Samples of each time, of which the median counts."""
 
 SAMPLE_SECONDS = 0.1

@@ -83,6 +83,11 @@ def test_internal_links_and_anchors_exist(site):
     assert not broken
 
 
+def test_every_block_of_code_is_recognized(site):
+    for path in site.rglob("*.html"):
+        assert "```" not in path.read_text(encoding="utf-8"), path.name
+
+
 def test_nothing_is_loaded_from_elsewhere(site):
     """Scripts, styles, fonts and pictures come with the site, which works without a network."""
     for path in site.rglob("*.html"):

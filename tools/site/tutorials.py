@@ -87,6 +87,7 @@ def load_or_run(source: Path, *, run: bool) -> Result:
     if not cached.exists():
         if not run:
             return Result()
+        print(f"running {source.relative_to(ROOT)}", file=sys.stderr, flush=True)
         run_in_process(source, cached)
     data = json.loads(cached.read_text(encoding="utf-8"))
     pictures = {name: base64.b64decode(text) for name, text in data["pictures"].items()}

@@ -12,6 +12,7 @@ from typing import Any
 from hetero.command_line import MISTAKEN, ComputationFailedError, command_parser
 from lbm._commands.cavity import add_cavity
 from lbm._commands.kernels import add_kernel
+from lbm._commands.predictions import add_predict
 from lbm._commands.ranks import run_on_ranks, silenced
 from lbm._commands.rates import add_bench
 from lbm._commands.sphere import add_sphere
@@ -24,6 +25,7 @@ from lbm.launcher import world
 _EXAMPLES = (
     ("cavity --re 1000 --n 64", "a box whose lid moves, compared with the literature"),
     ("bench --n 128", "how many cells are updated per second"),
+    ("predict --shape 256 256 256", "what to expect of several ranks"),
     ("study --quick", "the experiments of Riesinger (2017) at tiny sizes"),
 )
 
@@ -33,6 +35,7 @@ _COMMANDS: dict[str, Callable[[Any], None]] = {
     "terrain": add_terrain,
     "vortices": add_vortices,
     "bench": add_bench,
+    "predict": add_predict,
     "study": add_study,
     "kernel": add_kernel,
 }

@@ -176,7 +176,8 @@ def predict_box(
             for axis, count in enumerate(neighbours)
             if count
         )
-        layers = sum(count * cells // box[axis] for axis, count in enumerate(neighbours))
+        beside = neighbours[0], neighbours[1] + rows_beside, neighbours[2]
+        layers = sum(count * cells // box[axis] for axis, count in enumerate(beside))
         interior = device.cells(max(0, cells - layers))
         # Only the transport is hidden: the cores pack and unpack themselves.
         times = {
@@ -244,8 +245,8 @@ def predict_step(
         parts = [
             predict_box(machine, each, (box[0], y, box[2]), beside, transport, rows_beside=True)
             for each, y, beside in (
-                ("cuda", box[1] - rows, (neighbours[0], neighbours[1] // 2, neighbours[2])),
-                ("cpu", rows, (neighbours[0], neighbours[1] // 2, neighbours[2])),
+                ("cuda", box[1] - rows, (neighbours[0], (neighbours[1] + 1) // 2, neighbours[2])),
+                ("cpu", rows, (neighbours[0], (neighbours[1] + 1) // 2, neighbours[2])),
             )
         ]
         slowest = max(parts, key=lambda part: part.step)

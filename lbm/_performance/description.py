@@ -1,0 +1,121 @@
+"""Descriptions of machines in JSON files, measured or written by hand.
+
+`docs/packages/lbm-many-devices.md` describes the keys; all times are in seconds.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hetero.atomic_files import replace_atomically
+from lbm._io.tables import Table, read_json
+from lbm._performance.model import Axes, DeviceTimes, Linear, Machine
+
+FORMAT = "lbm machine 1"
+"""Value of the key `format`: kind and version of the files."""
+
+ITEM_SIZES = 2, 4, 8
+"""Sizes of a population in bytes."""
+
+
+def write_machine(machine: Machine, path: Path) -> Path:
+    """Write the description of a machine, atomically, and return its path."""
+    text = json.dumps(describe_machine(machine), indent=1, allow_nan=False)
+    with replace_atomically(path) as part:
+        part.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def describe_machine(machine: Machine) -> dict[str, Any]:
+    """Return the description of a machine as JSON writes it."""
+    devices = {"gpu": machine.gpu, "cpu": machine.cpu}
+    return {
+        "format": FORMAT,
+        "name": machine.name,
+        "itemsize": machine.itemsize,
+        **{name: _device_values(times) for name, times in devices.items() if times is not None},
+        "links": {name: _line_values(line) for name, line in machine.links.items()},
+    }
+
+
+def _device_values(times: DeviceTimes) -> dict[str, Any]:
+    return {
+        "cells": _line_values(times.cells),
+        "layers": _axes_values(times.layers),
+        "halo": {name: _axes_values(axes) for name, axes in times.halo.items()},
+        "overhead": times.overhead,
+    }
+
+
+def _axes_values(axes: Axes) -> dict[str, Any]:
+    return {name: _line_values(line) for name, line in zip("xyz", axes, strict=True)}
+
+
+def _line_values(line: Linear) -> dict[str, float]:
+    return {"start": line.start, "each": line.each}
+
+
+def read_machine(path: Path) -> Machine:
+    """Read the description of a machine.
+
+    Raises
+    ------
+    OSError : the file cannot be read
+    ValueError : it is no such description; the message names the key
+    """
+    file = read_json(path)
+    if file.take("format", None) != FORMAT:
+        raise file.error("format", f"must be {FORMAT!r}, the description of a machine")
+    name, itemsize = file.text("name"), file.integer("itemsize")
+    if itemsize not in ITEM_SIZES:
+        raise file.error("itemsize", f"must be 2, 4 or 8 bytes, got {itemsize}")
+    file.take("notes", None)
+    gpu, cpu = file.table("gpu", None), file.table("cpu", None)
+    if gpu is None and cpu is None:
+        raise ValueError(f"{path}: there must be a table gpu or cpu")
+    links = file.table("links", {})
+    machine = Machine(
+        name,
+        itemsize,
+        None if gpu is None else _read_device(gpu, "cuda"),
+        None if cpu is None else _read_device(cpu, "cpu"),
+        {key: _read_line(links, key) for key in links.keys()},  # noqa: SIM118  # no mapping
+    )
+    file.finish()
+    return machine
+
+
+def _read_device(table: Table, kind: str) -> DeviceTimes:
+    halo = table.table("halo", {})
+    times = DeviceTimes(
+        kind,
+        _read_line(table, "cells"),
+        _read_axes(table, "layers"),
+        {name: _read_axes(halo, name) for name in halo.keys()},  # noqa: SIM118  # no mapping
+        table.positive("overhead", 0.0, or_zero=True),
+    )
+    if times.cells.each == 0.0:
+        raise table.error("cells.each", "must be positive: the seconds of a cell's update")
+    table.finish()
+    return times
+
+
+def _read_axes(table: Table, key: str) -> Axes:
+    """Read the times for faces across x, y and z, or one line for all of them."""
+    axes = table.table(key)
+    if "start" in axes or "each" in axes:
+        line = _read_line(table, key)
+        return line, line, line
+    x, y, z = (_read_line(axes, axis) for axis in "xyz")
+    axes.finish()
+    return x, y, z
+
+
+def _read_line(table: Table, key: str) -> Linear:
+    line = table.table(key)
+    start = line.positive("start", 0.0, or_zero=True)
+    each = line.positive("each", 0.0, or_zero=True)
+    line.finish()
+    return Linear(start, each)

@@ -1,0 +1,247 @@
+"""The performance model: predictions computed by hand, and descriptions of machines."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import lbm
+from lbm.__main__ import main
+from lbm._commands.predictions import measured_shape
+from lbm._performance.description import describe_machine, read_machine, write_machine
+from lbm._performance.model import (
+    CROSSING,
+    DeviceTimes,
+    Linear,
+    Machine,
+    best_ratio,
+    predict_box,
+    predict_step,
+)
+
+PIZ_DAINT = Path(__file__).parents[2] / "examples/lattice_boltzmann/piz-daint.json"
+ONE = lbm.Decomposition((1, 1, 1))
+
+
+def axes(start, each):
+    return (Linear(start, 2 * each), Linear(start, each), Linear(start, each))
+
+
+def make_machine(gpu_rate=1e9, cpu_rate=1e8, overhead=0.0):
+    """Return a machine with round numbers; messages take 1 us and 1 ns a byte."""
+    halo = {"host": axes(3e-6, 1e-10), "mapped": axes(4e-6, 1e-10)}
+    gpu = DeviceTimes("cuda", Linear(1e-5, 1 / gpu_rate), axes(2e-6, 1e-9), halo, overhead)
+    cpu = DeviceTimes("cpu", Linear(0.0, 1 / cpu_rate), axes(0.0, 2e-8), {"host": axes(0, 5e-10)})
+    return Machine("a test", 4, gpu, cpu, {"host": Linear(1e-6, 1e-9)})
+
+
+def test_a_line_goes_through_two_measurements():
+    line = Linear.through((10, 3.0), (30, 7.0))
+    assert line(10) == pytest.approx(3.0)
+    assert line(30) == pytest.approx(7.0)
+    assert line.start == pytest.approx(1.0)
+    # Noise must give neither a negative start nor a slope that falls.
+    assert Linear.through((10, 1.0), (20, 4.0)) == Linear(0.0, 0.2)
+    assert Linear.through((20, 4.0), (10, 5.0)) == Linear(0.0, 0.2)
+
+
+def test_a_gpu_alone_takes_the_time_of_its_cells():
+    p = predict_step(make_machine(), (100, 100, 100), ONE)
+    assert p.step == p.compute == pytest.approx(1e-5 + 1e-3)
+    assert (p.boundary, p.communication, p.bottleneck, p.cells) == (0.0, 0.0, "cells", 10**6)
+    assert p.glups == pytest.approx(1e6 / p.step / 1e9)
+
+
+def test_a_small_box_of_a_gpu_waits_for_messages():
+    """One neighbour across z, 32^2 cells in a face: each time of the model, by hand."""
+    p = predict_step(make_machine(), (32, 32, 8), lbm.Decomposition((1, 1, 2)))
+    area, size = 32 * 32, 32 * 32 * CROSSING * 4
+    layers = 2e-6 + 1e-9 * area
+    messages = 3e-6 + 1e-10 * size + 1e-6 + 1e-9 * size
+    assert p.boundary == pytest.approx(layers)
+    assert p.communication == pytest.approx(messages)
+    assert p.compute == pytest.approx(1e-5 + 1e-9 * 4 * area)
+    assert p.step == pytest.approx(layers + messages)
+    assert p.bottleneck == "communication"
+
+
+def test_boxes_in_the_middle_have_two_neighbours_and_wrapped_ones_too():
+    grids = {(1, 1, 2): (0, 0, 1), (1, 1, 3): (0, 0, 2), (2, 3, 1): (1, 2, 0)}
+    machine, box = make_machine(), (12, 12, 12)
+    for grid, neighbours in grids.items():
+        shape = tuple(12 * n for n in grid)
+        expected = predict_box(machine, "cpu", box, neighbours, "host").step
+        p = predict_step(machine, shape, lbm.Decomposition(grid), kind="cpu")
+        assert p.step == pytest.approx(expected)
+    wrapped = predict_step(machine, (12, 12, 24), lbm.Decomposition((1, 1, 2)), kind="cpu",
+                           periodic=(False, False, True))  # fmt: skip
+    assert wrapped.step == pytest.approx(predict_box(machine, "cpu", box, (0, 0, 2), "host").step)
+
+
+def test_cores_pack_messages_themselves():
+    p = predict_step(make_machine(), (20, 20, 20), lbm.Decomposition((1, 2, 1)), kind="cpu")
+    area, size = 20 * 20, 20 * 20 * CROSSING * 4
+    assert p.step == pytest.approx(2e-8 * area + 1e-8 * (20 * 10 * 20 - area) + 5e-10 * size)
+    assert p.bottleneck == "cells"
+
+
+def test_the_host_limits_tiny_boxes():
+    p = predict_step(make_machine(overhead=1e-3), (16, 16, 16), lbm.Decomposition((1, 1, 2)))
+    assert (p.step, p.bottleneck) == (1e-3, "host")
+
+
+def test_the_slower_device_of_a_rank_limits_it():
+    machine = make_machine(gpu_rate=1e9, cpu_rate=1e8)
+    p = predict_step(machine, (100, 100, 100), ONE, ratio=0.5)
+    interior = 1e-8 * (100 * 50 * 100 - 100 * 100) + 2e-8 * 100 * 100
+    assert p.step == pytest.approx(interior)
+    assert p.bottleneck == "cpu"
+    alone = predict_step(machine, (100, 100, 100), ONE, ratio=1.0)
+    assert alone.step == pytest.approx(1e-8 * 1e6)
+
+
+def test_the_best_share_of_the_cpu_pays_or_is_zero():
+    shape = 256, 512, 256
+    fair = best_ratio(make_machine(gpu_rate=3e8, cpu_rate=1e8), shape)
+    assert 0.23 < fair < 0.27  # a quarter of the cells, as of the rates
+    assert best_ratio(make_machine(gpu_rate=1e10, cpu_rate=1e8), shape) == 0.0
+    assert best_ratio(make_machine(), shape, min_speedup=10.0) == 0.0
+
+
+def test_missing_times_are_errors():
+    machine = make_machine()
+    with pytest.raises(ValueError, match="no link 'peer', only host"):
+        predict_step(machine, (16, 16, 16), lbm.Decomposition((1, 1, 2)), transport="peer")
+    without = Machine("cores", 4, None, machine.cpu)
+    with pytest.raises(ValueError, match="cores has no times of a cuda device"):
+        predict_step(without, (16, 16, 16), ONE)
+
+
+def test_a_description_is_read_as_it_was_written(tmp_path):
+    machine = make_machine(overhead=1e-5)
+    path = write_machine(machine, tmp_path / "machine.json")
+    assert read_machine(path) == machine
+    cores = Machine("cores", 8, None, machine.cpu)
+    assert read_machine(write_machine(cores, path)) == cores
+
+
+def test_one_line_may_stand_for_all_axes(tmp_path):
+    values = describe_machine(make_machine())
+    values["cpu"]["layers"] = {"start": 1e-6, "each": 1e-9}
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(values))
+    assert read_machine(path).cpu.layers == (Linear(1e-6, 1e-9),) * 3
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "words"),
+    [
+        (("format",), "lbm machine 9", "format must be 'lbm machine 1'"),
+        (("itemsize",), 3, "itemsize must be 2, 4 or 8 bytes, got 3"),
+        (("gpu", "cells", "each"), -1.0, "gpu.cells.each must be 0 or positive, got -1.0"),
+        (("gpu", "cells", "each"), "fast", "gpu.cells.each must be a real number"),
+        (("gpu", "cells"), {}, "gpu.cells.each must be positive"),
+        (("gpu", "layers", "z"), 3.0, "gpu.layers.z must be a table"),
+        (("gpu", "overhaed"), 1.0, "unknown key 'gpu.overhaed' (did you mean 'overhead'?)"),
+        (("links", "network"), {"latency": 1e-6}, "unknown key 'links.network.latency'"),
+        (("name",), "", "name must be a text"),
+    ],
+)
+def test_bad_descriptions_name_the_key(keys, value, words, tmp_path):
+    values = describe_machine(make_machine())
+    table = values
+    for key in keys[:-1]:
+        table = table[key]
+    table[keys[-1]] = value
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(values))
+    with pytest.raises(ValueError, match=r"machine\.json") as caught:
+        read_machine(path)
+    assert words in str(caught.value)
+
+
+def test_files_that_are_no_descriptions(tmp_path):
+    path = tmp_path / "machine.json"
+    for text, words in [("{", "not a valid JSON file"), ("[]", "must hold a JSON object"),
+                        ("{}", "format must be")]:  # fmt: skip
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            read_machine(path)
+    path.write_text(json.dumps({"format": "lbm machine 1", "name": "none", "itemsize": 4}))
+    with pytest.raises(ValueError, match="a table gpu or cpu"):
+        read_machine(path)
+
+
+def test_a_described_cluster():
+    """Weak scaling on Piz Daint: 5 % of the rows on the CPU, cuts across y."""
+    machine = read_machine(PIZ_DAINT)
+    p = predict_step(machine, (512, 512 * 2048, 128), lbm.Decomposition((1, 2048, 1)), ratio=0.05,
+                     transport="network")  # fmt: skip
+    rows = 512 - round(0.05 * 512)
+    step = 5e-6 + 512 * rows * 128 / 1.58e9
+    assert p.step == pytest.approx(step, rel=1e-3)
+    assert p.glups == pytest.approx(2048 * 512 * 512 * 128 / step / 1e9, rel=1e-3)
+    assert p.bottleneck == "cells"
+    # Riesinger (2017) measured 2604.72; the best rates of the kernels promise more.
+    assert 1.2 < p.glups / 2604.72 < 1.4
+
+
+def predict(capsys, *arguments):
+    """Return exit code, output and messages of `lbm predict`."""
+    try:
+        code = main(["predict", *map(str, arguments)])
+    except SystemExit as end:
+        code = end.code
+    return code, *capsys.readouterr()
+
+
+def test_the_command_predicts_a_described_cluster(capsys):
+    options = ("--machine", PIZ_DAINT, "--shape", 512, 512, 128, "--dtype", "float64")
+    code, out, err = predict(capsys, *options, "--weak", "--along", "y", "--ratio", 0.05,
+                             "--ranks", 1, 64, 2048)  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "transport network" in out
+    assert [line.split()[1] for line in out.splitlines()[2:]] == ["1x1x1", "1x64x1", "1x2048x1"]
+    code, out, _ = predict(capsys, *options, "--ranks", 1, 512, "--json")
+    alone, many = json.loads(out)["predictions"]
+    assert code == 0
+    assert alone["efficiency"] == 1.0
+    assert many["efficiency"] == pytest.approx(alone["step"] / many["step"] / 512)
+    assert many["bottleneck"] == "communication"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8], "populations of 8 bytes"),
+        (["--machine", "nowhere.json", "--shape", 8, 8, 8], "nowhere.json: No such file"),
+        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--save", "x"], "leave out --machine"),
+        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64", "--kind", "cpu",
+          "--ratio", 0.1], "needs --kind cuda"),
+        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64", "--transport", "peer"],
+         "no link 'peer', only network"),
+        (["--shape", 8, 8], "--shape"),
+        (["--shape", 8, 8, 8, "--ratio", 2], "--ratio: must be auto or lie in [0, 1]"),
+    ],
+)  # fmt: skip
+def test_mistakes_of_the_command(arguments, words, capsys):
+    code, _, err = predict(capsys, *arguments)
+    assert code == 2
+    assert words in err
+
+
+def test_this_machine_is_measured_and_saved(tmp_path, capsys):
+    path = tmp_path / "here.json"
+    options = ("--shape", 16, 12, 8, "--kind", "cpu")
+    code, out, _ = predict(capsys, *options, "--ranks", 1, "--save", path)
+    assert code == 0
+    machine = read_machine(path)
+    step = predict_step(machine, (16, 12, 8), ONE, kind="cpu").step
+    assert f"{step * 1e3:.4g}" in out
+    assert predict(capsys, *options, "--ranks", 1, "--machine", path)[1] == out
+
+
+def test_measured_boxes_are_neither_tiny_nor_huge():
+    assert measured_shape((3, 4, 512), 1 << 21) == (8, 8, 512)
+    assert measured_shape((512, 512, 512), 1 << 21) == (512, 512, 8)
+    assert measured_shape((4096, 4096, 4), 1 << 21) == (4096, 64, 8)

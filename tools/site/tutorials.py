@@ -40,11 +40,13 @@ class Result:
     outputs : for each block a list of pairs: ("text", text) or ("picture", name)
     pictures : bytes of PNG files by name
     seconds : time that the blocks took, None if they did not run
+    cores : number of cores of the machine
     """
 
     outputs: list[list[tuple[str, str]]] = field(default_factory=list)
     pictures: dict[str, bytes] = field(default_factory=dict)
     seconds: float | None = None
+    cores: int = 0
 
     def insert_into(self, markdown: str) -> str:
         """Return the Markdown of the tutorial with the output behind each block."""
@@ -63,9 +65,8 @@ class Result:
         if self.seconds is None:
             return text + "\n\n*The code of this page has not been run in this build.*\n"
         return text + (
-            f"\n\n*The code ran in {self.seconds:.0f} s on two CPU cores when this page was built, "
-            "compilation included. `jupytext --to notebook` turns the page's source into a "
-            "notebook.*\n"
+            f"\n\n*The code of this page ran in {self.seconds:.0f} s on {self.cores} CPU cores. "
+            "`jupytext --to notebook` turns the page's source into a notebook.*\n"
         )
 
 
@@ -91,7 +92,7 @@ def load_or_run(source: Path, *, run: bool) -> Result:
         run_in_process(source, cached)
     data = json.loads(cached.read_text(encoding="utf-8"))
     pictures = {name: base64.b64decode(text) for name, text in data["pictures"].items()}
-    return Result(data["outputs"], pictures, data["seconds"])
+    return Result(data["outputs"], pictures, data["seconds"], data["cores"])
 
 
 def run_in_process(source: Path, target: Path) -> None:
@@ -122,7 +123,9 @@ def run_blocks(source: Path) -> Result:
     plt.rcParams.update({"figure.dpi": 110, "figure.figsize": (7.2, 3.8)})
     plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
     plt.rcParams.update({"figure.constrained_layout.use": True, "font.size": 10})
-    begin, names, result = time.perf_counter(), {"__name__": "__main__"}, Result(seconds=0.0)
+    begin = time.perf_counter()
+    names: dict = {"__name__": "__main__"}
+    result = Result(cores=os.cpu_count() or 1)
     for number, code in enumerate(BLOCK.findall(source.read_text(encoding="utf-8"))):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

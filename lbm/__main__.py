@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hetero.command_line import MISTAKEN, ComputationFailedError, command_parser
+from lbm._commands.case_files import add_run
 from lbm._commands.cavity import add_cavity
 from lbm._commands.kernels import add_kernel
 from lbm._commands.predictions import add_predict
@@ -23,6 +24,7 @@ from lbm.errors import CheckpointError, UnstableError
 from lbm.launcher import world
 
 _EXAMPLES = (
+    ("run wake.toml", "the flow that a case file describes"),
     ("cavity --re 1000 --n 64", "a box whose lid moves, compared with the literature"),
     ("bench --n 128", "how many cells are updated per second"),
     ("predict --shape 256 256 256", "what to expect of several ranks"),
@@ -30,6 +32,7 @@ _EXAMPLES = (
 )
 
 _COMMANDS: dict[str, Callable[[Any], None]] = {
+    "run": add_run,
     "cavity": add_cavity,
     "sphere": add_sphere,
     "terrain": add_terrain,

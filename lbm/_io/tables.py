@@ -167,7 +167,8 @@ def read_toml(path: Path) -> Table:
     try:
         return Table(tomllib.loads(path.read_bytes().decode("utf-8")), str(path))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not a valid TOML file: {error}") from None
+        hint = '; keys with a plus need quotes, as "x+"' if "after a key" in str(error) else ""
+        raise ValueError(f"{path}: not a valid TOML file: {error}{hint}") from None
 
 
 def read_json(path: Path) -> Table:

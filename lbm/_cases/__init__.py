@@ -1,0 +1,1 @@
+"""Case files: flows described in TOML, which `lbm run` computes."""

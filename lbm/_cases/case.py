@@ -1,0 +1,256 @@
+"""Case files: a flow with its boundaries, start, devices and outputs, checked completely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lbm._cases.scales import Scales, read_scales
+from lbm._cases.walls import read_array, read_boundaries
+from lbm._io.tables import Table, read_toml
+from lbm._model.extent import Triple
+from lbm._model.precision import PRECISIONS
+from lbm._model.streaming_patterns import PATTERNS
+from lbm.boundaries import Solid
+from lbm.callbacks import SteadyState
+from lbm.collisions.bgk import BGK
+from lbm.collisions.trt import TRT
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a case writes, and after how many steps; 0 is never.
+
+    Attributes
+    ----------
+    folder : Path
+    vtk, checkpoint : steps between files
+    probes : cells that are sampled
+    probes_every : steps between samples
+    forces : names of solids
+    forces_every : steps between samples
+    statistics_every, statistics_start : steps between samples, and the first step that counts
+    """
+
+    folder: Path
+    vtk: int = 0
+    checkpoint: int = 0
+    probes: tuple[Triple, ...] = ()
+    probes_every: int = 0
+    forces: tuple[str, ...] = ()
+    forces_every: int = 0
+    statistics_every: int = 0
+    statistics_start: int = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case file in lattice units.
+
+    Attributes
+    ----------
+    file : path of the file
+    title : of the case
+    steps : number of steps
+    scales : conversion from and to SI
+    arguments : those of `Simulation`
+    outputs : Outputs
+    steady : stops the run at the steady state, or None
+    """
+
+    file: Path
+    title: str
+    steps: int
+    scales: Scales
+    outputs: Outputs
+    steady: SteadyState | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_case(path: Path) -> Case:
+    """Read a case file; `docs/packages/lbm-cases.md` describes its keys.
+
+    Raises
+    ------
+    OSError : the file cannot be read
+    ValueError : it has an unknown key, or a bad or missing value; the message names the key
+    """
+    case = read_toml(path)
+    title = case.text("title", path.stem)
+    shape = _read_shape(case)
+    scales = read_scales(case)
+    steps = _read_steps(case, scales)
+    boundaries = read_boundaries(case, shape, scales)
+    solids = [name for name, value in boundaries.items() if isinstance(value, Solid)]
+    arguments = {
+        "shape": shape,
+        "boundaries": boundaries,
+        **_read_fluid(case, scales),
+        **_read_start(case, shape, scales),
+        **_read_numerics(case),
+        **_read_devices(case),
+    }
+    outputs = _read_outputs(case, shape, solids, steps)
+    steady = _read_stop(case)
+    case.finish()
+    return Case(path, title, steps, scales, outputs, steady, arguments)
+
+
+def _read_shape(case: Table) -> Triple:
+    x, y, z = case.vector("shape")
+    if min(x, y, z) < 1 or any(n != int(n) for n in (x, y, z)):
+        raise case.error("shape", f"must hold three positive integers, got {case.take('shape')!r}")
+    return int(x), int(y), int(z)
+
+
+def _read_steps(case: Table, scales: Scales) -> int:
+    if "time" not in case:
+        return case.integer("steps", least=1)
+    if "steps" in case:
+        raise case.error("time", "and steps are the same: remove one of them")
+    if scales.units is None:
+        raise case.error("time", "is in seconds and needs [units]: use steps instead")
+    return scales.steps(case.positive("time"))
+
+
+def _read_fluid(case: Table, scales: Scales) -> dict[str, Any]:
+    """Read [fluid]: the collision operator and the body force."""
+    fluid = case.table("fluid", {} if scales.units is not None else None)
+    if fluid is None:
+        raise case.error("fluid", "is missing: write [fluid] with tau or viscosity, or [units]")
+    given = [key for key in ("tau", "viscosity") if key in fluid]
+    if scales.units is not None:
+        if given:
+            raise fluid.error(given[0], "follows from [units]: remove it")
+        tau = scales.units.tau
+    elif len(given) != 1:
+        state = "are both there: remove one" if given else "are both missing: write one of them"
+        raise ValueError(f"{fluid.file}: fluid.tau and fluid.viscosity {state}")
+    elif given == ["tau"]:
+        tau = fluid.number("tau")
+    else:
+        tau = 0.5 + 3.0 * fluid.positive("viscosity")
+    name = fluid.choice("collision", ("trt", "bgk"), "trt")
+    if name == "bgk" and "magic" in fluid:
+        raise fluid.error("magic", "is a number of TRT: remove it, or use collision = 'trt'")
+    magic = fluid.positive("magic", 3.0 / 16.0)
+    force = scales.force(fluid.vector("force", (0.0, 0.0, 0.0)))
+    fluid.finish()
+    try:
+        return {"collision": TRT(tau, magic) if name == "trt" else BGK(tau), "force": force}
+    except ValueError as error:
+        raise ValueError(f"{fluid.file}: fluid.{error}") from None
+
+
+def _read_start(case: Table, shape: Triple, scales: Scales) -> dict[str, Any]:
+    """Read [initial]: density and velocity, as numbers or in files."""
+    start = case.table("initial", {})
+    rho: Any = 1.0
+    if "rho" in start:
+        is_file = isinstance(start.take("rho"), str)
+        rho = read_array(start, "rho") if is_file else start.positive("rho")
+        if is_file and rho.shape != shape:
+            raise start.error("rho", f"must have the shape {shape}, got {rho.shape}")
+    u: Any = (0.0, 0.0, 0.0)
+    if isinstance(start.take("u", None), str):
+        u = read_array(start, "u")
+        if u.shape != (3, *shape):
+            raise start.error("u", f"must have the shape {(3, *shape)}, got {u.shape}")
+        if scales.units is not None:
+            u = u * scales.units.to_lattice(speed=1.0)
+    elif "u" in start:
+        u = scales.velocity(start.vector("u"))
+    start.finish()
+    return {"rho": rho, "u": u}
+
+
+def _read_numerics(case: Table) -> dict[str, Any]:
+    """Read [numerics]: precision, streaming pattern and checks."""
+    table = case.table("numerics", {})
+    storage = table.choice("storage", tuple(PRECISIONS), None)
+    settings = {
+        "dtype": table.choice("dtype", ("float32", "float64"), "float32"),
+        **({} if storage is None else {"storage": storage}),
+        "pattern": table.choice("pattern", tuple(PATTERNS), "esoteric"),
+        "check": table.integer("check", 500),
+        "keep_good_state": table.boolean("keep_good_state", True),
+    }
+    table.finish()
+    return settings
+
+
+def _read_devices(case: Table) -> dict[str, Any]:
+    """Read [devices]: devices, the CPU's share beside a GPU, and the decomposition."""
+    table = case.table("devices", {})
+    device = table.take("device", None)
+    names = device if isinstance(device, list) else [device]
+    if not names or not all(isinstance(n, str) for n in names if device is not None):
+        raise table.error(
+            "device", f"must be a text such as 'cuda' or a list of them, got {device!r}"
+        )
+    is_automatic = table.take("ratio", 0.0) == "auto"
+    ratio = "auto" if is_automatic else table.in_range("ratio", 0.0, 1.0, 0.0)
+    grid = table.take("decomposition", "auto")
+    if grid != "auto":
+        numbers = table.vector("decomposition")
+        if min(numbers) < 1 or any(n != int(n) for n in numbers):
+            raise table.error("decomposition", f"must hold positive integers, got {grid!r}")
+        grid = tuple(map(int, numbers))
+    table.finish()
+    return {"device": device, "ratio": ratio, "decomposition": grid}
+
+
+def _read_stop(case: Table) -> SteadyState | None:
+    """Read [stop]: the steady state at which the run ends."""
+    table = case.table("stop", None)
+    if table is None:
+        return None
+    tolerance, every = table.in_range("tolerance", 1e-15, 0.999), table.integer("every", 1000, 1)
+    table.finish()
+    return SteadyState(tolerance, every)
+
+
+def _read_outputs(case: Table, shape: Triple, solids: list[str], steps: int) -> Outputs:
+    """Read [output] with its tables probes, forces and statistics."""
+    table = case.table("output", {})
+    folder = Path(table.text("folder", f"out/lbm/{Path(case.file).stem}"))
+    settings: dict[str, Any] = {
+        "vtk": table.integer("vtk", 0),
+        "checkpoint": table.integer("checkpoint", 0),
+    }
+    if (probes := table.table("probes", None)) is not None:
+        settings["probes"] = _read_cells(probes, shape)
+        settings["probes_every"] = probes.integer("every", 10, 1)
+        probes.finish()
+    if (forces := table.table("forces", None)) is not None:
+        names = forces.take("solids", solids)
+        if not isinstance(names, list) or not names or not set(map(str, names)) <= set(solids):
+            listed = ", ".join(solids) or "none: add [solids.NAME]"
+            raise forces.error("solids", f"must list solids of this case ({listed}), got {names!r}")
+        settings["forces"] = tuple(names)
+        settings["forces_every"] = forces.integer("every", 10, 1)
+        forces.finish()
+    if (statistics := table.table("statistics", None)) is not None:
+        settings["statistics_every"] = every = statistics.integer("every", 10, 1)
+        settings["statistics_start"] = start = statistics.integer("start", 0)
+        if -(-max(start, 1) // every) * every > steps:
+            raise statistics.error("start", f"leaves no sample in {steps} steps: lower it or every")
+        statistics.finish()
+    table.finish()
+    return Outputs(folder, **settings)
+
+
+def _read_cells(table: Table, shape: Triple) -> tuple[Triple, ...]:
+    """Read the cells of probes."""
+    cells = table.take("cells")
+    if not isinstance(cells, list) or not cells:
+        raise table.error("cells", f"must list cells such as [[8, 8, 8]], got {cells!r}")
+    for cell in cells:
+        valid = isinstance(cell, list) and len(cell) == 3 and all(type(c) is int for c in cell)
+        if not valid or not np.all([0 <= c < n for c, n in zip(cell, shape, strict=True)]):
+            raise table.error("cells", f"must lie in the domain {shape}, got {cell!r}")
+    return tuple((x, y, z) for x, y, z in cells)

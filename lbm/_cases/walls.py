@@ -1,0 +1,177 @@
+"""The faces and the solids of a case file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lbm._cases.scales import Scales
+from lbm._io.tables import Table
+from lbm._model.extent import Triple
+from lbm.boundaries import (
+    FACES,
+    Condition,
+    FreeSlip,
+    MovingWall,
+    NoSlip,
+    Periodic,
+    PressureOutlet,
+    Solid,
+    VelocityInlet,
+)
+
+PLAIN: dict[str, Condition] = {"periodic": Periodic(), "no-slip": NoSlip(), "free-slip": FreeSlip()}
+"""Conditions without numbers, by their type in a file."""
+
+MOVING = {"moving-wall": MovingWall, "velocity-inlet": VelocityInlet}
+"""Conditions with a velocity."""
+
+OUTLET = "pressure-outlet"
+FACE_TYPES = *PLAIN, *MOVING, OUTLET
+SOLID_TYPES = "no-slip", *MOVING, OUTLET
+
+Cells = np.ndarray | Callable[..., np.ndarray]
+
+
+def read_boundaries(case: Table, shape: Triple, scales: Scales) -> dict[str, Condition | Solid]:
+    """Read [boundaries] and [solids] as the argument `boundaries` of a simulation."""
+    boundaries: dict[str, Condition | Solid] = {}
+    faces = case.table("boundaries", {})
+    for key in (*"xyz", *FACES):
+        if key in faces:
+            boundaries[key] = read_condition(faces, key, FACE_TYPES, scales)
+    faces.finish()
+    for name, table in case.tables("solids"):
+        if name in (*"xyz", *FACES):
+            raise table.error("shape", "belongs to a solid with the name of a face: rename it")
+        boundaries[name] = _read_solid(table, shape, scales)
+    return boundaries
+
+
+def read_condition(table: Table, key: str, types: tuple[str, ...], scales: Scales) -> Any:
+    """Read a condition: the name of its type, or a table with its type and numbers."""
+    if not isinstance(table.take(key), dict):
+        name = table.choice(key, types)
+        if name in PLAIN:
+            return PLAIN[name]
+        number = "velocity = [x, y, z]" if name in MOVING else "rho = 1.0"
+        raise table.error(key, f"needs a number: {{ type = {name!r}, {number} }}")
+    inner = table.table(key)
+    name = inner.choice("type", types)
+    condition: Condition
+    try:
+        if name in PLAIN:
+            condition = PLAIN[name]
+        elif name in MOVING:
+            condition = MOVING[name](scales.velocity(inner.vector("velocity")))
+        else:
+            condition = PressureOutlet(_read_density(inner, scales))
+    except ValueError as error:
+        if str(error).startswith(table.file):
+            raise
+        raise ValueError(f"{table.file}: {inner.name}: {error}") from None
+    inner.finish()
+    return condition
+
+
+def _read_density(table: Table, scales: Scales) -> float:
+    """Read `rho`, or with units `pressure`, as a density."""
+    if "pressure" in table:
+        if "rho" in table:
+            raise table.error("rho", "and pressure are the same: remove one of them")
+        if scales.units is None:
+            raise table.error("pressure", "is in Pa and needs [units]: use rho = 1 + 3 p instead")
+        return 1.0 + scales.units.to_lattice(pressure=table.number("pressure"))
+    return table.number("rho", 1.0)
+
+
+def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
+    cells = _SHAPES[table.choice("shape", tuple(_SHAPES))](table, shape)
+    condition: Any = NoSlip()
+    if "condition" in table:
+        condition = read_condition(table, "condition", SOLID_TYPES, scales)
+    table.finish()
+    return Solid(cells, condition)
+
+
+# ---- shapes: functions of the centres x, y, z, so that no rank needs all cells --------------
+
+
+def _sphere(table: Table, shape: Triple) -> Cells:
+    centre, radius = table.vector("centre"), table.positive("radius")
+    return lambda *x: sum((a - c) ** 2 for a, c in zip(x, centre, strict=True)) < radius**2
+
+
+def _cylinder(table: Table, shape: Triple) -> Cells:
+    axis = "xyz".index(table.choice("axis", ("x", "y", "z"), "z"))
+    centre, radius = table.vector("centre", length=2), table.positive("radius")
+
+    def cells(*x: np.ndarray) -> np.ndarray:
+        across = [a for k, a in enumerate(x) if k != axis]
+        inside = sum((a - c) ** 2 for a, c in zip(across, centre, strict=True)) < radius**2
+        return np.broadcast_to(inside, np.broadcast_shapes(*(a.shape for a in x)))
+
+    return cells
+
+
+def _box(table: Table, shape: Triple) -> Cells:
+    low, high = table.vector("from"), table.vector("to")
+    if not all(a < b for a, b in zip(low, high, strict=True)):
+        raise table.error("to", f"must lie above from={list(low)} on every axis, got {list(high)}")
+
+    def cells(*x: np.ndarray) -> Any:
+        inside: Any = True
+        for a, first, last in zip(x, low, high, strict=True):
+            inside = inside & (first <= a) & (a < last)
+        return inside
+
+    return cells
+
+
+def _heights(table: Table, shape: Triple) -> Cells:
+    surface = np.array(read_array(table, "file"), float)
+    nx, _, nz = shape
+    if surface.shape != (nx, nz) or not np.isfinite(surface).all():
+        raise table.error("file", f"must hold finite heights of shape {(nx, nz)}, for the columns "
+                          f"[x, z], got an array of shape {surface.shape}")  # fmt: skip
+
+    def cells(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        # Centres are at 0.5, 1.5, ...
+        below: np.ndarray = y < surface[x.astype(int), z.astype(int)]
+        return below
+
+    return cells
+
+
+def _mask(table: Table, shape: Triple) -> Cells:
+    mask = read_array(table, "file")
+    if mask.shape != shape or mask.dtype != bool:
+        raise table.error("file", f"must hold booleans of shape {shape}, got {mask.dtype} of "
+                          f"shape {mask.shape}")  # fmt: skip
+    return mask
+
+
+_SHAPES: dict[str, Callable[[Table, Triple], Cells]] = {
+    "sphere": _sphere,
+    "cylinder": _cylinder,
+    "box": _box,
+    "heights": _heights,
+    "mask": _mask,
+}
+
+
+def read_array(table: Table, key: str) -> np.ndarray:
+    """Return the array of an .npy file, whose path is relative to the folder of the case file."""
+    path = Path(table.file).parent / table.text(key)
+    if path.suffix != ".npy":
+        raise table.error(key, f"must name an .npy file, got {str(path)!r}")
+    try:
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise table.error(key, f"names {path}: {error.strerror or error}") from None
+    except (ValueError, EOFError) as error:
+        raise table.error(key, f"names {path}, which cannot be read: {error}") from None
+    return array

@@ -1,0 +1,112 @@
+"""`lbm run`: a flow that a case file describes."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import time
+from pathlib import Path
+from typing import Any
+
+from hetero.command_line import add_common_options, print_json
+from hetero.version import VERSION
+from lbm._commands.options import add_placement, check_devices, positive
+
+_EXAMPLES = (
+    ("wake.toml", "compute the flow and write its files"),
+    ("wake.toml --dry-run", "check the file and build the flow, but do no steps"),
+    ("wake.toml --restart out/lbm/wake/checkpoint.state --steps 8000", "continue for longer"),
+)
+
+
+def add_run(subcommands: Any) -> None:
+    """Add the command."""
+    text = "compute the flow that a case file describes (docs/packages/lbm-cases.md)"
+    parser = subcommands.add_parser("run", help=text, description=text, examples=_EXAMPLES)
+    parser.add_argument("file", type=Path, metavar="FILE", help="a case file in TOML")
+    parser.add_argument(
+        "--steps", type=positive(int), metavar="N", help="number of steps, instead of the file's"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder of the outputs, instead of the file's"
+    )
+    parser.add_argument("--restart", type=Path, metavar="FILE", help="continue from a checkpoint")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check the file and build the flow; do no steps"
+    )
+    add_placement(parser, default=None)
+    add_common_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run the case and print a summary."""
+    from lbm._cases.case import read_case
+    from lbm._cases.outputs import Recorder
+    from lbm.simulation import Simulation
+
+    case = read_case(options.file)
+    if options.steps is not None:
+        case = dataclasses.replace(case, steps=options.steps)
+    if options.out is not None:
+        outputs = dataclasses.replace(case.outputs, folder=options.out)
+        case = dataclasses.replace(case, outputs=outputs)
+    arguments = {**case.arguments, "comm": options.comm}
+    for name in ("ratio", "decomposition"):
+        if (value := getattr(options, name)) is not None:
+            arguments[name] = value
+    if options.device is not None:
+        arguments["device"] = check_devices(options.device)
+    try:
+        simulation = Simulation(arguments.pop("shape"), **arguments)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{options.file}: {error}") from None
+    if options.restart is not None:
+        simulation.restore(options.restart)
+    left = case.steps - simulation.steps
+    if left <= 0:
+        raise ValueError(
+            f"--restart: {options.restart} has {simulation.steps} steps, and the case ends after "
+            f"{case.steps}: pass --steps"
+        )
+    if options.dry_run:
+        print(f"{case.title}: {simulation}, {left} steps to do")
+        return 0
+    recorder = Recorder(case, simulation)
+    begin = time.perf_counter()
+    try:
+        simulation.run(left, callbacks=recorder.callbacks, progress=not options.quiet)
+        seconds = time.perf_counter() - begin
+        recorder.finish()
+    finally:
+        recorder.close()
+    _report(case, simulation, seconds, list(recorder.files), options)
+    return 0
+
+
+def _report(
+    case: Any, simulation: Any, seconds: float, files: list[Path], options: argparse.Namespace
+) -> None:
+    """Print what was computed, at what rate, and the files."""
+    x, y, z = simulation.shape
+    about = {
+        "title": case.title,
+        "shape": simulation.shape,
+        "steps": simulation.steps,
+        "steady": None if case.steady is None else case.steady.reached,
+        "devices": simulation.devices,
+        "ranks": simulation.domain.ranks.size,
+        "transports": simulation.transports,
+        "seconds": seconds,
+        "files": files,
+    }
+    if options.json:
+        print_json({"version": VERSION, **about})
+        return
+    ranks = f", {about['ranks']} ranks" if about["ranks"] > 1 else ""
+    state = "" if about["steady"] is None else ", steady" if about["steady"] else ", not steady yet"
+    print(
+        f"{case.title}: {x} x {y} x {z} cells, {simulation.steps} steps{state}, {seconds:.1f} s on "
+        f"{' + '.join(simulation.devices)}{ranks}"
+    )
+    print(*files, sep="\n")

@@ -1,0 +1,388 @@
+"""`lbm` from the shell: case files, their errors, restarts, and several ranks."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lbm
+from lbm.__main__ import main
+from lbm._cases.case import read_case
+from lbm.launcher import find_launcher, run_ranks
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/lattice_boltzmann/sphere-wake.toml"
+
+CASE = """
+title = "a test"
+shape = [12, 8, 6]
+steps = 20
+
+[fluid]
+tau = 0.7
+force = [1e-5, 0.0, 0.0]
+
+[boundaries]
+y = "no-slip"
+z- = { type = "no-slip" }
+"z+" = { type = "moving-wall", velocity = [0.05, 0.0, 0.0] }
+
+[solids.ball]
+shape = "sphere"
+centre = [6.0, 4.0, 3.0]
+radius = 1.6
+
+[initial]
+u = [0.01, 0.0, 0.0]
+
+[numerics]
+dtype = "float64"
+
+[devices]
+device = "cpu"
+
+[output]
+checkpoint = 8
+
+[output.probes]
+cells = [[1, 2, 3], [9, 5, 2]]
+every = 5
+
+[output.forces]
+every = 10
+
+[output.statistics]
+every = 2
+start = 4
+"""
+
+
+@pytest.fixture
+def case(tmp_path):
+    """Write the case to a file and return its path."""
+    path = tmp_path / "case.toml"
+    path.write_text(CASE)
+    return path
+
+
+def run(capsys, *arguments):
+    """Return exit code, standard output and standard error of a command."""
+    try:
+        code = main([str(argument) for argument in arguments])
+    except SystemExit as ended:
+        code = ended.code
+    return code, *capsys.readouterr()
+
+
+def change(path, old, new):
+    """Replace a text of a case file."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def expected_flow():
+    """Return the flow of CASE, built by hand, with a probe and statistics."""
+    cells = lbm.geometry.sphere((12, 8, 6), (6.0, 4.0, 3.0), 1.6)
+    s = lbm.Simulation(
+        (12, 8, 6),
+        collision=lbm.TRT(0.7),
+        boundaries={"y": lbm.NoSlip(), "z-": lbm.NoSlip(),
+                    "z+": lbm.MovingWall((0.05, 0.0, 0.0)), "ball": lbm.Solid(cells)},
+        force=(1e-5, 0.0, 0.0),
+        u=(0.01, 0.0, 0.0),
+        dtype="float64",
+        device="cpu",
+    )  # fmt: skip
+    probe, statistics = lbm.Probe([(1, 2, 3), (9, 5, 2)], 5), lbm.Statistics(2, 4)
+    s.run(20, callbacks=[probe, statistics])
+    return s, probe, statistics
+
+
+def read_rows(path):
+    """Return the numbers of a table."""
+    return np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+
+
+def test_a_case_file_is_the_flow_that_it_describes(case, tmp_path, capsys):
+    out = tmp_path / "out"
+    code, printed, err = run(capsys, "run", case, "--out", out, "--quiet", "--json")
+    assert (code, err) == (0, "")
+    result = json.loads(printed)
+    assert (result["title"], result["shape"], result["steps"]) == ("a test", [12, 8, 6], 20)
+    s, probe, statistics = expected_flow()
+    rows = read_rows(out / "probes.csv")
+    assert rows[:, 0].tolist() == probe.steps == [5, 10, 15, 20]
+    assert np.array_equal(rows[:, 1:], np.reshape(probe.values, (4, 8)))
+    rows = read_rows(out / "forces.csv")
+    assert rows[:, 0].tolist() == [10, 20]
+    assert np.array_equal(rows[1, 1:], s.force_on("ball"))
+    with np.load(out / "statistics.npz") as found:
+        assert found["samples"] == statistics.samples == 9
+        assert np.array_equal(found["mean_u"], statistics.mean_u)
+        assert np.array_equal(found["variance_rho"], statistics.variance_rho)
+    assert np.array_equal(s.populations(), s.restore(out / "checkpoint.state").populations())
+    assert s.steps == 20
+
+
+def test_a_restart_continues_the_tables(case, tmp_path, capsys):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert run(capsys, "run", case, "--out", whole)[0] == 0
+    assert run(capsys, "run", case, "--out", parts, "--steps", 12)[0] == 0
+    state = parts / "checkpoint.state"
+    (parts / "probes.csv").open("a").write("15,of a run that was killed")
+    assert run(capsys, "run", case, "--out", parts, "--restart", state)[0] == 0
+    for name in ("probes.csv", "forces.csv", "checkpoint.state"):
+        assert (parts / name).read_bytes() == (whole / name).read_bytes()
+    code, _, err = run(capsys, "run", case, "--out", parts, "--restart", state)
+    assert (code, "has 20 steps, and the case ends after 20" in err) == (2, True)
+
+
+def test_arrays_in_files_and_all_shapes(case, tmp_path):
+    mask = np.zeros((12, 8, 6), bool)
+    mask[1, 1] = True
+    np.save(tmp_path / "mask.npy", mask)
+    surface = np.linspace(0, 2, 72).reshape(12, 6)
+    np.save(tmp_path / "ground.npy", surface)
+    u = np.random.default_rng(1).normal(0, 0.01, (3, 12, 8, 6))
+    np.save(tmp_path / "u.npy", u)
+    solids = """
+[solids.ground]
+shape = "heights"
+file = "ground.npy"
+[solids.column]
+shape = "cylinder"
+axis = "y"
+centre = [9.0, 3.0]
+radius = 1.5
+condition = { type = "moving-wall", velocity = [0.0, 0.01, 0.0] }
+[solids.block]
+shape = "box"
+from = [2, 3, 1]
+to = [5, 6, 3]
+condition = "no-slip"
+[solids.mask]
+shape = "mask"
+file = "mask.npy"
+"""
+    change(case, "[initial]\nu = [0.01, 0.0, 0.0]", f'[initial]\nu = "u.npy"\n{solids}')
+    arguments = read_case(case).arguments
+    assert np.array_equal(arguments["u"], u)
+    shape, boundaries = arguments["shape"], arguments["boundaries"]
+    block = np.zeros(shape, bool)
+    block[2:5, 3:6, 1:3] = True
+    expected = {
+        "ball": lbm.geometry.sphere(shape, (6.0, 4.0, 3.0), 1.6),
+        "ground": lbm.geometry.heights(shape, surface),
+        "column": lbm.geometry.cylinder(shape, (9.0, 3.0), 1.5, axis=1),
+        "block": block,
+        "mask": mask,
+    }
+    for name, cells in expected.items():
+        assert np.array_equal(boundaries[name].mask(shape), cells), name
+    assert boundaries["column"].condition == lbm.MovingWall((0.0, 0.01, 0.0))
+    np.save(tmp_path / "mask.npy", mask.astype(int))
+    with pytest.raises(ValueError, match=r"solids\.mask\.file must hold booleans"):
+        read_case(case)
+
+
+def test_numbers_in_si_are_converted():
+    case = read_case(EXAMPLE)
+    units = lbm.Units.choose(length=0.01, cells=9, speed=0.005, viscosity=1e-6, density=998.0,
+                             lattice_speed=0.06)  # fmt: skip
+    assert case.scales.units == units
+    assert case.steps == round(16.0 / units.dt)
+    arguments = case.arguments
+    assert arguments["collision"] == lbm.TRT(units.tau, 0.0833)
+    assert arguments["u"] == pytest.approx((0.06, 0.0, 0.0))
+    assert arguments["boundaries"]["x-"].velocity == pytest.approx((0.06, 0.0, 0.0))
+    assert arguments["boundaries"]["x+"] == lbm.PressureOutlet(1.0)
+
+
+def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
+    path = tmp_path / "case.toml"
+    text = EXAMPLE.read_text().replace("[72, 36, 36]", "[36, 18, 18]")
+    text = text.replace("time = 16.0", "steps = 10").replace("start = 600", "start = 0")
+    text = text.replace("[24.0, 18.0, 18.0]", "[12.0, 9.0, 9.0]").replace(
+        "[48, 18, 18]", "[28, 9, 9]"
+    )
+    path.write_text(text)
+    assert run(capsys, "run", path, "--out", tmp_path, "--device", "cpu")[0] == 0
+    units = read_case(path).scales.units
+    head, row = (tmp_path / "forces.csv").read_text().splitlines()
+    assert head == "step,time (s),ball fx (N),ball fy (N),ball fz (N)"
+    step, time, force, *_ = map(float, row.split(","))
+    assert (step, time) == (10, pytest.approx(10 * units.dt))
+    arguments = dict(read_case(path).arguments)
+    s = lbm.Simulation(arguments.pop("shape"), **(arguments | {"device": "cpu"})).run(10)
+    assert force == pytest.approx(units.to_physical(force=s.force_on("ball")[0]))
+    assert (tmp_path / "flow-00000010.vti").is_file()
+    head, row = (tmp_path / "probes.csv").read_text().splitlines()
+    assert "ux at 28 9 9 (m/s)" in head
+    speed = float(row.split(",")[head.split(",").index("ux at 28 9 9 (m/s)")])
+    assert speed == pytest.approx(units.to_physical(speed=float(s.u[0, 28, 9, 9])), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("steps = 20", "", "steps is missing"),
+        ("steps = 20", "stpes = 20\nsteps = 20", "unknown key 'stpes' (did you mean 'steps'?)"),
+        ("steps = 20", "steps = 0", "steps must be an integer >= 1, got 0"),
+        ("steps = 20", "time = 1.0", "time is in seconds and needs [units]"),
+        ("[12, 8, 6]", "[12, 8]", "shape must hold three numbers"),
+        ("[12, 8, 6]", "[12, 8, 0.5]", "shape must hold three positive integers"),
+        ("tau = 0.7", "tau = 0.4", "fluid.tau must lie in (0.5"),
+        ("tau = 0.7", "", "fluid.tau and fluid.viscosity are both missing"),
+        ("tau = 0.7", "tau = 0.7\nviscosity = 1", "are both there: remove one"),
+        (
+            "tau = 0.7",
+            'tau = 0.7\ncollision = "bgk"\nmagic = 0.1',
+            "fluid.magic is a number of TRT",
+        ),
+        ("tau = 0.7", 'tau = 0.7\ncollision = "mrt"', "must be one of 'trt', 'bgk', got 'mrt'"),
+        ("force = [1e-5", "force = [nan", "fluid.force must be finite"),
+        ('y = "no-slip"', 'y = "noslip"', "got 'noslip' (did you mean 'no-slip'?)"),
+        ('y = "no-slip"', 'y = "velocity-inlet"', "boundaries.y needs a number: {"),
+        ('y = "no-slip"', 'w = "no-slip"', "unknown key 'boundaries.w'"),
+        ('y = "no-slip"', '"y-" = "no-slip"', "must both be periodic"),
+        ("velocity = [0.05", "velocity = [0.9", "boundaries.z+: velocity must be at most 0.3"),
+        ("velocity = [", "rho = 1.0, velocity = [", "unknown key 'boundaries.z+.rho'"),
+        ("radius = 1.6", "radius = -1", "solids.ball.radius must be positive, got -1"),
+        ("radius = 1.6", "radious = 1", "solids.ball.radius is missing"),
+        ('"sphere"', '"ball"', "solids.ball.shape must be one of 'sphere'"),
+        ('"sphere"', '"mask"\nfile = "no.npy"', "solids.ball.file names"),
+        ('"float64"', '"double"', "numerics.dtype must be one of 'float32', 'float64'"),
+        ('"float64"', '"float64"\nstorage = "float16"', "storage='float16' goes with"),
+        ('device = "cpu"', 'device = "gpu"', "device must be None, 'auto'"),
+        ('device = "cpu"', "device = 1", "devices.device must be a text such as 'cuda'"),
+        ('device = "cpu"', 'device = "cpu"\nratio = 2', "devices.ratio must lie in [0, 1]"),
+        ('device = "cpu"', 'device = "cpu"\ndecomposition = [2, 1, 1]', "2 boxes (2, 1, 1)"),
+        ("[9, 5, 2]]", "[9, 5, 6]]", "output.probes.cells must lie in the domain (12, 8, 6)"),
+        ("[9, 5, 2]]", "[6, 4, 3]]", "lies in a solid"),
+        ("[output.forces]", '[output.forces]\nsolids = ["bull"]', "must list solids of this case"),
+        ("start = 4", "start = 40", "output.statistics.start leaves no sample in 20 steps"),
+        ("checkpoint = 8", "checkpoint = true", "output.checkpoint must be an integer"),
+        ("checkpoint = 8", "checkpoint =", "not a valid TOML file"),
+        ('"z+"', "z+", 'keys with a plus need quotes, as "x+"'),
+    ],
+)
+def test_errors_name_the_file_the_key_and_the_remedy(old, new, words, case, tmp_path, capsys):
+    change(case, old, new)
+    code, out, err = run(capsys, "run", case, "--out", tmp_path / "out")
+    assert (code, out) == (2, "")
+    assert words in err
+    assert "Traceback" not in err
+    assert "case.toml" in err or "lies in a solid" in err
+
+
+def test_units_say_what_they_decide(tmp_path, capsys):
+    path = tmp_path / "case.toml"
+    path.write_text(EXAMPLE.read_text().replace("[fluid]", "[fluid]\ntau = 0.6"))
+    code, _, err = run(capsys, "run", path)
+    assert (code, "fluid.tau follows from [units]: remove it" in err) == (2, True)
+    path.write_text(EXAMPLE.read_text().replace("viscosity = 1e-6", "viscosity = 1e-9"))
+    code, _, err = run(capsys, "run", path)
+    assert (code, "[units]: 9 cells are too few for Reynolds number 5e+04" in err) == (2, True)
+
+
+def test_a_dry_run_builds_the_flow_and_does_no_step(case, tmp_path, capsys):
+    code, out, _ = run(capsys, "run", case, "--out", tmp_path / "out", "--dry-run")
+    assert code == 0
+    assert "20 steps to do" in out
+    assert not (tmp_path / "out").exists()
+    assert run(capsys, "run", tmp_path / "none.toml")[0] == 2
+
+
+def test_the_cavity_continues_from_a_checkpoint(tmp_path, capsys):
+    options = ("--n", 10, "--device", "cpu", "--out", tmp_path, "--quiet")
+    state = tmp_path / "state"
+    code, whole, _ = run(capsys, "cavity", *options, "--steps", 300, "--json")
+    assert code == 0
+    run(capsys, "cavity", *options, "--steps", 200, "--checkpoint", state, "--checkpoint-every", 90)
+    code, rest, _ = run(capsys, "cavity", *options, "--steps", 300, "--restart", state, "--json")
+    assert code == 0
+    whole, rest = json.loads(whole), json.loads(rest)
+    assert (rest["steps"], rest["u"]) == (300, whole["u"])
+    assert whole["largest_error"] > 0
+    code, _, err = run(capsys, "cavity", *options, "--steps", 100, "--restart", state)
+    assert (code, "has 200 steps, and the run ends after 100" in err) == (2, True)
+    code, out, _ = run(capsys, "cavity", *options, "--steps", 20, "--re", 50, "--json")
+    assert json.loads(out)["largest_error"] is None
+
+
+def test_the_relaxation_time_of_a_slow_cavity_stays_accurate(tmp_path, capsys):
+    code, out, _ = run(capsys, "cavity", "--n", 8, "--re", 1, "--steps", 5, "--device", "cpu",
+                       "--out", tmp_path)  # fmt: skip
+    assert code == 0
+    assert "Re = 1, 5 steps" in out
+
+
+def start(count, *arguments):
+    """Run `lbm` on ranks and return its exit status, output and messages."""
+    pytest.importorskip("mpi4py")
+    try:
+        find_launcher()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = run_ranks(count, ["-m", "lbm", *map(str, arguments)], threads=1, timeout=200,
+                     environment={"PYTHONPATH": path}, capture_output=True, text=True)  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.mpi
+def test_ranks_compute_the_cavity_of_one(tmp_path, capsys):
+    options = ("cavity", "--n", 10, "--steps", 150, "--device", "cpu", "--json")
+    code, out, _ = run(capsys, *options, "--out", tmp_path / "one")
+    assert code == 0
+    grids = {2: "2,1,1", 3: "auto"}
+    for count, grid in grids.items():
+        status, theirs, err = start(count, *options, "--out", tmp_path / "many",
+                                    "--decomposition", grid)  # fmt: skip
+        assert status == 0, err
+        one, many = json.loads(out), json.loads(theirs)  # printed once
+        assert many["ranks"] == count
+        assert many["u"] == one["u"]
+        assert (tmp_path / "many" / "cavity.pvti").is_file()
+
+
+@pytest.mark.mpi
+def test_ranks_run_a_case_and_report_a_mistake_once(case, tmp_path, capsys):
+    assert run(capsys, "run", case, "--out", tmp_path / "one")[0] == 0
+    status, out, err = start(2, "run", case, "--out", tmp_path / "two")
+    assert status == 0, err
+    assert out.count("a test") == 1
+    assert "2 ranks" in out
+    for name in ("probes.csv", "forces.csv", "checkpoint.state"):
+        assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+    status, out, err = start(2, "run", case, "--decomposition", "2,2,1")
+    assert (status, out) == (2, "")
+    assert err.count("4 boxes") == 1
+
+
+@pytest.mark.mpi
+def test_a_rank_that_fails_alone_ends_the_others(case, tmp_path):
+    program = """
+import sys
+from lbm.__main__ import main
+from lbm.launcher import world
+if world().rank == 1:
+    import lbm.simulation
+    def fail(self, steps):
+        raise OSError("the disk of rank 1 is full")
+    lbm.simulation.Simulation.advance = fail
+sys.exit(main())
+"""
+    script = tmp_path / "program.py"
+    script.write_text(program)
+    pytest.importorskip("mpi4py")
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = run_ranks(2, [str(script), "run", str(case), "--steps", "100000000"], threads=1,
+                     timeout=100, environment={"PYTHONPATH": path}, capture_output=True,
+                     text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode != 0
+    assert "on rank 1 of 2" in done.stderr
+    assert "the disk of rank 1 is full" in done.stderr

@@ -399,3 +399,23 @@ class Simulation:
         from lbm._io.vtk import write_vtk
 
         return write_vtk(self, path, spacing=spacing)
+
+    def plot(
+        self, axis: str = "z", index: int | None = None, field: str = "speed", ax: Any = None
+    ) -> Any:
+        """Draw a layer of cells and return its matplotlib axes; None on ranks other than 0.
+
+        Parameters
+        ----------
+        axis : {"x", "y", "z"}
+            Axis across the layer.
+        index : int, optional
+            Number of the layer along the axis, by default that in the middle.
+        field : {"speed", "ux", "uy", "uz", "rho", "drho"}
+            What the colours show. Solids are grey.
+        ax : matplotlib axes, optional
+            Where to draw, by default in a new figure.
+        """
+        from lbm._io.plot import plot_slice
+
+        return plot_slice(self, axis, index, field, ax)

@@ -1,0 +1,98 @@
+"""Pictures of slices, on one rank and on several."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lbm
+from hetero.figures import DATA_COLOUR, figure_of, save_figure
+from lbm._io.plot import FIELDS
+from lbm.launcher import find_launcher, run_ranks
+
+ROOT = Path(__file__).parents[2]
+SHAPE = 6, 5, 4
+
+
+def flow(**options):
+    """Return a flow at its start, every cell of which differs, around a solid."""
+    rng = np.random.default_rng(1)
+    cells = np.zeros(SHAPE, bool)
+    cells[2, 3, 1] = True
+    return lbm.Simulation(SHAPE, u=rng.normal(0, 0.03, (3, *SHAPE)), dtype="float64",
+                          rho=rng.uniform(0.9, 1.1, SHAPE), device="cpu",
+                          boundaries={"solid": lbm.Solid(cells)}, **options)  # fmt: skip
+
+
+def shown(axes):
+    """Return the values of a picture, with NaN in solids."""
+    return axes.images[0].get_array().filled(np.nan)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize(("axis", "index"), [("x", 2), ("y", 3), ("z", 1)])
+def test_a_slice_shows_the_field_and_grey_solids(field, axis, index):
+    s = flow()
+    expected = {
+        "speed": np.sqrt((s.u**2).sum(axis=0)), "ux": s.u[0], "uy": s.u[1], "uz": s.u[2],
+        "rho": s.rho, "drho": s.drho,
+    }[field]  # fmt: skip
+    expected = np.where(s.fluid, expected, np.nan).take(index, "xyz".index(axis))
+    axes = s.plot(axis, index, field)
+    np.testing.assert_allclose(shown(axes), expected.T)
+    assert np.isnan(shown(axes)).sum() == 1
+    low, high = axes.images[0].get_clim()
+    assert low == -high if field not in ("speed", "rho") else low > 0
+    names = [n for n in "xyz" if n != axis]
+    assert [axes.get_xlabel(), axes.get_ylabel()] == [f"{n} in cells" for n in names]
+    assert axes.get_title(loc="left") == f"step 0, {axis} = {index + 0.5}"
+
+
+def test_the_middle_is_the_default_and_axes_are_reused(tmp_path):
+    s = flow()
+    axes = s.plot()
+    assert np.array_equal(shown(axes), shown(s.plot("z", 2)))
+    assert s.plot("x", ax=axes) is axes
+    page = save_figure(figure_of(axes), tmp_path / "slice.svg").read_text()
+    assert DATA_COLOUR in page
+    at_rest = lbm.Simulation((4, 4, 4), device="cpu").plot(field="ux")
+    assert np.array_equal(shown(at_rest), np.zeros((4, 4)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(("w",), "axis must be one of"), (("z", 4), r"index must be an integer in \[0, 3\], got 4"),
+     (("z", 0, "u"), "field must be one of 'speed'")],
+)  # fmt: skip
+def test_mistakes(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        flow().plot(*arguments)
+
+
+@pytest.mark.mpi
+def test_ranks_draw_on_the_first(tmp_path):
+    pytest.importorskip("mpi4py")
+    try:
+        find_launcher()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    program = """
+import sys
+import numpy as np
+from mpi4py import MPI
+from test_plot import flow, shown
+s = flow(comm=MPI.COMM_WORLD, decomposition=(1, 1, 2))
+for axis in "xyz":
+    axes = s.plot(axis)
+    assert (axes is None) == (s.rank > 0)
+    if axes is not None:
+        np.save(f"{sys.argv[1]}/{axis}.npy", shown(axes))
+"""
+    paths = os.pathsep.join([str(ROOT), str(Path(__file__).parent)])
+    done = run_ranks(2, ["-c", program, str(tmp_path)], threads=1, timeout=100,
+                     environment={"PYTHONPATH": paths}, capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    for axis in "xyz":
+        assert np.array_equal(np.load(tmp_path / f"{axis}.npy"), shown(flow().plot(axis)),
+                              equal_nan=True)  # fmt: skip

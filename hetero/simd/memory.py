@@ -66,16 +66,17 @@ def _address(builder, pointer, index, vector):
     return builder.bitcast(builder.gep(pointer, [index]), vector.as_pointer())
 
 
-def _mask(builder, count, lanes: int):
-    """Return a mask of the first `count` (int64) lanes."""
+def _mask(builder, i, n, lanes: int):
+    """Return a mask of the lanes k with 0 <= i + k < n (int64, of less than 31 bits)."""
     kind = ir.VectorType(_I32, lanes)
     undefined, zeros = ir.Constant(kind, ir.Undefined), ir.Constant(kind, [0] * lanes)
-    most = ir.IntType(64)(lanes)
-    is_less = builder.icmp_signed("<", count, most)
-    number = builder.trunc(builder.select(is_less, count, most), _I32)
-    counts = builder.insert_element(undefined, number, _I32(0))
-    counts = builder.shuffle_vector(counts, undefined, zeros)
-    return builder.icmp_signed("<", ir.Constant(kind, list(range(lanes))), counts)
+
+    def splat(value):
+        first = builder.insert_element(undefined, builder.trunc(value, _I32), _I32(0))
+        return builder.shuffle_vector(first, undefined, zeros)
+
+    positions = builder.add(ir.Constant(kind, list(range(lanes))), splat(i))
+    return builder.icmp_unsigned("<", positions, splat(n))
 
 
 def _masked_function(builder, name: str, vector, result, arguments):
@@ -116,14 +117,14 @@ def make_store(lanes: int):
     return store
 
 
-def make_load_first(lanes: int):
-    """Make load(pointer, i, count): a vector of `count` numbers, and zeros in the other lanes.
+def make_load_part(lanes: int):
+    """Make load(pointer, j, i, n): lane k is pointer[j + k] if 0 <= i + k < n, and otherwise 0.
 
-    Nothing is read behind these numbers; `count` may be larger than `lanes`.
+    Nothing else is read. In a loop over i, these are the numbers number i to i + lanes - 1 of n.
     """
 
     @intrinsic
-    def load_first(typing, pointer, index, count):
+    def load_part(typing, pointer, index, i, n):
         kind = Vector(pointer.dtype, lanes)
 
         def emit(context, builder, signature, values):
@@ -132,33 +133,33 @@ def make_load_first(lanes: int):
             function = _masked_function(builder, "load", vector, vector, arguments)
             address = _address(builder, *values[:2], vector)
             alignment, zeros = _I32(pointer.dtype.bitwidth // 8), ir.Constant(vector, None)
-            chosen = _mask(builder, values[2], lanes)
+            chosen = _mask(builder, *values[2:], lanes)
             return builder.call(function, [address, alignment, chosen, zeros])
 
-        return kind(pointer, types.int64, types.int64), emit
+        return kind(pointer, types.int64, types.int64, types.int64), emit
 
-    return load_first
+    return load_part
 
 
-def make_store_first(lanes: int):
-    """Make store(pointer, i, vector, count): write the first `count` lanes of a vector."""
+def make_store_part(lanes: int):
+    """Make store(pointer, j, vector, i, n): pointer[j + k] becomes lane k if 0 <= i + k < n."""
 
     @intrinsic
-    def store_first(typing, pointer, index, vector, count):
+    def store_part(typing, pointer, index, vector, i, n):
         def emit(context, builder, signature, values):
             kind, mask = values[2].type, ir.VectorType(ir.IntType(1), lanes)
             arguments = [kind, kind.as_pointer(), _I32, mask]
             function = _masked_function(builder, "store", kind, ir.VoidType(), arguments)
             address = _address(builder, *values[:2], kind)
             alignment = _I32(pointer.dtype.bitwidth // 8)
-            chosen = _mask(builder, values[3], lanes)
+            chosen = _mask(builder, *values[3:], lanes)
             builder.call(function, [values[2], address, alignment, chosen])
             return context.get_dummy_value()
 
         kind = Vector(pointer.dtype, lanes)
-        return types.void(pointer, types.int64, kind, types.int64), emit
+        return types.void(pointer, types.int64, kind, types.int64, types.int64), emit
 
-    return store_first
+    return store_part
 
 
 @intrinsic

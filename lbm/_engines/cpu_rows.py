@@ -18,9 +18,9 @@ from hetero.jit import FUSED, serial
 from hetero.simd.memory import (
     keep_out_of_line,
     make_load,
-    make_load_first,
+    make_load_part,
     make_store,
-    make_store_first,
+    make_store_part,
     prefetch,
 )
 from hetero.simd.width import has_masks, vector_lanes
@@ -65,31 +65,31 @@ def _generate(name: str, lines: list[str], names: dict):
 
 @functools.cache
 def make_update(precision: str, collide):
-    """Make update(source, target, offsets, j, start, n, rates, force), a step of n neighbours.
+    """Make update(source, target, offsets, j, start, n, shift, rates, force): n neighbours step.
 
-    The cells begin at `start`. offsets[j + q] leads from a cell to where population q is loaded,
-    and offsets[j + Q + q] to where it is stored. Without masks (`hetero.simd.width.has_masks`) the
-    last vector is loaded and stored as a whole.
+    The cells begin at `start`, and the first vector `shift` cells before. offsets[j + q] leads from
+    a cell to where population q is loaded, and offsets[j + Q + q] to where it is stored. Without
+    masks (`hetero.simd.width.has_masks`) all vectors are loaded and stored as a whole.
     """
     form = PRECISIONS[precision]
     lanes = vector_lanes(form.compute)
     decode, encode = codec(form)
-    count, ahead = ", n - i" if has_masks() else "", PREFETCH_BYTES // form.itemsize
+    part, ahead = ", i, n" if has_masks() else "", PREFETCH_BYTES // form.itemsize
     lines = [
-        "def update(source, target, offsets, j, start, n, rates, force):",
+        "def update(source, target, offsets, j, start, n, shift, rates, force):",
         "    keep_out_of_line()",
         *(f"    a{q} = start + offsets[j + {q}]" for q in range(Q)),
         *(f"    b{q} = start + offsets[j + {Q + q}]" for q in range(Q)),
-        f"    for i in range(0, n, {lanes}):",
-        *(f"        f{q} = decode(load(source, a{q} + i{count}))" for q in range(Q)),
+        f"    for i in range(-shift, n, {lanes}):",
+        *(f"        f{q} = decode(load(source, a{q} + i{part}))" for q in range(Q)),
         *(f"        prefetch(source, a{q} + i + {ahead})" for q in range(Q)),
         f"        f = ({', '.join(f'f{q}' for q in range(Q))})",
         "        g, _, _, _ = collide(f, rates, force)",
-        *(f"        store(target, b{q} + i, encode(g[{q}]){count})" for q in range(Q)),
+        *(f"        store(target, b{q} + i, encode(g[{q}]){part})" for q in range(Q)),
     ]
     names = {
-        "load": make_load_first(lanes) if has_masks() else make_load(lanes),
-        "store": make_store_first(lanes) if has_masks() else make_store(lanes),
+        "load": make_load_part(lanes) if has_masks() else make_load(lanes),
+        "store": make_store_part(lanes) if has_masks() else make_store(lanes),
         "decode": decode,
         "encode": encode,
         "collide": collide,
@@ -230,12 +230,12 @@ def make_copies(precision: str, dtype: type):
         f"    i, left = n & {-lanes}, n & {lanes - 1}",
     ]
     if has_masks():
-        names["store_first"] = make_store_first(lanes)
+        names["store_part"] = make_store_part(lanes)
         lines += [
             "    if left:",
             f"        for q in range({Q}):",
             f"            part = encode(load(scratch, {here} + i))",
-            f"            store_first(memory, {there} + i, part, left)",
+            f"            store_part(memory, {there} + i, part, 0, left)",
         ]
     width = 0 if has_masks() else lanes // 2
     while width:  # two parts that overlap, instead of one that reaches beyond the last cell

@@ -18,6 +18,7 @@ from numba import prange, types
 
 from hetero.jit import parallel
 from hetero.simd.memory import keep_out_of_line, make_stack_array, pointer_to
+from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.width import has_masks, vector_lanes
 from lbm._engines.cpu_offsets import (
     EDGE_KINDS,
@@ -102,7 +103,8 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
     """
     form = PRECISIONS[precision]
     lanes, vector = form.lanes, vector_lanes(form.compute)
-    least = vector // 4 if has_masks() else vector  # cells for which a part of a vector pays
+    has_parts, itemsize = has_masks(), form.itemsize
+    least = vector // 4 if has_parts else vector  # cells for which a part of a vector pays
     velocity, collide = vector_functions(operator, form.compute, vector, rates, forced)
     update, update_special = make_update(precision, collide), make_update(form.dtype_name, collide)
     gather, scatter = make_copies(precision, form.storage)
@@ -122,8 +124,8 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
         keep_out_of_line()
         cells = -(-deferred[1] // vector) * vector
         # Numba compiles a function anew for arguments that are constants.
-        first, start = np.int64(SCRATCH_OFFSETS), np.int64(0)
-        update(scratch, scratch, offsets, first, start, cells, rates, force)
+        first, zero = np.int64(SCRATCH_OFFSETS), np.int64(0)
+        update(scratch, scratch, offsets, first, zero, cells, zero, rates, force)
         for j in range(RECORD, RECORD * (deferred[0] + 1), RECORD):
             lane, n, first, start = deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3]
             scatter(target, offsets, first, start, scratch, lane, n)
@@ -135,8 +137,8 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
         keep_out_of_line()
         cells = -(-deferred[1] // vector) * vector
         measure(scratch, cells, force)
-        first, start = np.int64(SCRATCH_OFFSETS), np.int64(0)
-        update_special(scratch, scratch, offsets, first, start, cells, rates, force)
+        first, zero = np.int64(SCRATCH_OFFSETS), np.int64(0)
+        update_special(scratch, scratch, offsets, first, zero, cells, zero, rates, force)
         for j in range(RECORD, RECORD * (deferred[0] + 1), RECORD):
             lane, n, first, start = deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3]
             bounce(scratch, lane, n, deferred[j + 5], deferred[j + 4], walls.rows, walls.types)
@@ -164,6 +166,7 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
         Tuples are unpacked once, because taking an array out of one costs two atomic operations.
         """
         source, target = pointer_to(populations.source), pointer_to(populations.target)
+        misalignment = np.int64(populations.source.ctypes.data) // itemsize
         masks = walls.masks
         rates, force = coefficients
         first_runs, ends, classes = runs
@@ -197,8 +200,10 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
                     continue
                 special = masks[c, SPECIAL]
                 n = min(n, SCRATCH_CELLS) if special else n
-                left = n if special else n % vector
-                left = 0 if least <= left < vector and not special else left
+                # Vectors that begin at multiples of their size; a run of one vector is not divided.
+                shift = (row + s + misalignment) % vector if has_parts and n > vector else 0
+                left = (n + shift) % vector
+                left = n if special else (left if left < least else 0)
                 position = edge_kind(s, nx, lanes)
                 kind = c * EDGE_KINDS + position
                 slot = kind % CACHED_OFFSETS
@@ -221,7 +226,7 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
                     defer(special_deferred, n, first, start, c, special)
                     continue
                 if n > left:
-                    update(source, target, offsets, first, start, n - left, rates, force)
+                    update(source, target, offsets, first, start, n - left, shift, rates, force)
                 if left:
                     start += n - left
                     gather(source, offsets, first, start, scratch, deferred[1], left, ahead)
@@ -288,7 +293,9 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
             begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
             # Numba's parallel loops take no tuples of tuples: this one is made inside.
             coefficients = Coefficients(rates, force)
+            settings = flush_subnormals()
             step_rows(populations, addresses, walls, coefficients, runs, region, begin, end)
+            restore_subnormals(settings)
 
     @parallel
     def move(memory, addresses, masks, force, transfer, runs, region, tasks):

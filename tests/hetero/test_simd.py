@@ -1,5 +1,6 @@
 """Vectors of `hetero.simd` against NumPy, and their loads and stores at the ends of arrays."""
 
+import itertools
 import math
 
 import numpy as np
@@ -10,17 +11,17 @@ from numba.core.errors import TypingError
 from hetero.jit import scalar, serial
 from hetero.simd.memory import (
     make_load,
-    make_load_first,
+    make_load_part,
     make_stack_array,
     make_store,
-    make_store_first,
+    make_store_part,
     pointer_to,
     prefetch,
 )
 from hetero.simd.vectors import Vector
 from hetero.simd.width import register_bytes, vector_lanes
 
-BEHIND = 7.0  # value behind the numbers that a loop may write
+AROUND, UNTOUCHED = 20, 7.0  # numbers at both ends that a loop must not write, and their value
 
 
 @scalar
@@ -35,15 +36,15 @@ def formula(x, y, rate):
 
 
 def make_loop(lanes):
-    load, store = make_load_first(lanes), make_store_first(lanes)
+    load, store = make_load_part(lanes), make_store_part(lanes)
 
     @serial
-    def loop(a, b, out, rate, n):
+    def loop(a, b, out, rate, n, shift):
         pa, pb, target = pointer_to(a), pointer_to(b), pointer_to(out)
-        for i in range(0, n, lanes):
+        for i in range(-shift, n, lanes):
             prefetch(pa, i + 1000)
-            result = formula(load(pa, i, n - i), load(pb, i, n - i), rate)
-            store(target, i, result, n - i)
+            result = formula(load(pa, i, i, n), load(pb, i, i, n), rate)
+            store(target, i + AROUND, result, i, n)
 
     return loop
 
@@ -54,11 +55,13 @@ def test_a_formula_compiles_for_vectors_and_numbers(dtype, share):
     loop = make_loop(vector_lanes(dtype) // share)
     a, b = (1 + np.random.default_rng(0).random((2, 37))).astype(dtype)
     numbers = np.array([formula(x, y, dtype(0.7)) for x, y in zip(a, b, strict=True)])
-    for n in (1, 16, 37):
-        out = np.full(60, BEHIND, dtype)
-        loop(a, b, out, dtype(0.7), n)
-        assert np.allclose(out[:n], numbers[:n], rtol=4 * np.finfo(dtype).eps, atol=0)
-        assert np.all(out[n:] == BEHIND)
+    for n, shift in itertools.product((1, 16, 37), (0, 1, 3)):
+        out = np.full(37 + 2 * AROUND, UNTOUCHED, dtype)
+        loop(a, b, out, dtype(0.7), n, shift)
+        before, written, after = np.split(out, [AROUND, AROUND + n])
+        assert np.allclose(written, numbers[:n], rtol=4 * np.finfo(dtype).eps, atol=0)
+        assert np.all(before == UNTOUCHED)
+        assert np.all(after == UNTOUCHED)
 
 
 def test_numbers_take_the_type_of_the_vector():

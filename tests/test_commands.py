@@ -4,13 +4,14 @@ import importlib
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("stablegpu", "sbth", "rode", "tmd")
+PACKAGES = ("stablegpu", "sbth", "rode", "tmd", "lbm")
 
 
 def commands(package: str) -> list[list[str]]:
@@ -24,7 +25,7 @@ def commands(package: str) -> list[list[str]]:
 
 
 def write_files(folder: Path) -> None:
-    """Write returns, prices, a matrix and a model."""
+    """Write returns, prices, a matrix, a model, a flow and the description of a cluster."""
     import scipy.io
     import scipy.sparse
 
@@ -36,6 +37,8 @@ def write_files(folder: Path) -> None:
     (folder / "prices.csv").write_text(f"day,close\n{rows}\n")
     matrix = scipy.sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], (40, 40))
     scipy.io.mmwrite(folder / "matrix.mtx", matrix, symmetry="symmetric")
+    for name in ("sphere-wake.toml", "piz-daint.json"):
+        shutil.copy(ROOT / "examples/lattice_boltzmann" / name, folder)
     (folder / "model.py").write_text("import rode\n\nproblem = rode.relaxation(1.0)\n")
 
 

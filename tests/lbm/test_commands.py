@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import lbm
 from lbm.__main__ import main
 from lbm._cases.case import read_case
+from lbm._io.tables import REQUIRED, Table
 from lbm.launcher import find_launcher, run_ranks
 
 ROOT = Path(__file__).parents[2]
@@ -386,3 +388,48 @@ sys.exit(main())
     assert done.returncode != 0
     assert "on rank 1 of 2" in done.stderr
     assert "the disk of rank 1 is full" in done.stderr
+
+
+def test_the_page_of_case_files_has_every_key(case, tmp_path, monkeypatch):
+    """The readers ask for exactly the keys that the page describes."""
+    page = (ROOT / "docs/packages/lbm-cases.md").read_text()
+    described = set(re.findall(r"`([\w.+-]+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.M))))
+    asked, take, contains = set(), Table.take, Table.__contains__
+
+    def note(table, key, default=REQUIRED):
+        asked.add(table.full_name(key))
+        return take(table, key, default)
+
+    def has(table, key):
+        asked.add(table.full_name(key))
+        return contains(table, key)
+
+    monkeypatch.setattr(Table, "take", note)
+    monkeypatch.setattr(Table, "__contains__", has)
+    np.save(tmp_path / "mask.npy", np.zeros((12, 8, 6), bool))
+    solids = """
+[stop]
+tolerance = 1e-6
+[solids.a]
+shape = "cylinder"
+centre = [9.0, 3.0]
+radius = 1.5
+[solids.b]
+shape = "box"
+from = [2, 3, 1]
+to = [5, 6, 3]
+[solids.c]
+shape = "mask"
+file = "mask.npy"
+"""
+    change(case, "[initial]", f"{solids}[initial]")
+    read_case(case)
+    read_case(EXAMPLE)
+    names = {re.sub(r"^solids\.\w+\.", "solids.NAME.", name) for name in asked}
+    tables = {name for name in names if any(other.startswith(f"{name}.") for other in names)}
+    inside = {name for name in names if re.match(r"boundaries\.[xyz][+-]?\.|.*condition\.", name)}
+    leaves = names - tables - inside - {"solids.a", "solids.b", "solids.c", "solids.ball"}
+    files = {name for name in described if name.endswith((".state", ".csv", ".npz", ".vti"))}
+    assert leaves | {f"boundaries.{axis}{side}" for axis in "xyz" for side in ("", "-", "+")} == (
+        described - files
+    )

@@ -119,7 +119,9 @@ def plan_runs(study: Study, weak: bool) -> list[Run]:
                 devices = study.device.kind if mode == "ranks" else tuple(
                     f"cuda:{k}" for k in range(count)
                 )  # fmt: skip
-                grids = {grid_of(d, count, setting.shape) for d in setting.directions}
+                # One process differs from ranks in the transport: one direction shows it.
+                directions = setting.directions if mode == "ranks" else ("z",)
+                grids = {grid_of(d, count, setting.shape) for d in directions}
                 runs += [
                     Run(setting, mode, make_case(setting, grid, weak, devices))
                     for grid in sorted(grids)

@@ -9,6 +9,7 @@ from hetero.version import VERSION as __version__
 if TYPE_CHECKING:  # for type checkers: the names are imported at their first use
     from lbm import flows as flows
     from lbm import geometry as geometry
+    from lbm import launcher as launcher
     from lbm._model.problem import Collision as Collision
     from lbm.boundaries import Condition as Condition
     from lbm.boundaries import FreeSlip as FreeSlip
@@ -46,7 +47,7 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "lbm.collisions.trt": ("TRT",),
         "lbm.units": ("Units",),
     },
-    modules=("flows", "geometry"),
+    modules=("flows", "geometry", "launcher"),
 )
 __all__ += ["__version__"]
 

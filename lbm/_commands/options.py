@@ -133,6 +133,8 @@ def check_precision(options: argparse.Namespace) -> None:
         options.precision = choose_precision(options.dtype, options.storage)
         return
     options.precision = PRECISIONS[options.precision]
+    if getattr(options, "comm", None) is not None and options.comm.rank:
+        return  # the first rank warns
     words = " ".join(f"--{name} {value}" for name, value in options.precision.arguments.items())
     warnings.warn(
         f"--precision {options.precision.name} is now {words}; the next release removes the old "

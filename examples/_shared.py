@@ -21,8 +21,9 @@ class Row:
     device : the device that did it
     rate : work per second in `unit`; None if the job did not finish
     fraction_of_limit : the rate over this machine's `limit`; None if nothing simple limits the job
-    check : the comparison with a known truth, with its numbers
+    check : the comparison with a known truth, with its numbers and their units
     passed : the outcome of the check
+    tolerance : what is allowed, and why this much
     """
 
     job: str
@@ -33,6 +34,7 @@ class Row:
     limit: str
     check: str
     passed: bool
+    tolerance: str = ""
 
     @property
     def rate_text(self) -> str:
@@ -59,11 +61,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Figure:
-    """A PNG file for the tour's page."""
+    """A PNG file for the tour's page.
+
+    Attributes
+    ----------
+    title, caption : what the picture shows, and how to read it
+    path : the file
+    command : what to run next, without the folder of the programs
+    sources : keys of the works in docs/references.bib that the picture rests on
+    """
 
     title: str
     caption: str
     path: Path
+    command: str = ""
+    sources: tuple[str, ...] = ()
 
 
 def parse_arguments(description: str, out: str) -> argparse.Namespace:

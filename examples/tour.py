@@ -1,10 +1,10 @@
-"""Take the tour of the toolkit: run, measure and check every example on every device.
+"""Take the tour of heterokit: run, measure and check every example on every device.
 
     python examples/tour.py [--device cpu|cuda|auto] [--out DIR] [--quick]
 
-The tour prints one table and writes one page, DIR/index.html, with the figures in it. The exit code
-is 1 if a check against a known truth fails. `auto` is the CPU and every usable GPU, `cuda` every
-GPU.
+The tour writes one page, DIR/index.html, with pictures and numbers, and prints the numbers as one
+table. The exit code is 1 if a check against a known truth fails. `auto` is the CPU and every usable
+GPU, `cuda` every GPU.
 """
 
 from __future__ import annotations
@@ -62,14 +62,17 @@ def run_jobs(devices: list[hetero.Device], out: Path, quick: bool) -> list[Row]:
     return rows
 
 
-def draw_figures(device: hetero.Device, out: Path, quick: bool) -> tuple[list[Figure], list[Row]]:
-    """Draw the figures of every example; return a failed row for each that could not be drawn."""
-    figures: list[Figure] = []
+def draw_figures(
+    device: hetero.Device, out: Path, quick: bool
+) -> tuple[dict[str, list[Figure]], list[Row]]:
+    """Draw all figures; return them by folder, and a failed row for each that was not drawn."""
+    figures: dict[str, list[Figure]] = {}
     failures: list[Row] = []
     for name in hetero.progress(EXAMPLES, "figures"):
         _say(f"figures of {name}")
         try:
-            figures += importlib.import_module(name).figures(out, device, quick)
+            drawn = importlib.import_module(name).figures(out, device, quick)
+            figures.setdefault(name.partition(".")[0], []).extend(drawn)
         except Exception as error:
             traceback.print_exc()
             failures.append(_crashed(f"figures of {name}", str(device), error))
@@ -93,8 +96,16 @@ def make_table(rows: list[Row]) -> Table:
         colour = "green" if row.passed else "bold red"
         limit = f"{row.share_text}\n[dim]{row.limit}[/dim]" if row.limit else row.share_text
         verdict = f"[{colour}]{row.verdict}[/{colour}]  {row.check}"
+        if row.tolerance:
+            verdict += f"\n[dim]allowed: {row.tolerance}[/dim]"
         table.add_row(row.job, row.device, row.rate_text, limit, verdict)
     return table
+
+
+def programs() -> Path:
+    """Return the folder of this environment's programs, relative to the current one if inside."""
+    folder = Path(sys.executable).parent
+    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
 
 
 def _crashed(job: str, device: str, error: Exception) -> Row:
@@ -115,7 +126,9 @@ def main() -> int:
     figures, failures = draw_figures(devices[-1], options.out, options.quick)
     rows += failures
     seconds = time.perf_counter() - start
-    page = write_page(options.out / "index.html", rows, figures, hetero.facts(), limits, seconds)
+    page = write_page(
+        options.out / "index.html", rows, figures, hetero.facts(), limits, seconds, programs()
+    )
     console = Console(width=None if sys.stdout.isatty() else 120)  # a log file has no width
     console.print(make_table(rows))
     console.print(f"{seconds:.0f} s. Page: {page}", highlight=False, soft_wrap=True)

@@ -1,12 +1,18 @@
 """Every example runs, and the tour's page has its figures and no failed check."""
 
+import importlib
+import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
+import stablegpu
 from hetero.compile_cache.folder import root
 from hetero.cuda.driver import SIMULATOR
 
@@ -51,8 +57,12 @@ def test_example_runs(name, tmp_path):
     assert run.returncode == 0, run.stdout + run.stderr
     if name == "tour.py":
         page = (tmp_path / "index.html").read_text()
-        assert page.count("data:image/png;base64,") >= 1
-        assert "http" not in page.replace("http://www.w3.org", "")
+        assert 6 <= page.count("data:image/png;base64,") == page.count("<img ")
+        assert page.rindex("<img ") < page.index('id="numbers"')  # pictures first
+        assert 10 < page.count('data-label="check"') == page.count('class="note">allowed: ')
+        assert "95 % interval" in page  # of the waiting time for a bad day
+        assert not re.search(r'<(?:link|script)|src="(?!data:)', page)  # nothing from elsewhere
+        assert {*re.findall(r'href="#([\w-]+)"', page)} <= {*re.findall(r' id="([\w-]+)"', page)}
         assert "pass" in run.stdout
         assert "FAIL" not in run.stdout
     else:
@@ -66,6 +76,34 @@ def test_shares_of_a_limit_are_written_without_exponents(monkeypatch):
     shares = {0.0012: "0.12 %", 0.0996: "10 %", 0.995: "100 %", 1.234: "123 %", None: "–"}
     for share, text in shares.items():
         assert Row("job", "cpu", 1.0, "points/s", share, "", "", True).share_text == text
+
+
+@pytest.fixture
+def returns(monkeypatch):
+    """Return the module of the example on returns."""
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    return importlib.import_module("stable_distributions.returns")
+
+
+def test_waits_are_written_with_their_unit(returns):
+    days = returns.TRADING_DAYS
+    cases = {0.5: "0.5 years", 62.4: "62 years", 61_530: "62,000 years", 2.1e9: "2 billion years"}
+    for years, text in cases.items():
+        assert returns.in_words(years * days) == text
+    assert returns.Wait(2.0 * days, math.log(2.0) / 1.96).interval_in_words() == "1.0 to 4.0 years"
+
+
+def test_errors_of_waits_agree_with_simulation(returns):
+    """The errors to first order of both waits, against fits to simulated samples."""
+    fits = returns.Fits.fitted("cpu")
+    loss = float(fits.returns.min())
+    replicas = stablegpu.bootstrap(fits.fit, replicas=199, rng=1).replicas
+    parameters = [getattr(replicas, name) for name in ("alpha", "beta", "loc", "scale")]
+    stable = -np.log(stablegpu.cdf(loss, *parameters, device="cpu"))
+    samples = fits.normal.rvs((2000, fits.returns.size), random_state=1)
+    normal = -stats.norm.logcdf((loss - samples.mean(axis=1)) / samples.std(axis=1))
+    assert returns.stable_wait(fits, loss).log_error == pytest.approx(stable.std(), rel=0.15)
+    assert returns.normal_wait(fits, loss).log_error == pytest.approx(normal.std(), rel=0.1)
 
 
 def test_benchmarks_run(tmp_path):

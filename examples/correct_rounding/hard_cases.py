@@ -108,7 +108,7 @@ def draw(result: tmd.Result, path: Path) -> Path:
     steps.set(xlabel=f"distance, in 2^-{result.bits} ulp", ylabel="number of closer cases")
     for axes in (scatter, steps):
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(frameon=False)
     figure.savefig(path)
     return path
 
@@ -123,7 +123,8 @@ def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
         "of the values were random."
     )
     path = draw(search_doubles(setting, device), out / "tmd_exp.png")
-    return [Figure("Where exp is hard to round", caption, path)]
+    command = "tmd search exp 1 1.0001 --bits 32 --plot exp.html"
+    return [Figure("Where is exp hard to round?", caption, path, command, ("Fortin2016",))]
 
 
 def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
@@ -142,11 +143,12 @@ def tour(out: Path, device: hetero.Device, quick: bool) -> list[Row]:
             job=f"hard cases of exp among 2^{setting.width} doubles",
             device=str(device),
             rate=2.0**setting.width / seconds / 1e9,
-            unit="Garguments/s",
+            unit="G arguments/s",
             fraction_of_limit=None,
             limit="",
             check=check,
             passed=passed,
+            tolerance="none: the numbers of cases must be equal",
         )
     ]
 

@@ -62,7 +62,7 @@ def _position_on_host(ranks: Ranks) -> int:
 
 def _warn_of_sharing(ranks: Ranks, device: Device) -> None:
     """Warn, on the first of them, if several ranks of a host compute on one GPU."""
-    places = ranks.gather_all((socket.gethostname(), str(device)))
+    places = ranks.gather_all((socket.gethostname(), _identity(device)))
     if device.kind == "cpu":
         return
     sharing = [rank for rank, place in enumerate(places) if place == places[ranks.rank]]
@@ -72,6 +72,18 @@ def _warn_of_sharing(ranks: Ranks, device: Device) -> None:
             "start one rank for each GPU, or they slow each other down",
             stacklevel=4,
         )
+
+
+def _identity(device: Device) -> str:
+    """Return a name of a device that is unique on its host.
+
+    Ranks that see one GPU each, as a batch system may arrange, all call theirs cuda:0.
+    """
+    if device.kind == "cpu":
+        return "cpu"
+    from hetero.cuda.driver import SIMULATOR, cuda
+
+    return str(device) if SIMULATOR else str(cuda.gpus[device.index].uuid)
 
 
 def place_parts(

@@ -19,6 +19,7 @@ SUITES = {
     "rode": "benchmarks.rode",
     "lbm": "benchmarks.lbm",
     "lbm-flows": "benchmarks.lbm_flows",
+    "lbm-peers": "benchmarks.lbm_cpu_peers",
     "sbth": "benchmarks.sbth",
     "tmd": "benchmarks.tmd",
     "tmd-tests": "benchmarks.tmd_boolean_tests",

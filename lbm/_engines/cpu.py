@@ -20,7 +20,7 @@ TASKS_PER_THREAD = 8
 """Pieces of a step for each thread: enough to even out the loads, few enough to start quickly."""
 
 
-def aligned_zeros(shape: tuple[int, ...], dtype: type) -> np.ndarray:
+def _aligned_zeros(shape: tuple[int, ...], dtype: type) -> np.ndarray:
     """Allocate an array of zeros that begins with a cache line, so that vectors cross fewer."""
     count, itemsize = int(np.prod(shape)), np.dtype(dtype).itemsize
     block = np.zeros(count + LINE // itemsize, dtype)
@@ -28,7 +28,7 @@ def aligned_zeros(shape: tuple[int, ...], dtype: type) -> np.ndarray:
     return block[first : first + count].reshape(shape)
 
 
-def create_engine(problem: Problem, device: Device, memory=aligned_zeros) -> CPUEngine:
+def create_engine(problem: Problem, device: Device, memory=_aligned_zeros) -> CPUEngine:
     """Create the block `problem` on the CPU; `memory(shape, dtype)` allocates its populations."""
     return CPUEngine(problem, device, memory)
 

@@ -50,9 +50,9 @@ CACHED_OFFSETS = 32
 SCRATCH_OFFSETS = CACHED_OFFSETS * 2 * Q
 """Index, in the array of remembered offsets, of those of the cells of a scratch array."""
 
-ROWS_AHEAD = 2
-"""Rows by which lines of single cells at the ends of rows are asked for in advance. With 2 or 1 a
-step of a cavity takes 0.85 of the time without, with 4 it takes more."""
+ROWS_AHEAD = 1
+"""Rows by which lines of single cells at the ends of rows are asked for in advance. A step of a
+cavity takes 0.8 of the time without, with 2 or 3 rows 0.9."""
 
 RECORD = 6
 """Integers stored per deferred segment: lane, cells, offset slot, position, class, special-wall

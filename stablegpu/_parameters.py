@@ -177,3 +177,14 @@ class Standardization(NamedTuple):
     offset_low: float
     in_s0: bool
     flip: bool  # alpha = 1: the distribution is read mirrored
+
+
+class Restoration(NamedTuple):
+    """Location, scale and support that turn a standardized variable into a quantile."""
+
+    loc: float
+    scale: float
+    shift: float  # added to the standardized variable first, in two parts
+    shift_low: float
+    low: float  # ends of the support
+    high: float

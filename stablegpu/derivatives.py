@@ -12,6 +12,7 @@ from hetero.arrays import Workspace
 from hetero.devices import resolve
 from hetero.jit import loops_for
 from stablegpu._density.pointwise.evaluate import check_arguments, evaluate_flat, to_device
+from stablegpu._density.pointwise.points import Points
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,12 +84,12 @@ def dlogpdf(
         outputs = tuple(workspace.output(shape) for _ in Gradient._fields)
         for first in range(0, size, _CHUNK):
             count = min(_CHUNK, size - first)
-            _evaluate_chunk(points, s1, first, count, outputs, workspace, host_workspace)
+            _evaluate_chunk(tuple(points), s1, first, count, outputs, workspace, host_workspace)
         return Gradient(*(workspace.result(derivative, shape) for derivative in outputs))
 
 
 def _evaluate_chunk(
-    points: list[Any],
+    points: tuple[Any, ...],
     s1: bool,
     first: int,
     count: int,
@@ -101,10 +102,10 @@ def _evaluate_chunk(
 
     loops = loops_for("stablegpu._derivatives", workspace.device)
     shape = (count * VALUES,)
-    arguments_x, alphas, betas, values = (host_workspace.output(shape) for _ in range(4))
+    x, alpha, beta, values = (host_workspace.output(shape) for _ in range(4))
+    loc, scale = host_workspace.input("loc", [0.0]), host_workspace.input("scale", [1.0])
     in_s0 = host_workspace.output(shape, np.bool_)
-    loops.lay_out_arguments(*points, s1, first, arguments_x, alphas, betas, in_s0, workspace.stream)
-    zero = host_workspace.input("loc", [0.0])
-    one = host_workspace.input("scale", [1.0])
-    evaluate_flat(arguments_x, alphas, betas, zero, one, in_s0, {"logpdf": values}, host_workspace)
-    loops.combine(*points, s1, first, values, outputs, workspace.stream)
+    arguments = Points(x, alpha, beta, loc, scale, in_s0)
+    loops.lay_out_arguments(points, s1, first, arguments, workspace.stream)
+    evaluate_flat(arguments, {"logpdf": values}, host_workspace)
+    loops.combine(points, s1, first, values, outputs, workspace.stream)

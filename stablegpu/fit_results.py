@@ -227,6 +227,7 @@ class FitResults:
         )
 
     def _repr_html_(self) -> str:
+        """Return a table of the fits for notebooks."""
         from hetero.notebook import html_table
 
         rows = [

@@ -20,10 +20,13 @@ def output_arrays(
     return tuple(outputs.get(name, empty) for name in names)
 
 
-def write_values(
-    pdf: Any, cdf: Any, sf: Any, logpdf: Any, logcdf: Any, logsf: Any, i: int, values: Any
-) -> None:
-    """Write the requested ones of a point's six values; the arrays of the others are empty."""
+def write_values(outputs: Any, i: int, values: Any) -> None:
+    """Write the requested ones of a point's six values; the arrays of the others are empty.
+
+    Parallel loops call this function: Numba 0.68 drops what a loop itself writes to arrays that
+    it has unpacked from a tuple.
+    """
+    pdf, cdf, sf, logpdf, logcdf, logsf = outputs
     f, low, high, log_f, log_low, log_high = values
     if pdf.size:
         pdf[i] = f

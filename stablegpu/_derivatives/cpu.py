@@ -9,37 +9,47 @@ from stablegpu._derivatives.formulas import VALUES, design_from, gradient_from, 
 _design, _gradient = design_from(scalar), gradient_from(scalar)
 
 
+# Numba 0.68 drops what a parallel loop itself writes to arrays in a tuple: these functions do it.
+
+
+@scalar
+def _write_arguments(arguments, j, values, in_s0):
+    arguments.x[j], arguments.alpha[j], arguments.beta[j] = values
+    arguments.in_s0[j] = in_s0
+
+
+@scalar
+def _write_derivatives(outputs, n, derivatives):
+    by_x, by_alpha, by_beta, by_loc, by_scale = outputs
+    by_x[n], by_alpha[n], by_beta[n], by_loc[n], by_scale[n] = derivatives
+
+
 @parallel
-def _lay_out_arguments(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0):
-    for index in prange(points.size // VALUES):
+def _lay_out_arguments(points, s1, first, arguments):
+    for index in prange(arguments.x.size // VALUES):
         i = np.int64(index)
-        plan = _design(first + i, x, alpha, beta, loc, scale, s1)
+        plan = _design(first + i, points, s1)
         for k in range(VALUES):
-            j = i * VALUES + k
-            points[j], alphas[j], betas[j] = shifted(k, plan)
-            in_s0[j] = plan.in_s0
+            _write_arguments(arguments, i * VALUES + k, shifted(k, plan), plan.in_s0)
 
 
 @parallel
-def _combine(
-    x, alpha, beta, loc, scale, s1, first, values, by_x, by_alpha, by_beta, by_loc, by_scale
-):
+def _combine(points, s1, first, values, outputs):
     for index in prange(values.size // VALUES):
         i = np.int64(index)
-        n = first + i
-        plan = _design(n, x, alpha, beta, loc, scale, s1)
-        derivatives = _gradient(values, i * VALUES, plan, s1)
-        by_x[n], by_alpha[n], by_beta[n], by_loc[n], by_scale[n] = derivatives
+        plan = _design(first + i, points, s1)
+        _write_derivatives(outputs, first + i, _gradient(values, i * VALUES, plan, s1))
 
 
-def lay_out_arguments(
-    x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0, stream=0
-):
-    """Lay out the arguments at which log pdf is needed for the points from `first` on; `VALUES` of
-    them per point."""
-    _lay_out_arguments(x, alpha, beta, loc, scale, s1, first, points, alphas, betas, in_s0)
+def lay_out_arguments(points, s1, first, arguments, stream=0):
+    """Lay out the arguments at which log pdf is needed for the points from `first` on.
+
+    `points` holds arrays of x, alpha, beta, loc and scale; `s1` says whether they are in S1. Each
+    point takes `VALUES` elements of x, alpha, beta and in_s0 of `arguments`, which are `Points`.
+    """
+    _lay_out_arguments(points, s1, first, arguments)
 
 
-def combine(x, alpha, beta, loc, scale, s1, first, values, outputs, stream=0):
+def combine(points, s1, first, values, outputs, stream=0):
     """Write all five derivatives from the values of log pdf, which are overwritten."""
-    _combine(x, alpha, beta, loc, scale, s1, first, values, *outputs)
+    _combine(points, s1, first, values, outputs)

@@ -221,10 +221,14 @@ def _slope(table, start, quotient, plan):
 
 
 def design_from(decorate):
-    """Make `design_of(i, x, alpha, beta, loc, scale, s1)`: the `design` of point i."""
+    """Make `design_of(i, points, s1)`: the `design` of point i.
+
+    `points` holds arrays of x, alpha, beta, loc and scale, of one element or as many as the points.
+    """
     entry = decorate(value_for_point)
 
-    def design_of(i, x, alpha, beta, loc, scale, s1):
+    def design_of(i, points, s1):
+        x, alpha, beta, loc, scale = points
         return design(
             entry(x, i), entry(alpha, i), entry(beta, i), entry(loc, i), entry(scale, i), s1
         )

@@ -102,7 +102,7 @@ def sort_sets(
         ends = upload_ends(host_workspace, np.stack([offsets, offsets + counts], axis=1))
     estimates = _matrix(host_workspace, len(counts), ESTIMATE_SIZE)
     loops_for("stablegpu._fit.mcculloch", workspace.device).sort(
-        data, weights, sources, ends, int(counts.max()), x, w, estimates, workspace.stream
+        (data, weights), sources, ends, int(counts.max()), (x, w), estimates, workspace.stream
     )
     return SortedDataSets(x, w, ends), estimates
 

@@ -8,6 +8,8 @@ from hetero.jit import kernel
 from stablegpu._quantiles.formulas import (
     HIGHEST,
     LOWEST,
+    Search,
+    Values,
     advance,
     restored,
     standardized_point,
@@ -16,8 +18,9 @@ from stablegpu._quantiles.formulas import (
 
 
 @kernel
-def begin_points(p, upper, centre, s, low, high, x):
+def begin_points(p, upper, centre, search, x):
     """Set the initial bracket of each quantile."""
+    s, low, high = search
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
         s[i] = start(p[i], upper, centre)
         low[i], high[i] = LOWEST, HIGHEST
@@ -25,20 +28,16 @@ def begin_points(p, upper, centre, s, low, high, x):
 
 
 @kernel
-def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, high, x, unsettled):
+def advance_points(p, upper, centre, values, search, x, unsettled):
     """Take one safeguarded Newton step for each quantile that has not converged."""
+    s, low, high = search
+    log_pdf, cdf, sf, log_cdf, log_sf = values
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
         s[i], low[i], high[i], moved = advance(
-            s[i],
-            low[i],
-            high[i],
+            Search(s[i], low[i], high[i]),
             p[i],
             upper,
-            log_pdf[i],
-            cdf[i],
-            sf[i],
-            log_cdf[i],
-            log_sf[i],
+            Values(log_pdf[i], cdf[i], sf[i], log_cdf[i], log_sf[i]),
             centre,
         )
         x[i] = standardized_point(s[i], p[i], upper, centre)
@@ -47,28 +46,28 @@ def advance_points(p, upper, centre, log_pdf, cdf, sf, log_cdf, log_sf, s, low, 
 
 
 @kernel
-def finish_points(ends, s, x, out):
+def finish_points(restoration, s, x, out):
     """Write the quantiles, moved to their location and scale."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        out[i] = restored(x[i], s[i], ends)
+        out[i] = restored(x[i], s[i], restoration)
 
 
-def begin(p, upper, centre, s, low, high, x, stream=0):
-    """Write the first trial points `x` for probabilities `p`."""
+def begin(p, upper, centre, search, x, stream=0):
+    """Write the first trial points `x` for probabilities `p`, and the state of the search."""
     begin_points[launch.grid_stride_blocks(p.size), launch.THREADS, stream](
-        p, upper, centre, s, low, high, x
+        p, upper, centre, search, x
     )
 
 
-def step(p, upper, centre, values, s, low, high, x, stream=0):
+def step(p, upper, centre, values, search, x, stream=0):
     """Write the next trial points, from the values at the last; count those not converged."""
     unsettled = cuda.to_device(np.zeros(1, np.int64), stream=stream)
     advance_points[launch.grid_stride_blocks(p.size), launch.THREADS, stream](
-        p, upper, centre, *values, s, low, high, x, unsettled
+        p, upper, centre, values, search, x, unsettled
     )
     return int(unsettled.copy_to_host(stream=stream)[0])
 
 
-def finish(ends, s, x, out, stream=0):
+def finish(restoration, s, x, out, stream=0):
     """Write quantiles from standardized variables `x` and their logarithms `s`."""
-    finish_points[launch.grid_stride_blocks(x.size), launch.THREADS, stream](ends, s, x, out)
+    finish_points[launch.grid_stride_blocks(x.size), launch.THREADS, stream](restoration, s, x, out)

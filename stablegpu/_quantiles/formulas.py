@@ -13,7 +13,7 @@ where a = e^s is beyond the range of floats; a small scale may bring the quantil
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hetero.jit import scalar
 
@@ -41,15 +41,22 @@ class Centre(NamedTuple):
     log_cos: float  # log of cos(alpha theta0)
 
 
-class Ends(NamedTuple):
-    """Location, scale and support that turn the standardized variable into a quantile."""
+class Search(NamedTuple):
+    """State of the search for a quantile, or of one for each element of arrays."""
 
-    loc: float
-    scale: float
-    shift: float  # added first, in two parts
-    shift_low: float
-    low: float  # ends of the support
-    high: float
+    s: Any
+    low: Any  # bracket of s
+    high: Any
+
+
+class Values(NamedTuple):
+    """Values of the distribution at a trial point, or at those of arrays."""
+
+    log_pdf: Any
+    cdf: Any
+    sf: Any
+    log_cdf: Any
+    log_sf: Any
 
 
 @scalar
@@ -125,25 +132,26 @@ def standardized_point(s, p, upper, centre):
 
 
 @scalar
-def restored(a, s, ends):
+def restored(a, s, restoration):
     """Return the quantile from the standardized variable and its s."""
     if s > FARTHEST:
-        return ends.loc + math.copysign(math.exp(s + math.log(ends.scale)), a)
+        return restoration.loc + math.copysign(math.exp(s + math.log(restoration.scale)), a)
     if abs(a) == math.inf:
-        return ends.high if a > 0.0 else ends.low
-    return ends.loc + ends.scale * ((a + ends.shift) + ends.shift_low)
+        return restoration.high if a > 0.0 else restoration.low
+    return restoration.loc + restoration.scale * ((a + restoration.shift) + restoration.shift_low)
 
 
 @scalar
-def advance(s, low, high, p, upper, log_pdf, cdf, sf, log_cdf, log_sf, centre):
+def advance(search, p, upper, values, centre):
     """Return the next s, its bracket, and how far it moved (0: converged)."""
+    s, low, high = search
     if not 0.0 < p < 1.0:
         return s, low, high, 0.0
     right, by_sf, q = target(p, upper, centre)
     at_centre = centre.sf if by_sf else centre.cdf
     if s > FARTHEST or q == at_centre:
         return s, low, high, 0.0
-    tail, log_tail = (sf, log_sf) if by_sf else (cdf, log_cdf)
+    tail, log_tail = (values.sf, values.log_sf) if by_sf else (values.cdf, values.log_cdf)
     outward = 1.0 if right == by_sf else -1.0  # where the function falls with s
     a = math.exp(s)
     excess = outward * (log_tail - math.log(q))
@@ -152,11 +160,11 @@ def advance(s, low, high, p, upper, log_pdf, cdf, sf, log_cdf, log_sf, centre):
     else:
         high = s
     if q < 0.2 * at_centre or (outward < 0.0 and q < 0.2):
-        following = s + excess / math.exp(log_pdf + s - log_tail)
+        following = s + excess / math.exp(values.log_pdf + s - log_tail)
     elif centre.alpha > SMALL_ALPHA:
-        following = math.log(a + outward * (tail - q) / math.exp(log_pdf))
+        following = math.log(a + outward * (tail - q) / math.exp(values.log_pdf))
     else:  # the distribution spreads over many powers of a
-        slope = math.exp(log_pdf + s)
+        slope = math.exp(values.log_pdf + s)
         following = s + outward * (tail - q) / slope if slope < math.inf else math.nan
     if abs(following - s) <= SETTLED:
         return following, low, high, 0.0

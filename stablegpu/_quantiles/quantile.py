@@ -22,11 +22,11 @@ from stablegpu._density.choose import (
 )
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.polynomials import evaluate as polynomials_evaluate
-from stablegpu._parameters import Parameters
+from stablegpu._parameters import Parameters, Restoration
 from stablegpu.evaluators import Interpolation, Quadrature, check_evaluator
 
 if TYPE_CHECKING:
-    from stablegpu._quantiles.formulas import Centre, Ends
+    from stablegpu._quantiles.formulas import Centre
 
 BREAK_EVEN = {"nodes": 100_000, "quadrature": 20}
 """Quantiles from which one H200 beats 16 cores beside it, transfers included."""
@@ -67,6 +67,8 @@ def quantile(
     `upper=True` for the same in the right one. Relative error of (x - loc)/scale a few 1e-15 where
     that is well conditioned, that is p / (|a| pdf(a)) of order one.
     """
+    from stablegpu._quantiles.formulas import Search, Values
+
     if device_of(p) is None:
         p = as_real("p", p)
     shape = tuple(p.shape)
@@ -83,22 +85,22 @@ def quantile(
             )
         elif math.prod(shape):
             steps = loops_for("stablegpu._quantiles", target)
-            standard, ends = _standard(parameters)
+            standard, restoration = _standard(parameters)
             centre = _centre(standard)
             # `out` may be p, which is needed until the end.
             x = workspace.output(shape) if out is not None else result
-            state = [workspace.output(shape) for _ in range(3)]
-            values = tuple(workspace.output(shape) for _ in _VALUES)
+            search = Search(*(workspace.output(shape) for _ in Search._fields))
+            values = Values(*(workspace.output(shape) for _ in _VALUES))
             error = workspace.output(shape)
-            steps.begin(probabilities, upper, centre, *state, x, workspace.stream)
+            steps.begin(probabilities, upper, centre, search, x, workspace.stream)
             for _ in range(_MOST_STEPS):
                 outputs = dict(zip(_VALUES, values, strict=True)) | {"error": error}
                 evaluate_flat(x, standard, outputs, workspace, chosen)
                 if not steps.step(
-                    probabilities, upper, centre, values, *state, x, workspace.stream
+                    probabilities, upper, centre, values, search, x, workspace.stream
                 ):
                     break
-            steps.finish(ends, state[0], x, result, workspace.stream)
+            steps.finish(restoration, search.s, x, result, workspace.stream)
         return workspace.result(result, shape, out)
 
 
@@ -112,26 +114,25 @@ def _choose(parameters: Parameters, evaluator: Any, size: int) -> Quadrature | I
     return choose_evaluator(parameters, evaluator, 0, _VALUES)
 
 
-def _standard(parameters: Parameters) -> tuple[Parameters, Ends]:
+def _standard(parameters: Parameters) -> tuple[Parameters, Restoration]:
     """Return the distribution with loc 0 and scale 1 that is searched, and the way back from it.
 
     Next to alpha = 1 it is that of S0: S1 moves the distribution far away there, and the
     quantile of S1 has too few digits for its distribution function.
     """
-    from stablegpu._quantiles.formulas import Ends
 
-    def ends(loc: float, shift: float = 0.0, shift_low: float = 0.0) -> Ends:
-        return Ends(loc, parameters.scale, shift, shift_low, *parameters.support)
+    def restoration(loc: float, shift: float = 0.0, shift_low: float = 0.0) -> Restoration:
+        return Restoration(loc, parameters.scale, shift, shift_low, *parameters.support)
 
     if parameters.alpha == 1.0:  # S1 does not scale there
         moved = parameters.converted("S0")
-        return dataclasses.replace(moved, loc=0.0, scale=1.0), ends(moved.loc)
+        return dataclasses.replace(moved, loc=0.0, scale=1.0), restoration(moved.loc)
     standard = dataclasses.replace(parameters, loc=0.0, scale=1.0)
     if parameters.parameterization == "S0" or abs(parameters.alpha - 1.0) >= _CENTRED:
-        return standard, ends(parameters.loc)
+        return standard, restoration(parameters.loc)
     high, low = parameters.offset
     centred = dataclasses.replace(standard, parameterization="S0")
-    return centred, ends(parameters.loc, -high, -low)
+    return centred, restoration(parameters.loc, -high, -low)
 
 
 @functools.lru_cache(maxsize=256)

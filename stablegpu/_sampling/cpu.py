@@ -5,7 +5,7 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
-from stablegpu._sampling.formulas import centred, variables, weron
+from stablegpu._sampling.formulas import RandomStream, centred, variables, weron
 
 CHUNK = 1024
 
@@ -14,11 +14,11 @@ _FIRST = 1 << 20
 
 
 @serial
-def _fill_chunk(begin, k0, k1, path, number, right, left, sampler, loc, scale, out):
+def _fill_chunk(begin, random_stream, right, left, sampler, loc, scale, out):
     """Fill a chunk by plain loops without branches, which the compiler vectorizes."""
     x, w = np.empty_like(out), np.empty_like(out)
     for i in range(out.size):
-        x[i], w[i] = variables(begin + np.uint64(i), path, number, k0, k1, loc)
+        x[i], w[i] = variables(begin + np.uint64(i), random_stream, loc)
     if sampler.near:
         for i in range(out.size):
             out[i] = loc + scale * centred(x[i], w[i], right, left, sampler)
@@ -28,20 +28,21 @@ def _fill_chunk(begin, k0, k1, path, number, right, left, sampler, loc, scale, o
 
 
 @parallel
-def _fill(first, k0, k1, path, number, right, left, sampler, loc, scale, out):
+def _fill(first, random_stream, right, left, sampler, loc, scale, out):
     for chunk in prange((out.size + CHUNK - 1) // CHUNK):
         begin = np.int64(chunk) * CHUNK  # prange counts in uint64
         part = out[begin : min(begin + CHUNK, out.size)]
         block = first + np.uint64(begin)
-        _fill_chunk(block, k0, k1, path, number, right, left, sampler, loc, scale, part)
+        _fill_chunk(block, random_stream, right, left, sampler, loc, scale, part)
 
 
 def fill(key, path, number, samplers, loc, scale, out, stream=0):
     """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
     T = out.dtype.type
-    constants = (np.uint32(path), np.uint32(number), *samplers, T(loc), T(scale))
+    random_stream = RandomStream(np.uint32(path), np.uint32(number), *key)
+    constants = (random_stream, *samplers, T(loc), T(scale))
     if out.size <= CHUNK:  # waking threads costs more
-        _fill_chunk(np.uint64(0), *key, *constants, out)
+        _fill_chunk(np.uint64(0), *constants, out)
     else:
         for a, b in ranges(out.size, first=_FIRST, multiple=CHUNK):
-            _fill(np.uint64(a), *key, *constants, out[a:b])
+            _fill(np.uint64(a), *constants, out[a:b])

@@ -5,12 +5,12 @@ import numpy as np
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._sampling.formulas import centred, variables, weron
+from stablegpu._sampling.formulas import RandomStream, centred, variables, weron
 
 
-def _fill(k0, k1, path, number, right, left, sampler, loc, scale, out):
+def _fill(random_stream, right, left, sampler, loc, scale, out):
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        x, w = variables(np.uint64(i), path, number, k0, k1, loc)
+        x, w = variables(np.uint64(i), random_stream, loc)
         if sampler.near:
             out[i] = loc + scale * centred(x, w, right, left, sampler)
         else:
@@ -26,6 +26,7 @@ def fill(key, path, number, samplers, loc, scale, out, stream=0):
     """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
     dtype = np.dtype(out.dtype)
     T = dtype.type
+    random_stream = RandomStream(np.uint32(path), np.uint32(number), *key)
     _FILLS[dtype.name][launch.grid_stride_blocks(out.size), launch.THREADS, stream](
-        *key, np.uint32(path), np.uint32(number), *samplers, T(loc), T(scale), out
+        random_stream, *samplers, T(loc), T(scale), out
     )

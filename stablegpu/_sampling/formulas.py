@@ -52,6 +52,15 @@ class Sampler(NamedTuple):
     near: bool  # alpha near 1: the S0 variable is drawn
 
 
+class RandomStream(NamedTuple):
+    """Words that say which numbers Philox gives besides the number of a draw; all uint32."""
+
+    path: int
+    number: int
+    k0: int  # key
+    k1: int
+
+
 # ---- elementary functions --------------------------------------------------------------------
 
 
@@ -217,10 +226,10 @@ def centred(x, w, right, left, sampler):
 
 
 @scalar(forceinline=True)
-def variables(index, path, stream, k0, k1, like):
+def variables(index, stream, like):
     """Return the angle and exponential variable of draw number `index` (uint64).
 
     Each draw takes a Philox block.
     """
-    a, b, c, d = words(index, path, stream, k0, k1, ROUNDS)
+    a, b, c, d = words(index, stream.path, stream.number, stream.k0, stream.k1, ROUNDS)
     return signed_distance(a, b, like), exponential(signed_distance(c, d, like))

@@ -54,6 +54,7 @@ def expn(x, near, far, form, out, stream=0):
 
 @parallel
 def _fold(tops, rests, bare, row, lanes, top_out, rest_out):
+    """Fold the lanes in blocks of neighbours, so that rows are read in the order of memory."""
     blocks = -(-lanes // _BLOCK)
     for job in prange(top_out.size // max(lanes, 1) * blocks):
         outer, first = job // blocks, job % blocks * _BLOCK

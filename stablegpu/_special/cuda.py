@@ -16,6 +16,8 @@ _EACH = 16  # elements a thread: their loads are all in flight before the first 
 
 
 def _elementwise(formula):
+    """Make the kernel that applies a formula to each element."""
+
     @kernel
     def points(x, out):
         # Unsigned: no index counts from the end.
@@ -99,6 +101,8 @@ def expn(x, near, far, form, out, stream=0):
 
 
 def _sums():
+    """Make the kernel that folds lanes."""
+
     @kernel
     def fold(tops, rests, bare, row, lanes, top_out, rest_out):
         """A thread a lane: neighbours read neighbouring numbers. Four loads are in flight."""

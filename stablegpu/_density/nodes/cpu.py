@@ -51,25 +51,10 @@ def integrals(y, side, node_range, nodes):
     return completed(window, z, high, slope, before, beyond, g_min, side), g_min
 
 
-# The outputs as arguments of their own: see _density/quadrature/cpu.py.
 @parallel
-def _evaluate_points(
-    x,
-    frame,
-    right,
-    left,
-    right_range,
-    left_range,
-    nodes,
-    pdf,
-    cdf,
-    sf,
-    logpdf,
-    logcdf,
-    logsf,
-):
+def _evaluate_points(x, frame, right, left, right_range, left_range, nodes, outputs):
     """Evaluate each point by sums over the nodes of its half-line."""
-    logs = logpdf.size + logcdf.size + logsf.size > 0
+    logs = outputs[3].size + outputs[4].size + outputs[5].size > 0
     for i in prange(x.size):
         y, _, mirrored = standardize(x[i], frame, right.alpha)
         side, node_range = right, right_range
@@ -80,12 +65,11 @@ def _evaluate_points(
         else:
             (density, below, above), g_min = integrals(y, side, node_range, nodes)
             result = assembled(y, g_min, density, below, above, side, logs)
-        values = restore_side(result, mirrored, frame.scale)
-        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
+        write(outputs, i, restore_side(result, mirrored, frame.scale))
 
 
 def evaluate(x, frame, half_lines, node_ranges, nodes, outputs, stream=0):
     """Write pdf, cdf, sf and their logarithms at points; pairs hold the right side first."""
     constants = (frame, *half_lines, *node_ranges, nodes)
     for a, b in ranges(x.size, first=_FIRST):
-        _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))
+        _evaluate_points(x[a:b], *constants, tuple(values[a:b] for values in outputs))

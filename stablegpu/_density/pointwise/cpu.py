@@ -8,6 +8,7 @@ from hetero.jit import parallel, scalar
 from stablegpu._density.outputs import write
 from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes
 from stablegpu._density.pointwise.near_one_formulas import point_near_one
+from stablegpu._density.pointwise.points import Points
 from stablegpu._density.quadrature.cpu import point
 from stablegpu._density.value_formulas import is_trivial, restore_side, trivial
 
@@ -17,30 +18,12 @@ _FIRST = 1 << 12
 """Points of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
-# The outputs as arguments of their own: see _density/quadrature/cpu.py.
 @parallel
-def _evaluate_points(
-    x,
-    alpha,
-    beta,
-    loc,
-    scale,
-    in_s0,
-    rule,
-    panels,
-    tolerance,
-    pdf,
-    cdf,
-    sf,
-    logpdf,
-    logcdf,
-    logsf,
-):
-    """Evaluate each point with its own parameters."""
-    size = max(pdf.size, cdf.size, sf.size, logpdf.size, logcdf.size, logsf.size)
+def _evaluate_points(points, rule, panels, tolerance, size, outputs):
+    """Evaluate `size` points, each with its own parameters."""
     for index in prange(size):
         i = np.int64(index)
-        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
+        (y, z, side, mirrored), own_scale = _located(i, points)
         if is_trivial(z, y, side):
             result = trivial(z, y, side)
         else:
@@ -52,16 +35,13 @@ def _evaluate_points(
                 result, done = point_near_one(y, z, side)
             if not done:
                 result, _ = point(y, z, side, rule, panels, tolerance, side.alpha < 0.3)
-        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, restore_side(result, mirrored, own_scale))
+        write(outputs, i, restore_side(result, mirrored, own_scale))
 
 
 def evaluate(points, rule, panels, tolerance, outputs, stream=0):
-    """Write pdf, cdf, sf and their logarithms at points.
-
-    `points` are arrays of x, alpha, beta, loc, scale, and whether the location is that of S0. Each
-    has one element or as many as the outputs.
-    """
+    """Write pdf, cdf, sf and their logarithms at points."""
     size = max(values.size for values in outputs)
     for a, b in ranges(size, first=_FIRST):
-        parts = (values if values.size == 1 else values[a:b] for values in points)
-        _evaluate_points(*parts, rule, panels, tolerance, *(values[a:b] for values in outputs))
+        part = Points(*(values if values.size == 1 else values[a:b] for values in points))
+        parts = tuple(values[a:b] for values in outputs)
+        _evaluate_points(part, rule, panels, tolerance, b - a, parts)

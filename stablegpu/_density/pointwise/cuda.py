@@ -25,10 +25,10 @@ _located = make_standardize_at(kernel(device=True))
 
 
 @kernel(launch_bounds=(_THREADS, 1))
-def evaluate_points(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
+def evaluate_points(points, outputs, listed, count):
     """Evaluate all points, and list the hard ones for the other kernels."""
     for i in range(cuda.grid(1), listed.size, cuda.gridsize(1)):
-        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
+        (y, z, side, mirrored), own_scale = _located(i, points)
         done = is_trivial(z, y, side)
         if done:
             result = trivial(z, y, side)
@@ -44,11 +44,11 @@ def evaluate_points(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
 
 
 @kernel(launch_bounds=(_THREADS_NEAR_ONE, 1))
-def evaluate_near_one(x, alpha, beta, loc, scale, in_s0, outputs, listed, count):
+def evaluate_near_one(points, outputs, listed, count):
     """Evaluate the listed points with alpha next to 1, and remove them from the list."""
     for k in range(cuda.grid(1), count[0], cuda.gridsize(1)):
         i = listed[k]
-        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
+        (y, z, side, mirrored), own_scale = _located(i, points)
         result, done = point_near_one(y, z, side)
         if done:
             write_to(outputs, i, restore_side(result, mirrored, own_scale))
@@ -56,20 +56,18 @@ def evaluate_near_one(x, alpha, beta, loc, scale, in_s0, outputs, listed, count)
 
 
 @kernel(launch_bounds=(256, 1))
-def evaluate_hard(
-    x, alpha, beta, loc, scale, in_s0, nodes, kronrod, gauss, tolerance, outputs, listed, count
-):
+def evaluate_hard(points, rule, tolerance, outputs, listed, count):
     """Evaluate the points that are still on the list by quadrature."""
     j = cuda.threadIdx.x
     first = j == 0 and cuda.threadIdx.y == 0
-    node = nodes[j]
-    weight = kronrod[j]
-    excess = weight - gauss[j]
+    node = rule.nodes[j]
+    weight = rule.kronrod[j]
+    excess = weight - rule.gauss[j]
     for k in range(cuda.blockIdx.x, count[0], cuda.gridDim.x):
         i = listed[k]
         if i == _DONE:
             continue
-        (y, z, side, mirrored), own_scale = _located(i, x, alpha, beta, loc, scale, in_s0)
+        (y, z, side, mirrored), own_scale = _located(i, points)
         forced = side.alpha < 0.3
         result, _ = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:
@@ -83,10 +81,10 @@ def evaluate(points, rule, panels, tolerance, outputs, stream=0):
     count = cuda.to_device(np.zeros(1, np.int64), stream=stream)
     for run, threads in ((evaluate_points, _THREADS), (evaluate_near_one, _THREADS_NEAR_ONE)):
         run[launch.grid_stride_blocks(size, threads), threads, stream](
-            *points, outputs, listed, count
+            points, outputs, listed, count
         )
-    columns = rule[0].size
+    columns = rule.nodes.size
     grid = launch.grid_stride_blocks(size, 1, per_sm=64)
     evaluate_hard[grid, (columns, panels), stream, shared_memory_bytes(columns, panels)](
-        *points, *resident_tuple(rule), tolerance, outputs, listed, count
+        points, resident_tuple(rule), tolerance, outputs, listed, count
     )

@@ -13,6 +13,7 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
 from hetero.jit import loops_for
+from stablegpu._density.pointwise.points import Points
 from stablegpu._density.quadrature.kronrod import half_rule
 from stablegpu._parameters import NAMES, PARAMETERIZATIONS
 from stablegpu.evaluators import Quadrature
@@ -50,7 +51,7 @@ def evaluate(
         outputs = {name: workspace.output(shape, out=out.get(name)) for name in names}
         if math.prod(shape):
             x, alpha, beta, loc, scale = points
-            evaluate_flat(x, alpha, beta, loc, scale, in_s0, outputs, workspace)
+            evaluate_flat(Points(x, alpha, beta, loc, scale, in_s0), outputs, workspace)
         return {name: workspace.result(a, shape, out.get(name)) for name, a in outputs.items()}
 
 
@@ -87,21 +88,12 @@ def to_device(
     return points, workspace, host_workspace
 
 
-def evaluate_flat(
-    x: Any,
-    alpha: Any,
-    beta: Any,
-    loc: Any,
-    scale: Any,
-    in_s0: Any,
-    outputs: Mapping[str, Any],
-    workspace: Workspace,
-) -> None:
-    """Evaluate the functions named in `outputs` at flat arrays; `in_s0` has one bool."""
+def evaluate_flat(points: Points, outputs: Mapping[str, Any], workspace: Workspace) -> None:
+    """Evaluate the functions named in `outputs` at points in the workspace's memory."""
     settings = _QUADRATURE_OF_HARD_POINTS
     empty = workspace.output((0,))
     loops_for("stablegpu._density.pointwise", workspace.device).evaluate(
-        (x, alpha, beta, loc, scale, in_s0),
+        points,
         half_rule(settings.order),
         settings.panels,
         settings.tolerance,

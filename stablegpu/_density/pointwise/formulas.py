@@ -122,19 +122,19 @@ def value_for_point(values, i):
 
 
 def make_standardize_at(decorate):
-    """Make `standardize_at(i, x, alpha, ...)`: `standardize_point` of point i, and its scale."""
+    """Make `standardize_at(i, points)`: `standardize_point` of point i, and its scale."""
     value_at = decorate(value_for_point)
 
-    def standardize_at(i, x, alpha, beta, loc, scale, in_s0):
+    def standardize_at(i, points):
         result = standardize_point(
-            value_at(x, i),
-            value_at(alpha, i),
-            value_at(beta, i),
-            value_at(loc, i),
-            value_at(scale, i),
-            value_at(in_s0, i),
+            value_at(points.x, i),
+            value_at(points.alpha, i),
+            value_at(points.beta, i),
+            value_at(points.loc, i),
+            value_at(points.scale, i),
+            value_at(points.in_s0, i),
         )
-        return result, value_at(scale, i)
+        return result, value_at(points.scale, i)
 
     return decorate(standardize_at)
 

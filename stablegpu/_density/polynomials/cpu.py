@@ -25,12 +25,13 @@ _FIRST = 1 << 21
 """Points of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
 
 
-# The outputs as arguments of their own: see _density/quadrature/cpu.py.
 @parallel
-def _evaluate_points(
-    x, loc, power, inverse, shift, shift_low, right, left, cells, rows, pdf, cdf, sf
-):
-    """Evaluate pdf, cdf and sf at each point from its segment."""
+def _evaluate_points(x, centring, right, left, cells, rows, outputs):
+    """Evaluate pdf, cdf and sf at each point from its segment; `outputs` holds their arrays.
+
+    The arrays are not unpacked, because Numba 0.68 would then drop what the loop writes.
+    """
+    loc, power, inverse, shift, shift_low = centring
     for i in prange(x.size):
         y = (((x[i] - loc) * power) * inverse - shift) - shift_low
         mirrored = y < 0.0
@@ -40,38 +41,37 @@ def _evaluate_points(
             cell, bits = cell_of(b + polynomial_half.floor, polynomial_half)
             row, t, inverse_width = locate_segment(bits, cells[cell])
             k = np.uint64(row * ROW)  # a signed index may count from the end
-            g1, g2, g3, g4 = rows[k], rows[k + _1], rows[k + _2], rows[k + _3]
-            g5, g6, g7, g8 = rows[k + _4], rows[k + _5], rows[k + _6], rows[k + _7]
-            g9, g10, g11, g12 = rows[k + _8], rows[k + _9], rows[k + _10], rows[k + _11]
-            gain, f = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+            coefficients = (
+                *(rows[k], rows[k + _1], rows[k + _2], rows[k + _3], rows[k + _4], rows[k + _5]),
+                *(rows[k + _6], rows[k + _7], rows[k + _8]),
+                *(rows[k + _9], rows[k + _10], rows[k + _11]),
+            )
+            gain, f = polynomial(t, coefficients)
             f, low, high = f * inverse_width, rows[k + _12] + gain, rows[k + _13] - gain
         else:
             f, low, high = beyond(b, polynomial_half)
-        if pdf.size:  # an empty array: not requested
-            pdf[i] = f * power * inverse
-        if cdf.size:
-            cdf[i] = high if mirrored else low
-        if sf.size:
-            sf[i] = low if mirrored else high
+        if outputs[0].size:  # an empty array: not requested
+            outputs[0][i] = f * power * inverse
+        if outputs[1].size:
+            outputs[1][i] = high if mirrored else low
+        if outputs[2].size:
+            outputs[2][i] = low if mirrored else high
 
 
-def evaluate(x, frame, halves, segments, outputs, stream=0):
-    """Write pdf, cdf and sf at (x - loc) power inverse - shift.
-
-    `frame` holds loc, power, inverse, and the shift in two parts; `halves` the right half first.
-    """
-    constants = (*frame, *halves, segments.cells, segments.rows)
+def evaluate(x, centring, halves, segments, outputs, stream=0):
+    """Write pdf, cdf and sf at points; `halves` holds the right half first."""
+    constants = (centring, *halves, segments.cells, segments.rows)
     for a, b in ranges(x.size, first=_FIRST):
-        _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs))
+        _evaluate_points(x[a:b], *constants, tuple(values[a:b] for values in outputs))
 
 
 @parallel
-def _invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x):
+def _invert_points(p, upper, restoration, right, left, segments, x):
     """Compute the quantile of each probability."""
     rows = segments.rows
     for i in prange(p.size):
         if not 0.0 < p[i] < 1.0:
-            x[i] = ends(p[i], upper, low, high)
+            x[i] = ends(p[i], upper, restoration)
             continue
         at_right, outward, q = choose_half(p[i], upper, right, left, segments.lows, segments.highs)
         polynomial_half = right if at_right else left
@@ -91,22 +91,20 @@ def _invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, lef
                 else:
                     after = middle
             k = row * ROW
-            g1, g2, g3, g4 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
-            g5, g6, g7, g8 = rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7]
-            g9, g10, g11, g12 = rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]
+            coefficients = (
+                *(rows[k], rows[k + 1], rows[k + 2], rows[k + 3], rows[k + 4], rows[k + 5]),
+                *(rows[k + 6], rows[k + 7], rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]),
+            )
             requested = rows[k + 13] - q if outward else q - rows[k + 12]
-            t = solve_in_segment(requested, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+            t = solve_in_segment(requested, coefficients)
             cell, bits = cell_of(segments.starts[row], polynomial_half)
             _, _, inverse_width = locate_segment(bits, segments.cells[cell])
             b = segments.starts[row] + (1.0 + t) / inverse_width - polynomial_half.floor
-        x[i] = restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low)
+        x[i] = restore_quantile(b, log_y, at_right, restoration)
 
 
-def invert(p, upper, frame, support, halves, segments, x, stream=0):
-    """Write x with P(X <= x) = p, or P(X > x) = p if `upper`.
-
-    `frame` holds loc, scale, and the shift in two parts; `halves` the right half first.
-    """
-    constants = (upper, *frame, *support, *halves, segments)
+def invert(p, upper, restoration, halves, segments, x, stream=0):
+    """Write x with P(X <= x) = p, or P(X > x) = p if `upper`; `halves` holds the right first."""
+    constants = (upper, restoration, *halves, segments)
     for a, b in ranges(p.size, first=_FIRST):
         _invert_points(p[a:b], *constants, x[a:b])

@@ -27,9 +27,9 @@ def _kernel(shared: bool):
     """Two of a kind: small tables are copied to shared memory, large ones read where they are."""
 
     @kernel(launch_bounds=(_THREADS, 2))
-    def evaluate_points(
-        x, loc, power, inverse, shift, shift_low, right, left, cells, table, rows, pdf, cdf, sf
-    ):
+    def evaluate_points(x, centring, right, left, cells, table, rows, outputs):
+        loc, power, inverse, shift, shift_low = centring
+        pdf, cdf, sf = outputs
         if shared:
             near = cuda.shared.array(0, float64)
             for j in range(cuda.threadIdx.x, rows * ROW, cuda.blockDim.x):
@@ -47,10 +47,12 @@ def _kernel(shared: bool):
                 cell, bits = cell_of(b + polynomial_half.floor, polynomial_half)
                 row, t, inverse_width = locate_segment(bits, cells[cell])
                 k = row * stride
-                g1, g2, g3, g4 = near[k], near[k + 1], near[k + 2], near[k + 3]
-                g5, g6, g7, g8 = near[k + 4], near[k + 5], near[k + 6], near[k + 7]
-                g9, g10, g11, g12 = near[k + 8], near[k + 9], near[k + 10], near[k + 11]
-                gain, f = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+                coefficients = (
+                    *(near[k], near[k + 1], near[k + 2], near[k + 3], near[k + 4], near[k + 5]),
+                    *(near[k + 6], near[k + 7], near[k + 8]),
+                    *(near[k + 9], near[k + 10], near[k + 11]),
+                )
+                gain, f = polynomial(t, coefficients)
                 f, low, high = f * inverse_width, near[k + 12] + gain, near[k + 13] - gain
             else:
                 f, low, high = beyond(b, polynomial_half)
@@ -68,12 +70,12 @@ evaluate_near, evaluate_far = _kernel(True), _kernel(False)
 
 
 @kernel
-def invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left, segments, x):
+def invert_points(p, upper, restoration, right, left, segments, x):
     """Compute the quantile of each probability."""
     rows = segments.rows
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
         if not 0.0 < p[i] < 1.0:
-            x[i] = ends(p[i], upper, low, high)
+            x[i] = ends(p[i], upper, restoration)
             continue
         at_right, outward, q = choose_half(p[i], upper, right, left, segments.lows, segments.highs)
         polynomial_half = right if at_right else left
@@ -93,22 +95,23 @@ def invert_points(p, upper, loc, scale, shift, shift_low, low, high, right, left
                 else:
                     after = middle
             k = row * ROW
-            g1, g2, g3, g4 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
-            g5, g6, g7, g8 = rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7]
-            g9, g10, g11, g12 = rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]
+            coefficients = (
+                *(rows[k], rows[k + 1], rows[k + 2], rows[k + 3], rows[k + 4], rows[k + 5]),
+                *(rows[k + 6], rows[k + 7], rows[k + 8], rows[k + 9], rows[k + 10], rows[k + 11]),
+            )
             requested = rows[k + 13] - q if outward else q - rows[k + 12]
-            t = solve_in_segment(requested, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+            t = solve_in_segment(requested, coefficients)
             cell, bits = cell_of(segments.starts[row], polynomial_half)
             _, _, inverse_width = locate_segment(bits, segments.cells[cell])
             b = segments.starts[row] + (1.0 + t) / inverse_width - polynomial_half.floor
-        x[i] = restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low)
+        x[i] = restore_quantile(b, log_y, at_right, restoration)
 
 
-def evaluate(x, frame, halves, segments, outputs, stream=0):
+def evaluate(x, centring, halves, segments, outputs, stream=0):
     """Write pdf, cdf and sf at points; see `_density/polynomials/cpu.py`."""
     table = resident_tuple(segments)
     rows = segments.starts.size
-    arguments = (x, *frame, *halves, table.cells, table.rows, rows, *outputs)
+    arguments = (x, centring, *halves, table.cells, table.rows, rows, outputs)
     size = 8 * _STRIDE * rows
     if 2 * size + 4096 < launch.max_shared_memory():
         launch.launch_with_shared_memory(evaluate_near, arguments, size, _THREADS, x.size, stream)
@@ -116,8 +119,8 @@ def evaluate(x, frame, halves, segments, outputs, stream=0):
         evaluate_far[launch.grid_stride_blocks(x.size, _THREADS), _THREADS, stream](*arguments)
 
 
-def invert(p, upper, frame, support, halves, segments, x, stream=0):
+def invert(p, upper, restoration, halves, segments, x, stream=0):
     """Write x with P(X <= x) = p, or P(X > x) = p if `upper`; see `_density/polynomials/cpu.py`."""
     invert_points[launch.grid_stride_blocks(p.size), launch.THREADS, stream](
-        p, upper, *frame, *support, *halves, resident_tuple(segments), x
+        p, upper, restoration, *halves, resident_tuple(segments), x
     )

@@ -9,7 +9,7 @@ from hetero.arrays import Workspace
 from hetero.jit import loops_for
 from stablegpu._density.outputs import output_arrays
 from stablegpu._density.polynomials.build import segments_of
-from stablegpu._parameters import Parameters
+from stablegpu._parameters import Parameters, Restoration
 from stablegpu.evaluators import Interpolation
 
 WORTH = {"nodes": 200_000, "quadrature": 20_000}
@@ -29,13 +29,15 @@ def evaluate_flat(
     settings: Interpolation,
 ) -> None:
     """Evaluate those of pdf, cdf and sf that `outputs` names, at flat arrays in the workspace."""
+    from stablegpu._density.polynomials.formulas import Centring
+
     centred, halves, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
     mantissa, exponent = math.frexp(parameters.scale)
     power, inverse = math.ldexp(1.0, -exponent), 1.0 / mantissa
     names = ("pdf", "cdf", "sf")
     loops_for("stablegpu._density.polynomials", workspace.device).evaluate(
         points,
-        (parameters.loc, power, inverse, *_shift(centred, parameters)),
+        Centring(parameters.loc, power, inverse, *_shift(centred, parameters)),
         halves,
         segments,
         output_arrays(outputs, names, workspace),
@@ -53,11 +55,11 @@ def invert_flat(
 ) -> None:
     """Write the quantiles of flat p to x, both in the workspace."""
     centred, halves, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
+    shift = _shift(centred, parameters)
     loops_for("stablegpu._density.polynomials", workspace.device).invert(
         p,
         upper,
-        (parameters.loc, parameters.scale, *_shift(centred, parameters)),
-        parameters.support,
+        Restoration(parameters.loc, parameters.scale, *shift, *parameters.support),
         halves,
         segments,
         x,

@@ -43,6 +43,16 @@ class PolynomialHalf(NamedTuple):
     tail4: float
 
 
+class Centring(NamedTuple):
+    """Map from x to its signed distance from the centre; power times inverse is 1/scale."""
+
+    loc: float
+    power: float  # a power of 2
+    inverse: float
+    shift: float  # subtracted last, in two parts
+    shift_low: float
+
+
 class Segments(NamedTuple):
     """Segments on both sides of the centre."""
 
@@ -73,8 +83,12 @@ def locate_segment(bits, entry):
 
 
 @scalar(fastmath=FUSED)
-def polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
-    """Return the increase of cdf from the middle to t, and its derivative, by Horner's scheme."""
+def polynomial(t, coefficients):
+    """Return the increase of cdf from the middle to t, and its derivative, by Horner's scheme.
+
+    `coefficients` are those of t, t^2, ..., t^12.
+    """
+    g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12 = coefficients
     p, d = g12, g12
     p = p * t + g11
     d = d * t + p
@@ -117,8 +131,9 @@ def beyond(b, polynomial_half):
 
 
 @scalar
-def ends(p, upper, low, high):
+def ends(p, upper, restoration):
     """Return the quantile of 0 or 1, an end of the support; NaN for other p and for NaN."""
+    low, high = restoration.low, restoration.high
     if p == 0.0:
         return high if upper else low
     if p == 1.0:
@@ -158,9 +173,10 @@ def far_quantile(q, polynomial_half):
 
 
 @scalar
-def restore_quantile(b, log_y, at_right, loc, scale, shift, shift_low):
+def restore_quantile(b, log_y, at_right, restoration):
     """The quantile at a distance b from the centre; far out from log y, which has the range that b
     may lack where the scale is small."""
+    loc, scale, shift, shift_low, _, _ = restoration
     if log_y > FARTHEST:
         y = math.exp(log_y + math.log(scale))
         return loc + (y if at_right else -y)
@@ -175,10 +191,10 @@ def bounded_newton_step(t, gain, slope, target):
 
 
 @scalar
-def solve_in_segment(target, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12):
+def solve_in_segment(target, coefficients):
     """Solve for t where the gain equals `target`."""
-    t = bounded_newton_step(0.0, 0.0, g1, target)
+    t = bounded_newton_step(0.0, 0.0, coefficients[0], target)
     for _ in range(NEWTON_STEPS):
-        gain, slope = polynomial(t, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12)
+        gain, slope = polynomial(t, coefficients)
         t = bounded_newton_step(t, gain, slope, target)
     return t

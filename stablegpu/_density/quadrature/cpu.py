@@ -87,8 +87,12 @@ def _reach(direction, center, best, width, base, steep, log_y, side):
 
 
 @scalar
-def _panel(left, size, width, base, steep, log_y, g_min, side, rule):
-    """Return the three Kronrod sums of a panel, and the distance of Gauss's sums from them."""
+def _panel(interval, width, base, steep, log_y, g_min, side, rule):
+    """Return the three Kronrod sums of a panel, and the distance of Gauss's sums from them.
+
+    `interval` holds the panel's lower end and its size.
+    """
+    left, size = interval
     nodes, kronrod, gauss = rule
     k0 = k1 = k2 = d0 = d1 = d2 = 0.0
     for j in range(nodes.size):
@@ -154,7 +158,8 @@ def point(y, z, side, rule, panels, tolerance, forced):
         left, right = waiting[count, 0], waiting[count, 1]
         size = (right - left) / panels
         for i in range(panels):
-            six = _panel(left + i * size, size, width, base, steep, log_y, g_min, side, rule)
+            interval = left + i * size, size
+            six = _panel(interval, width, base, steep, log_y, g_min, side, rule)
             for k in range(6):
                 sums[i, k] = six[k]
         if attempt == 0:
@@ -187,27 +192,10 @@ def point(y, z, side, rule, panels, tolerance, forced):
     return result, relative
 
 
-# The six outputs as arguments of their own: Numba 0.68 loses the last of a tuple of arrays that is
-# unpacked before the parallel loop.
 @parallel
-def _evaluate_points(
-    x,
-    frame,
-    right,
-    left,
-    rule,
-    panels,
-    tolerance,
-    forced,
-    pdf,
-    cdf,
-    sf,
-    logpdf,
-    logcdf,
-    logsf,
-    error,
-):
+def _evaluate_points(x, frame, right, left, rule, settings, outputs, error):
     """Evaluate the integrals of each point in one iteration of the parallel loop."""
+    panels, tolerance, forced = settings
     for i in prange(x.size):
         y, z, mirrored = standardize(x[i], frame, right.alpha)
         side = left if mirrored else right
@@ -216,8 +204,7 @@ def _evaluate_points(
             result = trivial(z, y, side)
         else:
             result, e = point(y, z, side, rule, panels, tolerance, forced)
-        values = restore_side(result, mirrored, frame.scale)
-        write(pdf, cdf, sf, logpdf, logcdf, logsf, i, values)
+        write(outputs, i, restore_side(result, mirrored, frame.scale))
         error[i] = e
 
 
@@ -227,6 +214,7 @@ def evaluate(x, frame, half_lines, rule, settings, outputs, error, stream=0):
     `half_lines` holds the right one first; `settings` the number of panels, the tolerance, and
     whether the panels with the mass are always evaluated again.
     """
-    constants = (frame, *half_lines, rule, *settings)
+    constants = (frame, *half_lines, rule, settings)
     for a, b in ranges(x.size, first=_FIRST):
-        _evaluate_points(x[a:b], *constants, *(values[a:b] for values in outputs), error[a:b])
+        parts = tuple(values[a:b] for values in outputs)
+        _evaluate_points(x[a:b], *constants, parts, error[a:b])

@@ -11,15 +11,14 @@ from stablegpu._density.value_formulas import is_trivial, restore_side, standard
 
 # At most 256 threads: rules up to 31 points on 16 panels.
 @kernel(launch_bounds=(256, 1))
-def evaluate_points(
-    x, frame, right, left, nodes, kronrod, gauss, tolerance, forced, outputs, error
-):
+def evaluate_points(x, frame, right, left, rule, settings, outputs, error):
     """Evaluate the integrals, a block of threads for each point."""
+    _, tolerance, forced = settings
     j = cuda.threadIdx.x
     first = j == 0 and cuda.threadIdx.y == 0
-    node = nodes[j]
-    weight = kronrod[j]
-    excess = weight - gauss[j]
+    node = rule.nodes[j]
+    weight = rule.kronrod[j]
+    excess = weight - rule.gauss[j]
     for i in range(cuda.blockIdx.x, x.size, cuda.gridDim.x):
         y, z, mirrored = standardize(x[i], frame, right.alpha)
         side = left if mirrored else right
@@ -39,9 +38,8 @@ def evaluate(x, frame, half_lines, rule, settings, outputs, error, stream=0):
     `half_lines` holds the right one first; `settings` the number of panels, the tolerance, and
     whether the panels with the mass are always evaluated again.
     """
-    panels, tolerance, forced = settings
-    columns = rule[0].size
+    panels, columns = settings[0], rule.nodes.size
     grid = launch.grid_stride_blocks(x.size, 1, per_sm=64)
     evaluate_points[grid, (columns, panels), stream, shared_memory_bytes(columns, panels)](
-        x, frame, *half_lines, *resident_tuple(rule), tolerance, forced, outputs, error
+        x, frame, *half_lines, resident_tuple(rule), settings, outputs, error
     )

@@ -1,5 +1,7 @@
 """Maximum likelihood for many data sets on the CPU: each iteration of the loop fits one."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import prange
 
@@ -29,14 +31,24 @@ _FIRST = 32
 """Data sets of the first piece of a long loop (`interruptible.ranges`): a fit takes up to 30 ms."""
 
 
+class _Density(NamedTuple):
+    """Arrays that an evaluation fills to compute the density of its trial point."""
+
+    distribution: Any  # constants; see `_fit/likelihood/formulas.py`
+    nodes: Any
+    series: Any
+    profile: Any
+
+
 @serial
-def _evaluate(
-    state, x, weights, unit_loc, unit_scale, table, distribution, nodes, series, profile, sums
-):
+def _evaluate(state, x, weights, units, table, density, sums):
     """Compute log-likelihood, gradient and products of scores at the trial point.
 
-    In a scan, the log-likelihoods at its candidates instead. x is sorted.
+    In a scan, the log-likelihoods at its candidates instead. x is sorted; `units` are the location
+    and the scale that the state is relative to.
     """
+    unit_loc, unit_scale = units
+    distribution, nodes, series, profile = density
     choose_candidates(state, x, unit_loc, unit_scale)
     prepare(state, unit_loc, unit_scale, x[0], x[-1], distribution, 0, 1)
     find_node_ends(distribution, 0, 1)
@@ -79,26 +91,15 @@ def _maximize(x, weights, ends, begins, free, table, states):
         first, last = ends[s, 0], ends[s, 1]
         data = x[first:last]
         data_weights = weights[first:last] if weights.size else weights
-        distribution, nodes = np.zeros(DISTRIBUTION_SIZE), np.zeros(NODES)
-        series, profile = np.zeros(SERIES), np.zeros(ROWS * PROFILE)
+        density = _Density(
+            np.zeros(DISTRIBUTION_SIZE), np.zeros(NODES), np.zeros(SERIES), np.zeros(ROWS * PROFILE)
+        )
         state, sums = np.zeros(slots.STATE), np.zeros(slots.SUMS)
-        loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
-        least, reach = begins[s, LEAST_ALPHA], reach_of(data[0], data[-1], data.size) / scale
+        units = begins[s, UNITS], begins[s, UNITS + 1]
+        least, reach = begins[s, LEAST_ALPHA], reach_of(data[0], data[-1], data.size) / units[1]
         begin(state, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
         while state[slots.PHASE] < codes.DONE:
-            _evaluate(
-                state,
-                data,
-                data_weights,
-                loc,
-                scale,
-                table,
-                distribution,
-                nodes,
-                series,
-                profile,
-                sums,
-            )
+            _evaluate(state, data, data_weights, units, table, density, sums)
             advance(state, sums)
         states[s, : slots.RESULT] = state[: slots.RESULT]
 

@@ -86,8 +86,12 @@ def _exchange(total, s, rank, team, sums, begins, meetings):
 
 
 @kernel(launch_bounds=(THREADS_OF_TEAMS, 1))
-def maximize_sets(x, weights, ends, begins, free, table, team, meetings, states):
-    """Run the ascent of each data set in one block of threads, or in a team of blocks."""
+def maximize_sets(data, ends, begins, free, table, team, meetings, states):
+    """Run the ascent of each data set in one block of threads, or in a team of blocks.
+
+    `data` holds the data and their weights.
+    """
+    x, weights = data
     memory = cuda.shared.array(0, float64)
     nodes, series, profile = memory[:NODES], memory[NODES:], memory
     distribution = cuda.shared.array(DISTRIBUTION_SIZE, float64)
@@ -208,7 +212,7 @@ def maximize(x, weights, ends, begins, free, table, states, stream=0):
     sets = ends.shape[0]
     team = _team(sets)
     meetings = cuda.device_array((sets if team > 1 else 1, 2, team, _AT_ONCE), stream=stream)
-    arguments = (x, weights, ends, begins, free, table, team, meetings, states)
+    arguments = ((x, weights), ends, begins, free, table, team, meetings, states)
     threads = THREADS_OF_TEAMS if sets <= launch.multiprocessors() else THREADS
     items = threads * team * sets
     launch.launch_with_shared_memory(maximize_sets, arguments, 8 * _MEMORY, threads, items, stream)

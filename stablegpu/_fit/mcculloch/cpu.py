@@ -76,16 +76,17 @@ def _start_sets(x, w, ends, surfaces, estimates):
         )
 
 
-def sort(data, weights, sources, ends, longest, x, w, estimates, stream=0):
+def sort(unsorted, sources, ends, longest, in_order, estimates, stream=0):
     """Write set s, which starts at data[sources[s, 0]], sorted to x[ends[s, 0]:ends[s, 1]].
 
-    Weights are written to w in the same order.
+    `unsorted` holds data and their weights (empty: none), `in_order` x and w: the weights are
+    written to w in the order of x.
 
     To estimates[s, TIES] and estimates[s, TOTAL]: the largest weight of equal data, and that of all
     data.
     """
     for a, b in ranges(len(ends), first=_FIRST):
-        _sort_sets(data, weights, sources[a:b], ends[a:b], x, w, estimates[a:b])
+        _sort_sets(*unsorted, sources[a:b], ends[a:b], *in_order, estimates[a:b])
 
 
 def start(x, w, ends, surfaces, estimates, stream=0):

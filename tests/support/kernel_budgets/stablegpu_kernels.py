@@ -5,9 +5,13 @@ from numba import typeof, types
 from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u4, u8
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.nodes.evaluate import nodes_of
+from stablegpu._density.pointwise.points import Points
 from stablegpu._density.polynomials.build import segments_of
-from stablegpu._parameters import Parameters
-from stablegpu._quantiles.formulas import Centre, Ends
+from stablegpu._density.polynomials.formulas import Centring
+from stablegpu._density.quadrature.kronrod import HalfRule
+from stablegpu._parameters import Parameters, Restoration
+from stablegpu._quantiles.formulas import Centre, Search, Values
+from stablegpu._sampling.formulas import RandomStream
 from stablegpu._sampling.sample import sampler_of
 from stablegpu._special.expn_coefficients import table
 
@@ -21,8 +25,12 @@ REACHES, NODES = map(typeof, nodes_of(1.5, 0.5)[1:])
 REACH = REACHES.dtype
 WINGS, SEGMENTS = map(typeof, segments_of(1.5, 0.5, 1e-6)[1:])
 WING = WINGS.dtype
-CENTRE, ENDS = typeof(Centre(*(0.5,) * 9)), typeof(Ends(*(1.0,) * 6))
-PHILOX = (u4, u4, u4, u4, i8)
+CENTRE, RESTORATION = typeof(Centre(*(0.5,) * 9)), typeof(Restoration(*(1.0,) * 6))
+CENTRING = typeof(Centring(*(1.0,) * 5))
+RULE = types.NamedUniTuple(array(f8), 3, HalfRule)
+SEARCH = types.NamedUniTuple(array(f8), 3, Search)
+VALUES = types.NamedUniTuple(array(f8), 5, Values)
+RANDOM_STREAM = types.NamedUniTuple(u4, 4, RandomStream)
 
 
 def special(dtype) -> dict:
@@ -45,16 +53,21 @@ def special(dtype) -> dict:
 SPECIAL = special(f4) | special(f8)
 
 POLYNOMIALS = Budget(
-    (array(f8), *(f8,) * 5, WING, WING, array(i8), array(f8), i8, *(array(f8),) * 3), 64
+    (
+        *(array(f8), CENTRING, WING, WING),
+        *(array(i8), array(f8), i8, types.UniTuple(array(f8), 3)),
+    ),
+    64,
 )
 
-POINTS = (*(array(f8),) * 5, array(boolean), types.UniTuple(array(f8), 6), array(i8), array(i8))
+ARGUMENTS = types.NamedTuple((*(array(f8),) * 5, array(boolean)), Points)
+POINTS = (ARGUMENTS, types.UniTuple(array(f8), 6), array(i8), array(i8))
 
 KERNELS = {
     "stablegpu._density.quadrature.cuda.evaluate_points": Budget(
         (
             *(array(f8), FRAME, SIDE, SIDE),
-            *(array(f8), array(f8), array(f8), f8, boolean),
+            *(RULE, types.Tuple((i8, f8, boolean))),
             *(types.UniTuple(array(f8), 6), array(f8)),
         ),
         255,
@@ -69,41 +82,36 @@ KERNELS = {
     "stablegpu._density.polynomials.cuda.evaluate_near": POLYNOMIALS,
     "stablegpu._density.polynomials.cuda.evaluate_far": POLYNOMIALS,
     "stablegpu._density.polynomials.cuda.invert_points": Budget(
-        (array(f8), boolean, *(f8,) * 6, WING, WING, SEGMENTS, array(f8)), 96
+        (array(f8), boolean, RESTORATION, WING, WING, SEGMENTS, array(f8)), 96
     ),
     "stablegpu._density.pointwise.cuda.evaluate_points": Budget(POINTS, 200),
     "stablegpu._density.pointwise.cuda.evaluate_near_one": Budget(POINTS, 255),
     "stablegpu._density.pointwise.cuda.evaluate_hard": Budget(
-        (
-            *(array(f8),) * 5,
-            *(array(boolean), *(array(f8),) * 3, f8),
-            *(types.UniTuple(array(f8), 6), array(i8), array(i8)),
-        ),
-        255,
+        (ARGUMENTS, RULE, f8, *POINTS[1:]), 255
     ),
     "stablegpu._derivatives.cuda.place_steps": Budget(
-        (*(array(f8),) * 5, boolean, i8, *(array(f8),) * 3, array(boolean)), 128
+        (types.UniTuple(array(f8), 5), boolean, i8, ARGUMENTS), 128
     ),
     "stablegpu._derivatives.cuda.combine_values": Budget(
-        (*(array(f8),) * 5, boolean, i8, array(f8), types.UniTuple(array(f8), 5)), 168
+        (types.UniTuple(array(f8), 5), boolean, i8, array(f8), types.UniTuple(array(f8), 5)), 168
     ),
     "stablegpu._sampling.cuda.fill_float32": Budget(
-        (*PHILOX[:4], *LAW_FLOAT32, f4, f4, array(f4)), 48, float64=False
+        (RANDOM_STREAM, *LAW_FLOAT32, f4, f4, array(f4)), 48, float64=False
     ),
     "stablegpu._sampling.cuda.fill_float64": Budget(
-        (*PHILOX[:4], *LAW_FLOAT64, f8, f8, array(f8)), 64
+        (RANDOM_STREAM, *LAW_FLOAT64, f8, f8, array(f8)), 64
     ),
     "stablegpu._quantiles.cuda.begin_points": Budget(
-        (array(f8), boolean, CENTRE, *(array(f8),) * 4), 72
+        (array(f8), boolean, CENTRE, SEARCH, array(f8)), 72
     ),
     "stablegpu._quantiles.cuda.advance_points": Budget(
-        (array(f8), boolean, CENTRE, *(array(f8),) * 9, array(i8)), 96
+        (array(f8), boolean, CENTRE, VALUES, SEARCH, array(f8), array(i8)), 96
     ),
-    "stablegpu._quantiles.cuda.finish_points": Budget((ENDS, *(array(f8),) * 3), 48),
+    "stablegpu._quantiles.cuda.finish_points": Budget((RESTORATION, *(array(f8),) * 3), 48),
     **SPECIAL,
     "stablegpu._fit.likelihood.cuda.maximize_sets": Budget(
         (
-            *(array(f8),) * 2,
+            types.UniTuple(array(f8), 2),
             array(i8, 2),
             array(f8, 2),
             i8,

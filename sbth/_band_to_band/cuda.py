@@ -72,7 +72,7 @@ def _run_stage(kernels, work, d, b, in_flight, reflectors, stream) -> None:
                 launcher(grid_shape(name, d, count), changes)
 
 
-_STEP, _FIRST = 4, 5
+_STEP, _FIRST = 3, 4
 """Positions of the arguments `step` and `first` of the kernels, which change between launches."""
 
 
@@ -80,7 +80,7 @@ def _make_launchers(kernels, work, d, b, slots, reflectors, stream) -> dict[str,
     """Return the prepared launches of the five kernels of a step, in order."""
     n, item = len(work), work.dtype.itemsize
     space = cuda.device_array(slots * slot_size(d, b), work.dtype, stream=stream)
-    common = work.reshape(work.size), space, *map(np.int64, (n, d, 0, 0, slots))
+    common = (work.reshape(work.size), space), *map(np.int64, (n, d, 0, 0, slots))
     size, small = (
         panel_size(d, b) * item,
         2 * b * (b + 2) * item,

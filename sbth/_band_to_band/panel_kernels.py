@@ -73,12 +73,13 @@ def make_panel_kernel(dtype, b: int, shared: bool):
                 panel[uint32(origin + j * pitch + row)] = (s0 + s1) + (s2 + s3)
 
     @kernel(launch_bounds=(threads, 1))
-    def factor(work, space, n, d, step, first, slots, memory, reflectors):
+    def factor(arrays, n, d, step, first, slots, memory, reflectors):
         """Factor the panels of all tasks of a step, one per block of threads.
 
-        `work` and `space` (the slots) are flat; n, d and step are int64, `first` is the first sweep
-        of the launch, and `slots` the number of slots.
+        `arrays` are the working matrix and the slots, flat; n, d and step are int64, `first` is the
+        first sweep of the launch, and `slots` the number of slots.
         """
+        work, space = arrays
         gram = cuda.shared.array((b, odd), dtype)  # V^T V; before that, the first rows of V^T
         tmat = cuda.shared.array((b, odd), dtype)
         taus = cuda.shared.array(b, dtype)

@@ -54,8 +54,9 @@ class TiledProduct(NamedTuple):
 
 
 def make_tiled_product(dtype, width: int, chunk: int, description: TiledProduct):
-    """Make a kernel (work, space, n, d, step, first, slots) that computes a tiled product.
+    """Make a kernel (arrays, n, d, step, first, slots) that computes a tiled product.
 
+    `arrays` are the working matrix and the slots, `work` and `space` in `TiledProduct`.
     A block of threads computes one tile of `width` columns. `chunk` terms k are in shared memory at
     a time, while the next ones are being loaded.
     """
@@ -75,8 +76,9 @@ def make_tiled_product(dtype, width: int, chunk: int, description: TiledProduct)
         return int32(t % uint32(size)), int32(t // uint32(size))
 
     @device
-    def fetch(work, space, d, pair, row, column, begin, a, b):
+    def fetch(data, row, column, begin, a, b):
         """Load the thread's share of a chunk into its registers."""
+        work, space, d, pair = data
         if left_along(row, begin):
             for q in range(left_share):
                 i, k = cell(q, TILE, True)
@@ -101,7 +103,8 @@ def make_tiled_product(dtype, width: int, chunk: int, description: TiledProduct)
             rights[uint32(k * rights_pitch + j)] = b[q]
 
     @kernel(launch_bounds=(threads, max(1, 128 * resident // threads)))
-    def product(work, space, n, d, step, first, slots):
+    def product(arrays, n, d, step, first, slots):
+        work, space = arrays
         lefts = cuda.shared.array(lefts_size, dtype)
         rights = cuda.shared.array(rights_size, dtype)
         sums = cuda.local.array((MICRO, MICRO), dtype)
@@ -116,12 +119,13 @@ def make_tiled_product(dtype, width: int, chunk: int, description: TiledProduct)
         for i in range(MICRO):
             for j in range(MICRO):
                 sums[i, j] = 0
-        fetch(work, space, d, pair, row, column, int32(0), a, b)
+        data = work, space, d, pair
+        fetch(data, row, column, int32(0), a, b)
         for begin in range(0, terms, chunk):
             share(row, int32(begin), lefts, rights, a, b)
             cuda.syncthreads()
             if begin + chunk < terms:
-                fetch(work, space, d, pair, row, column, int32(begin + chunk), a, b)
+                fetch(data, row, column, int32(begin + chunk), a, b)
             for k in range(uint64(chunk)):
                 for i in range(MICRO):
                     column_of[i] = lefts[k * uint64(lefts_pitch) + uint64(y + i * down)]

@@ -137,8 +137,13 @@ def _make_kernels(tile: int, dtype) -> tuple:
                     store_release(progress, s, int32(k + 1))
 
     @kernel(launch_bounds=bounds)
-    def step(work, ld, n, d, number, first_sweep, state, taus, reflectors):
-        """Run task `number` - 2 s of each sweep s from `first_sweep` on, one for each block."""
+    def step(work, ld, n, d, number, first_sweep, carried, reflectors):
+        """Run task `number` - 2 s of each sweep s from `first_sweep` on, one for each block.
+
+        `carried` holds what a task leaves to the next one of its sweep: the reflection's vector
+        in a row of the first array, and its factor tau in the second.
+        """
+        state, taus = carried
         shared, thread, tau = cuda.shared.array(0, dtype), this_thread(), dtype(0)
         t = thread.number
         s = first_sweep + int32(cuda.blockIdx.x)
@@ -204,7 +209,7 @@ def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
     state = cuda.device_array((max_tasks + 1, tile), work.dtype, stream=stream)
     taus = cuda.device_array(max_tasks + 1, work.dtype, stream=stream)
     for number, first, count in _list_launches(n, d, slots):
-        arguments = (*common, np.int32(number), np.int32(first), state, taus, reflectors)
+        arguments = (*common, np.int32(number), np.int32(first), (state, taus), reflectors)
         if number == 0:
             launch.request_shared_memory(step, arguments, size)
         step[count, threads, stream, size](*arguments)

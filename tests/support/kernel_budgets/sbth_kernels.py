@@ -13,14 +13,14 @@ _REDUCTION = {
     )
     for name, last_types in (
         ("chase", lambda t: (array(i4), array(i4), array(t))),
-        ("step", lambda t: (i4, i4, array(t, 2), array(t), array(t))),
+        ("step", lambda t: (i4, i4, types.Tuple((array(t, 2), array(t))), array(t))),
     )
     for tile in (16, 32, 64)
     for dtype in (f4, f8)
 }
 _NARROW = {
     f"sbth._band_to_band.cuda.{name}_{dtype}": Budget(
-        (array(dtype), array(dtype), *(i8,) * 5, *last_types),
+        (types.UniTuple(array(dtype), 2), *(i8,) * 5, *last_types),
         registers,
         float64=dtype is f8,
         slow=name == "factor_memory",

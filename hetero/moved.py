@@ -41,6 +41,7 @@ class _MovedModuleFinder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: object = None, target: object = None
     ) -> importlib.machinery.ModuleSpec | None:
+        """Return a spec that imports the module by its new name, or None if it has not moved."""
         if name not in _new_names:
             return None
         return importlib.util.spec_from_loader(name, _MovedModuleLoader(_new_names[name]))
@@ -53,6 +54,7 @@ class _MovedModuleLoader(importlib.abc.Loader):
         self._new_name = new_name
 
     def exec_module(self, module: ModuleType) -> None:
+        """Warn that the name is old, and put the module with the new name in its place."""
         name = module.__name__
         warnings.warn(
             f"the module {name} is now {self._new_name}; the next release removes the old name",

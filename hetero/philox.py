@@ -114,6 +114,7 @@ def _filled(
     out: Any,
     spec: str | Device | None,
 ) -> Any:
+    """Check the arguments of `words` and `uniform`, and return the array that they describe."""
     shape = validation.check_shape("size", size)
     if rounds not in (7, 10):
         raise ValueError(f"rounds must be 7 or 10, got {rounds!r}")

@@ -23,13 +23,22 @@ _NOTEBOOK_SECONDS = 0.2
 
 
 class _Bars(Protocol):
-    def add(self, description: str, total: float) -> int: ...
-    def update(self, bar: int, done: float) -> None: ...
-    def remove(self, bar: int) -> None: ...
-    def close(self) -> None: ...
+    """Bars that are drawn together, each known by a number."""
+
+    def add(self, description: str, total: float) -> int:
+        """Draw another bar, and return its number."""
+
+    def update(self, bar: int, done: float) -> None:
+        """Show how much of a bar's total is done."""
+
+    def remove(self, bar: int) -> None:
+        """Remove a bar."""
+
+    def close(self) -> None:
+        """Stop drawing."""
 
 
-class _TerminalBars:
+class _TerminalBars(_Bars):
     """Bars that rich draws on stderr."""
 
     def __init__(self, transient: bool) -> None:
@@ -64,7 +73,7 @@ class _TerminalBars:
         self._progress.stop()
 
 
-class _NotebookBars:
+class _NotebookBars(_Bars):
     """Bars of HTML in a notebook's cell, which need no widgets."""
 
     def __init__(self) -> None:

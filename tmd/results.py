@@ -280,6 +280,7 @@ class Result:
         return f"Result({self.function} on [{lo}, {hi}): {len(self.cases)} cases, bits={self.bits})"
 
     def _repr_html_(self) -> str:
+        """Return a table of the search and its result for notebooks."""
         lo, hi = self.certificate["domain"]
         rows = [
             ("function", self.function),

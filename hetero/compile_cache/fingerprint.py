@@ -135,6 +135,7 @@ class _Writer:
             self.add(value)
 
     def _add_function(self, function: FunctionType) -> None:
+        """Add a function: its name and closure, and its code unless the folder covers its file."""
         if id(function) in self._functions:
             self._write("function again", str(self._functions[id(function)]))
             return

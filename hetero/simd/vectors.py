@@ -95,6 +95,7 @@ class _VectorAttributes(AttributeTemplate):
     key = Vector
 
     def resolve___class__(self, vector):
+        """Return the type of `type(vector)`."""
         return VectorClass(vector)
 
 
@@ -103,6 +104,8 @@ class _VectorClassAttributes(AttributeTemplate):
     key = VectorClass
 
     def resolve___call__(self, kind):
+        """Return the type of the function that `type(vector)` is: it makes vectors of numbers."""
+
         def typer(value):
             if isinstance(value, types.Number | types.Boolean) or value == kind.vector:
                 return kind.vector

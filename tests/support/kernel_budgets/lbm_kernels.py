@@ -8,8 +8,8 @@ from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u8
 KERNELS = {
     "lbm._engines.cuda.fill_zeros": Budget((array(u8),), 32, float64=False),
     "lbm._engines.cuda.take_elements": Budget((array(f4), array(i8), array(f4)), 24, float64=False),
-    "lbm._domain.halo.cuda.copy_planes": Budget(
-        (*(array(f4, 2),) * 2, *(array(i8),) * 3, array(boolean, 3), i8, i8), 40, float64=False
+    "lbm._domain.exchange.cuda.copy_planes": Budget(
+        (*(array(f4, 2),) * 2, array(i8, 2), array(i8), array(boolean, 3)), 40, float64=False
     ),
     **{
         f"lbm._fields.cuda.{name}_{dtype}": Budget(signature, 48, float64=dtype is f8)

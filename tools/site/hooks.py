@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bibliography
+import outputs
 import records
 import tutorials
 from mkdocs.structure.files import File
@@ -72,8 +73,8 @@ def relocate(source: Path, page: str, repository: str) -> str:
 def on_page_markdown(markdown, page, config, files):
     """Complete generated pages, and redirect links that leave docs/ to the repository."""
     path = page.file.src_uri
-    # MkDocs knows no second word here, which tells the tests not to run a block.
-    markdown = markdown.replace("```python notest\n", "```python\n")
+    for mark, replacement in outputs.MARKS.items():  # MkDocs knows no second word there
+        markdown = markdown.replace(mark, replacement)
     if path in REPEATED.values():
         return markdown
     if path == "benchmarks.md":

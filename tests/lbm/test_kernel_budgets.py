@@ -10,7 +10,8 @@ from numba import types
 from compile_cuda import allowed_spills, compile_kernel
 from hetero.cuda.driver import SIMULATOR
 from lbm import TRT
-from lbm.__main__ import OPERATIONS, main
+from lbm.__main__ import main
+from lbm._commands.kernels import OPERATIONS
 from lbm._model.precision import PRECISIONS
 
 compiled = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")

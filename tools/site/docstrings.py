@@ -1,7 +1,8 @@
 """Extension of Griffe: shows descriptions that stand in the place of a type as descriptions.
 
 The packages write `h : coarse step in s` where the annotation already says that h is a float.
-Griffe would take the text for a type and print it in code.
+Griffe would take the text for a type and print it in code. Of parameters that share a description
+it would show the default of the first for all.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ MIN_WORDS = 3
 def move_descriptions(text: str) -> str:
     """Return a docstring in NumPy's style whose items have a description of their own."""
 
+    def rewrite_parameter(match: re.Match) -> str:
+        item = rewrite_item(match).removeprefix(match["names"])
+        return "\n".join(name.strip() + item for name in match["names"].split(","))
+
     def rewrite_item(match: re.Match) -> str:
         rest = match["rest"].strip("\n")
         continues = re.match(r"\s+[a-z(|]", rest) is not None
@@ -38,7 +43,8 @@ def move_descriptions(text: str) -> str:
         if match["name"] == "Returns":
             is_prose = len(body.split()) >= MIN_WORDS and not re.search(r"^\s", body, re.M)
             return f"**Returns:** {body}" if is_prose else match[0]
-        return match[0].replace(body, ITEM.sub(rewrite_item, body)) if body.strip() else match[0]
+        rewrite = rewrite_parameter if match["name"] == "Parameters" else rewrite_item
+        return match[0].replace(body, ITEM.sub(rewrite, body)) if body.strip() else match[0]
 
     return SECTION.sub(rewrite_section, text)
 

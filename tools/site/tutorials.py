@@ -120,9 +120,10 @@ def run_blocks(source: Path) -> Result:
     """Run the blocks of a tutorial in this process."""
     import matplotlib.pyplot as plt
 
-    plt.rcParams.update({"figure.dpi": 110, "figure.figsize": (7.2, 3.8)})
-    plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
-    plt.rcParams.update({"figure.constrained_layout.use": True, "font.size": 10})
+    from hetero.figures import STYLE
+
+    plt.rcParams.update(STYLE | {"figure.dpi": 110, "figure.figsize": (7.2, 3.8)})
+    plt.rcParams["figure.constrained_layout.use"] = True
     begin = time.perf_counter()
     names: dict = {"__name__": "__main__"}
     result = Result(cores=os.cpu_count() or 1)

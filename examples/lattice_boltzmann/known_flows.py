@@ -86,7 +86,7 @@ DRAG_TOLERANCE = 0.1
 
 Half of it allows for the correlation, which is 5 % below the drag that Dennis and Walker (1971)
 computed at Re = 20 (2.73). The other half allows for cells of a sixth of the diameter and for sides
-at five diameters from the axis (docs/packages/lbm.md).
+at five diameters from the axis (docs/packages/lbm-accuracy.md).
 """
 
 

@@ -209,4 +209,5 @@ def test_the_tour_says_what_it_allows_and_why(row, device, monkeypatch):
     result = getattr(known_flows, row)(Device.parse(device), quick=True)
     result = result[0] if isinstance(result, tuple) else result
     assert result.passed
-    assert re.search(r"allowed \d+%: \w+", result.check)
+    assert re.search(r"\d+(\.\d+)? ?%", result.check)
+    assert re.search(r"\d+ ?%.*\w+", result.tolerance)

@@ -112,6 +112,15 @@ def test_the_reference_has_every_public_name(package):
     assert sorted(names) == sorted(public)
 
 
+def test_parameters_that_share_a_description_are_shown_with_their_own_default():
+    pytest.importorskip("griffe", reason="the site needs the extra docs")
+    text = "Flow.\n\nParameters\n----------\nrho, u : array, optional\n    Initial fields.\n"
+    expected = (
+        "rho : array, optional\n    Initial fields.\nu : array, optional\n    Initial fields."
+    )
+    assert expected in load_tool("docstrings").move_descriptions(text)
+
+
 def test_the_figures_of_the_readme_are_those_of_the_records():
     """`python tools/site/readme_figures.py` updates them."""
     assert load_tool("readme_figures").make_table() in (ROOT / "README.md").read_text()

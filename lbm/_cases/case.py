@@ -23,7 +23,7 @@ from lbm.collisions.trt import TRT
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a case writes, and after how many steps; 0 is never.
+    """Files that a case writes, and after how many steps; 0 is never.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the ranks of a simulation must agree on before it starts."""
+"""Checks that the ranks of a simulation agree before it starts."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Partition:
 
     @property
     def cut(self) -> tuple[bool, ...]:
-        """For each axis, whether there are several parts along it; they then have halos."""
+        """Return for each axis whether there are several parts along it, which then have halos."""
         return tuple(len(bounds) > 2 for bounds in self.bounds)
 
     def extent(self, part: Triple) -> Extent:

@@ -124,7 +124,7 @@ def crossing_slots(
 
 
 class CopyTables(NamedTuple):
-    """What `copy_planes` needs to know to copy planes of one array to planes of another.
+    """Tables with which `copy_planes` copies planes of one array to planes of another.
 
     Attributes
     ----------

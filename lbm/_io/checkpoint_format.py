@@ -42,7 +42,7 @@ _SLAB_CELLS = 1 << 22  # 304 MiB of float32: large enough to write fast, small b
 
 
 class Layout(NamedTuple):
-    """Where the parts of a checkpoint are.
+    """Positions of the parts of a checkpoint.
 
     Attributes
     ----------

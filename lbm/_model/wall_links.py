@@ -213,7 +213,7 @@ class _BoundaryCells:
 
 
 class _Labels:
-    """What each cell is made of: 0 for fluid, k + 1 for solid number k.
+    """Labels of cells: 0 for fluid, k + 1 for solid number k.
 
     Parameters
     ----------

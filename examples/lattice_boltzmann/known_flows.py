@@ -184,7 +184,7 @@ def draw_cavity(result: CavityResult, path: Path) -> Figure:
         "Is it right? A box with a moving lid",
         caption,
         path,
-        "lbm cavity --re 1000 --n 64",
+        "python examples/lattice_boltzmann/known_flows.py",
         ("Albensoeder2005", "Schiller1933", "Dennis1971"),
     )
 

@@ -403,7 +403,7 @@ class Simulation:
     def plot(
         self, axis: str = "z", index: int | None = None, field: str = "speed", ax: Any = None
     ) -> Any:
-        """Draw a layer of cells and return its matplotlib axes; None on ranks other than 0.
+        """Draw a layer of cells and return the matplotlib figure; None on ranks other than 0.
 
         Parameters
         ----------

@@ -10,6 +10,7 @@ import numpy as np
 
 from hetero.atomic_files import replace_atomically
 from lbm._cases.case import Case
+from lbm._io.vtk import require_pyevtk
 from lbm.callbacks import Every, Probe, Statistics
 from lbm.simulation import Simulation
 
@@ -34,7 +35,7 @@ class Recorder:
         outputs, self._tables = case.outputs, list[TextIO]()
         outputs.folder.mkdir(parents=True, exist_ok=True)
         if outputs.vtk:
-            import pyevtk  # noqa: F401  # a missing package is reported before the run
+            require_pyevtk()
         if outputs.probes:
             Probe(outputs.probes)(simulation)  # probes in solids are reported before the run
         self._statistics = (

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hetero.command_line import add_common_options, check_device
+from lbm._io.vtk import require_pyevtk
 from lbm._model.precision import PRECISIONS, choose_precision
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import Every
@@ -158,6 +159,7 @@ def simulation_options(options: argparse.Namespace) -> dict[str, Any]:
     devices = check_devices(options.device)
     if options.checkpoint_every and options.checkpoint is None:
         raise ValueError("--checkpoint-every needs --checkpoint FILE")
+    require_pyevtk()
     options.out.mkdir(parents=True, exist_ok=True)
     options.start_time = time.perf_counter()
     return {

@@ -10,6 +10,7 @@ from hetero.validation import check_choice, check_integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from lbm.simulation import Simulation
 
@@ -63,7 +64,7 @@ def _evaluate(simulation: Simulation, field: str, layer: tuple[Any, ...]) -> np.
 
 def plot_slice(
     simulation: Simulation, axis: str, index: int | None, field: str, ax: Axes | None
-) -> Axes | None:
+) -> Figure | None:
     """Draw a slice; the parameters are those of `Simulation.plot`."""
     number = "xyz".index(check_choice("axis", axis, ("x", "y", "z")))
     check_choice("field", field, tuple(FIELDS))
@@ -91,4 +92,4 @@ def plot_slice(
         figure_of(axes).colorbar(image, cax=bar, label=FIELDS[field])
         title = f"step {simulation.steps}, {axis} = {index + 0.5:g}"
         axes.set(xlabel=f"{across} in cells", ylabel=f"{up} in cells", title=title)
-    return axes
+    return figure_of(axes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,12 @@ from hetero.validation import check_in_range
 if TYPE_CHECKING:
     from lbm._model.extent import Extent
     from lbm.simulation import Simulation
+
+
+def require_pyevtk() -> None:
+    """Raise ImportError with the remedy if pyevtk is missing: before a long run, not after it."""
+    if importlib.util.find_spec("pyevtk") is None:
+        raise ImportError("VTK files need pyevtk: pip install 'heterokit[io]'")
 
 
 def write_vtk(simulation: Simulation, path: str | Path, *, spacing: float = 1.0) -> Path:
@@ -34,10 +41,9 @@ def write_vtk(simulation: Simulation, path: str | Path, *, spacing: float = 1.0)
     Path
         Path of the file to open: .vti, or .pvti with several ranks.
     """
-    try:
-        from pyevtk import vtk
-    except ImportError:
-        raise ImportError("VTK files need pyevtk: pip install 'heterokit[io]'") from None
+    require_pyevtk()
+    from pyevtk import vtk
+
     spacing = check_in_range("spacing", spacing, 0.0, np.inf, closed="neither")
     path, ranks = Path(path), simulation.domain.ranks
     if path.suffix not in (".vti", ".pvti"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lbm
-from hetero.figures import DATA_COLOUR, figure_of, save_figure
+from hetero.figures import DATA_COLOUR, save_figure
 from lbm._io.plot import FIELDS
 from lbm.launcher import find_launcher, run_ranks
 
@@ -25,9 +25,9 @@ def flow(**options):
                           boundaries={"solid": lbm.Solid(cells)}, **options)  # fmt: skip
 
 
-def shown(axes):
+def shown(figure):
     """Return the values of a picture, with NaN in solids."""
-    return axes.images[0].get_array().filled(np.nan)
+    return figure.axes[0].images[0].get_array().filled(np.nan)
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -39,9 +39,10 @@ def test_a_slice_shows_the_field_and_grey_solids(field, axis, index):
         "rho": s.rho, "drho": s.drho,
     }[field]  # fmt: skip
     expected = np.where(s.fluid, expected, np.nan).take(index, "xyz".index(axis))
-    axes = s.plot(axis, index, field)
-    np.testing.assert_allclose(shown(axes), expected.T)
-    assert np.isnan(shown(axes)).sum() == 1
+    figure = s.plot(axis, index, field)
+    axes = figure.axes[0]
+    np.testing.assert_allclose(shown(figure), expected.T)
+    assert np.isnan(shown(figure)).sum() == 1
     low, high = axes.images[0].get_clim()
     assert low == -high if field not in ("speed", "rho") else low > 0
     names = [n for n in "xyz" if n != axis]
@@ -51,10 +52,10 @@ def test_a_slice_shows_the_field_and_grey_solids(field, axis, index):
 
 def test_the_middle_is_the_default_and_axes_are_reused(tmp_path):
     s = flow()
-    axes = s.plot()
-    assert np.array_equal(shown(axes), shown(s.plot("z", 2)))
-    assert s.plot("x", ax=axes) is axes
-    page = save_figure(figure_of(axes), tmp_path / "slice.svg").read_text()
+    figure = s.plot()
+    assert np.array_equal(shown(figure), shown(s.plot("z", 2)))
+    assert s.plot("x", ax=figure.axes[0]) is figure
+    page = save_figure(figure, tmp_path / "slice.svg").read_text()
     assert DATA_COLOUR in page
     at_rest = lbm.Simulation((4, 4, 4), device="cpu").plot(field="ux")
     assert np.array_equal(shown(at_rest), np.zeros((4, 4)))
@@ -84,10 +85,10 @@ from mpi4py import MPI
 from test_plot import flow, shown
 s = flow(comm=MPI.COMM_WORLD, decomposition=(1, 1, 2))
 for axis in "xyz":
-    axes = s.plot(axis)
-    assert (axes is None) == (s.rank > 0)
-    if axes is not None:
-        np.save(f"{sys.argv[1]}/{axis}.npy", shown(axes))
+    figure = s.plot(axis)
+    assert (figure is None) == (s.rank > 0)
+    if figure is not None:
+        np.save(f"{sys.argv[1]}/{axis}.npy", shown(figure))
 """
     paths = os.pathsep.join([str(ROOT), str(Path(__file__).parent)])
     done = run_ranks(2, ["-c", program, str(tmp_path)], threads=1, timeout=100,

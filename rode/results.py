@@ -127,7 +127,6 @@ class Result:
         return plot_result(self, ax, None if output is None else self.index(output))
 
     def _repr_html_(self) -> str:
-        """Return a table of the result for notebooks."""
         times = f"{self.t.size} from {self.t[0]:g} s to {self.t[-1]:g} s" if self.t.size else "none"
         rows = [
             ("status", self.status),

@@ -24,8 +24,7 @@ def _ziggurat_float32(begin, k0, k1, path, stream, table, out):
         four, choices = shared_words(block, path, stream, k0, k1, strips)
         for j in range(min(4, n - 4 * int64(b))):
             i = uint64(4) * block + uint64(j)
-            pair = four[j], four[j]
-            number = draw_float32(i, pair, choices[j], table, path, stream, k0, k1)
+            number = draw_float32(i, four[j], four[j], choices[j], table, path, stream, k0, k1)
             out[4 * int64(b) + j] = number
 
 
@@ -38,8 +37,8 @@ def _ziggurat_float64(begin, k0, k1, path, stream, table, out):
         four = words10(block, path, stream, k0, k1)
         for j in range(min(2, n - 2 * int64(b))):
             i = uint64(2) * block + uint64(j)
-            pair = four[2 * j], four[2 * j + 1]
-            out[2 * int64(b) + j] = draw_float64(i, pair, pair[1], table, path, stream, k0, k1)
+            high, low = four[2 * j], four[2 * j + 1]
+            out[2 * int64(b) + j] = draw_float64(i, high, low, low, table, path, stream, k0, k1)
 
 
 def ziggurat(key, path, stream, table, in_shared, out, launch_stream=0):

@@ -52,7 +52,7 @@ def _number_float64(i, path, stream, k0, k1, table):
     """Return number i, after as many attempts as it takes."""
     a, b, c, d = words10(i // uint64(2), path, stream, k0, k1)
     a, b = (c, d) if i % uint64(2) else (a, b)
-    return draw_float64(i, (a, b), b, table, path, stream, k0, k1)
+    return draw_float64(i, a, b, b, table, path, stream, k0, k1)
 
 
 @kernel(device=True)
@@ -63,7 +63,7 @@ def _number_float32(i, path, stream, k0, k1, table):
     for j in range(1, 4):
         if i % uint64(4) == uint64(j):
             word, strip = four[j], strips[j]
-    return draw_float32(i, (word, word), strip, table, path, stream, k0, k1)
+    return draw_float32(i, word, word, strip, table, path, stream, k0, k1)
 
 
 def _make_fill(dtype, in_shared):

@@ -54,9 +54,9 @@ def _abscissa_float32(a, b):
 
 
 def make_draw(uniform, exponential, sign):
-    """Make `attempt(a, b, strip, table)` and `draw(i, words, strip, table, ..)`.
+    """Make `attempt(a, b, strip, table)` and `draw(i, a, b, strip, table, ..)`.
 
-    They draw number i of a sequence, whose abscissa comes from the `words` (a, b); `attempt` tries
+    They draw number i of a sequence, whose abscissa comes from the words (a, b); `attempt` tries
     once, `draw` until a number is accepted. `sign` says which bit of `strip` is the sign.
     """
 
@@ -108,9 +108,8 @@ def make_draw(uniform, exponential, sign):
         return negated(x, strip, table.size - 1), x < table[k]
 
     @scalar
-    def draw(i, words, strip, table, path, stream, k0, k1):
+    def draw(i, a, b, strip, table, path, stream, k0, k1):
         """Return number i, after as many attempts as it takes."""
-        a, b = words
         strips = table.size - 1
         k = np.int64(strip & uint32(strips - 1))
         x = uniform(a, b) * table[k + 1]

@@ -62,6 +62,8 @@ def _position_on_host(ranks: Ranks) -> int:
 
 def _warn_of_sharing(ranks: Ranks, device: Device) -> None:
     """Warn, on the first of them, if several ranks of a host compute on one GPU."""
+    if ranks.size == 1:
+        return
     places = ranks.gather_all((socket.gethostname(), _identity(device)))
     if device.kind == "cpu":
         return

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import hetero
+from hetero.progress_bar import open_bar
 from hetero.validation import check_choice, check_integer
 from hetero.version import VERSION
 from lbm import boundaries as conditions
@@ -33,6 +34,9 @@ from lbm._model.problem import Collision, Problem
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.collisions.trt import TRT
 from lbm.decomposition import Decomposition, check_decomposition
+
+PROGRESS_PIECES = 200
+"""Pieces of a run after which the progress bar moves."""
 
 
 class Simulation:
@@ -325,18 +329,25 @@ class Simulation:
         """
         timed = arguments.check_callbacks(callbacks)
         end = self.steps + check_integer("steps", steps)
-        stops = self._stops(end, {self.check or end + 1, *(every for _, every in timed)})
+        shown = progress and self.rank == 0
+        periods = {self.check or end + 1, *(every for _, every in timed)}
+        if shown:
+            periods.add(max(1, steps // PROGRESS_PIECES))
         if self.check and self._last_good.step < 0 and self.steps < end:
             self._last_good.save_from(self)
-        shown = progress and self.rank == 0
-        for stop in hetero.progress(list(stops), "steps") if shown else stops:
-            self.advance(stop - self.steps)
-            if self.check and (self.steps % self.check == 0 or self.steps == end):
-                self._last_good.check_and_save(self)
-            due = [c for c, every in timed if self.steps % every == 0]
-            results = [callback(self) for callback in due]  # all are called, even if one stops
-            if due and self._ranks.any(any(map(bool, results))):
-                break
+        with open_bar("steps", steps, enabled=shown) as move_bar:
+            for stop in self._stops(end, periods):
+                count = stop - self.steps
+                self.advance(count)
+                if self.check and (stop % self.check == 0 or stop == end):
+                    self._last_good.check_and_save(self)
+                due = [c for c, every in timed if stop % every == 0]
+                results = [callback(self) for callback in due]  # all are called, even if one stops
+                if due and self._ranks.any(any(map(bool, results))):
+                    break
+                if shown:
+                    self.domain.synchronize()  # a GPU is behind the host, and the bar shows it
+                    move_bar(count)
         self.domain.synchronize()
         return self
 

@@ -72,7 +72,7 @@ def _warn_of_sharing(ranks: Ranks, device: Device) -> None:
         warnings.warn(
             f"ranks {', '.join(map(str, sharing))} share {device} of {places[ranks.rank][0]}: "
             "start one rank for each GPU, or they slow each other down",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -197,3 +197,27 @@ lbm.Simulation((8, 8, 8), comm=comm, device=["cpu", "cpu"])
 def test_python_of_this_environment_runs_the_ranks():
     status, output = run_program(2, "import sys; print(sys.executable)")
     assert (status, output.count(sys.executable)) == (0, 2)
+
+
+@pytest.mark.parametrize("transport", ["host", "device"])
+def test_gpus_of_two_ranks_exchange_halos_in_the_simulator(transport):
+    """A stand-in for an MPI that takes buffers of GPUs carries the messages of "device"."""
+    program = f"""{START}
+from flows import noisy
+from gpu_rank_worker import DeviceAware
+rho, u = noisy((4, 4, 4))
+walls = {{"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}}
+options = {{"boundaries": walls, "rho": rho, "u": u, "check": 0, "dtype": "float64"}}
+ranks = DeviceAware(comm) if sys.argv[1] == "device" else comm
+gpu = lbm.Simulation((4, 4, 4), comm=ranks, device="cuda", **options)
+cpu = lbm.Simulation((4, 4, 4), comm=comm, device="cpu", **options)
+for _ in range(2):
+    ours, theirs = gpu.run(1).gather("u"), cpu.run(1).gather("u")
+    assert comm.rank or np.abs(ours - theirs).max() < 5e-15
+assert gpu.transports == {{sys.argv[1]: 2}}, gpu.transports
+"""
+    simulator = {**PATHS, "NUMBA_ENABLE_CUDASIM": "1", "LBM_TRANSPORT": transport}
+    done = run_ranks(2, ["-P", "-c", program, transport], threads=1, timeout=120,
+                     environment=simulator, capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ranks 0, 1 share cuda:0" in done.stderr

@@ -37,7 +37,7 @@ class DeviceAware:
         return DeviceAware(self.comm.Dup())
 
     def Isend(self, buffer, rank, tag):
-        assert hasattr(buffer, "__cuda_array_interface__")
+        assert hasattr(buffer, "copy_to_host"), "this buffer is not in the memory of a GPU"
         return self.comm.Isend(buffer.copy_to_host(), rank, tag)
 
     def Irecv(self, buffer, rank, tag):

@@ -329,13 +329,13 @@ class Simulation:
         """
         timed = arguments.check_callbacks(callbacks)
         end = self.steps + check_integer("steps", steps)
-        shown = progress and self.rank == 0
+        shows_bar = progress and self.rank == 0
         periods = {self.check or end + 1, *(every for _, every in timed)}
-        if shown:
+        if shows_bar:
             periods.add(max(1, steps // PROGRESS_PIECES))
         if self.check and self._last_good.step < 0 and self.steps < end:
             self._last_good.save_from(self)
-        with open_bar("steps", steps, enabled=shown) as move_bar:
+        with open_bar("steps", steps, enabled=shows_bar) as move_bar:
             for stop in self._stops(end, periods):
                 count = stop - self.steps
                 self.advance(count)
@@ -345,7 +345,7 @@ class Simulation:
                 results = [callback(self) for callback in due]  # all are called, even if one stops
                 if due and self._ranks.any(any(map(bool, results))):
                     break
-                if shown:
+                if shows_bar:
                     self.domain.synchronize()  # a GPU is behind the host, and the bar shows it
                     move_bar(count)
         self.domain.synchronize()

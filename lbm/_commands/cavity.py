@@ -9,6 +9,7 @@ from hetero.command_line import print_json
 from hetero.version import VERSION
 from lbm._commands.options import (
     add_flow_options,
+    add_reynolds,
     add_size,
     finish_flow,
     make_callbacks,
@@ -32,14 +33,7 @@ def add_cavity(subcommands: Any) -> None:
     text = "compute the lid-driven cavity; at Re = 1000 compare it with the literature"
     parser = subcommands.add_parser("cavity", help=text, description=text, examples=_EXAMPLES)
     add_size(parser, "along the edge (default: 64)")
-    parser.add_argument(
-        "--re",
-        dest="reynolds",
-        type=positive(float),
-        metavar="RE",
-        default=1000.0,
-        help="Reynolds number of the edge and the lid's speed (default: %(default)g)",
-    )
+    add_reynolds(parser, 1000.0, "the edge and the lid's speed")
     lengths = parser.add_mutually_exclusive_group()
     lengths.add_argument(
         "--turns",

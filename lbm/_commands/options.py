@@ -83,6 +83,18 @@ def add_pattern(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_reynolds(parser: argparse.ArgumentParser, default: float, lengths: str) -> None:
+    """Add --re; `lengths` says of what the number is."""
+    parser.add_argument(
+        "--re",
+        dest="reynolds",
+        type=positive(float),
+        metavar="RE",
+        default=default,
+        help=f"Reynolds number of {lengths} (default: %(default)g)",
+    )
+
+
 def add_size(parser: argparse.ArgumentParser, what: str) -> None:
     """Add --n, and its old name --size."""
     sizes = parser.add_mutually_exclusive_group()

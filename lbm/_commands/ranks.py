@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hetero.command_line import run_command
+from lbm._domain.abort import FORWARDING_SECONDS, abort_all_ranks_on_errors
 
 _FIRST_RANK_SECONDS = 1.0
 """Time that other ranks leave the first one to report an error that all of them have."""
-
-_FORWARDING_SECONDS = 0.5
-"""Time for the launcher to forward the message: it drops what has not arrived when ranks abort."""
 
 
 @contextlib.contextmanager
@@ -45,8 +43,6 @@ def run_on_ranks(
     """
     if comm is None:
         return run_command(program, command, *also)
-    from lbm._domain.abort import abort_all_ranks_on_errors
-
     abort_all_ranks_on_errors()  # of exceptions that are no user's mistakes
 
     def on_this_rank() -> int:
@@ -62,6 +58,6 @@ def run_on_ranks(
     code = run_command(program + place, on_this_rank, *also)
     if code:
         sys.stderr.flush()
-        time.sleep(_FORWARDING_SECONDS)
+        time.sleep(FORWARDING_SECONDS)
         comm.Abort(code)
     return code

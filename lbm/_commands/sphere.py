@@ -9,6 +9,7 @@ from hetero.command_line import print_json
 from hetero.version import VERSION
 from lbm._commands.options import (
     add_flow_options,
+    add_reynolds,
     add_size,
     finish_flow,
     make_callbacks,
@@ -27,14 +28,7 @@ def add_sphere(subcommands: Any) -> None:
     text = "compute the drag of a sphere and compare it with Schiller and Naumann"
     parser = subcommands.add_parser("sphere", help=text, description=text, examples=_EXAMPLES)
     add_size(parser, "along the diameter (default: 12)")
-    parser.add_argument(
-        "--re",
-        dest="reynolds",
-        type=positive(float),
-        metavar="RE",
-        default=20.0,
-        help="Reynolds number of the diameter (default: %(default)g)",
-    )
+    add_reynolds(parser, 20.0, "the diameter")
     parser.add_argument(
         "--reynolds", type=positive(float), default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )

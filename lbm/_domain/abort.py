@@ -10,7 +10,7 @@ import traceback
 from types import TracebackType
 from typing import Any
 
-_FORWARDING_SECONDS = 0.5
+FORWARDING_SECONDS = 0.5
 """Time for the launcher to forward the message: it drops what has not arrived when ranks abort."""
 
 
@@ -35,7 +35,7 @@ def abort_all_ranks_on_errors() -> None:
             print(f"{place} failed, and all ranks end:", file=sys.stderr)
             before(kind, error, where)
         sys.stderr.flush()
-        time.sleep(_FORWARDING_SECONDS)
+        time.sleep(FORWARDING_SECONDS)
         world.Abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
 
     sys.excepthook = abort

@@ -11,6 +11,7 @@ from hetero import memory
 from hetero.devices import Device
 from hetero.errors import format_bytes
 from hetero.memory import free_bytes
+from lbm._domain.partition import cut_rows
 from lbm._model.precision import PRECISIONS, Precision, choose_precision
 from lbm._model.problem import population_bytes
 from lbm._model.streaming_patterns import PATTERNS
@@ -55,7 +56,7 @@ def require_memory(
         if needed > free:
             raise shortage_error(shape, pattern, precision, needed, free, device)
         return
-    rows = round(ratio * shape[1]) or (1 if ratio else 0)
+    rows = cut_rows(shape[1], ratio)
     bytes_on = {cpu: geometry, device: 0} | ({device: geometry} if device == cpu else {})
     for each_device, count in ((cpu, rows), (device, shape[1] - rows)):
         if count:

@@ -64,24 +64,34 @@ class Partition:
         return Extent((int(x0), int(y0), int(z0)), (int(x1), int(y1), int(z1)))
 
     def split_rows(self, ratio: float) -> Partition:
-        """Cut each part in two across y; the first gets the share `ratio` of its rows.
+        """Cut each part in two across y; the first gets the share `ratio` of its rows, in (0, 1).
 
-        A part that is too thin, or a ratio of 0 or 1, leaves the partition as it is.
+        Raises
+        ------
+        ValueError
+            If a part has only one row.
         """
         rows = self.bounds[1]
-        cuts = [cut_rows(y1 - y0, ratio) for y0, y1 in itertools.pairwise(rows)]
-        if not all(0 < cut < y1 - y0 for cut, (y0, y1) in zip(cuts, itertools.pairwise(rows),
-                                                             strict=True)):  # fmt: skip
-            return self
-        starts = zip(rows, cuts, strict=False)
-        fine = (*itertools.chain(*((y0, y0 + cut) for y0, cut in starts)), rows[-1])
-        bounds = self.bounds[0], fine, self.bounds[2]
+        fine = [0]
+        for y0, y1 in itertools.pairwise(rows):
+            if y1 - y0 < 2:
+                raise ValueError(
+                    f"ratio={ratio!r} cuts boxes between two rows y, but one has a single row: "
+                    "use ratio=0 or ratio=1, or fewer boxes along y"
+                )
+            fine += [y0 + cut_rows(y1 - y0, ratio), y1]
+        bounds = self.bounds[0], tuple(fine), self.bounds[2]
         return Partition(bounds, np.repeat(self.owners, 2, axis=1), self.periodic)
 
 
 def cut_rows(rows: int, ratio: float) -> int:
-    """Return how many of `rows` rows the share `ratio` stands for: at least one if it is not 0."""
-    return round(ratio * rows) or (1 if ratio > 0.0 else 0)
+    """Return how many of `rows` rows the share `ratio` stands for.
+
+    It is none or all of them only if the share is 0 or 1, or if there is one row.
+    """
+    if ratio in (0.0, 1.0):
+        return int(ratio) * rows
+    return min(max(1, round(ratio * rows)), rows - 1)
 
 
 def make_partition(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import socket
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def choose_devices(device: DeviceArgument, shape: Triple, ranks: Ranks) -> list[
     Ranks of a host that do not name a GPU share its GPUs evenly. A warning says so if there are
     more ranks than GPUs.
     """
-    if isinstance(device, list | tuple):
+    if isinstance(device, Sequence) and not isinstance(device, str):
         if not device:
             raise ValueError("device must name at least one device, got an empty list")
         if ranks.size > 1:
@@ -37,7 +37,6 @@ def choose_devices(device: DeviceArgument, shape: Triple, ranks: Ranks) -> list[
                 "start one rank for each GPU and leave device out"
             )
         return [hetero.resolve(d) for d in device]
-    assert not isinstance(device, Sequence) or isinstance(device, str)
     work = math.prod(shape) / ranks.size
     chosen = hetero.resolve(device, work=work, break_even=BREAK_EVEN)
     is_numbered = isinstance(device, Device) or (isinstance(device, str) and ":" in device)
@@ -100,16 +99,11 @@ def place_parts(
     numbers = np.arange(partition.owners.size).reshape(partition.owners.shape, order="F")
     if ratio == 1.0:
         return partition, dict.fromkeys(partition.parts_of(ranks.rank), cpu)
-    fine = partition.split_rows(ratio)
-    is_split = fine is not partition
+    is_split = ratio > 0.0
+    fine = partition.split_rows(ratio) if is_split else partition
     placed: dict[Triple, Device] = {}
     for x, y, z in fine.parts_of(ranks.rank):
         number = int(numbers[x, y // 2 if is_split else y, z])
         device = devices[number % len(devices)]
         placed[x, y, z] = cpu if is_split and y % 2 == 0 else device
     return fine, placed
-
-
-def describe_devices(devices: Mapping[Triple, Device]) -> str:
-    """Return the devices of some parts in a readable form, each once."""
-    return " + ".join(dict.fromkeys(map(str, devices.values())))

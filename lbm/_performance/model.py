@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lbm._domain.partition import cut_rows
 from lbm._model.extent import Triple
@@ -150,20 +150,20 @@ def predict_box(
     rows_beside : whether the other device of a rank has the rows beside this box
     """
     device, cells = machine.device(kind), box[0] * box[1] * box[2]
-    boundary = communication = 0.0
+    boundary = packing = links = 0.0
     for axis, count in enumerate(neighbours):
         area = cells // box[axis]
         size = CROSSING * machine.itemsize * area
         boundary += count * device.layers[axis](area)
         if count:
-            communication += count * _halo(device, transport)[axis](size)
-            communication += _link(machine, transport)(size)
+            packing += count * _halo(device, transport)[axis](size)
+            links += _link(machine, transport)(size)
     if rows_beside:
         area = cells // box[1]
         boundary += device.layers[1](area)
         if kind == "cuda":  # the GPU copies both ways; the CPU only waits
-            communication += 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * area)
-    compute = device.cells(cells)
+            packing += 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * area)
+    compute, communication = device.cells(cells), packing + links
     if kind == "cuda":
         times = {
             "cells": compute,
@@ -171,11 +171,6 @@ def predict_box(
             "host": device.overhead if any(neighbours) or rows_beside else 0.0,
         }
     else:
-        packing = sum(
-            count * _halo(device, transport)[axis](CROSSING * machine.itemsize * cells // box[axis])
-            for axis, count in enumerate(neighbours)
-            if count
-        )
         beside = neighbours[0], neighbours[1] + rows_beside, neighbours[2]
         layers = sum(count * cells // box[axis] for axis, count in enumerate(beside))
         interior = device.cells(max(0, cells - layers))
@@ -251,20 +246,8 @@ def predict_step(
         ]
         slowest = max(parts, key=lambda part: part.step)
         if slowest is parts[1]:
-            slowest = _renamed(slowest, "cpu")
-    return Prediction(
-        slowest.step,
-        slowest.compute,
-        slowest.boundary,
-        slowest.communication,
-        slowest.bottleneck,
-        cells,
-    )
-
-
-def _renamed(prediction: Prediction, bottleneck: str) -> Prediction:
-    p = prediction
-    return Prediction(p.step, p.compute, p.boundary, p.communication, bottleneck, p.cells)
+            slowest = replace(slowest, bottleneck="cpu")
+    return replace(slowest, cells=cells)
 
 
 def best_ratio(machine: Machine, shape: Triple, min_speedup: float = 1.02) -> float:

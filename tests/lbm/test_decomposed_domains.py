@@ -6,6 +6,7 @@ import pytest
 import hetero
 import lbm
 from flows import FLOWS, SHAPE, noisy, pair
+from lbm._domain.partition import cut_rows, make_partition
 from lbm._fields.stability import LastGoodState
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.decomposition import X_FACE_COST, choose_decomposition
@@ -78,12 +79,12 @@ def test_statistics_and_probes_of_parts():
     one, _ = pair("cavity with bodies", lbm.TRT(0.7), device="cpu", **options)
     two, _ = pair("cavity with bodies", lbm.TRT(0.7), device=["cpu"] * 4,
                   decomposition=(2, 2, 1), **options)  # fmt: skip
-    found = []
+    results = []
     for s in (one, two):
         statistics, probe = lbm.Statistics(1), lbm.Probe([(0, 8, 6), (11, 0, 0)])
         s.run(4, callbacks=[statistics, probe])
-        found.append((statistics.mean_u, statistics.variance_u, np.array(probe.values)))
-    assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
+        results.append((statistics.mean_u, statistics.variance_u, np.array(probe.values)))
+    assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
 
 
 @pytest.mark.parametrize("device_list", [["cpu"], ["cpu", "cpu"]])
@@ -133,6 +134,15 @@ def test_weighted_boxes():
         lbm.Simulation((8, 8, 8), decomposition="best", device="cpu")
     with pytest.raises(ValueError, match="cannot be cut into 7 boxes"):
         lbm.Simulation((2, 2, 2), device=["cpu"] * 7)
+
+
+def test_a_share_between_0_and_1_gives_rows_to_both():
+    assert [cut_rows(10, ratio) for ratio in (0.0, 1e-9, 0.26, 0.99, 1.0)] == [0, 1, 3, 9, 10]
+    whole = make_partition((4, 10, 4), [lbm.Periodic()] * 6, lbm.Decomposition((1, 2, 1)))
+    assert whole.split_rows(0.99).bounds[1] == (0, 4, 5, 9, 10)
+    thin = make_partition((4, 3, 4), [lbm.Periodic()] * 6, lbm.Decomposition((1, 3, 1)))
+    with pytest.raises(ValueError, match=r"ratio=0.5 cuts boxes .* fewer boxes along y"):
+        thin.split_rows(0.5)
 
 
 @pytest.mark.cuda

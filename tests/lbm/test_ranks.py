@@ -60,10 +60,10 @@ def test_all_results_are_bit_for_bit_those_of_one_rank(ranks, pattern, form, one
         if case[1:] != (pattern, form):
             continue
         expected, name = one_rank[case], " ".join(case)
-        with np.load(folder / f"{name}.npz") as found:
-            assert set(found) == set(expected)
+        with np.load(folder / f"{name}.npz") as saved:
+            assert set(saved) == set(expected)
             for key, value in expected.items():
-                assert np.array_equal(found[key], value), (case, key)
+                assert np.array_equal(saved[key], value), (case, key)
         s = pair(case[0], lbm.TRT(0.7), pattern=pattern, **FORMS[form], device="cpu")[0]
         s.restore(folder / f"{name}.state")
         assert np.array_equal(s.populations(), expected["populations"])
@@ -75,8 +75,8 @@ def test_a_checkpoint_of_one_rank_continues_on_several(ranks):
     _, folder = ranks
     s = pair("cavity with bodies", lbm.TRT(0.7), dtype="float64", device="cpu")[0]
     s.restore(folder / "one rank.state").run(2)
-    with np.load(folder / "others.npz") as found:
-        assert np.array_equal(found["populations"], s.populations())
+    with np.load(folder / "others.npz") as saved:
+        assert np.array_equal(saved["populations"], s.populations())
 
 
 def test_all_ranks_find_the_same_unstable_cell(ranks):
@@ -86,8 +86,8 @@ def test_all_ranks_find_the_same_unstable_cell(ranks):
     alone = lbm.Simulation(SHAPE, collision=lbm.TRT(0.5001), u=fast, device="cpu")
     with pytest.raises(lbm.UnstableError) as caught:
         alone.run(400)
-    with np.load(folder / "others.npz") as found:
-        messages = list(found["messages"])
+    with np.load(folder / "others.npz") as saved:
+        messages = list(saved["messages"])
     assert messages == [f"{caught.value.step} {caught.value.cell}"] * count
 
 

@@ -32,6 +32,6 @@ def test_ranks_share_a_flow(count, transport, require_cuda, tmp_path):
     from numba import cuda
 
     assert ("share cuda:" in output) == (count > len(cuda.gpus)), output
-    with np.load(tmp_path / "errors.npz") as found:
-        assert list(found["used"]) == [transport]
-        assert max(found["errors"]) < 1.0
+    with np.load(tmp_path / "errors.npz") as saved:
+        assert list(saved["used"]) == [transport]
+        assert max(saved["errors"]) < 1.0

@@ -54,8 +54,8 @@ class Exchange:
         self._messages: dict[int, list[Message]] = {axis: [] for axis in self.axes}
         if ranks.comm is not None:
             self._make_messages()
-        local = [c for copies in self._copies.values() for c in copies]
-        self._waits = len(parts) > 1 and any(w.on_gpu for w in workers.values()) and bool(local)
+        on_gpu = any(worker.on_gpu for worker in workers.values())
+        self._waits = on_gpu and any(self._copies.values())
 
     @property
     def transports(self) -> Counter[str]:

@@ -170,18 +170,18 @@ def _read_centre_line(s: Simulation) -> np.ndarray:
     n = s.shape[0]
     half = (n // 2 - 1, n // 2 + 1) if n % 2 == 0 else (n // 2, n // 2 + 1)
     line: np.ndarray = np.empty((half[1] - half[0], n, half[1] - half[0]), s.u.dtype)
-    wanted, piece = (half, (0, n), half), None
-    first = [max(a, low) for a, (low, _) in zip(s.region.start, wanted, strict=True)]
-    last = [min(b, high) for b, (_, high) in zip(s.region.stop, wanted, strict=True)]
+    columns, piece = (half, (0, n), half), None
+    first = [max(a, low) for a, (low, _) in zip(s.region.start, columns, strict=True)]
+    last = [min(b, high) for b, (_, high) in zip(s.region.stop, columns, strict=True)]
     if all(a < b for a, b in zip(first, last, strict=True)):
         local = tuple(
             slice(a - start, b - start)
             for a, b, start in zip(first, last, s.region.start, strict=True)
         )
-        place = tuple(
-            slice(a - low, b - low) for a, b, (low, _) in zip(first, last, wanted, strict=True)
+        target = tuple(
+            slice(a - low, b - low) for a, b, (low, _) in zip(first, last, columns, strict=True)
         )
-        piece = place, s.u[0][local]
+        piece = target, s.u[0][local]
     for each in s.domain.ranks.gather_all(piece):
         if each is not None:
             line[each[0]] = each[1]

@@ -43,8 +43,8 @@ def find_launcher() -> str:
     FileNotFoundError
         If there is none.
     """
-    own = Path(sys.executable).with_name("mpiexec")
-    launcher = str(own) if own.exists() else shutil.which("mpiexec")
+    beside_python = Path(sys.executable).with_name("mpiexec")
+    launcher = str(beside_python) if beside_python.exists() else shutil.which("mpiexec")
     if launcher is None:
         raise FileNotFoundError(
             "no mpiexec was found: pip install 'heterokit[mpi]', or load your cluster's MPI"

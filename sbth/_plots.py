@@ -29,11 +29,11 @@ def plot_spectrum(values: np.ndarray, order: int, ax: Axes | None = None) -> Fig
     _draw_density(left, values)
     few = np.unique(np.linspace(0, values.size - 1, min(values.size, _MOST_POINTS)).astype(int))
     right.plot(values[few], few + 1, color=PALETTE[0], drawstyle="steps-post")
-    some = "" if values.size == order else f", of {order:,} in all"
+    total = "" if values.size == order else f", of {order:,} in all"
     right.set(
         xlabel="x",
         ylabel="eigenvalues up to x",
-        title=f"Number of eigenvalues ({values.size:,}{some})",
+        title=f"Number of eigenvalues ({values.size:,}{total})",
     )
     return figure
 

@@ -71,8 +71,8 @@ def full_to_band(
     bandwidth = validation.check_integer("bandwidth", bandwidth, 1)
     lower = validate_bool("lower", lower)
     a = _validate_matrix(a)
-    shown = loop_progress("dense to band", enabled=progress)
-    with _array_module(a, _resolve_device(a, device)) as xp, region("dense to band"), shown:
+    bar = loop_progress("dense to band", enabled=progress)
+    with _array_module(a, _resolve_device(a, device)) as xp, region("dense to band"), bar:
         scaled, factor = _reduce_to_band(xp, a, bandwidth)
         with np.errstate(over="ignore"):
             ab = scaled / scaled.dtype.type(factor)

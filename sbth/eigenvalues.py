@@ -306,8 +306,8 @@ def band_eigenvalues(
     """Compute eigenvalues, in host memory, of a validated band that was multiplied by `factor`."""
     requested = device
     device, options = choose_method(ab, (None, None, False), requested)
-    shown = loop_progress("band to tridiagonal", enabled=progress)
-    with device.active(), region("band to tridiagonal"), shown:
+    bar = loop_progress("band to tridiagonal", enabled=progress)
+    with device.active(), region("band to tridiagonal"), bar:
         space = Workspace(device, ab)
         matrix = reduce_band(ab, lower, options, space, name)
         d, e = matrix.diagonals(scaled=True)

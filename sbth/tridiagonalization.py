@@ -134,8 +134,8 @@ def tridiagonalize(
     lower = validate_bool("lower", lower)
     ab = validate_band(ab)
     device, options = choose_method(ab, (method, in_flight, keep_reflectors), device)
-    shown = loop_progress("band to tridiagonal", enabled=progress)
-    with device.active(), region("band to tridiagonal"), shown:
+    bar = loop_progress("band to tridiagonal", enabled=progress)
+    with device.active(), region("band to tridiagonal"), bar:
         space = Workspace(device, ab)
         matrix = reduce_band(ab, lower, options, space)
         if matrix.factor < 1.0:

@@ -120,8 +120,8 @@ def fit(
             flat.reshape(-1), weight_source.reshape(-1), counts
         )
     target = resolve(device, data, weights, work=int(counts.sum()), break_even=BREAK_EVEN[method])
-    shown = loop_progress("fit" if single else f"{counts.size} fits", enabled=progress)
-    with target.active(), region("stable fit"), shown:
+    bar = loop_progress("fit" if single else f"{counts.size} fits", enabled=progress)
+    with target.active(), region("stable fit"), bar:
         workspace, host_workspace = Workspace(target, flat), Workspace(target)
         if single and method == "mcculloch" and counts[0] > datasets.LARGEST_SORTED_SET:
             return _fit_by_quantiles(flat, parameterization, workspace, device)
@@ -181,8 +181,8 @@ def fit_windows(
     fixed_values = check_fixed(fixed, parameterization, method, starts.size)
     work = starts.size * window
     target = resolve(device, series, work=work, break_even=BREAK_EVEN[method])
-    shown = loop_progress(f"{starts.size} fits", enabled=progress)
-    with target.active(), region("stable fit"), shown:
+    bar = loop_progress(f"{starts.size} fits", enabled=progress)
+    with target.active(), region("stable fit"), bar:
         workspace, host_workspace = Workspace(target, flat), Workspace(target)
         x = workspace.input("series", flat)
         batch = BatchFit(method, parameterization, fixed_values, workspace, host_workspace)

@@ -46,8 +46,8 @@ def _draw_numbers(axes: Axes, cases: Cases, bits: int, rounding: str) -> None:
     neighbours = 4.0 if rounding == "all" else 2.0  # 2^-m on both sides of each breakpoint
     expected = cases.searched * neighbours * 2.0**-m
     axes.plot(m, expected, color=SOFT_COLOUR, linewidth=1.0, label="expected of random values")
-    shown = numbers > 0
-    axes.plot(m[shown], numbers[shown], "o", markersize=4, color=PALETTE[0], label="cases")
+    reached = numbers > 0
+    axes.plot(m[reached], numbers[reached], "o", markersize=4, color=PALETTE[0], label="cases")
     axes.set(
         yscale="log",
         xlabel="m",
@@ -60,19 +60,19 @@ def _draw_numbers(axes: Axes, cases: Cases, bits: int, rounding: str) -> None:
 def _draw_arguments(axes: Axes, cases: Cases, name: str) -> None:
     """Draw the arguments of the hardest cases against their distances."""
     distances, x, middle = _bits_of(cases), cases.arguments, cases.middle
-    known = np.flatnonzero(np.isfinite(distances))
-    hardest = known[np.argsort(-distances[known])[:_MOST_POINTS]]
+    finite = np.flatnonzero(np.isfinite(distances))
+    hardest = finite[np.argsort(-distances[finite])[:_MOST_POINTS]]
     for mask, colour, label in (
         (~middle, PALETTE[0], "near a float"),
         (middle, PALETTE[1], "near a midpoint"),
     ):
         chosen = hardest[mask[hardest]]
         axes.plot(x[chosen], distances[chosen], ".", markersize=4, color=colour, label=label)
-    some = f"{hardest.size:,} hardest of {len(cases):,} cases"
+    count = f"{len(cases):,} cases"
     axes.set(
         xlabel=f"argument of {name}",
         ylabel=r"$-\log_2$(distance / ulp)",
-        title=some if hardest.size < len(cases) else f"{len(cases):,} cases",
+        title=f"{hardest.size:,} hardest of {count}" if hardest.size < len(cases) else count,
     )
     axes.margins(y=0.15)
     axes.legend(loc="upper right", ncols=2)

@@ -17,11 +17,11 @@ _I32 = ir.IntType(32)
 _FLUSH_RESULTS, _FLUSH_OPERANDS = 1 << 15, 1 << 6  # bits of the register MXCSR
 
 
-def _call_with_settings(builder, name: str, place) -> None:
+def _call_with_settings(builder, name: str, memory) -> None:
     """Call an instruction that moves the settings of arithmetic to or from memory."""
-    place = builder.bitcast(place, ir.IntType(8).as_pointer())
-    kind = ir.FunctionType(ir.VoidType(), [place.type])
-    builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [place])
+    memory = builder.bitcast(memory, ir.IntType(8).as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [memory.type])
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [memory])
 
 
 @intrinsic
@@ -32,13 +32,13 @@ def flush_subnormals(typing):
     """
 
     def emit(context, builder, signature, values):
-        place = cgutils.alloca_once(builder, _I32)
+        memory = cgutils.alloca_once(builder, _I32)
         if "sse2" not in processor_features():
             return _I32(0)
-        _call_with_settings(builder, "llvm.x86.sse.stmxcsr", place)
-        before = builder.load(place)
-        builder.store(builder.or_(before, _I32(_FLUSH_RESULTS | _FLUSH_OPERANDS)), place)
-        _call_with_settings(builder, "llvm.x86.sse.ldmxcsr", place)
+        _call_with_settings(builder, "llvm.x86.sse.stmxcsr", memory)
+        before = builder.load(memory)
+        builder.store(builder.or_(before, _I32(_FLUSH_RESULTS | _FLUSH_OPERANDS)), memory)
+        _call_with_settings(builder, "llvm.x86.sse.ldmxcsr", memory)
         return before
 
     return types.uint32(), emit
@@ -50,8 +50,8 @@ def restore_subnormals(typing, settings):
 
     def emit(context, builder, signature, values):
         if "sse2" in processor_features():
-            place = cgutils.alloca_once_value(builder, values[0])
-            _call_with_settings(builder, "llvm.x86.sse.ldmxcsr", place)
+            memory = cgutils.alloca_once_value(builder, values[0])
+            _call_with_settings(builder, "llvm.x86.sse.ldmxcsr", memory)
         return context.get_dummy_value()
 
     return types.void(types.uint32), emit

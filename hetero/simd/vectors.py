@@ -86,8 +86,8 @@ def splat(context, builder, kind, number, value):
     return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), lanes)
 
 
-def _as_vector(context, builder, kind, given, value):
-    return value if given == kind else splat(context, builder, kind, given, value)
+def _as_vector(context, builder, kind, value_kind, value):
+    return value if value_kind == kind else splat(context, builder, kind, value_kind, value)
 
 
 @infer_getattr

@@ -122,15 +122,15 @@ def _read_fluid(case: Table, scales: Scales) -> dict[str, Any]:
     fluid = case.table("fluid", {} if scales.units is not None else None)
     if fluid is None:
         raise case.error("fluid", "is missing: write [fluid] with tau or viscosity, or [units]")
-    given = [key for key in ("tau", "viscosity") if key in fluid]
+    present = [key for key in ("tau", "viscosity") if key in fluid]
     if scales.units is not None:
-        if given:
-            raise fluid.error(given[0], "follows from [units]: remove it")
+        if present:
+            raise fluid.error(present[0], "follows from [units]: remove it")
         tau = scales.units.tau
-    elif len(given) != 1:
-        state = "are both there: remove one" if given else "are both missing: write one of them"
+    elif len(present) != 1:
+        state = "are both there: remove one" if present else "are both missing: write one of them"
         raise ValueError(f"{fluid.file}: fluid.tau and fluid.viscosity {state}")
-    elif given == ["tau"]:
+    elif present == ["tau"]:
         tau = fluid.number("tau")
     else:
         tau = 0.5 + 3.0 * fluid.positive("viscosity")

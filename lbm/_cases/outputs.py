@@ -105,6 +105,7 @@ class Recorder:
     # ---- tables, in SI if the case has units ------------------------------------------------
 
     def _write_probes(self, cells: Sequence[Sequence[int]]) -> Callable[[Simulation], None]:
+        """Return a callback that appends the values in cells to a table."""
         units = self.case.scales.units
         names = ("rho", "ux", "uy", "uz") if units is None else ("pressure", "ux", "uy", "uz")
         marks = ["" if units is None else mark for mark in (" (Pa)", *[" (m/s)"] * 3)]

@@ -132,6 +132,7 @@ def _box(table: Table, shape: Triple) -> Cells:
 
 
 def _heights(table: Table, shape: Triple) -> Cells:
+    """Return the cells below a surface, whose heights are in a file."""
     surface = np.array(read_array(table, "file"), float)
     nx, _, nz = shape
     if surface.shape != (nx, nz) or not np.isfinite(surface).all():

@@ -95,10 +95,10 @@ def add_reynolds(parser: argparse.ArgumentParser, default: float, lengths: str) 
     )
 
 
-def add_size(parser: argparse.ArgumentParser, what: str) -> None:
+def add_size(parser: argparse.ArgumentParser, extent: str) -> None:
     """Add --n, and its old name --size."""
     sizes = parser.add_mutually_exclusive_group()
-    sizes.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {what}")
+    sizes.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {extent}")
     sizes.add_argument("--size", dest="n", type=positive(int), help=argparse.SUPPRESS)
 
 

@@ -228,6 +228,7 @@ def _predict(
 
 
 def _as_dict(row: Row) -> dict[str, Any]:
+    """Return a row as values for JSON."""
     prediction = row.prediction
     return {
         "ranks": row.ranks,

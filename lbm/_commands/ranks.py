@@ -54,8 +54,8 @@ def run_on_ranks(
                 time.sleep(_FIRST_RANK_SECONDS)
             raise
 
-    place = f" on rank {comm.rank} of {comm.size} ({socket.gethostname()})" if comm.rank else ""
-    code = run_command(program + place, on_this_rank, *also)
+    suffix = f" on rank {comm.rank} of {comm.size} ({socket.gethostname()})" if comm.rank else ""
+    code = run_command(program + suffix, on_this_rank, *also)
     if code:
         sys.stderr.flush()
         time.sleep(FORWARDING_SECONDS)

@@ -25,14 +25,14 @@ def abort_all_ranks_on_errors() -> None:
     world, before = MPI.COMM_WORLD, sys.excepthook
 
     def abort(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> Any:
-        place = f"rank {world.rank} of {world.size} on {socket.gethostname()}"
+        name = f"rank {world.rank} of {world.size} on {socket.gethostname()}"
         if issubclass(kind, KeyboardInterrupt):
-            print(f"{place} was interrupted: all ranks end", file=sys.stderr)
+            print(f"{name} was interrupted: all ranks end", file=sys.stderr)
         elif before is sys.__excepthook__:
             lines = traceback.format_exception(kind, error, where)
-            print(f"{place} failed, and all ranks end:\n{''.join(lines)}", file=sys.stderr)
+            print(f"{name} failed, and all ranks end:\n{''.join(lines)}", file=sys.stderr)
         else:
-            print(f"{place} failed, and all ranks end:", file=sys.stderr)
+            print(f"{name} failed, and all ranks end:", file=sys.stderr)
             before(kind, error, where)
         sys.stderr.flush()
         time.sleep(FORWARDING_SECONDS)

@@ -80,11 +80,11 @@ class Part:
         """
         problem, (hx, hy, hz) = self.engine.problem, self.halo
         (nx, _, _), (lx, ly, lz) = problem.shape, self.extent.shape
-        rest = Box(0, nx, hy, hy + ly, hz, hz + lz)
+        interior = Box(0, nx, hy, hy + ly, hz, hz + lz)
         edges: list[Box] = []
         for axis, first, last in ((2, hz, hz + lz), (1, hy, hy + ly)):
             begin = first + low[axis]
-            cut_off, rest = cut_ends(rest, axis, begin, max(begin, last - high[axis]))
+            cut_off, interior = cut_ends(interior, axis, begin, max(begin, last - high[axis]))
             edges += cut_off
         if low[0] or high[0]:
             lanes = problem.precision.lanes
@@ -94,9 +94,10 @@ class Part:
             last = hx + lx if lanes == 1 else 2 * ((hx + lx - 1) % (nx // 2) + 1)
             at_low, at_high = low[0] or lanes == 2, high[0] or lanes == 2
             begin = min(width, nx) if at_low else 0
-            cut_off, rest = cut_ends(rest, 0, begin, max(begin, last - width) if at_high else nx)
+            end = max(begin, last - width) if at_high else nx
+            cut_off, interior = cut_ends(interior, 0, begin, end)
             edges += cut_off
-        return [box for box in edges if box.cells], rest if rest.cells else None
+        return [box for box in edges if box.cells], interior if interior.cells else None
 
 
 def cut_ends(box: Box, axis: int, begin: int, end: int) -> tuple[list[Box], Box]:

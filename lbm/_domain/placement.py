@@ -63,13 +63,14 @@ def _warn_of_sharing(ranks: Ranks, device: Device) -> None:
     """Warn, on the first of them, if several ranks of a host compute on one GPU."""
     if ranks.size == 1:
         return
-    places = ranks.gather_all((socket.gethostname(), _identity(device)))
+    identities = ranks.gather_all((socket.gethostname(), _identity(device)))
     if device.kind == "cpu":
         return
-    sharing = [rank for rank, place in enumerate(places) if place == places[ranks.rank]]
+    this_gpu = identities[ranks.rank]
+    sharing = [rank for rank, identity in enumerate(identities) if identity == this_gpu]
     if len(sharing) > 1 and sharing[0] == ranks.rank:
         warnings.warn(
-            f"ranks {', '.join(map(str, sharing))} share {device} of {places[ranks.rank][0]}: "
+            f"ranks {', '.join(map(str, sharing))} share {device} of {this_gpu[0]}: "
             "start one rank for each GPU, or they slow each other down",
             stacklevel=5,
         )

@@ -201,32 +201,32 @@ def make_copies(precision: str, dtype: type):
     )
     lanes = vector_lanes(form.compute)
     names |= {"load": make_load(lanes), "store": make_store(lanes), "prefetch": prefetch}
-    here, there = f"q * {SCRATCH_ROW} + lane", "start + offsets[j + q]"
+    column, cell = f"q * {SCRATCH_ROW} + lane", "start + offsets[j + q]"
     gather = _generate(
         "gather",
         [
             "def gather(memory, offsets, j, start, scratch, lane, n, ahead):",
             "    if n == 1:",
             f"        for q in range({Q}):",
-            f"            prefetch(memory, {there} + ahead)",
-            f"            scratch[{here}] = decode(memory[{there}])",
+            f"            prefetch(memory, {cell} + ahead)",
+            f"            scratch[{column}] = decode(memory[{cell}])",
             "        return",
             f"    for i in range(0, n, {lanes}):",
             f"        for q in range({Q}):",
-            f"            store(scratch, {here} + i, decode(load(memory, {there} + i)))",
+            f"            store(scratch, {column} + i, decode(load(memory, {cell} + i)))",
         ],
         names,
     )
-    there = f"start + offsets[j + {Q} + q]"
+    cell = f"start + offsets[j + {Q} + q]"
     lines = [
         "def scatter(memory, offsets, j, start, scratch, lane, n):",
         "    if n == 1:",
         f"        for q in range({Q}):",
-        f"            memory[{there}] = encode(scratch[{here}])",
+        f"            memory[{cell}] = encode(scratch[{column}])",
         "        return",
         f"    for i in range(0, n & {-lanes}, {lanes}):",
         f"        for q in range({Q}):",
-        f"            store(memory, {there} + i, encode(load(scratch, {here} + i)))",
+        f"            store(memory, {cell} + i, encode(load(scratch, {column} + i)))",
         f"    i, left = n & {-lanes}, n & {lanes - 1}",
     ]
     if has_masks():
@@ -234,15 +234,15 @@ def make_copies(precision: str, dtype: type):
         lines += [
             "    if left:",
             f"        for q in range({Q}):",
-            f"            part = encode(load(scratch, {here} + i))",
-            f"            store_part(memory, {there} + i, part, 0, left)",
+            f"            part = encode(load(scratch, {column} + i))",
+            f"            store_part(memory, {cell} + i, part, 0, left)",
         ]
     width = 0 if has_masks() else lanes // 2
     while width:  # two parts that overlap, instead of one that reaches beyond the last cell
         names |= {f"load{width}": make_load(width), f"store{width}": make_store(width)}
         lines += [f"    if {width} <= left < {2 * width}:", f"        for q in range({Q}):"]
         for part in ("i", f"n - {width}"):
-            value = f"encode(load{width}(scratch, {here} + {part}))"
-            lines += [f"            store{width}(memory, {there} + {part}, {value})"]
+            value = f"encode(load{width}(scratch, {column} + {part}))"
+            lines += [f"            store{width}(memory, {cell} + {part}, {value})"]
         width //= 2
     return gather, _generate("scatter", lines, names)

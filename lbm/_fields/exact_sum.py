@@ -10,7 +10,7 @@ _BOUND = 2.0**20
 """Numbers must be smaller than this; in lattice units all forces and momenta are."""
 
 _DIGIT_BITS, _DIGITS = 30, 4
-"""Each number is cut into four integers of 30 bits; the rest, below 2^-100, is lost."""
+"""Each number is cut into four integers of 30 bits; the remainder, below 2^-100, is lost."""
 
 
 class ExactSum:
@@ -33,11 +33,11 @@ class ExactSum:
         if not (np.abs(rows) < _BOUND).all():
             self._valid = False
             return
-        rest, unit = rows.astype(np.float64), _BOUND
+        remainder, unit = rows.astype(np.float64), _BOUND
         for digit in self._digits:
             unit *= 2.0**-_DIGIT_BITS
-            whole = np.rint(rest / unit)
-            rest = rest - whole * unit  # exact: unit is a power of two
+            whole = np.rint(remainder / unit)
+            remainder = remainder - whole * unit  # exact: unit is a power of two
             digit += whole.astype(np.int64).sum(axis=0)
 
     def result(self, ranks: Any = None) -> np.ndarray:

@@ -119,8 +119,8 @@ def _collect_slab(simulation: Simulation, layout: Layout, k: int, writer: int) -
             return None
         nx, ny, _ = simulation.shape
         slab = np.empty((Q, z1 - z0, ny, nx), layout.dtype)
-        for place, values in filter(None, pieces):
-            slab[place] = values
+        for slices, values in filter(None, pieces):
+            slab[slices] = values
     if (cell := first_not_finite(slab, z0)) is not None:
         raise UnstableError(
             f"the state of step {simulation.steps} is not finite in cell {cell} and was not saved",
@@ -139,8 +139,8 @@ def _read_piece(simulation: Simulation, z0: int, z1: int) -> tuple[tuple, np.nda
     values = simulation.domain.read_to_host(
         "read_populations", simulation.steps, first - z, last - z
     )
-    place = slice(None), slice(first - z0, last - z0), slice(y, y1), slice(x, x1)
-    return place, values
+    slices = slice(None), slice(first - z0, last - z0), slice(y, y1), slice(x, x1)
+    return slices, values
 
 
 def restore(simulation: Simulation, path: str | Path) -> None:

@@ -40,8 +40,8 @@ def read_slice(
     if region.start[axis] <= index < region.stop[axis]:
         layer: list[Any] = [slice(None)] * 3
         layer[axis] = index - region.start[axis]
-        place = tuple(s for k, s in enumerate(region.slices) if k != axis)
-        piece = place, _evaluate(simulation, field, tuple(layer)), simulation.fluid[tuple(layer)]
+        slices = tuple(s for k, s in enumerate(region.slices) if k != axis)
+        piece = slices, _evaluate(simulation, field, tuple(layer)), simulation.fluid[tuple(layer)]
     pieces = ranks.gather(piece)
     if pieces is None:
         return None
@@ -78,16 +78,16 @@ def plot_slice(
     values, fluid = result
     width, height = values.shape
     across, up = (name for name in "xyz" if name != axis)
-    shown = np.ma.masked_array(values, ~fluid).T
+    picture = np.ma.masked_array(values, ~fluid).T
     limits: dict[str, Any] = {"cmap": "viridis"}
     if field in SIGNED:
-        most = float(np.abs(shown).max()) if fluid.any() else 0.0
+        most = float(np.abs(picture).max()) if fluid.any() else 0.0
         limits = {"cmap": "RdBu_r", "vmin": -most or None, "vmax": most or None}
     with figure_style():
         scale = 5.5 / max(width, height)  # inches in a cell
         axes = axes_of(ax, (1.5 + scale * width, 1.0 + scale * height))
         axes.set_facecolor(DATA_COLOUR)  # solids
-        image = axes.imshow(shown, origin="lower", extent=(0, width, 0, height), **limits)
+        image = axes.imshow(picture, origin="lower", extent=(0, width, 0, height), **limits)
         bar = axes.inset_axes((1.0 + 0.1 / (scale * width), 0.0, 0.15 / (scale * width), 1.0))
         figure_of(axes).colorbar(image, cax=bar, label=FIELDS[field])
         title = f"step {simulation.steps}, {axis} = {index + 0.5:g}"

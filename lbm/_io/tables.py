@@ -142,11 +142,11 @@ class Table:
         """Raise ValueError if there are keys that nobody has asked for."""
         for key in self._values:
             if key not in self._known:
-                known = list(self._known)
+                keys = list(self._known)
                 raise ValueError(
-                    f"{self.file}: unknown key {self.full_name(key)!r}{_guess(key, known)}; "
+                    f"{self.file}: unknown key {self.full_name(key)!r}{_guess(key, keys)}; "
                     f"{f'[{self.name}]' if self.name else 'the top level'} may have "
-                    f"{', '.join(known)}"
+                    f"{', '.join(keys)}"
                 )
 
 

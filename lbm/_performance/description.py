@@ -88,6 +88,7 @@ def read_machine(path: Path) -> Machine:
 
 
 def _read_device(table: Table, kind: str) -> DeviceTimes:
+    """Read the times of a device of a kind."""
     halo = table.table("halo", {})
     times = DeviceTimes(
         kind,

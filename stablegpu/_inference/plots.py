@@ -137,15 +137,15 @@ def _label_values(axis: Axis, middle: float, scale: float, first: float, last: f
     candidates = [0.0]
     for digit in (1.0, 5.0, 2.0):  # the roundest values first
         candidates += [s * digit * 10.0**k for k in decades for s in (1.0, -1.0)]
-    places: list[float] = []
+    positions: list[float] = []
     labels = []
     for value in candidates:
         u = math.asinh((value - middle) / scale)
-        apart = min((abs(u - place) for place in places), default=math.inf)
+        apart = min((abs(u - position) for position in positions), default=math.inf)
         if first <= u <= last and apart >= (last - first) / _MOST_TICKS:
-            places.append(u)
+            positions.append(u)
             labels.append(f"{value:.4g}")
-    axis.set_ticks(places, labels)
+    axis.set_ticks(positions, labels)
 
 
 def _draw_diagonal(axes: Axes, x: np.ndarray, y: np.ndarray) -> None:

@@ -55,13 +55,13 @@ def summarize(result: FitResult, confidence: float) -> str:
             continue
         error = result.stderr[name]
         low, high = intervals[name]
-        known = bool(np.isfinite(error))
+        has_error = bool(np.isfinite(error))
         rows.append(
             (
                 name,
                 estimate,
-                f"{error:.3g}" if known else "unknown",
-                f"{low:.6g} to {high:.6g}" if known else "",
+                f"{error:.3g}" if has_error else "unknown",
+                f"{low:.6g} to {high:.6g}" if has_error else "",
             )
         )
     widths = [max(len(row[k]) for row in rows) for k in range(len(head))]

@@ -142,8 +142,8 @@ class Exchange:
     def _make_messages(self) -> None:
         """Create the messages to and from other ranks."""
         comm = self._ranks.communicator
-        here = socket.gethostname(), {i: w.on_gpu for i, w in self._workers.items()}
-        everyone = self._ranks.gather_all(here)
+        host_and_workers = socket.gethostname(), {i: w.on_gpu for i, w in self._workers.items()}
+        everyone = self._ranks.gather_all(host_and_workers)
         faces = {axis: self._remote_faces(axis, everyone) for axis in self.axes}
         allowed = allowed_transports()
         shared = [f for axis in self.axes for f in faces[axis] if f.gpus_of_one_host]
@@ -167,6 +167,7 @@ class Exchange:
             )
 
     def _remote_faces(self, axis: int, everyone: list[Any]) -> list[RemoteFace]:
+        """Return the faces along an axis whose neighbours are parts of other ranks."""
         faces = []
         host = everyone[self._ranks.rank][0]
         for index, worker in self._workers.items():

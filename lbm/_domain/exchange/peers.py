@@ -35,21 +35,21 @@ def open_peer_buffers(
     """Let GPUs of different processes of this host store into each other's memory.
 
     Returns for each face, where both sides could open the other's memory, two buffers of the
-    neighbour to send into and two own ones to receive in. All ranks must call this at once, with
+    neighbour to send into and two of its own to receive in. All ranks must call this at once, with
     faces of which both sides are on GPUs of one host.
     """
-    own: dict[RemoteFace, Any] = {}
+    buffers: dict[RemoteFace, Any] = {}
     opened: dict[RemoteFace, Any] = {}
     requests = []
     for face in faces:
         count, size = message_shape(face.face)
         dtype = face.face.problem.precision.storage
         with face.worker.engine.device.active():
-            own[face] = allocate_shareable((2, count, size), dtype)
-        requests.append(comm.isend(_make_handle(own[face], face), face.rank, face.receive_tag))
+            buffers[face] = allocate_shareable((2, count, size), dtype)
+        requests.append(comm.isend(_make_handle(buffers[face], face), face.rank, face.receive_tag))
     for face in faces:
         handle = comm.recv(source=face.rank, tag=face.send_tag)
-        if handle is not None and (buffer := _open(handle, own[face], face)) is not None:
+        if handle is not None and (buffer := _open(handle, buffers[face], face)) is not None:
             opened[face] = buffer
         requests.append(comm.isend(face in opened, face.rank, face.send_tag))
     both = {f for f in faces if comm.recv(source=f.rank, tag=f.receive_tag) and f in opened}
@@ -57,7 +57,7 @@ def open_peer_buffers(
         request.wait()
     for face in both:  # memory is closed with the array that stands for all of it
         face.worker.keep(opened[face])
-    return {face: (list(opened[face]), list(own[face])) for face in both}
+    return {face: (list(opened[face]), list(buffers[face])) for face in both}
 
 
 def _make_handle(buffer: Any, face: RemoteFace) -> Any:
@@ -73,7 +73,7 @@ def _make_handle(buffer: Any, face: RemoteFace) -> Any:
 def _open(handle: Any, like: Any, face: RemoteFace) -> Any:
     """Open the buffer of another process, or return None if the GPU cannot access it.
 
-    `like` is an own array of the same shape and dtype.
+    `like` is an array of this process, of the same shape and dtype.
     """
     try:
         with face.worker.engine.device.active():

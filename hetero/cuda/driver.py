@@ -5,6 +5,8 @@ Importing it touches no driver; `why_unavailable()` does, once.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import functools
 import importlib.util
 import os
@@ -67,6 +69,9 @@ def why_unavailable() -> tuple[str, str] | None:
     try:
         if cuda.is_available():
             _report_exhausted_memory()
+            # Functions run in reverse order: this one before the finalizers of Numba's modules,
+            # whose own function was registered when Numba was imported.
+            atexit.register(_leave_kernels_to_the_driver)
             return _why_toolkit_unavailable()
     except Exception as error:
         return f"the CUDA driver failed to start ({error})", "check that nvidia-smi works"
@@ -102,6 +107,22 @@ def _report_exhausted_memory() -> None:
                 raise
 
     cuda.set_memory_manager(ReportingMemoryManager)
+
+
+_disabled_deallocations = contextlib.ExitStack()
+
+
+def _leave_kernels_to_the_driver() -> None:
+    """Keep Numba from unloading kernels while Python exits; the driver frees them anyway.
+
+    Numba (numba-cuda 0.30.4) loads a kernel once for all GPUs of one compute capability, but
+    unloads it once for each, which aborts processes that have used several.
+    """
+    from numba.cuda.cudadrv.driver import driver
+
+    for device in driver.devices.values():
+        if device.primary_context is not None:
+            _disabled_deallocations.enter_context(device.primary_context.deallocations.disable())
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -1,15 +1,15 @@
-"""Times of messages between two ranks: `python -m lbm._performance.ping` on each of them."""
+"""Times of messages between two ranks: `python -m lbm._performance.ping PATH` on each of them."""
 
 from __future__ import annotations
 
-import json
+import sys
 import time
 from typing import Any
 
 import numpy as np
 
 from lbm._performance.model import Linear
-from lbm.launcher import run_ranks
+from lbm._performance.rank_programs import run_program, write_result
 
 SIZES = 1 << 10, 1 << 23
 """Bytes of the messages."""
@@ -20,10 +20,7 @@ REPEATS = 5
 
 def measure_messages() -> Linear:
     """Start two ranks and return the time of messages that both send each other at once."""
-    done = run_ranks(2, ["-m", "lbm._performance.ping"], capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"two ranks could not exchange messages:\n{done.stdout}{done.stderr}")
-    points = json.loads(done.stdout.splitlines()[-1])
+    points = run_program("lbm._performance.ping", 2)
     return Linear.through(*((size, seconds) for size, seconds in points))
 
 
@@ -42,15 +39,15 @@ def time_messages(comm: Any, size: int) -> float:
     return min(times)
 
 
-def main() -> None:
-    """Print pairs (bytes, seconds) as JSON on the first rank."""
+def main(path: str) -> None:
+    """Write pairs (bytes, seconds) to a file on the first rank."""
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
     points = [(size, time_messages(comm, size)) for size in SIZES]
     if comm.rank == 0:
-        print(json.dumps(points))
+        write_result(path, points)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

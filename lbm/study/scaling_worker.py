@@ -1,14 +1,13 @@
 """Measures steps of cavities on the ranks or devices that it runs on, for the scaling studies.
 
-`python -m lbm.study.scaling_worker CASES`, where CASES is a list of `Case`s in JSON, prints one
-line of JSON: the times of all cases, and of the operations of the performance model, in seconds.
+`python -m lbm.study.scaling_worker PATH CASES`, where CASES is a list of `Case`s in JSON, writes
+the seconds of a step of each case to the file PATH.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -18,8 +17,9 @@ from typing import Any
 import numpy as np
 
 import hetero
+from lbm._performance.rank_programs import run_program, write_result
 from lbm.flows import lid_driven_box
-from lbm.launcher import run_ranks, world
+from lbm.launcher import world
 from lbm.simulation import Simulation
 
 SAMPLES = 5
@@ -90,19 +90,7 @@ def measure_cases(cases: Sequence[Case], comm: Any) -> list[float]:
 def run_cases(cases: Sequence[Case], ranks: int, threads: int | None = None) -> list[float]:
     """Measure cases in processes of their own: on several ranks, or in one process for 1."""
     text = json.dumps([asdict(case) for case in cases])
-    arguments = ["-m", "lbm.study.scaling_worker", text]
-    if ranks > 1:
-        done = run_ranks(ranks, arguments, threads=threads, capture_output=True, text=True)
-    else:
-        count = threads or len(os.sched_getaffinity(0))
-        variables = {"NUMBA_NUM_THREADS": str(count), "OMP_NUM_THREADS": str(count)}
-        done = subprocess.run(
-            [sys.executable, *arguments], env=os.environ | variables, check=False,
-            capture_output=True, text=True,
-        )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(f"{ranks} ranks could not be measured:\n{done.stdout}{done.stderr}")
-    times: list[float] = json.loads(done.stdout.splitlines()[-1])
+    times: list[float] = run_program("lbm.study.scaling_worker", ranks, text, threads=threads)
     return times
 
 
@@ -114,20 +102,16 @@ def _parse_case(fields: dict[str, Any]) -> Case:
     return Case(**arguments)
 
 
-def main(text: str) -> None:
-    """Measure the cases in JSON and print their times on the first rank."""
+def main(path: str, text: str) -> None:
+    """Measure the cases in JSON and write their times on the first rank."""
     cases = [_parse_case(fields) for fields in json.loads(text)]
     comm = world()
     times = measure_cases(cases, comm)
     if comm is None or comm.rank == 0:
-        print(json.dumps(times), flush=True)
-    if comm is None:
-        # Processes that had used two GPUs have aborted while Python freed their memory at exit,
-        # after everything was done (docs/known-limits.md): this one leaves it to the system.
-        os._exit(0)
+        write_result(path, times)
 
 
 if __name__ == "__main__":
     os.environ.setdefault("HETERO_NOTICE", "0")
     hetero.available()
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -154,3 +154,38 @@ def test_slow_ranges_become_shorter(monkeypatch):
     monkeypatch.setattr(interruptible.time, "perf_counter", lambda: float(next(clock)))
     sizes = [end - begin for begin, end in ranges(1000, first=500, multiple=1)]
     assert sizes[:3] == [500, 100, 100]  # a second for 500: 0.2 s for 100
+
+
+KERNELS_ON_ALL_GPUS = """
+import numpy as np
+from numba import cuda
+import hetero
+
+hetero.Device.parse("cuda").require()
+for offset in range(4):
+    @cuda.jit
+    def add(x):
+        x[0] += offset
+
+    for gpu in cuda.gpus:
+        with gpu:
+            x = cuda.to_device(np.zeros(1))
+            add[1, 1](x)
+            assert x.copy_to_host()[0] == offset
+print("done")
+"""
+
+
+@pytest.mark.cuda
+def test_a_process_ends_well_after_kernels_on_several_gpus(require_cuda):
+    """Numba unloads a kernel once for each GPU, though it was loaded once: that must not happen."""
+    from numba import cuda
+
+    if len(cuda.gpus) < 2:
+        pytest.skip("needs two GPUs")
+    variables = {"NUMBA_CUDA_MAX_PENDING_DEALLOCS_COUNT": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", KERNELS_ON_ALL_GPUS], env=os.environ | variables, check=False,
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

@@ -1,4 +1,4 @@
-"""The style of all figures, and files of figures: HTML pages, SVG, PNG or PDF.
+"""The style of all figures.
 
 Importing this module loads matplotlib, so callers import it where they draw.
 """
@@ -9,18 +9,13 @@ import base64
 import contextlib
 import html
 import io
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import matplotlib
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-
-from hetero.atomic_files import replace_atomically
-
-SUFFIXES = (".html", ".png", ".svg", ".pdf")
 
 PALETTE = ("#31688e", "#d1602b", "#35b779", "#440154", "#b8a200")
 """Colours of lines: viridis at 0.33, 0.67 and 0, its yellow darkened for white paper, and an orange
@@ -56,36 +51,6 @@ STYLE: dict[str, Any] = {
     "savefig.facecolor": "white",
     "svg.hashsalt": "heterokit",
 }
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; --ink: #1b2129; --soft: #5b6570; --line: #dfe3e8;
-  --back: #fff; }}
-@media (prefers-color-scheme: dark) {{ :root {{ --ink: #e6e9ed; --soft: #9aa5b1; --line: #333b45;
-  --back: #13171c; }} }}
-body {{ margin: 0 auto; max-width: 64rem; padding: 1.5rem 1rem; background: var(--back);
-  color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }}
-h1 {{ font-size: 1.3rem; margin: 0 0 1rem; }}
-section {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }}
-caption {{ text-align: left; font-weight: 600; padding-bottom: .3rem; }}
-th, td {{ text-align: left; padding: .3rem 1.2rem .3rem 0; border-top: 1px solid var(--line); }}
-th {{ color: var(--soft); font-weight: 600; }}
-img {{ display: block; max-width: 100%; height: auto; background: #fff; border-radius: 6px; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-{picture}
-<section>{body}</section>
-</body>
-</html>
-"""
 
 
 @contextlib.contextmanager
@@ -139,47 +104,3 @@ def picture_html(figure: Figure, description: str) -> str:
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     data = base64.b64encode(buffer.getvalue()).decode("ascii")
     return f'<img alt="{html.escape(description)}" src="data:image/svg+xml;base64,{data}">'
-
-
-def check_figure_path(option: str, path: Path | None) -> None:
-    """Raise ValueError, before a long computation, if a figure could not be saved to `path`."""
-    if path is None:
-        return
-    if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"{option} must end with {', '.join(SUFFIXES)}, got {str(path)!r}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise ValueError(f"{option} must be a file in an existing folder, got {str(path)!r}")
-
-
-def save_figure(
-    figure: Figure, path: str | Path, *, title: str = "", tables: Sequence[str] = ()
-) -> Path:
-    """Write a figure to a file, whose suffix chooses the format, and return its path.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    path : str or Path
-        Ends with .html, .png, .svg or .pdf.
-    title : str
-        Heading of an HTML page.
-    tables : sequence of str
-        HTML that follows the picture on the page.
-
-    Raises
-    ------
-    ValueError : the suffix is another one, or the folder does not exist
-    """
-    path = Path(path)
-    check_figure_path("path", path)
-    with replace_atomically(path) as part:
-        if path.suffix.lower() == ".html":
-            body = "\n".join(tables)
-            page = _PAGE.format(
-                title=html.escape(title), picture=picture_html(figure, title), body=body
-            )
-            part.write_text(page, encoding="utf-8")
-        else:
-            with figure_style():
-                figure.savefig(part, dpi=150, format=path.suffix[1:].lower())
-    return path

@@ -1,4 +1,4 @@
-"""Tables for notebooks, which call `_repr_html_` of an object to show it."""
+"""HTML for notebooks, which call `_repr_html_` of an object to show it."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ def html_table(title: str, rows: Iterable[tuple[object, ...]], head: Iterable[st
         cells = "".join(f"<td>{html.escape(_text(cell))}</td>" for cell in others)
         lines.append(f"<tr><th>{html.escape(_text(first))}</th>{cells}</tr>")
     return "\n".join([*lines, "</tbody></table>"])
+
+
+def html_text(text: str) -> str:
+    """Return a text of several lines as HTML that keeps its lines and columns."""
+    return f"<pre>{html.escape(text)}</pre>"
 
 
 def table_with_picture(table: str, plot: Callable[[], Figure], description: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 
@@ -78,3 +79,17 @@ def check_shape(name: str, value: Any) -> tuple[int, ...]:
     if not all(isinstance(n, int) and n >= 0 for n in sizes):
         raise ValueError(f"{name} must hold integers >= 0, got {value!r}")
     return sizes
+
+
+def check_output_path(name: str, path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
+    """Raise ValueError, before a long computation, if its result could not be written to `path`.
+
+    The path must end with one of `suffixes`, if there are any, and lie in an existing folder. None
+    stands for no file.
+    """
+    if path is None:
+        return
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise ValueError(f"{name} must end with {', '.join(suffixes)}, got {str(path)!r}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(f"{name} must be a file in an existing folder, got {str(path)!r}")

@@ -193,6 +193,8 @@ def _only_column(source: str | Path, table: _Table) -> int:
 
 def _list_columns(table: _Table) -> str:
     """Return the names and numbers of the columns as a text."""
-    shown = [f"{name!r} ({k + 1})" for k, name in enumerate(table.names[:20])]
-    more = ", ..." if len(table.names) > len(shown) else ""
-    return f"the columns are {', '.join(shown)}{more}" if shown else "there are no columns"
+    first_columns = [f"{name!r} ({k + 1})" for k, name in enumerate(table.names[:20])]
+    if not first_columns:
+        return "there are no columns"
+    ellipsis = ", ..." if len(table.names) > len(first_columns) else ""
+    return f"the columns are {', '.join(first_columns)}{ellipsis}"

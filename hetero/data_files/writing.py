@@ -11,27 +11,23 @@ import numpy as np
 
 from hetero.atomic_files import replace_atomically
 from hetero.data_files.parquet import import_pyarrow
+from hetero.validation import check_output_path
 
 SUFFIXES = (".csv", ".parquet", ".npy")
 
 _ROWS_AT_ONCE = 1 << 16
 
 
-def check_output(option: str, path: Path | None, suffixes: tuple[str, ...] = SUFFIXES) -> None:
+def check_output(option: str, path: Path | None) -> None:
     """Raise an error, before a long computation, if results could not be written to `path`.
 
     Raises
     ------
-    ValueError : the suffix is none of `suffixes`, or the folder does not exist
+    ValueError : the suffix is none of `SUFFIXES`, or the folder does not exist
     ImportError : the suffix is .parquet, and pyarrow is not installed
     """
-    if path is None:
-        return
-    if path.suffix.lower() not in suffixes:
-        raise ValueError(f"{option} must end with {', '.join(suffixes)}, got {str(path)!r}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise ValueError(f"{option} must be a file in an existing folder, got {str(path)!r}")
-    if path.suffix.lower() == ".parquet":
+    check_output_path(option, path, SUFFIXES)
+    if path is not None and path.suffix.lower() == ".parquet":
         import_pyarrow(path)
 
 

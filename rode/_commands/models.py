@@ -97,6 +97,6 @@ def _located(path: Path, error: Exception) -> ValueError:
         if Path(frame.filename).resolve() == path.resolve()
     ]
     line = error.lineno if isinstance(error, SyntaxError) else (lines[-1] if lines else None)
-    place = f"{path}, line {line}" if line else str(path)
+    location = f"{path}, line {line}" if line else str(path)
     text = error.msg if isinstance(error, SyntaxError) else error
-    return ValueError(f"{place}: {type(error).__name__}: {text}")
+    return ValueError(f"{location}: {type(error).__name__}: {text}")

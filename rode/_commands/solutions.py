@@ -5,14 +5,23 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hetero import validation
-from hetero.command_line import FAILED, add_common_options, check_device, print_json
-from hetero.data_files import check_output, write_columns
+from hetero.command_line import (
+    FAILED,
+    add_common_options,
+    add_out_option,
+    add_plot_option,
+    check_device,
+    check_outputs,
+    print_json,
+    save_figure,
+)
+from hetero.data_files import write_columns
+from hetero.notebook import html_table
 from hetero.version import VERSION
 from rode._commands.models import BUILT_IN, load_problem
 from rode._solver.schemes import parse_method
@@ -87,18 +96,8 @@ def add_solve(subcommands: Any) -> None:
         default="float64",
         help="type of the solver (default float64)",
     )
-    parser.add_argument(
-        "--plot",
-        type=Path,
-        metavar="FILE",
-        help="draw the outputs to a .html, .png, .svg or .pdf file",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="write times, means and quantiles to a .csv, .parquet or .npy file",
-    )
+    add_plot_option(parser, "the outputs")
+    add_out_option(parser, "times, means and quantiles")
     add_common_options(parser)
     parser.set_defaults(run=_run)
 
@@ -106,11 +105,7 @@ def add_solve(subcommands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Solve the problem; print, write and draw the result; return the exit code."""
     check_device(options.device)
-    check_output("--out", options.out)
-    if options.plot is not None:
-        from hetero.figures import check_figure_path
-
-        check_figure_path("--plot", options.plot)
+    check_outputs(out=options.out, plot=options.plot)
     if options.seed is not None:
         validation.check_integer("--seed", options.seed)
     problem = load_problem(options.problem)
@@ -168,10 +163,9 @@ def _report(
         "message": result.message,
     }
     if options.plot is not None and result.success:
-        from hetero.figures import save_figure
-
         title = f"{options.problem}: {result.work.paths:,} paths"
-        save_figure(result.plot(), options.plot, title=title, tables=[_facts_table(facts)])
+        table = html_table("Run", facts.items())
+        save_figure(result.plot(), options.plot, title=title, tables=[table])
     if options.out is not None:
         write_columns(options.out, columns)
     if not result.success:
@@ -185,13 +179,6 @@ def _report(
         _print_table(columns, output)
     if result.t.size > _ROWS and options.out is None:
         print(f"\n{_ROWS} of {result.t.size} times; --out FILE writes all of them")
-
-
-def _facts_table(facts: dict[str, Any]) -> str:
-    """Return the facts of a run as an HTML table."""
-    from hetero.notebook import html_table
-
-    return html_table("Run", facts.items())
 
 
 def _columns(result: Result) -> dict[str, np.ndarray]:
@@ -213,12 +200,12 @@ def _print_table(columns: dict[str, np.ndarray], output: str) -> None:
     size = columns["t"].size
     rows = np.unique(np.linspace(0, size - 1, min(size, _ROWS)).astype(int))
     prefix = f"{output}_"
-    shown = {"t / s": columns["t"]} | {
+    table = {"t / s": columns["t"]} | {
         name.removeprefix(prefix): values
         for name, values in columns.items()
         if name.startswith(prefix)
     }
     print(f"\n{output}")
-    print("".join(name.rjust(12) for name in shown))
+    print("".join(name.rjust(12) for name in table))
     for row in rows:
-        print("".join(f"{values[row]:.4g}".rjust(12) for values in shown.values()))
+        print("".join(f"{values[row]:.4g}".rjust(12) for values in table.values()))

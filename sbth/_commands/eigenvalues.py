@@ -6,8 +6,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from hetero.command_line import add_common_options, check_device, print_json
-from hetero.data_files import check_output, write_columns
+from hetero.command_line import (
+    add_common_options,
+    add_out_option,
+    add_plot_option,
+    check_device,
+    check_outputs,
+    print_json,
+    save_figure,
+)
+from hetero.data_files import write_columns
+from hetero.notebook import html_text
 from hetero.version import VERSION
 from sbth._commands.matrix_files import read_matrix
 from sbth.results import Spectrum
@@ -49,15 +58,8 @@ def add_eigenvalues(subcommands: Any) -> None:
     parser.add_argument(
         "--tol", type=float, metavar="LENGTH", help="error that is good enough (default: rounding)"
     )
-    parser.add_argument(
-        "--plot",
-        type=Path,
-        metavar="FILE",
-        help="draw the spectrum to a .html, .png, .svg or .pdf file",
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="write them to a .csv, .parquet or .npy file"
-    )
+    add_plot_option(parser, "the spectrum")
+    add_out_option(parser, "the eigenvalues")
     add_common_options(parser)
     parser.set_defaults(run=_run)
 
@@ -65,11 +67,7 @@ def add_eigenvalues(subcommands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Compute the eigenvalues; print them, or write and draw them."""
     check_device(options.device)
-    check_output("--out", options.out)
-    if options.plot is not None:
-        from hetero.figures import check_figure_path
-
-        check_figure_path("--plot", options.plot)
+    check_outputs(out=options.out, plot=options.plot)
     select, select_range = "a", None
     if options.index is not None:
         select, select_range = "i", tuple(options.index)
@@ -112,12 +110,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _draw(result: Spectrum, options: argparse.Namespace) -> None:
     """Write the figure of the spectrum."""
-    from html import escape
-
-    from hetero.figures import save_figure
-
     if not result.values.size:
         raise ValueError("--plot: there is no eigenvalue to draw")
     title = f"Spectrum of {options.file.name}"
-    table = f"<pre>{escape(result.summary())}</pre>"
-    save_figure(result.plot(), options.plot, title=title, tables=[table])
+    save_figure(result.plot(), options.plot, title=title, tables=[html_text(result.summary())])

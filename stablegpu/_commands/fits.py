@@ -11,10 +11,20 @@ from typing import Any
 import numpy as np
 
 from hetero import validation
-from hetero.command_line import FAILED, add_common_options, check_device, print_json
-from hetero.data_files import Column, check_output, drop_missing, read_columns, write_columns
+from hetero.command_line import (
+    FAILED,
+    add_common_options,
+    add_out_option,
+    add_plot_option,
+    check_device,
+    check_outputs,
+    print_json,
+    save_figure,
+)
+from hetero.data_files import Column, drop_missing, read_columns, write_columns
+from hetero.notebook import html_text
 from hetero.version import VERSION
-from stablegpu._commands.options import add_data, add_out, add_parameterization
+from stablegpu._commands.options import add_data, add_parameterization
 from stablegpu._parameters import PARAMETERS
 from stablegpu.fit_results import FitResult, FitResults
 from stablegpu.fitting import METHODS, fit
@@ -58,10 +68,8 @@ def add_fit(subcommands: Any) -> None:
         "--goodness", type=int, metavar="N", help="also test the fit by N simulated samples"
     )
     parser.add_argument("--seed", type=int, help="seed of the simulations")
-    parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw the fit to a .html, .png, .svg or .pdf file"
-    )
-    add_out(parser, "the estimates")
+    add_plot_option(parser, "the fit")
+    add_out_option(parser, "the estimates")
     add_common_options(parser)
     parser.set_defaults(run=_run)
 
@@ -69,11 +77,7 @@ def add_fit(subcommands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Fit the columns, print or write the results, and return the exit code."""
     check_device(options.device)
-    check_output("--out", options.out)
-    if options.plot is not None:
-        from hetero.figures import check_figure_path
-
-        check_figure_path("--plot", options.plot)
+    check_outputs(out=options.out, plot=options.plot)
     validation.check_in_range("--confidence", options.confidence, 0.0, 1.0, closed="neither")
     columns = read_columns(options.file, options.column, every=options.all_columns)
     data = [_data_of(column, options) for column in columns]
@@ -163,7 +167,8 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
             for key, value in tests.items()
         ]
     if options.plot is not None:
-        _draw(result, name, options)
+        title = f"{Path(options.file).name}, column {name}: stable distribution"
+        save_figure(result.plot(), options.plot, title=title, tables=[html_text(text[0])])
     if options.out is not None:
         keys = ("size", *PARAMETERS, "loglik")
         write_columns(options.out, {key: np.array([getattr(result, key)]) for key in keys})
@@ -201,23 +206,10 @@ def _as_dict(result: FitResult, name: str, options: argparse.Namespace) -> dict[
     }
 
 
-def _draw(result: FitResult, name: str, options: argparse.Namespace) -> None:
-    """Write the figure of one fit."""
-    from html import escape
-
-    from hetero.figures import save_figure
-
-    summary = f"<pre>{escape(result.summary(options.confidence))}</pre>"
-    title = f"{Path(options.file).name}, column {name}: stable distribution"
-    save_figure(result.plot(), options.plot, title=title, tables=[summary])
-
-
 def _report_many(results: FitResults, names: list[str], options: argparse.Namespace) -> int:
     """Print, write and draw the fits of several columns; return the exit code."""
     columns = {name: np.asarray(getattr(results, name)) for name in (*PARAMETERS, "loglik")}
     if options.plot is not None:
-        from hetero.figures import save_figure
-
         title = f"{Path(options.file).name}: stable distributions of {len(names)} columns"
         save_figure(results.plot(), options.plot, title=title, tables=[results._repr_html_()])
     if options.out is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from stablegpu.distribution import Stable, stable
 
@@ -50,13 +49,6 @@ def add_column(parser: argparse.ArgumentParser, several: bool = False) -> None:
             "--all-columns", action="store_true", help="take every column of numbers"
         )
     parser.add_argument("--skip-missing", action="store_true", help="leave missing values out")
-
-
-def add_out(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add --out."""
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help=f"write {what} to a .csv, .parquet or .npy file"
-    )
 
 
 def distribution_of(options: argparse.Namespace) -> Stable:

@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from hetero.command_line import add_common_options, check_device, print_json
-from hetero.data_files import check_output, write_columns
+from hetero.command_line import (
+    add_common_options,
+    add_out_option,
+    check_device,
+    check_outputs,
+    print_json,
+)
+from hetero.data_files import write_columns
 from hetero.progress_bar import loop_progress
 from hetero.validation import check_integer
 from hetero.version import VERSION
-from stablegpu._commands.options import add_distribution, add_out, distribution_of
+from stablegpu._commands.options import add_distribution, distribution_of
 
 _EXAMPLES = (
     ("1.5 0.5 --size 1000 --seed 1", "1000 numbers, one a line"),
@@ -33,7 +39,7 @@ def add_samples(subcommands: Any) -> None:
         default="float64",
         help="type of the numbers (default float64)",
     )
-    add_out(parser, "the samples")
+    add_out_option(parser, "the samples")
     add_common_options(parser)
     parser.set_defaults(run=_run)
 
@@ -41,7 +47,7 @@ def add_samples(subcommands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Draw the samples, and print them or write them to a file."""
     check_device(options.device)
-    check_output("--out", options.out)
+    check_outputs(out=options.out)
     size = check_integer("--size", options.size, 1)
     if options.seed is not None:
         check_integer("--seed", options.seed)

@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from hetero.command_line import add_common_options, check_device, print_json
-from hetero.data_files import check_output, drop_missing, read_columns, write_columns
+from hetero.command_line import (
+    add_common_options,
+    add_out_option,
+    check_device,
+    check_outputs,
+    print_json,
+)
+from hetero.data_files import drop_missing, read_columns, write_columns
 from hetero.progress_bar import loop_progress
 from hetero.version import VERSION
-from stablegpu._commands.options import add_column, add_distribution, add_out, distribution_of
+from stablegpu._commands.options import add_column, add_distribution, distribution_of
 
 _METHODS = {
     ("pdf", False, False): "pdf",
@@ -54,9 +60,9 @@ def add_values(subcommands: Any, name: str) -> None:
         name, help=_TEXTS[name], description=_TEXTS[name], examples=_EXAMPLES[name]
     )
     add_distribution(parser)
-    what = "P" if name == "quantile" else "X"
+    symbol = "P" if name == "quantile" else "X"
     points = parser.add_mutually_exclusive_group(required=True)
-    points.add_argument("--at", type=float, nargs="+", metavar=what, help="the points")
+    points.add_argument("--at", type=float, nargs="+", metavar=symbol, help="the points")
     points.add_argument(
         "--grid",
         nargs=3,
@@ -71,7 +77,7 @@ def add_values(subcommands: Any, name: str) -> None:
         parser.add_argument("--upper", action="store_true", help=help_upper)
     if name != "quantile":
         parser.add_argument("--log", action="store_true", help="print natural logarithms")
-    add_out(parser, "the values")
+    add_out_option(parser, "the values")
     add_common_options(parser)
     parser.set_defaults(run=_run, verb=name, **({"upper": False} if name == "pdf" else {}))
     if name == "quantile":
@@ -81,7 +87,7 @@ def add_values(subcommands: Any, name: str) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Compute the values, and print them or write them to a file."""
     check_device(options.device)
-    check_output("--out", options.out)
+    check_outputs(out=options.out)
     points = _points(options)
     distribution = distribution_of(options)
     method = _METHODS[options.verb, options.upper, options.log]

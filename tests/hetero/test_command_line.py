@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -182,3 +183,46 @@ def test_negative_numbers_with_exponents_are_no_options():
     parser = CommandParser(prog="p")
     parser.add_argument("x", type=float, nargs="+")
     assert parser.parse_args(["-1e-3", "-.5", "-2", "3"]).x == [-1e-3, -0.5, -2.0, 3.0]
+
+
+def test_the_help_of_plot_and_out_names_every_format_that_is_accepted(tmp_path):
+    from hetero.command_line import CommandParser, add_out_option, add_plot_option, check_outputs
+
+    parser = CommandParser(prog="p")
+    add_plot_option(parser, "the fit")
+    add_out_option(parser, "the estimates")
+    words = " ".join(parser.format_help().split())
+    assert "draw the fit to a .html, .png, .svg or .pdf file" in words
+    assert "write the estimates to a .csv, .parquet or .npy file" in words
+    assert parser.parse_args(["--plot", "a.svg"]).out is None
+    check_outputs()
+    for suffix in (".html", ".png", ".SVG", ".pdf"):
+        check_outputs(plot=tmp_path / f"a{suffix}")
+    for suffix in (".csv", ".parquet", ".npy"):
+        check_outputs(out=tmp_path / f"a{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "message"),
+    [
+        ("plot", "a.csv", "--plot must end with .html, .png, .svg, .pdf, got "),
+        ("plot", "none/a.svg", "--plot must be a file in an existing folder, got "),
+        ("out", "a.svg", "--out must end with .csv, .parquet, .npy, got "),
+        ("out", "none/a.csv", "--out must be a file in an existing folder, got "),
+        ("out", "folder.csv", "--out must be a file in an existing folder, got "),
+    ],
+)
+def test_files_that_cannot_be_written_are_refused_before_the_run(option, name, message, tmp_path):
+    from hetero.command_line import check_outputs
+
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(ValueError, match=re.escape(message)):
+        check_outputs(**{option: tmp_path / name})
+
+
+@pytest.mark.parametrize("package", ["stablegpu", "rode", "lbm", "sbth", "tmd"])
+def test_commands_load_matplotlib_only_to_draw(package):
+    code = f"import sys, {package}.__main__; print('matplotlib' in sys.modules)"
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout == "False\n"

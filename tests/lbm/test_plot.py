@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import lbm
-from hetero.figures import DATA_COLOUR, save_figure
+from hetero.command_line import save_figure
+from hetero.figures import DATA_COLOUR
 from lbm._io.plot import FIELDS
 from lbm.launcher import find_launcher, run_ranks
 

@@ -91,6 +91,10 @@ def test_mistakes_are_explained_with_exit_code_2(files, capsys):
         ("none.mtx",): "none.mtx: No such file",
         ("matrix.mtx", "--device", "banana"): "got 'banana'",
         ("matrix.mtx", "--out", "x.xlsx"): "--out must end with",
+        ("matrix.mtx", "--plot", "none/x.svg"): "--plot must be a file in an existing folder",
+        ("matrix.mtx", "--interval", "-2", "-1", "--plot", files / "x.svg"): (
+            "--plot: there is no eigenvalue to draw"
+        ),
         ("matrix.mtx", "--index", "5", "1"): "select_range must hold indices",
         ("bad.mtx",): "the matrix cannot be read",
         ("two.npz",): "must hold one array",

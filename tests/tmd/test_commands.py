@@ -66,6 +66,10 @@ def test_mistakes_are_explained_with_exit_code_2(tmp_path, capsys):
         ("search", "exp", "1", "2", "--bits", "3"): "bits",
         ("search", "exp", "1", "2", "--device", "banana"): "got 'banana'",
         ("search", "exp", "1", "2", "--plot", "cases.txt"): "--plot must end with .html",
+        ("search", "exp", "1", "2", "--out", tmp_path): "--out must be a file",
+        ("search", "exp", "1", "2", "--certificate", tmp_path / "none" / "exp.json"): (
+            "--certificate must be a file in an existing folder"
+        ),
         ("search", "exp", "1"): "the following arguments are required: hi",
         ("verify", tmp_path / "none.json"): "none.json",
     }

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hetero.atomic_files import replace_atomically
-from hetero.command_line import FAILED, add_common_options, check_device, print_json
+from hetero.command_line import (
+    FAILED,
+    add_common_options,
+    add_plot_option,
+    check_device,
+    check_outputs,
+    print_json,
+    save_figure,
+)
+from hetero.notebook import html_table
+from hetero.validation import check_output_path
 from hetero.version import VERSION
 
 if TYPE_CHECKING:
@@ -51,12 +61,7 @@ def add_search(subcommands: Any) -> None:
     )
     search.add_argument("--out", type=Path, help=".wc file of arguments (default: standard output)")
     search.add_argument("--certificate", type=Path, help="JSON file to write the certificate to")
-    search.add_argument(
-        "--plot",
-        type=Path,
-        metavar="FILE",
-        help="draw the cases to a .html, .png, .svg or .pdf file",
-    )
+    add_plot_option(search, "the cases")
     add_common_options(search)
     search.set_defaults(run=_run)
 
@@ -77,12 +82,9 @@ def _run(options: argparse.Namespace) -> int:
     import tmd
 
     check_device(options.device)
-    _require_folder("--out", options.out)
-    _require_folder("--certificate", options.certificate)
-    if options.plot is not None:
-        from hetero.figures import check_figure_path
-
-        check_figure_path("--plot", options.plot)
+    check_output_path("--out", options.out)
+    check_output_path("--certificate", options.certificate)
+    check_outputs(plot=options.plot)
     result = tmd.search(
         options.function,
         (options.lo, options.hi),
@@ -114,12 +116,6 @@ def _run(options: argparse.Namespace) -> int:
     return 0 if result.success else FAILED
 
 
-def _require_folder(option: str, path: Path | None) -> None:
-    """Raise ValueError, before a search of hours, if its result could not be written."""
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        raise ValueError(f"{option} must be a file in an existing folder, got {str(path)!r}")
-
-
 def _as_dict(result: Result) -> dict[str, Any]:
     """Return a result as values for JSON; distances are proven bounds in ulps."""
     cases = zip(result.cases, result.cases.distances.tolist(), strict=True)
@@ -145,9 +141,6 @@ def _as_dict(result: Result) -> dict[str, Any]:
 
 def _draw(result: Result, path: Path) -> None:
     """Write the figure of a search."""
-    from hetero.figures import save_figure
-    from hetero.notebook import html_table
-
     lo, hi = result.certificate["domain"]
     rows = [
         (case.hex, case.kind, case.identical_bits, f"{case.distance.upper:.4g}")

@@ -1,0 +1,74 @@
+"""Options that commands of all packages share, and checks of their values before a long run."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+from hetero.command_line.figure_files import SUFFIXES as FIGURE_SUFFIXES
+from hetero.command_line.parsers import add_version
+from hetero.data_files import check_output
+from hetero.data_files.writing import SUFFIXES as COLUMN_SUFFIXES
+from hetero.validation import check_output_path
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Add --device, --json, --quiet and --version to a command."""
+    parser.add_argument(
+        "--device",
+        metavar="DEVICE",
+        help="auto, cpu, cuda or cuda:1 (default: HETERO_DEVICE, or a GPU where it is faster)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the result as one JSON object, and nothing else"
+    )
+    parser.add_argument("--quiet", action="store_true", help="do not show progress")
+    add_version(parser, parser.prog.split()[-2])
+
+
+def add_plot_option(parser: argparse.ArgumentParser, noun: str) -> None:
+    """Add --plot; `noun` says what is drawn."""
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help=f"draw {noun} to a {_join_with_or(FIGURE_SUFFIXES)} file",
+    )
+
+
+def add_out_option(parser: argparse.ArgumentParser, noun: str) -> None:
+    """Add --out, a file of columns of numbers; `noun` says what is written."""
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help=f"write {noun} to a {_join_with_or(COLUMN_SUFFIXES)} file",
+    )
+
+
+def _join_with_or(suffixes: tuple[str, ...]) -> str:
+    """Return suffixes as a text such as ".csv, .parquet or .npy"."""
+    return f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+
+
+def check_device(device: str | None) -> None:
+    """Raise ValueError or DeviceUnavailableError if a device cannot be used."""
+    from hetero.devices import parse
+
+    if (parsed := parse(device)) is not None:
+        parsed.require()
+
+
+def check_outputs(*, out: Path | None = None, plot: Path | None = None) -> None:
+    """Raise an error, before a long computation, if the files of --out or --plot cannot be written.
+
+    Raises
+    ------
+    ValueError : a suffix stands for no format, or a folder does not exist
+    ImportError : a package that writes such a file is not installed
+    """
+    check_output("--out", out)
+    check_output_path("--plot", plot, FIGURE_SUFFIXES)
+    if plot is not None:
+        importlib.import_module("hetero.figures")  # fails now if Matplotlib is broken

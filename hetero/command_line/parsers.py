@@ -1,0 +1,67 @@
+"""Parsers of commands: their help is coloured, and ends with examples and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hetero.version import VERSION
+
+_EXIT_CODES = """\
+exit codes:
+  0  success
+  1  the computation failed, for instance did not converge
+  2  wrong usage or input"""
+
+_NEGATIVE_NUMBER = re.compile(r"^-(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """An argument parser whose help is coloured and ends with examples.
+
+    Parameters
+    ----------
+    examples : sequence of (arguments, explanation)
+        The arguments follow the name of the command.
+    **settings
+        Arguments of `argparse.ArgumentParser`.
+    """
+
+    def __init__(self, *, examples: Sequence[tuple[str, str]] = (), **settings: Any) -> None:
+        from rich_argparse import RawDescriptionRichHelpFormatter
+
+        class Formatter(RawDescriptionRichHelpFormatter):
+            text_markup = help_markup = False
+
+        settings.setdefault("formatter_class", Formatter)
+        super().__init__(**settings)
+        self._negative_number_matcher = _NEGATIVE_NUMBER  # argparse's own knows no exponents
+        if examples:
+            lines = [f"  {self.prog} {command}\n      {text}" for command, text in examples]
+            self.epilog = "\n".join(["examples:", *lines]).replace("%", "%%")
+
+
+def command_parser(
+    package: str, description: str, examples: Sequence[tuple[str, str]] = ()
+) -> CommandParser:
+    """Return the parser of a package's command, which knows --version."""
+    is_module = Path(sys.argv[0]).parts[-2:] == (package, "__main__.py")
+    program = f"python -m {package}" if is_module else package
+    parser = CommandParser(prog=program, description=description, examples=examples)
+    parser.epilog = f"{parser.epilog}\n\n{_EXIT_CODES}" if parser.epilog else _EXIT_CODES
+    add_version(parser, package)
+    return parser
+
+
+def add_version(parser: argparse.ArgumentParser, package: str) -> None:
+    """Add --version."""
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"{package} {VERSION}",
+        help="print the version and exit",
+    )

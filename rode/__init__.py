@@ -18,15 +18,15 @@ if TYPE_CHECKING:  # what `__getattr__` finds, for type checkers
     from rode.paths import ornstein_uhlenbeck as ornstein_uhlenbeck
     from rode.problems import Problem as Problem
     from rode.problems import additive as additive
-    from rode.problems import growth as growth
-    from rode.problems import kanai_tajimi as kanai_tajimi
-    from rode.problems import relaxation as relaxation
     from rode.problems import separable as separable
     from rode.process import Process as Process
     from rode.results import Quantiles as Quantiles
     from rode.results import Result as Result
     from rode.results import Work as Work
     from rode.solving import solve as solve
+    from rode.standard_problems import growth as growth
+    from rode.standard_problems import kanai_tajimi as kanai_tajimi
+    from rode.standard_problems import relaxation as relaxation
 
 __getattr__, __dir__, __all__ = lazy_attributes(
     __name__,
@@ -35,14 +35,8 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "rode.process": ("Process",),
         "rode.normals": ("Generator", "normal"),
         "rode.paths": ("ornstein_uhlenbeck",),
-        "rode.problems": (
-            "Problem",
-            "additive",
-            "growth",
-            "kanai_tajimi",
-            "relaxation",
-            "separable",
-        ),
+        "rode.problems": ("Problem", "additive", "separable"),
+        "rode.standard_problems": ("growth", "kanai_tajimi", "relaxation"),
         "rode.results": ("Quantiles", "Result", "Work"),
         "rode.solving": ("solve",),
         "rode.parts": ("solve_in_parts",),

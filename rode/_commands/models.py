@@ -10,13 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rode import problems
+from rode import standard_problems
 from rode.problems import Problem
 
 BUILT_IN: dict[str, Any] = {
-    "kanai-tajimi": problems.kanai_tajimi,
-    "relaxation": problems.relaxation,
-    "growth": problems.growth,
+    "kanai-tajimi": standard_problems.kanai_tajimi,
+    "relaxation": standard_problems.relaxation,
+    "growth": standard_problems.growth,
 }
 
 

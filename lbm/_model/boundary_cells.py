@@ -1,0 +1,167 @@
+"""Fluid cells beside faces and solids, and the wall at the end of each of their links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lbm._model.extent import Extent, Triple
+from lbm._model.lattice import C, Q
+from lbm._model.wall_types import WallTypes
+from lbm.boundaries import Condition, FreeSlip, Periodic, Solid, WallCondition
+
+
+class BoundaryCells:
+    """Fluid cells that may have walls beside them, and what is at the end of each of their links.
+
+    Attributes
+    ----------
+    z, y, x : int64 [cell], coordinates in the domain
+    owner : uint8 [cell, q], the wall at the end of a link: 0 for none, 1 for a face, 2 + k for
+        solid number k
+    row : uint8 [cell, q], the row of the wall in the table of wall types
+    slip : uint8 [cell, q], the axes (bits) in which free slip should mirror the link
+    """
+
+    def __init__(
+        self,
+        shape: Triple,
+        faces: Sequence[Condition],
+        solids: Sequence[Solid],
+        labels: Labels | None,
+        extent: Extent,
+    ):
+        self.shape, self.faces, self.solids, self.labels = shape, faces, solids, labels
+        self.types = WallTypes()
+        self.solid_rows = np.array(
+            [0, *(self.types.index_of(s.condition.parameters()) for s in solids)]
+        )
+        near = np.nonzero(_near_walls(shape, faces, labels, extent))
+        self.z, self.y, self.x = (
+            k + first for k, first in zip(near, reversed(extent.start), strict=True)
+        )
+        size = len(self.x), Q
+        self.owner, self.row, self.slip = (np.zeros(size, np.uint8) for _ in range(3))
+        for q in range(1, Q):
+            self._find_links(q)
+
+    def _find_links(self, q: int) -> None:
+        """Fill column q of `owner`, `row` and `slip`."""
+        cells, ends = (self.x, self.y, self.z), []
+        through: list[tuple[int, WallCondition, np.ndarray]] = []
+        for axis in range(3):
+            end = cells[axis] + C[q][axis]
+            crossed = (end < 0) | (end >= self.shape[axis])
+            ends.append(end)
+            wall = None if C[q][axis] == 0 else self.faces[2 * axis + (C[q][axis] > 0)]
+            if wall is not None and not isinstance(wall, Periodic):
+                through.append((axis, wall, crossed))
+        inside = np.ones(len(self.x), bool)
+        for _, _, crossed in through:
+            inside &= ~crossed
+        if self.labels is not None:
+            hit = np.where(inside, self.labels.of_cells(*ends), 0)
+            self.owner[:, q] = np.where(hit > 0, hit + 1, 0)
+            self.row[:, q] = self.solid_rows[hit]
+        for choice in range(1, 1 << len(through)):
+            selected = np.ones(len(inside), bool)
+            for i, (_, _, crossed) in enumerate(through):
+                selected &= crossed if choice >> i & 1 else ~crossed
+            if not selected.any():
+                continue
+            walls = [(a, wall) for i, (a, wall, _) in enumerate(through) if choice >> i & 1]
+            self.owner[selected, q] = 1
+            self.row[selected, q], self.slip[selected, q] = self.types.of_link(walls)
+            if self.labels is not None and len(walls) == 1:
+                self._find_solids_behind_face(
+                    q, np.flatnonzero(selected), *walls[0], ends, self.labels
+                )
+
+    def _find_solids_behind_face(
+        self,
+        q: int,
+        near: np.ndarray,
+        axis: int,
+        face: WallCondition,
+        ends: Sequence[np.ndarray],
+        labels: Labels,
+    ) -> None:
+        """Correct the links q of the cells `near` that leave through one face beside a solid."""
+        cells = self.x, self.y, self.z
+        foot = [(cells[a] if a == axis else ends[a])[near] for a in range(3)]
+        hit = labels.of_cells(*foot)
+        for k in np.unique(hit[hit > 0]):
+            behind, condition = near[hit == k], self.solids[k - 1].condition
+            row, slip = self.types.of_link_behind_face(axis, face, condition)
+            self.row[behind, q], self.slip[behind, q] = row, slip
+            if isinstance(face, FreeSlip):  # it mirrors the solid, and has no friction of its own
+                self.owner[behind, q] = k + 1
+
+
+class Labels:
+    """Labels of cells: 0 for fluid, k + 1 for solid number k.
+
+    Parameters
+    ----------
+    values : uint8 [z, y, x], with a ghost cell at both ends of each axis. Those beyond a periodic
+        face repeat the cells at the other end of the domain; beyond other faces they are 0.
+    start : (x, y, z) of the first cell that is not a ghost
+    """
+
+    def __init__(self, values: np.ndarray, start: Triple):
+        self.values, self.start = values, start
+
+    @property
+    def inner(self) -> np.ndarray:
+        """Labels without the ghost cells."""
+        return self.values[1:-1, 1:-1, 1:-1]
+
+    def of_cells(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return the labels of cells, which may be ghosts, by their coordinates in the domain."""
+        x0, y0, z0 = self.start
+        labels: np.ndarray = self.values[z - z0 + 1, y - y0 + 1, x - x0 + 1]
+        return labels
+
+
+def label_solids(
+    shape: Triple, faces: Sequence[Condition], solids: Mapping[str, Solid], extent: Extent
+) -> Labels | None:
+    """Return the labels of the cells of an extent and around it; None without solids."""
+    if not solids:
+        return None
+    labels = np.zeros([n + 2 for n in reversed(extent.shape)], np.uint8)
+    for k, (name, solid) in enumerate(solids.items()):
+        cells = solid.cells_around(name, shape, extent).T
+        if (labels[cells] > 0).any():
+            raise ValueError(f"boundaries[{name!r}] overlaps another solid")
+        labels[cells] = k + 1
+    for axis in range(3):
+        along = np.moveaxis(labels, 2 - axis, 0)
+        if not isinstance(faces[2 * axis], Periodic):
+            if extent.start[axis] == 0:
+                along[0] = 0
+            if extent.stop[axis] == shape[axis]:
+                along[-1] = 0
+    return Labels(labels, extent.start)
+
+
+def _near_walls(
+    shape: Triple, faces: Sequence[Condition], labels: Labels | None, extent: Extent
+) -> np.ndarray:
+    """Return a mask [z, y, x] of the fluid cells of an extent that may have a wall beside them."""
+    near = np.zeros(extent.shape[::-1], bool)
+    for axis in range(3):
+        if not isinstance(faces[2 * axis], Periodic):
+            ends = np.moveaxis(near, 2 - axis, 0)
+            if extent.start[axis] == 0:
+                ends[0] = True
+            if extent.stop[axis] == shape[axis]:
+                ends[-1] = True
+    if labels is not None:
+        solid = labels.values > 0
+        nx, ny, nz = extent.shape
+        for cx, cy, cz in C[1:]:
+            near |= solid[1 + cz : 1 + cz + nz, 1 + cy : 1 + cy + ny, 1 + cx : 1 + cx + nx]
+        near &= labels.inner == 0
+    return near

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import hetero
@@ -16,7 +17,7 @@ from hetero.measurement.studies import Study
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
 from lbm._performance.measurement import measure_machine
-from lbm._performance.model import Machine, predict_step
+from lbm._performance.model import Machine, Prediction, predict_step
 from lbm.decomposition import Decomposition, choose_decomposition
 from lbm.launcher import find_launcher
 from lbm.study.rates import cavity_problem
@@ -151,24 +152,55 @@ def _measure_machine(shape: Triple, pattern: str, precision: str, kind: str) -> 
     return measure_machine(problem, devices, links=_has_launcher(), cpu_beside=False)
 
 
-def _make_row(
-    study: Study, run: Run, seconds: float, alone: float, machine: Machine, weak: bool
-) -> list[Any]:
-    """Return a row of the table: a run, and what the model predicts for it."""
-    setting, case = run.setting, run.case
+class Measurement(NamedTuple):
+    """A run, what was measured, and what the model predicts.
+
+    Attributes
+    ----------
+    run : the run
+    seconds : of a step
+    efficiency : rate of a box over that of the domain on one box
+    predicted : the prediction of the model
+    """
+
+    run: Run
+    seconds: float
+    efficiency: float
+    predicted: Prediction
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """What the runs of a curve have in common: their setting, mode and cut axes."""
+        setting, grid = self.run.setting, self.run.case.grid
+        axes = "".join(axis for axis, n in zip("xyz", grid, strict=True) if n > 1)
+        return _join(setting.shape), setting.precision, setting.pattern, self.run.mode, axes
+
+    @property
+    def glups(self) -> float:
+        """Updates of all cells in 10^9 per second."""
+        return self.predicted.cells / self.seconds / 1e9
+
+    def row(self) -> list[Any]:
+        """Return the row of the table."""
+        *labels, _ = self.series
+        return [
+            *labels, _join(self.run.case.grid), self.seconds * 1e3, self.glups, self.efficiency,
+            self.predicted.step * 1e3, self.predicted.step / self.seconds - 1.0,
+            self.predicted.bottleneck,
+        ]  # fmt: skip
+
+
+def _join(numbers: Triple) -> str:
+    return "x".join(map(str, numbers))
+
+
+def _predict(run: Run, machine: Machine, kind: str) -> Prediction:
+    """Return what the model says about a run on devices of a kind."""
     transport = "direct" if run.mode == "process" else "peer"
-    if study.device.kind == "cpu":
+    if kind == "cpu":
         transport = "host"
-    predicted = predict_step(
-        machine, case.shape, Decomposition(case.grid), kind=study.device.kind, transport=transport
-    )
-    cells = case.shape[0] * case.shape[1] * case.shape[2]
-    label = "x".join(map(str, setting.shape)), setting.precision, setting.pattern, run.mode
-    return [
-        *label, "x".join(map(str, case.grid)), seconds * 1e3, cells / seconds / 1e9,
-        alone / seconds if weak else alone / seconds / case.count,
-        predicted.step * 1e3, predicted.step / seconds - 1.0, predicted.bottleneck,
-    ]  # fmt: skip
+    grid = Decomposition(run.case.grid)
+    return predict_step(machine, run.case.shape, grid, kind=kind, transport=transport)
 
 
 HEADS = (
@@ -179,35 +211,37 @@ HEADS = (
 
 def run_scaling(study: Study, weak: bool) -> dict:
     """Measure all series of weak or of strong scaling."""
-    kind, rows = "Weak" if weak else "Strong", []
+    title, measurements = "Weak" if weak else "Strong", []
     runs = plan_runs(study, weak)
     times = measure_runs(study, runs)
     for run in runs:
         if run.mode == "alone":  # the first of its series
             alone, s = times[run], run.setting
             machine = _measure_machine(s.shape, s.pattern, s.precision, study.device.kind)
-        rows.append(_make_row(study, run, times[run], alone, machine, weak))
+        efficiency = alone / times[run] / (1 if weak else run.case.count)
+        predicted = _predict(run, machine, study.device.kind)
+        measurements.append(Measurement(run, times[run], efficiency, predicted))
     figures = "16.5 to 16.8 and table 16.2" if weak else "16.9 to 16.12"
-    study.table(f"{kind} scaling (Riesinger 2017, figures {figures})", HEADS, rows)
-    return {"picture": str(_draw(study, rows, kind))}
+    rows = [measurement.row() for measurement in measurements]
+    study.table(f"{title} scaling (Riesinger 2017, figures {figures})", HEADS, rows)
+    return {"picture": str(_draw(study, measurements, f"{title.lower()}-scaling.png"))}
 
 
-def _draw(study: Study, rows: list[list[Any]], kind: str) -> Any:
+def _draw(study: Study, measurements: Sequence[Measurement], name: str) -> Path:
     """Draw measured and predicted rates over the number of boxes (figure 16.14)."""
     figure = study.figure((9.0, 4.5))
     axis = figure.subplots()
-    series: dict[tuple, list[tuple[float, float, float]]] = {}
-    for row in rows:
-        count = 1
-        for n in row[4].split("x"):
-            count *= int(n)
-        axes = "".join(a for a, n in zip("xyz", row[4].split("x"), strict=True) if n != "1")
-        key = (*row[:4], axes)
-        series.setdefault(key, []).append((count, row[6], row[6] * row[5] / row[8]))
-    for key, points in series.items():
-        counts, measured, predicted = zip(*sorted(points), strict=True)
-        (line,) = axis.plot(counts, measured, "o-", label=" ".join(k for k in key if k))
+    alone = {m.run.setting: m for m in measurements if m.run.mode == "alone"}
+    curves: dict[tuple[str, ...], list[Measurement]] = {}
+    for m in measurements:
+        if m.run.mode != "alone":
+            curves.setdefault(m.series, [alone[m.run.setting]]).append(m)
+    for series, points in (curves or {m.series: [m] for m in alone.values()}).items():
+        points = sorted(points, key=lambda m: m.run.case.count)
+        counts = [m.run.case.count for m in points]
+        (line,) = axis.plot(counts, [m.glups for m in points], "o-", label=" ".join(series))
+        predicted = [m.predicted.glups for m in points]
         axis.plot(counts, predicted, "x--", color=line.get_color())
     axis.set(xlabel="boxes", ylabel="GLUPS (crosses: predicted)", ylim=(0, None))
     axis.legend(fontsize=6)
-    return study.save(figure, f"{kind.lower()}-scaling.png")
+    return study.save(figure, name)

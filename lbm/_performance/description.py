@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 from hetero.atomic_files import replace_atomically
 from lbm._io.tables import Table, read_json
-from lbm._performance.model import Axes, DeviceTimes, Linear, Machine
+from lbm._performance.model import Axes, Curve, DeviceTimes, Linear, Machine
 
 FORMAT = "lbm machine 1"
 """Value of the key `format`: kind and version of the files."""
@@ -42,11 +43,15 @@ def describe_machine(machine: Machine) -> dict[str, Any]:
 
 def _device_values(times: DeviceTimes) -> dict[str, Any]:
     return {
-        "cells": _line_values(times.cells),
+        "cells": _cells_values(times.cells),
         "layers": _axes_values(times.layers),
         "halo": {name: _axes_values(axes) for name, axes in times.halo.items()},
         "overhead": times.overhead,
     }
+
+
+def _cells_values(cells: Linear | Curve) -> dict[str, Any]:
+    return {"points": cells.points} if isinstance(cells, Curve) else _line_values(cells)
 
 
 def _axes_values(axes: Axes) -> dict[str, Any]:
@@ -92,15 +97,36 @@ def _read_device(table: Table, kind: str) -> DeviceTimes:
     halo = table.table("halo", {})
     times = DeviceTimes(
         kind,
-        _read_line(table, "cells"),
+        _read_cells(table),
         _read_axes(table, "layers"),
         {name: _read_axes(halo, name) for name in halo.keys()},  # noqa: SIM118  # no mapping
         table.positive("overhead", 0.0, or_zero=True),
     )
-    if times.cells.each == 0.0:
+    if isinstance(times.cells, Linear) and times.cells.each == 0.0:
         raise table.error("cells.each", "must be positive: the seconds of a cell's update")
     table.finish()
     return times
+
+
+def _read_cells(table: Table) -> Linear | Curve:
+    """Read the times of boxes: a line, or pairs of cells and seconds."""
+    cells = table.table("cells")
+    if "points" not in cells:
+        return _read_line(table, "cells")
+    try:
+        points = tuple((float(count), float(seconds)) for count, seconds in cells.take("points"))
+    except (TypeError, ValueError):
+        points = ()
+    cells.finish()
+    if (
+        not points
+        or any(c <= 0.0 or t <= 0.0 for c, t in points)
+        or any(b <= a for (a, _), (b, _) in itertools.pairwise(points))
+    ):
+        raise table.error(
+            "cells.points", "must be pairs [cells, seconds] of positive numbers, with rising cells"
+        )
+    return Curve(points)
 
 
 def _read_axes(table: Table, key: str) -> Axes:

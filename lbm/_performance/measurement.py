@@ -14,7 +14,7 @@ from lbm._domain.parts import X_EDGE
 from lbm._domain.planes import buffer_planes, copy_tables
 from lbm._model.extent import Extent
 from lbm._model.problem import Box, Problem
-from lbm._performance.model import CROSSING, Axes, DeviceTimes, Linear, Machine, best_ratio
+from lbm._performance.model import CROSSING, Axes, Curve, DeviceTimes, Linear, Machine, best_ratio
 from lbm.decomposition import Decomposition
 
 SAMPLES = 3
@@ -25,6 +25,9 @@ SLAB_THICKNESS = 8
 
 SAMPLE_SECONDS = 0.02
 """Least duration of a sample."""
+
+FEWEST_CPU_CELLS, MOST_CPU_CELLS = 1 << 17, 1 << 24
+"""Sizes of the boxes with which a CPU is measured: from within its caches to far beyond them."""
 
 
 def time_call(function: Callable[[int], object], wait: Callable[[], object]) -> float:
@@ -52,9 +55,11 @@ def measure_device(problem: Problem, device: Device) -> DeviceTimes:
     problem : a flow of at least 8 cells along each axis, without a halo
     device : Device
     """
-    halves = _select(problem, 2), _select(problem, 1)
-    domains = [make_domain(half, device) for half in halves]
-    cells = Linear.through(*((d.problem.cells, _time_step(d)) for d in domains))
+    domains = [make_domain(_select(problem, share), device) for share in (2, 1)]
+    points = [(domain.problem.cells, _time_step(domain)) for domain in domains]
+    cells = (
+        Linear.through(*points) if device.kind == "cuda" else _measure_small_boxes(problem, points)
+    )
     layers = [_time_layers(domains, axis) for axis in range(3)]
     del domains
     halo = {"direct": _time_copies(problem, device, None)}
@@ -113,9 +118,22 @@ def measure_best_ratio(problem: Problem, device: Device) -> float:
 
 
 def _shrink(problem: Problem) -> Problem:
-    """Return a part of a problem that is quick to step on a CPU: at most 2^22 cells."""
+    """Return a part of a problem that is quick to step on a CPU."""
     nx, ny, nz = problem.shape
-    return problem.select_block(Extent((0, 0, 0), (nx, ny, max(8, min(nz, (1 << 22) // nx // ny)))))
+    layers = max(SLAB_THICKNESS, min(nz, MOST_CPU_CELLS // nx // ny))
+    return problem.select_block(Extent((0, 0, 0), (nx, ny, layers)))
+
+
+def _measure_small_boxes(problem: Problem, points: Sequence[tuple[float, float]]) -> Curve:
+    """Add to the times of large boxes on a CPU those of smaller ones, which its caches may hold."""
+    curve = dict(points)
+    x, y, z = problem.shape
+    while x * y * z > FEWEST_CPU_CELLS and max(y, z) >= 2 * SLAB_THICKNESS:
+        y, z = (y // 2, z) if y >= z else (y, z // 2)
+        if x * y * z < min(curve):
+            domain = make_domain(problem.select_block(Extent((0, 0, 0), (x, y, z))), Device("cpu"))
+            curve[domain.problem.cells] = _time_step(domain)
+    return Curve(tuple(sorted(curve.items())))
 
 
 def _select(problem: Problem, share: int) -> Problem:

@@ -242,6 +242,7 @@ def _draw(study: Study, measurements: Sequence[Measurement], name: str) -> Path:
         (line,) = axis.plot(counts, [m.glups for m in points], "o-", label=" ".join(series))
         predicted = [m.predicted.glups for m in points]
         axis.plot(counts, predicted, "x--", color=line.get_color())
-    axis.set(xlabel="boxes", ylabel="GLUPS (crosses: predicted)", ylim=(0, None))
+    counts = sorted({m.run.case.count for m in measurements})
+    axis.set(xlabel="boxes", xticks=counts, ylabel="GLUPS (crosses: predicted)", ylim=(0, None))
     axis.legend(fontsize=6)
     return study.save(figure, name)

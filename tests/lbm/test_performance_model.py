@@ -1,6 +1,7 @@
 """The performance model: predictions computed by hand, and descriptions of machines."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from lbm._commands.predictions import measured_shape
 from lbm._performance.description import describe_machine, read_machine, write_machine
 from lbm._performance.model import (
     CROSSING,
+    Curve,
     DeviceTimes,
     Linear,
     Machine,
@@ -43,6 +45,23 @@ def test_a_line_goes_through_two_measurements():
     # Noise must give neither a negative start nor a slope that falls.
     assert Linear.through((10, 1.0), (20, 4.0)) == Linear(0.0, 0.2)
     assert Linear.through((20, 4.0), (10, 5.0)) == Linear(0.0, 0.2)
+
+
+def test_a_curve_goes_through_all_measurements():
+    curve = Curve(((10, 1.0), (20, 4.0), (40, 5.0)))
+    assert [curve(n) for n in (10, 20, 40)] == [1.0, 4.0, 5.0]
+    assert (curve(5), curve(15), curve(30), curve(60)) == (0.5, 2.5, 4.5, 6.0)
+    assert Curve(((10, 1.0),))(30) == 3.0
+
+
+def test_a_share_of_the_rows_has_the_time_of_its_size():
+    """Small boxes are cheap, as in a cache, so that the best share is where the cache ends."""
+    machine = make_machine()
+    curve = Curve(((10**5, 1e-5), (2 * 10**5, 1e-3), (10**6, 9e-3)))
+    cached = replace(machine, cpu=replace(machine.cpu, cells=curve))
+    assert predict_step(cached, (100, 100, 100), ONE, ratio=1.0).step == pytest.approx(9e-3)
+    assert 0.10 < best_ratio(cached, (100, 100, 100)) < 0.20
+    assert best_ratio(machine, (100, 100, 100)) < 0.10
 
 
 def test_a_gpu_alone_takes_the_time_of_its_cells():
@@ -123,6 +142,9 @@ def test_a_description_is_read_as_it_was_written(tmp_path):
     assert read_machine(path) == machine
     cores = Machine("cores", 8, None, machine.cpu)
     assert read_machine(write_machine(cores, path)) == cores
+    curve = Curve(((1e5, 1e-4), (1e6, 2e-3)))
+    caches = replace(cores, cpu=replace(cores.cpu, cells=curve))
+    assert read_machine(write_machine(caches, path)) == caches
 
 
 def test_one_line_may_stand_for_all_axes(tmp_path):
@@ -141,6 +163,10 @@ def test_one_line_may_stand_for_all_axes(tmp_path):
         (("gpu", "cells", "each"), -1.0, "gpu.cells.each must be 0 or positive, got -1.0"),
         (("gpu", "cells", "each"), "fast", "gpu.cells.each must be a real number"),
         (("gpu", "cells"), {}, "gpu.cells.each must be positive"),
+        (("cpu", "cells"), {"points": []}, "cpu.cells.points must be pairs [cells, seconds]"),
+        (("cpu", "cells"), {"points": [[2, 1], [1, 2]]}, "with rising cells"),
+        (("cpu", "cells"), {"points": [[2, "x"]]}, "cpu.cells.points must be pairs"),
+        (("cpu", "cells"), {"points": [[2, 1]], "start": 1}, "unknown key 'cpu.cells.start'"),
         (("gpu", "layers", "z"), 3.0, "gpu.layers.z must be a table"),
         (("gpu", "overhaed"), 1.0, "unknown key 'gpu.overhaed' (did you mean 'overhead'?)"),
         (("links", "network"), {"latency": 1e-6}, "unknown key 'links.network.latency'"),

@@ -24,6 +24,18 @@ X_EDGE = {"cpu": 16, "cuda": 32}
 as long."""
 
 
+def edge_thickness(axis: int, kind: str, lanes: int) -> int:
+    """Return the number of cells across the edge beside a part along an axis.
+
+    Parameters
+    ----------
+    axis : 0 for x, 1 for y, 2 for z
+    kind : kind of device, "cpu" or "cuda"
+    lanes : cells of a word
+    """
+    return lanes * X_EDGE[kind] if axis == 0 else 1
+
+
 def make_engine(problem: Problem, device: Device, **memory: Callable[..., Any]) -> Engine:
     """Create the engine of a block, or raise a MemoryError that says what to change."""
     device.require()
@@ -88,7 +100,7 @@ class Part:
             edges += cut_off
         if low[0] or high[0]:
             lanes = problem.precision.lanes
-            width = lanes * X_EDGE[self.engine.device.kind]
+            width = edge_thickness(0, self.engine.device.kind, lanes)
             # With two lanes both ends of a row are among its first words and those of its last
             # cell, which is in the second lane.
             last = hx + lx if lanes == 1 else 2 * ((hx + lx - 1) % (nx // 2) + 1)

@@ -10,7 +10,7 @@ from typing import Any
 from hetero.devices import Device
 from lbm._domain.domain import Domain
 from lbm._domain.domains import make_domain
-from lbm._domain.parts import X_EDGE
+from lbm._domain.parts import edge_thickness
 from lbm._domain.planes import buffer_planes, copy_tables
 from lbm._model.extent import Extent
 from lbm._model.problem import Box, Problem
@@ -28,6 +28,9 @@ SAMPLE_SECONDS = 0.02
 
 FEWEST_CPU_CELLS, MOST_CPU_CELLS = 1 << 17, 1 << 24
 """Sizes of the boxes with which a CPU is measured: from within its caches to far beyond them."""
+
+ROWS_RATIO = 0.8
+"""Ratio of the numbers of rows of two boxes with which a CPU is measured."""
 
 
 def time_call(function: Callable[[int], object], wait: Callable[[], object]) -> float:
@@ -56,10 +59,10 @@ def measure_device(problem: Problem, device: Device) -> DeviceTimes:
     device : Device
     """
     domains = [make_domain(_select(problem, share), device) for share in (2, 1)]
-    points = [(domain.problem.cells, _time_step(domain)) for domain in domains]
-    cells = (
-        Linear.through(*points) if device.kind == "cuda" else _measure_small_boxes(problem, points)
-    )
+    if device.kind == "cuda":
+        cells: Linear | Curve = Linear.through(*((d.problem.cells, _time_step(d)) for d in domains))
+    else:
+        cells = _measure_rows(domains[1])
     layers = [_time_layers(domains, axis) for axis in range(3)]
     del domains
     halo = {"direct": _time_copies(problem, device, None)}
@@ -124,16 +127,17 @@ def _shrink(problem: Problem) -> Problem:
     return problem.select_block(Extent((0, 0, 0), (nx, ny, layers)))
 
 
-def _measure_small_boxes(problem: Problem, points: Sequence[tuple[float, float]]) -> Curve:
-    """Add to the times of large boxes on a CPU those of smaller ones, which its caches may hold."""
-    curve = dict(points)
-    x, y, z = problem.shape
-    while x * y * z > FEWEST_CPU_CELLS and max(y, z) >= 2 * SLAB_THICKNESS:
-        y, z = (y // 2, z) if y >= z else (y, z // 2)
-        if x * y * z < min(curve):
-            domain = make_domain(problem.select_block(Extent((0, 0, 0), (x, y, z))), Device("cpu"))
-            curve[domain.problem.cells] = _time_step(domain)
-    return Curve(tuple(sorted(curve.items())))
+def _measure_rows(domain: Domain) -> Curve:
+    """Return the times of a box on a CPU, and of fewer and fewer of its rows."""
+    (nx, ny, nz), cells = domain.problem.shape, domain.problem.cells
+    points = {cells: _time_step(domain)}
+    fewest = min(FEWEST_CPU_CELLS, cells // 4)
+    rows = ROWS_RATIO * min(ny, MOST_CPU_CELLS // (nx * nz))
+    while (count := round(rows)) >= max(1, fewest // (nx * nz)):
+        step = functools.partial(domain.engine.step, box=Box(0, nx, 0, count, 0, nz))
+        points[nx * count * nz] = time_call(step, domain.synchronize)
+        rows *= ROWS_RATIO
+    return Curve(tuple(sorted(points.items())))
 
 
 def _select(problem: Problem, share: int) -> Problem:
@@ -151,7 +155,7 @@ def _time_layers(domains: list[Domain], axis: int) -> Linear:
     points = []
     for domain in domains:
         engine, (nx, ny, nz) = domain.engine, domain.problem.shape
-        width = domain.problem.precision.lanes * X_EDGE[engine.device.kind] if axis == 0 else 1
+        width = edge_thickness(axis, engine.device.kind, domain.problem.precision.lanes)
         ends = [nx, ny, nz]
         ends[axis] = min(width, ends[axis])
         box = Box(0, ends[0], 0, ends[1], 0, ends[2])

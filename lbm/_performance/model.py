@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lbm._domain.partition import cut_rows
+from lbm._domain.parts import edge_thickness
 from lbm._model.extent import Triple
 from lbm.decomposition import Decomposition
 
@@ -38,6 +39,10 @@ class Linear:
     def __call__(self, amount: float) -> float:
         """Return the seconds for an amount."""
         return self.start + self.each * amount
+
+    def slope(self, amount: float) -> float:
+        """Return the seconds for one more unit."""
+        return self.each
 
     @classmethod
     def through(cls, first: tuple[float, float], second: tuple[float, float]) -> Linear:
@@ -69,12 +74,19 @@ class Curve:
 
     def __call__(self, amount: float) -> float:
         """Return the seconds for an amount."""
-        (first, seconds), *more = self.points
-        if amount <= first or not more:
-            return seconds * amount / first
-        k = bisect.bisect_left([a for a, _ in self.points[:-1]], amount)
-        (a, t), (b, u) = self.points[k - 1 : k + 1]
+        (a, t), (b, u) = self._ends(amount)
         return t + (amount - a) * (u - t) / (b - a)
+
+    def slope(self, amount: float) -> float:
+        """Return the seconds for one more unit."""
+        (a, t), (b, u) = self._ends(amount)
+        return (u - t) / (b - a)
+
+    def _ends(self, amount: float) -> Sequence[tuple[float, float]]:
+        """Return the points between which an amount lies, or the nearest two."""
+        points = (0.0, 0.0), *self.points
+        k = bisect.bisect_left([a for a, _ in points[1:-1]], amount)
+        return points[k : k + 2]
 
 
 Axes = tuple[Linear, Linear, Linear]
@@ -175,29 +187,28 @@ def predict_box(
     rows_beside : whether the other device of a rank has the rows beside this box
     """
     device, cells = machine.device(kind), box[0] * box[1] * box[2]
-    boundary = packing = links = 0.0
+    areas = [cells // n for n in box]
+    packing = links = 0.0
     for axis, count in enumerate(neighbours):
-        area = cells // box[axis]
-        size = CROSSING * machine.itemsize * area
-        boundary += count * device.layers[axis](area)
         if count:
+            size = CROSSING * machine.itemsize * areas[axis]
             packing += count * _halo(device, transport)[axis](size)
-            links += _link(machine, transport)(size)
-    if rows_beside:
-        area = cells // box[1]
-        boundary += device.layers[1](area)
-        if kind == "cuda":  # the GPU copies both ways; the CPU only waits
-            packing += 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * area)
+            links += find_link(machine, transport)(size)
+    if rows_beside and kind == "cuda":  # the GPU copies both ways; the CPU only waits
+        packing += 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * areas[1])
+    faces = neighbours[0], neighbours[1] + rows_beside, neighbours[2]
+    boundary = sum(
+        count * device.layers[axis](areas[axis]) for axis, count in enumerate(faces) if count
+    )
     compute, communication = device.cells(cells), packing + links
     if kind == "cuda":
         times = {
-            "cells": compute,
+            "cells": compute + _edge_costs(device, machine.itemsize, cells, areas, faces),
             "communication": boundary + communication,
-            "host": device.overhead if any(neighbours) or rows_beside else 0.0,
+            "host": device.overhead if any(faces) else 0.0,
         }
     else:
-        beside = neighbours[0], neighbours[1] + rows_beside, neighbours[2]
-        layers = sum(count * cells // box[axis] for axis, count in enumerate(beside))
+        layers = sum(count * area for count, area in zip(faces, areas, strict=True))
         interior = device.cells(max(0, cells - layers))
         # Only the transport is hidden: the cores pack and unpack themselves.
         times = {
@@ -209,6 +220,20 @@ def predict_box(
     return Prediction(times[bottleneck], compute, boundary, communication, bottleneck, cells)
 
 
+def _edge_costs(
+    device: DeviceTimes, itemsize: int, cells: int, areas: Sequence[int], faces: Triple
+) -> float:
+    """Return what the edges of a box on a GPU cost beyond as many cells of its interior.
+
+    Both share the GPU's bandwidth, of which the edges across x use more: they are columns.
+    """
+    seconds = 0.0
+    for axis, (layer, area, count) in enumerate(zip(device.layers, areas, faces, strict=True)):
+        width = edge_thickness(axis, device.kind, lanes=2 if itemsize == 2 else 1)
+        seconds += count * area * max(0.0, layer.each - width * device.cells.slope(cells))
+    return seconds
+
+
 def _halo(device: DeviceTimes, transport: str) -> Axes:
     # Between hosts a message is packed as for MPI on one host.
     for name in (transport, "host"):
@@ -217,7 +242,8 @@ def _halo(device: DeviceTimes, transport: str) -> Axes:
     raise ValueError(f"there are no times of messages by {transport!r} for a {device.kind} device")
 
 
-def _link(machine: Machine, transport: str) -> Linear:
+def find_link(machine: Machine, transport: str) -> Linear:
+    """Return the time of a message between ranks, over its bytes, or raise ValueError."""
     if transport in ("direct", "mapped"):
         return Linear(0.0, 0.0)
     if transport not in machine.links:

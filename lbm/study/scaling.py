@@ -17,7 +17,7 @@ from hetero.measurement.studies import Study
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
 from lbm._performance.measurement import measure_machine
-from lbm._performance.model import Machine, Prediction, predict_step
+from lbm._performance.model import CROSSING, Machine, Prediction, find_link, predict_step
 from lbm.decomposition import Decomposition, choose_decomposition
 from lbm.launcher import find_launcher
 from lbm.study.rates import cavity_problem
@@ -203,6 +203,24 @@ def _predict(run: Run, machine: Machine, kind: str) -> Prediction:
     return predict_step(machine, run.case.shape, grid, kind=kind, transport=transport)
 
 
+def _face_rows(setting: Setting, machine: Machine, kind: str) -> list[list[Any]]:
+    """Return the times of the faces of a box by each transport, as the model uses them."""
+    device, rows = machine.device(kind), []
+    for axis, name in enumerate("xyz"):
+        cells = setting.shape[0] * setting.shape[1] * setting.shape[2] // setting.shape[axis]
+        size = CROSSING * machine.itemsize * cells
+        times = [
+            (device.halo[way][axis](size) + find_link(machine, way)(size)) * 1e6
+            if way in device.halo and (way == "direct" or way in machine.links) else None
+            for way in FACE_TRANSPORTS
+        ]  # fmt: skip
+        rows.append([_join(setting.shape), setting.precision, name, size / 1e6, *times])
+    return rows
+
+
+FACE_TRANSPORTS = "direct", "peer", "host"
+"""Transports whose times a study shows; see `Simulation.transports`."""
+
 HEADS = (
     "cells", "precision", "pattern", "mode", "boxes", "step in ms", "GLUPS", "efficiency",
     "predicted step in ms", "error of the prediction", "bottleneck",
@@ -211,19 +229,24 @@ HEADS = (
 
 def run_scaling(study: Study, weak: bool) -> dict:
     """Measure all series of weak or of strong scaling."""
-    title, measurements = "Weak" if weak else "Strong", []
+    title, measurements, faces = "Weak" if weak else "Strong", [], []
     runs = plan_runs(study, weak)
     times = measure_runs(study, runs)
     for run in runs:
         if run.mode == "alone":  # the first of its series
             alone, s = times[run], run.setting
             machine = _measure_machine(s.shape, s.pattern, s.precision, study.device.kind)
+            faces += _face_rows(s, machine, study.device.kind)
         efficiency = alone / times[run] / (1 if weak else run.case.count)
         predicted = _predict(run, machine, study.device.kind)
         measurements.append(Measurement(run, times[run], efficiency, predicted))
     figures = "16.5 to 16.8 and table 16.2" if weak else "16.9 to 16.12"
     rows = [measurement.row() for measurement in measurements]
     study.table(f"{title} scaling (Riesinger 2017, figures {figures})", HEADS, rows)
+    if weak:
+        ways = [f"{transport} in us" for transport in FACE_TRANSPORTS]
+        heads = ["cells", "precision", "across", "MB each way", *ways]
+        study.table("Faces between two boxes, copied both ways at once", heads, faces)
     return {"picture": str(_draw(study, measurements, f"{title.lower()}-scaling.png"))}
 
 

@@ -248,13 +248,13 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
         return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
 
     @inner_loop
-    def move_rows(memory, addresses, masks, force, transfer, runs, region, begin, end):
-        """Copy moments or populations of the rows number begin to end - 1 to data, or back."""
+    def move_rows(memory, addresses, masks, force, transfer, runs, region, rows):
+        """Copy moments or populations of the rows (first, end) to data, or back."""
         memory, data = pointer_to(memory), transfer.data
         height, nx, x1 = region.y1 - region.y0, region.nx, region.x1
         scratch, offsets, table = new_special_scratch(), new_offsets(), new_table()
         field, first, lane = MOMENTS if transfer.moments else 0, np.int64(0), np.int64(0)
-        for r in range(begin, end):
+        for r in range(rows[0], rows[1]):
             y, z = region.y0 + r % height, region.z0 + r // height
             fill_offset_table(addresses, region, y, z, lanes, table)
             row = z * region.ny + y
@@ -303,6 +303,6 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):
             begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
-            move_rows(memory, addresses, masks, force, transfer, runs, region, begin, end)
+            move_rows(memory, addresses, masks, force, transfer, runs, region, (begin, end))
 
     return {"step": step, "move": move}

@@ -1,4 +1,6 @@
-"""Kernels that reach the limits of a GPU, for `hetero.limits`."""
+"""Kernels that reach the limits of a GPU, for `hetero.limits`, and one that keeps it busy."""
+
+import math
 
 import numpy as np
 from numba import float32, float64, uint64
@@ -109,3 +111,12 @@ def measure() -> dict[str, float]:
     tiny = cuda.device_array(1, np.float64)
     rates["launch"] = benchmark(lambda: empty[1, 32](tiny), device="cuda").median
     return rates
+
+
+@kernel
+def keep_busy(rounds, numbers):
+    """Take square roots one after the other."""
+    value = numbers[0]
+    for _ in range(rounds):
+        value = math.sqrt(value + 1.0)
+    numbers[0] = value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numba import prange
 
@@ -62,6 +64,14 @@ class Worker:
     def wait_for(self, other) -> None:
         """Wait, before the next operation, until the marked copies of another worker are done."""
         other.wait_until_copied()
+
+    def start_timer(self, launches: int) -> None:
+        """Begin to time the copies that follow."""
+        self._started = time.perf_counter()
+
+    def stop_timer(self) -> float:
+        """Return the seconds of the copies since `start_timer`."""
+        return time.perf_counter() - self._started
 
     def wait_until_copied(self) -> None:
         """Return once the marked copies are done."""

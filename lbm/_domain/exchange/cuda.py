@@ -9,6 +9,7 @@ from hetero.cuda.launch import blocks_for
 from hetero.cuda.launcher import prepare_launch
 from hetero.devices import Device
 from hetero.jit import kernel
+from hetero.measurement.queue_timer import QueueTimer
 
 THREADS = 128
 """Threads of a block along v; not tuned."""
@@ -101,6 +102,17 @@ class Worker:
         if other.on_gpu:
             with self.engine.device.active():
                 other._copied.wait(self._edge_stream)
+
+    def start_timer(self, launches: int) -> None:
+        """Begin to time the copies that follow, in which the host starts kernels so many times."""
+        with self.engine.device.active():
+            self._timer = QueueTimer(launches, self._edge_stream)
+            self._timer.start()
+
+    def stop_timer(self) -> float:
+        """Return the seconds of the copies since `start_timer`, when they are done."""
+        with self.engine.device.active():
+            return self._timer.stop()
 
     def wait_until_copied(self) -> None:
         """Return once the marked copies are done."""

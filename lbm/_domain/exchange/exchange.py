@@ -90,24 +90,21 @@ class Exchange:
             for worker in self._workers.values():
                 worker.wait_until_copied()
 
-    def time_copies(self, axis: int, time_call: Callable[..., float]) -> float:
+    def time_copies(self, axis: int, time_calls: Callable[..., float]) -> float:
         """Return the seconds of the copies across an axis; see `lbm._performance`.
 
         Two GPUs copy both ways at once. A single device does all copies itself: one is timed.
         """
-        gpus = {str(worker.engine.device) for worker in self._workers.values() if worker.on_gpu}
-        copies = self._copies[axis] if len(gpus) > 1 else self._copies[axis][:1]
+        copiers = [worker for worker in self._workers.values() if worker.on_gpu]
+        copiers = copiers or list(self._workers.values())
+        devices = {str(worker.engine.device) for worker in copiers}
+        copies = self._copies[axis] if len(devices) > 1 else self._copies[axis][:1]
 
         def start(t: int) -> None:
             for copy in copies:
                 copy.start(t)
 
-        def wait() -> None:
-            for worker in self._workers.values():
-                worker.mark_copied()
-                worker.wait_until_copied()
-
-        return time_call(start, wait)
+        return time_calls(copiers, start)
 
     def first_face(self, axis: int) -> tuple[Face, Any]:
         """Return the upper face of the first part across an axis, and the part's worker."""

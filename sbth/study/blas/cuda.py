@@ -6,16 +6,14 @@ others to concurrent tasks (Riesinger 2017, section 5.3).
 
 import math
 
-import numpy as np
 from numba import int64
 
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.intrinsics.warp import warp_sum
 from hetero.jit import kernel
+from hetero.measurement.queue_timer import QueueTimer
 
 _THREADS = 256
-_BUSY = 1500
-"""Square roots that take as long as the launch of a kernel by the host."""
 
 
 def streams(count):
@@ -154,15 +152,6 @@ def general_update(rows, columns, vectors, x, y, matrix, b, pitch):
         matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
 
 
-@kernel
-def busy(rounds, numbers):
-    """Keep the GPU busy while the host fills a stream."""
-    value = numbers[0]
-    for _ in range(rounds):
-        value = math.sqrt(value + 1.0)
-    numbers[0] = value
-
-
 def copy(count, source, x, target, y, stream):
     """y = x."""
     copy_vector[1, _THREADS, stream](count, source, x, target, y)
@@ -224,16 +213,10 @@ def ger(rows, columns, vectors, x, y, matrix, b, pitch, stream):
 
 
 def seconds(call, repeats):
-    """Return the mean time of an operation on the GPU alone, queued up behind a busy kernel."""
+    """Return the mean time of an operation on the GPU alone, without the time of its launch."""
     call()
-    numbers = cuda.to_device(np.ones(1))
-    busy[1, 1](1, numbers)
-    cuda.synchronize()
-    begin, end = cuda.event(), cuda.event()
-    busy[1, 1](_BUSY * repeats, numbers)
-    begin.record()
+    timer = QueueTimer(repeats)
+    timer.start()
     for _ in range(repeats):
         call()
-    end.record()
-    end.synchronize()
-    return 1e-3 * begin.elapsed_time(end) / repeats
+    return timer.stop() / repeats

@@ -16,5 +16,6 @@ KERNELS = {
     "hetero.measurement.limit_loops.cuda.multiply_add_uint64": Budget(
         (u8, i8, array(u8)), 40, float64=False
     ),
+    "hetero.measurement.limit_loops.cuda.keep_busy": Budget((i8, array(f8)), 32),
     "hetero.measurement.limit_loops.cuda.empty": Budget((array(f8),), 16),
 }

@@ -59,7 +59,6 @@ _STUDY = {
         "general_product": (i8, i8, _A, i8, i8, _A, i8, i8),
         "transposed_product": (i8, i8, _A, i8, i8, _A, i8, i8),
         "general_update": (i8, i8, _A, i8, i8, _A, i8, i8),
-        "busy": (i8, _A),
     }.items()
 }
 KERNELS = (

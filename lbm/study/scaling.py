@@ -7,12 +7,16 @@ cores or GPUs, which this program starts itself, and one process with several GP
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import hetero
+from hetero.figures import PALETTE
 from hetero.measurement.studies import Study
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
@@ -250,22 +254,39 @@ def run_scaling(study: Study, weak: bool) -> dict:
     return {"picture": str(_draw(study, measurements, f"{title.lower()}-scaling.png"))}
 
 
+LINES = {"x": ":", "y": "-.", "z": "-"}
+"""Line styles of the curves with cuts across one axis; other cuts are dashed."""
+
+MARKERS = {"ranks": "o", "process": "s", "alone": "D"}
+"""Markers of the measured values by mode."""
+
+
 def _draw(study: Study, measurements: Sequence[Measurement], name: str) -> Path:
-    """Draw measured and predicted rates over the number of boxes (figure 16.14)."""
-    figure = study.figure((9.0, 4.5))
-    axis = figure.subplots()
+    """Draw measured and predicted rates and efficiencies over the boxes (figure 16.14)."""
+    figure = study.figure((11.0, 4.5))
+    rates, efficiencies = figure.subplots(1, 2)
     alone = {m.run.setting: m for m in measurements if m.run.mode == "alone"}
+    colours = dict(zip(alone, itertools.cycle(PALETTE), strict=False))
     curves: dict[tuple[str, ...], list[Measurement]] = {}
     for m in measurements:
-        if m.run.mode != "alone":
+        if m.run.mode != "alone" or len(alone) == len(measurements):
             curves.setdefault(m.series, [alone[m.run.setting]]).append(m)
-    for series, points in (curves or {m.series: [m] for m in alone.values()}).items():
+    for series, points in curves.items():
         points = sorted(points, key=lambda m: m.run.case.count)
-        counts = [m.run.case.count for m in points]
-        (line,) = axis.plot(counts, [m.glups for m in points], "o-", label=" ".join(series))
-        predicted = [m.predicted.glups for m in points]
-        axis.plot(counts, predicted, "x--", color=line.get_color())
-    counts = sorted({m.run.case.count for m in measurements})
-    axis.set(xlabel="boxes", xticks=counts, ylabel="GLUPS (crosses: predicted)", ylim=(0, None))
-    axis.legend(fontsize=6)
+        *_, mode, axes = series
+        first, counts = points[0], np.array([m.run.case.count for m in points])
+        style = {"color": colours[first.run.setting], "linestyle": LINES.get(axes, "--")}
+        measured = np.array([m.glups for m in points])
+        predicted = np.array([m.predicted.glups for m in points])
+        for axis, unit, reference in (
+            (rates, 1.0, 1.0),
+            (efficiencies, counts * first.glups, counts * first.predicted.glups),
+        ):
+            label = " ".join(series) if axis is rates else None
+            axis.plot(counts, measured / unit, marker=MARKERS[mode], label=label, **style)
+            axis.plot(counts, predicted / reference, "x", color=style["color"])
+    ticks = sorted({m.run.case.count for m in measurements})
+    rates.set(xlabel="boxes", xticks=ticks, ylabel="GLUPS (crosses: predicted)", ylim=(0, None))
+    efficiencies.set(xlabel="boxes", xticks=ticks, ylabel="efficiency (crosses: predicted)")
+    figure.legend(fontsize=6, loc="outside right center")
     return study.save(figure, name)

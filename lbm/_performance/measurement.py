@@ -10,7 +10,7 @@ from typing import Any
 from hetero.devices import Device
 from lbm._domain.domain import Domain
 from lbm._domain.domains import make_domain
-from lbm._domain.parts import edge_thickness
+from lbm._domain.parts import edge_thickness, make_engine
 from lbm._domain.planes import buffer_planes, copy_tables
 from lbm._model.extent import Extent
 from lbm._model.problem import Box, Problem
@@ -71,19 +71,22 @@ def time_copies(workers: Sequence[Any], start: Callable[[int], object]) -> float
     return min(times)
 
 
-def measure_device(problem: Problem, device: Device) -> DeviceTimes:
+def measure_device(
+    problem: Problem, device: Device, *, beside: Device | None = None
+) -> DeviceTimes:
     """Measure the operations of a device on a problem and on half of it.
 
     Parameters
     ----------
     problem : a flow of at least 8 cells along each axis, without a halo
     device : Device
+    beside : the GPU beside which a CPU works, in memory that the GPU can access
     """
     domains = [make_domain(_select(problem, share), device) for share in (2, 1)]
     if device.kind == "cuda":
         cells: Linear | Curve = Linear.through(*((d.problem.cells, _time_step(d)) for d in domains))
     else:
-        cells = _measure_rows(domains[1])
+        cells = _measure_rows(problem, beside)
     layers = [_time_layers(domains, axis) for axis in range(3)]
     del domains
     halo = {"direct": _time_copies(problem, device, None)}
@@ -119,7 +122,8 @@ def measure_machine(
         gpu = DeviceTimes(gpu.kind, gpu.cells, gpu.layers, {**gpu.halo, **direct}, gpu.overhead)
     cpu = None
     if not gpus or cpu_beside:
-        cpu = measure_device(_shrink(problem) if gpus else problem, Device("cpu"))
+        beside = gpus[0] if gpus else None
+        cpu = measure_device(_shrink(problem) if gpus else problem, Device("cpu"), beside=beside)
     messages: dict[str, Linear] = {}
     if links:
         from lbm._performance.ping import measure_messages
@@ -148,17 +152,25 @@ def _shrink(problem: Problem) -> Problem:
     return problem.select_block(Extent((0, 0, 0), (nx, ny, layers)))
 
 
-def _measure_rows(domain: Domain) -> Curve:
+def _measure_rows(problem: Problem, beside: Device | None) -> Curve:
     """Return the times of a box on a CPU, and of fewer and fewer of its rows."""
-    (nx, ny, nz), cells = domain.problem.shape, domain.problem.cells
-    points = {cells: _time_step(domain)}
-    fewest = min(FEWEST_CPU_CELLS, cells // 4)
-    rows = ROWS_RATIO * min(ny, MOST_CPU_CELLS // (nx * nz))
-    while (count := round(rows)) >= max(1, fewest // (nx * nz)):
-        step = functools.partial(domain.engine.step, box=Box(0, nx, 0, count, 0, nz))
-        points[nx * count * nz] = time_call(step, domain.synchronize)
+    nx, ny, nz = problem.shape
+    fewest = max(1, min(FEWEST_CPU_CELLS, problem.cells // 4) // (nx * nz))
+    counts, rows = {ny}, float(min(ny, MOST_CPU_CELLS // (nx * nz)))
+    while round(rows) >= fewest:
+        counts.add(round(rows))
         rows *= ROWS_RATIO
-    return Curve(tuple(sorted(points.items())))
+    memory = {}
+    if beside is not None:
+        from lbm._domain.exchange.cuda import MappedMemory
+
+        memory = {"memory": MappedMemory(beside).allocate}
+    engine = make_engine(problem, Device("cpu"), **memory)
+    points = []
+    for count in sorted(counts, reverse=True):
+        step = functools.partial(engine.step, box=Box(0, nx, 0, count, 0, nz))
+        points.append((float(nx * count * nz), time_call(step, engine.synchronize)))
+    return Curve(tuple(reversed(points)))
 
 
 def _select(problem: Problem, share: int) -> Problem:

@@ -1,10 +1,11 @@
 """Prediction of the time of a step from times of its operations.
 
 After Riesinger (2017, equations 15.1 to 15.4): the cells beside other boxes are updated first, and
-messages travel while the others are updated. Faces across x, y and z have times of their own. Two
+messages travel while the others are updated. Faces across x, y and z have times of their own. Three
 things differ from the thesis, because the program does: on a GPU the edges are updated beside the
-interior and share its bandwidth, and the host needs time to start all operations of a step, which
-limits small boxes.
+interior and share its bandwidth; copies between a GPU and host memory keep its threads waiting, so
+that they are not hidden; and the host needs time to start all operations of a step, which limits
+small boxes.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from lbm.decomposition import Decomposition
 
 CROSSING = 5
 """Populations of a cell that cross a face in D3Q19."""
+
+
+GPU_TRANSPORTS = "direct", "peer", "device"
+"""Transports from the memory of one GPU to that of another; the others go through host memory."""
 
 
 @dataclass(frozen=True)
@@ -188,14 +193,17 @@ def predict_box(
     """
     device, cells = machine.device(kind), box[0] * box[1] * box[2]
     areas = [cells // n for n in box]
-    packing = links = 0.0
+    packing = links = through_host = 0.0
     for axis, count in enumerate(neighbours):
         if count:
             size = CROSSING * machine.itemsize * areas[axis]
-            packing += count * _halo(device, transport)[axis](size)
+            copies = count * _halo(device, transport)[axis](size)
+            packing += copies
+            through_host += 0.0 if transport in GPU_TRANSPORTS else copies
             links += find_link(machine, transport)(size)
     if rows_beside and kind == "cuda":  # the GPU copies both ways; the CPU only waits
-        packing += 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * areas[1])
+        copies = 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * areas[1])
+        packing, through_host = packing + copies, through_host + copies
     faces = neighbours[0], neighbours[1] + rows_beside, neighbours[2]
     boundary = sum(
         count * device.layers[axis](areas[axis]) for axis, count in enumerate(faces) if count
@@ -203,7 +211,10 @@ def predict_box(
     compute, communication = device.cells(cells), packing + links
     if kind == "cuda":
         times = {
-            "cells": compute + _edge_costs(device, machine.itemsize, cells, areas, faces),
+            # Threads that wait for host memory keep others from the multiprocessors.
+            "cells": compute
+            + _edge_costs(device, machine.itemsize, cells, areas, faces)
+            + through_host,
             "communication": boundary + communication,
             "host": device.overhead if any(faces) else 0.0,
         }

@@ -204,12 +204,14 @@ def test_a_described_cluster():
     p = predict_step(machine, (512, 512 * 2048, 128), lbm.Decomposition((1, 2048, 1)), ratio=0.05,
                      transport="network")  # fmt: skip
     rows = 512 - round(0.05 * 512)
-    step = 5e-6 + 512 * rows * 128 / 1.58e9
+    size = 512 * 128 * CROSSING * 8
+    copies = 2 * (1e-5 + 9.091e-11 * size) + 2e-5 + 1.818e-10 * size  # the CPU's rows, a neighbour
+    step = 5e-6 + 512 * rows * 128 / 1.58e9 + copies
     assert p.step == pytest.approx(step, rel=1e-3)
     assert p.glups == pytest.approx(2048 * 512 * 512 * 128 / step / 1e9, rel=1e-3)
     assert p.bottleneck == "cells"
     # Riesinger (2017) measured 2604.72; the best rates of the kernels promise more.
-    assert 1.2 < p.glups / 2604.72 < 1.4
+    assert 1.2 < p.glups / 2604.72 < 1.3
 
 
 def predict(capsys, *arguments):

@@ -6,11 +6,11 @@ The only package here that knows what a device is. Importing it loads neither Nu
 from typing import TYPE_CHECKING
 
 from hetero.devices import Device, available, resolve, use_device
+from hetero.display.progress_bar import progress
 from hetero.errors import DeviceMemoryError, DeviceUnavailableError, ForkedProcessError
-from hetero.lazy import lazy_attributes
 from hetero.measurement.profiling import Profile, Region, profile, region
-from hetero.moved import redirect_modules
-from hetero.progress_bar import progress
+from hetero.public_names.lazy import lazy_attributes
+from hetero.public_names.moved import redirect_modules
 from hetero.version import VERSION as __version__
 
 if TYPE_CHECKING:  # what `__getattr__` finds, for type checkers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero.notebook import html_table
+from hetero.display.notebook import html_table
 
 if TYPE_CHECKING:
     from lbm.simulation import Simulation

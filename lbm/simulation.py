@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import hetero
-from hetero.progress_bar import open_bar
+from hetero.display.progress_bar import open_bar
 from hetero.validation import check_choice, check_integer
 from hetero.version import VERSION
 from lbm import boundaries as conditions

@@ -8,7 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetero.figures import DATA_COLOUR, PALETTE, SOFT_COLOUR, figure_of, figure_style, new_figure
+from hetero.display.figures import (
+    DATA_COLOUR,
+    PALETTE,
+    SOFT_COLOUR,
+    figure_of,
+    figure_style,
+    new_figure,
+)
 
 if TYPE_CHECKING:
     from rode.results import Result

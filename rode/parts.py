@@ -15,7 +15,7 @@ import numpy as np
 import hetero
 from hetero import philox, validation
 from hetero.devices import Device, resolve
-from hetero.progress_bar import progress as _progress
+from hetero.display.progress_bar import progress as _progress
 from rode._solver.memory_forecast import require_memory_of_result
 from rode._solver.plan import Plan, choose_threads_per_path
 from rode._solver.stopping import new_flag, results_of, use_flag

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import validation
-from hetero.notebook import html_table
+from hetero.display.notebook import html_table
 from rode._solver.problem_checks import (
     call_python,
     call_uncompiled,

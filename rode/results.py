@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from hetero import validation
-from hetero.notebook import html_table, table_with_picture
+from hetero.display.notebook import html_table, table_with_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

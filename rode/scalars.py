@@ -17,7 +17,7 @@ sign; a rejected draw continues with its own words. With `rode.normals.STREAM` a
 (float32) or 2 k (float64) on.
 """
 
-from hetero.philox_loops.formulas import philox10 as words
+from hetero.philox.formulas import philox10 as words
 from rode._normals.box_muller_formulas import (
     box_muller_fast,
     box_muller_float32,

@@ -3,8 +3,8 @@
 import warnings
 from typing import TYPE_CHECKING
 
-from hetero.lazy import lazy_attributes
-from hetero.moved import redirect_modules
+from hetero.public_names.lazy import lazy_attributes
+from hetero.public_names.moved import redirect_modules
 from hetero.version import VERSION as __version__
 
 if TYPE_CHECKING:  # for type checkers: the names are imported at their first use

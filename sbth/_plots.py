@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetero.figures import DATA_COLOUR, PALETTE, figure_of, figure_style, new_figure
+from hetero.display.figures import DATA_COLOUR, PALETTE, figure_of, figure_style, new_figure
 
 _BINS = (10, 120)
 """Fewest and most bins of a histogram, whose number is the root of that of the eigenvalues."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from hetero import Device, DeviceUnavailableError, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
-from hetero.progress_bar import loop_progress, report_loop
+from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
 from sbth.band_storage import copy_like, safe_scale, shape_and_dtype, validate_bool, validate_real
 from sbth.eigenvalues import Selection, band_eigenvalues

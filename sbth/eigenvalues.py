@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, DTypeLike
 from hetero import region, validation
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
+from hetero.display.progress_bar import loop_progress
 from hetero.jit import loops_for
-from hetero.progress_bar import loop_progress
 from sbth.band_storage import (
     copy_like,
     shape_and_dtype,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hetero.devices import device_of
-from hetero.notebook import html_table, table_with_picture
+from hetero.display.notebook import html_table, table_with_picture
 from sbth.reflectors import Reflectors
 
 if TYPE_CHECKING:

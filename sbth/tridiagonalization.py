@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
+from hetero.display.progress_bar import loop_progress
 from hetero.jit import loops_for
-from hetero.progress_bar import loop_progress
 from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth.band_storage import (
     copy_like,

@@ -7,8 +7,8 @@ say how well they are known.
 
 from typing import TYPE_CHECKING
 
-from hetero.lazy import lazy_attributes
-from hetero.moved import redirect_modules
+from hetero.public_names.lazy import lazy_attributes
+from hetero.public_names.moved import redirect_modules
 from hetero.version import VERSION as __version__
 from stablegpu.distribution import Stable as Stable
 from stablegpu.distribution import stable as stable

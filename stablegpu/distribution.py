@@ -69,7 +69,7 @@ class Stable:
         )
 
     def _repr_html_(self) -> str:
-        from hetero.notebook import html_table
+        from hetero.display.notebook import html_table
 
         p = self.parameters
         rows: list[tuple[str, object]] = [(n, getattr(p, n)) for n in ("alpha", "beta")]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from hetero.notebook import html_table
+from hetero.display.notebook import html_table
 from stablegpu._parameters import NAMES
 
 __all__ = [

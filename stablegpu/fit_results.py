@@ -228,7 +228,7 @@ class FitResults:
 
     def _repr_html_(self) -> str:
         """Return a table of the fits for notebooks."""
-        from hetero.notebook import html_table
+        from hetero.display.notebook import html_table
 
         rows = [
             (k, *(float(getattr(self, name)[k]) for name in PARAMETERS), self.status[k])

@@ -13,7 +13,7 @@ import numpy as np
 from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
-from hetero.progress_bar import loop_progress
+from hetero.display.progress_bar import loop_progress
 from stablegpu._fit import datasets
 from stablegpu._fit.arguments import (
     BatchFit,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hetero import validation
-from hetero.moved import renamed_arguments
+from hetero.public_names.moved import renamed_arguments
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._fit.batch import join_results
 from stablegpu._fit.limits import ALPHA_RANGE

@@ -6,8 +6,8 @@ it certifies. Importing the package loads neither Numba nor a driver.
 
 from typing import TYPE_CHECKING
 
-from hetero.lazy import lazy_attributes
-from hetero.moved import redirect_modules
+from hetero.public_names.lazy import lazy_attributes
+from hetero.public_names.moved import redirect_modules
 from hetero.version import VERSION as __version__
 from tmd.errors import CertificateError, CheckpointError
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.devices import Device, resolve
-from hetero.progress_bar import open_bar
+from hetero.display.progress_bar import open_bar
 from tmd._certificates.blocks import check_blocks
 from tmd._certificates.case_lists import check_cases, load_cases
 from tmd._certificates.reading import load_certificate, read_certificates

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from hetero import validation
-from hetero.notebook import html_table
+from hetero.display.notebook import html_table
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
 from tmd.functions import load_function
 from tmd.functions.function import Ball, Function, working_precision

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from hetero.atomic_files import replace_atomically
-from hetero.notebook import html_table, table_with_picture
+from hetero.display.notebook import html_table, table_with_picture
 from tmd._certificates.case_lists import KINDS, UNDECIDED_PREFIX
 from tmd._search.decisions import BlockCases, Distance, measure_distance
 from tmd._search.planning import Plan

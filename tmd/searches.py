@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hetero import validation
 from hetero.devices import Device, resolve
-from hetero.progress_bar import open_bar
+from hetero.display.progress_bar import open_bar
 from tmd._certificates import records
 from tmd._search.blocks import MAX_BLOCK_BITS, split_into_blocks
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS

@@ -44,7 +44,7 @@ def check_compiler(extra):
     from cuda.bindings import nvjitlink
     from numba import cuda
 
-    from hetero.philox_loops.cuda import fill_words
+    from hetero.philox.cuda import fill_words
 
     assert cuda.implementation == "NVIDIA", f"numba.cuda is {cuda.implementation}"
     version = nvjitlink.version()

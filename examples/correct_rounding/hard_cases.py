@@ -22,7 +22,7 @@ from rich.table import Table
 
 import hetero
 import tmd
-from hetero.figures import PALETTE, new_figure
+from hetero.display.figures import PALETTE, new_figure
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, parse_arguments

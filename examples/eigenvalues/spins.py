@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 import hetero
 import sbth
-from hetero.figures import PALETTE, new_figure
+from hetero.display.figures import PALETTE, new_figure
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, parse_arguments

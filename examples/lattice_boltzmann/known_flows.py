@@ -27,7 +27,7 @@ import numpy as np
 
 import hetero
 import lbm
-from hetero.figures import new_figure
+from hetero.display.figures import new_figure
 from lbm._domain.domains import make_domain
 from lbm.flows import CAVITY_RE1000, CavityResult, solve_cavity, solve_sphere, vortices
 from lbm.study.rates import measure_rate

@@ -24,7 +24,7 @@ from scipy import integrate, optimize, stats
 
 import hetero
 import stablegpu
-from hetero.figures import DATA_COLOUR, PALETTE, SOFT_COLOUR, new_figure
+from hetero.display.figures import DATA_COLOUR, PALETTE, SOFT_COLOUR, new_figure
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import Figure, Row, empty, parse_arguments, to_host

@@ -21,7 +21,7 @@ from scipy import stats
 
 import hetero
 import stablegpu
-from hetero.figures import DATA_COLOUR, new_figure
+from hetero.display.figures import DATA_COLOUR, new_figure
 from stablegpu import FitResults
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -68,7 +68,7 @@ def save_figure(
     ------
     ValueError : the suffix is another one, or the folder does not exist
     """
-    from hetero.figures import figure_style, picture_html
+    from hetero.display.figures import figure_style, picture_html
 
     path = Path(path)
     check_output_path("path", path, SUFFIXES)

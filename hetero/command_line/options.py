@@ -71,4 +71,4 @@ def check_outputs(*, out: Path | None = None, plot: Path | None = None) -> None:
     check_output("--out", out)
     check_output_path("--plot", plot, FIGURE_SUFFIXES)
     if plot is not None:
-        importlib.import_module("hetero.figures")  # fails now if Matplotlib is broken
+        importlib.import_module("hetero.display.figures")  # fails now if Matplotlib is broken

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hetero.compile_cache.disk_cache import DiskCache
 from hetero.compile_cache.folder import SOURCES, is_enabled, root
 from hetero.devices import Device
-from hetero.progress_bar import progress
+from hetero.display.progress_bar import progress
 
 
 def packages() -> list[str]:

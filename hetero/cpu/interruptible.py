@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from hetero.progress_bar import loop_bar
+from hetero.display.progress_bar import loop_bar
 
 TARGET_SECONDS = 0.2
 """Time that one range should take: short for a waiting user, long compared with a call's 10 us."""
@@ -22,7 +22,7 @@ def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, 
     """Yield (begin, end) pairs that cover range(total) in order.
 
     The sizes follow the clock: each range is to take `TARGET_SECONDS`. The progress is reported to
-    the `hetero.progress_bar.loop_progress` around the loop, if there is one.
+    the `hetero.display.progress_bar.loop_progress` around the loop, if there is one.
 
     Parameters
     ----------

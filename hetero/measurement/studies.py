@@ -71,7 +71,7 @@ class Study:
 
     def figure(self, size: tuple[float, float] = (9.0, 4.5)) -> Any:
         """Return an empty figure in the project's style."""
-        from hetero.figures import new_figure
+        from hetero.display.figures import new_figure
 
         return new_figure(size)
 

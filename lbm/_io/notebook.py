@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hetero.notebook import html_table
+from hetero.display.notebook import html_table
 from lbm.boundaries import FACES
 
 if TYPE_CHECKING:

@@ -73,7 +73,7 @@ def plot_slice(
     result = read_slice(simulation, number, index, field)
     if result is None:
         return None
-    from hetero.figures import DATA_COLOUR, axes_of, figure_of, figure_style
+    from hetero.display.figures import DATA_COLOUR, axes_of, figure_of, figure_style
 
     values, fluid = result
     width, height = values.shape

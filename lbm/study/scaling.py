@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import hetero
-from hetero.figures import PALETTE
+from hetero.display.figures import PALETTE
 from hetero.measurement.studies import Study
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS

@@ -21,7 +21,7 @@ from hetero.command_line import (
     save_figure,
 )
 from hetero.data_files import write_columns
-from hetero.notebook import html_table
+from hetero.display.notebook import html_table
 from hetero.version import VERSION
 from rode._commands.models import BUILT_IN, load_problem
 from rode._solver.schemes import parse_method

@@ -3,7 +3,7 @@
 from numba import uint64
 
 from hetero.jit import serial
-from hetero.philox_loops.formulas import words10
+from hetero.philox.formulas import words10
 
 
 @serial(forceinline=True)

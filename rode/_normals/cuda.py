@@ -9,7 +9,7 @@ from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.memory import store_vector
 from hetero.jit import kernel
-from hetero.philox_loops.formulas import philox10
+from hetero.philox.formulas import philox10
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
 from rode._normals.launches import split_into_launches

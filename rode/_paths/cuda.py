@@ -23,7 +23,7 @@ from hetero.intrinsics.bits import bits_of, float_of
 from hetero.intrinsics.memory import load_relaxed, store_relaxed
 from hetero.intrinsics.warp import warp_sum
 from hetero.jit import kernel
-from hetero.philox_loops.formulas import philox10
+from hetero.philox.formulas import philox10
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
 from rode._paths.noise_formulas import START
 from rode._paths.tiles import LANES, ROUNDS, tile

@@ -8,7 +8,7 @@ import numpy as np
 from numba import uint32
 
 from hetero.jit import serial
-from hetero.philox_loops.formulas import philox10
+from hetero.philox.formulas import philox10
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
 from rode._paths.noise_formulas import START
 

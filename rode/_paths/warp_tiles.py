@@ -20,7 +20,7 @@ from hetero.intrinsics.memory import load_vector, store_vector
 from hetero.intrinsics.tuple_algebra import axpy, cast, scale, walk_from_zero
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
-from hetero.philox_loops.formulas import philox10
+from hetero.philox.formulas import philox10
 from rode._paths.noise_formulas import BLOCKS
 from rode._paths.tiles import LANES, block
 

@@ -22,7 +22,7 @@ from numba.extending import intrinsic
 
 import hetero
 from hetero.jit import serial
-from hetero.philox_loops.formulas import philox10
+from hetero.philox.formulas import philox10
 from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK
 from rode._solver.stage_formulas import (

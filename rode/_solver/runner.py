@@ -10,8 +10,8 @@ import numpy as np
 
 from hetero import philox
 from hetero.arrays import Workspace
+from hetero.display.progress_bar import progress
 from hetero.jit import loops_for
-from hetero.progress_bar import progress
 from rode._solver import schemes as solver_schemes
 from rode._solver.kernel_arguments import (
     KernelSpec,

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from hetero.progress_bar import progress
+from hetero.display.progress_bar import progress
 
 T = TypeVar("T")
 

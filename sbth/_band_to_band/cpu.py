@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from hetero.display.progress_bar import report_loop
 from hetero.jit import serial
-from hetero.progress_bar import report_loop
 from sbth._bulge_chasing.schedule_formulas import block_extents, last_task, sweep_count
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
 

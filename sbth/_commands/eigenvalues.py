@@ -16,7 +16,7 @@ from hetero.command_line import (
     save_figure,
 )
 from hetero.data_files import write_columns
-from hetero.notebook import html_text
+from hetero.display.notebook import html_text
 from hetero.version import VERSION
 from sbth._commands.matrix_files import read_matrix
 from sbth.results import Spectrum

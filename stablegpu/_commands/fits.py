@@ -22,7 +22,7 @@ from hetero.command_line import (
     save_figure,
 )
 from hetero.data_files import Column, drop_missing, read_columns, write_columns
-from hetero.notebook import html_text
+from hetero.display.notebook import html_text
 from hetero.version import VERSION
 from stablegpu._commands.options import add_data, add_parameterization
 from stablegpu._parameters import PARAMETERS

@@ -15,7 +15,7 @@ from hetero.command_line import (
     print_json,
 )
 from hetero.data_files import write_columns
-from hetero.progress_bar import loop_progress
+from hetero.display.progress_bar import loop_progress
 from hetero.validation import check_integer
 from hetero.version import VERSION
 from stablegpu._commands.options import add_distribution, distribution_of

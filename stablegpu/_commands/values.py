@@ -15,7 +15,7 @@ from hetero.command_line import (
     print_json,
 )
 from hetero.data_files import drop_missing, read_columns, write_columns
-from hetero.progress_bar import loop_progress
+from hetero.display.progress_bar import loop_progress
 from hetero.version import VERSION
 from stablegpu._commands.options import add_column, add_distribution, distribution_of
 

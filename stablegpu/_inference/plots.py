@@ -11,7 +11,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
 from hetero.arrays import on_host
-from hetero.figures import (
+from hetero.display.figures import (
     DATA_COLOUR,
     PALETTE,
     SOFT_COLOUR,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.notebook import html_table
+from hetero.display.notebook import html_table
 from stablegpu.fit_results import FitResults
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero.arrays import on_host
-from hetero.notebook import html_table, table_with_picture
+from hetero.display.notebook import html_table, table_with_picture
 from stablegpu._parameters import PARAMETERS
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def describe_in_html(result: FitResult) -> str:
     table = html_table("Fit of a stable distribution", rows, head)
     if result.data is None or result.size > _MOST_DRAWN:
         return table
-    from hetero.figures import axes_of
+    from hetero.display.figures import axes_of
 
     def draw() -> Figure:
         return result.plot(axes_of(None))

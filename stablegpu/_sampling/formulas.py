@@ -26,7 +26,7 @@ from hetero.intrinsics.floats import (
     split_exponent,
 )
 from hetero.jit import scalar
-from hetero.philox_loops.formulas import words
+from hetero.philox.formulas import words
 
 ROUNDS = 10  # of Philox; a constant, so that compilers unroll them
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetero.command_line import save_figure
-from hetero.figures import FONT_SIZE, PALETTE, axes_of, figure_of, new_figure
+from hetero.display.figures import FONT_SIZE, PALETTE, axes_of, figure_of, new_figure
 
 
 @pytest.fixture

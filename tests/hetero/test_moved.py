@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from hetero.moved import renamed_arguments
+from hetero.public_names.moved import renamed_arguments
 
 OLD_AND_NEW = {
     "stablegpu.density": "stablegpu.evaluators",

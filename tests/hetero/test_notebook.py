@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from hetero.notebook import html_table
+from hetero.display.notebook import html_table
 
 
 def test_a_table_is_well_formed_and_escaped():

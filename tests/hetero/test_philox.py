@@ -38,7 +38,7 @@ def oracle(counter, key, rounds):
 
 @pytest.mark.parametrize(("rounds", "counter", "key", "answer"), KNOWN)
 def test_known_answers(rounds, counter, key, answer):
-    from hetero.philox_loops.formulas import philox as scalar_philox
+    from hetero.philox.formulas import philox as scalar_philox
 
     expected = [int(word, 16) for word in answer.split()]
     assert oracle(counter, key, rounds) == expected
@@ -57,7 +57,7 @@ def test_words_follow_the_counter(device, rounds):
 
 
 def test_block_number_has_64_bits():
-    from hetero.philox_loops.formulas import words
+    from hetero.philox.formulas import words
 
     block = 2**40 + 5
     result = words(np.uint64(block), np.uint32(3), np.uint32(9), np.uint32(1), np.uint32(2), 10)
@@ -78,7 +78,7 @@ def test_uniforms_are_odd_multiples(device, dtype):
 
 
 def test_extreme_words_stay_inside_the_unit_interval():
-    from hetero.philox_loops.formulas import unit_float32, unit_float64
+    from hetero.philox.formulas import unit_float32, unit_float64
 
     for word in (0, 2**32 - 1):
         w = np.uint32(word)

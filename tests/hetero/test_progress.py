@@ -10,7 +10,7 @@ import pytest
 
 from hetero import progress
 from hetero.cpu.interruptible import ranges
-from hetero.progress_bar import loop_progress, open_bar
+from hetero.display.progress_bar import loop_progress, open_bar
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def test_loops_get_bars_while_they_are_long(notebook, monkeypatch):
     with loop_progress("quick"):
         list(ranges(1000, first=1))
     assert not notebook
-    monkeypatch.setattr("hetero.progress_bar.SECONDS_BEFORE_LOOP", 0.0)
-    monkeypatch.setattr("hetero.progress_bar._NOTEBOOK_SECONDS", 0.0)
+    monkeypatch.setattr("hetero.display.progress_bar.SECONDS_BEFORE_LOOP", 0.0)
+    monkeypatch.setattr("hetero.display.progress_bar._NOTEBOOK_SECONDS", 0.0)
     with loop_progress("sweeps"):
         list(ranges(1000, first=1))
     assert any("sweeps" in text and 'value="0.' in text for text in notebook)

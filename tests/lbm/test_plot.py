@@ -8,7 +8,7 @@ import pytest
 
 import lbm
 from hetero.command_line import save_figure
-from hetero.figures import DATA_COLOUR
+from hetero.display.figures import DATA_COLOUR
 from lbm._io.plot import FIELDS
 from lbm.launcher import find_launcher, run_ranks
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rode
-from hetero.figures import new_figure
+from hetero.display.figures import new_figure
 from rode.__main__ import main
 
 MODEL = """\

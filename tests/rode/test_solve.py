@@ -29,7 +29,7 @@ def process_values(path, steps, fine, delta, process, start, key_of):
         a, b, c, d = from_words
         return box_muller_float64(a, b, c, d, 1.0)
 
-    from hetero.philox_loops.formulas import philox10
+    from hetero.philox.formulas import philox10
 
     values, o, stream = [start], start, np.uint32(philox.STREAMS["rode.solve"])
     for n in range(steps):

@@ -136,7 +136,7 @@ def test_a_spectrum_shows_itself():
     assert len(result) == N
     assert "<img" in result._repr_html_()
     assert f"{N} of {N}" in result.summary()
-    from hetero.figures import new_figure
+    from hetero.display.figures import new_figure
 
     ax = new_figure().subplots()
     assert result.plot(ax) is ax.figure
@@ -164,9 +164,9 @@ def test_progress_reaches_every_stage(monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr("hetero.progress_bar._is_seen", lambda: True)
-    monkeypatch.setattr("hetero.progress_bar._make_bars", lambda transient=False: Bars())
-    monkeypatch.setattr("hetero.progress_bar.SECONDS_BEFORE_LOOP", 0.0)
+    monkeypatch.setattr("hetero.display.progress_bar._is_seen", lambda: True)
+    monkeypatch.setattr("hetero.display.progress_bar._make_bars", lambda transient=False: Bars())
+    monkeypatch.setattr("hetero.display.progress_bar.SECONDS_BEFORE_LOOP", 0.0)
     monkeypatch.setattr("sbth._bulge_chasing.cpu._FIRST_PIECE", 1)
     monkeypatch.setattr("sbth._bisection.cpu._FIRST_PIECE", 1)
     a = np.random.default_rng(0).standard_normal((200, 200))

@@ -163,7 +163,7 @@ def test_results_show_themselves(sample):
     summary = result.summary(0.9)
     assert "90 % interval" in summary
     assert f"{result.alpha:.6g}" in summary
-    from hetero.figures import new_figure
+    from hetero.display.figures import new_figure
 
     ax = new_figure().subplots()
     assert result.plot(ax) is ax.figure

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tmd
-from hetero.figures import new_figure
+from hetero.display.figures import new_figure
 from tmd.__main__ import main
 from tmd._search import pipeline
 
@@ -125,8 +125,8 @@ def test_progress_counts_every_argument(monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr("hetero.progress_bar._is_seen", lambda: True)
-    monkeypatch.setattr("hetero.progress_bar._make_bars", lambda transient=False: Bars())
+    monkeypatch.setattr("hetero.display.progress_bar._is_seen", lambda: True)
+    monkeypatch.setattr("hetero.display.progress_bar._make_bars", lambda transient=False: Bars())
     monkeypatch.setitem(pipeline.SUBDOMAINS_PER_BATCH, "cpu", 64)
     tangent = "tan", "0x1.921fb54442c00p+0", "0x1.921fb54442d18p+0"  # balls decide next to the pole
     for name, *domain in (("exp", "1.5", "0x1.8000000010000p+0"), tangent):

@@ -18,7 +18,7 @@ from hetero.command_line import (
     print_json,
     save_figure,
 )
-from hetero.notebook import html_table
+from hetero.display.notebook import html_table
 from hetero.validation import check_output_path
 from hetero.version import VERSION
 

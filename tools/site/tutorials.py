@@ -120,7 +120,7 @@ def run_blocks(source: Path) -> Result:
     """Run the blocks of a tutorial in this process."""
     import matplotlib.pyplot as plt
 
-    from hetero.figures import STYLE
+    from hetero.display.figures import STYLE
 
     plt.rcParams.update(STYLE | {"figure.dpi": 110, "figure.figsize": (7.2, 3.8)})
     plt.rcParams["figure.constrained_layout.use"] = True

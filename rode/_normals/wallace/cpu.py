@@ -7,7 +7,7 @@ from numba import int64, prange, uint32
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
-from hetero.philox_loops.formulas import philox10
+from hetero.philox.formulas import philox10
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
 from rode._normals.wallace.formulas import (
     FIRST,

@@ -9,7 +9,7 @@ from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.memory import store_vector
 from hetero.jit import kernel
-from hetero.philox_loops.formulas import philox10
+from hetero.philox.formulas import philox10
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
 from rode._normals.launches import is_aligned as is_aligned
 from rode._normals.wallace.formulas import (

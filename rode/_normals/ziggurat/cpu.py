@@ -7,7 +7,7 @@ from numba import int64, prange, uint64
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from hetero.philox_loops.formulas import words10
+from hetero.philox.formulas import words10
 from rode._normals.cpu_chunks import counter
 from rode._normals.ziggurat.formulas import draw_float32, draw_float64, shared_words
 

@@ -10,7 +10,7 @@ from hetero.cuda.device_cache import resident
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.memory import store_vector
 from hetero.jit import kernel
-from hetero.philox_loops.formulas import philox10, words10
+from hetero.philox.formulas import philox10, words10
 from rode._normals.launches import split_into_launches
 from rode._normals.ziggurat.formulas import (
     attempt_float32,

@@ -16,7 +16,7 @@ from numba import uint32, uint64
 
 from hetero.intrinsics.bits import as_int32, float_in_1_2, to_float32
 from hetero.jit import scalar
-from hetero.philox_loops.formulas import words10
+from hetero.philox.formulas import words10
 
 _ATTEMPT = np.uint64(1 << 56)  # of block numbers, from one attempt to the next
 _SCALE, _LEAST = np.float32((1.0 - 2.0**-24) * 2.0**-31), np.float32(2.0**-33)

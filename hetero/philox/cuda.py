@@ -5,7 +5,7 @@ import numpy as np
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from hetero.philox_loops.formulas import unit_float32, unit_float64, words
+from hetero.philox.formulas import unit_float32, unit_float64, words
 
 
 @kernel

@@ -4,7 +4,7 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
-from hetero.philox_loops.formulas import unit_float32, unit_float64, words
+from hetero.philox.formulas import unit_float32, unit_float64, words
 
 
 @parallel

@@ -40,7 +40,7 @@ def html_text(text: str) -> str:
 
 def table_with_picture(table: str, plot: Callable[[], Figure], description: str) -> str:
     """Return an HTML table followed by a picture of the figure that `plot` returns."""
-    from hetero.figures import picture_html
+    from hetero.display.figures import picture_html
 
     return f"{table}\n{picture_html(plot(), description)}"
 

@@ -126,6 +126,6 @@ def _filled(
         work = Workspace(device, out)
         array = work.output(shape, np.dtype(dtype), out)
         if array.size:
-            fill = loops_for("hetero.philox_loops", device).fill
+            fill = loops_for("hetero.philox", device).fill
             fill(key(rng), path, stream, rounds, array, work.stream)
         return work.result(array, shape, out)

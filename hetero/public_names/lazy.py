@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
-from hetero.moved import is_moved
+from hetero.public_names.moved import is_moved
 
 
 def lazy_attributes(

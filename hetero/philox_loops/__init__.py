@@ -1,1 +1,0 @@
-"""Philox4x32 for both targets."""

@@ -60,5 +60,8 @@ redirect_modules(
         "hetero.environment": "hetero.measurement.environment",
         "hetero.regions": "hetero.measurement.profiling",
         "hetero.study": "hetero.measurement.studies",
+        "hetero.figures": "hetero.display.figures",
+        "hetero.notebook": "hetero.display.notebook",
+        "hetero.progress_bar": "hetero.display.progress_bar",
     }
 )

@@ -54,8 +54,8 @@ class Statistics:
             )
         self._settings, self._shape = settings, simulation.region.shape
         self.samples += 1
-        for start, engine, data, own in simulation.domain.read_moments(simulation.steps):
-            key = start, own.start, own.stop, data.shape, data.dtype
+        for start, engine, data, x_range in simulation.domain.read_moments(simulation.steps):
+            key = start, x_range.start, x_range.stop, data.shape, data.dtype
             if key not in self._accumulators:
                 self._accumulators[key] = engine, *engine.zeros_like(2, data)
             with engine.device.active():

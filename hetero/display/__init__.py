@@ -1,1 +1,1 @@
-"""What users see of results and progress: figures, tables of notebooks, progress bars."""
+"""Figures, tables of notebooks, and progress bars: what users see of results."""

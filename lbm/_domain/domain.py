@@ -27,25 +27,25 @@ READ_COUNTS = {"read_moments": 4, "read_populations": Q}
 class Slab(NamedTuple):
     """Fields [k, z, y, x] of some cells, in the memory of the device of `engine`.
 
-    The data are valid until the next read. They may have a halo at both ends of x: `own` selects
-    the cells that belong to the part.
+    The data are valid until the next read. They may have a halo at both ends of x: `x_range`
+    selects the cells that belong to the part.
 
     Attributes
     ----------
-    start : (x, y, z) of the first own cell, counted from the first cell of the rank
+    start : (x, y, z) of the first cell of the part, counted from the first cell of the rank
     engine : the block
     data : the fields
-    own : slice of the own cells along x
+    x_range : slice of these cells along x
     """
 
     start: Triple
     engine: Engine
     data: Any
-    own: slice
+    x_range: slice
 
     def to_host(self) -> np.ndarray:
-        """Return the fields of the own cells in host memory."""
-        array: np.ndarray = self.engine.to_host(self.data)[..., self.own]
+        """Return the fields of the part's cells in host memory."""
+        array: np.ndarray = self.engine.to_host(self.data)[..., self.x_range]
         return array
 
 
@@ -166,8 +166,8 @@ class Domain:
                 box = part.rows(first - z, last - z)
                 data = getattr(part.engine, operation)(t, box)
                 nx = part.extent.shape[0]
-                own = slice(part.halo[0], part.halo[0] + nx)
-                yield Slab((x, y, first), part.engine, data, own)
+                x_range = slice(part.halo[0], part.halo[0] + nx)
+                yield Slab((x, y, first), part.engine, data, x_range)
 
     def read_moments(self, t: int) -> Iterator[Slab]:
         """Yield rho - 1 and the velocity of all cells, slab by slab, on their devices."""
@@ -233,11 +233,11 @@ class Domain:
             (x, y, z), (x1, y1, top) = part.local
             first, last = max(z0, z), min(z0 + values.shape[1], top)
             if first < last:
-                own = values[:, first - z0 : last - z0, y:y1, x:x1]
+                block = values[:, first - z0 : last - z0, y:y1, x:x1]
                 box, hx = part.rows(first - z, last - z), part.halo[0]
                 if hx:
-                    own = np.pad(own, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
-                getattr(part.engine, operation)(t, box, np.ascontiguousarray(own))
+                    block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
+                getattr(part.engine, operation)(t, box, np.ascontiguousarray(block))
 
     def write_moments(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Set all populations to the equilibrium of rho [x, y, z] and u [c, x, y, z] at step 0.

@@ -33,7 +33,7 @@ def find_worst_cell(simulation: Simulation) -> tuple[float, tuple[int, int, int]
     An infinite speed stands for NaN.
     """
     worst: tuple[float, tuple[int, int, int]] | None = None
-    for (x0, y0, z0), engine, data, own in simulation.domain.read_moments(simulation.steps):
+    for (x0, y0, z0), engine, data, x_range in simulation.domain.read_moments(simulation.steps):
         with engine.device.active():
             fields = data.reshape(4, -1)
             square, cell = loops_for("lbm._fields", engine.device).find_worst_cell(fields)
@@ -42,7 +42,7 @@ def find_worst_cell(simulation: Simulation) -> tuple[float, tuple[int, int, int]
             z, cell_in_layer = divmod(cell, ny * nx)
             y, x = divmod(cell_in_layer, nx)
             xr, yr, zr = simulation.region.start
-            worst = square, (xr + x0 + x - own.start, yr + y0 + y, zr + z0 + z)
+            worst = square, (xr + x0 + x - x_range.start, yr + y0 + y, zr + z0 + z)
     worst = _choose_worst(simulation.domain.ranks.gather_all(worst))
     if worst is None:
         return None

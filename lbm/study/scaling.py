@@ -174,7 +174,7 @@ class Measurement(NamedTuple):
 
     @property
     def series(self) -> tuple[str, ...]:
-        """What the runs of a curve have in common: their setting, mode and cut axes."""
+        """Labels that all runs of a curve share: setting, mode and cut axes."""
         setting, grid = self.run.setting, self.run.case.grid
         axes = "".join(axis for axis, n in zip("xyz", grid, strict=True) if n > 1)
         return _join(setting.shape), setting.precision, setting.pattern, self.run.mode, axes
@@ -248,8 +248,8 @@ def run_scaling(study: Study, weak: bool) -> dict:
     rows = [measurement.row() for measurement in measurements]
     study.table(f"{title} scaling (Riesinger 2017, figures {figures})", HEADS, rows)
     if weak:
-        ways = [f"{transport} in us" for transport in FACE_TRANSPORTS]
-        heads = ["cells", "precision", "across", "MB each way", *ways]
+        columns = [f"{transport} in us" for transport in FACE_TRANSPORTS]
+        heads = ["cells", "precision", "across", "MB each way", *columns]
         study.table("Faces between two boxes, copied both ways at once", heads, faces)
     return {"picture": str(_draw(study, measurements, f"{title.lower()}-scaling.png"))}
 

@@ -14,6 +14,7 @@ OLD_AND_NEW = {
     "sbth.reduction": "sbth.tridiagonalization",
     "tmd.certificate": "tmd.certificates",
     "hetero.bench": "hetero.measurement.benchmarking",
+    "hetero.figures": "hetero.display.figures",
 }
 
 

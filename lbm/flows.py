@@ -7,6 +7,8 @@ use these.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
@@ -18,7 +20,7 @@ from lbm import geometry
 from lbm._domain.memory_forecast import require_memory
 from lbm._domain.placement import DeviceArgument
 from lbm._model.precision import accepts_precision
-from lbm._model.stability_map import choose_magic
+from lbm._model.stability_map import BETWEEN_WALLS, WITH_OPEN_ENDS, choose_magic
 from lbm.boundaries import (
     Condition,
     FreeSlip,
@@ -89,6 +91,19 @@ def _lid_walls(speed: float) -> dict[str, Condition | Solid]:
     }
 
 
+def _choose_magic(reynolds: float, cells: int, name: str, *, has_open_ends: bool) -> float:
+    """Return the magic number for a flow over a length of `cells`; warn if none is stable."""
+    limit = max((WITH_OPEN_ENDS if has_open_ends else BETWEEN_WALLS).values())
+    if reynolds / cells > limit:
+        warnings.warn(
+            f"{name}={cells} is too small for Reynolds number {reynolds:g}: such flows were stable "
+            f"up to {limit:g} times the number of cells, so that this one will probably blow up. "
+            f"Use {name}={math.ceil(reynolds / limit)} or more",
+            stacklevel=4,
+        )
+    return choose_magic(reynolds / cells, has_open_ends)
+
+
 @accepts_precision
 def cavity(
     n: int,
@@ -101,10 +116,12 @@ def cavity(
     """Build the cubic cavity of n^3 cells with its lid at +y, which moves along +x.
 
     `magic` is the magic number of TRT, by default that of `stability_map.choose_magic` for this
-    Reynolds number. `options` are those of `Simulation`.
+    Reynolds number. `options` are those of `Simulation`. Too few cells for the Reynolds number give
+    a warning that says how many are enough.
     """
     tau = 0.5 + 3.0 * speed * n / reynolds
-    magic = choose_magic(reynolds / n, has_open_ends=False) if magic is None else magic
+    if magic is None:
+        magic = _choose_magic(reynolds, n, "n", has_open_ends=False)
     return Simulation((n, n, n), collision=TRT(tau, magic), boundaries=_lid_walls(speed), **options)
 
 
@@ -219,7 +236,7 @@ def sphere(
     }
     tau = 0.5 + 3.0 * speed * diameter / reynolds
     if magic is None:
-        magic = choose_magic(reynolds / diameter, has_open_ends=True)
+        magic = _choose_magic(reynolds, diameter, "diameter", has_open_ends=True)
     return Simulation(
         shape, collision=TRT(tau, magic), boundaries=walls, u=(speed, 0.0, 0.0), **options
     )  # fmt: skip

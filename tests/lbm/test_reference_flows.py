@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,16 @@ def test_units_refuse_settings_that_were_never_stable():
         fewest = int(str(caught.value).split("at least ")[1].split()[0])
         assert fewest == int(1e3 / LARGEST) + 1
         assert lbm.Units.choose(cells=fewest, **flow).tau > 0.5
+
+
+def test_flows_that_will_blow_up_say_so_before_they_run():
+    with pytest.warns(UserWarning, match=r"n=16 is too small .* Use n=36 or more"):
+        cavity(16, reynolds=1000.0, device="cpu")
+    with pytest.warns(UserWarning, match=r"diameter=4 is too small .* Use diameter=15 or more"):
+        sphere(4, reynolds=300.0, width=4.0, length=6.0, device="cpu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cavity(36, reynolds=1000.0, device="cpu")
 
 
 def test_a_sphere_stands_in_the_stream():

@@ -124,30 +124,30 @@ def syr2(count, vectors, x, y, matrix, a, pitch, stream):
 
 
 @_operation
-def gemv(rows, columns, matrix, b, pitch, vectors, x, y, stream):
-    """y = B x."""
-    for i in range(rows):
+def gemv(size, matrix, b, pitch, vectors, x, y, stream):
+    """y = B x, where B has the size (rows, columns)."""
+    for i in range(size[0]):
         total = vectors[x] * 0
-        for j in range(columns):
+        for j in range(size[1]):
             total += matrix[b + j * pitch + i] * vectors[x + j]
         vectors[y + i] = total
 
 
 @_operation
-def gemv_t(rows, columns, matrix, b, pitch, vectors, x, y, stream):
-    """y = B^T x."""
-    for j in range(columns):
+def gemv_t(size, matrix, b, pitch, vectors, x, y, stream):
+    """y = B^T x, where B has the size (rows, columns)."""
+    for j in range(size[1]):
         total = vectors[x] * 0
-        for i in range(rows):
+        for i in range(size[0]):
             total += matrix[b + j * pitch + i] * vectors[x + i]
         vectors[y + j] = total
 
 
 @_operation
-def ger(rows, columns, vectors, x, y, matrix, b, pitch, stream):
-    """B -= x y^T."""
-    for j in range(columns):
-        for i in range(rows):
+def ger(size, vectors, x, y, matrix, b, pitch, stream):
+    """B -= x y^T, where B has the size (rows, columns)."""
+    for j in range(size[1]):
+        for i in range(size[0]):
             matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
 
 

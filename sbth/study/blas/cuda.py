@@ -197,19 +197,19 @@ def syr2(count, vectors, x, y, matrix, a, pitch, stream):
     symmetric_update[1, _THREADS, stream](count, vectors, x, y, matrix, a, pitch)
 
 
-def gemv(rows, columns, matrix, b, pitch, vectors, x, y, stream):
-    """y = B x."""
-    general_product[1, _THREADS, stream](rows, columns, matrix, b, pitch, vectors, x, y)
+def gemv(size, matrix, b, pitch, vectors, x, y, stream):
+    """y = B x, where B has the size (rows, columns)."""
+    general_product[1, _THREADS, stream](*size, matrix, b, pitch, vectors, x, y)
 
 
-def gemv_t(rows, columns, matrix, b, pitch, vectors, x, y, stream):
-    """y = B^T x."""
-    transposed_product[1, _THREADS, stream](rows, columns, matrix, b, pitch, vectors, x, y)
+def gemv_t(size, matrix, b, pitch, vectors, x, y, stream):
+    """y = B^T x, where B has the size (rows, columns)."""
+    transposed_product[1, _THREADS, stream](*size, matrix, b, pitch, vectors, x, y)
 
 
-def ger(rows, columns, vectors, x, y, matrix, b, pitch, stream):
-    """B -= x y^T."""
-    general_update[1, _THREADS, stream](rows, columns, vectors, x, y, matrix, b, pitch)
+def ger(size, vectors, x, y, matrix, b, pitch, stream):
+    """B -= x y^T, where B has the size (rows, columns)."""
+    general_update[1, _THREADS, stream](*size, vectors, x, y, matrix, b, pitch)
 
 
 def seconds(call, repeats):

@@ -83,6 +83,10 @@ class Workspace:
             self.stream = cuda.external_stream(handle)
         self._like = like
 
+    def __repr__(self) -> str:
+        library = "NumPy" if self._library is None else type(self._library).__name__
+        return f"<Workspace on {self.device}, results for {library}>"
+
     def input(self, name: str, values: Any, dtype: DTypeLike = np.float64) -> Any:
         """Return `values` as a flat contiguous array of `dtype` on the device."""
         if self._library is not None:

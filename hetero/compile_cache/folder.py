@@ -30,7 +30,7 @@ MAX_AGE = 30 * 86400
 """Seconds after its last use when a folder is removed."""
 
 MAX_BYTES = 1 << 30
-"""Size of all folders together from which on the ones that were used longest ago are removed."""
+"""Bytes of all folders together, above which those that were used longest ago are removed."""
 
 MAX_PER_PACKAGE = 8
 """Number of folders of a package: each edit of a source makes one (not tuned)."""
@@ -95,7 +95,7 @@ def folder_of(package: str) -> Path:
 
 
 def _state(package: str) -> str:
-    """Return a hash of everything that compiled code depends on, but for its own arguments."""
+    """Return a hash of everything that compiled code depends on, except for its own arguments."""
     total = hashlib.sha256()
     versions = (
         platform.python_implementation(),

@@ -51,26 +51,6 @@ def add(typing, x, y):
 
 
 @intrinsic
-def multiply_rows(typing, rows, x):
-    """Return the product of x and the matrix whose rows are the tuples in `rows`."""
-    result = types.UniTuple(x.dtype, rows.count)
-
-    def emit(context, builder, signature, values):
-        parts = []
-        for row in _parts(builder, values[0], rows.count):
-            (a, p), *products = zip(
-                _parts(builder, row, x.count), _parts(builder, values[1], x.count), strict=True
-            )
-            total = builder.fmul(a, p)
-            for a, p in products:
-                total = builder.fma(a, p, total)
-            parts.append(total)
-        return _pack(context, builder, result, parts)
-
-    return result(rows, x), emit
-
-
-@intrinsic
 def add_to_iterated_sums(typing, sums, o):
     """Return the iterated sums after one more value: F_d + F_(d-1), and F_0 + o."""
 

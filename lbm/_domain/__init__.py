@@ -1,1 +1,1 @@
-"""Domains over one or two devices, and what crosses between their parts."""
+"""The domain of a simulation, cut into parts on any devices and ranks, and what parts exchange."""

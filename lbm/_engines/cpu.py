@@ -141,12 +141,3 @@ class CPUEngine(Engine):
 
     def synchronize(self):
         pass
-
-    def begin_step(self, t, edges, interior, halo):
-        halo.wait()
-        for box in edges:
-            self.step(t, box)
-
-    def finish_step(self, t, interior):
-        if interior is not None:
-            self.step(t, interior)

@@ -169,18 +169,6 @@ class GPUEngine(Engine):
     def synchronize(self):
         self.device.synchronize()
 
-    def begin_step(self, t, edges, interior, halo):
-        with self.device.active():
-            halo.begin_step()
-            for box in edges:
-                self.step(t, box, halo.edge_stream)
-            if interior is not None:
-                self.step(t, interior, halo.interior_stream)
-            halo.end_step()
-
-    def finish_step(self, t, interior):
-        pass  # the GPU works on the interior since `begin_step`
-
 
 def _clear(memory) -> None:
     """Set all bits to zero: the shifted populations of a fluid at rest."""

@@ -10,11 +10,6 @@ from hetero.devices import Device
 from lbm._model.problem import Box, Problem, population_bytes
 
 
-def layer_heights(source: Engine, target: Engine) -> tuple[np.int64, np.int64]:
-    """Return the number of rows in a layer of either block."""
-    return np.int64(source.problem.shape[1]), np.int64(target.problem.shape[1])
-
-
 class Engine:
     """A block on one device: the base class of `CPUEngine` and `GPUEngine`.
 
@@ -94,12 +89,4 @@ class Engine:
 
     def synchronize(self) -> None:
         """Wait until the device is idle."""
-        raise NotImplementedError
-
-    def begin_step(self, t: int, edges: list[Box], interior: Box | None, halo: Any) -> None:
-        """Step the rows beside the cuts of a split domain; a GPU also starts on the interior."""
-        raise NotImplementedError
-
-    def finish_step(self, t: int, interior: Box | None) -> None:
-        """Step the interior of a part of a split domain, unless it has been started already."""
         raise NotImplementedError

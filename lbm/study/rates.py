@@ -11,7 +11,6 @@ from hetero.measurement.benchmarking import benchmark
 from hetero.measurement.studies import Study
 from lbm import boundaries
 from lbm._domain.domain import Domain
-from lbm._domain.domains import make_domain
 from lbm._model import wall_links
 from lbm._model.precision import PRECISIONS, Precision
 from lbm._model.problem import Problem
@@ -65,14 +64,6 @@ def measure_rate(domain: Domain, device: hetero.Device) -> float:
     timing = benchmark(two_steps, device=device)
     domain.synchronize()
     return 2 * domain.problem.cells / timing.median / 1e9
-
-
-def measure_cavity_rate(
-    shape: tuple[int, int, int], pattern: str, precision: Precision, device: hetero.Device
-) -> float:
-    """Return the update rate of the cavity on one device in GLUPS."""
-    problem = cavity_problem(shape, pattern, precision)
-    return measure_rate(make_domain(problem, device, FACES), device)
 
 
 def draw_curves(study: Study, rows: list[tuple], label: str, name: str) -> Path:

@@ -125,7 +125,7 @@ _LN2 = constant(math.log(2.0))
 
 @scalar
 def _mills(a):
-    """(t, w, rest): R(a) = t (w + rest)."""
+    """Return (t, w, rest) such that R(a) = t (w + rest)."""
     r = approx_reciprocal(a + _SHIFT(a))
     # 1 - r (a + c): float64 r has so few digits that only the last of the two rounds.
     e = fma(-r, a, fma(-r, _SHIFT(a), type(a)(1)))

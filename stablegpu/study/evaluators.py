@@ -17,7 +17,7 @@ OURS = ("quadrature", "nodes", "polynomials")
 SCIPY = "SciPy"
 
 
-def has(alpha: float, beta: float, evaluator: str | None) -> bool:
+def handles(alpha: float, evaluator: str | None) -> bool:
     """Return whether the evaluator handles this distribution and prepares it quickly."""
     if evaluator == "nodes":
         return nodes_evaluate.has_nodes(alpha)
@@ -57,7 +57,7 @@ def values(
     result = np.full(len(points), np.nan)
     by_distribution: dict[tuple[float, float], tuple[list, list]] = {}
     for i, (alpha, beta, x) in enumerate(points):
-        if has(alpha, beta, evaluator):
+        if handles(alpha, evaluator):
             indices, arguments = by_distribution.setdefault((alpha, beta), ([], []))
             indices.append(i)
             arguments.append(x)

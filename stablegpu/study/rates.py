@@ -15,7 +15,7 @@ from hetero.measurement.profiling import profile
 from stablegpu.distribution import Stable, stable
 from stablegpu.evaluators import Interpolation, Quadrature
 from stablegpu.study import Study
-from stablegpu.study.evaluators import OURS, has
+from stablegpu.study.evaluators import OURS, handles
 
 PAIRS = ((0.75, 0.5), (1.5, 0.5))
 FUNCTIONS = ("pdf", "cdf", "pdf_cdf", "ppf")
@@ -113,7 +113,7 @@ def _parameters(study: Study) -> list[dict]:
         size = 100 if study.quick else sizes[evaluator]
         for beta in (0.0,) if study.quick else (0.0, 0.5, 1.0):
             for alpha in alphas:
-                if not has(alpha, beta, evaluator):
+                if not handles(alpha, evaluator):
                     continue
                 for name in ("pdf",) if study.quick else ("pdf", "cdf"):
                     distribution = _prepare(alpha, beta, evaluator, study.device)

@@ -83,7 +83,7 @@ def point_of_block(
     """Return pdf, low, high, their logarithms and the estimated relative error, for y > 0.
 
     All threads of the block call it; `node`, `weight` and `excess` are those of the column. It
-    needs `_memory_of_block` bytes.
+    needs `shared_memory_bytes` of dynamic shared memory.
     """
     columns = cuda.blockDim.x
     panels = cuda.blockDim.y

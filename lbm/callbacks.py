@@ -41,6 +41,9 @@ class Statistics:
         self._shape = (0, 0, 0)
         self._accumulators: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
+    def __repr__(self) -> str:
+        return f"<Statistics every={self.every}, start={self.start}: {self.samples} samples>"
+
     def __call__(self, simulation: Simulation) -> None:
         if simulation.steps < self.start:
             return
@@ -120,6 +123,9 @@ class Probe:
         self.steps: list[int] = []
         self.values: list[np.ndarray] = []
 
+    def __repr__(self) -> str:
+        return f"<Probe {self.cells}, every={self.every}: {len(self.steps)} samples>"
+
     def __call__(self, simulation: Simulation) -> None:
         rows: dict[int, np.ndarray] = {}
         for k, cell in enumerate(self.cells):
@@ -173,6 +179,13 @@ class SteadyState:
         self.change, self.reached = float("inf"), False
         self._last: np.ndarray | None = None
 
+    def __repr__(self) -> str:
+        state = "reached" if self.reached else "not reached"
+        return (
+            f"<SteadyState tolerance={self.tolerance:g}, every={self.every}: {state}, "
+            f"change {self.change:.3g}>"
+        )
+
     def __call__(self, simulation: Simulation) -> bool:
         u = simulation.u
         if self._last is not None:
@@ -190,6 +203,9 @@ class Every:
 
     def __init__(self, every: int, function: Callable[[Simulation], object]):
         self.every, self._function = check_integer("every", every, 1), function
+
+    def __repr__(self) -> str:
+        return f"Every({self.every}, {self._function!r})"
 
     def __call__(self, simulation: Simulation) -> object:
         return self._function(simulation)

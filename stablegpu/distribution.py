@@ -34,6 +34,13 @@ class Stable:
     device: str | Device | None = None
     evaluator: Any = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Parameters):
+            raise TypeError(
+                f"parameters must be the Parameters of a distribution, got {self.parameters!r}: "
+                "stablegpu.stable(alpha, beta) makes a distribution from numbers"
+            )
+
     @property
     def alpha(self) -> float:
         """Stability index."""

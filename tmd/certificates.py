@@ -6,12 +6,14 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from hetero import validation
+from hetero import philox, validation
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
+from hetero.public_names.moved import renamed_arguments
 from tmd._certificates.blocks import check_blocks
 from tmd._certificates.case_lists import check_cases, load_cases
 from tmd._certificates.reading import load_certificate, read_certificates
@@ -37,13 +39,14 @@ WINDOW_BITS = 22
 """log2 of the number of arguments in a window, which a verification checks one by one."""
 
 
+@renamed_arguments(seed="rng")
 def verify(
     certificate: dict | str | Path,
     *,
     cases: str | Path | Iterable | None = None,
     full: bool = False,
     samples: int = 3,
-    seed: int = 0,
+    rng: Any = 0,
     progress: bool = False,
     device: str | Device | None = None,
 ) -> dict:
@@ -62,8 +65,8 @@ def verify(
         Number of blocks to search again, and of windows of 2^22 arguments in each of them that are
         checked one by one, which involves neither lines nor Boolean tests. At least 1, but 0 is
         accepted with `cases`, to check the list alone, and with `full`, to check no windows.
-    seed : int
-        Seed of the random choice of blocks and windows.
+    rng : None, int >= 0, numpy.random.SeedSequence or numpy.random.Generator
+        Source of the random choice of blocks and windows; None makes another choice in each call.
     progress : bool
         Whether to show a progress bar.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -94,11 +97,12 @@ def verify(
     report = {"blocks": 0, "certified_blocks": len(plans), "windows": 0, "arguments": 0, "cases": 0}
     if cases is not None:
         report["listed"] = check_cases([certified], load_cases(cases))
-    rng = random.Random(seed)
+    high, low = philox.key(rng)
+    choice = random.Random(int(high) << 32 | int(low))
     chosen = (
         range(len(plans))
         if full
-        else sorted(rng.sample(range(len(plans)), min(samples, len(plans))))
+        else sorted(choice.sample(range(len(plans)), min(samples, len(plans))))
     )
     device = resolve(device)
     results = COLUMNS.index("subdomains")
@@ -113,7 +117,7 @@ def verify(
                     f"{record[results:]}, but the certificate says {certified_record[results:]}"
                 )
             for _ in range(samples):
-                _check_window(f, p, block_cases, rng, device)
+                _check_window(f, p, block_cases, choice, device)
                 report["windows"] += 1
             report["blocks"] += 1
             report["arguments"] += p.block.run.count
@@ -135,11 +139,11 @@ def verify_cases(certificates: list[dict], cases: str | Path | Iterable) -> int:
 
 
 def _check_window(
-    f: Function, p: Plan, block_cases: BlockCases, rng: random.Random, device: Device
+    f: Function, p: Plan, block_cases: BlockCases, choice: random.Random, device: Device
 ) -> None:
     """Check every argument of a random window and compare with the cases of its block."""
     width = min(1 << WINDOW_BITS, p.block.run.count)
-    begin = rng.randrange(p.block.run.count - width + 1)
+    begin = choice.randrange(p.block.run.count - width + 1)
     block = replace(p.block, run=p.block.run.slice(begin, begin + width))
     window = make_plan(f, block, p.bits, p.scale, "exhaustive", p.division)
     ((_, window_cases),) = search_blocks(f, [window], device)

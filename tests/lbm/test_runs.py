@@ -42,6 +42,16 @@ def test_probes_and_the_order_of_calls(device):
     np.testing.assert_allclose(probe.values[1][0], expected, atol=1e-15)
 
 
+def test_callbacks_say_what_they_have_seen():
+    callbacks = [lbm.Statistics(2), lbm.Probe([(1, 2, 3)]), lbm.SteadyState(1e-9, 1)]
+    assert repr(callbacks[2]) == "<SteadyState tolerance=1e-09, every=1: not reached, change inf>"
+    flow("cpu").run(4, callbacks=callbacks)
+    assert repr(callbacks[0]) == "<Statistics every=2, start=0: 2 samples>"
+    assert repr(callbacks[1]) == "<Probe [(1, 2, 3)], every=1: 4 samples>"
+    assert f"not reached, change {callbacks[2].change:.3g}>" in repr(callbacks[2])
+    assert repr(lbm.Every(3, print)) == "Every(3, <built-in function print>)"
+
+
 def test_a_callback_stops_the_run():
     s = flow("cpu")
     s.run(100, callbacks=[lbm.Every(7, lambda s: s.steps >= 14)])

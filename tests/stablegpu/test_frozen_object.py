@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from stablegpu import stable
+from stablegpu import Stable, stable
 
 
 def test_moments():
@@ -21,6 +21,11 @@ def test_moments():
     assert math.isnan(stable(0.9, 0.0).mean())
     with pytest.raises(ValueError, match="moments"):
         distribution.stats("x")
+
+
+def test_the_class_names_the_function_that_takes_numbers():
+    with pytest.raises(TypeError, match=r"parameters must be .*, got 1.5: stablegpu.stable"):
+        Stable(1.5, 0.5)
 
 
 def test_median_and_interval():

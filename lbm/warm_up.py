@@ -17,4 +17,4 @@ def simulation(device: str) -> None:
 
 
 CALLS: dict[str, Callable[[str], None]] = {"simulation": simulation}
-"""For each main function a call, which takes the name of a device."""
+"""A call of each main function, which takes the name of a device."""

@@ -40,4 +40,4 @@ def solve(device: str) -> None:
 CALLS: dict[str, Callable[[str], None]] = {
     f.__name__: f for f in (normal, ornstein_uhlenbeck, solve)
 }
-"""For each main function a call, which takes the name of a device."""
+"""A call of each main function, which takes the name of a device."""

@@ -24,4 +24,4 @@ def eigvalsh(device: str) -> None:
 
 
 CALLS: dict[str, Callable[[str], None]] = {f.__name__: f for f in (eigvals_banded, eigvalsh)}
-"""For each main function a call, which takes the name of a device."""
+"""A call of each main function, which takes the name of a device."""

@@ -48,4 +48,4 @@ def fit(device: str) -> None:
 
 
 CALLS: dict[str, Callable[[str], None]] = {f.__name__: f for f in (pdf, cdf, ppf, rvs, fit)}
-"""For each main function a call, which takes the name of a device."""
+"""A call of each main function, which takes the name of a device."""

@@ -13,4 +13,4 @@ def search(device: str) -> None:
 
 
 CALLS: dict[str, Callable[[str], None]] = {"search": search}
-"""For each main function a call, which takes the name of a device."""
+"""A call of each main function, which takes the name of a device."""

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _shared import parse_arguments
 
 REYNOLDS, SPEED = 150.0, 0.08
-"""Of a cylinder's diameter; the speed of the stream in cells per step."""
+"""Reynolds number of a cylinder's diameter; speed of the stream in cells per step."""
 
 LENGTH, WIDTH = 26, 11
 """Size of the domain in diameters."""

@@ -99,7 +99,7 @@ def log_v(p, r, side):
 
 @scalar
 def log_rise(x, side):
-    """log(V/V_0) where V has a limit V_0 at one end (light tails), x < 1/2 away from that end."""
+    """Return log(V/V_0) at x < 1/2 from the end at which V has the limit V_0 (light tails)."""
     other = math.log1p(sinc_excess(side.alpha * x))
     third = math.log1p(sinc_excess((1.0 - side.alpha) * x))
     return (side.kappa - 1.0) * math.log1p(sinc_excess(x)) - side.kappa * other + third
@@ -152,7 +152,7 @@ def expansion_point(p, r, log_g, side):
 
 @scalar
 def log_g_difference(d, p, r, base, side):
-    """Return log g at (p, r) minus log g at the anchor, to full relative accuracy; d = p - p0."""
+    """Return log g at (p, r) minus log g at (p0, r0), to full relative accuracy; d = p - p0."""
     p0, _, _, sin_r0, sin_angle0, sin_eta0 = base
     if side.alpha == 1.0:
         sin_r = sine(r) if r < 1.5 else sine(p)
@@ -178,7 +178,7 @@ def log_g_difference(d, p, r, base, side):
 
 @scalar
 def log_integrand(t, log_y, side):
-    """log of the density's integrand over t, with a finite descent where it underflows."""
+    """Return the log of the density's integrand over t, which descends where it would underflow."""
     p, r = distances(t, side)
     return log_integrand_of(log_y + log_v(p, r, side), p * r / side.length)
 
@@ -203,7 +203,10 @@ def is_higher(h, best, side):
 
 @scalar
 def log_g_at(tau, base, steep, log_y, side):
-    """log g, p, r at a distance tau in t from the anchor; where g is steep, by the difference."""
+    """Return log g, p and r at a distance tau in t from the expansion point.
+
+    Where g is steep, log g is computed by its difference from the value at that point.
+    """
     p, r, d = shift_t(tau, base[0], base[1], side)
     if steep:
         return base[2] + log_g_difference(d, p, r, base, side), p, r
@@ -212,7 +215,7 @@ def log_g_at(tau, base, steep, log_y, side):
 
 @scalar
 def solve_g_equals_one(base, side):
-    """The anchor moved to where g = 1, by Newton's method in differences; and the scale there."""
+    """Return the expansion point where g = 1, by Newton's method in differences, and its scale."""
     tau = 0.0
     log_g, p, r = base[2], base[0], base[1]
     slope = 1.0
@@ -242,7 +245,7 @@ def ends(left, right, base, steep, log_y, side):
 
 @scalar
 def integrands(tau, base, steep, log_y, g_min, side):
-    """g e^-(g - g_min), e^-(g - g_min) and 1 - e^-g, times dp/dt."""
+    """Return g e^-(g - g_min), e^-(g - g_min) and 1 - e^-g, times dp/dt."""
     log_g, p, r = log_g_at(tau, base, steep, log_y, side)
     g = math.exp(log_g)
     slope = p * r / side.length

@@ -8,7 +8,7 @@ from hetero.jit import scalar
 
 @scalar
 def sum_tail(y: float, alpha: float, series: Any) -> tuple[float, ...]:
-    """Sum the series of a heavy tail: pdf, low and high with their logarithms.
+    """Sum the series of a heavy tail; return pdf, probabilities below and above, and logarithms.
 
     `series` has the coefficients tail1 to tail4 (`tail_series.py`).
     """

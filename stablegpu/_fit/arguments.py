@@ -18,7 +18,7 @@ from stablegpu._parameters import PARAMETERS
 
 @dataclass(frozen=True)
 class BatchFit:
-    """How the data sets of a batch are fitted, and where.
+    """Settings by which the data sets of a batch are fitted, and the device.
 
     Attributes
     ----------

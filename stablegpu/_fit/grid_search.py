@@ -18,7 +18,7 @@ from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
 from stablegpu._fit.optimizer import slots
 
 POINTS = {4: 3, 2: 7}
-"""Of the grid along an axis, by dimensions."""
+"""Points of the grid along an axis, by the number of its dimensions."""
 
 _WIDTHS = np.array([0.3, 0.5, 0.5, 0.3])  # of the first grid, to each side
 _SHRINK = {4: 0.6, 2: 0.5}

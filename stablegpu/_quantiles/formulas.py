@@ -69,7 +69,7 @@ def target(p, upper, centre):
 
 @scalar
 def far_in_tail(q, constant, angle, centre):
-    """s at which a heavy tail is q, where s is large: by its series, Bergstrom's,
+    """Return a large s at which a heavy tail is q, by the series of (Bergstrom 1952),
 
         T = 1/pi sum_k (-1)^(k+1) Gamma(k alpha)/k! sin(k angle) cos(alpha theta0)^-k e^(-k alpha s)
 

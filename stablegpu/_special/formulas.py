@@ -155,7 +155,7 @@ def _minus_tail(a, t, w, remainder):
 
 @scalar
 def _log1p(z):
-    """log(1 + z), -1/2 <= z <= sqrt(2) - 1: z - s (z - s^2 P(s^2)), s = z/(2 + z)."""
+    """Return log(1 + z) for -1/2 <= z <= sqrt(2) - 1: z - s (z - s^2 P(s^2)), s = z/(2 + z)."""
     d = z + type(z)(2)
     r = approx_reciprocal(d)
     if _DIGITS(z) > 24:
@@ -194,7 +194,7 @@ def ndtr(x):
 
 @scalar
 def _exp_minus(x):
-    """exp(-x), x >= 0 or NaN."""
+    """Return exp(-x) for x >= 0 or NaN."""
     T = type(x)
     most = T(0.5) * _FAR(x) * _FAR(x)
     g, n = _decay(most if x > most else x, T(2))
@@ -203,7 +203,7 @@ def _exp_minus(x):
 
 @scalar
 def joined(top, remainder, top2, rest2):
-    """Two sums of exponentials, each exp(top) (1 + rest), as one. A sum of nothing is (-inf, 0).
+    """Join two sums of exponentials, each exp(top) (1 + remainder). An empty sum is (-inf, 0).
 
     Infinities of one sign are no distance apart. NaN ends up in `remainder`, for good.
     """
@@ -217,7 +217,7 @@ def joined(top, remainder, top2, rest2):
 
 @scalar
 def log_of_sum(top, remainder):
-    """log(exp(top) (1 + rest))."""
+    """Return log(exp(top) (1 + remainder))."""
     return top + math.log1p(remainder)
 
 

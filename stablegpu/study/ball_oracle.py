@@ -41,7 +41,7 @@ class NotResolved(ArithmeticError):
 
 @dataclass(frozen=True)
 class Truth:
-    """pdf, cdf, sf as balls; derivatives of logpdf with respect to x and alpha as floats.
+    """Values of pdf, cdf and sf as balls; derivatives of logpdf by x and alpha as floats.
 
     `error` is the largest relative radius of the three.
     """
@@ -55,7 +55,7 @@ class Truth:
 
 
 class _Exponent:
-    """log E as a function of w for the standard distribution in S0.
+    """The function log E of w for the standard distribution in S0.
 
     It is computed in balls and in NumPy's complex numbers:
 

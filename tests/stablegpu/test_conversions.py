@@ -33,7 +33,7 @@ def test_scipy_sees_the_same_law(parameters, own, parameterization):
 
 
 def test_scipy_leaves_out_a_shift_at_alpha_1():
-    """What the module's docstring says; when this fails SciPy has changed."""
+    """The facts in the module's docstring: if this fails, SciPy has changed."""
     distribution = stable(*LAWS[2])
     theirs = peer(distribution, "S1")
     shift = distribution.beta * 2 / math.pi * distribution.scale * math.log(distribution.scale)

@@ -16,7 +16,7 @@ PROBABILITIES = np.array(mcculloch_estimate.PROBABILITIES)
 
 
 def exact_quantiles(alpha, beta):
-    """By bisection in the distribution function."""
+    """Return the quantiles by bisection in the distribution function."""
     distribution = stable(alpha, beta, parameterization="S0", device="cpu")
     far = np.arcsinh(200.0 ** (1 / alpha) + 10)
     low, high = np.full(5, -far), np.full(5, far)

@@ -204,15 +204,15 @@ def test_weights_count_observations(device):
     assert weighted.stderr["beta"] == pytest.approx(repeated.stderr["beta"], rel=1e-3)
 
 
-@pytest.mark.parametrize("rest", [0.0, 1e-9])
-def test_weights_of_a_histogram_that_is_wider_than_the_law(device, rest):
+@pytest.mark.parametrize("extra", [0.0, 1e-9])
+def test_weights_of_a_histogram_that_is_wider_than_the_distribution(device, extra):
     """Where most of more than 8192 values count next to nothing, bins follow what counts."""
     _, x = sample(1.6, 0.2, 20_000, 3)
     edges = np.linspace(-300.0, 1e5, 100_001)
     counts, _ = np.histogram(x, edges)
     places = 0.5 * (edges[1:] + edges[:-1])
     options = {"parameterization": "S0", "device": device}
-    weighted = stablegpu.fit(places, weights=counts + rest, **options)
+    weighted = stablegpu.fit(places, weights=counts + extra, **options)
     repeated = stablegpu.fit(np.repeat(places, counts), **options)
     for name in PARAMETERS:
         off = getattr(weighted, name) - getattr(repeated, name)

@@ -89,8 +89,10 @@ def test_quantiles_in_the_place_of_probabilities(device, evaluator):
 
 
 def test_quantiles_beyond_the_range_of_floats_are_infinite(device):
-    """And those of the standard distribution that a small scale brings back are not: in the tail of
-    alpha = 1/2, x = (p sqrt(2 pi))^-2."""
+    """Quantiles that a small scale brings back into the range are finite.
+
+    In the tail of alpha = 1/2, x = (p sqrt(2 pi))^-2.
+    """
     p = np.array([1e-163, 1e-150])
     for evaluator in (None, "polynomials"):
         distribution = stable(0.5, 0.0, evaluator=evaluator, device=device)

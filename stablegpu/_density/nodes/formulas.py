@@ -91,7 +91,7 @@ def completed(window, z, high, slope, before, beyond, g_min, side):
 
 @scalar
 def assembled(y, g_min, density, below, above, side, logs):
-    """`assemble`, with logarithms only where they are wanted: a point is little besides them."""
+    """Return what `assemble` returns, but logarithms only if `logs`: they take most of the time."""
     if logs:
         return assemble(y, g_min, density, below, above, side)
     pdf, low, high = values(y, g_min, density, below, above, side)

@@ -84,7 +84,7 @@ class NodeLayout(NamedTuple):
 
 @scalar
 def standardize_point(x, alpha, beta, loc, scale, s0):
-    """y, z, the side of zeta, and whether it is the mirrored one; y = NaN for bad parameters."""
+    """Return y, z, the side of zeta and whether it is mirrored; y is NaN for bad parameters."""
     z = (x - loc) / scale
     fine = 0.0 < alpha <= 2.0 and abs(beta) <= 1.0 and 0.0 < scale < np.inf and abs(loc) < np.inf
     if not fine:
@@ -144,7 +144,7 @@ def make_standardize_at(decorate):
 
 @scalar
 def solve_log_g(target, precision, t, log_y, side):
-    """t where log g is near a value, and the slope there: Newton's method within an interval."""
+    """Return t where log g is near `target`, and the slope there, by Newton's method in bounds."""
     low, high = -T_MAX, T_MAX
     slope = 0.0
     for _ in range(60):
@@ -249,8 +249,11 @@ def map_node(q, steps):
 
 @scalar(fastmath=FUSED, forceinline=True)
 def _node(q, layout, side):
-    """Contribution of a node to the integrals of g e^-(g - least), e^-(g - least) and
-    1 - e^-(g - least). No branches: vector units compute several nodes at once."""
+    """Return what a node adds to three integrals.
+
+    They are those of g e^-(g - least), e^-(g - least) and 1 - e^-(g - least). There are no
+    branches, so that vector units compute several nodes at once.
+    """
     tau, weight = map_node(q, layout.steps)
     t = layout.centre + tau
     tail = _exponential(-abs(t))[0]

@@ -46,7 +46,7 @@ def is_near_one(side):
 
 @scalar
 def _end(base, slope, log_above, side):
-    """Return the distance in t from the anchor where log g reaches a value, and its slope there."""
+    """Return the distance in t at which log g reaches a value, and its slope there."""
     tau, log_g = 0.0, base[2]
     for _ in range(20):
         tau += (log_above - log_g) / slope
@@ -59,7 +59,7 @@ def _end(base, slope, log_above, side):
 
 @scalar
 def place_near_one(y, z, side):
-    """Return the `Steps` of a point and the anchor of `gain`, which is where g = 1."""
+    """Return the `Steps` of a point, and the expansion point at which g = 1."""
     log_y = log_factor(y, z, side)
     t, _ = solve_log_g(0.0, 0.1, 0.0, log_y, side)
     p, r = distances(t, side)

@@ -24,7 +24,7 @@ _STRIDE = ROW + 1  # odd: rows that differ by a power of two do not meet in the 
 
 
 def _kernel(shared: bool):
-    """Two of a kind: small tables are copied to shared memory, large ones read where they are."""
+    """Make the kernel for small tables (copied to shared memory) or large ones (read in place)."""
 
     @kernel(launch_bounds=(_THREADS, 2))
     def evaluate_points(x, centring, right, left, cells, table, rows, outputs):

@@ -153,8 +153,10 @@ def choose_half(p, upper, right, left, lows, highs):
 
 @scalar
 def far_quantile(q, polynomial_half):
-    """b where the series of the tail is q, by Newton's method for z = y^-alpha, and log y; there b
-    is infinite if it is beyond the range of floats."""
+    """Return the distance b at which the series of the tail is q, and log y there.
+
+    Newton's method solves for z = y^-alpha; b is infinite if it is beyond the range of floats.
+    """
     if polynomial_half.tail1 <= 0.0:
         return polynomial_half.end, 0.0
     z = q / polynomial_half.tail1
@@ -174,8 +176,10 @@ def far_quantile(q, polynomial_half):
 
 @scalar
 def restore_quantile(b, log_y, at_right, restoration):
-    """The quantile at a distance b from the centre; far out from log y, which has the range that b
-    may lack where the scale is small."""
+    """Return the quantile at a distance b from the centre.
+
+    Far out it is computed from log y: with a small scale, it may be finite where b is not.
+    """
     loc, scale, shift, shift_low, _, _ = restoration
     if log_y > FARTHEST:
         y = math.exp(log_y + math.log(scale))

@@ -80,7 +80,7 @@ def point_of_block(
     tolerance: float,
     forced: bool,
 ) -> Any:
-    """Return pdf, low, high, their logarithms and the estimated relative error, for y > 0.
+    """Return pdf, probabilities below and above, their logarithms and the relative error, y > 0.
 
     All threads of the block call it; `node`, `weight` and `excess` are those of the column. It
     needs `shared_memory_bytes` of dynamic shared memory.

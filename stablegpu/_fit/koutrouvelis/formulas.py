@@ -53,7 +53,10 @@ def eta(t, alpha):
 
 @scalar
 def _covariances(alpha, beta, angles, scratch):
-    """Lower triangle of those of log(-log |phi|), or of the angles, times the number of data."""
+    """Write the covariances of log(-log |phi|), or of the angles, times the number of data.
+
+    Only the lower triangle is written.
+    """
     for j in range(POINTS):
         for k in range(j + 1):
             near, far = scratch[_T + j] - scratch[_T + k], scratch[_T + j] + scratch[_T + k]
@@ -108,8 +111,10 @@ def _solved(scratch):
 
 @scalar
 def regress(alpha, beta, loc, scale, sums, count, scratch):
-    """The next estimate (alpha, beta, S0 location, scale) from the sums for data in units of the
-    last; `scratch` is working memory."""
+    """Return the next estimate (alpha, beta, S0 location, scale).
+
+    The sums are those of data in units of the last estimate; `scratch` is working memory.
+    """
     with_skew = beta if alpha <= NORMAL else 0.0
     weights_alpha = min(alpha, NORMAL)
     for k in range(POINTS):

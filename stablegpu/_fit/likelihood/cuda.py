@@ -35,10 +35,10 @@ from stablegpu._fit.optimizer.ascent_formulas import advance, begin, reach_of
 from stablegpu._fit.optimizer.state import size_of
 
 THREADS = 128
-"""Of a block; three blocks to a multiprocessor."""
+"""Threads of a block, of which a multiprocessor runs three."""
 
 THREADS_OF_TEAMS, TEAM = 384, 8
-"""Of a block of a team, which has a multiprocessor for itself; and the most blocks of a team."""
+"""Threads of a block in a team, each on a multiprocessor of its own; largest number of blocks."""
 
 _WARPS = THREADS_OF_TEAMS // 32
 _STATE = slots.STATE  # Numba takes the size of a shared array from a global, not from a module

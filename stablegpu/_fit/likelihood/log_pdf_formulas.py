@@ -73,7 +73,7 @@ def _search(level_u, distribution, k, nodes):
 
 @scalar_internal(fastmath=FUSED)
 def _blocks_of(level, distribution, k, nodes):
-    """The first block of the side, those from which to which g matters, and the least g in them."""
+    """Return the side's first block, the first and last in which g matters, and the least g."""
     side = distribution[k * FIELDS : (k + 1) * FIELDS]
     first = int(side[FIRST])
     block = _search(BELOW / level, distribution, k, nodes)

@@ -22,8 +22,11 @@ P05, P25, P50, P75, P95 = 0.05, 0.25, 0.5, 0.75, 0.95
 
 @scalar
 def _surface(surfaces, k, alpha, angle):
-    """Surface k: log of nu_alpha times alpha, nu_beta, log of the quartile range times alpha, and
-    the median over that range."""
+    """Return surface k of four at (alpha, angle).
+
+    They are the log of nu_alpha times alpha, nu_beta, the log of the quartile range times alpha,
+    and the median over that range.
+    """
     x = (alpha - LOWEST) * ((ALPHAS - 1) / (HIGHEST - LOWEST))
     y = angle * ((ANGLES - 1) / (0.5 * math.pi))
     i, j = min(max(int(x), 0), ALPHAS - 2), min(max(int(y), 0), ANGLES - 2)
@@ -119,9 +122,11 @@ def estimate(q05, q25, q50, q75, q95, surfaces):
 
 @scalar
 def quantile(x, weights, start, stop, total, p):
-    """Quantile of sorted data, linear between those at probabilities (i - 1/2)/n: McCulloch's
-    correction for continuity. With weights, n is their sum; a datum of weight w is as w equal ones,
-    one of a weight below 1 a part of one."""
+    """Return a quantile of sorted data with McCulloch's correction for continuity.
+
+    It is linear between the data, which are quantiles at (i - 1/2)/n. With weights, n is their sum;
+    a datum of weight w counts as w equal data, one of a weight below 1 as a part of one.
+    """
     count = stop - start
     if weights.size == 0:
         position = min(max(count * p - 0.5, 0.0), count - 1.0)

@@ -10,12 +10,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lbm._domain.abort import abort_all_ranks_on_errors
+
 SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "MPI_LOCALNRANKS")
 """Environment variables in which launchers give the number of ranks."""
 
 
 def world() -> Any:
     """Return MPI.COMM_WORLD if a launcher started several ranks, and None otherwise.
+
+    From then on an exception that a rank does not handle ends all of them.
 
     Raises
     ------
@@ -32,7 +36,10 @@ def world() -> Any:
             "this program was started with several ranks, which need mpi4py: "
             "pip install 'heterokit[mpi]'"
         ) from None
-    return MPI.COMM_WORLD if MPI.COMM_WORLD.size > 1 else None
+    if MPI.COMM_WORLD.size == 1:
+        return None
+    abort_all_ranks_on_errors()
+    return MPI.COMM_WORLD
 
 
 def find_launcher() -> str:

@@ -16,7 +16,11 @@ from hetero.validation import check_choice, check_integer
 from hetero.version import VERSION
 from lbm import boundaries as conditions
 from lbm._domain.abort import abort_all_ranks_on_errors
-from lbm._domain.agreement import require_fluid_and_outlet, require_same_arguments
+from lbm._domain.agreement import (
+    require_fluid_and_outlet,
+    require_same_arguments,
+    require_same_run,
+)
 from lbm._domain.deferred_signals import DeferredSignals
 from lbm._domain.domain import Domain
 from lbm._domain.host_moments import HostMoments
@@ -34,6 +38,9 @@ from lbm._model.problem import Collision, Problem
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.collisions.trt import TRT
 from lbm.decomposition import Decomposition, check_decomposition
+
+FIELDS = "rho", "drho", "u", "fluid"
+"""Names of the fields that `Simulation.gather` takes."""
 
 PROGRESS_PIECES = 200
 """Pieces of a run after which the progress bar moves."""
@@ -283,7 +290,11 @@ class Simulation:
             The name of a field, or an array whose last three axes are x, y, z of this rank's cells,
             such as `statistics.mean_u`.
         """
-        local = getattr(self, field) if isinstance(field, str) else np.asarray(field)
+        if isinstance(field, str):
+            check_choice("field", field, FIELDS)
+            local = getattr(self, field)
+        else:
+            local = np.asarray(field)
         if local.shape[-3:] != self.region.shape:
             raise ValueError(
                 f"field must end with the axes x, y, z of this rank's {self.region.shape} cells, "
@@ -329,6 +340,7 @@ class Simulation:
         """
         timed = arguments.check_callbacks(callbacks)
         end = self.steps + check_integer("steps", steps)
+        require_same_run(self._ranks, steps, [every for _, every in timed])
         shows_bar = progress and self.rank == 0
         periods = {self.check or end + 1, *(every for _, every in timed)}
         if shows_bar:

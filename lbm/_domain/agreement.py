@@ -23,6 +23,15 @@ def require_same_arguments(
     ranks.require_same(described | {"solids": fingerprint_solids(solids, shape)})
 
 
+def require_same_run(ranks: Ranks, steps: int, periods: Sequence[int]) -> None:
+    """Raise ValueError if another rank runs other steps or callbacks, or something else.
+
+    They would otherwise wait for each other forever.
+    """
+    if ranks.size > 1:
+        ranks.require_same({"steps": steps, "steps between callbacks": list(periods)})
+
+
 def require_fluid_and_outlet(
     ranks: Ranks,
     links: wall_links.Links,

@@ -28,6 +28,8 @@ def fingerprint(value: Any, shape: Triple) -> str:
         return f"function with the values {_hash(*samples)}"
     if isinstance(value, np.ndarray) and value.ndim:
         return f"array of shape {value.shape} with the hash {_hash(value)}"
+    if isinstance(value, list | tuple) and any(isinstance(v, np.ndarray) for v in value):
+        return f"[{', '.join(fingerprint(v, shape) for v in value)}]"  # repr would omit numbers
     return repr(value)
 
 

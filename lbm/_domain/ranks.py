@@ -18,6 +18,13 @@ class Ranks:
     """
 
     def __init__(self, comm: Any = None):
+        if not (comm is None or hasattr(comm, "Dup")):
+            raise TypeError(
+                "comm must be a communicator of mpi4py, such as MPI.COMM_WORLD, or None, "
+                f"got {comm!r}"
+            )
+        if comm is not None and not comm:
+            raise ValueError("comm is MPI.COMM_NULL: this rank is in none of the groups")
         self.comm = comm.Dup() if comm is not None and comm.size > 1 else None
         self.rank = self.comm.rank if self.comm else 0
         self.size = self.comm.size if self.comm else 1
@@ -68,6 +75,13 @@ class Ranks:
         """Raise ValueError on all ranks if a setting differs between two of them."""
         described = {name: str(value) for name, value in settings.items()}
         everyone = self.gather_all(described)
+        if not all(isinstance(theirs, dict) and theirs.keys() == described.keys()
+                   for theirs in everyone):  # fmt: skip
+            raise ValueError(
+                "the ranks call different methods of a simulation: all of them must call the same "
+                "methods in the same order (`if s.rank == 0` is for what a rank does alone, such "
+                "as printing what a method returned on all ranks)"
+            )
         first = everyone[0]
         for rank, theirs in enumerate(everyone):
             for name, value in theirs.items():

@@ -87,7 +87,7 @@ def select_moments(
     Both may be numbers, arrays of the domain, or functions of the coordinates x, y, z of centres.
     """
     if callable(rho):
-        rho = np.broadcast_to(as_real("rho", rho(*region.centres)), region.shape)
+        rho = _broadcast("rho", rho(*region.centres), region)
     else:
         rho = as_real("rho", rho)
         if rho.shape not in ((), shape):
@@ -97,7 +97,7 @@ def select_moments(
         components: tuple[Any, ...] = tuple(u(*region.centres))  # type: ignore[arg-type]  # checked below
         if len(components) != 3:
             raise ValueError(f"the function u must return 3 components, got {len(components)}")
-        u = np.stack([np.broadcast_to(as_real("u", c), region.shape) for c in components])
+        u = np.stack([_broadcast("u", component, region) for component in components])
     else:
         u = as_real("u", u)
         if u.shape not in ((3,), (3, *shape)):
@@ -106,6 +106,19 @@ def select_moments(
     if not (np.isfinite(rho).all() and np.isfinite(u).all() and (rho > 0).all()):
         raise ValueError("rho must be finite and positive, u finite")
     return rho, u
+
+
+def _broadcast(name: str, values: ArrayLike, region: Extent) -> np.ndarray:
+    """Return what the function `name` returned as an array [x, y, z] of a region."""
+    array = as_real(name, values)
+    try:
+        return np.broadcast_to(array, region.shape)
+    except ValueError:
+        raise ValueError(
+            f"the function {name} must return numbers that broadcast to the shape {region.shape} "
+            f"of its arguments x, y, z, which on several ranks is that of a part of the domain; "
+            f"got the shape {array.shape}"
+        ) from None
 
 
 def require_moderate(

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import hetero
 from hetero.command_line import ComputationFailedError
 from lbm.launcher import run_ranks
 
@@ -23,7 +24,8 @@ def run_program(module: str, ranks: int, *arguments: str, threads: int | None = 
     ----------
     module : a module whose main function ends with `write_result`
     ranks : number of ranks; 1 needs no launcher
-    threads : threads of each rank; by default the cores are shared out evenly
+    threads : threads of each rank; by default the cores are shared out evenly, and one rank has as
+        many as this process
 
     Raises
     ------
@@ -36,7 +38,7 @@ def run_program(module: str, ranks: int, *arguments: str, threads: int | None = 
         if ranks > 1:
             done = run_ranks(ranks, command, threads=threads, capture_output=True, text=True)
         else:
-            count = str(threads or len(os.sched_getaffinity(0)))
+            count = str(threads or hetero.threads())
             variables = {"NUMBA_NUM_THREADS": count, "OMP_NUM_THREADS": count}
             done = subprocess.run(
                 [sys.executable, *command], env=os.environ | variables, check=False,
@@ -44,7 +46,7 @@ def run_program(module: str, ranks: int, *arguments: str, threads: int | None = 
             )  # fmt: skip
         if done.returncode or not path.exists():
             raise ComputationFailedError(
-                f"{module} on {ranks} ranks ended with code {done.returncode}:\n"
+                f"{module} on {ranks} rank{'s' * (ranks > 1)} ended with code {done.returncode}:\n"
                 f"{done.stdout}{done.stderr}"
             )
         return json.loads(path.read_text())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,7 +68,7 @@ def box_counts(study: Study) -> list[int]:
     if study.device.kind == "cuda":
         most = sum(device.kind == "cuda" for device in hetero.available())
     else:
-        most = max(2, min(8, len(os.sched_getaffinity(0))))
+        most = max(2, min(8, hetero.threads()))
     return [1 << k for k in range(most.bit_length()) if 1 << k <= most]
 
 
@@ -134,11 +133,16 @@ def plan_runs(study: Study, weak: bool) -> list[Run]:
     return runs
 
 
+def threads_of_rank(study: Study) -> int | None:
+    """Return the CPU threads of a rank, however many ranks there are; None beside GPUs."""
+    if study.device.kind == "cuda":
+        return None
+    return max(1, hetero.threads() // box_counts(study)[-1])
+
+
 def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, float]:
     """Return the seconds of a step of each run; those with as many ranks share their processes."""
-    threads = None
-    if study.device.kind == "cpu":  # a rank has as many cores, however many ranks there are
-        threads = max(1, len(os.sched_getaffinity(0)) // box_counts(study)[-1])
+    threads = threads_of_rank(study)
     groups: dict[int, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.case.count if run.mode == "ranks" else 1, []).append(run)
@@ -150,10 +154,14 @@ def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, float]:
 
 
 @functools.cache  # weak and strong scaling share domains
-def _measure_machine(shape: Triple, pattern: str, precision: str, kind: str) -> Machine:
+def measure_setting(
+    shape: Triple, pattern: str, precision: str, kind: str, threads: int | None
+) -> Machine:
+    """Return the times of the model for a box, with as many CPU threads as a rank has."""
     problem = cavity_problem(shape, pattern, PRECISIONS[precision])
     devices = [device for device in hetero.available() if device.kind == kind]
-    return measure_machine(problem, devices, links=_has_launcher(), cpu_beside=False)
+    with hetero.use_threads(threads or hetero.threads()):
+        return measure_machine(problem, devices, links=_has_launcher(), cpu_beside=False)
 
 
 class Measurement(NamedTuple):
@@ -236,13 +244,14 @@ def run_scaling(study: Study, weak: bool) -> dict:
     title, measurements, faces = "Weak" if weak else "Strong", [], []
     runs = plan_runs(study, weak)
     times = measure_runs(study, runs)
+    kind, threads = study.device.kind, threads_of_rank(study)
     for run in runs:
         if run.mode == "alone":  # the first of its series
             alone, s = times[run], run.setting
-            machine = _measure_machine(s.shape, s.pattern, s.precision, study.device.kind)
-            faces += _face_rows(s, machine, study.device.kind)
+            machine = measure_setting(s.shape, s.pattern, s.precision, kind, threads)
+            faces += _face_rows(s, machine, kind)
         efficiency = alone / times[run] / (1 if weak else run.case.count)
-        predicted = _predict(run, machine, study.device.kind)
+        predicted = _predict(run, machine, kind)
         measurements.append(Measurement(run, times[run], efficiency, predicted))
     figures = "16.5 to 16.8 and table 16.2" if weak else "16.9 to 16.12"
     rows = [measurement.row() for measurement in measurements]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import hetero
 import lbm
 from lbm.__main__ import main
 from lbm._commands.predictions import measured_shape
@@ -20,6 +21,7 @@ from lbm._performance.model import (
     predict_box,
     predict_step,
 )
+from lbm.study import scaling
 
 PIZ_DAINT = Path(__file__).parents[2] / "examples/lattice_boltzmann/piz-daint.json"
 ONE = lbm.Decomposition((1, 1, 1))
@@ -273,3 +275,13 @@ def test_measured_boxes_are_neither_tiny_nor_huge():
     assert measured_shape((3, 4, 512), 1 << 21) == (8, 8, 512)
     assert measured_shape((512, 512, 512), 1 << 21) == (512, 512, 8)
     assert measured_shape((4096, 4096, 4), 1 << 21) == (4096, 64, 8)
+
+
+def test_a_study_measures_with_the_threads_of_a_rank(monkeypatch):
+    threads = []
+    monkeypatch.setattr(
+        scaling, "measure_machine", lambda *_, **__: threads.append(hetero.threads())
+    )
+    for count in (1, hetero.threads()):
+        scaling.measure_setting((8, 8, 8), "ab", f"float{32 * (1 + len(threads))}", "cpu", count)
+    assert threads == [1, hetero.threads()]

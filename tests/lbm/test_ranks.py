@@ -120,10 +120,12 @@ comm = MPI.COMM_WORLD
         ("shape = (8, 8, 8 + 2 * comm.rank)", "shape="),
         ("u = np.random.default_rng(comm.rank).normal(0, 0.01, (3, 8, 8, 8))", "u=array"),
         ("u = lambda x, y, z: (0.01 * np.sin(x + comm.rank), 0 * y, 0 * z)", "u=function"),
+        ("u = [np.full((8, 8, 8), 0.01) for _ in range(3)]; u[0][4, 4, 4] += 1e-3 * comm.rank",
+         "u=[array"),
         ("cells = np.zeros((8, 8, 8), bool); cells[comm.rank] = True", "solids="),
         ("lbm.simulation.VERSION = str(comm.rank)", "version="),
     ],
-)
+)  # fmt: skip
 def test_ranks_with_different_arguments_refuse_to_start(change, named):
     program = f"""{START}
 import lbm.simulation
@@ -135,6 +137,38 @@ lbm.Simulation(shape, u=u, boundaries={{"a": lbm.Solid(cells)}}, comm=comm, devi
     assert status != 0
     assert f"rank 1 has {named}" in output
     assert "all ranks must run the same program" in output
+
+
+@pytest.mark.parametrize(
+    ("calls", "words"),
+    [
+        ("s.run(10 + comm.rank)", "rank 1 has steps=11, but rank 0 has 10"),
+        ("s.run(4, callbacks=[lbm.Every(1 + comm.rank, print)])",
+         "rank 1 has steps between callbacks=[2], but rank 0 has [1]"),
+        ("comm.rank or s.momentum(); s.run(10)", "the ranks call different methods"),
+        ("comm.rank or s.save(sys.argv[1]); s.run(10)", "the ranks call different methods"),
+    ],
+)  # fmt: skip
+def test_ranks_that_do_not_run_together_say_so(calls, words, tmp_path):
+    program = f"""{START}
+s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
+{calls}
+"""
+    status, output = run_program(2, program, tmp_path / "state")
+    assert status != 0
+    assert words in output
+
+
+def test_an_error_before_the_first_simulation_ends_all():
+    program = f"""{START}
+from lbm.launcher import world
+if world().rank == 1:
+    raise FileNotFoundError("the mask of rank 1 is missing")
+lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
+"""
+    status, output = run_program(2, program)
+    assert status != 0
+    assert "the mask of rank 1 is missing" in output
 
 
 def test_an_error_on_one_rank_ends_all():

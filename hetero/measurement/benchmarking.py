@@ -44,6 +44,11 @@ class Timing:
         """Return the fields and the spread, for JSON."""
         return asdict(self) | {"spread": self.spread}
 
+    def _repr_html_(self) -> str:
+        from hetero.display.notebook import html_text
+
+        return html_text(str(self))
+
     def __str__(self) -> str:
         return (
             f"{self.median * 1e3:.4g} ms (best {self.best * 1e3:.4g}, worst {self.worst * 1e3:.4g},"

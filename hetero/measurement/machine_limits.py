@@ -46,6 +46,11 @@ class Limits:
             ("launch", f"{self.launch * 1e6:.1f} us"),
         ]
 
+    def _repr_html_(self) -> str:
+        from hetero.display.notebook import html_table
+
+        return html_table(f"Limits of {self.device}: {self.name}", self.rows())
+
     def as_dict(self) -> dict:
         """Return the limits as plain numbers, for JSON."""
         return asdict(self)

@@ -82,6 +82,11 @@ class Profile(Region):
         ]
         return "\n".join([head, *rows])
 
+    def _repr_html_(self) -> str:
+        from hetero.display.notebook import html_text
+
+        return html_text(str(self))
+
 
 @contextlib.contextmanager
 def profile(name: str = "total") -> Iterator[Profile]:

@@ -55,14 +55,14 @@ def add_solve(subcommands: Any) -> None:
         help=f"FILE.py:NAME, a rode.Problem or a function that returns one; or "
         f"{', '.join(BUILT_IN)}",
     )
-    parser.add_argument("--paths", type=int, default=1024, metavar="N", help="(default 1024)")
+    parser.add_argument("--paths", type=int, default=1024, metavar="N", help="(default: 1024)")
     parser.add_argument(
         "--t-span",
         type=float,
         nargs=2,
         default=(0.0, 10.0),
         metavar=("BEGIN", "END"),
-        help="in s (default 0 10)",
+        help="in s (default: 0 10)",
     )
     parser.add_argument(
         "--method",
@@ -84,7 +84,7 @@ def add_solve(subcommands: Any) -> None:
         nargs="*",
         default=(0.05, 0.5, 0.95),
         metavar="P",
-        help="probabilities (default 0.05 0.5 0.95)",
+        help="probabilities (default: 0.05 0.5 0.95)",
     )
     parser.add_argument(
         "--every", type=int, metavar="N", help="coarse steps between times (default: 128 times)"
@@ -94,7 +94,7 @@ def add_solve(subcommands: Any) -> None:
         "--dtype",
         choices=("float64", "float32"),
         default="float64",
-        help="type of the solver (default float64)",
+        help="type of the solver (default: float64)",
     )
     add_plot_option(parser, "the outputs")
     add_out_option(parser, "times, means and quantiles")

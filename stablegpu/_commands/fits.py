@@ -48,7 +48,7 @@ def add_fit(subcommands: Any) -> None:
         help="the column holds prices: fit log(price / price before)",
     )
     parser.add_argument(
-        "--method", choices=METHODS, default="ml", help="(default ml, maximum likelihood)"
+        "--method", choices=METHODS, default="ml", help="(default: ml, maximum likelihood)"
     )
     add_parameterization(parser)
     parser.add_argument(
@@ -59,7 +59,7 @@ def add_fit(subcommands: Any) -> None:
         help="keep a parameter at a value; may be given several times",
     )
     parser.add_argument(
-        "--confidence", type=float, default=0.95, metavar="P", help="of intervals (default 0.95)"
+        "--confidence", type=float, default=0.95, metavar="P", help="of intervals (default: 0.95)"
     )
     parser.add_argument(
         "--bootstrap", type=int, metavar="N", help="also compute intervals from N simulated samples"

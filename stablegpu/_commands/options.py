@@ -11,8 +11,8 @@ def add_distribution(parser: argparse.ArgumentParser) -> None:
     """Add the parameters of a distribution."""
     parser.add_argument("alpha", type=float, metavar="ALPHA", help="stability, in (0, 2]")
     parser.add_argument("beta", type=float, metavar="BETA", help="skewness, in [-1, 1]")
-    parser.add_argument("--loc", type=float, default=0.0, help="location (default 0)")
-    parser.add_argument("--scale", type=float, default=1.0, help="scale (default 1)")
+    parser.add_argument("--loc", type=float, default=0.0, help="location (default: 0)")
+    parser.add_argument("--scale", type=float, default=1.0, help="scale (default: 1)")
     add_parameterization(parser)
 
 
@@ -22,7 +22,7 @@ def add_parameterization(parser: argparse.ArgumentParser) -> None:
         "--parameterization",
         choices=("S1", "S0"),
         default="S1",
-        help="meaning of the location: S1 is SciPy's, S0 is continuous at alpha = 1 (default S1)",
+        help="meaning of the location: S1 is SciPy's, S0 is continuous at alpha = 1 (default: S1)",
     )
 
 

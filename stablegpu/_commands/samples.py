@@ -31,13 +31,13 @@ def add_samples(subcommands: Any) -> None:
     text = "draw samples; a seed gives the same numbers on every device"
     parser = subcommands.add_parser("rvs", help=text, description=text, examples=_EXAMPLES)
     add_distribution(parser)
-    parser.add_argument("--size", type=int, default=1, metavar="N", help="how many (default 1)")
+    parser.add_argument("--size", type=int, default=1, metavar="N", help="how many (default: 1)")
     parser.add_argument("--seed", type=int, help="an integer >= 0 (default: one at random)")
     parser.add_argument(
         "--dtype",
         choices=("float64", "float32"),
         default="float64",
-        help="type of the numbers (default float64)",
+        help="type of the numbers (default: float64)",
     )
     add_out_option(parser, "the samples")
     add_common_options(parser)

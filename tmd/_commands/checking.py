@@ -33,7 +33,7 @@ def add_verify(subcommands: Any) -> None:
         "--samples",
         type=int,
         default=3,
-        help="number of blocks to search again, and of windows in each (default 3; 0 for none)",
+        help="number of blocks to search again, and of windows in each (default: 3; 0 for none)",
     )
     verify.add_argument("--cases", type=Path, help=".wc file that must hold exactly the cases")
     add_common_options(verify)
@@ -45,9 +45,9 @@ def add_check(subcommands: Any) -> None:
     text = "count the hard cases that libraries round wrongly"
     check = subcommands.add_parser("check", help=text, description=text, examples=_CHECK_EXAMPLES)
     add_domain(check)
-    check.add_argument("--bits", type=int, default=40, help="distance 2^-BITS ulp (default 40)")
+    check.add_argument("--bits", type=int, default=40, help="distance 2^-BITS ulp (default: 40)")
     check.add_argument(
-        "--count", type=int, default=1000, help="number of hardest cases to try (default 1000)"
+        "--count", type=int, default=1000, help="number of hardest cases to try (default: 1000)"
     )
     check.add_argument("--library", action="append", default=[], help="path of a C library")
     add_common_options(check)

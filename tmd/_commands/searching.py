@@ -37,9 +37,9 @@ def add_search(subcommands: Any) -> None:
     text = "find all hard-to-round cases in a domain"
     search = subcommands.add_parser("search", help=text, description=text, examples=_EXAMPLES)
     add_domain(search)
-    search.add_argument("--bits", type=int, default=45, help="distance 2^-BITS ulp (default 45)")
+    search.add_argument("--bits", type=int, default=45, help="distance 2^-BITS ulp (default: 45)")
     search.add_argument(
-        "--precision", type=int, default=53, help="binary digits of the values (default 53)"
+        "--precision", type=int, default=53, help="binary digits of the values (default: 53)"
     )
     search.add_argument(
         "--argument-precision", type=int, help="digits of the arguments (default: --precision)"
@@ -48,13 +48,13 @@ def add_search(subcommands: Any) -> None:
         "--rounding",
         default="all",
         choices=["all", "nearest", "directed"],
-        help="rounding modes whose breakpoints count (default all)",
+        help="rounding modes whose breakpoints count (default: all)",
     )
     search.add_argument(
-        "--algorithm", default="auto", help="Boolean test, or exhaustive (default auto)"
+        "--algorithm", default="auto", help="Boolean test, or exhaustive (default: auto)"
     )
     search.add_argument(
-        "--division", default="reciprocal", help="division in Boolean tests (default reciprocal)"
+        "--division", default="reciprocal", help="division in Boolean tests (default: reciprocal)"
     )
     search.add_argument(
         "--checkpoint", type=Path, help="file of finished blocks, to continue a search"

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from lbm._domain.private_communicators import copy_communicator
+
 
 class Ranks:
     """A communicator of mpi4py, or a process alone.
@@ -25,7 +27,8 @@ class Ranks:
             )
         if comm is not None and not comm:
             raise ValueError("comm is MPI.COMM_NULL: this rank is in none of the groups")
-        self.comm = comm.Dup() if comm is not None and comm.size > 1 else None
+        shares = comm is not None and comm.size > 1
+        self.comm = copy_communicator(comm, self) if shares else None
         self.rank = self.comm.rank if self.comm else 0
         self.size = self.comm.size if self.comm else 1
 

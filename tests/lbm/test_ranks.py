@@ -159,6 +159,30 @@ s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
     assert words in output
 
 
+def test_communicators_of_simulations_that_have_ended_are_freed():
+    """An MPI has room for about 2000; what one rank still uses stays on all of them."""
+    program = f"""{START}
+from lbm._domain import private_communicators
+from lbm._domain.private_communicators import copy_communicator
+class Owner:
+    pass
+private_communicators.MOST_COPIES = 4
+kept = Owner()
+copy = copy_communicator(comm, kept)
+if comm.rank:
+    del kept
+for _ in range(3000):
+    copy_communicator(comm, Owner())
+assert copy.allgather(comm.rank) == [0, 1]
+s = lbm.Simulation((8, 8, 8), u=(0.01, 0, 0), comm=comm, device="cpu")
+for _ in range(9):
+    lbm.Simulation((4, 4, 4), comm=comm, device="cpu")
+print(s.run(4).steps)
+"""
+    status, output = run_program(2, program)
+    assert (status, "".join(output.split())) == (0, "44")
+
+
 def test_an_error_before_the_first_simulation_ends_all():
     program = f"""{START}
 from lbm.launcher import world

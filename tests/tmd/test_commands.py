@@ -72,6 +72,7 @@ def test_mistakes_are_explained_with_exit_code_2(tmp_path, capsys):
         ),
         ("search", "exp", "1"): "the following arguments are required: hi",
         ("verify", tmp_path / "none.json"): "none.json",
+        ("verify", tmp_path / "none.json", "--seed", "-1"): "--seed must be an integer >= 0",
     }
     for arguments, message in cases.items():
         code, out, err = run(capsys, *arguments)

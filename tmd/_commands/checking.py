@@ -35,6 +35,9 @@ def add_verify(subcommands: Any) -> None:
         default=3,
         help="number of blocks to search again, and of windows in each (default: 3; 0 for none)",
     )
+    verify.add_argument(
+        "--seed", type=int, default=0, help="seed of the choice of blocks and windows (default: 0)"
+    )
     verify.add_argument("--cases", type=Path, help=".wc file that must hold exactly the cases")
     add_common_options(verify)
     verify.set_defaults(run=_verify)
@@ -62,6 +65,7 @@ def _verify(options: argparse.Namespace) -> int:
     check_device(options.device)
     minimum = 0 if options.full or options.cases else 1
     samples = validation.check_integer("--samples", options.samples, minimum)
+    seed = validation.check_integer("--seed", options.seed)
     certificates = read_certificates(options.certificate)
     summary: dict[str, Any] = {"version": VERSION, "certificate": options.certificate}
 
@@ -80,6 +84,7 @@ def _verify(options: argparse.Namespace) -> int:
                 c,
                 full=options.full,
                 samples=samples,
+                rng=seed,
                 progress=not options.quiet,
                 device=options.device,
             )

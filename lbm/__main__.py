@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = command_parser("lbm", __doc__ or "", _EXAMPLES)
     try:
         comm = world()
-    except ImportError as error:
+    except (ImportError, RuntimeError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return MISTAKEN
     subcommands = parser.add_subparsers(required=True, metavar="|".join(_COMMANDS))

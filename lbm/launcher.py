@@ -12,8 +12,9 @@ from typing import Any
 
 from lbm._domain.abort import abort_all_ranks_on_errors
 
-SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "MPI_LOCALNRANKS")
-"""Environment variables in which launchers give the number of ranks."""
+SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS")
+"""Environment variables in which launchers give the number of ranks. Slurm sets its own in batch
+scripts, too, where a program without `srun` is a process alone."""
 
 
 def world() -> Any:
@@ -25,9 +26,13 @@ def world() -> Any:
     ------
     ImportError
         If there are several ranks, but mpi4py is not installed.
+    RuntimeError
+        If mpi4py was built for another MPI than that of the launcher: each process would compute
+        the whole domain and write the same files.
     """
-    counts = (os.environ.get(name, "1") for name in SIZE_VARIABLES)
-    if not any(count.isdecimal() and int(count) > 1 for count in counts):
+    counts = {name: os.environ.get(name, "1") for name in SIZE_VARIABLES}
+    several = {name: n for name, n in counts.items() if n.isdecimal() and int(n) > 1}
+    if not several:
         return None
     try:
         from mpi4py import MPI
@@ -37,6 +42,14 @@ def world() -> Any:
             "pip install 'heterokit[mpi]'"
         ) from None
     if MPI.COMM_WORLD.size == 1:
+        for name, count in several.items():
+            if name != "SLURM_NTASKS":
+                raise RuntimeError(
+                    f"a launcher started {count} ranks ({name}), but mpi4py, which uses "
+                    f"{MPI.get_vendor()[0]}, knows of only one: start the program by the mpiexec "
+                    "of this MPI, or build mpi4py for the MPI of the launcher "
+                    "(pip install --no-binary mpi4py mpi4py)"
+                )
         return None
     abort_all_ranks_on_errors()
     return MPI.COMM_WORLD

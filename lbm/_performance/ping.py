@@ -10,6 +10,7 @@ import numpy as np
 
 from lbm._performance.model import Linear
 from lbm._performance.rank_programs import run_program, write_result
+from lbm.launcher import world
 
 SIZES = 1 << 10, 1 << 23
 """Bytes of the messages."""
@@ -41,9 +42,9 @@ def time_messages(comm: Any, size: int) -> float:
 
 def main(path: str) -> None:
     """Write pairs (bytes, seconds) to a file on the first rank."""
-    from mpi4py import MPI
-
-    comm = MPI.COMM_WORLD
+    comm = world()
+    if comm is None or comm.size != 2:
+        raise RuntimeError("messages are measured between two ranks: use mpiexec -n 2")
     points = [(size, time_messages(comm, size)) for size in SIZES]
     if comm.rank == 0:
         write_result(path, points)

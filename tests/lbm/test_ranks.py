@@ -1,6 +1,7 @@
 """Several ranks compute, bit for bit, the flow of one, and end together if one of them fails."""
 
 import os
+import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -255,6 +256,15 @@ lbm.Simulation((8, 8, 8), comm=comm, device=["cpu", "cpu"])
 def test_python_of_this_environment_runs_the_ranks():
     status, output = run_program(2, "import sys; print(sys.executable)")
     assert (status, output.count(sys.executable)) == (0, 2)
+
+
+def test_a_launcher_of_another_mpi_is_an_error():
+    """Otherwise each process would compute the whole domain and write the same files."""
+    command = [sys.executable, "-m", "lbm", "cavity", "--quick"]
+    environment = os.environ | PATHS | {"OMPI_COMM_WORLD_SIZE": "4"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "started 4 ranks (OMPI_COMM_WORLD_SIZE), but mpi4py" in done.stderr
 
 
 @pytest.mark.parametrize("transport", ["host", "device"])

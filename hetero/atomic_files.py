@@ -16,6 +16,17 @@ except ImportError:  # not on this system: partial files of killed processes are
 
 
 @contextlib.contextmanager
+def errors_name(path: Path) -> Iterator[None]:
+    """Let errors of the system in the block name `path` if they name no file, as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextlib.contextmanager
 def replace_atomically(path: Path) -> Iterator[Path]:
     """Yield the path of an empty file that replaces `path` at the end of the `with` block.
 
@@ -32,9 +43,10 @@ def replace_atomically(path: Path) -> Iterator[Path]:
     remove_abandoned_parts(path)
     part, descriptor = _create_part(path)
     try:
-        yield part
-        os.fsync(descriptor)
-        part.replace(path)
+        with errors_name(path):
+            yield part
+            os.fsync(descriptor)
+            part.replace(path)
     finally:
         part.unlink(missing_ok=True)
         os.close(descriptor)

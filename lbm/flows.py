@@ -91,10 +91,12 @@ def _lid_walls(speed: float) -> dict[str, Condition | Solid]:
     }
 
 
-def _choose_magic(reynolds: float, cells: int, name: str, *, has_open_ends: bool) -> float:
-    """Return the magic number for a flow over a length of `cells`; warn if none is stable."""
+def _choose_magic(
+    reynolds: float, cells: int, name: str, comm: Any, *, has_open_ends: bool
+) -> float:
+    """Return the magic number for a flow over a length of `cells`; warn once if none is stable."""
     limit = max((WITH_OPEN_ENDS if has_open_ends else BETWEEN_WALLS).values())
-    if reynolds / cells > limit:
+    if reynolds / cells > limit and (comm is None or comm.rank == 0):
         warnings.warn(
             f"{name}={cells} is too small for Reynolds number {reynolds:g}: such flows were stable "
             f"up to {limit:g} times the number of cells, so that this one will probably blow up. "
@@ -121,7 +123,7 @@ def cavity(
     """
     tau = 0.5 + 3.0 * speed * n / reynolds
     if magic is None:
-        magic = _choose_magic(reynolds, n, "n", has_open_ends=False)
+        magic = _choose_magic(reynolds, n, "n", options.get("comm"), has_open_ends=False)
     return Simulation((n, n, n), collision=TRT(tau, magic), boundaries=_lid_walls(speed), **options)
 
 
@@ -236,7 +238,8 @@ def sphere(
     }
     tau = 0.5 + 3.0 * speed * diameter / reynolds
     if magic is None:
-        magic = _choose_magic(reynolds, diameter, "diameter", has_open_ends=True)
+        comm = options.get("comm")
+        magic = _choose_magic(reynolds, diameter, "diameter", comm, has_open_ends=True)
     return Simulation(
         shape, collision=TRT(tau, magic), boundaries=walls, u=(speed, 0.0, 0.0), **options
     )  # fmt: skip

@@ -279,6 +279,7 @@ class Simulation:
 
     def momentum(self) -> np.ndarray:
         """Return the total momentum of the fluid, with half of the force's impulse."""
+        self._ranks.require_same_call("momentum")
         return self.domain.momentum(self.steps)
 
     def gather(self, field: str | np.ndarray) -> np.ndarray | None:
@@ -300,6 +301,7 @@ class Simulation:
                 f"field must end with the axes x, y, z of this rank's {self.region.shape} cells, "
                 f"got an array of shape {local.shape}"
             )
+        self._ranks.require_same_call("gather")
         pieces = self._ranks.gather((self.region.slices, local))
         if pieces is None:
             return None
@@ -390,10 +392,12 @@ class Simulation:
         Three floats in density times cells^4/step^2, without the pressure of density 1, which
         cancels on a closed body (Ladd 1994, Mei et al. 2002).
         """
+        self._ranks.require_same_call("force_on")
         return exact_sum(forces_on_links(self, name)[0], self._ranks)
 
     def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
         """Return the torque of the fluid on the solid `name` about `centre` (cells)."""
+        self._ranks.require_same_call("torque_on")
         force, point = forces_on_links(self, name)
         arm = point - np.array(conditions.check_vector("centre", centre))
         return exact_sum(np.cross(arm, force), self._ranks)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,26 @@ class Ranks:
     def max(self, value: float) -> float:
         """Return the largest value; NaN if there is one."""
         return float(np.max(self.gather_all(value)))
+
+    def require_same_call(self, method: str) -> None:
+        """Raise ValueError on all ranks if another rank calls another method of a simulation.
+
+        They would otherwise wait for each other forever, or mix their values.
+        """
+        if self.comm:
+            self.require_same({"method": method})
+
+    @contextlib.contextmanager
+    def agreeing(self) -> Iterator[None]:
+        """Raise the error of any rank on all of them, after a block that all have run."""
+        error: Exception | None = None
+        try:
+            yield
+        except Exception as raised:
+            error = raised
+        failed = [e for e in self.gather_all(error) if e is not None]
+        if failed:
+            raise error or failed[0]
 
     def require_same(self, settings: Mapping[str, object]) -> None:
         """Raise ValueError on all ranks if a setting differs between two of them."""

@@ -1,7 +1,7 @@
 """Checkpoints: the state of a flow in one file, which all ranks write and read together.
 
 `checkpoint_format` describes the file. It is written beside its target and then renamed: a crash
-leaves the old file as it was, and partial files of killed processes (`NAME.*.part`) are removed
+leaves the old file as it was, and partial files of killed processes (`NAME.*.part.*`) are removed
 when the checkpoint is written again.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.atomic_files import replace_atomically
+from hetero.atomic_files import errors_name, replace_atomically
 from lbm._io.checkpoint_format import (
     DIGEST_BYTES,
     MAGIC,
@@ -46,27 +46,17 @@ def save(simulation: Simulation, path: str | Path) -> Path:
         If the state is not finite. A file that exists already stays as it is.
     """
     path, ranks = Path(path), simulation.domain.ranks
+    ranks.require_same_call("save")
     header = make_header(simulation)
     text = json.dumps(header).encode()
     start = MAGIC[VERSION] + len(text).to_bytes(8, "little") + text
     layout = Layout(VERSION, header, len(start), _dtype(simulation))
     with _shared_file(path, ranks) as part:
-        digests: dict[int, bytes] = {}
-        with _agreeing(ranks), part.open("r+b") as file:
-            if ranks.rank == 0:
-                file.write(start)
-            for k in range(len(layout.layers)):
-                slab = _collect_slab(simulation, layout, k, writer=k % ranks.size)
-                if slab is not None:
-                    if ranks.size > 1:
-                        file.seek(layout.position(k))
-                    file.write(slab)
-                    digests[k] = digest_of(slab)
-            # What is buffered must be in the file before rank 0 renames it.
-            file.flush()
+        with ranks.agreeing():
+            digests = _write_slabs(simulation, part, layout, start)
         for theirs in ranks.gather_all(digests):
             digests |= theirs
-        with _agreeing(ranks):
+        with ranks.agreeing():
             if ranks.rank == 0:
                 table = b"".join(digests[k] for k in range(len(layout.layers)))
                 table += len(layout.layers).to_bytes(8, "little")
@@ -75,21 +65,65 @@ def save(simulation: Simulation, path: str | Path) -> Path:
     return path
 
 
+def _write_slabs(
+    simulation: Simulation, part: Path, layout: Layout, start: bytes
+) -> dict[int, bytes]:
+    """Write the first bytes of a file and the slabs of this rank, and return their digests.
+
+    A rank that cannot write goes on sending its cells, for which the others wait, and raises its
+    error at the end.
+    """
+    ranks, digests, errors = simulation.domain.ranks, {}, _FirstError()
+    with contextlib.ExitStack() as stack:
+        with errors:
+            file = stack.enter_context(part.open("r+b"))
+            if ranks.rank == 0:
+                file.write(start)
+        for k in range(len(layout.layers)):
+            slab = _collect_slab(simulation, layout, k, writer=k % ranks.size)
+            if slab is None or errors.first is not None:
+                continue
+            with errors:
+                _refuse_unstable(simulation, slab, layout.layers[k][0])
+                data = np.ascontiguousarray(slab, layout.dtype).data.cast("B")
+                if ranks.size > 1:
+                    file.seek(layout.position(k))
+                file.write(data)
+                digests[k] = digest_of(data)
+        if errors.first is not None:
+            raise errors.first
+        file.flush()  # what is buffered must be in the file before rank 0 renames it
+    return digests
+
+
+class _FirstError:
+    """Suppresses the errors of `with` blocks and keeps the first of them."""
+
+    def __init__(self) -> None:
+        self.first: Exception | None = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.first = self.first or error
+        return True
+
+
+def _refuse_unstable(simulation: Simulation, slab: np.ndarray, z0: int) -> None:
+    """Raise UnstableError if a slab of populations from layer z0 on is not finite."""
+    if (cell := first_not_finite(slab, z0)) is not None:
+        raise UnstableError(
+            f"the state of step {simulation.steps} is not finite in cell {cell} and was not saved",
+            simulation.steps,
+            cell,
+        )
+
+
 def _dtype(simulation: Simulation) -> np.dtype:
     return np.dtype(simulation.problem.precision.compute).newbyteorder("<")
-
-
-@contextlib.contextmanager
-def _agreeing(ranks: Ranks) -> Iterator[None]:
-    """Raise the error of any rank on all of them, after a block that all have run."""
-    error: Exception | None = None
-    try:
-        yield
-    except Exception as own:
-        error = own
-    failed = [e for e in ranks.gather_all(error) if e is not None]
-    if failed:
-        raise error or failed[0]
 
 
 @contextlib.contextmanager
@@ -97,37 +131,28 @@ def _shared_file(path: Path, ranks: Ranks) -> Iterator[Path]:
     """Yield the path of an empty file that replaces `path`, the same on all ranks."""
     with contextlib.ExitStack() as stack:
         part = path
-        with _agreeing(ranks):
+        with ranks.agreeing():
             if ranks.rank == 0:
                 part = stack.enter_context(replace_atomically(path))
-        yield ranks.broadcast(part)
+        with errors_name(path):
+            yield ranks.broadcast(part)
 
 
-def _collect_slab(simulation: Simulation, layout: Layout, k: int, writer: int) -> memoryview | None:
-    """Return the populations of slab k on the rank `writer`, and None on the others.
-
-    Raises UnstableError if they are not finite.
-    """
+def _collect_slab(simulation: Simulation, layout: Layout, k: int, writer: int) -> np.ndarray | None:
+    """Return the populations of slab k on the rank `writer`, and None on the others."""
     z0, z1 = layout.layers[k]
     piece = _read_piece(simulation, z0, z1)
     if simulation.domain.ranks.size == 1:
         assert piece is not None
-        slab = piece[1]
-    else:
-        pieces = simulation.domain.ranks.communicator.gather(piece, writer)
-        if simulation.domain.ranks.rank != writer:
-            return None
-        nx, ny, _ = simulation.shape
-        slab = np.empty((Q, z1 - z0, ny, nx), layout.dtype)
-        for slices, values in filter(None, pieces):
-            slab[slices] = values
-    if (cell := first_not_finite(slab, z0)) is not None:
-        raise UnstableError(
-            f"the state of step {simulation.steps} is not finite in cell {cell} and was not saved",
-            simulation.steps,
-            cell,
-        )
-    return np.ascontiguousarray(slab, layout.dtype).data.cast("B")
+        return piece[1]
+    pieces = simulation.domain.ranks.communicator.gather(piece, writer)
+    if simulation.domain.ranks.rank != writer:
+        return None
+    nx, ny, _ = simulation.shape
+    slab = np.empty((Q, z1 - z0, ny, nx), layout.dtype)
+    for slices, values in filter(None, pieces):
+        slab[slices] = values
+    return slab
 
 
 def _read_piece(simulation: Simulation, z0: int, z1: int) -> tuple[tuple, np.ndarray] | None:
@@ -155,7 +180,8 @@ def restore(simulation: Simulation, path: str | Path) -> None:
         force, or if its state is not finite. The simulation is unchanged then.
     """
     path, ranks = Path(path), simulation.domain.ranks
-    with _agreeing(ranks):
+    ranks.require_same_call("restore")
+    with ranks.agreeing():
         data = _open(path)
         layout = read_layout(path, data, simulation.problem.precision.name, _dtype(simulation))
         if layout.version == 1 and ranks.size > 1:
@@ -169,7 +195,7 @@ def restore(simulation: Simulation, path: str | Path) -> None:
                 f"{path} was written with {key}={layout.header[key]!r}, but this simulation has "
                 f"{expected!r}"
             )
-    with _agreeing(ranks):  # check all slabs before an error could leave a mixed state
+    with ranks.agreeing():  # check all slabs before an error could leave a mixed state
         _for_each_slab(simulation, path, data, layout, _require_finite)
     _for_each_slab(simulation, path, data, layout, _write_piece)
     simulation.mark_changed(layout.header["steps"])

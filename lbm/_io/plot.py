@@ -66,6 +66,7 @@ def plot_slice(
     simulation: Simulation, axis: str, index: int | None, field: str, ax: Axes | None
 ) -> Figure | None:
     """Draw a slice; the parameters are those of `Simulation.plot`."""
+    simulation.domain.ranks.require_same_call("plot")
     number = "xyz".index(check_choice("axis", axis, ("x", "y", "z")))
     check_choice("field", field, tuple(FIELDS))
     count = simulation.shape[number]

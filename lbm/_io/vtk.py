@@ -46,6 +46,7 @@ def write_vtk(simulation: Simulation, path: str | Path, *, spacing: float = 1.0)
 
     spacing = check_in_range("spacing", spacing, 0.0, np.inf, closed="neither")
     path, ranks = Path(path), simulation.domain.ranks
+    ranks.require_same_call("write_vtk")
     if path.suffix not in (".vti", ".pvti"):
         path = path.with_name(path.name + ".vti")
     # rho and u are Fortran-ordered views: x varies fastest, as VTK requires.
@@ -60,12 +61,13 @@ def write_vtk(simulation: Simulation, path: str | Path, *, spacing: float = 1.0)
         _write_image(vtk, path, simulation.region, spacing, data)
         return path
     piece = path.with_suffix(f".{ranks.rank:0{len(str(ranks.size - 1))}}.vti")
-    _write_image(vtk, piece, simulation.region, spacing, data)
+    with ranks.agreeing():
+        _write_image(vtk, piece, simulation.region, spacing, data)
     pieces = ranks.gather((piece.name, simulation.region))
     path = path.with_suffix(".pvti")
-    if pieces is not None:
-        _write_index(vtk, path, simulation, spacing, data, pieces)
-    ranks.gather_all(None)  # the index is complete when the call returns
+    with ranks.agreeing():  # the index is complete when the call returns
+        if pieces is not None:
+            _write_index(vtk, path, simulation, spacing, data, pieces)
     return path
 
 

@@ -146,8 +146,11 @@ lbm.Simulation(shape, u=u, boundaries={{"a": lbm.Solid(cells)}}, comm=comm, devi
         ("s.run(10 + comm.rank)", "rank 1 has steps=11, but rank 0 has 10"),
         ("s.run(4, callbacks=[lbm.Every(1 + comm.rank, print)])",
          "rank 1 has steps between callbacks=[2], but rank 0 has [1]"),
-        ("comm.rank or s.momentum(); s.run(10)", "the ranks call different methods"),
-        ("comm.rank or s.save(sys.argv[1]); s.run(10)", "the ranks call different methods"),
+        ("comm.rank or s.momentum(); s.run(10)", "rank 1 has method=run, but rank 0 has momentum"),
+        ("s.run(2); comm.rank or s.save(sys.argv[1]); s.run(10)",
+         "rank 1 has method=run, but rank 0 has save"),
+        ("comm.rank or s.write_vtk(sys.argv[1]); s.run(10)", "but rank 0 has write_vtk"),
+        ("comm.rank or s.gather('u'); s.run(10)", "rank 1 has method=run, but rank 0 has gather"),
     ],
 )  # fmt: skip
 def test_ranks_that_do_not_run_together_say_so(calls, words, tmp_path):
@@ -158,6 +161,31 @@ s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
     status, output = run_program(2, program, tmp_path / "state")
     assert status != 0
     assert words in output
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_rank_that_cannot_write_keeps_no_other_waiting(failing, tmp_path):
+    """Each writes some of the slabs of a checkpoint, and sends its cells for the others."""
+    program = f"""{START}
+import lbm._io.checkpoint as checkpoint
+import lbm._io.checkpoint_format as file_format
+file_format._SLAB_CELLS = 64
+s = lbm.Simulation((8, 8, 8), comm=comm, decomposition=(2, 1, 1), device="cpu").run(1)
+digest_of = checkpoint.digest_of
+def fail(*data):
+    raise OSError(28, "No space left on device")
+if comm.rank == {failing}:
+    checkpoint.digest_of = fail
+try:
+    s.save(sys.argv[1])
+except OSError as error:
+    print("full" if sys.argv[1] in str(error) else error, flush=True)
+checkpoint.digest_of = digest_of
+s.run(1).save(sys.argv[1])
+"""
+    status, output = run_program(2, program, tmp_path / "state")
+    assert (status, output.count("full")) == (0, 2), output
+    assert [path.name for path in tmp_path.iterdir()] == ["state"]
 
 
 def test_communicators_of_simulations_that_have_ended_are_freed():

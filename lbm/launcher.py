@@ -12,9 +12,11 @@ from typing import Any
 
 from lbm._domain.abort import abort_all_ranks_on_errors
 
-SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS")
-"""Environment variables in which launchers give the number of ranks. Slurm sets its own in batch
-scripts, too, where a program without `srun` is a process alone."""
+SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")
+"""Environment variables in which launchers give the number of ranks; the last is that of `srun`.
+
+Slurm sets SLURM_NTASKS in batch scripts, too, where a program without `srun` is a process alone.
+"""
 
 
 def world() -> Any:
@@ -30,9 +32,9 @@ def world() -> Any:
         If mpi4py was built for another MPI than that of the launcher: each process would compute
         the whole domain and write the same files.
     """
-    counts = {name: os.environ.get(name, "1") for name in SIZE_VARIABLES}
-    several = {name: n for name, n in counts.items() if n.isdecimal() and int(n) > 1}
-    if not several:
+    texts = {name: os.environ.get(name, "") for name in SIZE_VARIABLES}
+    counts = {name: int(text) for name, text in texts.items() if text.isdecimal()}
+    if max(counts.values(), default=1) == 1:
         return None
     try:
         from mpi4py import MPI
@@ -42,15 +44,16 @@ def world() -> Any:
             "pip install 'heterokit[mpi]'"
         ) from None
     if MPI.COMM_WORLD.size == 1:
-        for name, count in several.items():
-            if name != "SLURM_NTASKS":
-                raise RuntimeError(
-                    f"a launcher started {count} ranks ({name}), but mpi4py, which uses "
-                    f"{MPI.get_vendor()[0]}, knows of only one: start the program by the mpiexec "
-                    "of this MPI, or build mpi4py for the MPI of the launcher "
-                    "(pip install --no-binary mpi4py mpi4py)"
-                )
-        return None
+        # The innermost launcher counts: `mpiexec -n 1` in a step of Slurm is a process alone.
+        name, count = next(iter(counts.items()))
+        if count == 1:
+            return None
+        raise RuntimeError(
+            f"a launcher started {count} ranks ({name}), but mpi4py, which uses "
+            f"{MPI.get_vendor()[0]}, knows of only one: start the program by the launcher of this "
+            "MPI, or build mpi4py for the MPI of the launcher "
+            "(pip install --no-binary mpi4py mpi4py)"
+        )
     abort_all_ranks_on_errors()
     return MPI.COMM_WORLD
 

@@ -11,7 +11,7 @@ import pytest
 
 import lbm
 from flows import SHAPE, pair
-from lbm.launcher import find_launcher, run_ranks
+from lbm.launcher import SIZE_VARIABLES, find_launcher, run_ranks, world
 from rank_worker import FORMS, PATTERNS, cases, run_flow
 
 pytest.importorskip("mpi4py")
@@ -286,13 +286,21 @@ def test_python_of_this_environment_runs_the_ranks():
     assert (status, output.count(sys.executable)) == (0, 2)
 
 
-def test_a_launcher_of_another_mpi_is_an_error():
+@pytest.mark.parametrize("variable", ["OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"])
+def test_a_launcher_of_another_mpi_is_an_error(variable):
     """Otherwise each process would compute the whole domain and write the same files."""
     command = [sys.executable, "-m", "lbm", "cavity", "--quick"]
-    environment = os.environ | PATHS | {"OMPI_COMM_WORLD_SIZE": "4"}
+    environment = os.environ | PATHS | {variable: "4"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "started 4 ranks (OMPI_COMM_WORLD_SIZE), but mpi4py" in done.stderr
+    assert f"started 4 ranks ({variable}), but mpi4py" in done.stderr
+
+
+def test_processes_of_batch_scripts_are_alone(monkeypatch):
+    for name in SIZE_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SLURM_NTASKS", "4")
+    assert world() is None
 
 
 @pytest.mark.parametrize("transport", ["host", "device"])

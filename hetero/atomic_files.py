@@ -16,7 +16,7 @@ except ImportError:  # not on this system: partial files of killed processes are
 
 
 @contextlib.contextmanager
-def errors_name(path: Path) -> Iterator[None]:
+def name_file_in_errors(path: Path) -> Iterator[None]:
     """Let errors of the system in the block name `path` if they name no file, as on a full disk."""
     try:
         yield
@@ -43,7 +43,7 @@ def replace_atomically(path: Path) -> Iterator[Path]:
     remove_abandoned_parts(path)
     part, descriptor = _create_part(path)
     try:
-        with errors_name(path):
+        with name_file_in_errors(path):
             yield part
             os.fsync(descriptor)
             part.replace(path)

@@ -75,6 +75,19 @@ def find_launcher() -> str:
     return launcher
 
 
+def can_start_ranks(consequence: str) -> bool:
+    """Return whether several ranks can be started; if not, print why, and what that means here.
+
+    The text goes to standard error, because standard output may be read by a program.
+    """
+    try:
+        find_launcher()
+    except FileNotFoundError as error:
+        print(f"{consequence}: {error}", file=sys.stderr)
+        return False
+    return True
+
+
 def run_ranks(
     count: int,
     arguments: Sequence[str],

@@ -30,7 +30,7 @@ class QueueTimer:
         self._begin, self._end = cuda.event(timing=True), cuda.event(timing=True)
         self._numbers = cuda.to_device(np.ones(1), stream=stream)
         keep_busy[1, 1, stream](1, self._numbers)
-        stream.synchronize() if stream else cuda.synchronize()
+        cuda.synchronize()
 
     def start(self) -> None:
         """Keep the stream busy, and begin to measure after that."""

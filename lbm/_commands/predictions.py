@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from lbm._model.extent import Triple
 from lbm._performance.description import read_machine, write_machine
 from lbm._performance.model import Machine, Prediction, best_ratio, predict_step
 from lbm.decomposition import Decomposition, choose_decomposition
-from lbm.launcher import find_launcher
+from lbm.launcher import can_start_ranks
 
 _EXAMPLES = (
     ("--shape 512 512 512 --ranks 1 2 4 8", "strong scaling on GPUs like the one of this machine"),
@@ -172,19 +171,9 @@ def _measure(options: argparse.Namespace) -> Machine:
     is_saved = options.save is not None  # then later predictions may need all times
     links = max(options.ranks) > 1 and options.transport != "direct"
     if is_saved and not links:
-        links = _has_launcher()
+        links = can_start_ranks("the description will have no links between ranks")
     cpu_beside = options.ratio != 0.0 or is_saved
     return measure_machine(problem, devices, links=links, cpu_beside=cpu_beside)
-
-
-def _has_launcher() -> bool:
-    """Return whether messages can be measured; say so on standard error if not."""
-    try:
-        find_launcher()
-    except FileNotFoundError as error:
-        print(f"the description will have no links between ranks: {error}", file=sys.stderr)
-        return False
-    return True
 
 
 def measured_shape(shape: Triple, most: int) -> Triple:

@@ -28,9 +28,7 @@ def require_same_run(ranks: Ranks, steps: int, periods: Sequence[int]) -> None:
 
     They would otherwise wait for each other forever.
     """
-    if ranks.size > 1:
-        ranks.require_same_call("run")
-        ranks.require_same({"steps": steps, "steps between callbacks": list(periods)})
+    ranks.require_same_call("run", {"steps": steps, "steps between callbacks": list(periods)})
 
 
 def require_fluid_and_outlet(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.atomic_files import errors_name, replace_atomically
+from hetero.atomic_files import name_file_in_errors, replace_atomically
 from lbm._io.checkpoint_format import (
     DIGEST_BYTES,
     MAGIC,
@@ -134,7 +134,7 @@ def _shared_file(path: Path, ranks: Ranks) -> Iterator[Path]:
         with ranks.agreeing():
             if ranks.rank == 0:
                 part = stack.enter_context(replace_atomically(path))
-        with errors_name(path):
+        with name_file_in_errors(path):
             yield ranks.broadcast(part)
 
 

@@ -22,7 +22,7 @@ from lbm._model.precision import PRECISIONS
 from lbm._performance.measurement import measure_machine
 from lbm._performance.model import CROSSING, Machine, Prediction, find_link, predict_step
 from lbm.decomposition import Decomposition, choose_decomposition
-from lbm.launcher import find_launcher
+from lbm.launcher import can_start_ranks
 from lbm.study.rates import cavity_problem
 from lbm.study.scaling_worker import Case, run_cases
 
@@ -80,13 +80,8 @@ def modes(study: Study) -> list[str]:
 
 @functools.cache
 def _has_launcher() -> bool:
-    """Return whether several ranks can be started; say so if they cannot."""
-    try:
-        find_launcher()
-    except FileNotFoundError as error:
-        print(f"no measurements with several ranks: {error}")
-        return False
-    return True
+    """Return whether several ranks can be started; say so once if they cannot."""
+    return can_start_ranks("no measurements with several ranks")
 
 
 def grid_of(direction: str, count: int, shape: Triple) -> Triple:
@@ -259,7 +254,9 @@ def run_scaling(study: Study, weak: bool) -> dict:
     if weak:
         columns = [f"{transport} in us" for transport in FACE_TRANSPORTS]
         heads = ["cells", "precision", "across", "MB each way", *columns]
-        study.table("Faces between two boxes, copied both ways at once", heads, faces)
+        study.table(
+            "Faces of boxes: direct copies, else packing, message and unpacking", heads, faces
+        )
     return {"picture": str(_draw(study, measurements, f"{title.lower()}-scaling.png"))}
 
 

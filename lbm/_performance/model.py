@@ -1,11 +1,10 @@
 """Prediction of the time of a step from times of its operations.
 
 After Riesinger (2017, equations 15.1 to 15.4): the cells beside other boxes are updated first, and
-messages travel while the others are updated. Faces across x, y and z have times of their own. Three
+messages travel while the others are updated. Faces across x, y and z have times of their own. Two
 things differ from the thesis, because the program does: on a GPU the edges are updated beside the
-interior and share its bandwidth; copies between a GPU and host memory keep its threads waiting, so
-that they are not hidden; and the host needs time to start all operations of a step, which limits
-small boxes.
+interior and share its bandwidth; and the host needs time to start all operations of a step, which
+limits small boxes, and which the cores beside a GPU lose.
 """
 
 from __future__ import annotations
@@ -23,9 +22,12 @@ from lbm.decomposition import Decomposition
 CROSSING = 5
 """Populations of a cell that cross a face in D3Q19."""
 
+CPU_MARGIN = 1.25
+"""Factor by which the CPU's time counts more when its share beside a GPU is chosen.
 
-GPU_TRANSPORTS = "direct", "peer", "device"
-"""Transports from the memory of one GPU to that of another; the others go through host memory."""
+Its caches are shared with other programs, so that its time varies more than that of the GPU; and a
+share that is too large costs far more than one that is too small.
+"""
 
 
 @dataclass(frozen=True)
@@ -193,17 +195,14 @@ def predict_box(
     """
     device, cells = machine.device(kind), box[0] * box[1] * box[2]
     areas = [cells // n for n in box]
-    packing = links = through_host = 0.0
+    packing = links = 0.0
     for axis, count in enumerate(neighbours):
         if count:
             size = CROSSING * machine.itemsize * areas[axis]
-            copies = count * _halo(device, transport)[axis](size)
-            packing += copies
-            through_host += 0.0 if transport in GPU_TRANSPORTS else copies
+            packing += count * _halo(device, transport)[axis](size)
             links += find_link(machine, transport)(size)
     if rows_beside and kind == "cuda":  # the GPU copies both ways; the CPU only waits
-        copies = 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * areas[1])
-        packing, through_host = packing + copies, through_host + copies
+        packing += 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * areas[1])
     faces = neighbours[0], neighbours[1] + rows_beside, neighbours[2]
     boundary = sum(
         count * device.layers[axis](areas[axis]) for axis, count in enumerate(faces) if count
@@ -211,20 +210,19 @@ def predict_box(
     compute, communication = device.cells(cells), packing + links
     if kind == "cuda":
         times = {
-            # Threads that wait for host memory keep others from the multiprocessors.
-            "cells": compute
-            + _edge_costs(device, machine.itemsize, cells, areas, faces)
-            + through_host,
+            "cells": compute + _edge_costs(device, machine.itemsize, cells, areas, faces),
             "communication": boundary + communication,
             "host": device.overhead if any(faces) else 0.0,
         }
     else:
         layers = sum(count * area for count, area in zip(faces, areas, strict=True))
         interior = device.cells(max(0, cells - layers))
+        # One thread starts the operations of the GPU, and then lets the cores update their cells.
+        start = machine.device("cuda").overhead if rows_beside else 0.0
         # Only the transport is hidden: the cores pack and unpack themselves.
         times = {
-            "cells": boundary + interior + packing,
-            "communication": boundary + communication,
+            "cells": start + boundary + interior + packing,
+            "communication": start + boundary + communication,
             "host": 0.0,
         }
     bottleneck = max(times, key=lambda name: times[name])
@@ -299,27 +297,37 @@ def predict_step(
         only = "cpu" if rows else kind
         slowest = predict_box(machine, only, box, neighbours, transport)
     else:
-        parts = [
-            predict_box(machine, each, (box[0], y, box[2]), beside, transport, rows_beside=True)
-            for each, y, beside in (
-                ("cuda", box[1] - rows, (neighbours[0], (neighbours[1] + 1) // 2, neighbours[2])),
-                ("cpu", rows, (neighbours[0], (neighbours[1] + 1) // 2, neighbours[2])),
-            )
-        ]
+        parts = _predict_both(machine, box, rows, neighbours, transport)
         slowest = max(parts, key=lambda part: part.step)
         if slowest is parts[1]:
             slowest = replace(slowest, bottleneck="cpu")
     return replace(slowest, cells=cells)
 
 
+def _predict_both(
+    machine: Machine, box: Triple, rows: int, neighbours: Triple, transport: str
+) -> tuple[Prediction, Prediction]:
+    """Predict the steps of a GPU and of a CPU that has some of the rows of their box."""
+    x, y, z = neighbours
+    beside = x, (y + 1) // 2, z
+    gpu_box, cpu_box = (box[0], box[1] - rows, box[2]), (box[0], rows, box[2])
+    return (
+        predict_box(machine, "cuda", gpu_box, beside, transport, rows_beside=True),
+        predict_box(machine, "cpu", cpu_box, beside, transport, rows_beside=True),
+    )
+
+
 def best_ratio(machine: Machine, shape: Triple, min_speedup: float = 1.02) -> float:
     """Return the best share of the rows for the CPU beside one GPU; 0 unless a split pays.
 
-    `min_speedup` is the predicted speed-up that a split must reach: about the spread of the
-    measured times.
+    `min_speedup` is the predicted speed-up that a split must reach, with CPU_MARGIN: about the
+    spread of the measured times.
     """
-    one = Decomposition((1, 1, 1))
-    ratios = [rows / shape[1] for rows in range(shape[1] + 1)]
-    times = [predict_step(machine, shape, one, ratio=ratio).step for ratio in ratios]
+    alone = (0, 0, 0)
+    times = [predict_box(machine, "cuda", shape, alone, "host").step]
+    for rows in range(1, shape[1]):
+        gpu, cpu = _predict_both(machine, shape, rows, alone, "host")
+        times.append(max(gpu.step, CPU_MARGIN * cpu.step))
+    times.append(predict_box(machine, "cpu", shape, alone, "host").step)
     best = min(range(len(times)), key=times.__getitem__)
-    return ratios[best] if times[0] > min_speedup * times[best] else 0.0
+    return best / shape[1] if times[0] > min_speedup * times[best] else 0.0

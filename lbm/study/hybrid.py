@@ -16,7 +16,7 @@ from lbm._performance.model import best_ratio, predict_step
 from lbm.decomposition import Decomposition
 from lbm.study.rates import FACES, cavity_problem, draw_curves, measure_rate
 
-SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 1.0)
+SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1, 0.2, 1.0)
 """Shares of the rows for the CPU."""
 
 SHAPES = ((512, 512, 128),)

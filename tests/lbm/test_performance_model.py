@@ -124,7 +124,7 @@ def test_the_slower_device_of_a_rank_limits_it():
 def test_the_best_share_of_the_cpu_pays_or_is_zero():
     shape = 256, 512, 256
     fair = best_ratio(make_machine(gpu_rate=3e8, cpu_rate=1e8), shape)
-    assert 0.23 < fair < 0.27  # a quarter of the cells, as of the rates
+    assert 0.19 < fair < 0.22  # a quarter of the cells, as of the rates, less the CPU's margin
     assert best_ratio(make_machine(gpu_rate=1e10, cpu_rate=1e8), shape) == 0.0
     assert best_ratio(make_machine(), shape, min_speedup=10.0) == 0.0
 
@@ -207,13 +207,12 @@ def test_a_described_cluster():
                      transport="network")  # fmt: skip
     rows = 512 - round(0.05 * 512)
     size = 512 * 128 * CROSSING * 8
-    copies = 2 * (1e-5 + 9.091e-11 * size) + 2e-5 + 1.818e-10 * size  # the CPU's rows, a neighbour
-    step = 5e-6 + 512 * rows * 128 / 1.58e9 + copies
+    step = 5e-6 + 512 * rows * 128 / 1.58e9  # of the GPU's rows; copies and messages are hidden
     assert p.step == pytest.approx(step, rel=1e-3)
     assert p.glups == pytest.approx(2048 * 512 * 512 * 128 / step / 1e9, rel=1e-3)
     assert p.bottleneck == "cells"
     # Riesinger (2017) measured 2604.72; the best rates of the kernels promise more.
-    assert 1.2 < p.glups / 2604.72 < 1.3
+    assert 1.25 < p.glups / 2604.72 < 1.35
 
 
 def predict(capsys, *arguments):

@@ -14,6 +14,13 @@ from hetero.measurement.queue_timer import QueueTimer
 THREADS = 128
 """Threads of a block along v; not tuned."""
 
+HOST_BLOCKS = 128
+"""Blocks that copy to or from host memory at once.
+
+They wait for the bus most of the time. With a block for each row they would fill all
+multiprocessors of the GPU, and keep the blocks that update cells from them.
+"""
+
 
 def create_worker(engine, edges, interior, mapped=None) -> Worker:
     """Create the worker of a block on a GPU."""
@@ -82,7 +89,11 @@ class Worker:
         with self.engine.device.active():
             count, (nu, nv) = len(tables.planes), tables.layout[4:6]
             threads = min(THREADS, -(-int(nv) // 32) * 32)
-            grid = blocks_for(int(nv), threads), int(nu), count
+            columns = blocks_for(int(nv), threads)
+            rows = int(nu)
+            if _is_host_memory(source) or _is_host_memory(target):
+                rows = min(rows, max(1, HOST_BLOCKS // (columns * count)))
+            grid = columns, rows, count
             arguments = (source, target, *map(cuda.to_device, tables))
             launch = prepare_launch(copy_planes, grid, (threads,), self._edge_stream, arguments)
 
@@ -136,14 +147,21 @@ class MappedMemory:
         return array
 
 
+def _is_host_memory(array) -> bool:
+    """Return whether an array that a GPU can access lies in host memory: then NumPy can, too."""
+    return isinstance(array, np.ndarray)
+
+
 @kernel
 def copy_planes(source, target, planes, layout, writable):
     """Copy planes of populations [slot, cell]; the tables are `planes.CopyTables`.
 
-    The grid is (v, u, plane).
+    The grid is (v, u, plane); if it has fewer rows than the planes, each block copies several.
     """
-    v, u, k = cuda.grid(1), cuda.blockIdx.y, cuda.blockIdx.z
-    if v < layout[5] and (layout[6] == 0 or writable[k, u, v]):
-        a = planes[k, 1] + u * layout[0] + v * layout[1]
-        b = planes[k, 3] + u * layout[2] + v * layout[3]
-        target[planes[k, 2], b] = source[planes[k, 0], a]
+    v, k = cuda.grid(1), cuda.blockIdx.z
+    if v < layout[5]:
+        for u in range(cuda.blockIdx.y, layout[4], cuda.gridDim.y):
+            if layout[6] == 0 or writable[k, u, v]:
+                a = planes[k, 1] + u * layout[0] + v * layout[1]
+                b = planes[k, 3] + u * layout[2] + v * layout[3]
+                target[planes[k, 2], b] = source[planes[k, 0], a]

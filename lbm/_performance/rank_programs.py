@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,13 @@ from hetero.command_line import ComputationFailedError
 from lbm.launcher import run_ranks
 
 
-def run_program(module: str, ranks: int, *arguments: str, threads: int | None = None) -> Any:
+def run_program(
+    module: str,
+    ranks: int,
+    *arguments: str,
+    threads: int | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Any:
     """Run `python -m MODULE PATH ARGUMENTS` and return what its first rank wrote to PATH.
 
     Standard output is no way for a result: launchers and libraries print there, too.
@@ -26,6 +33,7 @@ def run_program(module: str, ranks: int, *arguments: str, threads: int | None = 
     ranks : number of ranks; 1 needs no launcher
     threads : threads of each rank; by default the cores are shared out evenly, and one rank has as
         many as this process
+    environment : further environment variables
 
     Raises
     ------
@@ -36,10 +44,14 @@ def run_program(module: str, ranks: int, *arguments: str, threads: int | None = 
         path = Path(folder) / "result.json"
         command = ["-m", module, str(path), *arguments]
         if ranks > 1:
-            done = run_ranks(ranks, command, threads=threads, capture_output=True, text=True)
+            done = run_ranks(
+                ranks, command, threads=threads, environment=environment,
+                capture_output=True, text=True,
+            )  # fmt: skip
         else:
             count = str(threads or hetero.threads())
             variables = {"NUMBA_NUM_THREADS": count, "OMP_NUM_THREADS": count}
+            variables |= environment or {}
             done = subprocess.run(
                 [sys.executable, *command], env=os.environ | variables, check=False,
                 capture_output=True, text=True,

@@ -29,6 +29,13 @@ from lbm.study.scaling_worker import Case, run_cases
 DIRECTIONS = "x", "y", "z", "all"
 """Axes along which boxes are added; "all" takes the cheapest faces."""
 
+MODES = {"ranks": "peer", "host": "host", "process": "direct", "alone": "direct"}
+"""Ways to compute the boxes on GPUs, and the transport of each.
+
+"ranks" have a box each, "host" are ranks whose messages go through host memory, as those to another
+host do, one "process" has all boxes, and "alone" is a single box.
+"""
+
 
 class Setting(NamedTuple):
     """A series of measurements: domains of one size on 1, 2, 4, ... boxes.
@@ -73,9 +80,10 @@ def box_counts(study: Study) -> list[int]:
 
 
 def modes(study: Study) -> list[str]:
-    """Return how several boxes can be computed here: by "ranks", or by one "process"."""
-    ranks = ["ranks"] if _has_launcher() else []
-    return [*ranks, "process"] if study.device.kind == "cuda" else ranks
+    """Return those of MODES in which several boxes can be computed here."""
+    on_gpus = study.device.kind == "cuda"
+    ranks = [] if not _has_launcher() else ["ranks", "host"] if on_gpus else ["ranks"]
+    return [*ranks, "process"] if on_gpus else ranks
 
 
 @functools.cache
@@ -101,7 +109,7 @@ def make_case(setting: Setting, grid: Triple, weak: bool, devices: str | tuple[s
 
 
 class Run(NamedTuple):
-    """A case of a series, and how it is measured: by "ranks", by one "process", or "alone"."""
+    """A case of a series, and in which of MODES it is measured."""
 
     setting: Setting
     mode: str
@@ -115,10 +123,10 @@ def plan_runs(study: Study, weak: bool) -> list[Run]:
         runs.append(Run(setting, "alone", make_case(setting, (1, 1, 1), weak, str(study.device))))
         for mode in modes(study):
             for count in box_counts(study)[1:]:
-                devices = study.device.kind if mode == "ranks" else tuple(
+                devices = study.device.kind if mode != "process" else tuple(
                     f"cuda:{k}" for k in range(count)
                 )  # fmt: skip
-                # One process differs from ranks in the transport: one direction shows it.
+                # The other modes differ from ranks in the transport: one direction shows it.
                 directions = setting.directions if mode == "ranks" else ("z",)
                 grids = {grid_of(d, count, setting.shape) for d in directions}
                 runs += [
@@ -136,14 +144,15 @@ def threads_of_rank(study: Study) -> int | None:
 
 
 def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, float]:
-    """Return the seconds of a step of each run; those with as many ranks share their processes."""
+    """Return the seconds of a step of each run; those with as many ranks share processes."""
     threads = threads_of_rank(study)
-    groups: dict[int, list[Run]] = {}
+    groups: dict[tuple[int, str | None], list[Run]] = {}
     for run in runs:
-        groups.setdefault(run.case.count if run.mode == "ranks" else 1, []).append(run)
+        ranks = run.case.count if run.mode in ("ranks", "host") else 1
+        groups.setdefault((ranks, "host" if run.mode == "host" else None), []).append(run)
     times: dict[Run, float] = {}
-    for ranks, group in groups.items():
-        seconds = run_cases([run.case for run in group], ranks, threads)
+    for (ranks, transport), group in groups.items():
+        seconds = run_cases([run.case for run in group], ranks, threads, transport)
         times |= dict(zip(group, seconds, strict=True))
     return times
 
@@ -203,9 +212,7 @@ def _join(numbers: Triple) -> str:
 
 def _predict(run: Run, machine: Machine, kind: str) -> Prediction:
     """Return what the model says about a run on devices of a kind."""
-    transport = "direct" if run.mode == "process" else "peer"
-    if kind == "cpu":
-        transport = "host"
+    transport = "host" if kind == "cpu" else MODES[run.mode]
     grid = Decomposition(run.case.grid)
     return predict_step(machine, run.case.shape, grid, kind=kind, transport=transport)
 
@@ -263,7 +270,7 @@ def run_scaling(study: Study, weak: bool) -> dict:
 LINES = {"x": ":", "y": "-.", "z": "-"}
 """Line styles of the curves with cuts across one axis; other cuts are dashed."""
 
-MARKERS = {"ranks": "o", "process": "s", "alone": "D"}
+MARKERS = {"ranks": "o", "host": "^", "process": "s", "alone": "D"}
 """Markers of the measured values by mode."""
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import hetero
+from lbm._domain.exchange.transports import TRANSPORT_VARIABLE
 from lbm._performance.rank_programs import run_program, write_result
 from lbm.flows import lid_driven_box
 from lbm.launcher import world
@@ -87,10 +88,18 @@ def measure_cases(cases: Sequence[Case], comm: Any) -> list[float]:
     return times
 
 
-def run_cases(cases: Sequence[Case], ranks: int, threads: int | None = None) -> list[float]:
-    """Measure cases in processes of their own: on several ranks, or in one process for 1."""
+def run_cases(
+    cases: Sequence[Case], ranks: int, threads: int | None = None, transport: str | None = None
+) -> list[float]:
+    """Measure cases in processes of their own: on several ranks, or in one process for 1.
+
+    `transport` is the only one for the messages between ranks; by default they choose it.
+    """
     text = json.dumps([asdict(case) for case in cases])
-    times: list[float] = run_program("lbm.study.scaling_worker", ranks, text, threads=threads)
+    environment = {} if transport is None else {TRANSPORT_VARIABLE: transport}
+    times: list[float] = run_program(
+        "lbm.study.scaling_worker", ranks, text, threads=threads, environment=environment
+    )
     return times
 
 

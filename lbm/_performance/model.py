@@ -4,7 +4,7 @@ After Riesinger (2017, equations 15.1 to 15.4): the cells beside other boxes are
 messages travel while the others are updated. Faces across x, y and z have times of their own. Two
 things differ from the thesis, because the program does: on a GPU the edges are updated beside the
 interior and share its bandwidth; and the host needs time to start all operations of a step, which
-limits small boxes, and which the cores beside a GPU lose.
+limits small boxes, adds to that of messages, and is lost for the cores beside a GPU.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from lbm.decomposition import Decomposition
 
 CROSSING = 5
 """Populations of a cell that cross a face in D3Q19."""
+
+GPU_TRANSPORTS = "peer", "device"
+"""Transports of messages between the GPUs of two ranks; those between CPUs take "host" instead."""
 
 CPU_MARGIN = 1.25
 """Factor by which the CPU's time counts more when its share beside a GPU is chosen.
@@ -207,18 +210,22 @@ def predict_box(
     boundary = sum(
         count * device.layers[axis](areas[axis]) for axis, count in enumerate(faces) if count
     )
-    compute, communication = device.cells(cells), packing + links
+    compute, communication, start = device.cells(cells), packing + links, 0.0
     if kind == "cuda":
+        # The host waits for messages of other ranks before it starts the operations of a step.
+        if any(neighbours) and transport != "direct":
+            start = device.overhead
         times = {
             "cells": compute + _edge_costs(device, machine.itemsize, cells, areas, faces),
-            "communication": boundary + communication,
+            "communication": start + boundary + communication,
             "host": device.overhead if any(faces) else 0.0,
         }
     else:
         layers = sum(count * area for count, area in zip(faces, areas, strict=True))
         interior = device.cells(max(0, cells - layers))
         # One thread starts the operations of the GPU, and then lets the cores update their cells.
-        start = machine.device("cuda").overhead if rows_beside else 0.0
+        if rows_beside:
+            start = machine.device("cuda").overhead
         # Only the transport is hidden: the cores pack and unpack themselves.
         times = {
             "cells": start + boundary + interior + packing,
@@ -226,6 +233,8 @@ def predict_box(
             "host": 0.0,
         }
     bottleneck = max(times, key=lambda name: times[name])
+    if bottleneck == "communication" and start > boundary + communication:
+        bottleneck, times["host"] = "host", times["communication"]
     return Prediction(times[bottleneck], compute, boundary, communication, bottleneck, cells)
 
 
@@ -311,9 +320,10 @@ def _predict_both(
     x, y, z = neighbours
     beside = x, (y + 1) // 2, z
     gpu_box, cpu_box = (box[0], box[1] - rows, box[2]), (box[0], rows, box[2])
+    from_cpu = "host" if transport in GPU_TRANSPORTS else transport
     return (
         predict_box(machine, "cuda", gpu_box, beside, transport, rows_beside=True),
-        predict_box(machine, "cpu", cpu_box, beside, transport, rows_beside=True),
+        predict_box(machine, "cpu", cpu_box, beside, from_cpu, rows_beside=True),
     )
 
 

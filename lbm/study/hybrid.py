@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import hetero
 from hetero.devices import Device
 from hetero.errors import DeviceUnavailableError
 from hetero.measurement.machine_limits import limits
 from hetero.measurement.studies import Study
 from lbm._domain.domains import make_domain
+from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
+from lbm._model.problem import Problem
 from lbm._performance.measurement import measure_machine
-from lbm._performance.model import best_ratio, predict_step
+from lbm._performance.model import Machine, best_ratio, predict_step
 from lbm.decomposition import Decomposition
+from lbm.launcher import can_start_ranks
 from lbm.study.rates import FACES, cavity_problem, draw_curves, measure_rate
+from lbm.study.scaling_worker import Case, run_cases
 
 SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1, 0.2, 1.0)
 """Shares of the rows for the CPU."""
@@ -24,40 +29,74 @@ SHAPES = ((512, 512, 128),)
 
 
 def run(study: Study) -> dict:
-    """Measure the domains with each share of the rows on the CPU, and predict the best one."""
+    """Measure the domains with each share of the rows on the CPU, and predict the best one.
+
+    A GPU has an even share of the cores. If there are several, then each becomes a rank with its
+    cores, on which the predicted share is compared with none.
+    """
     if study.device.kind != "cuda":
         raise DeviceUnavailableError(
             str(study.device), "this study needs a CPU beside a GPU", "pass --device cuda"
         )
-    rows, summary = [], []
+    gpus = sum(device.kind == "cuda" for device in hetero.available())
+    threads = max(1, hetero.threads() // gpus)
+    with_ranks = gpus > 1 and can_start_ranks("no measurements with a rank for each GPU")
+    rows, summary, on_ranks = [], [], []
     for shape in ((16, 12, 8),) if study.quick else SHAPES:
         first = cavity_problem(shape)
         for name in ("float32",) if study.quick else ("float32", "float64"):
             problem = replace(first, precision=PRECISIONS[name])
-            machine = measure_machine(problem, [study.device], links=False)
-            predicted = best_ratio(machine, shape)
-            measured = {}
-            for share in sorted({*SHARES, predicted}):
-                ratio = round(share * shape[1]) / shape[1]
-                if ratio in measured:
-                    continue
-                measured[ratio] = measure_rate(
-                    make_domain(problem, study.device, FACES, ratio), study.device
-                )
+            with hetero.use_threads(threads):
+                machine = measure_machine(problem, [study.device], links=with_ranks)
+                predicted = best_ratio(machine, shape)
+                measured = _measure_shares(study.device, problem, predicted)
+            for ratio, rate in measured.items():
                 step = predict_step(machine, shape, Decomposition((1, 1, 1)), ratio=ratio).step
                 glups = problem.cells / step / 1e9
-                error = glups / measured[ratio] - 1
-                rows.append((shape, name, ratio, measured[ratio], glups, error))
+                rows.append((shape, name, ratio, rate, glups, glups / rate - 1))
             summary.append(_summarize(study, shape, name, measured, predicted))
+            if with_ranks:
+                on_ranks += _measure_ranks(machine, shape, name, gpus, threads, predicted)
     label = "share of rows on the CPU"
     heads = ["domain", "precision", label, "GLUPS", "predicted GLUPS", "error of the prediction"]
     study.table("A GPU and the CPU (Riesinger 2017, figure 16.4)", heads, rows)
-    heads = [
+    table_heads = [
         "domain", "precision", "best share", "gain over the GPU alone", "gain by bandwidth",
         "gain over the CPU alone", "predicted best share", "its rate over the best rate",
     ]  # fmt: skip
-    study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", heads, summary)
-    return {"picture": str(draw_curves(study, rows, label, "figure-16.4.png"))}
+    study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", table_heads, summary)
+    if with_ranks:
+        heads[1:1] = ["ranks"]
+        study.table(f"Ranks with a GPU and {threads} threads each", heads, on_ranks)
+    return {"threads": threads, "picture": str(draw_curves(study, rows, label, "figure-16.4.png"))}
+
+
+def _measure_shares(device: Device, problem: Problem, predicted: float) -> dict[float, float]:
+    """Return the rates in GLUPS with each share of the rows on the CPU."""
+    ny = problem.shape[1]
+    ratios = sorted({round(share * ny) / ny for share in (*SHARES, predicted)})
+    return {
+        ratio: measure_rate(make_domain(problem, device, FACES, ratio), device) for ratio in ratios
+    }
+
+
+def _measure_ranks(
+    machine: Machine, box: Triple, precision: str, ranks: int, threads: int, predicted: float
+) -> list[list[Any]]:
+    """Return rows of a table: ranks with a box each, without and with the CPU's share."""
+    grid, shape = (1, 1, ranks), (box[0], box[1], box[2] * ranks)
+    form = PRECISIONS[precision].arguments
+    shares = sorted({0.0, predicted})
+    cases = [
+        Case(shape, grid, form["dtype"], form.get("storage"), ratio=share, devices="cuda")
+        for share in shares
+    ]
+    rows, cells = [], shape[0] * shape[1] * shape[2]
+    for share, seconds in zip(shares, run_cases(cases, ranks, threads), strict=True):
+        step = predict_step(machine, shape, Decomposition(grid), ratio=share, transport="peer").step
+        glups, rate = cells / step / 1e9, cells / seconds / 1e9
+        rows.append([shape, ranks, precision, share, rate, glups, glups / rate - 1])
+    return rows
 
 
 def _summarize(

@@ -193,9 +193,15 @@ def test_gpus_copy_planes_to_each_other(grid, device):
 
 
 @pytest.mark.simulator
-def test_a_gpu_moves_planes_of_the_cpus_block(device):
+@pytest.mark.parametrize("blocks", [1, 128])
+def test_a_gpu_moves_planes_of_the_cpus_block(blocks, device, monkeypatch):
+    """A block of threads copies all layers of a plane, or one of them."""
     if device != "cuda":
         pytest.skip("needs a GPU or its simulator beside the CPU")
+    from lbm._domain.exchange import cuda as exchange
+
+    monkeypatch.setattr(exchange, "HOST_BLOCKS", blocks)
+    monkeypatch.setattr(exchange, "is_host_memory", lambda array: True)
     walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}
     rho, u = noisy((4, 6, 3))
     options = {"collision": lbm.TRT(0.7), "boundaries": walls, "rho": rho, "u": u, "check": 0}
@@ -205,6 +211,16 @@ def test_a_gpu_moves_planes_of_the_cpus_block(device):
     )
     for _ in range(2):
         assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
+
+
+@pytest.mark.cuda
+def test_copies_know_the_memory_of_the_host(require_cuda):
+    from numba import cuda
+
+    from lbm._domain.exchange.cuda import is_host_memory
+
+    assert is_host_memory(cuda.mapped_array((2, 3), np.float32))
+    assert not is_host_memory(cuda.device_array((2, 3), np.float32))
 
 
 @pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])

@@ -107,8 +107,35 @@ def test_cores_pack_messages_themselves():
 
 
 def test_the_host_limits_tiny_boxes():
-    p = predict_step(make_machine(overhead=1e-3), (16, 16, 16), lbm.Decomposition((1, 1, 2)))
+    """It starts the operations of a step after the messages of the one before, by hand."""
+    machine, two = make_machine(overhead=1e-3), lbm.Decomposition((1, 1, 2))
+    p = predict_step(machine, (16, 16, 16), two, transport="direct")
     assert (p.step, p.bottleneck) == (1e-3, "host")
+    p = predict_step(machine, (16, 16, 16), two)
+    area, size = 16 * 16, 16 * 16 * CROSSING * 4
+    messages = 3e-6 + 1e-10 * size + 1e-6 + 1e-9 * size
+    assert p.step == pytest.approx(1e-3 + 2e-6 + 1e-9 * area + messages)
+    assert p.bottleneck == "host"
+
+
+def test_cores_beside_a_gpu_wait_for_its_start():
+    """The rows of the CPU begin when the host has started the GPU, by hand."""
+    p = predict_step(make_machine(overhead=1e-3), (100, 100, 100), ONE, ratio=0.5)
+    interior = 1e-8 * (100 * 50 * 100 - 100 * 100) + 2e-8 * 100 * 100
+    assert p.step == pytest.approx(1e-3 + interior)
+    assert p.bottleneck == "cpu"
+
+
+def test_cores_beside_a_gpu_send_their_messages_by_way_of_the_host():
+    links = {"host": Linear(1.0, 0.0), "peer": Linear(0.0, 0.0)}
+    machine, two = replace(make_machine(), links=links), lbm.Decomposition((1, 1, 2))
+    alone, both = (
+        predict_step(machine, (100, 100, 200), two, ratio=ratio, transport="peer")
+        for ratio in (0.0, 0.1)
+    )
+    assert alone.step < 0.1
+    assert both.step > 1.0
+    assert both.bottleneck == "cpu"
 
 
 def test_the_slower_device_of_a_rank_limits_it():
@@ -206,7 +233,6 @@ def test_a_described_cluster():
     p = predict_step(machine, (512, 512 * 2048, 128), lbm.Decomposition((1, 2048, 1)), ratio=0.05,
                      transport="network")  # fmt: skip
     rows = 512 - round(0.05 * 512)
-    size = 512 * 128 * CROSSING * 8
     step = 5e-6 + 512 * rows * 128 / 1.58e9  # of the GPU's rows; copies and messages are hidden
     assert p.step == pytest.approx(step, rel=1e-3)
     assert p.glups == pytest.approx(2048 * 512 * 512 * 128 / step / 1e9, rel=1e-3)

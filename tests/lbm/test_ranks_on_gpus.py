@@ -17,6 +17,21 @@ ROOT = Path(__file__).resolve().parents[2]
 )
 def test_ranks_share_a_flow(count, transport, require_cuda, tmp_path):
     """Several ranks share a GPU if there are too few: they are correct, and warn."""
+    output, used = run_worker(tmp_path, count, {"LBM_TRANSPORT": transport})
+    from numba import cuda
+
+    assert ("share cuda:" in output) == (count > len(cuda.gpus)), output
+    assert used == [transport]
+
+
+def test_ranks_with_a_gpu_and_cores_each_share_a_flow(require_cuda, tmp_path):
+    """Copies in a rank are direct; the GPUs of two ranks are peers, and their cores use MPI."""
+    _, used = run_worker(tmp_path, 2, {}, "0.4")
+    assert used == ["direct", "host", "peer"]
+
+
+def run_worker(folder, count, environment, *arguments):
+    """Run `gpu_rank_worker.py`, check its errors, and return its output and its transports."""
     pytest.importorskip("mpi4py")
     try:
         find_launcher()
@@ -24,14 +39,11 @@ def test_ranks_share_a_flow(count, transport, require_cuda, tmp_path):
         pytest.skip(str(error))
     paths = [str(ROOT), str(ROOT / "tests" / "support"), os.environ.get("PYTHONPATH", "")]
     worker = ROOT / "tests" / "support" / "gpu_rank_worker.py"
-    environment = {"LBM_TRANSPORT": transport, "PYTHONPATH": os.pathsep.join(paths)}
-    done = run_ranks(count, [str(worker), str(tmp_path)], environment=environment, timeout=280,
-                     capture_output=True, text=True)  # fmt: skip
+    environment = {**environment, "PYTHONPATH": os.pathsep.join(paths)}
+    done = run_ranks(count, [str(worker), str(folder), *arguments], environment=environment,
+                     timeout=280, capture_output=True, text=True)  # fmt: skip
     output = done.stdout + done.stderr
     assert done.returncode == 0, output
-    from numba import cuda
-
-    assert ("share cuda:" in output) == (count > len(cuda.gpus)), output
-    with np.load(tmp_path / "errors.npz") as saved:
-        assert list(saved["used"]) == [transport]
+    with np.load(folder / "errors.npz") as saved:
         assert max(saved["errors"]) < 1.0
+        return output, list(saved["used"])

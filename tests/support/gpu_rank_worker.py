@@ -1,4 +1,7 @@
-"""Runs flows on GPUs of several ranks beside CPU ranks: `mpiexec -n N gpu_rank_worker.py OUT`."""
+"""Runs flows on GPUs of several ranks, and compares them with CPU ranks.
+
+`mpiexec -n N gpu_rank_worker.py OUT [RATIO]`; RATIO is the share of each rank's rows on its CPU.
+"""
 
 import os
 import sys
@@ -56,15 +59,15 @@ class Arrival:
         self.buffer.copy_to_device(self.host)
 
 
-def main(folder):
+def main(folder, ratio=0.0):
     """Compare all cases with the same ranks on the CPU."""
-    comm, transport = MPI.COMM_WORLD, os.environ["LBM_TRANSPORT"]
+    comm, transport = MPI.COMM_WORLD, os.environ.get("LBM_TRANSPORT")
     errors, used = [], set()
     for flow, pattern, form in CASES:
-        for grid in ("auto", (comm.size, 1, 1)):
+        for grid in ((1, 1, comm.size) if ratio else "auto", (comm.size, 1, 1)):
             options = {"pattern": pattern, "decomposition": grid, **FORMS[form]}
             ranks = DeviceAware(comm) if transport == "device" else comm
-            ours, _ = pair(flow, lbm.TRT(0.7), device="cuda", comm=ranks, **options)
+            ours, _ = pair(flow, lbm.TRT(0.7), device="cuda", ratio=ratio, comm=ranks, **options)
             theirs, _ = pair(flow, lbm.TRT(0.7), device="cpu", comm=comm, **options)
             ours.run(5)
             theirs.run(5)
@@ -77,4 +80,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *map(float, sys.argv[2:]))

@@ -91,7 +91,7 @@ class Worker:
             threads = min(THREADS, -(-int(nv) // 32) * 32)
             columns = blocks_for(int(nv), threads)
             rows = int(nu)
-            if _is_host_memory(source) or _is_host_memory(target):
+            if is_host_memory(source) or is_host_memory(target):
                 rows = min(rows, max(1, HOST_BLOCKS // (columns * count)))
             grid = columns, rows, count
             arguments = (source, target, *map(cuda.to_device, tables))
@@ -147,7 +147,7 @@ class MappedMemory:
         return array
 
 
-def _is_host_memory(array) -> bool:
+def is_host_memory(array) -> bool:
     """Return whether an array that a GPU can access lies in host memory: then NumPy can, too."""
     return isinstance(array, np.ndarray)
 

@@ -50,11 +50,11 @@ def run(study: Study) -> dict:
                 machine = measure_machine(problem, [study.device], links=with_ranks)
                 predicted = best_ratio(machine, shape)
                 measured = _measure_shares(study.device, problem, predicted)
+                summary.append(_summarize(study, shape, name, measured, predicted))
             for ratio, rate in measured.items():
                 step = predict_step(machine, shape, Decomposition((1, 1, 1)), ratio=ratio).step
                 glups = problem.cells / step / 1e9
                 rows.append((shape, name, ratio, rate, glups, glups / rate - 1))
-            summary.append(_summarize(study, shape, name, measured, predicted))
             if with_ranks:
                 on_ranks += _measure_ranks(machine, shape, name, gpus, threads, predicted)
     label = "share of rows on the CPU"

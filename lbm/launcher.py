@@ -116,6 +116,9 @@ def run_ranks(
         # Open MPI refuses more ranks than cores, and root, unless it is told otherwise.
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        # Otherwise it gives each of few ranks a single core for all of its threads.
+        "OMPI_MCA_hwloc_base_binding_policy": "none",
+        "PRTE_MCA_hwloc_default_binding_policy": "none",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }

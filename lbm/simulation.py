@@ -21,6 +21,7 @@ from lbm._domain.agreement import (
     require_same_arguments,
     require_same_run,
 )
+from lbm._domain.cores import share_cores
 from lbm._domain.deferred_signals import DeferredSignals
 from lbm._domain.domain import Domain
 from lbm._domain.host_moments import HostMoments
@@ -154,6 +155,7 @@ class Simulation:
             faces=self.faces, check=check, pattern=pattern, precision=form.name, force=force,
             rho=rho, u=u, ratio=ratio, decomposition=decomposition, keep_good_state=keep_good_state,
         )  # fmt: skip
+        share_cores(self._ranks)
         devices = choose_devices(device, self.shape, self._ranks)
         self.device = devices[0]
         self.ratio = arguments.check_ratio(ratio, *devices)

@@ -1,0 +1,67 @@
+"""Ranks of a host share its cores."""
+
+import socket
+import warnings
+from types import SimpleNamespace
+
+import numba
+import pytest
+
+import hetero
+from lbm._domain import cores
+
+HERE, THERE = socket.gethostname(), "another host"
+LAUNCHER = frozenset(range(8))
+"""Cores that the launcher may use."""
+
+
+@pytest.fixture
+def start(monkeypatch):
+    """Return a function that starts ranks with cores of their own, and returns the threads."""
+
+    def start(rank, everyone, chosen=None):
+        calls = []
+        monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", len(everyone[rank][1]))
+        monkeypatch.setattr(hetero, "threads", lambda: chosen or len(everyone[rank][1]))
+        monkeypatch.setattr(hetero, "set_threads", calls.append)
+        monkeypatch.setattr(cores, "_cores", lambda pid: LAUNCHER if pid else everyone[rank][1])
+        cores.share_cores(SimpleNamespace(rank=rank, size=len(everyone),
+                                          gather_all=lambda value: everyone))  # fmt: skip
+        return calls
+
+    for name in ("NUMBA_NUM_THREADS", cores.BINDING_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    return start
+
+
+def test_ranks_that_may_use_the_same_cores_share_them(start):
+    everyone = [(HERE, LAUNCHER)] * 3 + [(THERE, LAUNCHER)]
+    assert start(0, everyone) == [2]
+    assert start(0, [(HERE, frozenset({0, 1}))] * 3) == [1]
+
+
+def test_ranks_with_cores_of_their_own_use_all_of_them(start):
+    everyone = [(HERE, frozenset({0, 1, 2})), (HERE, frozenset({3, 4, 5}))]
+    assert start(1, everyone) == [3]
+
+
+def test_a_chosen_number_of_threads_stays(start, monkeypatch):
+    everyone = [(HERE, LAUNCHER)] * 2
+    assert start(0, everyone, chosen=7) == []
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "8")
+    assert start(0, everyone) == []
+
+
+def test_a_process_alone_uses_all_cores(start):
+    assert start(0, [(HERE, LAUNCHER)]) == []
+
+
+def test_idle_cores_are_told_once(start, monkeypatch):
+    monkeypatch.setenv(cores.BINDING_VARIABLE, "2")
+    bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]
+    with pytest.warns(UserWarning, match=r"use 2 of the 8 cores .* --bind-to none"):
+        start(0, bound)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        start(1, bound)
+        start(0, [(HERE, LAUNCHER)] * 2)

@@ -111,8 +111,6 @@ def run_ranks(
     variables = {
         "NUMBA_NUM_THREADS": str(threads),
         "OMP_NUM_THREADS": str(threads),
-        # Waiting threads of one rank must not keep the cores from another.
-        "OMP_WAIT_POLICY": "passive",
         # Open MPI refuses more ranks than cores, and root, unless it is told otherwise.
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",

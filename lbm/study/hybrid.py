@@ -24,6 +24,9 @@ from lbm.study.scaling_worker import Case, run_cases
 SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1, 0.2, 1.0)
 """Shares of the rows for the CPU."""
 
+RANK_SHARES = (0.0, 0.005, 0.01, 0.02, 0.04, "auto")
+"""Shares of the rows for the CPU of each of several ranks."""
+
 SHAPES = ((512, 512, 128),)
 """The domain of Riesinger (2017, table 16.1)."""
 
@@ -32,7 +35,7 @@ def run(study: Study) -> dict:
     """Measure the domains with each share of the rows on the CPU, and predict the best one.
 
     A GPU has an even share of the cores. If there are several, then each becomes a rank with its
-    cores, on which the predicted share is compared with none.
+    cores.
     """
     if study.device.kind != "cuda":
         raise DeviceUnavailableError(
@@ -56,17 +59,20 @@ def run(study: Study) -> dict:
                 glups = problem.cells / step / 1e9
                 rows.append((shape, name, ratio, rate, glups, glups / rate - 1))
             if with_ranks:
-                on_ranks += _measure_ranks(machine, shape, name, gpus, threads, predicted)
+                on_ranks += _measure_ranks(machine, shape, name, gpus, threads)
     label = "share of rows on the CPU"
     heads = ["domain", "precision", label, "GLUPS", "predicted GLUPS", "error of the prediction"]
     study.table("A GPU and the CPU (Riesinger 2017, figure 16.4)", heads, rows)
-    table_heads = [
+    heads = [
         "domain", "precision", "best share", "gain over the GPU alone", "gain by bandwidth",
         "gain over the CPU alone", "predicted best share", "its rate over the best rate",
     ]  # fmt: skip
-    study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", table_heads, summary)
+    study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", heads, summary)
     if with_ranks:
-        heads[1:1] = ["ranks"]
+        heads = [
+            "domain", "ranks", "precision", label, "chosen", "GLUPS", "predicted GLUPS",
+            "error of the prediction",
+        ]  # fmt: skip
         study.table(f"Ranks with a GPU and {threads} threads each", heads, on_ranks)
     return {"threads": threads, "picture": str(draw_curves(study, rows, label, "figure-16.4.png"))}
 
@@ -81,21 +87,25 @@ def _measure_shares(device: Device, problem: Problem, predicted: float) -> dict[
 
 
 def _measure_ranks(
-    machine: Machine, box: Triple, precision: str, ranks: int, threads: int, predicted: float
+    machine: Machine, box: Triple, precision: str, ranks: int, threads: int
 ) -> list[list[Any]]:
-    """Return rows of a table: ranks with a box each, without and with the CPU's share."""
+    """Return rows of a table: ranks with a box each, and shares of it on the CPU.
+
+    The prediction is that of ranks that do not share caches and memory. `ratio="auto"` measures on
+    all ranks at once, and so with what they take from each other.
+    """
     grid, shape = (1, 1, ranks), (box[0], box[1], box[2] * ranks)
     form = PRECISIONS[precision].arguments
-    shares = sorted({0.0, predicted})
     cases = [
         Case(shape, grid, form["dtype"], form.get("storage"), ratio=share, devices="cuda")
-        for share in shares
+        for share in RANK_SHARES
     ]
     rows, cells = [], shape[0] * shape[1] * shape[2]
-    for share, seconds in zip(shares, run_cases(cases, ranks, threads), strict=True):
+    for case, (seconds, share) in zip(cases, run_cases(cases, ranks, threads), strict=True):
         step = predict_step(machine, shape, Decomposition(grid), ratio=share, transport="peer").step
         glups, rate = cells / step / 1e9, cells / seconds / 1e9
-        rows.append([shape, ranks, precision, share, rate, glups, glups / rate - 1])
+        chosen = "auto" if case.ratio == "auto" else "given"
+        rows.append([shape, ranks, precision, share, chosen, rate, glups, glups / rate - 1])
     return rows
 
 

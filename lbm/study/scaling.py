@@ -152,8 +152,8 @@ def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, float]:
         groups.setdefault((ranks, "host" if run.mode == "host" else None), []).append(run)
     times: dict[Run, float] = {}
     for (ranks, transport), group in groups.items():
-        seconds = run_cases([run.case for run in group], ranks, threads, transport)
-        times |= dict(zip(group, seconds, strict=True))
+        results = run_cases([run.case for run in group], ranks, threads, transport)
+        times |= {run: result.seconds for run, result in zip(group, results, strict=True)}
     return times
 
 

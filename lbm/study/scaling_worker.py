@@ -1,7 +1,7 @@
 """Measures steps of cavities on the ranks or devices that it runs on, for the scaling studies.
 
 `python -m lbm.study.scaling_worker PATH CASES`, where CASES is a list of `Case`s in JSON, writes
-the seconds of a step of each case to the file PATH.
+the `Result` of each case to the file PATH.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Case:
     ----------
     shape : cells of the whole domain
     grid : boxes along x, y and z
-    dtype, storage, pattern, ratio : arguments of `Simulation`
+    dtype, storage, pattern, ratio : arguments of `Simulation`; a ratio may be "auto"
     devices : devices of one process, or one name for all ranks
     """
 
@@ -47,13 +47,26 @@ class Case:
     dtype: str = "float32"
     storage: str | None = None
     pattern: str = "esoteric"
-    ratio: float = 0.0
+    ratio: float | str = 0.0
     devices: str | tuple[str, ...] = "cpu"
 
     @property
     def count(self) -> int:
         """Number of boxes."""
         return int(np.prod(self.grid))
+
+
+class Result(NamedTuple):
+    """What was measured of a case.
+
+    Attributes
+    ----------
+    seconds : time of a step
+    ratio : share of the rows on the CPU
+    """
+
+    seconds: float
+    ratio: float
 
 
 def measure_steps(simulation: Simulation) -> float:
@@ -74,33 +87,33 @@ def measure_steps(simulation: Simulation) -> float:
     return float(np.median([sample(steps) for _ in range(SAMPLES)])) / steps
 
 
-def measure_cases(cases: Sequence[Case], comm: Any) -> list[float]:
-    """Return the seconds of a step of each case."""
-    times = []
+def measure_cases(cases: Sequence[Case], comm: Any) -> list[Result]:
+    """Measure a step of each case."""
+    results = []
     for case in cases:
         device = case.devices if isinstance(case.devices, str) else list(case.devices)
         simulation = lid_driven_box(
             case.shape, decomposition=case.grid, dtype=case.dtype, storage=case.storage,
             pattern=case.pattern, ratio=case.ratio, comm=comm, device=device, check=0,
         )  # fmt: skip
-        times.append(measure_steps(simulation))
+        results.append(Result(measure_steps(simulation), float(simulation.ratio)))
         del simulation  # before the next one needs the memory
-    return times
+    return results
 
 
 def run_cases(
     cases: Sequence[Case], ranks: int, threads: int | None = None, transport: str | None = None
-) -> list[float]:
+) -> list[Result]:
     """Measure cases in processes of their own: on several ranks, or in one process for 1.
 
     `transport` is the only one for the messages between ranks; by default they choose it.
     """
     text = json.dumps([asdict(case) for case in cases])
     environment = {} if transport is None else {TRANSPORT_VARIABLE: transport}
-    times: list[float] = run_program(
+    results = run_program(
         "lbm.study.scaling_worker", ranks, text, threads=threads, environment=environment
     )
-    return times
+    return [Result(*result) for result in results]
 
 
 def _parse_case(fields: dict[str, Any]) -> Case:
@@ -112,12 +125,12 @@ def _parse_case(fields: dict[str, Any]) -> Case:
 
 
 def main(path: str, text: str) -> None:
-    """Measure the cases in JSON and write their times on the first rank."""
+    """Measure the cases in JSON and write their results on the first rank."""
     cases = [_parse_case(fields) for fields in json.loads(text)]
     comm = world()
-    times = measure_cases(cases, comm)
+    results = measure_cases(cases, comm)
     if comm is None or comm.rank == 0:
-        write_result(path, times)
+        write_result(path, results)
 
 
 if __name__ == "__main__":

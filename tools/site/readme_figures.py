@@ -4,12 +4,15 @@
 
 readme_figures.txt is the table with placeholders {record; figure; options}: the name of a record,
 that of a figure or how it begins, and any of `* FACTOR`, `peer NAME` (a figure of other software
-instead) and `digits N` (2 by default). Run this after a record has changed; a test compares.
+instead) and `digits N` (2 by default). A figure of a study is named by the texts that begin a row
+of a table, and by a column: "512x512x512 float32 ab ranks 1x1x2: GLUPS". Run this after a record
+has changed; a test compares.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 import re
@@ -24,7 +27,20 @@ TABLE = re.compile(r"(?<=<!-- figures -->\n\n).*?(?=\n\n<!-- end of figures -->)
 def load_figures(record: str) -> list[dict]:
     """Return the figures of the record with this name, such as `lbm/lbm-cuda`."""
     path = ROOT / "benchmarks" / "records" / f"{record}.json"
-    return json.loads(path.read_text(encoding="utf-8"))["figures"]
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return content["figures"] if "figures" in content else figures_of_tables(content["tables"])
+
+
+def figures_of_tables(tables: list[dict]) -> list[dict]:
+    """Return the numbers of the tables of a study, by the names of their rows and columns."""
+    figures = []
+    for table in tables:
+        for row in table["rows"]:
+            labels = itertools.takewhile(lambda cell: isinstance(cell, str | list), row)
+            texts = ["x".join(map(str, t)) if isinstance(t, list) else t for t in labels]
+            for column, value in list(zip(table["columns"], row, strict=True))[len(texts) :]:
+                figures.append({"name": f"{' '.join(texts)}: {column}", "value": value})
+    return figures
 
 
 def find(named: dict, name: str):

@@ -17,6 +17,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = Path(__file__).with_suffix(".txt")
@@ -43,7 +44,7 @@ def figures_of_tables(tables: list[dict]) -> list[dict]:
     return figures
 
 
-def find(named: dict, name: str):
+def find(named: dict, name: str) -> Any:
     """Return the entry with this name, or the only one whose name begins so."""
     if name in named:
         return named[name]

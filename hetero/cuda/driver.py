@@ -166,6 +166,11 @@ def upload(host: np.ndarray, stream: Any) -> Any:
     return array
 
 
+def is_host_memory(array: Any) -> bool:
+    """Return whether an array that a GPU can access lies in host memory: then NumPy can, too."""
+    return isinstance(array, np.ndarray)
+
+
 def high_priority_stream() -> Any:
     """Return a stream whose kernels get free multiprocessors before those of other streams.
 

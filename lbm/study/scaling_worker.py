@@ -57,7 +57,7 @@ class Case:
 
 
 class Result(NamedTuple):
-    """What was measured of a case.
+    """The measured values of a case.
 
     Attributes
     ----------

@@ -3,6 +3,9 @@
 import pickle
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import hetero
 from hetero import memory
 
@@ -30,3 +33,11 @@ def test_the_error_says_need_free_and_remedy():
     expected = "a cube needs 3 GiB on cpu, which has 1 MiB free. Remedy: take less; or nothing"
     assert str(error) == expected
     assert str(pickle.loads(pickle.dumps(error))) == expected
+
+
+@pytest.mark.cuda
+def test_host_memory_that_a_gpu_can_access_is_known(require_cuda):
+    from hetero.cuda.driver import cuda, is_host_memory
+
+    assert is_host_memory(cuda.mapped_array((2, 3), np.float32))
+    assert not is_host_memory(cuda.device_array((2, 3), np.float32))

@@ -213,16 +213,6 @@ def test_a_gpu_moves_planes_of_the_cpus_block(blocks, device, monkeypatch):
         assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
 
 
-@pytest.mark.cuda
-def test_copies_know_the_memory_of_the_host(require_cuda):
-    from numba import cuda
-
-    from lbm._domain.exchange.cuda import is_host_memory
-
-    assert is_host_memory(cuda.mapped_array((2, 3), np.float32))
-    assert not is_host_memory(cuda.device_array((2, 3), np.float32))
-
-
 @pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])
 @pytest.mark.parametrize("parts", [1, 2])
 def test_a_saved_state_is_restored_bit_for_bit(pattern, parts, device):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetero.cuda.driver import cuda, high_priority_stream
+from hetero.cuda.driver import cuda, high_priority_stream, is_host_memory
 from hetero.cuda.launch import blocks_for
 from hetero.cuda.launcher import prepare_launch
 from hetero.devices import Device
@@ -145,11 +145,6 @@ class MappedMemory:
         array = np.asarray(self.arrays[-1])
         array[...] = 0
         return array
-
-
-def is_host_memory(array) -> bool:
-    """Return whether an array that a GPU can access lies in host memory: then NumPy can, too."""
-    return isinstance(array, np.ndarray)
 
 
 @kernel

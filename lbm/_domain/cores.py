@@ -11,28 +11,35 @@ import numba
 import hetero
 from lbm._domain.ranks import Ranks
 
-BINDING_VARIABLE = "OMPI_COMM_WORLD_LOCAL_SIZE"
-"""Environment variable of ranks that mpiexec of Open MPI has started, which may bind them."""
+COUNT_VARIABLE = "OMPI_COMM_WORLD_LOCAL_SIZE"
+"""Environment variable with the number of ranks that Open MPI started on a host, and may bind."""
+
+_shares: set[int] = set()
+"""Numbers of threads that `share_cores` has set: they were not chosen by the user."""
 
 
 def share_cores(ranks: Ranks) -> None:
     """Let each rank use an even share of the cores that it may use together with others.
 
-    Some launchers let all ranks of a host use all of its cores. Threads that were chosen by
-    NUMBA_NUM_THREADS or `hetero.set_threads` stay as they are. A warning says so if Open MPI has
-    bound the ranks to single cores and leaves others without work.
+    Some launchers let all ranks of a host use all of its cores. The share stays after a simulation,
+    because the other ranks stay, too. Threads that were chosen stay as they are: by
+    NUMBA_NUM_THREADS, or by `hetero.set_threads` with fewer than all. A warning says so if Open MPI
+    has bound all ranks of a host to some of its cores, so that others have no work.
     """
-    if ranks.size == 1:
-        return
     host, cores = socket.gethostname(), _cores(0)
     everyone = ranks.gather_all((host, cores))
     neighbours = [theirs for name, theirs in everyone if name == host]
-    is_chosen = hetero.threads() != numba.config.NUMBA_NUM_THREADS
-    if not is_chosen and "NUMBA_NUM_THREADS" not in os.environ:
+    is_chosen = "NUMBA_NUM_THREADS" in os.environ or (
+        hetero.threads() not in {numba.config.NUMBA_NUM_THREADS, *_shares}
+    )
+    if ranks.size > 1 and not is_chosen:
         share = len(cores) // sum(not cores.isdisjoint(theirs) for theirs in neighbours)
-        hetero.set_threads(min(hetero.threads(), max(1, share)))
+        threads = min(hetero.threads(), max(1, share))
+        hetero.set_threads(threads)
+        _shares.add(threads)
     is_first = ranks.rank == [name for name, _ in everyone].index(host)
-    if is_first and BINDING_VARIABLE in os.environ:
+    are_all = os.environ.get(COUNT_VARIABLE) == str(len(neighbours))
+    if is_first and are_all and not (is_chosen and hetero.threads() <= len(cores)):
         _warn_of_idle_cores(frozenset().union(*neighbours))
 
 

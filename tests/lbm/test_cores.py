@@ -29,7 +29,8 @@ def start(monkeypatch):
                                           gather_all=lambda value: everyone))  # fmt: skip
         return calls
 
-    for name in ("NUMBA_NUM_THREADS", cores.BINDING_VARIABLE):
+    monkeypatch.setattr(cores, "_shares", set())
+    for name in ("NUMBA_NUM_THREADS", cores.COUNT_VARIABLE):
         monkeypatch.delenv(name, raising=False)
     return start
 
@@ -52,12 +53,20 @@ def test_a_chosen_number_of_threads_stays(start, monkeypatch):
     assert start(0, everyone) == []
 
 
+def test_a_share_is_no_choice_of_the_user(start):
+    """Later simulations of more ranks have smaller shares, and those of fewer keep theirs."""
+    assert start(0, [(HERE, LAUNCHER)] * 2) == [4]
+    assert start(0, [(HERE, LAUNCHER)] * 4, chosen=4) == [2]
+    assert start(0, [(HERE, LAUNCHER)] * 2, chosen=2) == [2]
+    assert start(0, [(HERE, LAUNCHER)] * 4, chosen=3) == []
+
+
 def test_a_process_alone_uses_all_cores(start):
     assert start(0, [(HERE, LAUNCHER)]) == []
 
 
 def test_idle_cores_are_told_once(start, monkeypatch):
-    monkeypatch.setenv(cores.BINDING_VARIABLE, "2")
+    monkeypatch.setenv(cores.COUNT_VARIABLE, "2")
     bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]
     with pytest.warns(UserWarning, match=r"use 2 of the 8 cores .* --bind-to none"):
         start(0, bound)
@@ -65,3 +74,22 @@ def test_idle_cores_are_told_once(start, monkeypatch):
         warnings.simplefilter("error")
         start(1, bound)
         start(0, [(HERE, LAUNCHER)] * 2)
+
+
+def test_idle_cores_of_a_single_rank_are_told(start, monkeypatch):
+    monkeypatch.setenv(cores.COUNT_VARIABLE, "1")
+    with pytest.warns(UserWarning, match="use 1 of the 8 cores"):
+        start(0, [(HERE, frozenset({0}))])
+
+
+def test_cores_are_not_idle_where_other_ranks_or_no_threads_are(start, monkeypatch):
+    bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]
+    monkeypatch.setenv(cores.COUNT_VARIABLE, "4")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        start(0, bound)
+        monkeypatch.setenv(cores.COUNT_VARIABLE, "2")
+        monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+        start(0, bound)
+    with pytest.warns(UserWarning, match="use 2 of the 8 cores"):
+        start(0, bound, chosen=2)

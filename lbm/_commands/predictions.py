@@ -19,7 +19,13 @@ from lbm._commands.options import (
 )
 from lbm._model.extent import Triple
 from lbm._performance.description import read_machine, write_machine
-from lbm._performance.model import Machine, Prediction, best_ratio, predict_step
+from lbm._performance.model import (
+    GPU_TRANSPORTS,
+    Machine,
+    Prediction,
+    best_ratio,
+    predict_step,
+)
 from lbm.decomposition import Decomposition, choose_decomposition
 from lbm.launcher import can_start_ranks
 
@@ -114,6 +120,8 @@ def _run(options: argparse.Namespace) -> int:
     transport = options.transport or _default_transport(machine, kind)
     if options.ratio != 0.0 and kind == "cpu":
         raise ValueError("--ratio is the share of the CPU beside a GPU: it needs --kind cuda")
+    if kind == "cpu" and transport in GPU_TRANSPORTS:
+        raise ValueError(f"--transport {transport} is between GPUs: it needs --kind cuda")
     rows = [_predict(machine, count, kind, transport, options) for count in options.ranks]
     if options.json:
         print_json({"version": VERSION, "machine": machine.name, "kind": kind,
@@ -141,6 +149,8 @@ def _machine(options: argparse.Namespace) -> Machine:
         return machine
     if options.save is not None:
         raise ValueError("--save writes what was measured: leave out --machine")
+    if options.device is not None:
+        raise ValueError("--device is what is measured: with --machine pass --kind cuda or cpu")
     machine = read_machine(options.machine)
     if machine.itemsize != itemsize:
         raise ValueError(
@@ -206,12 +216,14 @@ def _predict(
     px, py, pz = grid.grid
     domain = (x * px, y * py, z * pz) if options.weak else (x, y, z)
     box = (x, y, z) if options.weak else (max(1, x // px), max(1, y // py), max(1, z // pz))
-    ratio = options.ratio
-    if isinstance(ratio, str):
-        ratio = best_ratio(machine, box)
-    settings: dict[str, Any] = {"kind": kind, "ratio": ratio, "transport": transport}
-    prediction = predict_step(machine, domain, grid, **settings)
-    alone = predict_step(machine, (x, y, z), Decomposition((1, 1, 1)), **settings).step
+    ratio, ratio_alone = (
+        best_ratio(machine, shape) if isinstance(options.ratio, str) else options.ratio
+        for shape in (box, (x, y, z))
+    )
+    settings: dict[str, Any] = {"kind": kind, "transport": transport}
+    prediction = predict_step(machine, domain, grid, ratio=ratio, **settings)
+    one = Decomposition((1, 1, 1))
+    alone = predict_step(machine, (x, y, z), one, ratio=ratio_alone, **settings).step
     efficiency = alone / prediction.step / (1 if options.weak else count)
     return Row(count, domain, grid.grid, ratio, prediction, efficiency)
 

@@ -302,9 +302,10 @@ def predict_step(
     box, neighbours = (largest[0], largest[1], largest[2]), (around[0], around[1], around[2])
     cells = shape[0] * shape[1] * shape[2]
     rows = cut_rows(box[1], ratio) if kind == "cuda" else 0
-    if rows in (0, box[1]):
-        only = "cpu" if rows else kind
-        slowest = predict_box(machine, only, box, neighbours, transport)
+    if rows == box[1]:
+        slowest = predict_box(machine, "cpu", box, neighbours, _without_gpu(transport))
+    elif rows == 0:
+        slowest = predict_box(machine, kind, box, neighbours, transport)
     else:
         parts = _predict_both(machine, box, rows, neighbours, transport)
         slowest = max(parts, key=lambda part: part.step)
@@ -320,11 +321,15 @@ def _predict_both(
     x, y, z = neighbours
     beside = x, (y + 1) // 2, z
     gpu_box, cpu_box = (box[0], box[1] - rows, box[2]), (box[0], rows, box[2])
-    from_cpu = "host" if transport in GPU_TRANSPORTS else transport
     return (
         predict_box(machine, "cuda", gpu_box, beside, transport, rows_beside=True),
-        predict_box(machine, "cpu", cpu_box, beside, from_cpu, rows_beside=True),
+        predict_box(machine, "cpu", cpu_box, beside, _without_gpu(transport), rows_beside=True),
     )
+
+
+def _without_gpu(transport: str) -> str:
+    """Return the transport between CPUs whose GPUs use a transport."""
+    return "host" if transport in GPU_TRANSPORTS else transport
 
 
 def best_ratio(machine: Machine, shape: Triple, min_speedup: float = 1.02) -> float:

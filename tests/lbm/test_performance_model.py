@@ -136,6 +136,7 @@ def test_cores_beside_a_gpu_send_their_messages_by_way_of_the_host():
     assert alone.step < 0.1
     assert both.step > 1.0
     assert both.bottleneck == "cpu"
+    assert predict_step(machine, (100, 100, 200), two, ratio=1.0, transport="peer").step > 1.0
 
 
 def test_the_slower_device_of_a_rank_limits_it():
@@ -265,6 +266,21 @@ def test_the_command_predicts_a_described_cluster(capsys):
     assert many["bottleneck"] == "communication"
 
 
+def test_efficiency_is_that_against_one_rank_with_its_own_best_share(tmp_path, capsys):
+    """Boxes that fit into caches have a large share, which would be a bad one for the domain."""
+    cache = Curve(((1e6, 1e-4), (2e6, 1e-1)))
+    machine = make_machine(overhead=1e-6)
+    path = tmp_path / "cached.json"
+    write_machine(replace(machine, cpu=replace(machine.cpu, cells=cache)), path)
+    code, out, _ = predict(capsys, "--machine", path, "--shape", 128, 128, 1024, "--ranks", 1, 8,
+                           "--ratio", "auto", "--transport", "host", "--along", "z",
+                           "--json")  # fmt: skip
+    alone, many = json.loads(out)["predictions"]
+    assert code == 0
+    assert many["ratio"] > 2 * alone["ratio"] > 0.0
+    assert many["efficiency"] == pytest.approx(alone["step"] / many["step"] / 8)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -275,6 +291,10 @@ def test_the_command_predicts_a_described_cluster(capsys):
           "--ratio", 0.1], "needs --kind cuda"),
         (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64", "--transport", "peer"],
          "no link 'peer', only network"),
+        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64", "--kind", "cpu",
+          "--transport", "peer"], "--transport peer is between GPUs"),
+        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64", "--device", "cpu"],
+         "with --machine pass --kind"),
         (["--shape", 8, 8], "--shape"),
         (["--shape", 8, 8, 8, "--ratio", 2], "--ratio: must be auto or lie in [0, 1]"),
     ],

@@ -193,14 +193,25 @@ def test_gpus_copy_planes_to_each_other(grid, device):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("blocks", [1, 128])
-def test_a_gpu_moves_planes_of_the_cpus_block(blocks, device, monkeypatch):
-    """A block of threads copies all layers of a plane, or one of them."""
+@pytest.mark.parametrize(
+    ("limit", "value", "rows"),
+    [("HOST_BLOCKS", 1, 1), ("MOST_ROWS", 2, 2), ("HOST_BLOCKS", 128, 3)],
+)
+def test_a_gpu_moves_planes_of_the_cpus_block(limit, value, rows, device, monkeypatch):
+    """A block of threads copies all layers of a plane, some, or one of them."""
     if device != "cuda":
         pytest.skip("needs a GPU or its simulator beside the CPU")
     from lbm._domain.exchange import cuda as exchange
 
-    monkeypatch.setattr(exchange, "HOST_BLOCKS", blocks)
+    grids = []
+
+    def record_launch(kernel, grid, *arguments):
+        grids.append(grid)
+        return prepare_launch(kernel, grid, *arguments)
+
+    prepare_launch = exchange.prepare_launch
+    monkeypatch.setattr(exchange, "prepare_launch", record_launch)
+    monkeypatch.setattr(exchange, limit, value)
     monkeypatch.setattr(exchange, "is_host_memory", lambda array: True)
     walls = {"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}
     rho, u = noisy((4, 6, 3))
@@ -211,6 +222,7 @@ def test_a_gpu_moves_planes_of_the_cpus_block(blocks, device, monkeypatch):
     )
     for _ in range(2):
         assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
+    assert {grid[1] for grid in grids} == {rows}
 
 
 @pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])

@@ -14,6 +14,9 @@ from hetero.measurement.queue_timer import QueueTimer
 THREADS = 128
 """Threads of a block along v; not tuned."""
 
+MOST_ROWS = 65535
+"""Blocks that CUDA can start along u."""
+
 HOST_BLOCKS = 128
 """Blocks that copy to or from host memory at once.
 
@@ -90,7 +93,7 @@ class Worker:
             count, (nu, nv) = len(tables.planes), tables.layout[4:6]
             threads = min(THREADS, -(-int(nv) // 32) * 32)
             columns = blocks_for(int(nv), threads)
-            rows = int(nu)
+            rows = min(int(nu), MOST_ROWS)
             if is_host_memory(source) or is_host_memory(target):
                 rows = min(rows, max(1, HOST_BLOCKS // (columns * count)))
             grid = columns, rows, count

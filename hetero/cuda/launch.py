@@ -14,6 +14,8 @@ THREADS = 256
 BLOCKS_PER_SM = 16
 """Blocks per multiprocessor of a grid-stride launch: enough to fill it and to even out its end."""
 
+MOST_BLOCKS = 65535
+"""Blocks that CUDA can start along the second and along the third dimension of a grid."""
 
 DEFAULT_SHARED_MEMORY = 48 * 1024
 """Bytes of dynamic shared memory that a block gets without a request."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.cuda.driver import SIMULATOR, cuda
-from hetero.cuda.launch import blocks_for, grid_stride_blocks
+from hetero.cuda.launch import MOST_BLOCKS, blocks_for, grid_stride_blocks
 from hetero.cuda.launcher import prepare_launch
 from hetero.devices import Device
 from hetero.jit import kernel
@@ -25,12 +25,16 @@ def create_engine(problem: Problem, device: Device, memory=None) -> GPUEngine:
 
 
 class GPUEngine(Engine):
-    """A block in a GPU's memory."""
+    """A block in a GPU's memory.
+
+    Raises ValueError if it has too many cells along y or z for a grid of CUDA.
+    """
 
     def __init__(self, problem: Problem, device: Device):
         super().__init__(problem, device)
         form, links = problem.precision, problem.links
         self.stream, self._threads = 0, THREADS
+        self._require_grid()
         words = Q, problem.pitch // form.lanes
         with device.active():
             for _ in range(problem.pattern.copies):
@@ -84,6 +88,17 @@ class GPUEngine(Engine):
     def _block_size(self, width: int) -> tuple[int, int, int]:
         in_x = min(self._threads, -(-width // 32) * 32)
         return in_x, self._threads // in_x, 1
+
+    def _require_grid(self) -> None:
+        """Raise ValueError if CUDA cannot start as many blocks as the kernels need."""
+        (nx, ny, nz), lanes = self.problem.shape, self.problem.precision.lanes
+        rows = self._block_size(nx // lanes)[1]
+        if blocks_for(ny, rows) > MOST_BLOCKS or nz > MOST_BLOCKS:
+            raise ValueError(
+                f"a part of {nx} x {ny} x {nz} cells is too long for a GPU, which has room for "
+                f"{rows * MOST_BLOCKS} cells along y and {MOST_BLOCKS} along z: let x be the "
+                "longest axis, or cut the domain (decomposition)"
+            )
 
     def set_division(self, count):
         self._threads, self._launches, self._reads = count, {}, {}

@@ -145,7 +145,10 @@ class Machine:
         """Return the times of a kind of device, or raise ValueError if they are unknown."""
         times = self.gpu if kind == "cuda" else self.cpu
         if times is None:
-            raise ValueError(f"the description of {self.name} has no times of a {kind} device")
+            raise ValueError(
+                f"the description of {self.name} has no times of a {kind} device: add a table "
+                f"{'gpu' if kind == 'cuda' else 'cpu'} to it, or choose devices and shares without"
+            )
         return times
 
 

@@ -11,6 +11,7 @@ from hetero.errors import DeviceUnavailableError
 from hetero.measurement.machine_limits import limits
 from hetero.measurement.studies import Study
 from lbm._domain.domains import make_domain
+from lbm._domain.partition import cut_rows
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
 from lbm._model.problem import Problem
@@ -101,10 +102,10 @@ def _measure_ranks(
         for share in RANK_SHARES
     ]
     rows, cells = [], shape[0] * shape[1] * shape[2]
-    for case, (seconds, share) in zip(cases, run_cases(cases, ranks, threads), strict=True):
-        step = predict_step(machine, shape, Decomposition(grid), ratio=share, transport="peer").step
+    for case, (seconds, ratio) in zip(cases, run_cases(cases, ranks, threads), strict=True):
+        step = predict_step(machine, shape, Decomposition(grid), ratio=ratio, transport="peer").step
         glups, rate = cells / step / 1e9, cells / seconds / 1e9
-        chosen = "auto" if case.ratio == "auto" else "given"
+        share, chosen = cut_rows(box[1], ratio) / box[1], "by auto" if case.ratio == "auto" else ""
         rows.append([shape, ranks, precision, share, chosen, rate, glups, glups / rate - 1])
     return rows
 

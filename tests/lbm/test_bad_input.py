@@ -8,6 +8,7 @@ import lbm
 from lbm._domain import memory_forecast
 from lbm._model.precision import PRECISIONS
 from lbm.flows import sphere, vortices
+from lbm.study.rates import cavity_problem
 
 BALL = np.zeros((8, 8, 8), bool)
 BALL[3:5, 3:5, 3:5] = True
@@ -229,6 +230,14 @@ def test_inlets_may_balance_each_other():
     through = lbm.VelocityInlet((0.05, 0.0, 0.0))
     walls = {"x": through, "y": lbm.NoSlip(), "z": lbm.FreeSlip(), "a": lbm.Solid(BALL, through)}
     lbm.Simulation((8, 8, 8), boundaries=walls, device="cpu")
+
+
+@pytest.mark.parametrize("shape", [(4, 1, 65_536), (1, 262_144, 1)])
+def test_parts_that_are_too_long_for_a_gpu(shape):
+    from lbm._engines.cuda import create_engine
+
+    with pytest.raises(ValueError, match=r"too long for a GPU.* and 65535 along z: let x"):
+        create_engine(cavity_problem(shape), hetero.Device("cuda", 0))
 
 
 def test_wrong_uses(tmp_path):

@@ -195,7 +195,7 @@ def test_gpus_copy_planes_to_each_other(grid, device):
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("limit", "value", "rows"),
-    [("HOST_BLOCKS", 1, 1), ("MOST_ROWS", 2, 2), ("HOST_BLOCKS", 128, 3)],
+    [("HOST_BLOCKS", 1, 1), ("MOST_BLOCKS", 2, 2), ("HOST_BLOCKS", 128, 3)],
 )
 def test_a_gpu_moves_planes_of_the_cpus_block(limit, value, rows, device, monkeypatch):
     """A block of threads copies all layers of a plane, some, or one of them."""

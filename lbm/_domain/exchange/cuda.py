@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.cuda.driver import cuda, high_priority_stream, is_host_memory
-from hetero.cuda.launch import blocks_for
+from hetero.cuda.launch import MOST_BLOCKS, blocks_for
 from hetero.cuda.launcher import prepare_launch
 from hetero.devices import Device
 from hetero.jit import kernel
@@ -13,9 +13,6 @@ from hetero.measurement.queue_timer import QueueTimer
 
 THREADS = 128
 """Threads of a block along v; not tuned."""
-
-MOST_ROWS = 65535
-"""Blocks that CUDA can start along u."""
 
 HOST_BLOCKS = 128
 """Blocks that copy to or from host memory at once.
@@ -93,7 +90,7 @@ class Worker:
             count, (nu, nv) = len(tables.planes), tables.layout[4:6]
             threads = min(THREADS, -(-int(nv) // 32) * 32)
             columns = blocks_for(int(nv), threads)
-            rows = min(int(nu), MOST_ROWS)
+            rows = min(int(nu), MOST_BLOCKS)
             if is_host_memory(source) or is_host_memory(target):
                 rows = min(rows, max(1, HOST_BLOCKS // (columns * count)))
             grid = columns, rows, count

@@ -1,0 +1,94 @@
+"""The study of a GPU beside the CPU, with measurements that are made up: it needs no GPU."""
+
+from types import SimpleNamespace
+
+import pytest
+
+import hetero
+from hetero.errors import DeviceUnavailableError
+from hetero.measurement.studies import Study
+from lbm._performance.model import DeviceTimes, Linear, Machine, predict_step
+from lbm.decomposition import Decomposition
+from lbm.study import hybrid
+from lbm.study.scaling_worker import Result
+
+RATE = 1e9
+"""Updates per second of a GPU without the CPU."""
+
+
+def make_machine():
+    """Return a GPU that is four times as fast as the CPU, and starts at once."""
+    axes = (Linear(0.0, 0.0),) * 3
+    gpu = DeviceTimes("cuda", Linear(0.0, 1 / RATE), axes, {"host": axes, "mapped": axes})
+    cpu = DeviceTimes("cpu", Linear(0.0, 4 / RATE), axes, {"host": axes})
+    links = {name: Linear(0.0, 0.0) for name in ("host", "peer")}
+    return Machine("made up", 4, gpu, cpu, links)
+
+
+@pytest.fixture
+def measure(monkeypatch, tmp_path):
+    """Return a function that runs the study with so many GPUs, and its calls."""
+    calls = SimpleNamespace(links=[], threads=[], ranks=[])
+
+    def measure_machine(problem, devices, *, links):
+        calls.links.append(links)
+        calls.threads.append(hetero.threads())
+        return make_machine()
+
+    def run_cases(cases, ranks, threads):
+        calls.ranks.append((ranks, threads))
+        return [Result(1e-6, 0.25 if case.ratio == "auto" else case.ratio) for case in cases]
+
+    def run(gpus):
+        devices = [hetero.Device("cpu"), *(hetero.Device("cuda", k) for k in range(gpus))]
+        monkeypatch.setattr(hetero, "available", lambda: devices)
+        study = Study(tmp_path, devices[-1], quick=True)
+        hybrid.run(study)
+        return {table["title"]: table for table in study.tables}, calls
+
+    monkeypatch.setattr(hybrid, "measure_machine", measure_machine)
+    monkeypatch.setattr(hybrid, "make_domain", lambda problem, device, faces, ratio: ratio)
+    monkeypatch.setattr(hybrid, "measure_rate", lambda ratio, device: 1.0 + ratio * (0.5 - ratio))
+    monkeypatch.setattr(hybrid, "limits", lambda device: SimpleNamespace(copy=1.0))
+    monkeypatch.setattr(hybrid, "can_start_ranks", lambda consequence: True)
+    monkeypatch.setattr(hybrid, "run_cases", run_cases)
+    return run
+
+
+def test_one_gpu_has_all_threads(measure):
+    tables, calls = measure(1)
+    rates, gains = tables.values()
+    assert (calls.links, calls.threads, calls.ranks) == ([False], [hetero.threads()], [])
+    shares = [row[2] for row in rates["rows"]]
+    assert shares == sorted(set(shares))
+    for share, rate, predicted, error in (row[2:] for row in rates["rows"]):
+        step = predict_step(make_machine(), (16, 12, 8), Decomposition((1, 1, 1)), ratio=share).step
+        assert predicted == pytest.approx(16 * 12 * 8 / step / 1e9)
+        assert error == pytest.approx(predicted / rate - 1)
+    ((_, _, best, gain, _, over_cpu, chosen, fraction),) = gains["rows"]
+    assert best == pytest.approx(2 / 12)  # of the shares of 12 rows
+    assert gain == pytest.approx(best * (0.5 - best))
+    assert over_cpu == pytest.approx((1 + gain) / 0.5 - 1)
+    assert chosen == pytest.approx(2 / 12)  # a fifth, less the CPU's margin
+    assert fraction == 1.0
+
+
+def test_several_gpus_have_a_rank_and_a_part_of_the_threads_each(measure):
+    tables, calls = measure(2)
+    *_, on_ranks = tables.values()
+    threads = max(1, hetero.threads() // 2)
+    assert (calls.links, calls.threads) == ([True], [threads])
+    assert calls.ranks == [(2, threads)]
+    assert on_ranks["title"] == f"Ranks with a GPU and {threads} threads each"
+    shares = {row[4]: [] for row in on_ranks["rows"]}
+    for shape, ranks, _, share, chosen, rate, _, _ in on_ranks["rows"]:
+        assert (shape, ranks) == ((16, 12, 16), 2)
+        assert rate == pytest.approx(16 * 12 * 16 / 1e-6 / 1e9)
+        shares[chosen].append(share)
+    assert shares["by auto"] == [0.25]
+    assert shares[""][:2] == [0.0, 1 / 12]
+
+
+def test_the_study_needs_a_gpu(tmp_path):
+    with pytest.raises(DeviceUnavailableError, match="needs a CPU beside a GPU"):
+        hybrid.run(Study(tmp_path, hetero.Device("cpu"), quick=True))

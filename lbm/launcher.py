@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lbm._domain.abort import abort_all_ranks_on_errors
+from hetero.cpu.cores import usable_cores
+from lbm._domain.ranks.abort import abort_all_ranks_on_errors
 
 SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")
 """Environment variables in which launchers give the number of ranks; the last is that of `srun`.
@@ -106,15 +107,15 @@ def run_ranks(
     environment : further environment variables
     options : those of `subprocess.run`
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    threads = max(1, (cores or 1) // count) if threads is None else threads
+    if threads is None:
+        threads = max(1, len(usable_cores()) // count)
     variables = {
         "NUMBA_NUM_THREADS": str(threads),
         "OMP_NUM_THREADS": str(threads),
         # Open MPI refuses more ranks than cores, and root, unless it is told otherwise.
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-        # Otherwise it gives each of few ranks a single core for all of its threads.
+        # Open MPI would bind each of few ranks to a single core, with all of its threads.
         "OMPI_MCA_hwloc_base_binding_policy": "none",
         "PRTE_MCA_hwloc_default_binding_policy": "none",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",

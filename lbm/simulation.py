@@ -15,20 +15,20 @@ from hetero.display.progress_bar import open_bar
 from hetero.validation import check_choice, check_integer
 from hetero.version import VERSION
 from lbm import boundaries as conditions
-from lbm._domain.abort import abort_all_ranks_on_errors
-from lbm._domain.agreement import (
-    require_fluid_and_outlet,
-    require_same_arguments,
-    require_same_run,
-)
-from lbm._domain.cores import share_cores
 from lbm._domain.deferred_signals import DeferredSignals
 from lbm._domain.domain import Domain
 from lbm._domain.host_moments import HostMoments
 from lbm._domain.memory_forecast import require_memory
 from lbm._domain.partition import Partition, make_partition
 from lbm._domain.placement import DeviceArgument, choose_devices, place_parts
-from lbm._domain.ranks import Ranks
+from lbm._domain.ranks.abort import abort_all_ranks_on_errors
+from lbm._domain.ranks.agreement import (
+    require_fluid_and_outlet,
+    require_same_arguments,
+    require_same_run,
+)
+from lbm._domain.ranks.communication import Ranks
+from lbm._domain.ranks.cores import share_cores
 from lbm._fields.exact_sum import exact_sum
 from lbm._fields.forces import forces_on_links
 from lbm._fields.stability import LastGoodState, require_stable

@@ -167,7 +167,7 @@ def upload(host: np.ndarray, stream: Any) -> Any:
 
 
 def is_host_memory(array: Any) -> bool:
-    """Return whether an array that a GPU can access lies in host memory: then NumPy can, too."""
+    """Return whether an array lies in host memory, where a GPU and NumPy can both access it."""
     return isinstance(array, np.ndarray)
 
 

@@ -19,13 +19,8 @@ from lbm._commands.options import (
 )
 from lbm._model.extent import Triple
 from lbm._performance.description import read_machine, write_machine
-from lbm._performance.model import (
-    GPU_TRANSPORTS,
-    Machine,
-    Prediction,
-    best_ratio,
-    predict_step,
-)
+from lbm._performance.machine import Machine
+from lbm._performance.model import GPU_TRANSPORTS, Prediction, best_ratio, predict_step
 from lbm.decomposition import Decomposition, choose_decomposition
 from lbm.launcher import can_start_ranks
 

@@ -8,7 +8,7 @@ from hetero.devices import Device
 from lbm._domain.domain import Domain
 from lbm._domain.partition import make_partition
 from lbm._domain.placement import place_parts
-from lbm._domain.ranks import Ranks
+from lbm._domain.ranks.communication import Ranks
 from lbm._model.problem import Problem
 from lbm.boundaries import Condition, Periodic
 from lbm.decomposition import Decomposition, choose_decomposition

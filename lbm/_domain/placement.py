@@ -12,7 +12,7 @@ import numpy as np
 import hetero
 from hetero.devices import Device
 from lbm._domain.partition import Partition
-from lbm._domain.ranks import Ranks
+from lbm._domain.ranks.communication import Ranks
 from lbm._model.extent import Triple
 
 BREAK_EVEN = 32**3

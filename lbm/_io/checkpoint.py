@@ -31,7 +31,7 @@ from lbm._model.lattice import Q
 from lbm.errors import CheckpointError, UnstableError
 
 if TYPE_CHECKING:
-    from lbm._domain.ranks import Ranks
+    from lbm._domain.ranks.communication import Ranks
     from lbm.simulation import Simulation
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from hetero.atomic_files import replace_atomically
 from lbm._io.tables import Table, read_json
-from lbm._performance.model import Axes, Curve, DeviceTimes, Linear, Machine
+from lbm._performance.machine import Axes, Curve, DeviceTimes, Linear, Machine
 
 FORMAT = "lbm machine 1"
 """Value of the key `format`: kind and version of the files."""

@@ -14,7 +14,8 @@ from lbm._domain.parts import edge_thickness, make_engine
 from lbm._domain.planes import buffer_planes, copy_tables
 from lbm._model.extent import Extent
 from lbm._model.problem import Box, Problem
-from lbm._performance.model import CROSSING, Axes, Curve, DeviceTimes, Linear, Machine, best_ratio
+from lbm._performance.machine import Axes, Curve, DeviceTimes, Linear, Machine
+from lbm._performance.model import CROSSING, best_ratio
 from lbm.decomposition import Decomposition
 
 SAMPLES = 3

@@ -9,14 +9,14 @@ limits small boxes, adds to that of messages, and is lost for the cores beside a
 
 from __future__ import annotations
 
-import bisect
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from lbm._domain.partition import cut_rows
 from lbm._domain.parts import edge_thickness
 from lbm._model.extent import Triple
+from lbm._performance.machine import DeviceTimes, Machine
 from lbm.decomposition import Decomposition
 
 CROSSING = 5
@@ -31,125 +31,6 @@ CPU_MARGIN = 1.25
 Its caches are shared with other programs, so that its time varies more than that of the GPU; and a
 share that is too large costs far more than one that is too small.
 """
-
-
-@dataclass(frozen=True)
-class Linear:
-    """A time that grows linearly with an amount.
-
-    Attributes
-    ----------
-    start : seconds for nothing
-    each : further seconds for each unit of the amount
-    """
-
-    start: float
-    each: float
-
-    def __call__(self, amount: float) -> float:
-        """Return the seconds for an amount."""
-        return self.start + self.each * amount
-
-    def slope(self, amount: float) -> float:
-        """Return the seconds for one more unit."""
-        return self.each
-
-    @classmethod
-    def through(cls, first: tuple[float, float], second: tuple[float, float]) -> Linear:
-        """Return the line through two measurements (amount, seconds), with a start of at least 0.
-
-        If noise makes the larger amount look cheaper, the time is proportional to the amount.
-        """
-        (a, t), (b, u) = sorted((first, second))
-        each = (u - t) / (b - a)
-        start = t - a * each
-        if each <= 0.0 or start < 0.0:
-            return cls(0.0, u / b)
-        return cls(start, each)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A time that was measured at several amounts, with straight lines in between.
-
-    A CPU updates the cells of a small box faster, because they stay in its caches.
-
-    Attributes
-    ----------
-    points : pairs (amount, seconds) with rising amounts; the first holds for each smaller amount in
-        proportion, and the line through the last two goes on beyond them
-    """
-
-    points: tuple[tuple[float, float], ...]
-
-    def __call__(self, amount: float) -> float:
-        """Return the seconds for an amount."""
-        (a, t), (b, u) = self._ends(amount)
-        return t + (amount - a) * (u - t) / (b - a)
-
-    def slope(self, amount: float) -> float:
-        """Return the seconds for one more unit."""
-        (a, t), (b, u) = self._ends(amount)
-        return (u - t) / (b - a)
-
-    def _ends(self, amount: float) -> Sequence[tuple[float, float]]:
-        """Return the points between which an amount lies, or the nearest two."""
-        points = (0.0, 0.0), *self.points
-        k = bisect.bisect_left([a for a, _ in points[1:-1]], amount)
-        return points[k : k + 2]
-
-
-Axes = tuple[Linear, Linear, Linear]
-"""Times for faces across x, y and z."""
-
-
-@dataclass(frozen=True)
-class DeviceTimes:
-    """Times of the operations of one device.
-
-    Attributes
-    ----------
-    kind : "cpu" or "cuda"
-    cells : update of a box, over its cells
-    layers : update of the cells at a face, over the cells of the face
-    halo : for each transport, packing and unpacking of a message, over its bytes
-    overhead : seconds that the host takes to start a step with an exchange
-    """
-
-    kind: str
-    cells: Linear | Curve
-    layers: Axes
-    halo: Mapping[str, Axes]
-    overhead: float = 0.0
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A machine or a cluster: its devices and the links between ranks.
-
-    Attributes
-    ----------
-    name : of the machine
-    itemsize : bytes of a population for which the times hold
-    gpu, cpu : times of a GPU and of the CPU cores of a rank; None if there is none
-    links : for each transport the time of a message between two ranks, over its bytes
-    """
-
-    name: str
-    itemsize: int
-    gpu: DeviceTimes | None
-    cpu: DeviceTimes | None
-    links: Mapping[str, Linear] = field(default_factory=dict)
-
-    def device(self, kind: str) -> DeviceTimes:
-        """Return the times of a kind of device, or raise ValueError if they are unknown."""
-        times = self.gpu if kind == "cuda" else self.cpu
-        if times is None:
-            raise ValueError(
-                f"the description of {self.name} has no times of a {kind} device: add a table "
-                f"{'gpu' if kind == 'cuda' else 'cpu'} to it, or choose devices and shares without"
-            )
-        return times
 
 
 @dataclass(frozen=True)
@@ -205,40 +86,40 @@ def predict_box(
     for axis, count in enumerate(neighbours):
         if count:
             size = CROSSING * machine.itemsize * areas[axis]
-            packing += count * _halo(device, transport)[axis](size)
-            links += find_link(machine, transport)(size)
+            packing += count * device.packing(transport)[axis](size)
+            links += machine.link(transport)(size)
     if rows_beside and kind == "cuda":  # the GPU copies both ways; the CPU only waits
-        packing += 2 * _halo(device, "mapped")[1](CROSSING * machine.itemsize * areas[1])
+        packing += 2 * device.packing("mapped")[1](CROSSING * machine.itemsize * areas[1])
     faces = neighbours[0], neighbours[1] + rows_beside, neighbours[2]
     boundary = sum(
         count * device.layers[axis](areas[axis]) for axis, count in enumerate(faces) if count
     )
-    compute, communication, start = device.cells(cells), packing + links, 0.0
+    compute, exchange, start = device.cells(cells), boundary + packing + links, 0.0
     if kind == "cuda":
         # The host waits for messages of other ranks before it starts the operations of a step.
         if any(neighbours) and transport != "direct":
             start = device.overhead
         times = {
             "cells": compute + _edge_costs(device, machine.itemsize, cells, areas, faces),
-            "communication": start + boundary + communication,
+            "communication": start + exchange,
             "host": device.overhead if any(faces) else 0.0,
         }
     else:
-        layers = sum(count * area for count, area in zip(faces, areas, strict=True))
-        interior = device.cells(max(0, cells - layers))
         # One thread starts the operations of the GPU, and then lets the cores update their cells.
         if rows_beside:
             start = machine.device("cuda").overhead
+        layers = sum(count * area for count, area in zip(faces, areas, strict=True))
+        interior = device.cells(max(0, cells - layers))
         # Only the transport is hidden: the cores pack and unpack themselves.
         times = {
             "cells": start + boundary + interior + packing,
-            "communication": start + boundary + communication,
-            "host": 0.0,
+            "communication": start + exchange,
         }
     bottleneck = max(times, key=lambda name: times[name])
-    if bottleneck == "communication" and start > boundary + communication:
-        bottleneck, times["host"] = "host", times["communication"]
-    return Prediction(times[bottleneck], compute, boundary, communication, bottleneck, cells)
+    step = times[bottleneck]
+    if bottleneck == "communication" and start > exchange:
+        bottleneck = "host"
+    return Prediction(step, compute, boundary, packing + links, bottleneck, cells)
 
 
 def _edge_costs(
@@ -253,26 +134,6 @@ def _edge_costs(
         width = edge_thickness(axis, device.kind, lanes=2 if itemsize == 2 else 1)
         seconds += count * area * max(0.0, layer.each - width * device.cells.slope(cells))
     return seconds
-
-
-def _halo(device: DeviceTimes, transport: str) -> Axes:
-    # Between hosts a message is packed as for MPI on one host.
-    for name in (transport, "host"):
-        if name in device.halo:
-            return device.halo[name]
-    raise ValueError(f"there are no times of messages by {transport!r} for a {device.kind} device")
-
-
-def find_link(machine: Machine, transport: str) -> Linear:
-    """Return the time of a message between ranks, over its bytes, or raise ValueError."""
-    if transport in ("direct", "mapped"):
-        return Linear(0.0, 0.0)
-    if transport not in machine.links:
-        raise ValueError(
-            f"the description of {machine.name} has no link {transport!r}, only "
-            f"{', '.join(machine.links) or 'none'}"
-        )
-    return machine.links[transport]
 
 
 def predict_step(

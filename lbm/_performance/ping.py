@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lbm._performance.model import Linear
+from lbm._performance.machine import Linear
 from lbm._performance.rank_programs import run_program, write_result
 from lbm.launcher import world
 

@@ -15,8 +15,9 @@ from lbm._domain.partition import cut_rows
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
 from lbm._model.problem import Problem
+from lbm._performance.machine import Machine
 from lbm._performance.measurement import measure_machine
-from lbm._performance.model import Machine, best_ratio, predict_step
+from lbm._performance.model import best_ratio, predict_step
 from lbm.decomposition import Decomposition
 from lbm.launcher import can_start_ranks
 from lbm.study.rates import FACES, cavity_problem, draw_curves, measure_rate
@@ -30,6 +31,14 @@ RANK_SHARES = (0.0, 0.005, 0.01, 0.02, 0.04, "auto")
 
 SHAPES = ((512, 512, 128),)
 """The domain of Riesinger (2017, table 16.1)."""
+
+SHARE = "share of rows on the CPU"
+HEADS = "domain", "precision", SHARE, "GLUPS", "predicted GLUPS", "error of the prediction"
+GAIN_HEADS = (
+    "domain", "precision", "best share", "gain over the GPU alone", "gain by bandwidth",
+    "gain over the CPU alone", "predicted best share", "its rate over the best rate",
+)  # fmt: skip
+RANK_HEADS = "domain", "ranks", "precision", SHARE, "chosen", *HEADS[3:]
 
 
 def run(study: Study) -> dict:
@@ -56,26 +65,15 @@ def run(study: Study) -> dict:
                 measured = _measure_shares(study.device, problem, predicted)
                 summary.append(_summarize(study, shape, name, measured, predicted))
             for ratio, rate in measured.items():
-                step = predict_step(machine, shape, Decomposition((1, 1, 1)), ratio=ratio).step
-                glups = problem.cells / step / 1e9
+                glups = predict_step(machine, shape, Decomposition((1, 1, 1)), ratio=ratio).glups
                 rows.append((shape, name, ratio, rate, glups, glups / rate - 1))
             if with_ranks:
                 on_ranks += _measure_ranks(machine, shape, name, gpus, threads)
-    label = "share of rows on the CPU"
-    heads = ["domain", "precision", label, "GLUPS", "predicted GLUPS", "error of the prediction"]
-    study.table("A GPU and the CPU (Riesinger 2017, figure 16.4)", heads, rows)
-    heads = [
-        "domain", "precision", "best share", "gain over the GPU alone", "gain by bandwidth",
-        "gain over the CPU alone", "predicted best share", "its rate over the best rate",
-    ]  # fmt: skip
-    study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", heads, summary)
+    study.table("A GPU and the CPU (Riesinger 2017, figure 16.4)", HEADS, rows)
+    study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", GAIN_HEADS, summary)
     if with_ranks:
-        heads = [
-            "domain", "ranks", "precision", label, "chosen", "GLUPS", "predicted GLUPS",
-            "error of the prediction",
-        ]  # fmt: skip
-        study.table(f"Ranks with a GPU and {threads} threads each", heads, on_ranks)
-    return {"threads": threads, "picture": str(draw_curves(study, rows, label, "figure-16.4.png"))}
+        study.table(f"Ranks with a GPU and {threads} threads each", RANK_HEADS, on_ranks)
+    return {"threads": threads, "picture": str(draw_curves(study, rows, SHARE, "figure-16.4.png"))}
 
 
 def _measure_shares(device: Device, problem: Problem, predicted: float) -> dict[float, float]:
@@ -102,10 +100,13 @@ def _measure_ranks(
         for share in RANK_SHARES
     ]
     rows, cells = [], shape[0] * shape[1] * shape[2]
-    for case, (seconds, ratio) in zip(cases, run_cases(cases, ranks, threads), strict=True):
-        step = predict_step(machine, shape, Decomposition(grid), ratio=ratio, transport="peer").step
-        glups, rate = cells / step / 1e9, cells / seconds / 1e9
-        share, chosen = cut_rows(box[1], ratio) / box[1], "by auto" if case.ratio == "auto" else ""
+    for case, result in zip(cases, run_cases(cases, ranks, threads), strict=True):
+        predicted = predict_step(
+            machine, shape, Decomposition(grid), ratio=result.ratio, transport=result.transport
+        )
+        glups, rate = predicted.glups, cells / result.seconds / 1e9
+        share = cut_rows(box[1], result.ratio) / box[1]
+        chosen = "by auto" if case.ratio == "auto" else ""
         rows.append([shape, ranks, precision, share, chosen, rate, glups, glups / rate - 1])
     return rows
 

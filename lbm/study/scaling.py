@@ -19,18 +19,19 @@ from hetero.display.figures import PALETTE
 from hetero.measurement.studies import Study
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
+from lbm._performance.machine import Machine
 from lbm._performance.measurement import measure_machine
-from lbm._performance.model import CROSSING, Machine, Prediction, find_link, predict_step
+from lbm._performance.model import CROSSING, Prediction, predict_step
 from lbm.decomposition import Decomposition, choose_decomposition
 from lbm.launcher import can_start_ranks
 from lbm.study.rates import cavity_problem
-from lbm.study.scaling_worker import Case, run_cases
+from lbm.study.scaling_worker import Case, Result, run_cases
 
 DIRECTIONS = "x", "y", "z", "all"
 """Axes along which boxes are added; "all" takes the cheapest faces."""
 
-MODES = {"ranks": "peer", "host": "host", "process": "direct", "alone": "direct"}
-"""Ways to compute the boxes on GPUs, and the transport of each.
+MODES = "ranks", "host", "process", "alone"
+"""Ways to compute the boxes.
 
 "ranks" have a box each, "host" are ranks whose messages go through host memory, as those to another
 host do, one "process" has all boxes, and "alone" is a single box.
@@ -81,9 +82,9 @@ def box_counts(study: Study) -> list[int]:
 
 def modes(study: Study) -> list[str]:
     """Return those of MODES in which several boxes can be computed here."""
-    on_gpus = study.device.kind == "cuda"
-    ranks = [] if not _has_launcher() else ["ranks", "host"] if on_gpus else ["ranks"]
-    return [*ranks, "process"] if on_gpus else ranks
+    if study.device.kind == "cpu":
+        return ["ranks"] if _has_launcher() else []
+    return ["ranks", "host", "process"] if _has_launcher() else ["process"]
 
 
 @functools.cache
@@ -143,18 +144,18 @@ def threads_of_rank(study: Study) -> int | None:
     return max(1, hetero.threads() // box_counts(study)[-1])
 
 
-def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, float]:
-    """Return the seconds of a step of each run; those with as many ranks share processes."""
+def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, Result]:
+    """Measure all runs; those with as many ranks and the same transport share processes."""
     threads = threads_of_rank(study)
     groups: dict[tuple[int, str | None], list[Run]] = {}
     for run in runs:
         ranks = run.case.count if run.mode in ("ranks", "host") else 1
         groups.setdefault((ranks, "host" if run.mode == "host" else None), []).append(run)
-    times: dict[Run, float] = {}
+    results: dict[Run, Result] = {}
     for (ranks, transport), group in groups.items():
-        results = run_cases([run.case for run in group], ranks, threads, transport)
-        times |= {run: result.seconds for run, result in zip(group, results, strict=True)}
-    return times
+        measured = run_cases([run.case for run in group], ranks, threads, transport)
+        results |= dict(zip(group, measured, strict=True))
+    return results
 
 
 @functools.cache  # weak and strong scaling share domains
@@ -210,9 +211,8 @@ def _join(numbers: Triple) -> str:
     return "x".join(map(str, numbers))
 
 
-def _predict(run: Run, machine: Machine, kind: str) -> Prediction:
+def _predict(run: Run, transport: str, machine: Machine, kind: str) -> Prediction:
     """Return what the model says about a run on devices of a kind."""
-    transport = "host" if kind == "cpu" else MODES[run.mode]
     grid = Decomposition(run.case.grid)
     return predict_step(machine, run.case.shape, grid, kind=kind, transport=transport)
 
@@ -224,7 +224,7 @@ def _face_rows(setting: Setting, machine: Machine, kind: str) -> list[list[Any]]
         cells = setting.shape[0] * setting.shape[1] * setting.shape[2] // setting.shape[axis]
         size = CROSSING * machine.itemsize * cells
         times = [
-            (device.halo[way][axis](size) + find_link(machine, way)(size)) * 1e6
+            (device.halo[way][axis](size) + machine.link(way)(size)) * 1e6
             if way in device.halo and (way == "direct" or way in machine.links) else None
             for way in FACE_TRANSPORTS
         ]  # fmt: skip
@@ -245,16 +245,17 @@ def run_scaling(study: Study, weak: bool) -> dict:
     """Measure all series of weak or of strong scaling."""
     title, measurements, faces = "Weak" if weak else "Strong", [], []
     runs = plan_runs(study, weak)
-    times = measure_runs(study, runs)
+    results = measure_runs(study, runs)
     kind, threads = study.device.kind, threads_of_rank(study)
     for run in runs:
         if run.mode == "alone":  # the first of its series
-            alone, s = times[run], run.setting
+            alone, s = results[run].seconds, run.setting
             machine = measure_setting(s.shape, s.pattern, s.precision, kind, threads)
             faces += _face_rows(s, machine, kind)
-        efficiency = alone / times[run] / (1 if weak else run.case.count)
-        predicted = _predict(run, machine, kind)
-        measurements.append(Measurement(run, times[run], efficiency, predicted))
+        seconds, _, transport = results[run]
+        efficiency = alone / seconds / (1 if weak else run.case.count)
+        predicted = _predict(run, transport, machine, kind)
+        measurements.append(Measurement(run, seconds, efficiency, predicted))
     figures = "16.5 to 16.8 and table 16.2" if weak else "16.9 to 16.12"
     rows = [measurement.row() for measurement in measurements]
     study.table(f"{title} scaling (Riesinger 2017, figures {figures})", HEADS, rows)

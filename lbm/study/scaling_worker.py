@@ -18,6 +18,7 @@ import numpy as np
 
 import hetero
 from lbm._domain.exchange.transports import TRANSPORT_VARIABLE
+from lbm._performance.model import GPU_TRANSPORTS
 from lbm._performance.rank_programs import run_program, write_result
 from lbm.flows import lid_driven_box
 from lbm.launcher import world
@@ -63,10 +64,12 @@ class Result(NamedTuple):
     ----------
     seconds : time of a step
     ratio : share of the rows on the CPU
+    transport : that between two ranks, or "direct" in a process alone
     """
 
     seconds: float
     ratio: float
+    transport: str
 
 
 def measure_steps(simulation: Simulation) -> float:
@@ -96,9 +99,16 @@ def measure_cases(cases: Sequence[Case], comm: Any) -> list[Result]:
             case.shape, decomposition=case.grid, dtype=case.dtype, storage=case.storage,
             pattern=case.pattern, ratio=case.ratio, comm=comm, device=device, check=0,
         )  # fmt: skip
-        results.append(Result(measure_steps(simulation), float(simulation.ratio)))
+        seconds = measure_steps(simulation)
+        results.append(Result(seconds, float(simulation.ratio), _transport_of(simulation)))
         del simulation  # before the next one needs the memory
     return results
+
+
+def _transport_of(simulation: Simulation) -> str:
+    """Return the transport between ranks: that of their GPUs, if their cores use another one."""
+    used = simulation.transports
+    return next((name for name in (*GPU_TRANSPORTS, "host") if name in used), "direct")
 
 
 def run_cases(

@@ -8,7 +8,7 @@ import numba
 import pytest
 
 import hetero
-from lbm._domain import cores
+from lbm._domain.ranks import cores
 
 HERE, THERE = socket.gethostname(), "another host"
 LAUNCHER = frozenset(range(8))
@@ -24,7 +24,8 @@ def start(monkeypatch):
         monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", len(everyone[rank][1]))
         monkeypatch.setattr(hetero, "threads", lambda: chosen or len(everyone[rank][1]))
         monkeypatch.setattr(hetero, "set_threads", calls.append)
-        monkeypatch.setattr(cores, "_cores", lambda pid: LAUNCHER if pid else everyone[rank][1])
+        mine = everyone[rank][1]
+        monkeypatch.setattr(cores, "usable_cores", lambda process=0: LAUNCHER if process else mine)
         cores.share_cores(SimpleNamespace(rank=rank, size=len(everyone),
                                           gather_all=lambda value: everyone))  # fmt: skip
         return calls

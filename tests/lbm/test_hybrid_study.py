@@ -7,7 +7,8 @@ import pytest
 import hetero
 from hetero.errors import DeviceUnavailableError
 from hetero.measurement.studies import Study
-from lbm._performance.model import DeviceTimes, Linear, Machine, predict_step
+from lbm._performance.machine import DeviceTimes, Linear, Machine
+from lbm._performance.model import predict_step
 from lbm.decomposition import Decomposition
 from lbm.study import hybrid
 from lbm.study.scaling_worker import Result
@@ -37,7 +38,8 @@ def measure(monkeypatch, tmp_path):
 
     def run_cases(cases, ranks, threads):
         calls.ranks.append((ranks, threads))
-        return [Result(1e-6, 0.25 if case.ratio == "auto" else case.ratio) for case in cases]
+        ratios = (0.25 if case.ratio == "auto" else case.ratio for case in cases)
+        return [Result(1e-6, ratio, "peer") for ratio in ratios]
 
     def run(gpus):
         devices = [hetero.Device("cpu"), *(hetero.Device("cuda", k) for k in range(gpus))]

@@ -11,12 +11,9 @@ import lbm
 from lbm.__main__ import main
 from lbm._commands.predictions import measured_shape
 from lbm._performance.description import describe_machine, read_machine, write_machine
+from lbm._performance.machine import Curve, DeviceTimes, Linear, Machine
 from lbm._performance.model import (
     CROSSING,
-    Curve,
-    DeviceTimes,
-    Linear,
-    Machine,
     best_ratio,
     predict_box,
     predict_step,

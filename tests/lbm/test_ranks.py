@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import lbm
 from flows import SHAPE, pair
 from lbm.launcher import SIZE_VARIABLES, find_launcher, run_ranks, world
+from lbm.study.scaling_worker import Case, run_cases
 from rank_worker import FORMS, PATTERNS, cases, run_flow
 
 pytest.importorskip("mpi4py")
@@ -191,8 +193,8 @@ s.run(1).save(sys.argv[1])
 def test_communicators_of_simulations_that_have_ended_are_freed():
     """An MPI has room for about 2000; what one rank still uses stays on all of them."""
     program = f"""{START}
-from lbm._domain import private_communicators
-from lbm._domain.private_communicators import copy_communicator
+from lbm._domain.ranks import private_communicators
+from lbm._domain.ranks.private_communicators import copy_communicator
 class Owner:
     pass
 private_communicators.MOST_COPIES = 4
@@ -301,6 +303,13 @@ def test_processes_of_batch_scripts_are_alone(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SLURM_NTASKS", "4")
     assert world() is None
+
+
+def test_measured_cases_name_the_transport_between_ranks():
+    case = Case((16, 12, 8), (1, 1, 2))
+    assert [(r.transport, r.ratio) for r in run_cases([case, case], 2, 1)] == [("host", 0.0)] * 2
+    alone = replace(case, grid=(1, 1, 1))
+    assert [(r.transport, r.ratio) for r in run_cases([alone], 1, 1)] == [("direct", 0.0)]
 
 
 @pytest.mark.parametrize("transport", ["host", "device"])

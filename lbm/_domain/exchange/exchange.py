@@ -17,7 +17,7 @@ from lbm._domain.exchange.transports import (
 from lbm._domain.partition import AXES, Partition
 from lbm._domain.parts import Part
 from lbm._domain.planes import Face
-from lbm._domain.ranks import Ranks
+from lbm._domain.ranks.communication import Ranks
 from lbm._model.extent import Triple
 
 SIGNS = 1, -1

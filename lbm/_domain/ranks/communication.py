@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lbm._domain.private_communicators import copy_communicator
+from lbm._domain.ranks.private_communicators import copy_communicator
 
 
 class Ranks:

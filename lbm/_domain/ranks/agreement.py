@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from lbm._domain.fingerprints import fingerprint, fingerprint_solids
-from lbm._domain.ranks import Ranks
+from lbm._domain.ranks.communication import Ranks
+from lbm._domain.ranks.fingerprints import fingerprint, fingerprint_solids
 from lbm._model import wall_links
 from lbm._model.extent import Triple
 from lbm.boundaries import Condition, Solid, require_outlet

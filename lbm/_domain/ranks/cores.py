@@ -9,7 +9,8 @@ import warnings
 import numba
 
 import hetero
-from lbm._domain.ranks import Ranks
+from hetero.cpu.cores import usable_cores
+from lbm._domain.ranks.communication import Ranks
 
 COUNT_VARIABLE = "OMPI_COMM_WORLD_LOCAL_SIZE"
 """Environment variable with the number of ranks that Open MPI started on a host, and may bind."""
@@ -26,27 +27,32 @@ def share_cores(ranks: Ranks) -> None:
     NUMBA_NUM_THREADS, or by `hetero.set_threads` with fewer than all. A warning says so if Open MPI
     has bound all ranks of a host to some of its cores, so that others have no work.
     """
-    host, cores = socket.gethostname(), _cores(0)
+    host, cores = socket.gethostname(), usable_cores()
     everyone = ranks.gather_all((host, cores))
-    neighbours = [theirs for name, theirs in everyone if name == host]
-    is_chosen = "NUMBA_NUM_THREADS" in os.environ or (
-        hetero.threads() not in {numba.config.NUMBA_NUM_THREADS, *_shares}
-    )
+    on_this_host = [theirs for name, theirs in everyone if name == host]
+    is_chosen = _has_chosen_threads()
     if ranks.size > 1 and not is_chosen:
-        share = len(cores) // sum(not cores.isdisjoint(theirs) for theirs in neighbours)
-        threads = min(hetero.threads(), max(1, share))
+        users = sum(not cores.isdisjoint(theirs) for theirs in on_this_host)
+        threads = min(hetero.threads(), max(1, len(cores) // users))
         hetero.set_threads(threads)
         _shares.add(threads)
     is_first = ranks.rank == [name for name, _ in everyone].index(host)
-    are_all = os.environ.get(COUNT_VARIABLE) == str(len(neighbours))
-    if is_first and are_all and not (is_chosen and hetero.threads() <= len(cores)):
-        _warn_of_idle_cores(frozenset().union(*neighbours))
+    are_all = os.environ.get(COUNT_VARIABLE) == str(len(on_this_host))
+    needs_more = not is_chosen or hetero.threads() > len(cores)
+    if is_first and are_all and needs_more:
+        _warn_of_idle_cores(frozenset().union(*on_this_host))
+
+
+def _has_chosen_threads() -> bool:
+    """Return whether the user has chosen the number of threads of this process."""
+    unchosen = {numba.config.NUMBA_NUM_THREADS, *_shares}
+    return "NUMBA_NUM_THREADS" in os.environ or hetero.threads() not in unchosen
 
 
 def _warn_of_idle_cores(used: frozenset[int]) -> None:
     """Warn if the launcher has more cores than the ranks that it has bound to some of them."""
     try:
-        cores = _cores(os.getppid())
+        cores = usable_cores(os.getppid())
     except OSError:  # the launcher may belong to another user
         return
     if len(used) < len(cores):
@@ -55,10 +61,3 @@ def _warn_of_idle_cores(used: frozenset[int]) -> None:
             "start them with mpiexec --bind-to none",
             stacklevel=5,
         )
-
-
-def _cores(process: int) -> frozenset[int]:
-    """Return the cores that a process may use; 0 is this one."""
-    if hasattr(os, "sched_getaffinity"):
-        return frozenset(os.sched_getaffinity(process))
-    return frozenset(range(os.cpu_count() or 1))  # systems that do not bind processes to cores

@@ -1,0 +1,1 @@
+"""What the ranks of a simulation tell each other besides populations, and how they end together."""

@@ -1,1 +1,1 @@
-"""What the ranks of a simulation tell each other besides populations, and how they end together."""
+"""The ranks of a simulation: their agreement, the cores that they share, and their common end."""

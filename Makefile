@@ -14,8 +14,9 @@ test: $(VENV)/installed-dev
 	NUMBA_THREADING_LAYER_PRIORITY="omp tbb workqueue" OMP_WAIT_POLICY=passive $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # The site in out/site. Tutorials run only if they or the packages that they use have changed.
+# Warnings are errors; not with --quiet, which keeps MkDocs from counting them.
 docs: $(VENV)/installed-dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "out/site/index.html"
 
 lint: $(VENV)/installed-dev

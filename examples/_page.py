@@ -76,7 +76,7 @@ thead th, tbody th { color: var(--soft); font-weight: 600; }
   .jobs td:nth-child(4) { max-width: none; }
   .check { min-width: 0; }
   .jobs td:first-child::before { display: none; }
-  .picture img { width: 44rem; max-width: none; }
+  figure { padding: .8rem; }
   .facts th { white-space: nowrap; }
 }
 """

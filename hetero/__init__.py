@@ -5,13 +5,24 @@ The only package here that knows what a device is. Importing it loads neither Nu
 
 from typing import TYPE_CHECKING
 
+from hetero.public_names import whole_imports as whole_imports  # before NumPy is imported
+
+# isort: split
+from hetero.compile_cache.sources import register
 from hetero.devices import Device, available, resolve, use_device
 from hetero.display.progress_bar import progress
-from hetero.errors import DeviceMemoryError, DeviceUnavailableError, ForkedProcessError
+from hetero.errors import (
+    CompilerDisabledError,
+    DeviceMemoryError,
+    DeviceUnavailableError,
+    ForkedProcessError,
+)
 from hetero.measurement.profiling import Profile, Region, profile, region
 from hetero.public_names.lazy import lazy_attributes
 from hetero.public_names.moved import redirect_modules
 from hetero.version import VERSION as __version__
+
+register(__name__, __path__[0])
 
 if TYPE_CHECKING:  # what `__getattr__` finds, for type checkers
     from hetero import philox as philox
@@ -37,6 +48,7 @@ __getattr__, __dir__, __all__ = lazy_attributes(
     modules=("philox",),
 )
 __all__ += [
+    "CompilerDisabledError",
     "Device",
     "DeviceMemoryError",
     "DeviceUnavailableError",

@@ -93,11 +93,14 @@ class TorchArrays(ArrayLibrary):
         import torch
 
         kind = getattr(torch, np.dtype(dtype).name)
-        return torch.empty(size, dtype=kind, device=like.device)
+        tensor = torch.empty(size, dtype=kind, device=like.device)
+        view = view_as_numba(tensor)  # loops ask for NumPy's dtype and size, which tensors lack
+        view._tensor = tensor
+        return view
 
     @staticmethod
     def finish(array: Any, shape: tuple[int, ...]) -> Any:
-        return array.reshape(shape)
+        return array._tensor.reshape(shape)
 
 
 class InterfaceArrays(ArrayLibrary):

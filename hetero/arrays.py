@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from hetero import validation
 from hetero.array_libraries import JaxArrays, library_of, require_real, view_as_numba
 from hetero.devices import Device, device_of
 from hetero.measurement import profiling
@@ -45,13 +46,14 @@ def as_real(name: str, values: Any, dtype: DTypeLike | None = np.float64) -> np.
     """
     if hasattr(values, "detach"):  # a PyTorch tensor may carry a gradient
         values = values.detach()
+    validation.require_unmasked(name, values)
     try:
         array = np.asarray(values)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be an array of real numbers, got {values!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(
+            f"{name} must be an array of real numbers, got {validation.describe(values)}"
+        ) from None
     require_real(name, array.dtype)
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} must not be masked: pass {name}.compressed(), or fill the gaps")
     if dtype is None:
         single = array.dtype.newbyteorder("=") == np.float32
         dtype = np.float32 if single else np.float64
@@ -82,18 +84,42 @@ class Workspace:
 
             self.stream = cuda.external_stream(handle)
         self._like = like
+        self._read: list[range] = []  # addresses of the inputs
+        self._written: list[range] = []  # addresses of the caller's output arrays
+
+    def for_host_arrays(self) -> Workspace:
+        """Return a workspace for other arguments of the same call, which are in host memory."""
+        other = Workspace(self.device)
+        other.stream = self.stream
+        other._read, other._written = self._read, self._written
+        return other
 
     def __repr__(self) -> str:
         library = "NumPy" if self._library is None else type(self._library).__name__
         return f"<Workspace on {self.device}, results for {library}>"
 
-    def input(self, name: str, values: Any, dtype: DTypeLike = np.float64) -> Any:
-        """Return `values` as a flat contiguous array of `dtype` on the device."""
+    def input(
+        self,
+        name: str,
+        values: Any,
+        dtype: DTypeLike = np.float64,
+        *,
+        elementwise: bool = False,
+    ) -> Any:
+        """Return `values` as a flat contiguous array of `dtype` on the device.
+
+        Where it shares memory with an `out` of the call it is a copy, because loops read inputs
+        after they have written outputs. `elementwise` states that the loop reads element i for the
+        last time before it writes element i: then an `out` that is the input itself needs no copy.
+        """
         if self._library is not None:
-            return self._library.flat(name, values, np.dtype(dtype))
+            array = self._library.flat(name, values, np.dtype(dtype))
+            if not self._may_be_read(array, elementwise):
+                array = self._copy_on_device(array)
+            return array
         host = np.ascontiguousarray(as_real(name, values, dtype)).reshape(-1)
         if self.device.kind == "cpu":
-            return host
+            return host if self._may_be_read(host, elementwise) else host.copy()
         from hetero.cuda.driver import upload
 
         profiling.count_transfer(to_device=host.nbytes)
@@ -102,18 +128,20 @@ class Workspace:
     def output(self, shape: tuple[int, ...], dtype: DTypeLike = np.float64, out: Any = None) -> Any:
         """Return a flat array on the device for a kernel to fill: over `out` if that is possible.
 
+        It is new memory, which `result` copies to `out`, if `out` overlaps an input that has been
+        returned before.
+
         Raises
         ------
         TypeError, ValueError
-            If `out` has another dtype, shape, layout or device than the result.
+            If `out` has another dtype, shape, layout or device than the result, or shares memory
+            with another output of the call.
         """
         size = math.prod(shape)
         if out is not None:
             self._check(out, shape, np.dtype(dtype))
-            if self.device.kind == "cpu":
-                return out.reshape(-1)
-            if device_of(out) is not None:
-                return view_as_numba(out).reshape(size)
+            if (view := self._view_of_out(out)) is not None and self._may_be_written(view):
+                return view
         if self.device.kind == "cpu":
             return np.empty(size, dtype)
         if self._library is not None:
@@ -125,8 +153,11 @@ class Workspace:
     def result(self, array: Any, shape: tuple[int, ...], out: Any = None) -> Any:
         """Return a filled `output` array in the caller's kind and shape, or `out` if given."""
         if out is not None:
-            if self.device.kind == "cuda" and device_of(out) is None:
+            view = self._view_of_out(out)
+            if view is None:
                 out[...] = self._to_host(array).reshape(shape)
+            elif _addresses(view) != _addresses(array):
+                self._copy_over(view, array)
             return out
         if self._library is not None:
             return self._library.finish(array, shape)
@@ -140,6 +171,8 @@ class Workspace:
             raise TypeError("out cannot be a JAX array, because JAX arrays are immutable")
         if not hasattr(out, "shape") or not hasattr(out, "dtype"):
             raise TypeError(f"out must be an array, got {type(out).__name__}")
+        if isinstance(out, np.ma.MaskedArray):
+            raise TypeError("out must not be a masked array: pass out.data")
         if tuple(out.shape) != tuple(shape):
             raise ValueError(f"out must have shape {tuple(shape)}, got {tuple(out.shape)}")
         if str(out.dtype).removeprefix("torch.") != dtype.name:
@@ -156,6 +189,60 @@ class Workspace:
         if not contiguous or (holder is None and not flags.writeable):
             raise ValueError("out must be C-contiguous and writeable")
 
+    def _view_of_out(self, out: Any) -> Any:
+        """Return `out` as a flat array that loops can fill; None if it is not on the device."""
+        if self.device.kind == "cpu":
+            return np.asarray(out).reshape(-1)  # a subclass such as np.matrix has its own reshape
+        return None if device_of(out) is None else view_as_numba(out).reshape(math.prod(out.shape))
+
+    def _may_be_read(self, array: Any, elementwise: bool) -> bool:
+        """Return whether loops may read `array` although they write the outputs; remember it."""
+        mine = _addresses(array)
+        harmless = [mine] if elementwise else []
+        if any(_overlap(mine, other) for other in self._written if other not in harmless):
+            return False
+        self._read.append(mine)
+        return True
+
+    def _may_be_written(self, view: Any) -> bool:
+        """Return whether loops may write to `view` although they read the inputs; remember it."""
+        mine = _addresses(view)
+        if any(_overlap(mine, other) for other in self._written):
+            raise ValueError("out must not hold arrays that share memory with each other")
+        if any(_overlap(mine, other) for other in self._read):
+            return False
+        self._written.append(mine)
+        return True
+
+    def _copy_on_device(self, array: Any) -> Any:
+        """Return a copy of a flat Numba array, in memory of the caller's library."""
+        assert self._library is not None
+        copy = view_as_numba(self._library.empty(array.size, array.dtype, self._like))
+        copy.copy_to_device(array, stream=self.stream)
+        return copy
+
+    def _copy_over(self, view: Any, array: Any) -> None:
+        """Copy a flat array to a view of the caller's output array, both on the device."""
+        if self.device.kind == "cpu":
+            view[:] = array
+        else:
+            view.copy_to_device(view_as_numba(array), stream=self.stream)
+
     def _to_host(self, array: Any) -> np.ndarray:
         profiling.count_transfer(to_host=array.nbytes)
         return array.copy_to_host(stream=self.stream) if array.size else np.empty(0, array.dtype)
+
+
+def _addresses(array: Any) -> range:
+    """Return the addresses of the bytes of a contiguous array, in host memory or on a GPU."""
+    array = getattr(array, "_ary", array)  # the simulator's arrays are NumPy arrays within
+    if isinstance(array, np.ndarray):
+        begin = array.__array_interface__["data"][0]
+    else:
+        begin = array.__cuda_array_interface__["data"][0]
+    return range(begin, begin + math.prod(array.shape) * array.dtype.itemsize)
+
+
+def _overlap(a: range, b: range) -> bool:
+    """Return whether two ranges of addresses have a byte in common."""
+    return max(a.start, b.start) < min(a.stop, b.stop)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import glob
+import errno
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,8 @@ def replace_atomically(path: Path) -> Iterator[Path]:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: pass the path of a file in it")
     if path.exists() and not path.is_file():
-        yield path
+        with name_file_in_errors(path):
+            yield path
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned_parts(path)
@@ -52,9 +54,19 @@ def replace_atomically(path: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
+def require_writable(path: Path) -> None:
+    """Raise OSError if `replace_atomically` could not write `path` now; nothing is changed."""
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    if path.is_file() or not path.exists():
+        part, descriptor = _create_part(path)
+        part.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
 def remove_abandoned_parts(path: Path) -> None:
     """Remove the partial files of processes that were killed while they wrote `path`."""
-    for name in glob.glob(_pattern_of_parts(path)):
+    for name in _find_parts(path):
         with contextlib.suppress(OSError):  # another process may remove it at the same time
             descriptor = os.open(name, os.O_RDWR)
             try:
@@ -64,9 +76,12 @@ def remove_abandoned_parts(path: Path) -> None:
                 os.close(descriptor)
 
 
-def _pattern_of_parts(path: Path) -> str:
-    """Return a glob pattern that matches the names of all partial files of `path`."""
-    return f"{glob.escape(str(path))}.*.part{glob.escape(path.suffix)}"
+def _find_parts(path: Path) -> list[Path]:
+    """Return the partial files of `path`: those with a name as `_create_part` gives them."""
+    pattern = re.compile(
+        rf"{re.escape(path.name)}\.[0-9]+-[0-9a-f]{{8}}\.part{re.escape(path.suffix)}"
+    )
+    return [other for other in path.parent.iterdir() if pattern.fullmatch(other.name)]
 
 
 def _create_part(path: Path) -> tuple[Path, int]:
@@ -74,7 +89,10 @@ def _create_part(path: Path) -> tuple[Path, int]:
     while True:
         name = f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part{path.suffix}"
         part = path.with_name(name)
-        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
         _lock(descriptor, wait=True)
         if part.exists():  # otherwise another process has removed it before it was locked
             return part, descriptor

@@ -37,9 +37,10 @@ class Device:
     index: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in ("cpu", "cuda"):
+        if not isinstance(self.kind, str) or self.kind not in ("cpu", "cuda"):
             raise ValueError(f"device kind must be 'cpu' or 'cuda', got {self.kind!r}")
-        if not isinstance(self.index, Integral) or isinstance(self.index, bool) or self.index < 0:
+        is_integer = isinstance(self.index, Integral)
+        if not is_integer or isinstance(self.index, bool | np.timedelta64) or self.index < 0:
             raise ValueError(f"device index must be an integer >= 0, got {self.index!r}")
         object.__setattr__(self, "index", int(self.index))
         if self.kind == "cpu" and self.index:
@@ -241,10 +242,17 @@ def _ordinal(pointer: int) -> int:
         return 0
     from cuda.bindings import driver
 
-    attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-    error, ordinal = driver.cuPointerGetAttribute(attribute, pointer)
+    # The attribute with the number of the device is 0 on every GPU (seen with driver 580 and
+    # cuda-bindings 13), so the context tells to which GPU the memory belongs.
+    attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_CONTEXT
+    error, context = driver.cuPointerGetAttribute(attribute, pointer)
     if error != driver.CUresult.CUDA_SUCCESS:
         raise ValueError(f"the array's pointer belongs to no GPU of this process ({error.name})")
+    if not int(context):  # memory of a pool belongs to no context; it is the current GPU's
+        return int(driver.cuCtxGetDevice()[1])
+    driver.cuCtxPushCurrent(context)
+    ordinal = driver.cuCtxGetDevice()[1]
+    driver.cuCtxPopCurrent()
     return int(ordinal)
 
 

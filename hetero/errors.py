@@ -63,3 +63,18 @@ class ForkedProcessError(RuntimeError):
 
     def __reduce__(self) -> tuple[type, tuple]:  # the base class would call with the message
         return type(self), ()
+
+
+class CompilerDisabledError(RuntimeError):
+    """Numba's compiler is switched off, and the loops of these packages are not plain Python."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "NUMBA_DISABLE_JIT is set, so Numba compiles nothing, but these packages use "
+            "instructions that plain Python lacks. Remedy: unset NUMBA_DISABLE_JIT before Python "
+            "starts; to debug a GPU kernel use NUMBA_ENABLE_CUDASIM=1, to read formulas the "
+            "reference module of each package"
+        )
+
+    def __reduce__(self) -> tuple[type, tuple]:  # the base class would call with the message
+        return type(self), ()

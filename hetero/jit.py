@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
 import secrets
 from types import ModuleType
 from typing import Any
@@ -18,14 +19,28 @@ from numba.core import bytecode
 
 from hetero.compile_cache.disk_cache import attach
 from hetero.compile_cache.self_contained import SelfContainedCompiler
+from hetero.cpu.compiler_state import require_compiler
+from hetero.cpu.deferred_signals import defer_while_compiling
 from hetero.cpu.threading_layer import load_tbb, protect_loop
 from hetero.devices import Device
 
+require_compiler()
 load_tbb()
 
-# Numba counts the functions that it compiles and puts the number into the names of symbols. It
-# would count from 1 in every process, so code on disk from two processes could use one name twice.
-bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48))
+
+def _count_from_random_number() -> None:
+    """Let Numba number the functions that it compiles from a random number.
+
+    The number is in the names of symbols. Numba would count from 1 in every process, and a forked
+    child goes on with its parent's numbers, so that code on disk from two processes could use one
+    name twice.
+    """
+    bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48))
+
+
+_count_from_random_number()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_from_random_number)
 
 FUSED = {"contract"}
 """`fastmath=FUSED`: a * b + c may be one instruction on the CPU too, as it always is on the GPU."""
@@ -77,9 +92,8 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
     be compiled in different ways, depending on what a process has called before.
     """
     options = {"fastmath": False, "forceinline": False} | options
-    return numba.njit(error_model="numpy", pipeline_class=SelfContainedCompiler, **options)(
-        function
-    )
+    compiler = numba.njit(error_model="numpy", pipeline_class=SelfContainedCompiler, **options)
+    return defer_while_compiling(compiler(function))
 
 
 def kernel(function: Any = None, **options: Any) -> Any:
@@ -93,7 +107,7 @@ def kernel(function: Any = None, **options: Any) -> Any:
         return driver.cuda.jit(**options)(function)
     from hetero.cuda.kernel_cache import KernelDiskCache
 
-    return attach(driver.cuda.jit(**options)(function), KernelDiskCache)
+    return attach(defer_while_compiling(driver.cuda.jit(**options)(function)), KernelDiskCache)
 
 
 def loops_for(topic: str, device: Device) -> ModuleType:

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
+import os
+from math import isfinite
+from numbers import Rational, Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+MAX_ELEMENTS = 1 << 60
+"""Number of elements from which on the bytes of an array cannot be counted in 64 bits."""
+
+
+def describe(value: Any) -> str:
+    """Return the value of an argument for an error message: short, whatever it is."""
+    try:
+        text = repr(value)
+    except Exception:  # an integer of more than 4300 digits, or an object's own error
+        if isinstance(value, int):
+            return f"an integer of {value.bit_length()} bits"
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:160]} ... {text[-30:]}"
 
 
 def check_finite(name: str, value: Any) -> float:
@@ -13,20 +31,37 @@ def check_finite(name: str, value: Any) -> float:
 
     Raises TypeError if it is not a real number, ValueError if it is NaN or infinite.
     """
-    number = _python_number(value)
+    number = _python_number(name, value)
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{name} must be a real number, got {describe(value)}")
     try:
-        if isinstance(number, bool) or not isinstance(number, Real):
-            raise TypeError
-        value = float(number)
-    except (TypeError, OverflowError):
-        raise TypeError(f"{name} must be a real number, got {value!r}") from None
-    if not math.isfinite(value):
-        raise ValueError(f"{name} must be finite, got {value!r}")
-    return value
+        result = float(number)
+    except OverflowError:
+        raise ValueError(
+            f"{name} must be within the range of float64, got {describe(value)}"
+        ) from None
+    if not isfinite(result):
+        raise ValueError(f"{name} must be finite, got {describe(value)}")
+    return result
 
 
-def _python_number(value: Any) -> Any:
+def require_unmasked(name: str, values: Any) -> None:
+    """Raise ValueError for masked elements of numpy.ma, whose values mean nothing."""
+    if _has_masked(values):
+        raise ValueError(f"{name} must not be masked: pass {name}.compressed(), or fill the gaps")
+
+
+def _has_masked(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return any(_has_masked(v) for v in values if not isinstance(v, float | int | np.number))
+    return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+
+
+def _python_number(name: str, value: Any) -> Any:
     """Return a NumPy or device scalar, not an array of one element, as a Python number."""
+    require_unmasked(name, value)
+    if isinstance(value, np.timedelta64):  # NumPy calls it an integer
+        return value.item()
     is_scalar = getattr(value, "ndim", None) == 0 and getattr(value, "dtype", None) is not None
     return value.item() if is_scalar else value
 
@@ -45,40 +80,103 @@ def check_in_range(
     return value
 
 
-def check_integer(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
-    """Return `value` as an int of at least `least`, and at most `most`."""
-    try:
-        plain = _python_number(value)
-        number = int(plain)
-        if number != plain or isinstance(plain, bool):
-            raise TypeError
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
-    if number < least or (most is not None and number > most):
-        allowed = f">= {least}" if most is None else f"in [{least}, {most}]"
-        raise ValueError(f"{name} must be an integer {allowed}, got {value!r}")
+def check_positive(name: str, value: Any) -> float:
+    """Return `value` as a finite float > 0."""
+    value = check_finite(name, value)
+    if value <= 0.0:
+        raise ValueError(f"{name} must be positive, got {value!r}")
+    return value
+
+
+def check_integer(name: str, value: Any, least: int | None = 0, most: int | None = None) -> int:
+    """Return `value` as an int of at least `least`, and at most `most`; None is no bound."""
+    plain = _python_number(name, value)
+    is_number = isinstance(plain, Real) and not isinstance(plain, bool)
+    if not is_number or not _is_whole(plain):
+        raise TypeError(f"{name} must be an integer, got {describe(value)}")
+    number = int(plain)
+    if (least is not None and number < least) or (most is not None and number > most):
+        low = "-inf" if least is None else least
+        allowed = f">= {low}" if most is None else f"in [{low}, {most}]"
+        raise ValueError(f"{name} must be an integer {allowed}, got {describe(value)}")
     return number
+
+
+def _is_whole(number: Real) -> bool:
+    """Return whether a real number, of any size, is an integer."""
+    if isinstance(number, Rational):
+        return number.denominator == 1
+    return isfinite(number) and number == int(number)  # type: ignore[call-overload]  # a float
+
+
+def check_executor(name: str, value: Any) -> None:
+    """Raise TypeError unless `value` is None or can take tasks as `concurrent.futures` does."""
+    if value is not None and not callable(getattr(value, "submit", None)):
+        raise TypeError(
+            f"{name} must be a concurrent.futures.Executor or None, got {describe(value)}"
+        )
+
+
+def require_iterable(name: str, value: Any, of: str) -> None:
+    """Raise TypeError unless `value`, which should hold `of`, is an iterable and no text."""
+    is_scalar = getattr(value, "ndim", 1) == 0
+    if is_scalar or isinstance(value, str | bytes) or not np.iterable(value):
+        raise TypeError(f"{name} must be a list of {of}, got {describe(value)}")
+
+
+def check_path(name: str, value: Any) -> Path:
+    """Return text or a path object as a Path that an operating system could have."""
+    if not isinstance(value, str | os.PathLike) or isinstance(path := os.fspath(value), bytes):
+        raise TypeError(f"{name} must be a path, got {describe(value)}")
+    if not path or "\0" in path:
+        raise ValueError(f"{name} must be the path of a file, got {describe(value)}")
+    return Path(path)
 
 
 def check_choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """Return `value` if it is one of `options`, else raise a ValueError that lists them."""
-    if value not in options:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    if not isinstance(value, str) or value not in options:
+        allowed = ", ".join(map(repr, options))
+        raise ValueError(f"{name} must be one of {allowed}, got {describe(value)}")
     return value
+
+
+def check_dtype(name: str, value: Any, options: tuple[str, ...]) -> np.dtype:
+    """Return `value`, a dtype or its name, as the NumPy dtype that it stands for.
+
+    Raises ValueError unless its name is one of `options`.
+    """
+    try:
+        text = value if value is None else np.dtype(value).name
+    except (TypeError, ValueError, SyntaxError):  # NumPy parses text as a structure of fields
+        text = value
+    if not isinstance(text, str) or text not in options:
+        allowed = ", ".join(map(repr, options))
+        raise ValueError(f"{name} must be one of {allowed}, got {describe(value)}")
+    return np.dtype(text)
 
 
 def check_shape(name: str, value: Any) -> tuple[int, ...]:
     """Return None, an int or a sequence of ints as an array shape; None is a scalar's ()."""
     if value is None:
         return ()
-    try:
-        sizes = tuple(value) if hasattr(value, "__iter__") else (value,)
-        sizes = tuple(int(n) if n == int(n) else n for n in sizes)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be an int or a tuple of ints, got {value!r}") from None
-    if not all(isinstance(n, int) and n >= 0 for n in sizes):
-        raise ValueError(f"{name} must hold integers >= 0, got {value!r}")
-    return sizes
+    plain = _python_number(name, value)
+    if isinstance(plain, str | bytes | set | frozenset | dict) or not (
+        isinstance(plain, Real) or np.iterable(plain)
+    ):
+        raise TypeError(f"{name} must be an int or a tuple of ints, got {describe(value)}")
+    sizes = (plain,) if isinstance(plain, Real) else tuple(_python_number(name, n) for n in plain)
+    if not all(isinstance(n, Rational) or (isinstance(n, Real) and isfinite(n)) for n in sizes):
+        raise TypeError(f"{name} must be an int or a tuple of ints, got {describe(value)}")
+    if not all(_is_whole(n) and n >= 0 for n in sizes):
+        raise ValueError(f"{name} must hold integers >= 0, got {describe(value)}")
+    shape = tuple(map(int, sizes))
+    if len(shape) > 64 or math.prod(max(n, 1) for n in shape) >= MAX_ELEMENTS:
+        raise ValueError(
+            f"{name} must have at most 64 dimensions and fewer than 2^60 elements, got "
+            f"{describe(value)}"
+        )
+    return shape
 
 
 def check_output_path(name: str, path: Path | None, suffixes: tuple[str, ...] = ()) -> None:

@@ -2,9 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from hetero.compile_cache.sources import register
 from hetero.public_names.lazy import lazy_attributes
 from hetero.public_names.moved import redirect_modules
 from hetero.version import VERSION as __version__
+
+register(__name__, __path__[0])
 
 if TYPE_CHECKING:  # for type checkers: the names are imported at their first use
     from lbm import flows as flows

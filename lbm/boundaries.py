@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hetero.validation import check_finite, check_in_range
+from hetero.validation import check_finite, check_in_range, describe, require_unmasked
 from lbm._model.extent import Extent, Triple
 
 DENSITY_RANGE = 0.5, 1.5
@@ -24,11 +24,11 @@ MAX_SPEED = 0.3
 
 def check_vector(name: str, value: Any) -> tuple[float, float, float]:
     """Return `value` as three finite floats."""
-    if isinstance(value, str) or not np.iterable(value):
-        raise TypeError(f"{name} must hold three numbers, got {value!r}")
+    if isinstance(value, str | set | dict) or not np.iterable(value):
+        raise TypeError(f"{name} must hold three numbers, got {describe(value)}")
     numbers = [check_finite(name, x) for x in value]
     if len(numbers) != 3:
-        raise ValueError(f"{name} must hold three numbers, got {value!r}")
+        raise ValueError(f"{name} must hold three numbers, got {describe(value)}")
     return numbers[0], numbers[1], numbers[2]
 
 
@@ -153,7 +153,11 @@ class Solid:
         if callable(self.cells):
             self._check_condition()
             return
-        cells = np.asarray(self.cells)
+        require_unmasked("cells", self.cells)
+        try:
+            cells = np.asarray(self.cells)
+        except ValueError:
+            raise TypeError(f"cells must be a boolean array, got {describe(self.cells)}") from None
         if cells.ndim != 3 or cells.dtype != bool:
             raise TypeError(
                 f"cells must be a boolean array of shape (nx, ny, nz), got {cells.dtype} of shape "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero.jit import loops_for
-from hetero.validation import check_in_range, check_integer
+from hetero.validation import check_in_range, check_integer, describe
 from lbm._model.wall_links import SOLID_CLASS
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Statistics:
         self._settings: tuple[object, ...] | None = None
         self._shape = (0, 0, 0)
         self._accumulators: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self._resumed: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return f"<Statistics every={self.every}, start={self.start}: {self.samples} samples>"
@@ -55,20 +56,58 @@ class Statistics:
                 f"these statistics belong to a simulation with shape, precision, device and ratio "
                 f"{self._settings}, not {settings}: use a new lbm.Statistics"
             )
+        if self._resumed is not None and self._resumed.shape[-3:] != simulation.region.shape:
+            raise ValueError(
+                f"sums must be of this rank's {simulation.region.shape} cells, got an array of "
+                f"shape {self._resumed.shape}"
+            )
         self._settings, self._shape = settings, simulation.region.shape
         self.samples += 1
         for start, engine, data, x_range in simulation.domain.read_moments(simulation.steps):
             key = start, x_range.start, x_range.stop, data.shape, data.dtype
             if key not in self._accumulators:
                 self._accumulators[key] = engine, *engine.zeros_like(2, data)
+                self._fill(key, x_range)
             with engine.device.active():
                 loops = loops_for("lbm._fields", engine.device)
                 loops.accumulate(data.reshape(4, -1), *self._accumulators[key][1:], self.samples)
+
+    def sums(self) -> np.ndarray:
+        """Return the means and the sums of squared deviations of (rho - 1, ux, uy, uz).
+
+        An array [2, 4, x, y, z] of this rank's cells. With `samples` it is all that `resume` needs.
+        """
+        return np.stack([self._gather(k, 1.0).transpose(0, 3, 2, 1) for k in (0, 1)])
+
+    def resume(self, samples: int, sums: np.ndarray) -> None:
+        """Continue from the `samples` and the `sums()` of earlier statistics of the same cells."""
+        if self.samples:
+            raise ValueError("these statistics have samples already: use a new lbm.Statistics")
+        sums = np.asarray(sums)
+        if sums.ndim != 5 or sums.shape[:2] != (2, 4):
+            raise ValueError(f"sums must have the shape (2, 4, x, y, z), got {sums.shape}")
+        self.samples, self._resumed = check_integer("samples", samples, 1), sums
+
+    def _fill(self, key: tuple[Any, ...], x_range: slice) -> None:
+        """Set new accumulators to the sums from which the statistics continue."""
+        if self._resumed is None:
+            return
+        (x, y, z), shape = key[0], key[3]
+        engine, *arrays = self._accumulators[key]
+        width = x_range.stop - x_range.start
+        for array, sums in zip(arrays, self._resumed, strict=True):
+            block = np.zeros(shape, array.dtype)
+            cells = sums.transpose(0, 3, 2, 1)
+            block[..., x_range] = cells[:, z : z + shape[1], y : y + shape[2], x : x + width]
+            engine.copy_from_host(block.reshape(4, -1), array)
 
     def _gather(self, index: int, scale: float) -> np.ndarray:
         """Return the means (index 0) or the sums of squares (1) in host memory, times `scale`."""
         if not self.samples:
             raise ValueError("there are no samples yet: run further, or lower `start`")
+        if not self._accumulators:  # resumed, and without a sample since then
+            assert self._resumed is not None
+            return self._resumed[index].transpose(0, 3, 2, 1) * scale
         nx, ny, nz = self._shape
         out: np.ndarray = np.empty((4, nz, ny, nx), next(iter(self._accumulators))[-1])
         for ((x, y, z), first, last, shape, _), (engine, *arrays) in self._accumulators.items():
@@ -118,6 +157,8 @@ class Probe:
     """
 
     def __init__(self, cells: Sequence[Sequence[int]], every: int = 1):
+        if not np.iterable(cells):
+            raise TypeError(f"cells must hold triples (x, y, z), got {describe(cells)}")
         self.cells = [_check_cell(c) for c in cells]
         self.every = check_integer("every", every, 1)
         self.steps: list[int] = []
@@ -202,6 +243,8 @@ class Every:
     """Call `function(simulation)` every `every` steps; a true return value stops the run."""
 
     def __init__(self, every: int, function: Callable[[Simulation], object]):
+        if not callable(function):
+            raise TypeError(f"function must be callable, got {describe(function)}")
         self.every, self._function = check_integer("every", every, 1), function
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetero.validation import check_finite, check_integer
+from hetero.validation import check_finite, check_integer, describe
 from lbm._model.extent import Triple
 
 X_FACE_COST = 4.0
@@ -111,7 +111,8 @@ def check_decomposition(
             )
         return choose_decomposition(shape, count, lanes)
     if not isinstance(decomposition, Decomposition):
-        x, y, z = _check_three("decomposition", decomposition)
+        three = _check_three("decomposition", decomposition)
+        x, y, z = (check_integer("decomposition", n, 1) for n in three)
         decomposition = Decomposition((x, y, z))
     if decomposition.count != count:
         raise ValueError(
@@ -123,14 +124,20 @@ def check_decomposition(
 
 
 def _check_three(name: str, value: Sequence) -> tuple:
-    if isinstance(value, str) or not np.iterable(value) or len(three := tuple(value)) != 3:
-        raise ValueError(f"{name} must hold three entries, for x, y and z, got {value!r}")
+    if (
+        isinstance(value, str | set | dict)
+        or not np.iterable(value)
+        or len(three := tuple(value)) != 3
+    ):
+        raise ValueError(f"{name} must hold three entries, for x, y and z, got {describe(value)}")
     return three
 
 
 def _check_weights(weights: Sequence | None, count: int, axis: str) -> tuple[float, ...] | None:
     if weights is None:
         return None
+    if not np.iterable(weights):
+        raise TypeError(f"weights along {axis} must be numbers, got {describe(weights)}")
     checked = tuple(check_finite("weights", w) for w in weights)
     if len(checked) != count or min(checked) <= 0.0:
         raise ValueError(

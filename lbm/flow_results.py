@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero.display.notebook import html_table
+from hetero.equality import equal_by_value
 
 if TYPE_CHECKING:
     from lbm.simulation import Simulation
@@ -24,6 +25,7 @@ CAVITY_RE1000 = np.array(
 J. Comput. Phys. 206 (2005) 536, table 5."""
 
 
+@equal_by_value
 @dataclass(frozen=True, eq=False)
 class CavityResult:
     """Centre-line profile of a cavity, the same on all ranks.
@@ -36,20 +38,22 @@ class CavityResult:
     lowest : smallest u of the profile
     change : relative change of the velocity between the last comparisons
     reynolds : Reynolds number of the edge and of the lid's speed
+    steady : whether the change was below the tolerance; otherwise the profile still moves
     """
 
-    simulation: Simulation
+    simulation: Simulation = field(compare=False)
     height: np.ndarray
     u: np.ndarray
     error: float
     lowest: float
     change: float
     reynolds: float = 1000.0
+    steady: bool = False
 
     def __repr__(self) -> str:
         return (
             f"CavityResult(error={self.error:.3g}, lowest={self.lowest:.4g}, "
-            f"change={self.change:.2g}, simulation={self.simulation})"
+            f"change={self.change:.2g}, steady={self.steady}, simulation={self.simulation})"
         )
 
     def _repr_html_(self) -> str:
@@ -58,11 +62,13 @@ class CavityResult:
             *([] if np.isnan(self.error) else compared),
             ("lowest u / U on the centre line", self.lowest),
             ("last relative change of the velocity", self.change),
+            ("steady", self.steady),
             ("simulation", self.simulation),
         ]
         return html_table(f"Lid-driven cavity at Re = {self.reynolds:g}", rows)
 
 
+@equal_by_value
 @dataclass(frozen=True, eq=False)
 class SphereResult:
     """Drag of a sphere, the same on all ranks.
@@ -74,13 +80,15 @@ class SphereResult:
     drag : drag coefficient 2 F / (rho u^2 pi D^2 / 4)
     correlation : 24/Re (1 + 0.15 Re^0.687) for the Reynolds number of D (Schiller and Naumann)
     force : force at the last comparison in lattice units
+    steady : whether the change between the last comparisons was below the tolerance
     """
 
-    simulation: Simulation
+    simulation: Simulation = field(compare=False)
     diameter: float
     drag: float
     correlation: float
     force: np.ndarray
+    steady: bool = False
 
     @property
     def error(self) -> float:
@@ -90,7 +98,7 @@ class SphereResult:
     def __repr__(self) -> str:
         return (
             f"SphereResult(drag={self.drag:.4g}, correlation={self.correlation:.4g}, "
-            f"diameter={self.diameter:.4g}, simulation={self.simulation})"
+            f"diameter={self.diameter:.4g}, steady={self.steady}, simulation={self.simulation})"
         )
 
     def _repr_html_(self) -> str:
@@ -99,6 +107,7 @@ class SphereResult:
             ("Schiller and Naumann (1933)", self.correlation),
             ("relative difference", self.error),
             ("diameter in cells", self.diameter),
+            ("steady", self.steady),
             ("simulation", self.simulation),
         ]
         return html_table("Drag of a sphere", rows)

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import DTypeLike
 
+from hetero.validation import check_in_range, check_integer, check_positive
 from lbm import geometry
 from lbm._domain.memory_forecast import require_memory
 from lbm._domain.placement import DeviceArgument
 from lbm._model.precision import accepts_precision
 from lbm._model.stability_map import BETWEEN_WALLS, WITH_OPEN_ENDS, choose_magic
 from lbm.boundaries import (
+    MAX_SPEED,
     Condition,
     FreeSlip,
     MovingWall,
@@ -31,6 +33,7 @@ from lbm.boundaries import (
     VelocityInlet,
 )
 from lbm.callbacks import SteadyState
+from lbm.collisions.bgk import LARGEST_TAU
 from lbm.collisions.trt import TRT
 from lbm.decomposition import Decomposition
 from lbm.flow_results import CAVITY_RE1000 as CAVITY_RE1000
@@ -64,6 +67,31 @@ def _require_memory(shape: tuple[int, int, int], options: Options, solids: bool 
     comm, devices = options.get("comm"), options.get("device")
     if not isinstance(devices, list | tuple) and (comm is None or comm.size == 1):
         require_memory(shape, solids=solids, **dict(options))  # type: ignore[arg-type]  # its own
+
+
+MAX_TURNS = 1e6
+"""Largest number of turns of a lid, or of paths of a stream, after which a run ends."""
+
+MAX_EDGE = 1 << 16
+"""Largest number of cells along an edge of these flows; memory ends long before."""
+
+MAX_STRIDE = 100
+"""Largest stride through the heights of `terrain`: it leaves 4 x 4 of their 344 x 403 points."""
+
+
+def _check_speed(speed: float) -> float:
+    return check_in_range("speed", speed, 0.0, MAX_SPEED, closed="right")
+
+
+def _relaxation_time(speed: float, cells: float, reynolds: float, name: str) -> float:
+    """Return the tau of a Reynolds number over so many cells; `name` is theirs in messages."""
+    tau = 0.5 + 3.0 * speed * cells / reynolds
+    if not 0.5 < tau <= LARGEST_TAU:
+        raise ValueError(
+            f"reynolds={reynolds:g}, speed={speed:g} and {name}={cells:g} give tau={tau:.17g}, "
+            f"which must lie in (0.5, {LARGEST_TAU:g}]: change one of them"
+        )
+    return tau
 
 
 def lid_driven_box(
@@ -121,7 +149,10 @@ def cavity(
     Reynolds number. `options` are those of `Simulation`. Too few cells for the Reynolds number give
     a warning that says how many are enough.
     """
-    tau = 0.5 + 3.0 * speed * n / reynolds
+    n = check_integer("n", n, 4, MAX_EDGE)  # fewer cells hold no vortex
+    speed = _check_speed(speed)
+    reynolds = check_positive("reynolds", reynolds)
+    tau = _relaxation_time(speed, n, reynolds, "n")
     if magic is None:
         magic = _choose_magic(reynolds, n, "n", options.get("comm"), has_open_ends=False)
     return Simulation((n, n, n), collision=TRT(tau, magic), boundaries=_lid_walls(speed), **options)
@@ -155,6 +186,7 @@ def solve_cavity(
     """
     from scipy.interpolate import CubicSpline
 
+    turns = check_in_range("turns", turns, 0.0, MAX_TURNS)
     s = cavity(n, reynolds=reynolds, speed=speed, **options)
     stop = SteadyState(tolerance, max(1, round(n / speed)))
     steps = _steps_left(s, restart, round(turns * n / speed), "turns")
@@ -165,7 +197,7 @@ def solve_cavity(
     interpolated = CubicSpline(height, u)(CAVITY_RE1000[:, 0])
     is_published = reynolds == 1000.0
     error = float(np.abs(interpolated - CAVITY_RE1000[:, 1]).max()) if is_published else np.nan
-    return CavityResult(s, height, u, error, float(u.min()), stop.change, reynolds)
+    return CavityResult(s, height, u, error, float(u.min()), stop.change, reynolds, stop.reached)
 
 
 def _steps_left(s: Simulation, restart: str | Path | None, end: int, argument: str) -> int:
@@ -225,6 +257,13 @@ def sphere(
     Reynolds number. The smaller ones, which coarse grids need, enlarge the sphere: at Re = 20 with
     6 cells, the drag with 0.01 is 13 % larger than with 1/4. `options` are those of `Simulation`.
     """
+    diameter, speed = check_integer("diameter", diameter, 2, MAX_EDGE), _check_speed(speed)
+    reynolds = check_positive("reynolds", reynolds)
+    length, width = (
+        check_in_range(name, size, 1.0, MAX_EDGE)
+        for name, size in (("length", length), ("width", width))
+    )
+    tau = _relaxation_time(speed, diameter, reynolds, "diameter")
     nx, ny = (2 * round(k * diameter / 2) for k in (length, width))
     shape = nx, ny, ny
     _require_memory(shape, options, solids=True)
@@ -236,7 +275,6 @@ def sphere(
         "z": FreeSlip(),
         "sphere": Solid(ball),
     }
-    tau = 0.5 + 3.0 * speed * diameter / reynolds
     if magic is None:
         comm = options.get("comm")
         magic = _choose_magic(reynolds, diameter, "diameter", comm, has_open_ends=True)
@@ -264,22 +302,25 @@ def solve_sphere(
     falls slowly to its steady value: at Re = 20 the remaining error is a few times the last change.
     `restart` and `callbacks` are those of `solve_cavity`.
     """
+    longest = check_in_range("longest", longest, 0.0, MAX_TURNS)
+    tolerance = check_in_range("tolerance", tolerance, 0.0, 1.0)
     s = sphere(diameter, reynolds=reynolds, speed=speed, **options)
     steps = max(2, 2 * round(1.5 * diameter / speed))
     end, callbacks = round(longest / 3) * steps, list(callbacks)
     _steps_left(s, restart, end, "longest")
     equivalent_diameter = float(np.cbrt(6.0 / np.pi * s.solids["sphere"].mask(s.shape).sum()))
-    previous, force = np.inf, np.zeros(3)
+    previous, force, steady = np.inf, np.zeros(3), False
     while s.steps < end:
         s.run(min(steps, end - s.steps), callbacks=callbacks, progress=progress)
         force = s.force_on("sphere")
-        if abs(force[0] - previous) < tolerance * abs(force[0]):
+        steady = bool(abs(force[0] - previous) < tolerance * abs(force[0]))
+        if steady:
             break
         previous = force[0]
     drag = float(8.0 * force[0] / (speed**2 * np.pi * equivalent_diameter**2))
     re = reynolds * equivalent_diameter / diameter
     correlation = 24.0 / re * (1.0 + 0.15 * re**0.687)
-    return SphereResult(s, equivalent_diameter, drag, correlation, force)
+    return SphereResult(s, equivalent_diameter, drag, correlation, force, steady)
 
 
 class TerrainFlow(NamedTuple):
@@ -306,10 +347,17 @@ def terrain(
 ) -> TerrainFlow:
     """Build wind along +x over mountains at the Jacksboro fault, Tennessee (data of matplotlib).
 
-    Heights are exaggerated so that the relief fills a third of the domain's `height` (cells).
+    Heights are exaggerated so that the relief fills a third of the domain's `height` (cells, at
+    least 4). Of the 344 x 403 points of the data, one in `stride` (1 to 100) is taken each way.
     """
     from matplotlib.cbook import get_sample_data
 
+    height, stride = (
+        check_integer("height", height, 4, MAX_EDGE),
+        check_integer("stride", stride, 1, MAX_STRIDE),
+    )
+    tau = check_in_range("tau", tau, 0.5, LARGEST_TAU, closed="right")
+    speed = _check_speed(speed)
     file: Any = get_sample_data("jacksboro_fault_dem.npz")
     with file as data:
         elevation = np.asarray(data["elevation"], np.float64)[::stride, ::stride].T
@@ -353,7 +401,13 @@ class VortexFlow(NamedTuple):
 def vortices(
     n: int, *, speed: float = 0.05, tau: float = 0.7, nz: int = 2, **options: Unpack[Options]
 ) -> VortexFlow:
-    """Build Taylor-Green vortices in n x n x nz cells."""
+    """Build Taylor-Green vortices in n x n x nz cells; n is at least 4.
+
+    With 1 or 2 cells across a period the velocity is zero at all centres; with 3 the vortices decay
+    within a few steps.
+    """
+    n, nz = check_integer("n", n, 4, MAX_EDGE), check_integer("nz", nz, 1, MAX_EDGE)
+    speed = _check_speed(speed)
     _require_memory((n, n, nz), options)
     phase = 2.0 * np.pi * (np.arange(n) + 0.5) / n
     x, y = phase[:, None, None], phase[None, :, None]

@@ -6,20 +6,33 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.validation import check_finite, check_in_range
+from hetero.arrays import as_real
+from hetero.validation import check_finite, check_in_range, check_integer, check_shape, describe
 from lbm.boundaries import check_vector
+
+LARGEST_RADIUS = 1e12
+"""Largest radius in cells: its square is exact enough to compare with that of any distance."""
+
+
+def check_domain(name: str, shape: Sequence[int]) -> tuple[int, int, int]:
+    """Return the shape of a domain as three integers."""
+    sizes = check_shape(name, shape)
+    if len(sizes) != 3:
+        raise ValueError(f"{name} must be three integers (nx, ny, nz), got {describe(shape)}")
+    return sizes
 
 
 def centres(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the coordinates of the centres of the cells, in cells, ready to broadcast."""
-    x, y, z = np.ogrid[tuple(slice(0.5, n) for n in shape)]
+    x, y, z = np.ogrid[tuple(slice(0.5, n) for n in check_domain("shape", shape))]
     return x, y, z
 
 
 def sphere(shape: tuple[int, int, int], centre: Sequence[float], radius: float) -> np.ndarray:
     """Mark the cells whose centre lies within `radius` (cells) of `centre`."""
+    shape = check_domain("shape", shape)
     centre = check_vector("centre", centre)
-    radius = check_in_range("radius", radius, 0.0, np.inf)
+    radius = check_in_range("radius", radius, 0.0, LARGEST_RADIUS)
     cells = np.zeros(shape, bool)
     # Compute only the cube around the sphere, because large domains are mostly outside.
     cube = tuple(
@@ -39,14 +52,18 @@ def cylinder(
 
     `centre` holds two numbers, the coordinates of the line across the axis.
     """
-    if axis not in (0, 1, 2):
-        raise ValueError(f"axis must be 0, 1 or 2, got {axis!r}")
-    if len(centre) != 2:
+    shape = check_domain("shape", shape)
+    axis = check_integer("axis", axis, 0, 2)
+    if (
+        isinstance(centre, str | set | dict)
+        or not np.iterable(centre)
+        or len(pair := list(centre)) != 2
+    ):
         raise ValueError(
-            f"centre must hold two numbers, the coordinates across the axis, got {centre!r}"
+            f"centre must hold two numbers, the coordinates across the axis, got {describe(centre)}"
         )
-    centre = [check_finite("centre", c) for c in centre]
-    radius = check_in_range("radius", radius, 0.0, np.inf)
+    centre = [check_finite("centre", c) for c in pair]
+    radius = check_in_range("radius", radius, 0.0, LARGEST_RADIUS)
     grid = [g for a, g in enumerate(centres(shape)) if a != axis]
     inside = sum((g - c) ** 2 for g, c in zip(grid, centre, strict=True)) < radius**2
     return np.broadcast_to(inside, shape).copy()
@@ -54,8 +71,8 @@ def cylinder(
 
 def heights(shape: tuple[int, int, int], surface: np.ndarray) -> np.ndarray:
     """Mark the cells below a height map: `surface[x, z]` in cells along +y."""
-    surface = np.asarray(surface, float)
-    nx, ny, nz = shape
+    surface = as_real("surface", surface)
+    nx, ny, nz = check_domain("shape", shape)
     if surface.shape != (nx, nz):
         raise ValueError(f"surface must have shape {(nx, nz)}, got {surface.shape}")
     if not np.isfinite(surface).all():

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import builtins
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 import hetero
+from hetero.cpu.deferred_signals import DeferredSignals
 from hetero.display.progress_bar import open_bar
-from hetero.validation import check_choice, check_integer
+from hetero.validation import check_choice, check_integer, check_path, describe
 from hetero.version import VERSION
 from lbm import boundaries as conditions
-from lbm._domain.deferred_signals import DeferredSignals
 from lbm._domain.domain import Domain
 from lbm._domain.host_moments import HostMoments
 from lbm._domain.memory_forecast import require_memory
@@ -40,8 +41,16 @@ from lbm._model.streaming_patterns import PATTERNS
 from lbm.collisions.trt import TRT
 from lbm.decomposition import Decomposition, check_decomposition
 
+if TYPE_CHECKING:
+    from lbm.units import Units
+
+LOGGER = logging.getLogger(__name__)
+
 FIELDS = "rho", "drho", "u", "fluid"
 """Names of the fields that `Simulation.gather` takes."""
+
+MAX_STEPS = 1 << 40
+"""Largest number of steps of a run: 10^5 of them in a second would still take 127 days."""
 
 PROGRESS_PIECES = 200
 """Pieces of a run after which the progress bar moves."""
@@ -191,7 +200,15 @@ class Simulation:
             best = measure_best_ratio(self.problem, self.device)
             self.ratio = ratio = min(self._ranks.gather_all(best))
         partition, placed = place_parts(partition, devices, ratio, self._ranks)
-        return Domain(self.problem, partition, placed, self._ranks)
+        domain = Domain(self.problem, partition, placed, self._ranks)
+        exchange = domain.exchange
+        LOGGER.info(
+            "rank %d of %d: parts %s, halos %s",
+            self.rank, self._ranks.size,
+            ", ".join(f"{part.extent.shape} on {part.engine.device}" for part in domain.parts),
+            dict(exchange.transports) if exchange is not None else "none",
+        )  # fmt: skip
+        return domain
 
     def __repr__(self) -> str:
         p, devices = self.problem, " + ".join(self.devices)
@@ -297,7 +314,12 @@ class Simulation:
             check_choice("field", field, FIELDS)
             local = getattr(self, field)
         else:
-            local = np.asarray(field)
+            try:
+                local = np.asarray(field)
+            except ValueError:
+                raise TypeError(
+                    f"field must be a name or an array, got {describe(field)}"
+                ) from None
         if local.shape[-3:] != self.region.shape:
             raise ValueError(
                 f"field must end with the axes x, y, z of this rank's {self.region.shape} cells, "
@@ -343,7 +365,8 @@ class Simulation:
         Interrupts (SIGINT, SIGTERM) are handled after the step in which they arrive.
         """
         timed = arguments.check_callbacks(callbacks)
-        end = self.steps + check_integer("steps", steps)
+        steps = check_integer("steps", steps, 0, MAX_STEPS)
+        end = self.steps + steps
         require_same_run(self._ranks, steps, [every for _, every in timed])
         shows_bar = progress and self.rank == 0
         periods = {self.check or end + 1, *(every for _, every in timed)}
@@ -376,6 +399,7 @@ class Simulation:
 
     def advance(self, steps: int) -> None:
         """Do steps without checks and callbacks."""
+        steps = check_integer("steps", steps, 0, MAX_STEPS)
         with self.device.active(), DeferredSignals() as signals:
             for _ in range(steps):
                 self.domain.step(self.steps)
@@ -392,13 +416,13 @@ class Simulation:
         """Return the force of the fluid on the solid `name` in the last step (momentum exchange).
 
         Three floats in density times cells^4/step^2, without the pressure of density 1, which
-        cancels on a closed body (Ladd 1994, Mei et al. 2002).
+        cancels on a closed body (Ladd 1994, Mei et al. 2002). Raises ValueError at step 0.
         """
         self._ranks.require_same_call("force_on")
         return exact_sum(forces_on_links(self, name)[0], self._ranks)
 
     def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
-        """Return the torque of the fluid on the solid `name` about `centre` (cells)."""
+        """Return the torque on the solid `name` about `centre` (cells); see `force_on`."""
         self._ranks.require_same_call("torque_on")
         force, point = forces_on_links(self, name)
         arm = point - np.array(conditions.check_vector("centre", centre))
@@ -410,24 +434,55 @@ class Simulation:
         """Write a checkpoint atomically and return its path."""
         from lbm._io.checkpoint import save
 
-        return save(self, path)
+        return save(self, check_path("path", path))
 
     def restore(self, path: str | Path) -> Simulation:
         """Restore the state from a checkpoint of the same problem, bit for bit."""
         from lbm._io.checkpoint import restore
 
-        restore(self, path)
+        restore(self, check_path("path", path))
         self._last_good.discard()
         return self
 
-    def write_vtk(self, path: str | Path, *, spacing: float = 1.0) -> Path:
-        """Write rho, u and the fluid cells to a .vti file for ParaView and return its path.
+    def write_vtk(
+        self, path: str | Path, *, units: Units | None = None, derived: Sequence[str] = ()
+    ) -> Path:
+        """Write the fields of all cells for ParaView and return the path of the file to open.
 
-        `spacing` is the edge of a cell, for example `units.dx`.
+        The file is written atomically: `path`.vti, or with several ranks a .vti for each of them
+        and `path`.pvti, which joins them. It holds cell data and the time of the state.
+
+        Parameters
+        ----------
+        path : str or Path
+            With or without a suffix.
+        units : Units, optional
+            Write SI units: `pressure` (Pa, relative to density 1), `u` (m/s), lengths in m, time
+            in s. By default lattice units: `rho`, `drho` (rho - 1 with all digits), `u`, lengths
+            in cells, time in steps. `fluid` is 0 in solid cells.
+        derived : sequence of {"vorticity", "q"}
+            Also write the vorticity (1/s or 1/step) or the Q criterion (1/s^2 or 1/step^2), by
+            central differences, which are one-sided beside walls.
+
+        Raises
+        ------
+        UnstableError
+            If a cell is not finite. A file that exists already stays as it is.
         """
         from lbm._io.vtk import write_vtk
 
-        return write_vtk(self, path, spacing=spacing)
+        return write_vtk(self, check_path("path", path), units=units, derived=derived)
+
+    def to_xarray(self, *, units: Units | None = None, derived: Sequence[str] = ()) -> Any:
+        """Return the fields of this rank's cells as an `xarray.Dataset`.
+
+        Its dimensions are x, y, z (the centres of the cells) and, of vectors, `component`; `time`
+        is a coordinate, and every variable has the attributes `units` and `long_name`. The
+        variables, `units` and `derived` are those of `write_vtk`. Needs the package xarray.
+        """
+        from lbm._io.labelled import make_dataset
+
+        return make_dataset(self, units, derived)
 
     def plot(
         self, axis: str = "z", index: int | None = None, field: str = "speed", ax: Any = None

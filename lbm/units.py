@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from hetero.validation import check_finite, check_in_range, check_integer
+from hetero.validation import check_finite, check_in_range, check_integer, check_positive
 from lbm._model.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS
 from lbm.boundaries import MAX_SPEED
+
+MAX_CELLS = 1 << 32
+"""Largest number of cells of a length: as many as a domain may have."""
+
+MIN_SCALE = 1e-60
+"""Smallest scale, and reciprocal of the largest, with which products of some stay in float64."""
 
 MAX_TAU = 2.0
 """Largest relaxation time that `Units.choose` accepts: walls become inaccurate above."""
@@ -29,6 +35,12 @@ class Units:
     dt: float
     density: float
     tau: float
+
+    def __post_init__(self) -> None:
+        for name in ("dx", "dt", "density"):
+            object.__setattr__(self, name, check_positive(name, getattr(self, name)))
+        tau = check_in_range("tau", self.tau, 0.5, math.inf, closed="right")
+        object.__setattr__(self, "tau", tau)
 
     @classmethod
     def choose(
@@ -57,14 +69,25 @@ class Units:
             limits were measured (`lbm._model.stability_map`) in flows with walls and bodies.
             Smooth flows may be stable beyond them: `Units(dx, dt, density, tau)` accepts any tau.
         """
-        length, speed = _positive("length", length), _positive("speed", speed)
-        viscosity, density = _positive("viscosity", viscosity), _positive("density", density)
-        cells = check_integer("cells", cells, 1)
-        check_in_range("lattice_speed", lattice_speed, 0.0, MAX_SPEED, closed="right")
+        length, speed = check_positive("length", length), check_positive("speed", speed)
+        viscosity = check_positive("viscosity", viscosity)
+        density = check_positive("density", density)
+        cells = check_integer("cells", cells, 1, MAX_CELLS)
+        lattice_speed = check_in_range(
+            "lattice_speed", lattice_speed, 0.0, MAX_SPEED, closed="right"
+        )
         dx = length / cells
         dt = lattice_speed * dx / speed
-        tau = 0.5 + 3.0 * viscosity * dt / dx**2
         reynolds = speed * length / viscosity
+        scales = {"dx": dx, "dt": dt, "the Reynolds number": reynolds}
+        for name, scale in scales.items():
+            if not MIN_SCALE < scale < 1.0 / MIN_SCALE:
+                raise ValueError(
+                    f"length={length!r}, cells={cells}, speed={speed!r}, viscosity={viscosity!r} "
+                    f"and lattice_speed={lattice_speed!r} give {name} {scale:g}, which must lie "
+                    f"between {MIN_SCALE:g} and {1.0 / MIN_SCALE:g}: check their units"
+                )
+        tau = 0.5 + 3.0 * viscosity * dt / dx**2
         if reynolds / cells > LARGEST:
             closed, open_ended = max(BETWEEN_WALLS.values()), max(WITH_OPEN_ENDS.values())
             raise ValueError(
@@ -106,13 +129,12 @@ class Units:
         time : s
         pressure : Pa relative to density 1; the result is rho - 1
         """
-        scaled = [
-            (speed, self.dt / self.dx),
-            (pressure, 3.0 * (self.dt / self.dx) ** 2 / self.density),
-            (acceleration, self.dt**2 / self.dx),
-            (time, 1.0 / self.dt),
-        ]
-        return _convert_one(scaled)
+        return _convert_one(
+            speed=(speed, self.dt / self.dx),
+            pressure=(pressure, 3.0 * (self.dt / self.dx) ** 2 / self.density),
+            acceleration=(acceleration, self.dt**2 / self.dx),
+            time=(time, 1.0 / self.dt),
+        )
 
     def to_physical(
         self,
@@ -133,26 +155,22 @@ class Units:
         steps : to s
         """
         scale = self.dx / self.dt
-        scaled = [
-            (speed, scale),
-            (pressure, self.density * scale**2 / 3.0),
-            (force, self.density * scale**2 * self.dx**2),
-            (torque, self.density * scale**2 * self.dx**3),
-            (steps, self.dt),
-        ]
-        return _convert_one(scaled)
+        return _convert_one(
+            speed=(speed, scale),
+            pressure=(pressure, self.density * scale**2 / 3.0),
+            force=(force, self.density * scale**2 * self.dx**2),
+            torque=(torque, self.density * scale**2 * self.dx**3),
+            steps=(steps, self.dt),
+        )
 
 
-def _positive(name: str, value: float) -> float:
-    value = check_finite(name, value)
-    if value <= 0.0:
-        raise ValueError(f"{name} must be positive, got {value!r}")
-    return value
-
-
-def _convert_one(scaled: list[tuple[float | None, float]]) -> float:
+def _convert_one(**scaled: tuple[float | None, float]) -> float:
     """Return the product of the only pair (value, scale) that has a value."""
-    results = [value * scale for value, scale in scaled if value is not None]
+    results = [
+        check_finite(name, value) * scale
+        for name, (value, scale) in scaled.items()
+        if value is not None
+    ]
     if len(results) != 1:
-        raise TypeError("pass exactly one quantity by keyword")
+        raise TypeError(f"pass exactly one of {', '.join(scaled)} by keyword, got {len(results)}")
     return results[0]

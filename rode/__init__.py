@@ -2,9 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from hetero.compile_cache.sources import register
 from hetero.public_names.lazy import lazy_attributes
 from hetero.public_names.moved import redirect_modules
 from hetero.version import VERSION as __version__
+
+register(__name__, __path__[0])
 
 if TYPE_CHECKING:  # what `__getattr__` finds, for type checkers
     from rode import parts as parts
@@ -16,10 +19,12 @@ if TYPE_CHECKING:  # what `__getattr__` finds, for type checkers
     from rode.normals import normal as normal
     from rode.parts import solve_in_parts as solve_in_parts
     from rode.paths import ornstein_uhlenbeck as ornstein_uhlenbeck
+    from rode.peaks import peak_correction as peak_correction
     from rode.problems import Problem as Problem
     from rode.problems import additive as additive
     from rode.problems import separable as separable
     from rode.process import Process as Process
+    from rode.results import Output as Output
     from rode.results import Quantiles as Quantiles
     from rode.results import Result as Result
     from rode.results import Work as Work
@@ -35,9 +40,10 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "rode.process": ("Process",),
         "rode.normals": ("Generator", "normal"),
         "rode.paths": ("ornstein_uhlenbeck",),
+        "rode.peaks": ("peak_correction",),
         "rode.problems": ("Problem", "additive", "separable"),
         "rode.standard_problems": ("growth", "kanai_tajimi", "relaxation"),
-        "rode.results": ("Quantiles", "Result", "Work"),
+        "rode.results": ("Output", "Quantiles", "Result", "Work"),
         "rode.solving": ("solve",),
         "rode.parts": ("solve_in_parts",),
     },

@@ -12,9 +12,10 @@ from hetero.display.figures import (
     DATA_COLOUR,
     PALETTE,
     SOFT_COLOUR,
+    axes_of,
     figure_of,
     figure_style,
-    new_figure,
+    shown_figure,
 )
 
 if TYPE_CHECKING:
@@ -39,10 +40,11 @@ def plot_result(result: Result, ax: Axes | None, output: int | None) -> Figure:
         raise ValueError("there is nothing to draw: the result has no saved times and no peaks")
     draw = _draw_over_time if over_time and result.t.size >= 2 else _draw_peaks
     if ax is not None:
+        ax = axes_of(ax)
         draw(ax, result, output or 0)
         return figure_of(ax)
     outputs = range(len(result.outputs)) if output is None else [output]
-    figure = new_figure((8.0, 0.8 + 2.4 * len(outputs)))
+    figure = shown_figure((8.0, 0.8 + 2.4 * len(outputs)))
     rows = figure.subplots(len(outputs), 1, squeeze=False, sharex=draw is _draw_over_time)
     for axes, k in zip(rows[:, 0], outputs, strict=True):
         draw(axes, result, k)

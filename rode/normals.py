@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from typing import Any, TypeAlias
 
@@ -11,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from hetero import memory, philox, region, validation
 from hetero.arrays import Workspace
-from hetero.devices import Device, device_of, resolve
+from hetero.devices import Device, device_of, parse, resolve
 from hetero.jit import loops_for
 
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
@@ -30,6 +29,12 @@ METHODS = (
     "wallace",
     "wallace-uncorrected",
 )
+
+MAX_SPAWNED = 1 << 20
+"""Largest number of generators that one call of `Generator.spawn` makes."""
+
+FLOATS = ("float64", "float32")
+"""Names of the data types that results may have."""
 
 STREAM = philox.STREAMS["rode.normal"]
 """Stream word of the Philox counter: `normal` shares no words with other uses of a seed."""
@@ -107,6 +112,7 @@ def normal(
         else validation.check_shape("size", size)
     )
     path = validation.check_integer("path", path, 0, 2**32 - 1)
+    strips = validation.check_integer("strips", strips, 2, 8192)
     if method == "box-muller-fast" and dtype != np.float32:
         raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
     edges = _edges(method, strips, table, dtype)
@@ -147,10 +153,10 @@ def float_type(dtype: DTypeLike, out: Any = None) -> np.dtype:
     """Return the data type of `out`, or `dtype`; raise ValueError unless float32 or float64."""
     if out is not None and not hasattr(out, "dtype"):
         raise TypeError(f"out must be an array, got {type(out).__name__}")
-    name: Any = dtype if out is None else str(out.dtype).removeprefix("torch.")
-    with contextlib.suppress(TypeError):
-        name = np.dtype(name).name
-    return np.dtype(validation.check_choice("dtype", name, ("float64", "float32")))
+    checked = validation.check_dtype("dtype", dtype, FLOATS)
+    if out is None:
+        return checked
+    return validation.check_dtype("dtype of out", str(out.dtype).removeprefix("torch."), FLOATS)
 
 
 def _edges(method: str, strips: int, table: str, dtype: np.dtype) -> np.ndarray | None:
@@ -199,6 +205,10 @@ class Generator:
         device: Device | str | None = None,
     ) -> None:
         validation.check_choice("method", method, METHODS)
+        dtype = float_type(dtype)
+        if method == "box-muller-fast" and dtype != np.float32:
+            raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
+        parse(device)
         self._key = np.random.SeedSequence([int(w) for w in philox.key(rng)])
         self._calls = 0
         self._settings: dict[str, Any] = {"method": method, "dtype": dtype, "device": device}
@@ -234,4 +244,5 @@ class Generator:
 
     def spawn(self, count: int) -> list[Generator]:
         """Return independent generators with the same settings."""
+        count = validation.check_integer("count", count, 0, MAX_SPAWNED)
         return [Generator(seed, **self._settings) for seed in self._key.spawn(count)]

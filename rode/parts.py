@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from rode.normals import Seed
 
 
+MAX_PARTS = 1 << 20
+"""Largest number of parts, each of which is a task of its own."""
+
+
 def solve_in_parts(
     problem: Problem,
     method: str,
@@ -81,7 +85,9 @@ def solve_in_parts(
             "reduction=Quantiles(..) cannot be joined from parts; use 'paths', or rode.solve"
         )
     machines = _devices(devices)
-    parts = validation.check_integer("parts", len(machines) if parts is None else parts, 1, paths)
+    validation.check_executor("executor", executor)
+    parts = len(machines) if parts is None else parts
+    parts = validation.check_integer("parts", parts, 1, min(paths, MAX_PARTS))
     first = validation.check_integer("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
     if not isinstance(rng, Integral | np.random.SeedSequence):
         rng = np.random.SeedSequence([int(word) for word in philox.key(rng)])
@@ -183,6 +189,10 @@ def _devices(devices: Device | str | Iterable[Device | str] | None) -> list[Devi
         return gpus or [resolve("cpu")]
     if isinstance(devices, str | Device):
         devices = (devices,)
+    validation.require_iterable("devices", devices, "devices")
+    devices = tuple(devices)
+    if any(d is None for d in devices):
+        raise TypeError("devices must hold devices or their names, got None")
     resolved = [resolve(d) for d in devices]
     if len({d.kind for d in resolved}) != 1:
         raise ValueError(

@@ -21,6 +21,10 @@ from rode._solver.problem_checks import (
 )
 from rode.process import Process, process_of
 
+MAX_DIMENSION = 1024
+"""Largest number of unknowns. Compiled functions return them as a tuple, which takes Numba minutes
+for some hundreds."""
+
 SETS = 1 << 14
 """Largest number of parameter sets that are checked one by one; not tuned."""
 
@@ -108,7 +112,8 @@ class Problem:
         return np.vstack([self.parameters, numbers])
 
     def matrix(self, column: int = 0) -> np.ndarray:
-        """Return A of x' = A x + B O, from the images of the unit vectors."""
+        """Return A of x' = A x + B O for one set of parameters: the images of the unit vectors."""
+        column = validation.check_integer("column", column, 0, self.sets - 1)
         p = tuple(map(float, self.parameters[:, column]))
         return np.array([call_uncompiled(self, "H", x=e, p=p) for e in self._units()]).T
 
@@ -141,7 +146,7 @@ def additive(
     parameters: Sequence[ArrayLike] = (),
     start: Start = None,
     observe: UserFunction | None = None,
-    outputs: Sequence[str] | None = None,
+    outputs: str | Sequence[str] | None = None,
     process: Process | None = None,
     start_process: float | None = None,
     name: str = "additive problem",
@@ -159,7 +164,7 @@ def additive(
     parameters : numbers, or arrays with one number a path
     start : numbers, or a function (O, p) -> tuple; zero if None
     observe : (t, x, O, p) -> tuple of outputs; x if None
-    outputs : their names
+    outputs : their names, or that of the only one; y0, y1, ... if None
     process : `rode.Process(tau, c)`; tau = c = 1 if None
     start_process : O at the beginning; None draws it from the stationary distribution
 
@@ -191,7 +196,7 @@ def separable(
     parameters: Sequence[ArrayLike] = (),
     start: Start = None,
     observe: UserFunction | None = None,
-    outputs: Sequence[str] | None = None,
+    outputs: str | Sequence[str] | None = None,
     process: Process | None = None,
     start_process: float | None = None,
     name: str = "separable problem",
@@ -220,15 +225,16 @@ def _make_problem(
     linear: bool,
     parameters: Sequence[ArrayLike],
     start: Start,
-    outputs: Sequence[str] | None,
+    outputs: str | Sequence[str] | None,
     process: Process | None,
     start_process: float | None,
     name: str,
 ) -> Problem:
     """Check the parts of a problem, compile its functions and call each of them once."""
-    from rode._solver.problem_functions import compiled, identity
+    from rode._solver.problem_functions import identity
+    from rode._solver.user_functions import compiled
 
-    dimension = validation.check_integer("dimension", dimension, 1)
+    dimension = validation.check_integer("dimension", dimension, 1, MAX_DIMENSION)
     if start_process is not None:
         start_process = validation.check_finite("start_process", start_process)
     table = table_of(parameters)

@@ -35,6 +35,7 @@ class Process:
 
     def step(self, delta: float) -> tuple[float, float]:
         """Return (mu - 1, sigma) of a step of length delta, both to full precision."""
+        delta = validation.check_in_range("delta", delta, 0.0, math.inf)
         mu_minus_1 = math.expm1(-delta / self.tau)
         return mu_minus_1, math.sqrt(-0.5 * self.c * self.tau * math.expm1(-2.0 * delta / self.tau))
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from hetero import validation
 from hetero.display.notebook import html_table, table_with_picture
+from hetero.equality import equal_by_value
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -47,9 +49,39 @@ Reduction: TypeAlias = str | Quantiles
 """One of "paths", "moments" and "peaks", or quantiles."""
 
 
+@equal_by_value
+@dataclass(frozen=True, eq=False)
+class Output:
+    """Part of a result that belongs to one output; its arrays are views of those of the `Result`.
+
+    Attributes
+    ----------
+    name : name of the output
+    t : (times,) array
+    paths : (times, paths) array; None if not requested, as those below
+    mean, variance : (times,) arrays
+    quantiles : (probabilities, times) array
+    peaks : (paths,) array
+    probabilities : those of `quantiles`
+    """
+
+    name: str
+    t: np.ndarray = field(repr=False)
+    paths: np.ndarray | None = field(default=None, repr=False)
+    mean: np.ndarray | None = field(default=None, repr=False)
+    variance: np.ndarray | None = field(default=None, repr=False)
+    quantiles: np.ndarray | None = field(default=None, repr=False)
+    peaks: np.ndarray | None = field(default=None, repr=False)
+    probabilities: tuple[float, ...] = ()
+
+
+@equal_by_value
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Result of `rode.solve`. Arrays are NumPy; reductions that were not requested are None.
+
+    ``result["acceleration"]`` has the arrays of one output, see `Output`; `to_frame` and
+    `to_xarray` return tables of all.
 
     Attributes
     ----------
@@ -89,6 +121,67 @@ class Result:
         validation.check_choice("output", output, self.outputs)
         return self.outputs.index(output)
 
+    def __getitem__(self, output: str) -> Output:
+        """Return what the result has of one output, by its name: ``result["drift"].mean``.
+
+        Raises
+        ------
+        TypeError, ValueError : there is no output with this name
+        """
+        if not isinstance(output, str):
+            raise TypeError(f"results are read by the name of an output, got {output!r}")
+        k = self.index(output)
+        return Output(
+            name=output,
+            t=self.t,
+            paths=None if self.paths is None else self.paths[:, k],
+            mean=None if self.mean is None else self.mean[:, k],
+            variance=None if self.variance is None else self.variance[:, k],
+            quantiles=None if self.quantiles is None else self.quantiles[:, :, k],
+            peaks=None if self.peaks is None else self.peaks[k],
+            probabilities=self.probabilities,
+        )
+
+    def as_columns(self) -> dict[str, np.ndarray]:
+        """Return what `to_frame` has of statistics over time, as arrays by name; "t" has times.
+
+        They are ``NAME_mean``, ``NAME_std`` and ``NAME_q0.95`` for each output, as requested.
+        """
+        from rode._labelled import statistics_columns
+
+        return statistics_columns(self)
+
+    def to_frame(self, kind: str | None = None) -> pandas.DataFrame:
+        """Return a pandas DataFrame.
+
+        Parameters
+        ----------
+        kind : {"statistics", "peaks", "paths"}, optional
+            "statistics": a row for each time, with the columns of `as_columns`; "peaks": a row for
+            each path, a column for each output; "paths": a row for each time, a column for each
+            output and path. By default the first of them that the result has.
+
+        Raises
+        ------
+        ValueError : the result does not have it
+        """
+        from rode._labelled import make_frame
+
+        return make_frame(self, kind)
+
+    def to_xarray(self) -> Any:
+        """Return an `xarray.Dataset` of all reductions that were requested.
+
+        Its dimensions are t, output, path and probability. Needs the package xarray.
+
+        Raises
+        ------
+        ImportError : xarray is not installed
+        """
+        from rode._labelled import make_dataset
+
+        return make_dataset(self)
+
     def _reductions(self) -> dict[str, np.ndarray]:
         """Return the reductions that were requested, by name."""
         names = ("paths", "mean", "variance", "quantiles", "peaks")
@@ -116,7 +209,7 @@ class Result:
         Returns
         -------
         matplotlib.figure.Figure
-            A new one, or that of `ax`. It is not shown; `figure.savefig(path)` writes it.
+            A new one of pyplot, which notebooks and `pyplot.show()` show, or that of `ax`.
 
         Raises
         ------

@@ -81,7 +81,8 @@ def solve(
     TypeError, ValueError
         If, before anything runs, h is not stable or does not divide the span, delta does not divide
         h, there are no paths, a Taylor scheme is used for a problem that is not linear, a number is
-        NaN, or a function fails at the start of the first path.
+        NaN, or a function fails at the start of the first path. TypeError if a function cannot be
+        compiled; the message has its name, the line and a remedy.
     MemoryError
         If, before anything runs, too little memory is free. The message says how much the run
         needs, how much is free, and which settings need less.
@@ -108,6 +109,7 @@ def solve(
     threads_per_path = choose_threads_per_path(plan, threads_per_path, device)
     key = philox.key(rng)
     with device.active(), region("rode solve"):
+        from rode._solver.compile_errors import named_compile_errors
         from rode._solver.memory_forecast import require_memory
         from rode._solver.runner import RunSettings, Solver
 
@@ -115,7 +117,8 @@ def solve(
         settings = RunSettings(
             reductions, save_every, first_path, threads_per_path, key, show_progress=progress
         )
-        return Solver(plan, settings, device).run()
+        with named_compile_errors(problem, plan.dtype):
+            return Solver(plan, settings, device).run()
 
 
 def reductions_of(

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import validation
-from hetero.arrays import as_real
 from rode._solver import problem_functions as functions
+from rode._solver.problem_checks import names_of, parameter_of
 from rode.problems import Problem, additive, separable
 from rode.process import Process
+
+MAX_PARAMETER = 1e100
+"""Largest damping and frequency: their products are within the range of float64."""
 
 
 def kanai_tajimi(
@@ -35,9 +38,14 @@ def kanai_tajimi(
     ----------
     zeta, omega : numbers or arrays with one number a path
         Damping and frequency (rad/s); Housner's values.
+    tau : relaxation time of O, s. The motion of the ground does not depend on it.
+    c : intensity of the white noise xi, m^2/s^3
+        2 pi times the two-sided spectral density S0 of the bedrock's acceleration over angular
+        frequencies. Accelerations grow with its square root: for c = 1 the largest one in 20 s has
+        the median 14.9 m/s^2.
     outputs : all three, or one of them
     """
-    outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+    outputs = names_of(outputs)
     names = ("displacement", "velocity", "acceleration")
     if outputs != names:
         if len(outputs) != 1:
@@ -45,8 +53,11 @@ def kanai_tajimi(
         validation.check_choice("outputs", outputs[0], names)
     process = Process(tau, c)
     for name, value in (("zeta", zeta), ("omega", omega)):
-        if not np.all(as_real(name, value) > 0.0):
-            raise ValueError(f"{name} must be > 0, got {value!r}")
+        column = parameter_of(name, value)
+        if not np.all((column > 0.0) & (column <= MAX_PARAMETER)):
+            raise ValueError(
+                f"{name} must lie in (0, {MAX_PARAMETER:g}], got {validation.describe(value)}"
+            )
     return additive(
         functions.ground_drift,
         functions.ground_noise,

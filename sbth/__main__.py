@@ -15,9 +15,17 @@ _EXAMPLES = (
 )
 
 
+_SPEED = """\
+Where sbth is faster than LAPACK (benchmarks/records/sbth, without the first call, which compiles):
+  one thread of an AMD EPYC   band matrices: yes at n = 4000, no at n = 500; full matrices: no
+  H200                        band matrices: yes at n = 500 and more; full ones: yes at n = 5000
+It was measured on those machines, not on this one: python -m benchmarks run sbth measures it here.
+"""
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    parser = command_parser("sbth", __doc__ or "", _EXAMPLES)
+    parser = command_parser("sbth", f"{__doc__}\n{_SPEED}", _EXAMPLES)
     subcommands = parser.add_subparsers(required=True, metavar="eigvals|study|kernel")
     add_eigenvalues(subcommands)
     _add_study(subcommands)

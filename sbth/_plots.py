@@ -6,7 +6,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetero.display.figures import DATA_COLOUR, PALETTE, figure_of, figure_style, new_figure
+from hetero.display.figures import (
+    DATA_COLOUR,
+    PALETTE,
+    axes_of,
+    figure_of,
+    figure_style,
+    shown_figure,
+)
 
 _BINS = (10, 120)
 """Fewest and most bins of a histogram, whose number is the root of that of the eigenvalues."""
@@ -22,9 +29,10 @@ def plot_spectrum(values: np.ndarray, order: int, ax: Axes | None = None) -> Fig
     computed, `values`, which need not be all of a matrix of this order.
     """
     if ax is not None:
+        ax = axes_of(ax)
         _draw_density(ax, values)
         return figure_of(ax)
-    figure = new_figure((10.0, 3.8))
+    figure = shown_figure((10.0, 3.8))
     left, right = figure.subplots(1, 2)
     _draw_density(left, values)
     few = np.unique(np.linspace(0, values.size - 1, min(values.size, _MOST_POINTS)).astype(int))

@@ -16,6 +16,7 @@ from hetero import validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
 from hetero.measurement import profiling
+from sbth._sparse_matrices import is_sparse
 
 _REAL_KINDS = ("float", "bfloat", "int", "uint", "bool")
 
@@ -53,6 +54,11 @@ def validate_real(name: str, values: ArrayLike) -> np.ndarray:
     """
     if device_of(values) is not None:
         return copy_to_host(name, values)
+    if is_sparse(values):
+        raise TypeError(
+            f"{name} is a SciPy sparse matrix, which sbth.eigvalsh and sbth.spectrum take; "
+            "sbth.band_from_sparse returns its band storage"
+        )
     if getattr(getattr(values, "dtype", None), "kind", "") == "c":
         _refuse_complex(name)
     return as_real(name, values, None)
@@ -190,7 +196,8 @@ def band_from_dense(
     a = a if lower else a.T
     rows, columns = np.nonzero(np.tril(a))
     widest = int(np.max(rows - columns, initial=0))
-    d = widest if bandwidth is None else validation.check_integer("bandwidth", bandwidth, 0)
+    most = max(len(a) - 1, 0)
+    d = widest if bandwidth is None else validation.check_integer("bandwidth", bandwidth, 0, most)
     if d < widest:
         raise ValueError(f"bandwidth={d} is too small: a has {widest} nonzero subdiagonals")
     ab = np.zeros((d + 1, len(a)), a.dtype)

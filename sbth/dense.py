@@ -16,8 +16,18 @@ from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
-from sbth.band_storage import copy_like, safe_scale, shape_and_dtype, validate_bool, validate_real
-from sbth.eigenvalues import Selection, band_eigenvalues
+from sbth._selection import Selection
+from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide, mirrored, narrowed
+from sbth.band_storage import (
+    band_from_sparse,
+    copy_like,
+    safe_scale,
+    shape_and_dtype,
+    validate_band,
+    validate_bool,
+    validate_real,
+)
+from sbth.eigenvalues import band_eigenvalues
 
 BANDWIDTH = 64
 """Default number of subdiagonals: a GPU reduces them to tridiagonal form in a single stage."""
@@ -198,8 +208,21 @@ def _reduce_panel(xp: ModuleType, a: Any, start: int, b: int) -> None:
     trailing -= xp.hstack((w, v)) @ xp.hstack((v, w)).T
 
 
+def _narrow_band(a: Any) -> np.ndarray | None:
+    """Return the lower band storage of a sparse matrix; None if its band is wide."""
+    if a.shape[0] != a.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {a.shape}")
+    matrix, _ = narrowed(mirrored(a))
+    if is_wide(bandwidth_of(matrix), a.shape[0]):
+        return None
+    band: np.ndarray = validate_band(band_from_sparse(matrix, lower=True), "a")
+    if not np.isfinite(band).all():
+        raise ValueError("a must be finite: its lower triangle holds NaN or infinity")
+    return band
+
+
 def eigvalsh(
-    a: ArrayLike,
+    a: Any,
     *,
     select: str | int = "a",
     select_range: tuple | None = None,
@@ -207,11 +230,18 @@ def eigvalsh(
     progress: bool = False,
     device: str | Device | None = None,
 ) -> Any:
-    """Compute eigenvalues of a dense symmetric matrix, by `full_to_band` and `eigvals_banded`.
+    """Compute eigenvalues of a symmetric matrix, by `full_to_band` and `eigvals_banded`.
 
     Parameters, results and errors are those of these functions. Only the lower triangle of `a` is
-    read.
+    read. `a` may be a sparse matrix of SciPy; it is permuted if that narrows its band
+    (`sbth.spectrum` also tells how), and a narrow band is reduced as such.
     """
+    if is_sparse(a):
+        band = _narrow_band(a)
+        if band is not None:
+            chosen = Selection.create(select, select_range, tol, band.shape[1])
+            return band_eigenvalues("a", band, True, chosen, device, progress=progress)
+        a = mirrored(a).toarray()
     a = _validate_matrix(a)
     selection = Selection.create(select, select_range, tol, shape_and_dtype("a", a)[0][0])
     with _array_module(a, _resolve_device(a, device)) as xp:

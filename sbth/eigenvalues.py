@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from hetero import region, validation
+from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress
 from hetero.jit import loops_for
+from sbth._blocks import partition_band, partition_tridiagonal
+from sbth._selection import Selection
 from sbth.band_storage import (
     copy_like,
+    copy_to_host,
+    diagonals,
     shape_and_dtype,
     validate_band,
     validate_bool,
     validate_real,
 )
-from sbth.tridiagonalization import choose_method, reduce_band
+from sbth.tridiagonalization import choose_method, choose_scale, reduce_band
 
 BREAK_EVEN = 300
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
@@ -74,7 +77,10 @@ def eigvalsh_tridiagonal(
     Notes
     -----
     Each eigenvalue is accurate to about 2 eps times the norm of the matrix (LAPACK's dstebz with
-    abstol = eps norm). The eigenvalues are independent: k of them cost k/n of the time for all.
+    abstol = eps norm). Where an off-diagonal element is negligible (e_i^2 <= eps^2 |d_i d_(i+1)|),
+    the matrix is split into blocks, and the accuracy refers to the norm of the block; eigenvalues
+    of single rows are exact. The eigenvalues are independent: k of them cost k/n of the time for
+    all, unless the blocks are of different magnitudes.
     """
     like = d if device_of(d) is not None else e
     for name, values in (("d", d), ("e", e)):
@@ -103,67 +109,6 @@ def _length(d: Any) -> int:
         return 0
 
 
-@dataclass(frozen=True)
-class Selection:
-    """The eigenvalues to compute, and their accuracy.
-
-    Attributes
-    ----------
-    kind : {"a", "v", "i"}
-    low, high : float or int
-        Ends of an interval of values, or first and last index.
-    tolerance : float
-        Absolute; 0 for the default.
-    """
-
-    kind: str
-    low: float
-    high: float
-    tolerance: float = 0.0
-
-    @classmethod
-    def create(cls, select: Any, select_range: Any, tol: float | None, n: int) -> Selection:
-        """Validate the arguments of a public function for a matrix of order n."""
-        tolerance = 0.0 if tol is None else max(validation.check_finite("tol", tol), 0.0)
-        return cls(*_parse_selection(select, select_range, n), tolerance)
-
-
-_SELECT_KINDS = {
-    **{"a": "a", "all": "a", 0: "a"},
-    **{"v": "v", "value": "v", 1: "v"},
-    **{"i": "i", "index": "i", 2: "i"},
-}
-"""Values of `select` in SciPy."""
-
-
-def _parse_selection(select: Any, select_range: Any, n: int) -> tuple[str, float, float]:
-    """Return the kind of a selection, and the ends of its range of indices or values."""
-    key = select.lower() if isinstance(select, str) else select
-    if not isinstance(key, str | int | np.integer) or isinstance(key, bool):
-        key = None
-    if key not in _SELECT_KINDS:
-        options = "'a' ('all', 0), 'v' ('value', 1), 'i' ('index', 2)"
-        raise ValueError(f"select must be one of {options}, got {select!r}")
-    kind = _SELECT_KINDS[key]
-    if kind == "a":
-        return kind, 0, n - 1
-    try:
-        low, high = map(float, select_range)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"select_range must be a pair of numbers for select={select!r}, got {select_range!r}"
-        ) from None
-    if kind == "v":
-        if not low < high:
-            raise ValueError(f"select_range must be ascending, got ({low}, {high})")
-        return kind, low, high
-    if not (low.is_integer() and high.is_integer() and 0 <= low <= high < n):
-        raise ValueError(
-            f"select_range must hold indices 0 <= first <= last < {n}, got {select_range!r}"
-        )
-    return kind, int(low), int(high)
-
-
 def bisect(
     d: np.ndarray, e: np.ndarray, selection: Selection, device: Device, factor: float = 1.0
 ) -> np.ndarray:
@@ -173,12 +118,15 @@ def bisect(
     results refer to the matrix itself, so that a result overflows only if the eigenvalue does.
     """
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
-    if not d.any() and not e.any():  # also an empty matrix
-        inside = selection.kind != "v" or selection.low < 0.0 <= selection.high
-        count = int(selection.high - selection.low) + 1 if selection.kind == "i" else len(d)
-        return np.zeros(count if inside else 0)
+    partition = partition_tridiagonal(d, e)
     with device.active(), region("eigenvalues by bisection"):
-        return _Bisection(d, e, device, factor).values(selection)
+        if partition.is_whole:
+            return _Bisection(d, e, device, factor).values(selection) if d.size else np.zeros(0)
+        parts = [d[partition.single] / factor]
+        for rows in partition.groups:
+            couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
+            parts.append(_Bisection(d[rows], couplings, device, factor).values(selection.of_part()))
+    return selection.select(np.concatenate(parts))
 
 
 def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarray:
@@ -210,6 +158,7 @@ class _Bisection:
         self.tiny = float(np.finfo(float).tiny) * max(1.0, float(np.max(squares)))
         self.tolerance = 2.0**-53 * max(abs(self.low), abs(self.high))
         self.factor = factor  # of the given matrix
+        self.order = len(d)
         self.space = Workspace(device)
         self.matrix = self.space.input("d", d), self.space.input("e", squares)
         self.loops = loops_for("sbth._bisection", device)
@@ -220,8 +169,10 @@ class _Bisection:
             # Counts below the next float, since the interval includes its right end only.
             ends = [np.nextafter(self._scale(v), np.inf) for v in (selection.low, selection.high)]
             first, stop = self.count_below(np.clip(ends, self.low, self.high))
-        else:
+        elif selection.kind == "i":
             first, stop = selection.low, selection.high + 1
+        else:
+            first, stop = 0, self.order
         tolerance = max(self.tolerance, min(self._scale(selection.tolerance), self.high - self.low))
         if stop <= first:
             return np.zeros(0)
@@ -283,6 +234,12 @@ def eigvals_banded(
     TypeError, ValueError, hetero.DeviceUnavailableError
         As for `tridiagonalize` and `eigvalsh_tridiagonal`, but elements of the tridiagonal matrix
         may overflow as long as the selected eigenvalues do not.
+
+    Notes
+    -----
+    A matrix of diagonal blocks that do not touch each other is solved block by block, with errors
+    relative to the norm of each; a diagonal matrix gives its elements exactly. (Bands of 2 or more
+    rows that are on a GPU already are reduced as a whole.)
     """
     lower = validate_bool("lower", lower)
     validate_bool("overwrite_a_band", overwrite_a_band)
@@ -290,8 +247,30 @@ def eigvals_banded(
     band = validate_band(a_band, "a_band")
     shape = band.shape if isinstance(band, np.ndarray) else shape_and_dtype("a_band", band)[0]
     selection = Selection.create(select, select_range, tol, shape[1])
-    values = band_eigenvalues("a_band", band, lower, selection, device, progress=progress)
+    values = _split_band_eigenvalues(band, lower, selection, device, progress)
     return copy_like(values, a_band)
+
+
+def _split_band_eigenvalues(
+    band: Any, lower: bool, selection: Selection, device: str | Device | None, progress: bool
+) -> np.ndarray:
+    """Compute the eigenvalues of a validated band, block by block if it falls into blocks."""
+    if device_of(band) is not None:
+        if shape_and_dtype("a_band", band)[0][0] > 1:
+            return band_eigenvalues("a_band", band, lower, selection, device, progress=progress)
+        band = copy_to_host("a_band", band)
+    partition = partition_band(band, lower)
+    if partition.is_whole:
+        return band_eigenvalues("a_band", band, lower, selection, device, progress=progress)
+    diagonal = diagonals(band, lower)[0]
+    choose_scale(band, lower, "a_band", Workspace(Device("cpu")))  # refuses NaN and infinity
+    resolve(device)  # a device that cannot be used is an error for diagonal matrices, too
+    parts = [diagonal[partition.single]]
+    for rows in partition.groups:
+        part = np.ascontiguousarray(band[:, rows])
+        chosen = selection.of_part()
+        parts.append(band_eigenvalues("a_band", part, lower, chosen, device, progress=progress))
+    return selection.select(np.concatenate(parts))
 
 
 def band_eigenvalues(

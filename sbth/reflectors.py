@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hetero import validation
 from hetero.devices import device_of
+from hetero.equality import equal_by_value
 from sbth.band_storage import copy_like, copy_to_host
 
 
+@equal_by_value
 @dataclass(frozen=True, eq=False)
 class Stage:
     """Reflections that reduce a band from `before` to `after` subdiagonals.
@@ -51,6 +54,7 @@ class Stage:
             x[start:] = block.reshape(count * self.before, x.shape[1])[: n - start]
 
 
+@equal_by_value
 @dataclass(frozen=True, eq=False)
 class Reflectors:
     """The orthogonal Q in A = Q T Q^T, as a product of reflections.
@@ -95,7 +99,11 @@ class Reflectors:
         """
         if device_of(x) is not None:
             return copy_like(self.apply(copy_to_host("x", x), transposed=transposed), x)
-        x = np.asarray(x)
+        validation.require_unmasked("x", x)
+        try:
+            x = np.asarray(x)
+        except ValueError:
+            raise TypeError(f"x must hold numbers, got {validation.describe(x)}") from None
         if x.ndim not in (1, 2) or len(x) != self.order:
             raise ValueError(f"x must have {self.order} rows, got shape {x.shape}")
         if x.dtype.kind not in "fiubc":

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero.devices import device_of
 from hetero.display.notebook import html_table, table_with_picture
+from hetero.equality import equal_by_value
 from sbth.reflectors import Reflectors
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@equal_by_value
 class Tridiagonal(NamedTuple):
     """A symmetric tridiagonal matrix T.
 
@@ -34,6 +36,7 @@ class Tridiagonal(NamedTuple):
         return _describe(self.d)
 
 
+@equal_by_value
 class TridiagonalReduction(NamedTuple):
     """A symmetric tridiagonal matrix T, and the transformation in A = Q T Q^T.
 
@@ -55,6 +58,7 @@ class TridiagonalReduction(NamedTuple):
         return _describe(self.d, ("transformation", self.reflectors))
 
 
+@equal_by_value
 @dataclass(frozen=True, eq=False)
 class Spectrum:
     """Eigenvalues of a symmetric matrix; `numpy.asarray` gives the eigenvalues alone.
@@ -114,7 +118,7 @@ class Spectrum:
         Returns
         -------
         matplotlib.figure.Figure
-            A new one, or that of `ax`. It is not shown; `figure.savefig(path)` writes it.
+            A new one of pyplot, which notebooks and `pyplot.show()` show, or that of `ax`.
         """
         from sbth._plots import plot_spectrum
 

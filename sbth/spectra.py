@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from hetero import Device
+from sbth._sparse_matrices import bandwidth_of, is_wide, narrowed
 from sbth.band_storage import band_from_dense, band_from_sparse, validate_real
 from sbth.dense import eigvalsh
 from sbth.eigenvalues import eigvals_banded
 from sbth.results import Spectrum
-
-DENSE_BANDWIDTH = 0.25
-"""Share of the order from which on a band is treated as a full matrix. A band of d subdiagonals
-takes 6 n^2 d operations, a full matrix about 2 n^3, but those in matrix products. Not tuned."""
 
 SYMMETRY = 100.0
 """Largest difference between an element and its mirror image, in units of eps times the largest
@@ -65,11 +62,10 @@ def spectrum(
     }
     is_sparse = hasattr(a, "tocoo")
     matrix: Any
-    matrix, permuted = _narrowed(_checked_sparse(a)) if is_sparse else (_checked_dense(a), False)
+    matrix, permuted = narrowed(_checked_sparse(a)) if is_sparse else (_checked_dense(a), False)
     order = matrix.shape[0]
-    rows, columns = matrix.nonzero()
-    bandwidth = int(np.max(np.abs(rows - columns), initial=0))
-    if bandwidth >= max(1.0, DENSE_BANDWIDTH * order):
+    bandwidth = bandwidth_of(matrix)
+    if is_wide(bandwidth, order):
         values = eigvalsh(matrix.toarray() if is_sparse else matrix, **options)
         return Spectrum(np.asarray(values), order, bandwidth, "dense", permuted)
     band = band_from_sparse(matrix) if is_sparse else band_from_dense(matrix, bandwidth)
@@ -127,17 +123,3 @@ def _refuse_asymmetry(value: float, mirrored: float, row: int, column: int) -> N
 def _refuse(message: str, row: int, column: int) -> None:
     """Raise ValueError with the place of an element."""
     raise ValueError(f"{message}, at ({row}, {column})")
-
-
-def _narrowed(matrix: Any) -> tuple[Any, bool]:
-    """Return a sparse matrix, permuted if that makes its band narrower, and whether it was."""
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-    if not matrix.nnz:
-        return matrix, False
-    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
-    permuted = matrix[order][:, order]
-    before, after = (
-        int(np.max(np.abs(np.subtract(*m.nonzero())), initial=0)) for m in (matrix, permuted)
-    )
-    return (permuted, True) if after < before else (matrix, False)

@@ -7,13 +7,17 @@ say how well they are known.
 
 from typing import TYPE_CHECKING
 
+from hetero.compile_cache.sources import register
 from hetero.public_names.lazy import lazy_attributes
 from hetero.public_names.moved import redirect_modules
 from hetero.version import VERSION as __version__
 from stablegpu.distribution import Stable as Stable
 from stablegpu.distribution import stable as stable
 
+register(__name__, __path__[0])
+
 if TYPE_CHECKING:  # type checkers do not see the names that `__getattr__` finds
+    from stablegpu.batch_results import FitResults as FitResults
     from stablegpu.conversions import from_r as from_r
     from stablegpu.conversions import from_scipy as from_scipy
     from stablegpu.conversions import to_r as to_r
@@ -25,7 +29,6 @@ if TYPE_CHECKING:  # type checkers do not see the names that `__getattr__` finds
     from stablegpu.evaluators import InterpolationError as InterpolationError
     from stablegpu.evaluators import Quadrature as Quadrature
     from stablegpu.fit_results import FitResult as FitResult
-    from stablegpu.fit_results import FitResults as FitResults
     from stablegpu.fitting import fit as fit
     from stablegpu.fitting import fit_windows as fit_windows
     from stablegpu.functions import cdf as cdf
@@ -43,7 +46,10 @@ if TYPE_CHECKING:  # type checkers do not see the names that `__getattr__` finds
     from stablegpu.inference import goodness_of_fit as goodness_of_fit
     from stablegpu.inference import profile_likelihood as profile_likelihood
     from stablegpu.modes import mode as mode
+    from stablegpu.risk import KupiecTest as KupiecTest
+    from stablegpu.risk import RiskEstimate as RiskEstimate
     from stablegpu.risk import expected_shortfall as expected_shortfall
+    from stablegpu.risk import kupiec_test as kupiec_test
     from stablegpu.risk import value_at_risk as value_at_risk
     from stablegpu.special import expn as expn
     from stablegpu.special import log_ndtr as log_ndtr
@@ -56,7 +62,8 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "stablegpu.conversions": ("from_r", "from_scipy", "to_r", "to_scipy"),
         "stablegpu.derivatives": ("Gradient", "dlogpdf"),
         "stablegpu.evaluators": ("Evaluation", "Interpolation", "InterpolationError", "Quadrature"),
-        "stablegpu.fit_results": ("FitResult", "FitResults"),
+        "stablegpu.batch_results": ("FitResults",),
+        "stablegpu.fit_results": ("FitResult",),
         "stablegpu.fitting": ("fit", "fit_windows"),
         "stablegpu.functions": ("cdf", "logcdf", "logpdf", "logsf", "pdf", "pdf_cdf", "sf"),
         "stablegpu.inference": (
@@ -69,7 +76,13 @@ __getattr__, __dir__, __all__ = lazy_attributes(
             "profile_likelihood",
         ),
         "stablegpu.modes": ("mode",),
-        "stablegpu.risk": ("expected_shortfall", "value_at_risk"),
+        "stablegpu.risk": (
+            "KupiecTest",
+            "RiskEstimate",
+            "expected_shortfall",
+            "kupiec_test",
+            "value_at_risk",
+        ),
         "stablegpu.special": ("expn", "log_ndtr", "logsumexp", "ndtr"),
     },
 )

@@ -47,8 +47,10 @@ def _add_study(subcommands: argparse._SubParsersAction) -> None:
 def _study(options: argparse.Namespace) -> int:
     """Run the chosen studies and return the exit code."""
     from hetero.measurement.studies import run_chosen
+    from hetero.validation import check_integer
     from stablegpu.study import STUDIES, Study
 
+    check_integer("--processes", options.processes, 1)
     return run_chosen(options, STUDIES, Study, processes=options.processes)
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 PARAMETERIZATIONS = ("S1", "S0")
 
+SMALLEST_ALPHA = 1e-300
+"""Below, constants of the distribution such as pi alpha/2 lose digits as subnormal numbers."""
+
 NAMES = ("pdf", "cdf", "sf", "logpdf", "logcdf", "logsf")
 """Functions that one evaluation gives."""
 
@@ -69,6 +72,8 @@ class Parameters:
     ) -> Parameters:
         """Return the parameters, or raise TypeError or ValueError that names a bad one."""
         alpha = validation.check_in_range("alpha", alpha, 0.0, 2.0, closed="right")
+        if alpha < SMALLEST_ALPHA:
+            raise ValueError(f"alpha must be at least {SMALLEST_ALPHA:g}, got {alpha!r}")
         return cls(
             alpha,
             validation.check_in_range("beta", beta, -1.0, 1.0),
@@ -79,8 +84,17 @@ class Parameters:
 
     @classmethod
     def of(cls, distribution: Any) -> Parameters:
-        """Return the parameters of a distribution, or `distribution` if it is parameters itself."""
-        return getattr(distribution, "parameters", distribution)
+        """Return the parameters of a distribution, or `distribution` if it is parameters itself.
+
+        Raises TypeError for anything else.
+        """
+        parameters = getattr(distribution, "parameters", distribution)
+        if not isinstance(parameters, Parameters):
+            raise TypeError(
+                "distribution must be a stablegpu.stable(...), got "
+                f"{validation.describe(distribution)}"
+            )
+        return parameters
 
     @property
     def offset(self) -> tuple[float, float]:
@@ -162,10 +176,8 @@ def characteristic_function(t: ArrayLike, parameters: Parameters) -> np.ndarray:
 
 
 def check_pm(pm: int) -> int:
-    """Return the number of a parameterization of R's `dstable`; raise ValueError unless 0, 1, 2."""
-    if isinstance(pm, bool) or pm not in (0, 1, 2):
-        raise ValueError(f"pm must be 0, 1 or 2, got {pm!r}")
-    return int(pm)
+    """Return the number of a parameterization of R's `dstable`, which is 0, 1 or 2."""
+    return validation.check_integer("pm", pm, 0, 2)
 
 
 class Standardization(NamedTuple):

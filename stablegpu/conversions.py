@@ -15,9 +15,14 @@ the shift by beta (2/pi) scale log(scale), so cdf + sf is not 1. Its S0 form is 
 
 from __future__ import annotations
 
-from hetero import Device
+from typing import Any
+
+from hetero import Device, validation
 from stablegpu._parameters import check_pm
 from stablegpu.distribution import Stable, stable
+
+SMALLEST_ALPHA_OF_PM_2 = 0.01
+"""Below, alpha^(-1/alpha) leaves the range of float64 (1e200 at 0.01)."""
 
 
 def from_scipy(
@@ -52,9 +57,16 @@ def from_r(
     in Nolan's STABLE. Raises as `stablegpu.stable`.
     """
     pm = check_pm(pm)
+    gamma = validation.check_positive("gamma", gamma)
+    delta = validation.check_finite("delta", delta)
     if pm < 2:
         return stable(alpha, beta, delta, gamma, parameterization=f"S{pm}", device=device)
     rescaled = stable(alpha, beta, delta, gamma, parameterization="S0", device=device)
+    if rescaled.alpha < SMALLEST_ALPHA_OF_PM_2:
+        raise ValueError(
+            f"alpha must be at least {SMALLEST_ALPHA_OF_PM_2} with pm=2, whose scale is "
+            f"gamma alpha^(-1/alpha), got {rescaled.alpha!r}"
+        )
     scale = rescaled.scale * rescaled.alpha ** (-1.0 / rescaled.alpha)
     loc = rescaled.loc - scale * stable(alpha, beta, parameterization="S0").mode()
     return stable(alpha, beta, loc, scale, parameterization="S0", device=device)
@@ -62,9 +74,17 @@ def from_r(
 
 def to_scipy(distribution: Stable, parameterization: str = "S1") -> dict[str, float]:
     """Return the arguments of SciPy's `levy_stable`; see `Stable.to_scipy`."""
-    return distribution.to_scipy(parameterization)
+    return _require_stable(distribution).to_scipy(parameterization)
 
 
 def to_r(distribution: Stable, pm: int = 0) -> dict[str, float]:
     """Return the arguments of R's `dstable`; see `Stable.to_r`."""
-    return distribution.to_r(pm)
+    return _require_stable(distribution).to_r(pm)
+
+
+def _require_stable(distribution: Any) -> Stable:
+    if not isinstance(distribution, Stable):
+        raise TypeError(
+            f"distribution must be a stablegpu.stable(...), got {validation.describe(distribution)}"
+        )
+    return distribution

@@ -10,6 +10,7 @@ import numpy as np
 from hetero import Device, region
 from hetero.arrays import Workspace
 from hetero.devices import resolve
+from hetero.equality import equal_by_value
 from hetero.jit import loops_for
 from stablegpu._density.pointwise.evaluate import check_arguments, evaluate_flat, to_device
 from stablegpu._density.pointwise.points import Points
@@ -23,6 +24,7 @@ BREAK_EVEN = 100
 _CHUNK = 1 << 17  # points: their differences take 0.5 GB
 
 
+@equal_by_value
 class Gradient(NamedTuple):
     """Derivatives of log pdf, float64 arrays of one shape."""
 

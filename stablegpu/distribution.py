@@ -285,8 +285,11 @@ class Stable:
         """
         higher = 0.0 if self.alpha == 2.0 else math.nan
         values = {"m": self.mean(), "v": self.var(), "s": higher, "k": higher}
-        if not moments or not set(moments) <= set(values):
-            raise ValueError(f"moments must be made of the letters m, v, s, k, got {moments!r}")
+        if not isinstance(moments, str) or not moments or not set(moments) <= set(values):
+            raise ValueError(
+                "moments must be text of the letters m, v, s, k, got "
+                f"{validation.describe(moments)}"
+            )
         return tuple(values[letter] for letter in values if letter in moments)
 
     def interval(self, confidence: float) -> tuple[float, float]:

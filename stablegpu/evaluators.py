@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from hetero.display.notebook import html_table
+from hetero.validation import check_in_range, check_integer, describe
 from stablegpu._parameters import NAMES
 
 __all__ = [
@@ -50,12 +51,11 @@ class Quadrature:
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
-        if not 8 <= self.panels <= 16:
-            raise ValueError(f"panels must lie in 8..16, got {self.panels!r}")
-        if self.order not in (7, 9, 11, 13, 15):
+        object.__setattr__(self, "panels", check_integer("panels", self.panels, 8, 16))
+        object.__setattr__(self, "order", check_integer("order", self.order, 7, 15))
+        if self.order % 2 == 0:
             raise ValueError(f"order must be odd and lie in 7..15, got {self.order!r}")
-        if not 1e-13 <= self.tolerance <= 1e-2:
-            raise ValueError(f"tolerance must lie in [1e-13, 1e-2], got {self.tolerance!r}")
+        _check_tolerance(self)
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,13 @@ class Interpolation:
     tolerance: float = 1e-13
 
     def __post_init__(self) -> None:
-        if not 1e-13 <= self.tolerance <= 1e-2:
-            raise ValueError(f"tolerance must lie in [1e-13, 1e-2], got {self.tolerance!r}")
+        _check_tolerance(self)
+
+
+def _check_tolerance(settings: Quadrature | Interpolation) -> None:
+    """Replace the tolerance of settings by a float in [1e-13, 1e-2], or raise an error."""
+    tolerance = check_in_range("tolerance", settings.tolerance, 1e-13, 1e-2)
+    object.__setattr__(settings, "tolerance", tolerance)
 
 
 class InterpolationError(ValueError):
@@ -127,6 +132,6 @@ def check_evaluator(evaluator: Any) -> Quadrature | Interpolation | str | None:
     if not isinstance(evaluator, str) or evaluator not in named:
         raise ValueError(
             f"evaluator must be None, one of {', '.join(map(repr, EVALUATORS))}, a Quadrature or "
-            f"an Interpolation, got {evaluator!r}"
+            f"an Interpolation, got {describe(evaluator)}"
         )
     return named[evaluator]

@@ -1,21 +1,17 @@
-"""Results of a fit: the distribution, its standard errors, and how the fit went."""
+"""The result of a fit: the distribution, its standard errors, and how the fit went."""
 
 from __future__ import annotations
 
 import functools
 import math
-import operator
-import warnings
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hetero import Device
 from hetero.arrays import on_host
+from hetero.equality import equal_by_value
 from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._fit.outcomes import CONVERGED, outcome_message
+from stablegpu._fit.outcomes import CONVERGED
 from stablegpu._fit.outcomes import STATUSES as STATUSES
 from stablegpu._inference.wald import wald_intervals
 from stablegpu._parameters import PARAMETERS, Parameters
@@ -25,14 +21,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ROWS_SHOWN = 10  # data sets in the table of a notebook
+    from stablegpu.risk import RiskEstimate
 
 
 def _unknown_errors() -> dict[str, float]:
     return dict.fromkeys(PARAMETERS, math.nan)
 
 
-@dataclass(frozen=True)
+@equal_by_value
+@dataclass(frozen=True, eq=False)
 class FitResult:
     """A fitted stable distribution, with standard errors and how the fit went.
 
@@ -70,6 +67,10 @@ class FitResult:
         the likelihood has no bound.
     data, weights : arrays
         The fitted data: a copy of data in host memory, the array itself on a GPU.
+    nobs : float
+        Number of observations; with weights their sum.
+    label : object
+        Name of the data set, if it was a series or a column of a frame.
     """
 
     alpha: float
@@ -81,16 +82,23 @@ class FitResult:
     size: int
     message: str = ""
     status: str = "converged"
-    covariance: Any = field(default=None, repr=False, compare=False)
-    stderr: dict[str, float] = field(default_factory=_unknown_errors, repr=False, compare=False)
+    covariance: Any = field(default=None, repr=False)
+    stderr: dict[str, float] = field(default_factory=_unknown_errors, repr=False)
     evaluations: int = 0
     timings: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
-    fixed: dict[str, float] = field(default_factory=dict, repr=False, hash=False)
+    fixed: dict[str, float] = field(default_factory=dict, repr=False)
     device: str | Device | None = field(default=None, repr=False)
     ties: float = 1.0
     smallest_alpha: float = field(default=ALPHA_RANGE[0], repr=False)
-    data: Any = field(default=None, repr=False, compare=False)
-    weights: Any = field(default=None, repr=False, compare=False)
+    data: Any = field(default=None, repr=False)
+    weights: Any = field(default=None, repr=False)
+    nobs: float = field(default=math.nan, repr=False)
+    label: Any = field(default=None, repr=False)
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The estimates by name."""
+        return {name: getattr(self, name) for name in PARAMETERS}
 
     @property
     def converged(self) -> bool:
@@ -126,14 +134,68 @@ class FitResult:
         """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
         return 2.0 * self.free - 2.0 * self.loglik
 
+    @property
+    def bic(self) -> float:
+        """Schwarz's information criterion, (number of free parameters) log(nobs) - 2 loglik."""
+        return self.free * math.log(self.nobs) - 2.0 * self.loglik
+
     def interval(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Return confidence intervals by name, from the normal distribution of the estimates.
 
         These are Wald's intervals, cut off at the ends of the parameters' ranges. The scale's is
         symmetric in its logarithm, that of alpha in log(2 - alpha).
         """
-        estimates = {name: getattr(self, name) for name in PARAMETERS}
-        return wald_intervals(estimates, self.stderr, confidence)
+        return wald_intervals(self.params, self.stderr, confidence)
+
+    def conf_int(self, *, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
+        """Return `interval(confidence)`, by the name that statsmodels has for it."""
+        return self.interval(confidence)
+
+    def value_at_risk(
+        self,
+        level: float,
+        *,
+        of: str = "returns",
+        confidence: float = 0.95,
+        method: str = "delta",
+    ) -> RiskEstimate:
+        """Estimate the value at risk, with its standard error and a confidence interval.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Probability with which the loss is not exceeded, for example 0.99.
+        of : {"returns", "losses"}
+            What the data are; see `Stable.value_at_risk`.
+        confidence : float in (0, 1)
+        method : {"delta", "profile"}
+            "delta": a symmetric interval, from the covariance of the parameters. "profile": from
+            the likelihood, maximized under each value of the risk; it needs the data and takes
+            seconds, and is the better one for small samples and far tails.
+
+        Returns
+        -------
+        RiskEstimate
+        """
+        from stablegpu._inference.risk_intervals import estimate_risk
+
+        return estimate_risk(self, "value_at_risk", level, of, confidence, method)
+
+    def expected_shortfall(
+        self,
+        level: float,
+        *,
+        of: str = "returns",
+        confidence: float = 0.95,
+        method: str = "delta",
+    ) -> RiskEstimate:
+        """Estimate the mean of the losses beyond the value at risk; see `value_at_risk`.
+
+        It is infinite for alpha <= 1, and so may be the upper end of its interval.
+        """
+        from stablegpu._inference.risk_intervals import estimate_risk
+
+        return estimate_risk(self, "expected_shortfall", level, of, confidence, method)
 
     @functools.cached_property
     def ks_distance(self) -> float:
@@ -160,7 +222,7 @@ class FitResult:
         Returns
         -------
         matplotlib.figure.Figure
-            A new one, or that of `ax`. It is not shown; `figure.savefig(path)` writes it.
+            A new one of pyplot, which notebooks and `pyplot.show()` show, or that of `ax`.
         """
         from stablegpu._inference.plots import plot
 
@@ -179,162 +241,3 @@ class FitResult:
         from stablegpu._inference.summary import describe_in_html
 
         return describe_in_html(self)
-
-
-@dataclass(frozen=True, eq=False)
-class FitResults:
-    """Fits of many data sets; arrays with an element for each. `fits[k]` is one of them.
-
-    Attributes
-    ----------
-    alpha, beta, loc, scale : float64 arrays; NaN where the data could not be fitted
-    loglik : log-likelihood as the ascent computes it: to 1e-9 of an observation's, for
-        |alpha - 1| < 0.1 to 1e-4 at worst
-    status : array of texts, each one of `STATUSES`
-    message : array of texts; see `FitResult`
-    converged : bool array
-    covariance : (sets, 4, 4)
-    errors : (sets, 4): standard errors; `stderr` has them by name
-    size : number of observations of each set
-    at_boundary : bool (sets, 3): whether alpha, beta, scale ended at an end of their ranges
-    ties : largest number of equal observations; smallest_alpha : see `FitResult`
-    fixed : dict by name of the parameters that were not fitted: an array with a value for each set
-    """
-
-    alpha: np.ndarray
-    beta: np.ndarray
-    loc: np.ndarray
-    scale: np.ndarray
-    loglik: np.ndarray
-    covariance: np.ndarray = field(repr=False)
-    errors: np.ndarray = field(repr=False)
-    status: np.ndarray
-    evaluations: np.ndarray = field(repr=False)
-    size: np.ndarray = field(repr=False)
-    at_boundary: np.ndarray = field(repr=False)
-    ties: np.ndarray = field(repr=False)
-    smallest_alpha: np.ndarray = field(repr=False)
-    parameterization: str
-    method: str
-    fixed: Mapping[str, np.ndarray] = field(default_factory=dict)
-    timings: dict[str, float] = field(default_factory=dict, repr=False)
-
-    def __repr__(self) -> str:
-        fixed = f", fixed: {', '.join(self.fixed)}" if self.fixed else ""
-        return (
-            f"<FitResults of {len(self)} data sets, method={self.method!r}, "
-            f"parameterization={self.parameterization!r}{fixed}; {self.converged.sum()} converged>"
-        )
-
-    def _repr_html_(self) -> str:
-        """Return a table of the fits for notebooks."""
-        from hetero.display.notebook import html_table
-
-        rows = [
-            (k, *(float(getattr(self, name)[k]) for name in PARAMETERS), self.status[k])
-            for k in range(min(len(self), _ROWS_SHOWN))
-        ]
-        if len(self) > _ROWS_SHOWN:
-            rows.append(("...",))
-        title = (
-            f"Fits of stable distributions to {len(self)} data sets, "
-            f"{self.converged.sum()} converged"
-        )
-        return html_table(title, rows, ("set", *PARAMETERS, "status"))
-
-    def __len__(self) -> int:
-        return self.alpha.size
-
-    def __iter__(self) -> Iterator[FitResult]:
-        return (self[k] for k in range(len(self)))
-
-    def __getitem__(self, index: int) -> FitResult:
-        """Return one of the fits, with the ascent's log-likelihood and without the data.
-
-        `plot`, intervals by profile or simulation and tests of goodness of fit need the data, and
-        so a fit of that set alone.
-        """
-        k = range(len(self))[operator.index(index)]
-        status = str(self.status[k])
-        result = FitResult(
-            float(self.alpha[k]),
-            float(self.beta[k]),
-            float(self.loc[k]),
-            float(self.scale[k]),
-            parameterization=self.parameterization,
-            method=self.method,
-            size=int(self.size[k]),
-            message=self._message_of(k),
-            status=status,
-            covariance=self.covariance[k],
-            stderr=dict(zip(PARAMETERS, self.errors[k].tolist(), strict=True)),
-            evaluations=int(self.evaluations[k]),
-            timings=self.timings,
-            fixed={name: float(getattr(self, name)[k]) for name in self.fixed},
-            ties=float(self.ties[k]),
-            smallest_alpha=float(self.smallest_alpha[k]),
-        )
-        result.__dict__["loglik"] = float(self.loglik[k])
-        return result
-
-    def _message_of(self, k: int) -> str:
-        return outcome_message(
-            self.at_boundary[k],
-            str(self.status[k]),
-            self.fixed.keys(),
-            self.ties[k],
-            self.smallest_alpha[k],
-        )
-
-    def plot(self, name: str = "alpha", ax: Axes | None = None) -> Figure:
-        """Draw the estimates of one parameter with their 95 % intervals, set by set.
-
-        Parameters
-        ----------
-        name : {"alpha", "beta", "loc", "scale"}
-        ax : matplotlib.axes.Axes, optional
-
-        Returns
-        -------
-        matplotlib.figure.Figure, a new one or that of `ax`
-        """
-        from hetero.validation import check_choice
-        from stablegpu._inference.plots import plot_estimates
-
-        return plot_estimates(self, check_choice("name", name, PARAMETERS), ax)
-
-    @functools.cached_property
-    def message(self) -> np.ndarray:
-        """Remarks on each fit; usually empty texts."""
-        return np.array([self._message_of(k) for k in range(len(self))], dtype=str)
-
-    @property
-    def free(self) -> int:
-        """Number of parameters that were fitted."""
-        return len(PARAMETERS) - len(self.fixed)
-
-    @property
-    def converged(self) -> np.ndarray:
-        """Mask of the fits that ended at a maximum (or where rounding allowed no further gain)."""
-        return np.isin(self.status, CONVERGED)
-
-    @property
-    def aic(self) -> np.ndarray:
-        """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
-        return 2.0 * self.free - 2.0 * self.loglik
-
-    @property
-    def stderr(self) -> dict[str, np.ndarray]:
-        """Standard errors by name; see `FitResult`."""
-        return dict(zip(PARAMETERS, self.errors.T, strict=True))
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Old name of `size`."""
-        warnings.warn("FitResults.sizes is now size", DeprecationWarning, stacklevel=2)
-        return self.size
-
-    def interval(self, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return confidence intervals by name: arrays of their ends; see `FitResult.interval`."""
-        estimates = {name: getattr(self, name) for name in PARAMETERS}
-        return wald_intervals(estimates, self.stderr, confidence)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
+from hetero.frames import series_index
 from stablegpu._fit import datasets
 from stablegpu._fit.arguments import (
     BatchFit,
@@ -28,12 +29,39 @@ from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.outcomes import REMEDIES, outcome_message
 from stablegpu._parameters import PARAMETERIZATIONS, Parameters
-from stablegpu.fit_results import FitResult, FitResults
+from stablegpu.batch_results import FitResults
+from stablegpu.fit_results import FitResult
 
 METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
 
 BREAK_EVEN = {"ml": 1000, "mcculloch": 200_000, "koutrouvelis": 5000, "grid": 100, "grid2": 100}
 """Observations from which data in host memory are moved to a GPU."""
+
+
+class FitOptions(TypedDict, total=False):
+    """Keyword arguments of `fit`."""
+
+    method: str
+    parameterization: str
+    fixed: Mapping[str, Any] | None
+    weights: Any
+    progress: bool
+    device: str | Device | None
+
+
+@overload
+def fit(data: Mapping[Any, Any], **options: Unpack[FitOptions]) -> FitResults: ...
+@overload
+def fit(
+    data: Sequence[float] | np.ndarray[tuple[int], Any], **options: Unpack[FitOptions]
+) -> FitResult: ...
+@overload
+def fit(
+    data: Sequence[Sequence[float]] | Sequence[np.ndarray] | np.ndarray[tuple[int, int], Any],
+    **options: Unpack[FitOptions],
+) -> FitResults: ...
+@overload
+def fit(data: Any, **options: Unpack[FitOptions]) -> Any: ...  # the dimension is not in the type
 
 
 def fit(
@@ -50,10 +78,11 @@ def fit(
 
     Parameters
     ----------
-    data : array_like of float
+    data : array_like of float, series, frame or mapping
         One dimension: a data set of at least 5 finite values. Two dimensions: each row is a data
-        set (also of a pandas DataFrame: `frame.T` fits its columns). A list of sequences of
-        different lengths: each is a data set. Arrays on a GPU stay there.
+        set. A list of sequences of different lengths: each is a data set. A frame of pandas, polars
+        or pyarrow: each column is a data set, and so is each value of a dict; the result has their
+        labels. Arrays on a GPU stay there.
     method : {"ml", "mcculloch", "koutrouvelis", "grid", "grid2"}
         "ml": maximum likelihood for alpha in [0.1, 2]; the lower bound is larger if many data are
         equal (see Notes). "mcculloch": five quantiles (McCulloch 1986), consistent and fast, for
@@ -112,19 +141,22 @@ def fit(
     """
     validation.check_choice("method", method, METHODS)
     validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
-    flat, counts, single = as_sets("data", data)
+    flat, counts, single, labels = as_sets("data", data)
     fixed_values = check_fixed(fixed, parameterization, method, counts.size)
-    weight_source = check_weights(weights, counts, method)
+    weight_source = check_weights(weights, counts, method, labels)
     if weight_source is not None and device_of(flat) is None and device_of(weight_source) is None:
         flat, weight_source, counts = select_weighted(
             flat.reshape(-1), weight_source.reshape(-1), counts
         )
-    target = resolve(device, data, weights, work=int(counts.sum()), break_even=BREAK_EVEN[method])
+    target = resolve(
+        device, flat, weight_source, work=int(counts.sum()), break_even=BREAK_EVEN[method]
+    )
     bar = loop_progress("fit" if single else f"{counts.size} fits", enabled=progress)
     with target.active(), region("stable fit"), bar:
         workspace, host_workspace = Workspace(target, flat), Workspace(target)
         if single and method == "mcculloch" and counts[0] > datasets.LARGEST_SORTED_SET:
-            return _fit_by_quantiles(flat, parameterization, workspace, device)
+            result = _fit_by_quantiles(flat, parameterization, workspace, device)
+            return dataclasses.replace(result, label=labels and labels[0])
         x = workspace.input("data", flat)
         if weight_source is None:
             flat_weights = host_workspace.output((0,))
@@ -133,6 +165,7 @@ def fit(
         stops = np.cumsum(counts)
         batch = BatchFit(method, parameterization, fixed_values, workspace, host_workspace)
         results = fit_batch(x, flat_weights, stops - counts, stops, batch)
+    results = dataclasses.replace(results, labels=labels)
     if not single:
         return results
     return _single_result(results, flat, weight_source, device)
@@ -143,6 +176,7 @@ def fit_windows(
     window: int,
     *,
     step: int = 1,
+    index: Any = None,
     method: str = "ml",
     parameterization: str = "S1",
     fixed: Mapping[str, Any] | None = None,
@@ -153,10 +187,13 @@ def fit_windows(
 
     Parameters
     ----------
-    series : array_like of float, one dimension, on the host or on a GPU
+    series : array_like of float or series, one dimension, on the host or on a GPU
     window, step : int
         Number of observations of a window, 5 to 8192, and distance from the start of one to that of
         the next. Windows are not copied.
+    index : sequence, optional
+        What each observation is labelled with, such as its date; by default the index of a pandas
+        series. The result's `labels` are those of the last observation of each window.
     method, parameterization, fixed, progress, device : as for `fit`
 
     Returns
@@ -165,10 +202,16 @@ def fit_windows(
     """
     validation.check_choice("method", method, METHODS)
     validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
-    flat, counts, single = as_sets("series", series)
+    flat, counts, single, _ = as_sets("series", series)
     if not single:
-        raise ValueError("series must have one dimension")
+        raise ValueError("series must have one dimension; of a frame pass one column")
     size = int(counts[0])
+    index = series_index(series) if index is None else index
+    if index is not None:
+        validation.require_iterable("index", index, "labels")
+        index = list(index)
+        if len(index) != size:
+            raise ValueError(f"index must have a label for each of {size} values, got {len(index)}")
     window = validation.check_integer("window", window)
     step = validation.check_integer("step", step)
     longest = min(size, datasets.LARGEST_SORTED_SET)
@@ -177,16 +220,18 @@ def fit_windows(
             f"window must lie in [{FEWEST_OBSERVATIONS}, {longest}] and step be at least 1, got "
             f"window={window} and step={step}"
         )
-    starts = np.arange(0, size - window + 1, step)
+    starts = np.arange(0, size - window + 1, min(step, size))
     fixed_values = check_fixed(fixed, parameterization, method, starts.size)
     work = starts.size * window
-    target = resolve(device, series, work=work, break_even=BREAK_EVEN[method])
+    target = resolve(device, flat, work=work, break_even=BREAK_EVEN[method])
     bar = loop_progress(f"{starts.size} fits", enabled=progress)
     with target.active(), region("stable fit"), bar:
         workspace, host_workspace = Workspace(target, flat), Workspace(target)
         x = workspace.input("series", flat)
         batch = BatchFit(method, parameterization, fixed_values, workspace, host_workspace)
-        return fit_batch(x, host_workspace.output((0,)), starts, starts + window, batch)
+        results = fit_batch(x, host_workspace.output((0,)), starts, starts + window, batch)
+    labels = None if index is None else tuple(index[k] for k in (starts + window - 1).tolist())
+    return dataclasses.replace(results, labels=labels)
 
 
 def _single_result(
@@ -230,5 +275,6 @@ def _fit_by_quantiles(
         device=device,
         ties=ties,
         data=_copy(data),
+        nobs=float(size),
         timings={"start": time.perf_counter() - start},
     )

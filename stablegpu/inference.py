@@ -36,6 +36,9 @@ from stablegpu.derivatives import dlogpdf
 from stablegpu.distribution import stable
 from stablegpu.fit_results import FitResult
 
+MAX_POINTS = 1 << 16
+"""Largest number of points of a profile, at each of which a fit is made."""
+
 
 def profile_likelihood(
     result: FitResult, name: str, confidence: float = 0.95, *, points: int = 33
@@ -49,7 +52,7 @@ def profile_likelihood(
         The parameter. It is fixed at points around the estimate, and the others are fitted at each
         point, all in one call.
     confidence : float in (0, 1)
-    points : int >= 2
+    points : int, 2 to 65536
         Number of points within four standard errors, or in the whole range if there is no standard
         error. More follow if the profile has not reached the limit yet, or if it does so in too
         large a step.
@@ -69,7 +72,7 @@ def profile_likelihood(
     if name in result.fixed:
         raise ValueError(f"name={name!r} was fixed, so it has no interval: name another parameter")
     confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
-    points = validation.check_integer("points", points, 2)
+    points = validation.check_integer("points", points, 2, MAX_POINTS)
     value, error = getattr(result, name), result.stderr[name]
     if name == "scale":
         centre, error, ends = 0.0, error / value, (-math.inf, math.inf)

@@ -1,14 +1,21 @@
 """Devices for the tests, whose bodies run on the CPU and on a GPU alike."""
 
 import collections
+import signal
 
 import pytest
+from hypothesis import settings
 
 from hetero import Device, available
 from hetero.cuda import driver
 from hetero.measurement.environment import versions
 
 _ran = collections.Counter()
+
+# Every run of the suite tries the same examples; --hypothesis-profile=search draws others.
+settings.register_profile("suite", derandomize=True, max_examples=30, deadline=None, database=None)
+settings.register_profile("search", max_examples=2000, deadline=None, print_blob=True)
+settings.load_profile("suite")
 
 
 def pytest_addoption(parser):
@@ -18,6 +25,12 @@ def pytest_addoption(parser):
         help="let tests that need a GPU fail, not be skipped, if none is usable",
     )
     parser.addoption("--slow", action="store_true", help="also run tests that take many seconds")
+
+
+def pytest_configure():
+    """Let Ctrl-C have its effect even if a shell has started the tests with `&`."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,11 +1,14 @@
 """The code in the README and in docs/ runs, top to bottom, with the results that they state."""
 
 import importlib.util
+import io
 import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
@@ -75,18 +78,31 @@ def assert_close(printed: str, stated: str) -> None:
     assert figures == pytest.approx(expected, rel=1e-4)
 
 
+def assert_pictures_agree(drawn: bytes, shown: Path) -> None:
+    """Compare two pictures roughly: other versions of Matplotlib place letters elsewhere."""
+    with Image.open(io.BytesIO(drawn)) as one, Image.open(shown) as other:
+        assert one.size == pytest.approx(other.size, rel=0.05), shown
+        small = [np.asarray(image.convert("L").resize((60, 30)), float) for image in (one, other)]
+    assert np.abs(small[0] - small[1]).mean() < 8.0, shown  # of 255
+
+
 @pytest.mark.parametrize("document", WITH_CODE, ids=name_of)
-def test_code_runs(document, tmp_path, monkeypatch):
+def test_code_runs_and_documents_show_what_it_prints_and_draws(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if name_of(document) not in CLAIMS:  # on a GPU, sums in another order have other last digits
         monkeypatch.setenv("HETERO_DEVICE", "cpu")
     names: dict = {"__name__": "__main__"}
-    for block in outputs.read_blocks(document.read_text()):
-        printed = outputs.run_block(block.code, document.name, names, block.language)
-        if block.output is not None and block.language == "sh":
-            assert_close(printed, block.output.rstrip("\n"))
-        elif block.output is not None:
-            assert printed == block.output.rstrip("\n")
+    with outputs.figures_in_memory():
+        for block in outputs.read_blocks(document.read_text()):
+            printed = outputs.run_block(block.code, document.name, names, block.language)
+            if block.output is not None and block.language == "sh":
+                assert_close(printed, block.output.rstrip("\n"))
+            elif block.output is not None:
+                assert printed == block.output.rstrip("\n")
+            drawn = outputs.take_picture()
+            assert (drawn is None) == (block.picture is None), block.code
+            if drawn is not None:
+                assert_pictures_agree(drawn, document.parent / block.picture)
     if claim := CLAIMS.get(name_of(document)):
         claim(names)
 
@@ -121,9 +137,52 @@ def test_parameters_that_share_a_description_are_shown_with_their_own_default():
     assert expected in load_tool("docstrings").move_descriptions(text)
 
 
+def test_a_range_behind_a_type_is_no_description():
+    pytest.importorskip("griffe", reason="the site needs the extra docs")
+    text = "Law.\n\nParameters\n----------\nscale : float > 0\n    sigma; positive.\n"
+    assert load_tool("docstrings").move_descriptions(text) == text
+
+
 def test_the_figures_of_the_readme_are_those_of_the_records():
     """`python tools/site/readme_figures.py` updates them."""
     assert load_tool("readme_figures").make_table() in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("unit", "here", "peer", "times"),
+    [
+        ("ms", 2.0, 500.0, 250.0),
+        ("s", 4.0, 1.0, 0.25),
+        ("G/s", 6.0, 2.0, 3.0),
+        ("GLUPS", 1.0, 4.0, 0.25),
+        ("GB/s read", 3.0, 1.5, 2.0),
+        ("", 1.0, 2.0, None),
+        ("s", 1.0, "not measured", None),
+    ],
+)
+def test_times_faster_follow_the_unit(unit, here, peer, times):
+    assert load_tool("records").times_faster({"value": here, "unit": unit}, peer) == times
+
+
+def test_the_home_page_states_version_licence_and_a_figure_of_the_records():
+    text = (ROOT / "docs/index.md").read_text()
+    version = re.search(r'VERSION = "(.*)"', (ROOT / "hetero/version.py").read_text())[1]
+    assert f"Version [{version}]" in text
+    assert "[BSD-3-Clause](../LICENSE)" in text
+    record = json.loads((ROOT / "benchmarks/records/stablegpu/fit-cpu.json").read_text())
+    name = "maximum-likelihood fit of 1,000 observations, alpha 1.5"
+    figure = next(figure for figure in record["figures"] if figure["name"] == name)
+    assert f"**{figure['value']:.1f} {figure['unit']}**" in text
+    times = figure["peers"]["libstable (paper)"] / figure["value"]
+    assert float(re.search(r"(\d+) times faster", text)[1]) == pytest.approx(times, rel=0.02)
+
+
+def test_the_home_page_has_ten_lines_of_code_on_real_data():
+    block = outputs.read_blocks((ROOT / "docs/index.md").read_text())[0]
+    assert len(list(filter(None, block.code.splitlines()))) <= 12
+    assert "get_sample_data" in block.code
+    assert block.output
+    assert block.picture
 
 
 RECORDS = sorted((ROOT / "benchmarks/records").rglob("*.json"))

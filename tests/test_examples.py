@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import stablegpu
-from hetero.compile_cache.folder import root
+from hetero.compile_cache.store import root
 from hetero.cuda.driver import SIMULATOR
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +30,7 @@ def environment(tmp_path) -> dict[str, str]:
     """Return an environment with its own cache, except for compiled code, which all tests share."""
     return os.environ | {
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        "HETERO_CACHE_DIR": str(root()),
+        "HETERO_CACHE_DIR": str(root().parent),
     }
 
 

@@ -3,42 +3,85 @@
 Tutorials that `make docs` has not run before are built without their output here.
 """
 
-import functools
-import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import threading
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
+from PIL import Image
+
+import hetero
+from browser import CHROMIUM, browse, probe, serve
 
 ROOT = Path(__file__).parents[1]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 PHONE_WIDTH = 400  # CSS pixels
+SCREEN = (1280, 800)
+"""Width and height of a small laptop, in CSS pixels."""
 
 pytestmark = pytest.mark.timeout(600)
+
+
+def build(source: Path, target: Path) -> subprocess.CompletedProcess:
+    """Build the site as `make docs` does it, without running tutorials."""
+    pytest.importorskip("mkdocs", reason="the site needs the extra docs")
+    command = re.search(r"/(mkdocs build.*)", (ROOT / "Makefile").read_text())[1]
+    return subprocess.run(
+        [sys.executable, "-m", *command.split(), "--site-dir", target],
+        cwd=source,
+        env=os.environ | {"SITE_RUN": "0", "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     """Build the site and return its folder."""
-    pytest.importorskip("mkdocs", reason="the site needs the extra docs")
     folder = tmp_path_factory.mktemp("site")
-    run = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
-        cwd=ROOT,
-        env=os.environ | {"SITE_RUN": "0", "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-    )
+    run = build(ROOT, folder)
     assert run.returncode == 0, run.stdout + run.stderr
     return folder
+
+
+SOURCES = ("benchmarks/records", "docs", "tools/site")
+PACKAGES = ("hetero", "stablegpu", "rode", "lbm", "sbth", "tmd")
+
+
+def copy_sources(target: Path) -> None:
+    """Copy what the site is made from."""
+    for name in (*SOURCES, *PACKAGES):
+        shutil.copytree(
+            ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "data")
+        )
+    for name in ("mkdocs.yml", "pyproject.toml", "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, target)
+
+
+def test_a_broken_link_a_missing_anchor_and_a_malformed_docstring_fail_the_build(tmp_path):
+    copy_sources(tmp_path)
+    page = tmp_path / "docs/glossary.md"
+    links = "\n[a](no-such-page.md) [b](known-limits.md#no-such-anchor) [c](../no-such-file.py)\n"
+    page.write_text(page.read_text() + links)
+    module = tmp_path / "stablegpu/special.py"
+    text = module.read_text()
+    assert "    x : array_like of float" in text
+    module.write_text(text.replace("    x : array_like", "    no_such_argument : array_like", 1))
+    run = build(tmp_path, tmp_path / "site")
+    assert run.returncode != 0
+    for cause in ("no-such-page.md", "no-such-anchor", "no-such-file.py", "no_such_argument"):
+        lines = [line for line in run.stderr.splitlines() if cause in line]
+        assert lines, (cause, run.stderr)
+        assert all(line.startswith("WARNING") for line in lines), (cause, run.stderr)
+    # Each of them alone would have failed the build: nothing else is counted.
+    count = sum(line.startswith("WARNING") for line in run.stderr.splitlines())
+    assert f"Aborted with {count} warnings" in run.stdout + run.stderr
 
 
 class Page(HTMLParser):
@@ -88,6 +131,39 @@ def test_every_block_of_code_is_recognized(site):
         assert "```" not in path.read_text(encoding="utf-8"), path.name
 
 
+def read_reference(site: Path, name: str) -> str:
+    """Return the HTML of a public name in the reference, up to the next one."""
+    page = (site / f"api/{name.partition('.')[0]}.html").read_text(encoding="utf-8")
+    return page.partition(f'<h3 id="{name}"')[2].partition("<h3 ")[0]
+
+
+def strip_tags(html: str) -> str:
+    """Return the text of a piece of HTML in one line."""
+    return " ".join(re.sub(r"<[^>]+>", "", html).split())
+
+
+@pytest.mark.parametrize("name", ["stablegpu.pdf", "stablegpu.log_ndtr", "rode.normal"])
+def test_the_reference_says_what_a_function_returns(site, name):
+    text = strip_tags(read_reference(site, name))
+    assert "**" not in text
+    assert re.search(r"Returns: \S+ (?:\S+ )+Raises:", text)
+
+
+def test_parameters_that_share_a_description_are_one_item(site):
+    text = strip_tags(read_reference(site, "stablegpu.pdf"))
+    assert text.count("Arrays whose shapes broadcast") == 1
+    assert "x, alpha, beta, loc=0.0, scale=1.0 (array_like of float)" in text
+
+
+def test_attributes_do_not_repeat_their_names(site):
+    for package in PACKAGES:
+        text = (site / f"api/{package}.html").read_text(encoding="utf-8")
+        for part in text.split("doc-attribute-name")[1:]:
+            name = re.match(r'">([\w.]+)', part)[1].rpartition(".")[2]
+            block = re.search(r"</h\d>\s*(<div class=\"doc-signature.*?</div>)?", part, re.S)[1]
+            assert strip_tags(block or "") != name
+
+
 def test_nothing_is_loaded_from_elsewhere(site):
     """Scripts, styles, fonts and pictures come with the site, which works without a network."""
     for path in site.rglob("*.html"):
@@ -111,72 +187,145 @@ def test_tutorial_runs(name, tmp_path):
     assert ", picture" in run.stdout
 
 
-PROBE = """<!doctype html><meta charset="utf-8"><body><pre id="report"></pre><script>
-const names = %s, wide = [];
-(async () => {
-  for (const name of names) {
-    const frame = document.createElement("iframe");
-    frame.style = "width: %dpx; height: 800px; border: 0";
-    frame.src = name;
-    document.body.append(frame);
-    await new Promise(done => frame.onload = done);
-    await new Promise(done => setTimeout(done, 150));
-    const root = frame.contentDocument.documentElement;
+EVERY_PAGE = """
+  report.wide = []; report.formulas = [];
+  for (const name of %s) {
+    const frame = await open(name, %d, 800), page = frame.contentDocument;
+    const root = page.documentElement;
     frame.contentWindow.scrollTo(10000, 0);
     if (frame.contentWindow.scrollX > 0 || root.scrollWidth > root.clientWidth)
-      wide.push([name, root.scrollWidth]);
+      report.wide.push([name, root.scrollWidth]);
+    for (const element of page.querySelectorAll(".arithmatex"))
+      if (!element.querySelector(".katex-html") || element.querySelector(".katex-error"))
+        report.formulas.push([name, element.textContent]);
     frame.remove();
   }
-  document.getElementById("report").textContent = "report:" + JSON.stringify({wide}) + ":end";
-})();
-</script></body>"""
-"""A page that shows every other page in a frame as wide as a telephone."""
+"""
 
-
-class Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves the site and remembers what it did not find."""
-
-    missing: list[str] = []  # noqa: RUF012
-
-    def log_message(self, *arguments):
-        pass
-
-    def send_error(self, code, *arguments, **settings):
-        self.missing.append(self.path)
-        super().send_error(code, *arguments, **settings)
+HOME_PAGE = """
+  const frame = await open("index.html", %d, %d), page = frame.contentDocument;
+  report.visible = [];
+  for (const element of page.querySelectorAll(".home h1, .home p, .home img, .home pre")) {
+    const box = element.getBoundingClientRect();
+    report.visible.push([element.textContent.trim() || element.src || "", box.height, box.bottom]);
+  }
+"""
 
 
 @pytest.fixture
 def address(site):
-    """Serve the site on this machine and yield its address."""
-    Handler.missing.clear()
-    handler = functools.partial(Handler, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    """Serve the site and yield its address."""
+    with serve(site) as address:
+        yield address
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium")
+
+
+@needs_chromium
 def test_pages_work_in_a_browser_on_a_small_screen(site, address, tmp_path):
-    """No page scrolls sideways, writes an error to the console, or asks for a missing file."""
+    """No page scrolls sideways, writes an error to the console, or asks for a missing file.
+
+    All formulas are typeset.
+    """
     names = sorted(pages(site))
-    (site / "probe.html").write_text(PROBE % (json.dumps(names), PHONE_WIDTH))
-    run = subprocess.run(
-        [
-            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
-            *("--enable-logging=stderr", "--v=0", "--no-first-run", "--disable-extensions"),
-            *("--disable-dev-shm-usage", f"--user-data-dir={tmp_path}", "--window-size=1280,900"),
-            *("--timeout=240000", f"--virtual-time-budget={1000 * len(names)}"),
-            f"{address}/probe.html",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    report = re.search(r"report:(\{.*?\}):end", run.stdout)
-    assert report, run.stdout[-2000:] + run.stderr[-2000:]
-    assert json.loads(report[1])["wide"] == []
-    console = [line for line in run.stderr.splitlines() if ":CONSOLE" in line]
+    script = EVERY_PAGE % (json.dumps(names), PHONE_WIDTH)
+    report = probe(site, address, tmp_path, script, 1000 * len(names))
+    assert report == {"wide": [], "formulas": []}
+
+
+@needs_chromium
+def test_the_home_page_fits_on_a_screen(site, address, tmp_path):
+    """What it is, a picture, a number, code and its result are seen without scrolling."""
+    visible = probe(site, address, tmp_path, HOME_PAGE % SCREEN, 5000)["visible"]
+    texts = "\n".join(text for text, _, _ in visible)
+    for part in ("Numerical kernels", "vortex-street.png", " ms", "stablegpu.fit", "BSD", "cite"):
+        assert part in texts
+    assert [entry for entry in visible if entry[1] == 0 or entry[2] > SCREEN[1]] == []
+
+
+COMPARISONS = """
+  const frame = await open("benchmarks.html", %d, 800), page = frame.contentDocument;
+  const cells = [...page.querySelectorAll(".comparison td")];
+  const beyond = element => element.getBoundingClientRect().right > frame.clientWidth;
+  report.count = cells.length;
+  report.hidden = cells.filter(beyond).map(cell => cell.textContent);
+  report.bars = [...page.querySelectorAll(".bars .bar")].map(bar => bar.clientWidth);
+"""
+
+
+@needs_chromium
+def test_comparisons_are_read_on_a_phone_without_scrolling_sideways(site, address, tmp_path):
+    report = probe(site, address, tmp_path, COMPARISONS % PHONE_WIDTH, 5000)
+    assert report["count"] > 100
+    assert report["hidden"] == []
+    assert len(report["bars"]) >= 10
+    assert len(set(report["bars"])) > 5
+
+
+def test_benchmarks_say_how_many_times_faster(site):
+    text = (site / "benchmarks.html").read_text(encoding="utf-8")
+    for head in re.findall(r"<thead>.*?</thead>", text.partition("<details")[0]):
+        assert "<th>times faster</th>" in head
+    rows = [row for row in re.findall(r"<tr>(.*?)</tr>", text) if "2,000,000 quantiles" in row]
+    records = json.loads((ROOT / "benchmarks/records/stablegpu/stable-cpu.json").read_text())
+    for figure in records["figures"]:
+        if figure["name"].startswith("2,000,000 quantiles"):
+            times = figure["value"] / figure["peers"]["SciPy"]
+            assert any(figure["name"] in row and f"<b>{times:,.0f}</b>" in row for row in rows)
+
+
+@needs_chromium
+def test_search_works_in_files(site, tmp_path):
+    text, console = browse(f"file://{site}/index.html?q=quantile", tmp_path, 8000)
     assert console == []
-    assert [path for path in Handler.missing if path != "/favicon.ico"] == []
+    assert text.count('class="md-search-result__item"') > 3
+
+
+@pytest.mark.parametrize("package", ["lbm", "rode", "sbth", "stablegpu", "tmd"])
+def test_the_theory_has_typeset_formulas(site, package):
+    text = (site / f"packages/{package}.html").read_text(encoding="utf-8")
+    assert '<div class="arithmatex">' in text
+
+
+def test_no_page_links_to_an_address_that_nobody_has(site):
+    for name, page in pages(site).items():
+        hosts = [urlsplit(target).hostname or "" for target in page.targets]
+        assert not [host for host in hosts if host.endswith(".example")], name
+
+
+TOUR = """
+  const frame = await open("index.html", %d, 800), page = frame.contentDocument;
+  const parts = [...page.querySelectorAll("h1, p, img, figure, pre, li, th, td")];
+  const beyond = element => element.getBoundingClientRect().right > frame.clientWidth;
+  report.count = parts.length;
+  report.hidden = parts.filter(beyond).map(part => part.outerHTML.slice(0, 80));
+"""
+
+
+@needs_chromium
+def test_the_tour_is_read_on_a_phone_without_scrolling_sideways(tmp_path, monkeypatch):
+    """Pictures, jobs and the tables of the machine are seen whole."""
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    from _page import write_page
+    from _shared import Figure, Row
+
+    Image.new("RGB", (1500, 500), "white").save(tmp_path / "wide.png")
+    command = "python examples/lattice_boltzmann/vortex_street.py --device cuda:0"
+    figure = Figure("A wide picture", "Three panels.", tmp_path / "wide.png", command)
+    job = "pdf and cdf of 200,000 points by quadrature"
+    row = Row(job, "cuda:0", 1234.5, "M points/s", 0.9, "float64 multiply-add", "error 1e-15", True)
+    measured = [
+        SimpleNamespace(device=device, rows=lambda: [("float64 multiply-add", "33,512 GFLOP/s")])
+        for device in ("cpu", "cuda:0")
+    ]
+    facts = hetero.facts() | {"gpus": [{"name": "NVIDIA H200", "driver": "580.65.06"}]}
+    folder = tmp_path / "tour"
+    folder.mkdir()
+    write_page(
+        folder / "index.html", [row], {"lattice_boltzmann": [figure]}, facts, measured, 60.0, Path()
+    )
+    with serve(folder) as address:
+        report = probe(folder, address, tmp_path, TOUR % PHONE_WIDTH, 5000)
+    assert report["count"] > 20
+    assert report["hidden"] == []

@@ -6,10 +6,13 @@ it certifies. Importing the package loads neither Numba nor a driver.
 
 from typing import TYPE_CHECKING
 
+from hetero.compile_cache.sources import register
 from hetero.public_names.lazy import lazy_attributes
 from hetero.public_names.moved import redirect_modules
 from hetero.version import VERSION as __version__
 from tmd.errors import CertificateError, CheckpointError
+
+register(__name__, __path__[0])
 
 if TYPE_CHECKING:
     from tmd.certificates import read_certificates as read_certificates

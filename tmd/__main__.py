@@ -12,7 +12,7 @@ from tmd._commands.searching import add_search
 _EXAMPLES = (
     ("search exp 1 1.0001 --bits 32", "all cases of exp in [1, 1.0001)"),
     ("verify exp.json", "search blocks of a certificate again"),
-    ("check exp 1 1.0625 --library libm.so.6", "the C library on hard cases"),
+    ("check exp 1 1.0001 --bits 34 --library libm.so.6", "the C library on hard cases"),
 )
 
 

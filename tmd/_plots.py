@@ -8,7 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetero.display.figures import PALETTE, SOFT_COLOUR, figure_of, figure_style, new_figure
+from hetero.display.figures import (
+    PALETTE,
+    SOFT_COLOUR,
+    axes_of,
+    figure_of,
+    figure_style,
+    shown_figure,
+)
 
 if TYPE_CHECKING:
     from tmd.results import Cases
@@ -21,9 +28,10 @@ _MOST_POINTS = 2000
 def plot_cases(cases: Cases, name: str, bits: int, rounding: str, ax: Axes | None) -> Figure:
     """Draw the number of cases by distance, and unless there are axes for it, their arguments."""
     if ax is not None:
+        ax = axes_of(ax)
         _draw_numbers(ax, cases, bits, rounding)
         return figure_of(ax)
-    figure = new_figure((10.0, 3.8))
+    figure = shown_figure((10.0, 3.8))
     left, right = figure.subplots(1, 2)
     _draw_numbers(left, cases, bits, rounding)
     _draw_arguments(right, cases, name)

@@ -28,12 +28,16 @@ from tmd.functions.function import Function
 __all__ = [
     "COLUMNS",
     "block_record",
+    "load_cases",
     "load_certificate",
     "make_certificate",
     "read_certificates",
     "verify",
     "verify_cases",
 ]
+
+MAX_SAMPLES = 1 << 20
+"""Largest number of blocks, and of windows in each, that `verify` chooses at random."""
 
 WINDOW_BITS = 22
 """log2 of the number of arguments in a window, which a verification checks one by one."""
@@ -91,7 +95,8 @@ def verify(
     same counts as the one used cannot be distinguished from it.
     """
     certificate = load_certificate(certificate)
-    samples = validation.check_integer("samples", samples, 1 if cases is None and not full else 0)
+    fewest = 1 if cases is None and not full else 0
+    samples = validation.check_integer("samples", samples, fewest, MAX_SAMPLES)
     certified = check_blocks(certificate)
     f, plans = certified.function, certified.plans
     report = {"blocks": 0, "certified_blocks": len(plans), "windows": 0, "arguments": 0, "cases": 0}
@@ -135,7 +140,11 @@ def verify_cases(certificates: list[dict], cases: str | Path | Iterable) -> int:
     CertificateError
         The list does not match the certificates, or a certificate is wrong.
     """
-    return check_cases([check_blocks(load_certificate(c)) for c in certificates], load_cases(cases))
+    validation.require_iterable("certificates", certificates, "certificates")
+    checked = [check_blocks(load_certificate(c)) for c in certificates]
+    if not checked:
+        raise ValueError("certificates must hold at least one")
+    return check_cases(checked, load_cases(cases))
 
 
 def _check_window(

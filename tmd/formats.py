@@ -6,17 +6,23 @@ import contextlib
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
+
+import numpy as np
 
 from hetero import validation
 
 _IEEE_EXPONENTS = {24: (-126, 127), 53: (-1022, 1023)}
 """Precision: smallest and largest exponent of the normal numbers of binary32 and binary64."""
 
-_MAX_EXPONENT = 1 << 20
-"""Largest exponent that is read from text: numbers with larger ones would fill the memory."""
+_MAX_EXPONENT = 1 << 13
+"""Largest binary exponent of a number that is read: Python writes at most 4300 decimal digits."""
+
+_MAX_DECIMALS = 2400
+"""Largest decimal exponent of a number that is read."""
 
 _HEXADECIMAL_PATTERN = re.compile(
     r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?", re.IGNORECASE
@@ -57,6 +63,7 @@ class Format:
 
         None if the format has no arguments there.
         """
+        exponent = validation.check_integer("exponent", exponent, None)
         low, high = _IEEE_EXPONENTS.get(self.argument_precision, (exponent, exponent))
         quantum = max(exponent, low) - self.argument_precision + 1
         return quantum if quantum <= exponent <= high else None
@@ -67,6 +74,7 @@ class Format:
         None where rounding is trivial: the values overflow, or lie below a quarter of the smallest
         number.
         """
+        exponent = validation.check_integer("exponent", exponent, None)
         if self.exponent_range is not None:
             low, high = self.exponent_range
             if exponent > high or exponent < low - self.precision - 1:
@@ -101,23 +109,53 @@ def to_fraction(name: str, value: Any) -> Fraction:
     if isinstance(value, str):
         try:
             return _parse_number(value.strip())
-        except (ValueError, ZeroDivisionError, OverflowError):
-            raise ValueError(f"{name} must be a number, got {value!r}") from None
-    if isinstance(value, Rational) and not isinstance(value, bool):
-        return Fraction(int(value.numerator), int(value.denominator))
-    with contextlib.suppress(AttributeError, ValueError, OverflowError):
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(f"{name} must be a number, got {validation.describe(value)}") from None
+        except OverflowError:
+            raise _too_long(name, value) from None
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > _MAX_DECIMALS:
+        raise _too_long(name, value)
+    if isinstance(value, Rational) and not isinstance(value, bool | np.timedelta64):
+        fraction = Fraction(int(value.numerator), int(value.denominator))
+        if _bits(fraction) > _MAX_EXPONENT:
+            raise _too_long(name, value)
+        return fraction
+    with contextlib.suppress(AttributeError, TypeError, ValueError, OverflowError):
         if not isinstance(value, bool):  # floats of any length, and Decimals
             return Fraction(*map(int, value.as_integer_ratio()))
     return Fraction(validation.check_finite(name, value))
 
 
+def _too_long(name: str, value: Any) -> ValueError:
+    return ValueError(
+        f"{name} must be a number of at most 2^13 binary digits, got {validation.describe(value)}"
+    )
+
+
+def _bits(x: Fraction) -> int:
+    """Return the number of binary digits of the numerator or denominator, whichever is longer."""
+    return max(x.numerator.bit_length(), x.denominator.bit_length())
+
+
 def _parse_number(text: str) -> Fraction:
+    """Parse a number; raise ValueError, or OverflowError if it would not fit into memory."""
     if "**" in text:
         base, power = text.split("**")
         sign = -1 if base.startswith("-") else 1
-        return sign * Fraction(base.lstrip("-")) ** _parse_exponent(power)
+        magnitude, exponent = _parse_decimal(base.lstrip("-")), _parse_exponent(power)
+        if (_bits(magnitude) - 1) * abs(exponent) > _MAX_EXPONENT:
+            raise OverflowError
+        return sign * magnitude**exponent
     if "0x" in text.lower():
         return _parse_hexadecimal(text)
+    return _parse_decimal(text)
+
+
+def _parse_decimal(text: str) -> Fraction:
+    """Parse decimal digits, or a quotient of integers."""
+    _, marker, power = text.lower().partition("e")
+    if marker and abs(int(power)) > _MAX_DECIMALS:
+        raise OverflowError
     return Fraction(text)
 
 

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from hetero import validation
 from hetero.display.notebook import html_table
+from hetero.equality import equal_by_value
+from tmd._libraries.callables import (
+    BINARY64,
+    PRECISIONS,
+    Precision,
+    libraries_of_python,
+    load_libraries,
+)
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
 from tmd.functions import load_function
 from tmd.functions.function import Ball, Function, working_precision
 
 
-@dataclass(frozen=True, repr=False)
+@equal_by_value
+@dataclass(frozen=True, eq=False, repr=False)
 class LibraryScore:
     """Results of one library on some arguments.
 
@@ -28,6 +36,7 @@ class LibraryScore:
     tried : int
         Number of arguments.
     wrong : list of (argument, returned value, correct value)
+        All are floats, also for functions of binary32.
     """
 
     library: str
@@ -43,8 +52,8 @@ class LibraryScore:
         return html_table(title, rows, ("argument", "returned", "correct"))
 
 
-def round_correctly(f: Function, x: float) -> float:
-    """Return f(x) rounded to the nearest binary64 number, as proven by balls.
+def round_correctly(f: Function, x: float, precision: Precision = BINARY64) -> float:
+    """Return f(x) rounded to the nearest number of binary64 (or binary32), as proven by balls.
 
     Raises
     ------
@@ -52,12 +61,12 @@ def round_correctly(f: Function, x: float) -> float:
         The argument is not a finite real number, or f has no value there.
     """
     argument = Fraction(validation.check_finite("arguments", x))
-    for precision in BALL_PRECISIONS:
-        with working_precision(precision + extra_precision(argument)):
+    for digits in BALL_PRECISIONS:
+        with working_precision(digits + extra_precision(argument)):
             value = f.evaluate(argument)
             if not value.is_finite():
                 continue
-            ends = {_round_to_nearest(_to_fraction(end)) for end in (value.lower(), value.upper())}
+            ends = {_round_to_nearest(end, precision) for end in (value.lower(), value.upper())}
             if len(ends) == 1:
                 return ends.pop()
     raise ValueError(
@@ -65,81 +74,30 @@ def round_correctly(f: Function, x: float) -> float:
     )
 
 
-def _to_fraction(end: Ball) -> Fraction:
-    """Return the midpoint of a ball as a Fraction."""
-    mantissa, power = end.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(power)
-
-
-def _round_to_nearest(y: Fraction) -> float:
-    """Round to nearest, ties to even, and to infinity in case of overflow."""
-    try:
-        return float(y)
-    except OverflowError:
-        return math.inf if y > 0 else -math.inf
-
-
-def load_libraries(paths: Iterable[str] = ()) -> dict[str, Callable[[str], Callable | None]]:
-    """Return the libraries by name: Python's math, NumPy, and the C libraries at `paths`.
-
-    Each is a callable that returns the function with a given name, or None if it has none.
-    """
-    libraries = {
-        "Python's math": lambda name: _wrap_math(getattr(math, name, None)),
-        f"NumPy {np.__version__}": lambda name: _wrap_ufunc(getattr(np, name)),
-    }
-    for path in paths:
-        libraries[str(path)] = _load_c_library(str(path))
-    return libraries
-
-
-def _wrap_math(function: Callable | None) -> Callable | None:
-    """Let a function of `math` return infinity where it raises OverflowError."""
-
-    if function is None:
-        return None
-
-    def call(x: float) -> float:
-        try:
-            return float(function(x))
-        except OverflowError:
-            return math.inf
-
-    return call
-
-
-def _wrap_ufunc(ufunc: Callable) -> Callable:
-    """Let a ufunc take one number, but run its vector code."""
-
-    @np.errstate(all="ignore")
-    def call(x: float) -> float:
-        return float(ufunc(np.full(8, x))[0])
-
-    return call
-
-
-def _load_c_library(path: str) -> Callable[[str], Callable | None]:
-    """Load a C library with functions double f(double)."""
-    try:
-        handle = ctypes.CDLL(path)
-    except OSError as error:
-        raise ValueError(f"library {path!r} cannot be loaded: {error}") from None
-
-    def find_function(name: str) -> Callable | None:
-        try:
-            f = getattr(handle, name)
-        except AttributeError:
-            return None
-        f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double]
-        return f
-
-    return find_function
+def _round_to_nearest(end: Ball, precision: Precision) -> float:
+    """Round the midpoint of a ball to nearest, ties to even; to infinity in case of overflow."""
+    mantissa, power = map(int, end.mid().man_exp())
+    if mantissa == 0:
+        return 0.0
+    magnitude, sign = mantissa.bit_length() + power, 1.0 if mantissa > 0 else -1.0
+    if magnitude > 1024 or magnitude < -1100:  # too many digits for a Fraction
+        return math.copysign(math.inf if magnitude > 0 else 0.0, sign)
+    quantum = max(magnitude - precision.digits, precision.least_exponent)
+    rounded = round(Fraction(mantissa) * Fraction(2) ** (power - quantum)) * Fraction(2) ** quantum
+    if abs(rounded) > Fraction(float(np.finfo(precision.numpy).max)):
+        return math.copysign(math.inf, sign)
+    return math.copysign(float(rounded), sign)
 
 
 def check_libraries(
-    name: str, arguments: Iterable[float | Fraction], paths: Iterable[str] = ()
+    name: str,
+    arguments: Iterable[float | Fraction],
+    libraries: Any = (),
+    *,
+    symbol: str | None = None,
+    precision: int = 53,
 ) -> list[LibraryScore]:
-    """Compare Python's `math`, NumPy and C libraries with correct rounding to nearest.
+    """Compare Python's `math`, NumPy and other libraries with correct rounding to nearest.
 
     Parameters
     ----------
@@ -147,22 +105,58 @@ def check_libraries(
         A function in `tmd.functions.NAMES`.
     arguments : iterable of float
         For instance `[c.argument for c in result.cases.hardest(1000)]`.
-    paths : iterable of str
-        Paths of C libraries with `double name(double)`, such as "libm.so.6".
+    libraries : iterable, or mapping of labels
+        Paths of C libraries such as "libm.so.6", ufuncs, ctypes functions with their types set, or
+        callables from float to float.
+    symbol : str, optional
+        The name of the function in the C libraries: by default `name`, and with precision 24 `name`
+        with an "f".
+    precision : {53, 24}
+        Binary digits: functions of binary64, double name(double), or of binary32, float
+        namef(float). Python's `math` has none of binary32 and is left out then.
+
+    Returns
+    -------
+    list of LibraryScore
+        One for each library: Python's `math`, NumPy, and those in `libraries`.
 
     Raises
     ------
-    ValueError
-        A library cannot be loaded, or the function has no value at an argument.
+    TypeError, ValueError
+        A library cannot be loaded or does not export the symbol itself; an argument is no number of
+        the precision; or the function has no value there.
     """
     f = load_function(name)
-    libraries = load_libraries(paths)
-    pairs = [(float(x), round_correctly(f, float(x))) for x in arguments]
-    scores = []
-    for library, find_function in libraries.items():
-        call = find_function(name)
-        if call is None:
-            continue
-        wrong = [(x, returned, y) for x, y in pairs if (returned := call(x)) != y]
-        scores.append(LibraryScore(library, len(pairs), wrong))
-    return scores
+    numbers = _check_precision(precision)
+    found = libraries_of_python(name, numbers) | load_libraries(libraries, name, symbol, numbers)
+    validation.require_iterable("arguments", arguments, "numbers")
+    values = [_check_argument(x, numbers) for x in arguments]
+    pairs = [(x, round_correctly(f, x, numbers)) for x in values]
+    return [
+        LibraryScore(
+            library,
+            len(pairs),
+            [(x, returned, y) for x, y in pairs if (returned := call(x)) != y],
+        )
+        for library, call in found.items()
+    ]
+
+
+def require_libraries(name: str, libraries: Any, symbol: str | None, precision: int) -> None:
+    """Raise what `check_libraries` would raise about the libraries, before a long search."""
+    load_libraries(libraries, load_function(name).name, symbol, _check_precision(precision))
+
+
+def _check_precision(precision: int) -> Precision:
+    digits = validation.check_integer("precision", precision)
+    if digits not in PRECISIONS:
+        raise ValueError(f"precision must be 53 or 24, got {validation.describe(precision)}")
+    return PRECISIONS[digits]
+
+
+def _check_argument(x: Any, precision: Precision) -> float:
+    """Return an argument as a float, if it is a number of the precision."""
+    value = validation.check_finite("arguments", x)
+    if float(precision.numpy(value)) != value:
+        raise ValueError(f"arguments must be numbers of binary32, got {value!r}")
+    return value

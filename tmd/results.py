@@ -16,6 +16,8 @@ import numpy as np
 
 from hetero.atomic_files import replace_atomically
 from hetero.display.notebook import html_table, table_with_picture
+from hetero.equality import equal_by_value
+from hetero.validation import check_path
 from tmd._certificates.case_lists import KINDS, UNDECIDED_PREFIX
 from tmd._search.decisions import BlockCases, Distance, measure_distance
 from tmd._search.planning import Plan
@@ -92,6 +94,7 @@ class Case:
         return f"Case({self.hex}, {self.kind}, {'exact' if bits is None else f'{bits} bits'})"
 
 
+@equal_by_value
 class Cases(Sequence[Case]):
     """The cases of a search, by growing argument. Each is created when it is accessed."""
 
@@ -184,7 +187,8 @@ def _smallest_argument(plan: Plan) -> Fraction:
     return run.argument(0) if run.sign > 0 else run.argument(run.count - 1)
 
 
-@dataclass(frozen=True, repr=False)
+@equal_by_value
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Result of `tmd.search`.
 
@@ -251,7 +255,7 @@ class Result:
 
     def write(self, path: str | Path) -> Path:
         """Write `lines` to a file, which is complete or unchanged, and return its path."""
-        path = Path(path)
+        path = check_path("path", path)
         with replace_atomically(path) as part:
             part.write_text("\n".join(self.lines()) + "\n")
         return path
@@ -269,7 +273,7 @@ class Result:
         Returns
         -------
         matplotlib.figure.Figure
-            A new one, or that of `ax`. It is not shown; `figure.savefig(path)` writes it.
+            A new one of pyplot, which notebooks and `pyplot.show()` show, or that of `ax`.
         """
         from tmd._plots import plot_cases
 

@@ -117,12 +117,16 @@ def search(
     bits = question["bits"]
     validation.check_choice("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
     validation.check_choice("division", division, tuple(DIVISIONS))
-    blocks, trivial = split_into_blocks(f, lo, hi, fmt, MAX_BLOCK_BITS)
-    arguments = sum(b.run.count for b in blocks)
-    _require_few_cases(arguments, bits, rounding)
-    device = resolve(device, work=arguments, break_even=BREAK_EVEN)
-    scale = Scale.for_rounding(rounding)
-    plans = [make_plan(f, b, bits, scale, algorithm, division) for b in blocks]
+    validation.check_executor("executor", executor)
+    if checkpoint is not None:
+        checkpoint = validation.check_path("checkpoint", checkpoint)
+    with open_bar(f"{name}: planning", 1.0, enabled=progress):
+        blocks, trivial = split_into_blocks(f, lo, hi, fmt, MAX_BLOCK_BITS)
+        arguments = sum(b.run.count for b in blocks)
+        _require_few_cases(arguments, bits, rounding)
+        device = resolve(device, work=arguments, break_even=BREAK_EVEN)
+        scale = Scale.for_rounding(rounding)
+        plans = [make_plan(f, b, bits, scale, algorithm, division) for b in blocks]
     store = None
     if checkpoint is not None:
         method = {

@@ -5,7 +5,8 @@
 The ground follows the model of Kanai and Tajimi, driven by an Ornstein-Uhlenbeck process. The
 script prints and draws the mean and the variance of the acceleration from 65 to 70 s for growing
 numbers of paths, by two schemes, with the variance that each scheme must have, and the distribution
-of the largest acceleration of an earthquake.
+of the largest acceleration of an earthquake, corrected for what lies between the steps. At last it
+prints the largest acceleration in 20 s, the number that the documents state.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from scipy.stats import quantile_test
 
 import hetero
 import rode
@@ -35,12 +37,15 @@ SCHEMES = {
 TRUE_VARIANCE = 16.036525
 """omega (1 + 4 zeta^2)/(4 zeta) with Housner's parameters, m^2/s^4."""
 
+PEAK_STEP = 20.0 / 8192
+"""Step in s for the largest acceleration in 20 s, whose corrected median is then within 0.2 %."""
+
 COLOURS = {"averaged-euler": PALETTE[0], "3-rode-taylor": PALETTE[1]}
 
 
 @dataclass(frozen=True)
 class Motion:
-    """Accelerations of many paths over the last seconds, and the largest of each path."""
+    """Accelerations of many paths over the last seconds, and the corrected peak of each path."""
 
     t: np.ndarray
     paths: np.ndarray
@@ -51,8 +56,9 @@ def simulate(method: str, device: hetero.Device | str | None, quick: bool) -> Mo
     """Return the last 5 s of 2^12 paths of 70 s (quick: 2^8 of 10 s), saved every 2^-5 s."""
     h, delta, _ = SCHEMES[method]
     end, paths = (10.0, 1 << 8) if quick else (70.0, 1 << 12)
+    ground = rode.kanai_tajimi(outputs=("acceleration",), start_process=0.0)
     result = rode.solve(
-        rode.kanai_tajimi(outputs=("acceleration",), start_process=0.0),
+        ground,
         method,
         t_span=(0.0, end),
         h=h,
@@ -66,8 +72,31 @@ def simulate(method: str, device: hetero.Device | str | None, quick: bool) -> Mo
         device=device,
     )
     late = result.t >= end - 5.0
-    accelerations, peaks = result.paths[late, 0], result.peaks[0]
-    return Motion(result.t[late], accelerations.astype(float), peaks.astype(float))
+    accelerations = result.paths[late, 0]
+    peaks = (result.peaks + rode.peak_correction(ground, h))[0]
+    return Motion(result.t[late], accelerations.astype(float), peaks)
+
+
+def largest_in_20_seconds(device: hetero.Device | str | None, paths: int) -> str:
+    """Return the median and the 99 % quantile of the largest acceleration, with 95 % intervals."""
+    ground = rode.kanai_tajimi(outputs="acceleration")
+    result = rode.solve(
+        ground,
+        "3-rode-taylor",
+        t_span=(0.0, 20.0),
+        h=PEAK_STEP,
+        paths=paths,
+        sampling="exact",
+        rng=1,
+        reduction="peaks",
+        device=device,
+    )
+    peaks = (result.peaks + rode.peak_correction(ground, PEAK_STEP))[0]
+    texts = []
+    for p, name in ((0.5, "median"), (0.99, "99 % quantile")):
+        low, high = quantile_test(peaks, p=p).confidence_interval(0.95)
+        texts.append(f"{name} {np.quantile(peaks, p):.1f} m/s^2 ({low:.2f} to {high:.2f})")
+    return f"Largest acceleration in 20 s, {paths:,} earthquakes: {', '.join(texts)}"
 
 
 def statistics(motion: Motion, paths: int) -> tuple[float, float]:
@@ -133,11 +162,12 @@ def figures(out: Path, device: hetero.Device, quick: bool) -> list[Figure]:
         f"The acceleration u'' of the ground by the model of Kanai and Tajimi, in {paths:,} random "
         "earthquakes. Left and middle: mean and variance over the paths, for few and for all of "
         "them; two schemes, the variance that each must have (dotted), and the exact one (black). "
-        "Right: the largest acceleration of each earthquake. Steps of 2⁻⁵ s (orange) miss a part "
-        "of the peaks that steps of 2⁻¹⁰ s see."
+        "Right: the largest acceleration of each earthquake, corrected for what lies between the "
+        "steps, without which steps of 2⁻⁵ s (orange) would miss 2.1 m/s² and those of 2⁻¹⁰ s "
+        "0.4 m/s²."
     )
     path = draw(motions, out / "rode_earthquakes.png")
-    command = "rode solve kanai-tajimi --t-span 0 20 --paths 4096 --plot quake.html"
+    command = "rode solve kanai-tajimi --t-span 0 20 --paths 4096 --peaks --plot quake.html"
     return [
         Figure(
             "How hard does the ground shake?",
@@ -215,6 +245,7 @@ def main() -> int:
     motions = {method: simulate(method, device, options.quick) for method in SCHEMES}
     console = Console(width=None if sys.stdout.isatty() else 120)  # a log file has no width
     console.print(make_table(motions))
+    console.print(largest_in_20_seconds(device, 1024 if options.quick else 4096))
     console.print(f"Figure: {draw(motions, options.out / 'rode_earthquakes.png')}")
     return 0
 

@@ -6,7 +6,7 @@ Matplotlib is loaded when a figure is saved, so that commands that draw nothing 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,13 +50,14 @@ img {{ display: block; max-width: 100%; height: auto; background: #fff; border-r
 
 
 def save_figure(
-    figure: Figure, path: str | Path, *, title: str = "", tables: Sequence[str] = ()
+    draw: Callable[[], Figure], path: str | Path, *, title: str = "", tables: Sequence[str] = ()
 ) -> Path:
     """Write a figure to a file, whose suffix chooses the format, and return its path.
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
+    draw : function that returns a matplotlib.figure.Figure
+        It is called so that its figure belongs to no window.
     path : str or Path
         Ends with .html, .png, .svg or .pdf.
     title : str
@@ -68,10 +69,12 @@ def save_figure(
     ------
     ValueError : the suffix is another one, or the folder does not exist
     """
-    from hetero.display.figures import figure_style, picture_html
+    from hetero.display.figures import detached_figures, figure_style, picture_html
 
     path = Path(path)
     check_output_path("path", path, SUFFIXES)
+    with detached_figures():
+        figure = draw()
     with replace_atomically(path) as part:
         if path.suffix.lower() == ".html":
             body = "\n".join(tables)

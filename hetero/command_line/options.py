@@ -6,9 +6,11 @@ import argparse
 import importlib
 from pathlib import Path
 
+from hetero.atomic_files import require_writable
 from hetero.command_line.figure_files import SUFFIXES as FIGURE_SUFFIXES
 from hetero.command_line.parsers import add_version
 from hetero.data_files import check_output
+from hetero.data_files.text_layout import DELIMITERS
 from hetero.data_files.writing import SUFFIXES as COLUMN_SUFFIXES
 from hetero.validation import check_output_path
 
@@ -47,6 +49,32 @@ def add_out_option(parser: argparse.ArgumentParser, noun: str) -> None:
     )
 
 
+def add_layout_options(parser: argparse.ArgumentParser) -> None:
+    """Add --delimiter and --decimal, which say how a text file is to be read."""
+    parser.add_argument(
+        "--delimiter",
+        type=_parse_delimiter,
+        metavar="MARK",
+        help=f"{_join_with_or(tuple(DELIMITERS))}, or one character, between the columns of a text "
+        "file (default: found out)",
+    )
+    parser.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        help="decimal mark in a text file (default: found out)",
+    )
+
+
+def _parse_delimiter(text: str) -> str:
+    """Return a delimiter by its name, or as it is."""
+    mark = DELIMITERS.get(text, "\t" if text == "\\t" else text)
+    if len(mark) != 1 or mark.isalnum() or mark in '"#\n\r.+-':
+        raise argparse.ArgumentTypeError(
+            f"must be {_join_with_or(tuple(DELIMITERS))}, or another character, got {text!r}"
+        )
+    return mark
+
+
 def _join_with_or(suffixes: tuple[str, ...]) -> str:
     """Return suffixes as a text such as ".csv, .parquet or .npy"."""
     return f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
@@ -60,15 +88,28 @@ def check_device(device: str | None) -> None:
         parsed.require()
 
 
-def check_outputs(*, out: Path | None = None, plot: Path | None = None) -> None:
-    """Raise an error, before a long computation, if the files of --out or --plot cannot be written.
+def check_outputs(
+    *, out: Path | None = None, plot: Path | None = None, others: tuple[Path | None, ...] = ()
+) -> None:
+    """Raise an error, before a long computation, if a file cannot be written; change nothing.
+
+    Parameters
+    ----------
+    out, plot : Path, optional
+        Files of --out, if it is one of columns, and of --plot.
+    others : tuple of Path or None
+        Files of other formats.
 
     Raises
     ------
     ValueError : a suffix stands for no format, or a folder does not exist
+    OSError : a file cannot be created, or an existing one is read-only
     ImportError : a package that writes such a file is not installed
     """
     check_output("--out", out)
     check_output_path("--plot", plot, FIGURE_SUFFIXES)
     if plot is not None:
         importlib.import_module("hetero.display.figures")  # fails now if Matplotlib is broken
+    for path in (out, plot, *others):
+        if path is not None:
+            require_writable(path)

@@ -15,7 +15,7 @@ _EXIT_CODES = """\
 exit codes:
   0  success
   1  the computation failed, for instance did not converge
-  2  wrong usage or input"""
+  2  wrong usage or input, or a file that cannot be read or written"""
 
 _NEGATIVE_NUMBER = re.compile(r"^-(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
 
@@ -55,6 +55,25 @@ def command_parser(
     parser.epilog = f"{parser.epilog}\n\n{_EXIT_CODES}" if parser.epilog else _EXIT_CODES
     add_version(parser, package)
     return parser
+
+
+def whole_number(text: str) -> int:
+    """Return the integer in a text such as 1000, 1e6 or 2.5e3; the `type` of an option.
+
+    Raises
+    ------
+    ValueError : the text is no number, or no whole one
+    """
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+    if not number.is_integer():  # nor is infinity
+        raise ValueError(f"{text} is not a whole number")
+    return int(number)
+
+
+whole_number.__name__ = "whole number"  # argparse says "invalid whole number value"
 
 
 def add_version(parser: argparse.ArgumentParser, package: str) -> None:

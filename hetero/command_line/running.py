@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 
+from hetero.command_line.output_files import collected_failures
 from hetero.errors import DeviceUnavailableError
 
 FAILED, MISTAKEN, INTERRUPTED, READER_GONE = 1, 2, 130, 141
+
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class ComputationFailedError(RuntimeError):
@@ -21,8 +25,20 @@ def run_command(program: str, command: Callable[[], int], *also: type[Exception]
     """Return the exit code of `command`; print one line, not a traceback, if it fails.
 
     A user's mistakes are bad values, files, devices, missing packages, and exceptions of types
-    `also`. Exhausted memory and `ComputationFailedError` are failures of the computation.
+    `also`. Exhausted memory and `ComputationFailedError` are failures of the computation. Files
+    that `save_output` could not write are named at the end.
     """
+    with collected_failures() as failures:
+        try:
+            code = _exit_code(program, command, *also)
+        finally:
+            for failure in failures:
+                print(f"{program}: {failure}", file=sys.stderr)
+    return MISTAKEN if failures and code in (0, FAILED) else code
+
+
+def _exit_code(program: str, command: Callable[[], int], *also: type[Exception]) -> int:
+    """Return the exit code of `command`; print its exception."""
     mistakes: tuple[type[Exception], ...] = (
         ValueError,
         OSError,
@@ -36,12 +52,11 @@ def run_command(program: str, command: Callable[[], int], *also: type[Exception]
             sys.stdout.flush()
             return code
     except BrokenPipeError:
-        # Python flushes the standard output again at its end, which must not fail once more.
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return READER_GONE
     except mistakes as error:
         print(f"{program}: {_describe(error)}", file=sys.stderr)
+        _flush_or_discard_output()
         return MISTAKEN
     except (ComputationFailedError, MemoryError) as error:
         print(f"{program}: {_describe(error) or 'out of memory'}", file=sys.stderr)
@@ -52,10 +67,29 @@ def run_command(program: str, command: Callable[[], int], *also: type[Exception]
 
 
 def _describe(error: BaseException) -> str:
-    """Return the message of an exception; that of a missing file names the file first."""
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+    """Return the message of an exception; that of the system names the file first.
+
+    Errors of files that packages write have their names, so one without is the standard output's.
+    """
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    is_output = error.filename is None and error.errno in _OUTPUT_ERRORS
+    where = "standard output" if is_output else error.filename
+    return error.strerror if where is None else f"{where}: {error.strerror}"
+
+
+def _flush_or_discard_output() -> None:
+    """Write what is left of the standard output, or give it up if it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _discard_output()
+
+
+def _discard_output() -> None:
+    """Let Python's own flush of the standard output at the end succeed."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

@@ -1,35 +1,51 @@
 """Compiled code in files, for Numba's dispatchers on both targets.
 
 Numba's own cache looks only at the file of the function itself, does not find code of closures
-again, and trusts what it reads. This one is named by `folder` and `fingerprint`, keeps a checksum
-in every file, writes files whole or not at all, and never fails: if anything is wrong with a file
-or a folder, the function is compiled.
+again, and trusts what it reads. This one is named by the sources and by fingerprints of functions,
+and never fails: if anything is wrong with a file or a folder, the function is compiled.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import hashlib
-import os
+import logging
 import pickle
+import platform
 import re
-import secrets
-import time
-import warnings
-from pathlib import Path
+import sys
+import weakref
+from dataclasses import dataclass
 from typing import Any
 
+import llvmlite
+import numba
+import numpy
+from numba import config
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
 
-from hetero.compile_cache import folder, notice
-from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
+from hetero.compile_cache import frozen, notice, sources, store
+from hetero.compile_cache.fingerprint import Fingerprints, UnknownValueError
 
-_MAGIC = b"hetero compiled code 1\n"
-_DIGEST = hashlib.sha256().digest_size
-_BETWEEN_PRUNINGS = 86400.0  # seconds
-_ADDRESS = re.compile(r"\bat 0x[0-9a-f]+")
+_log = logging.getLogger(__name__)
+
+_WITHOUT_INFLUENCE = re.compile(
+    r"_|DUMP_|DEBUG_(?!INFO)|CACHE_|THREADING_LAYER|NUMBA_(?:DEFAULT_)?NUM_THREADS|CUDA_LOG|COLOR_"
+    r"|ALWAYS_WARN|CAPTURED_ERRORS|CHROME_TRACE|DISABLE_(?:CUDA|PERFORMANCE)|FULL_TRACEBACKS"
+    r"|HIGHLIGHT|HTML|PARALLEL_DIAGNOSTICS|SHOW_HELP|TRACE$|WARNINGS"
+)
+"""Settings of Numba that do not change the code which it makes; all others are told apart."""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The file for a compiled function, and the fingerprints of all functions in it."""
+
+    folder: str
+    file: str
+    fingerprint: bytes
+    callees: list[tuple[Any, bytes]]
 
 
 class DiskCache:
@@ -45,29 +61,17 @@ class DiskCache:
 
     hits = misses = 0
 
-    def __init__(self, function: Any, options: dict[str, Any]) -> None:
-        self._function, self._options = function, options
+    def __init__(self, dispatcher: Any) -> None:
+        self._dispatcher = weakref.ref(dispatcher)
+        self._module = dispatcher.py_func.__module__ or ""
+        self._name = dispatcher.py_func.__qualname__.replace("<locals>.", "")
+        self._entries: dict[Any, _Entry | None] = {}  # by signature, of what is being compiled
         self._enabled = True
-
-    @functools.cached_property
-    def _identity(self) -> str | None:
-        """Fingerprint of the function and of how it is compiled; None if it has none."""
-        try:
-            options = {k: v for k, v in self._options.items() if k != "cache"}
-            covered = {self._package, "hetero"}
-            return fingerprint(type(self).__name__, self._function, options, covered=covered)
-        except UnknownValueError:
-            return None
 
     @property
     def cache_path(self) -> str:
         """The folder of the files."""
-        return str(folder.folder_of(self._package))
-
-    @property
-    def _package(self) -> str:
-        """Package whose folder keeps the code."""
-        return folder.package_of(self._function.__module__ or "")
+        return str(store.root() / folder_of(package_of(self._module)))
 
     def enable(self) -> None:
         """Read and write files from now on."""
@@ -83,40 +87,62 @@ class DiskCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled code for a signature, or None if it is not on disk."""
         target_context.refresh()
-        path = self._path(signature, target_context.codegen())
-        data = None if path is None else read(path)
-        if data is not None:
-            with contextlib.suppress(Exception):  # of another build of Numba with its version
+        entry = self._identify(signature, target_context.codegen(), allow_new=False)
+        self._entries[signature] = entry
+        if entry is not None and (data := store.read(entry.folder, entry.file)) is not None:
+            try:
                 code = self.rebuild(target_context, data)
+            except Exception as reason:  # of another build of Numba with its version
+                _log.debug("%s.%s cannot be loaded: %r", self._module, self._name, reason)
+            else:
+                frozen.record(self._dispatcher(), code, entry.fingerprint)
                 DiskCache.hits += 1
                 return code
         DiskCache.misses += 1
-        notice.compilation_begins(self._function.__module__ or "")
+        notice.compilation_begins(self._module)
         return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
-        """Write the compiled code for a signature, if it can be written."""
-        path = self._path(signature, code.codegen)
-        if path is None:
+        """Write the compiled code for a signature, if it is certain what it was made of."""
+        before = self._entries.pop(signature, None)
+        entry = self._identify(signature, code.codegen, allow_new=True)
+        if entry is None or before is None or entry.file != before.file:
+            if entry and before:
+                _log.debug("%s.%s has changed while Numba compiled", self._module, self._name)
+            frozen.record(self._dispatcher(), code, frozen.UNCERTAIN)
             return
+        frozen.record(self._dispatcher(), code, entry.fingerprint)
+        for dispatcher, fingerprint in entry.callees:
+            frozen.record_new_versions(dispatcher, fingerprint)
         try:
             data = self.reduce(code)
-        except Exception:  # it refers to something of this process
+        except Exception as reason:  # it refers to something of this process
+            _log.debug("%s.%s is not kept on disk: %s", self._module, self._name, reason)
             return
-        write(path, data)
+        store.write(entry.folder, entry.file, data)
 
-    def _path(self, signature: Any, codegen: Any) -> Path | None:
-        """Return the file for a signature, or None if its code is not to be kept."""
-        if not self._enabled or self._identity is None:
+    def _identify(self, signature: Any, codegen: Any, allow_new: bool) -> _Entry | None:
+        """Return the file for a signature, or None if it is uncertain what its code depends on."""
+        if not self._enabled:
             return None
-        types = str(signature)
-        if _ADDRESS.search(types):
+        prints = Fingerprints(allow_new)
+        types, _ = normalize_signature(signature)
+        try:
+            folder = folder_of(package_of(self._module))
+            fingerprint = prints.of(self._dispatcher())
+            arguments = [prints.of_type(kind).hex() for kind in types]
+        except (UnknownValueError, sources.SourcesChangedError) as reason:
+            _log.debug("%s.%s is not kept on disk: %s", self._module, self._name, reason)
             return None
-        text = f"{self._identity}\n{types}\n{codegen.magic_tuple()}"
-        key = hashlib.sha256(text.encode()).hexdigest()[:24]
-        name = re.sub(r"[^\w.]", "", self._function.__qualname__.replace("<locals>.", ""))
-        module = (self._function.__module__ or "").rpartition(".")[2]
-        return Path(self.cache_path) / f"{module}.{name}-{key}"
+        compilers = [repr(codegen.magic_tuple()), *self.versions(), *settings()]
+        key = "\n".join([folder, fingerprint.hex(), *arguments, *compilers])
+        name = re.sub(r"[^\w.]", "", f"{self._module.rpartition('.')[2]}.{self._name}", flags=re.A)
+        file = f"{name[:100]}-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
+        return _Entry(folder, file, fingerprint, prints.dispatchers)
+
+    def versions(self) -> list[str]:
+        """Return versions of compilers that this kind of code depends on, besides Numba's."""
+        return []
 
     def reduce(self, code: Any) -> bytes:
         """Return compiled code as bytes; raise if it refers to something of this process."""
@@ -131,56 +157,37 @@ class DiskCache:
 
 def attach(dispatcher: Any, kind: type[DiskCache] = DiskCache) -> Any:
     """Let a dispatcher of Numba keep its compiled code on disk; return it."""
-    if folder.is_enabled():
-        dispatcher._cache = kind(dispatcher.py_func, dispatcher.targetoptions)
+    if store.is_enabled():
+        dispatcher._cache = kind(dispatcher)
     return dispatcher
 
 
-def read(path: Path) -> bytes | None:
-    """Return the content of a file of the cache; None if it is absent or damaged."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    data = content[len(_MAGIC) + _DIGEST :]
-    head = _MAGIC + hashlib.sha256(data).digest()
-    return data if content.startswith(head) else None
+def package_of(module: str) -> str:
+    """Return the package in whose folder code of a module is kept; `hetero` for foreign modules."""
+    top = module.partition(".")[0]
+    return top if sources.is_registered(top) else sources.FOUNDATION
 
 
-def write(path: Path, data: bytes) -> None:
-    """Write a file of the cache whole, or not at all; warn once if that is impossible."""
-    partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            partial.write_bytes(_MAGIC + hashlib.sha256(data).digest() + data)
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        _warn_that_nothing_is_kept(path.parent, error.strerror or str(error))
-        return
-    _prune_once(path.parent)
+def folder_of(package: str) -> str:
+    """Return the name of the folder for a package in the present state of its sources.
 
-
-@functools.cache
-def _warn_that_nothing_is_kept(path: Path, reason: str) -> None:
-    warnings.warn(
-        f"compiled code cannot be kept in {path} ({reason}), so every process compiles again. Set "
-        "HETERO_CACHE_DIR to a folder that can be written to, or HETERO_CACHE=0",
-        stacklevel=2,
+    Raises SourcesChangedError if the sources have changed since they were imported.
+    """
+    versions = (
+        platform.python_implementation(),
+        sys.version,
+        numba.__version__,
+        llvmlite.__version__,
+        numpy.__version__,
+        sources.hash_of(package),
     )
+    return f"{package}-{hashlib.sha256(repr(versions).encode()).hexdigest()[:16]}"
 
 
-@functools.cache
-def _prune_once(current: Path) -> None:
-    """Remove old folders, at most once a day and once a process."""
-    stamp = folder.root() / "pruned"
-    try:
-        if time.time() - stamp.stat().st_mtime < _BETWEEN_PRUNINGS:
-            return
-    except OSError:
-        pass  # never pruned before
-    with contextlib.suppress(OSError):
-        stamp.touch()
-        folder.prune(current)
+def settings() -> list[str]:
+    """Return the settings of Numba that may change the code which it makes."""
+    return [
+        f"{name}={value!r}"
+        for name, value in sorted(vars(config).items())
+        if name.isupper() and not _WITHOUT_INFLUENCE.match(name)
+    ]

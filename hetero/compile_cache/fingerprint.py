@@ -1,191 +1,331 @@
-"""Fingerprints of functions: equal in all processes if, and only if, they compile to equal code.
+"""Fingerprints of functions: equal only if the functions compile to equal code.
 
-The folder of compiled code covers the sources of one package and of `hetero`, so a function that
-is defined there is known by its name and by the values in its closure. A function from elsewhere,
-such as a user's right-hand side or one made from generated source, is known by its bytecode and by
-all values that the bytecode refers to, also those in modules of the user.
+A fingerprint is a hash of everything that Numba can see of a function, by value: its bytecode, the
+values of its globals, closure and defaults, and so on for each function that it refers to. Nothing
+is taken on trust because of its name: functions of NumPy and Numba are known by theirs only if the
+library really has this object under this name, and the folder knows the library's version.
+
+In three cases there is no fingerprint:
+
+- values of unknown types, classes that Numba compiles (jitclass), ufuncs that it makes, modules
+  with attributes computed on demand, and extensions of Numba (intrinsics, overloads) other than
+  those of registered packages, which the hash of their sources covers;
+- functions that call themselves or each other: code that links such a function from disk would lack
+  the symbol of the call;
+- functions that were compiled before, with values that may have changed since: Numba goes on using
+  what it compiled. `frozen` records what each compiled function was made of.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
-import functools
-import hashlib
-import re
-from collections.abc import Callable, Collection, Iterable
-from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any
+import sys
+from collections.abc import Iterable, Iterator
+from types import FunctionType, ModuleType
+from typing import Any, NoReturn
 
 import numpy as np
+from numba.core import types
+from numba.core.extending import _Intrinsic as Intrinsic
 
-from hetero.compile_cache.folder import SOURCES
-
-_LIBRARIES = ("numba", "numpy", "math", "cmath", "llvmlite", "builtins", "operator", "typing")
-"""Packages whose functions and classes are known by their names: the folder knows the versions."""
-
-_ADDRESS = re.compile(r"\bat 0x[0-9a-f]+|\b0x[0-9a-f]{6,}")
+from hetero.compile_cache import frozen, sources
+from hetero.compile_cache.code_objects import PLAIN, Code, describe
+from hetero.compile_cache.code_objects import hash_parts as _hash
+from hetero.compile_cache.extensions import foreign_extension, is_from_numba
+from hetero.compile_cache.known_objects import (
+    LIBRARIES,
+    compiler_of,
+    is_dispatcher,
+    is_kept_elsewhere,
+    is_known_by_name,
+    is_our_class,
+    is_written_by_us,
+    name_of,
+    top_of,
+)
+from hetero.compile_cache.type_fingerprints import UnknownTypeError, type_fingerprint
 
 
 class UnknownValueError(TypeError):
     """Compiled code may depend on a value in an unknown way, and so it is not kept."""
 
 
-def fingerprint(*values: Any, covered: Collection[str] = ()) -> str:
+def fingerprint(*values: Any) -> str:
     """Return a hash of functions and of values that functions refer to.
 
-    `covered` names the packages whose sources the folder covers. Raises UnknownValueError if a
-    value has no representation that holds in all processes.
+    Raises UnknownValueError if a value has no representation that holds in all processes.
     """
-    writer = _Writer(covered)
-    for value in values:
-        writer.add(value)
-    return writer.total.hexdigest()
+    prints = Fingerprints()
+    return _hash("values", *map(prints.of, values)).hex()
 
 
-class _Writer:
-    """Feeds values to a hash."""
+class Fingerprints:
+    """The fingerprints of functions at one moment; made anew for each question.
 
-    def __init__(self, covered: Collection[str]) -> None:
-        self.total = hashlib.sha256()
-        self._covered = covered
-        self._modules: list[ModuleType] = []  # modules of users met so far
-        self._functions: dict[int, int] = {}  # number of each function met so far, by id
+    Attributes
+    ----------
+    dispatchers : list of (dispatcher, bytes)
+        All functions compiled by Numba that were met, with their fingerprints.
+    """
 
-    def add(self, value: Any) -> None:
-        """Add a value of any kind."""
-        if value is None or isinstance(value, bool | int | float | complex | str | bytes):
-            self._write(type(value).__name__, repr(value))
-        elif isinstance(value, np.ndarray | np.generic):
-            self._add_array(np.asarray(value))
-        elif isinstance(value, np.dtype):
-            self._write("dtype", repr(value.descr))
-        elif isinstance(value, tuple | list):
-            self._add_class(type(value))
-            self._add_all(value)
-        elif isinstance(value, dict):
-            self._add_all(part for pair in value.items() for part in pair)
-        elif isinstance(value, set | frozenset):
-            self._write("set", repr(sorted(fingerprint(v, covered=self._covered) for v in value)))
-        elif isinstance(value, FunctionType):
-            self._add_function(value)
-        elif isinstance(value, ModuleType):
-            self._add_module(value, set())
-        elif isinstance(value, type):
-            self._add_class(value)
-        else:
-            self._add_object(value)
+    def __init__(self, allow_new: bool = False) -> None:
+        """Begin. `allow_new` is passed to `frozen.agrees`."""
+        self.dispatchers: list[tuple[Any, bytes]] = []
+        self._allow_new = allow_new
+        self._known: dict[int, bytes] = {}  # of functions, by their ids
+        self._open: list[Any] = []  # functions whose fingerprints are being made, the inner last
+        self._is_free_of_extensions = False
 
-    def _add_object(self, value: Any) -> None:
-        """Add a value that is not plain Python or NumPy data."""
+    def of(self, value: Any) -> bytes:
+        """Return the fingerprint of a value, which may be a function of Python or a compiled one.
+
+        Raises UnknownValueError if it has none.
+        """
+        return self._function(value) if isinstance(value, FunctionType) else self._value(value)
+
+    def of_type(self, kind: types.Type) -> bytes:
+        """Return the fingerprint of a type of Numba; raise UnknownValueError if it has none."""
+        try:
+            return type_fingerprint(kind, self._value)
+        except UnknownTypeError as error:
+            raise UnknownValueError(str(error)) from error
+
+    # ---- values ------------------------------------------------------------------------------
+
+    def _value(self, value: Any) -> bytes:
+        """Return the fingerprint of a value that a compiled function refers to."""
         kind = type(value)
-        if hasattr(value, "py_func"):  # compiled by Numba
-            options = {k: v for k, v in value.targetoptions.items() if k != "cache"}
-            self._write("compiled", repr(sorted((k, _stable_text(v)) for k, v in options.items())))
-            self.add(value.py_func)
-        elif hasattr(value, "_defn"):  # an intrinsic
-            self.add(value._defn)
-        elif isinstance(value, functools.partial):
-            self._add_all((value.func, value.args, value.keywords))
-        elif isinstance(value, BuiltinFunctionType | np.ufunc):
-            self._write("builtin", f"{getattr(value, '__module__', '')}.{value.__name__}")
-        elif dataclasses.is_dataclass(value):
-            self._add_class(kind)
-            self._add_all(getattr(value, field.name) for field in dataclasses.fields(value))
-        elif kind.__module__.partition(".")[0] in _LIBRARIES:
-            self._write(f"{kind.__module__}.{kind.__qualname__}", _stable_text(value))
-        else:
-            raise UnknownValueError(f"{value!r} has no fingerprint")
+        if write := PLAIN.get(kind):
+            return write(value)
+        if kind in (tuple, list, set, frozenset, dict, slice):
+            return self._collection(kind, value)
+        if kind is np.ndarray or (isinstance(value, np.generic) and kind.__module__ == "numpy"):
+            return _array(np.asarray(value), kind)
+        if isinstance(value, np.dtype):
+            return _dtype(value)
+        if isinstance(value, enum.Enum):
+            return _hash("member", self._class(kind), value.name, self._value(value.value))
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return _hash("named tuple", self._class(kind), *map(self._value, value))
+        if isinstance(value, type):
+            return self._class(value)
+        return self._object(value)
 
-    def _add_all(self, values: Iterable) -> None:
-        values = list(values)
-        self._write("items", str(len(values)))
-        for value in values:
-            self.add(value)
+    def _object(self, value: Any) -> bytes:
+        """Return the fingerprint of a function or of another object that is not plain data."""
+        if self._open and value is getattr(self._open[-1], "py_func", self._open[-1]):
+            _refuse_recursion(value)
+        if is_dispatcher(value):
+            return self._dispatcher(value)
+        if isinstance(value, Intrinsic):
+            return self._intrinsic(value)
+        if isinstance(value, types.Type):
+            return self.of_type(value)
+        if is_known_by_name(value):
+            return _hash("library", *name_of(value))
+        if isinstance(value, FunctionType) and sources.is_ours(value.__code__.co_filename):
+            return self._python_function(value)
+        if dataclasses.is_dataclass(value) and is_our_class(type(value)):
+            fields = (getattr(value, field.name) for field in dataclasses.fields(value))
+            return _hash("dataclass", self._class(type(value)), *map(self._value, fields))
+        raise UnknownValueError(f"{value!r} has no fingerprint")
 
-    def _add_array(self, array: np.ndarray) -> None:
-        if array.dtype.hasobject:
-            raise UnknownValueError("an array of objects has no fingerprint")
-        self._write("array", f"{array.dtype.descr} {array.shape}")
-        self.total.update(np.ascontiguousarray(array).tobytes())
+    def _collection(self, kind: type, value: Any) -> bytes:
+        if kind is slice:
+            value = value.start, value.stop, value.step
+        elif kind is dict:
+            value = [part for pair in value.items() for part in pair]
+        parts = map(self._value, value)
+        return _hash(kind.__name__, *(sorted(parts) if kind in (set, frozenset) else parts))
 
-    def _add_class(self, kind: type) -> None:
-        self._write("class", f"{kind.__module__}.{kind.__qualname__}")
-        if hasattr(kind, "_fields"):
-            self._write("fields", repr(kind._fields))
-        elif issubclass(kind, enum.Enum):
-            self._add_all((member.name, member.value) for member in kind)
+    def _class(self, kind: type) -> bytes:
+        """Return the fingerprint of a class."""
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if issubclass(kind, enum.Enum):
+            members = ((name, self._value(m.value)) for name, m in kind.__members__.items())
+            return _hash("enumeration", name, *(part for pair in members for part in pair))
+        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            return _hash("fields", name, *kind._fields, self._value(vars(kind)["_field_defaults"]))
+        if is_known_by_name(kind) or is_our_class(kind) or issubclass(kind, BaseException):
+            return _hash("class", name)
+        raise UnknownValueError(f"the class {name} has no fingerprint")
 
-    def _add_module(self, module: ModuleType, names: set[str]) -> None:
-        """Add a module, and those of its values that a function may read by one of `names`."""
-        self._write("module", module.__name__)
-        top = module.__name__.partition(".")[0]
-        if top not in _LIBRARIES and top not in self._covered and module not in self._modules:
-            self._modules.append(module)
-            for name in sorted(names & vars(module).keys()):
-                self._write("attribute", name)
-                self._add_referenced(vars(module)[name], names)
+    # ---- functions ---------------------------------------------------------------------------
 
-    def _add_referenced(self, value: Any, names: set[str]) -> None:
-        """Add what a function refers to; `names` are all names in its bytecode."""
-        if isinstance(value, ModuleType):
-            self._add_module(value, names)
-        else:
-            self.add(value)
+    def _dispatcher(self, dispatcher: Any) -> bytes:
+        """Return the fingerprint of a function compiled by Numba, with the options for it."""
+        if self._open and self._open[-1] is dispatcher:
+            _refuse_recursion(dispatcher)
+        if id(dispatcher) in self._known:
+            return self._known[id(dispatcher)]
+        if is_kept_elsewhere(dispatcher):
+            raise UnknownValueError(f"{dispatcher} is kept by Numba's own cache")
+        with self._opened(dispatcher):
+            options = {k: v for k, v in dispatcher.targetoptions.items() if k != "cache"}
+            if options.get("link"):
+                raise UnknownValueError(f"{dispatcher} links other files")
+            result = _hash(
+                "compiled",
+                type(dispatcher).__qualname__,
+                self._value(options),
+                self._value(compiler_of(dispatcher)),
+                self._body(dispatcher.py_func),
+            )
+        if not frozen.agrees(dispatcher, result, self._allow_new):
+            raise UnknownValueError(f"{dispatcher} was compiled before, perhaps from other values")
+        self._known[id(dispatcher)] = result
+        self.dispatchers.append((dispatcher, result))
+        return result
 
-    def _add_function(self, function: FunctionType) -> None:
-        """Add a function: its name and closure, and its code unless the folder covers its file."""
-        if id(function) in self._functions:
-            self._write("function again", str(self._functions[id(function)]))
+    def _function(self, function: FunctionType) -> bytes:
+        """Return the fingerprint of a function of Python that is to be compiled."""
+        with self._opened(function):
+            return self._body(function)
+
+    def _body(self, function: FunctionType) -> bytes:
+        """Return the fingerprint of the code of a function, and of what the code refers to."""
+        self._check_extensions(function)
+        code = describe(function.__code__)
+        return _hash(
+            "function",
+            code.fingerprint,
+            self._value(function.__defaults__),
+            self._value(function.__kwdefaults__),
+            *self._globals(function, code),
+            *self._closure(function, code),
+        )
+
+    def _check_extensions(self, function: FunctionType) -> None:
+        """Raise UnknownValueError if a user's function may use an extension of Numba."""
+        if self._is_free_of_extensions or is_written_by_us(function):
             return
-        self._functions[id(function)] = len(self._functions)
-        module = function.__module__ or ""  # a function made by `exec` may have none
-        self._write("function", f"{module}.{function.__qualname__}")
-        if module.partition(".")[0] in _LIBRARIES:
-            return
-        names = _names_in(function.__code__)
-        if self._is_covered(function):
-            self._write("line", str(function.__code__.co_firstlineno))
-        else:
-            self._add_code(function.__code__)
-            for name in sorted(names & function.__globals__.keys()):
-                self._write("global", name)
-                self._add_referenced(function.__globals__[name], names)
-        self.add(function.__defaults__)
+        if name := foreign_extension():
+            raise UnknownValueError(f"the extension {name} of Numba may be in use")
+        self._is_free_of_extensions = True
+
+    def _globals(self, function: FunctionType, code: Code) -> Iterator[bytes | str]:
+        """Yield the names and fingerprints of the globals that a function may read."""
+        space, builtins = function.__globals__, vars(sys.modules["builtins"])
+        for name in code.names:
+            if name in space or name in builtins:
+                value = space[name] if name in space else builtins[name]
+                try:
+                    part = self._reference(value, code.names)
+                except UnknownValueError:
+                    if code.reads_global(name):
+                        raise
+                    continue  # the name is that of an attribute or a word in a text
+                yield name
+                yield part
+
+    def _closure(self, function: FunctionType, code: Code) -> Iterator[bytes]:
+        """Yield the fingerprints of the values in a function's closure."""
         for cell in function.__closure__ or ():
-            self._add_referenced(cell.cell_contents, names)
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                yield b"empty"
+                continue
+            yield self._reference(value, code.names)
 
-    def _is_covered(self, function: Callable) -> bool:
-        """Return whether a function is defined in a file that the folder covers."""
-        top = (function.__module__ or "").partition(".")[0]
-        file = Path(function.__code__.co_filename)
-        return top in self._covered and file.is_relative_to(SOURCES / top)
+    def _reference(self, value: Any, names: Iterable[str]) -> bytes:
+        """Return the fingerprint of what a function with these names in its code refers to."""
+        if isinstance(value, ModuleType):
+            return self._module(value, names, frozenset())
+        return self._value(value)
 
-    def _add_code(self, code: CodeType) -> None:
-        self.total.update(code.co_code)
-        names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
-        self._write("code", f"{code.co_argcount} {code.co_flags} {names}")
-        for constant in code.co_consts:
-            if isinstance(constant, CodeType):
-                self._add_code(constant)
+    def _module(
+        self, module: ModuleType, names: Iterable[str], seen: frozenset[ModuleType]
+    ) -> bytes:
+        """Return the fingerprint of those values of a module that have one of the names."""
+        if module in seen:
+            return _hash("module again", module.__name__)
+        is_library = top_of(module.__name__) in LIBRARIES
+        space = vars(module)
+        is_certain = type(module) is ModuleType and "__getattr__" not in space
+        if not (is_library or is_certain or sources.is_registered(top_of(module.__name__))):
+            raise UnknownValueError(f"{module.__name__} computes its attributes on demand")
+        parts: list[bytes | str] = []
+        for name in names:
+            if name not in space:
+                continue
+            value = space[name]
+            if isinstance(value, ModuleType):
+                parts += name, self._module(value, names, seen | {module})
             else:
-                self.add(constant)
+                parts += name, self._attribute(value, is_library)
+        return _hash("module", module.__name__, *parts)
 
-    def _write(self, kind: str, text: str) -> None:
-        data = text.encode()
-        self.total.update(f"{kind} {len(data)}:".encode() + data)
+    def _attribute(self, value: Any, is_of_library: bool) -> bytes:
+        """Return the fingerprint of a module's attribute."""
+        try:
+            return self._value(value)
+        except UnknownValueError:
+            kind = type(value)
+            if is_of_library and is_known_by_name(kind):  # an object that compiled code cannot use
+                return _hash("object", f"{kind.__module__}.{kind.__qualname__}")
+            raise
+
+    # ---- Python that runs while Numba compiles -----------------------------------------------
+
+    def _intrinsic(self, intrinsic: Intrinsic) -> bytes:
+        """Return the fingerprint of an intrinsic of Numba or of a registered package."""
+        function: Any = intrinsic._defn
+        if is_from_numba(function):
+            return _hash("library intrinsic", f"{function.__module__}.{function.__qualname__}")
+        if not sources.is_ours(function.__code__.co_filename):
+            raise UnknownValueError(f"{intrinsic} is an intrinsic of a package that is unknown")
+        return _hash("intrinsic", self._python_function(function))
+
+    def _python_function(self, function: FunctionType) -> bytes:
+        """Return the fingerprint of a function of our sources, whose hash covers its globals."""
+        if id(function) in self._known:
+            return self._known[id(function)]
+        self._known[id(function)] = b"itself"
+        cells = (cell.cell_contents for cell in function.__closure__ or ())
+        result = _hash(
+            "python",
+            function.__qualname__,
+            describe(function.__code__).fingerprint,
+            self._value(function.__defaults__),
+            *map(self._value, cells),
+        )
+        self._known[id(function)] = result
+        return result
+
+    @contextlib.contextmanager
+    def _opened(self, function: Any) -> Iterator[None]:
+        """Note that the fingerprint of a function is being made; refuse circles of functions."""
+        if any(function is other for other in self._open):
+            raise UnknownValueError(f"{function} and another function call each other")
+        self._open.append(function)
+        try:
+            yield
+        finally:
+            self._open.pop()
 
 
-def _stable_text(value: object) -> str:
-    """Return `repr(value)`; raise UnknownValueError if it has an address of this process."""
-    text = repr(value)
-    if _ADDRESS.search(text):
-        raise UnknownValueError(f"{text} names an address")
-    return text
+def _refuse_recursion(function: Any) -> NoReturn:
+    """Raise the error for a function that calls itself.
+
+    Numba resolves this call when it compiles the function. Code that links a copy of it from disk
+    has nothing to resolve the call with, and LLVM ends the process.
+    """
+    raise UnknownValueError(f"{function} calls itself")
 
 
-def _names_in(code: CodeType) -> set[str]:
-    """Return the names of globals and attributes in a code object and those within it."""
-    inner = (_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return set(code.co_names).union(*inner)
+def _array(array: np.ndarray, kind: type) -> bytes:
+    if array.dtype.hasobject:
+        raise UnknownValueError("an array of objects has no fingerprint")
+    flags = array.flags
+    layout = flags.c_contiguous, flags.f_contiguous, flags.aligned, flags.writeable
+    data = np.ascontiguousarray(array).tobytes()
+    return _hash("array", kind.__name__, _dtype(array.dtype), repr((array.shape, layout)), data)
+
+
+def _dtype(dtype: np.dtype) -> bytes:
+    fields = {} if dtype.fields is None else dtype.fields
+    offsets = [(name, fields[name][1], _dtype(fields[name][0])) for name in dtype.names or ()]
+    return _hash("dtype", dtype.str, repr((dtype.itemsize, dtype.alignment, dtype.shape, offsets)))

@@ -1,4 +1,4 @@
-"""The notice on stderr for a user who waits for the compiler."""
+"""The notice for a user who waits for the compiler."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ def compilation_begins(module: str) -> None:
 def _is_interactive() -> bool:
     if os.environ.get("HETERO_NOTICE", "1").strip() == "0":
         return False
-    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    return _is_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def _is_notebook() -> bool:
+    return "ipykernel" in sys.modules
 
 
 def _tell(package: str) -> None:
@@ -41,4 +45,6 @@ def _tell(package: str) -> None:
         lock.release()
         _noticed.discard(package)
         return
-    print(f"{package}: compiling (once per installation) ...", file=sys.stderr, flush=True)
+    # A notebook shows what comes through stderr in red, like an error.
+    stream = sys.stdout if _is_notebook() else sys.stderr
+    print(f"{package}: compiling (once per installation) ...", file=stream, flush=True)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Iterable
+from pathlib import Path
 
 from hetero.compile_cache.disk_cache import DiskCache
-from hetero.compile_cache.folder import SOURCES, is_enabled, root
+from hetero.compile_cache.store import is_enabled, root
 from hetero.devices import Device
 from hetero.display.progress_bar import progress
+
+_SOURCES = Path(__file__).parents[2]
 
 
 def packages() -> list[str]:
     """Return the packages that say what their main calls are, in a module `warm_up`."""
-    return sorted(path.parent.name for path in SOURCES.glob("*/warm_up.py"))
+    return sorted(path.parent.name for path in _SOURCES.glob("*/warm_up.py"))
 
 
 def warm(names: Iterable[str], device: Device) -> list[tuple[str, float, int]]:

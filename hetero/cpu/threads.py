@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from numbers import Integral
 
 import numba
+import numpy as np
 
 
 def threads() -> int:
@@ -20,7 +21,8 @@ def set_threads(count: int) -> None:
     Raises ValueError outside 1 .. the number that Numba started with (NUMBA_NUM_THREADS).
     """
     limit = numba.config.NUMBA_NUM_THREADS
-    if not isinstance(count, Integral) or not 1 <= count <= limit:
+    is_number = isinstance(count, Integral) and not isinstance(count, bool | np.timedelta64)
+    if not is_number or not 1 <= count <= limit:
         raise ValueError(
             f"threads must be an integer in 1..{limit}, got {count!r}; "
             "for more, set NUMBA_NUM_THREADS before Python starts"

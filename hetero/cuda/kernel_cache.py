@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import pickle
@@ -17,13 +18,14 @@ from hetero.compile_cache.fingerprint import UnknownValueError
 class KernelDiskCache(DiskCache):
     """A `DiskCache` for kernels, which holds machine code for the present GPU."""
 
-    def __init__(self, function: Any, options: dict[str, Any]) -> None:
-        super().__init__(function, options | {"numba-cuda": _version()})
-
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled kernel for a signature, or None if it is not on disk."""
         with utils.numba_target_override():
             return super().load_overload(signature, target_context)
+
+    def versions(self) -> list[str]:
+        """Return the versions of numba-cuda and of the compilers behind it."""
+        return _versions()
 
     def reduce(self, code: Any) -> bytes:
         """Return a kernel as bytes; raise if it was compiled for one launch configuration."""
@@ -36,6 +38,18 @@ class KernelDiskCache(DiskCache):
         return dispatcher._Kernel._rebuild(**pickle.loads(data))
 
 
+_COMPILERS = (
+    *("numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvrtc"),
+    *("nvidia-cuda-nvcc-cu12", "nvidia-nvjitlink-cu12", "nvidia-cuda-nvrtc-cu12"),
+)
+"""Distributions that turn a kernel into machine code, for both versions of CUDA."""
+
+
 @functools.cache
-def _version() -> str:
-    return importlib.metadata.version("numba-cuda")
+def _versions() -> list[str]:
+    """Return the names and versions of those compilers that are installed."""
+    found = []
+    for name in _COMPILERS:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append(f"{name} {importlib.metadata.version(name)}")
+    return found

@@ -14,6 +14,10 @@ class Launcher:
 
     Numba converts at every launch: 50 us for eight arguments, 100 us for twenty.
 
+    A launch goes to the GPU that was current when the launcher was made, whichever is current when
+    it is called. (In the default stream the driver would take the current one, and the kernel would
+    be given addresses in the memory of another GPU.) This takes 0.2 us of the host a launch.
+
     Parameters
     ----------
     block : sizes of a block
@@ -50,6 +54,9 @@ class Launcher:
         self._after = (*block, *(1,) * (3 - len(block)), shared, handle)
         self._address = ctypes.addressof(self._pointers)
         self._launch, self._success = driver.cuLaunchKernel, driver.CUresult.CUDA_SUCCESS
+        self._get_context, self._push = driver.cuCtxGetCurrent, driver.cuCtxPushCurrent
+        self._pop = driver.cuCtxPopCurrent
+        _, self._context = self._get_context()
 
     def __call__(self, grid: tuple[int, ...], changes: Iterable[tuple[int, int]] = ()) -> None:
         """Launch the kernel; `changes` are pairs (position of an argument, its new number)."""
@@ -61,6 +68,18 @@ class Launcher:
         for position, number in changes:
             self._values[self._first[position]].value = number
         size = (*grid, *(1,) * (3 - len(grid)))
+        _, current = self._get_context()
+        if current == self._context:
+            self._start(size)
+            return
+        self._push(self._context)
+        try:
+            self._start(size)
+        finally:
+            self._pop()
+
+    def _start(self, size: tuple[int, ...]) -> None:
+        """Launch the kernel on the current GPU."""
         (error,) = self._launch(self._function, *size, *self._after, self._address, 0)
         if error != self._success:
             raise RuntimeError(f"the launch of a kernel failed: {error.name}")
@@ -73,6 +92,9 @@ def prepare_launch(
     stream: Any,
     arguments: Sequence,
 ) -> Callable[[], None]:
-    """Return a function that launches `kernel` with these arguments, which are converted once."""
+    """Return a function that launches `kernel` with these arguments, which are converted once.
+
+    It launches on the GPU that is current now.
+    """
     launch = Launcher(kernel, block, stream, arguments)
     return lambda: launch(grid)

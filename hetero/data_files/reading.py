@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.data_files.parquet import import_pyarrow
+from hetero.data_files.dates import are_dates, parse_dates
 from hetero.data_files.text import TextFile
+
+_DATES_SEEN = 200  # first values of a column, by which its kind is told
 
 
 class Column(NamedTuple):
@@ -19,63 +21,136 @@ class Column(NamedTuple):
     ----------
     name : str
         Its heading; its number, from 1, where there is none.
-    values : float64 array of one dimension
-        NaN where the file has no value.
+    values : array of one dimension
+        float64, NaN where the file has no value; or datetime64.
     """
 
     name: str
     values: np.ndarray
 
 
-class _Table(NamedTuple):
-    """A file whose columns can be read by their index."""
+class Table(NamedTuple):
+    """A file with columns, of which those that are asked for are read.
 
+    Attributes
+    ----------
+    source : str or Path
+    names : list of str
+        Headings, or numbers from 1.
+    kinds : list of {"number", "date", "other"}
+        What the first rows of each column hold.
+    read : function of a sequence of indices to their float64 arrays
+    read_dates : function of the index of a column of dates to a datetime64 array
+    assumptions : str
+        What was found out about a text file, for people; empty if there is nothing unusual.
+    """
+
+    source: str | Path
     names: list[str]
-    is_numeric: list[bool]
-    read: Callable[[int], np.ndarray]
+    kinds: list[str]
+    read: Callable[[Sequence[int]], list[np.ndarray]]
+    read_dates: Callable[[int], np.ndarray]
+    assumptions: str = ""
+
+    def columns(self, keys: Sequence[str] = (), *, every: bool = False) -> list[Column]:
+        """Read columns of numbers.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            Headings, or numbers of columns, counted from 1. A heading goes before a number. By
+            default the only column of numbers.
+        every : bool
+            Read every column of numbers instead.
+
+        Raises
+        ------
+        ValueError : there is no such column, or it holds something else than numbers
+        """
+        numeric = [k for k, kind in enumerate(self.kinds) if kind == "number"]
+        if every and not numeric:
+            raise ValueError(f"{self.source}: no column holds numbers; {self._list_columns()}")
+        if not every and not keys and len(numeric) != 1:
+            raise ValueError(
+                f"{self.source}: choose a column with --column; {self._list_columns()}"
+            )
+        chosen = [self._find(key) for key in keys] if keys and not every else numeric
+        arrays = self.read(chosen)
+        names = [
+            f"{self.names[k]} ({k + 1})" if self.names.count(self.names[k]) > 1 else self.names[k]
+            for k in chosen
+        ]
+        return [Column(name, values) for name, values in zip(names, arrays, strict=True)]
+
+    def dates(self) -> Column | None:
+        """Read the first column of dates; None if there is none."""
+        if "date" not in self.kinds:
+            return None
+        k = self.kinds.index("date")
+        return Column(self.names[k], self.read_dates(k))
+
+    def others(self) -> list[str]:
+        """Return the names of the columns without numbers."""
+        return [name for name, kind in zip(self.names, self.kinds, strict=True) if kind != "number"]
+
+    def _find(self, key: str) -> int:
+        """Return the index of the column with this heading or number."""
+        if self.names.count(key) > 1:
+            raise ValueError(
+                f"{self.source}: more than one column is called {key!r}: pass its number; "
+                f"{self._list_columns()}"
+            )
+        if key in self.names:
+            return self.names.index(key)
+        if key.isdecimal() and 1 <= int(key) <= len(self.names):
+            return int(key) - 1
+        raise ValueError(f"{self.source}: there is no column {key!r}; {self._list_columns()}")
+
+    def _list_columns(self) -> str:
+        """Return the names and numbers of the columns as a text."""
+        first_columns = [f"{name!r} ({k + 1})" for k, name in enumerate(self.names[:20])]
+        if not first_columns:
+            return "there are no columns"
+        ellipsis = ", ..." if len(self.names) > len(first_columns) else ""
+        return f"the columns are {', '.join(first_columns)}{ellipsis}"
 
 
-def read_columns(
-    source: str | Path, keys: Sequence[str] = (), *, every: bool = False
-) -> list[Column]:
-    """Read columns of a file by name or by number.
+def open_table(
+    source: str | Path, *, delimiter: str | None = None, decimal: str | None = None
+) -> Table:
+    """Open a file whose columns can be read.
 
     Parameters
     ----------
     source : str or Path
         A file; ``-`` is text from the standard input. The suffixes .npy, .npz and .parquet stand
         for these formats, everything else is text: numbers separated by commas, semicolons, tabs or
-        spaces, with or without a line of headings, and comments behind #.
-    keys : sequence of str
-        Headings, or numbers of columns, counted from 1. A heading goes before a number. By default
-        the only column of numbers.
-    every : bool
-        Read every column of numbers instead.
-
-    Returns
-    -------
-    list of Column
+        spaces, with or without a line of headings, and comments behind #. A text file may be
+        compressed (.gz, .bz2, .xz).
+    delimiter, decimal : str, optional
+        What separates the columns of a text file, and its decimal mark, "." or ","; found out by
+        the first lines if they are not given.
 
     Raises
     ------
     OSError : the file cannot be read
-    ValueError : there is no such column, or it holds something else than numbers
+    ValueError : it holds no columns of numbers, or a comma in it could mean two things
     ImportError : the file is Parquet, and pyarrow is not installed
     """
-    table = _open(source)
-    if every:
-        chosen = [k for k, is_numeric in enumerate(table.is_numeric) if is_numeric]
-        if not chosen:
-            raise ValueError(f"{source}: no column holds numbers; {_list_columns(table)}")
-    elif keys:
-        chosen = [_find(source, table, key) for key in keys]
-    else:
-        chosen = [_only_column(source, table)]
-    return [Column(table.names[k], table.read(k)) for k in chosen]
+    path = Path(source)
+    suffix = "" if str(source) == "-" else path.suffix.lower()
+    if suffix == ".npy":
+        return _array_table(path, _load(path))
+    if suffix == ".npz":
+        archive = _load(path)
+        return _typed_table(path, {n: archive[n] for n in archive.files if archive[n].ndim == 1})
+    if suffix in (".parquet", ".pq"):
+        return _parquet_table(path)
+    return _text_table(TextFile.opened(str(source), delimiter, decimal))
 
 
-def drop_missing(column: Column, source: str | Path, allow: bool) -> np.ndarray:
-    """Return the values without NaN, if that is allowed.
+def find_present(column: Column, source: str | Path, allow: bool) -> np.ndarray:
+    """Return the mask of the values that are not NaN, if others are allowed.
 
     Raises
     ------
@@ -88,21 +163,43 @@ def drop_missing(column: Column, source: str | Path, allow: bool) -> np.ndarray:
             f"the first in row {int(np.argmax(missing)) + 1} of the data. "
             "Remedy: --skip-missing leaves them out"
         )
-    return column.values[~missing]
+    return ~missing
 
 
-def _open(source: str | Path) -> _Table:
-    """Return the table of a file of any format."""
-    path = Path(source)
-    suffix = "" if str(source) == "-" else path.suffix.lower()
-    if suffix == ".npy":
-        return _array_table(path, _load(path))
-    if suffix == ".npz":
-        return _archive_table(path)
-    if suffix in (".parquet", ".pq"):
-        return _parquet_table(path)
-    text = TextFile.opened(str(source))
-    return _Table(text.names, text.is_numeric, text.column)
+def import_pyarrow(path: Path) -> Any:
+    """Return the module pyarrow.parquet.
+
+    Raises
+    ------
+    ImportError : pyarrow is not installed; the message names the file and the remedy
+    """
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError(
+            f"{path}: Parquet files need pyarrow, which is not installed. "
+            "Remedy: pip install 'heterokit[io]', or use a CSV or NPY file"
+        ) from None
+    return pyarrow.parquet
+
+
+def _text_table(text: TextFile) -> Table:
+    """Return the table of a text file."""
+    layout = text.layout
+    kinds = [
+        "date" if are_dates(sample, name) else ("number" if has_numbers else "other")
+        for name, sample, has_numbers in zip(
+            layout.names, layout.samples, layout.has_numbers, strict=True
+        )
+    ]
+    return Table(
+        text.source,
+        layout.names,
+        kinds,
+        text.numbers,
+        lambda k: parse_dates(text.source, layout.names[k], text.texts(k)),
+        layout.describe(),
+    )
 
 
 def _load(path: Path) -> Any:
@@ -114,87 +211,72 @@ def _load(path: Path) -> Any:
     return np.load(path, allow_pickle=False)
 
 
-def _array_table(path: Path, array: np.ndarray) -> _Table:
+def _array_table(path: Path, array: np.ndarray) -> Table:
     """Return the table of an array: its fields, or its columns."""
     if array.dtype.names:
-        names = list(array.dtype.names)
-        fields = [array[name] for name in names]
-        return _Table(
-            names,
-            [f.dtype.kind in "fiub" for f in fields],
-            lambda k: _as_floats(path, names[k], fields[k]),
-        )
+        return _typed_table(path, {name: array[name] for name in array.dtype.names})
     if array.ndim not in (1, 2):
         raise ValueError(
             f"{path}: the array must have one or two dimensions, got shape {array.shape}"
         )
     columns = array.reshape(array.shape[0], -1)
-    numbers = [str(k + 1) for k in range(columns.shape[1])]
-    return _Table(
-        numbers,
-        [array.dtype.kind in "fiub"] * len(numbers),
-        lambda k: _as_floats(path, numbers[k], columns[:, k]),
-    )
+    return _typed_table(path, {str(k + 1): columns[:, k] for k in range(columns.shape[1])})
 
 
-def _archive_table(path: Path) -> _Table:
-    """Return the table of the arrays of one dimension in an NPZ archive."""
-    archive = _load(path)
-    names = [name for name in archive.files if archive[name].ndim == 1]
-    numeric = [archive[name].dtype.kind in "fiub" for name in names]
-    return _Table(names, numeric, lambda k: _as_floats(path, names[k], archive[names[k]]))
+def _typed_table(path: Path, arrays: dict[str, np.ndarray]) -> Table:
+    """Return the table of arrays, whose types tell what they hold."""
+    names, values = list(arrays), list(arrays.values())
+
+    def read(indices: Sequence[int]) -> list[np.ndarray]:
+        for k in indices:
+            if values[k].dtype.kind not in "fiub" or values[k].ndim != 1:
+                raise ValueError(
+                    f"{path}: column {names[k]!r} holds {values[k].dtype}, not real numbers"
+                )
+        return [values[k].astype(float) for k in indices]
+
+    kinds = ["number" if v.dtype.kind in "fiub" else "date" if v.dtype.kind == "M"
+             else "other" for v in values]  # fmt: skip
+    return Table(path, names, kinds, read, lambda k: values[k])
 
 
-def _parquet_table(path: Path) -> _Table:
-    """Return the table of a Parquet file; each column is read by itself."""
-    pyarrow, parquet = import_pyarrow(path)
+def _parquet_table(path: Path) -> Table:
+    """Return the table of a Parquet file, of which only the columns that are asked for are read."""
+    parquet = import_pyarrow(path)
+    import pyarrow
+
     path.open("rb").close()  # a missing file has Python's message, not pyarrow's
     try:
         schema = parquet.read_schema(path)
     except pyarrow.ArrowInvalid as error:
         raise ValueError(f"{path}: this is no Parquet file: {error}") from None
-    types = pyarrow.types
-    numeric = [
-        types.is_floating(t) or types.is_integer(t) or types.is_decimal(t) for t in schema.types
-    ]
+    names, types = list(schema.names), pyarrow.types
 
-    def read(k: int) -> np.ndarray:
-        if not numeric[k]:
-            raise ValueError(f"{path}: column {schema.names[k]!r} holds {schema.types[k]}")
-        column = parquet.read_table(path, columns=[schema.names[k]]).column(0)
-        return np.array(column.cast(pyarrow.float64()).to_numpy(), float)
+    def read(indices: Sequence[int]) -> list[np.ndarray]:
+        for k in indices:
+            if not _is_number(types, schema.types[k]):
+                raise ValueError(f"{path}: column {names[k]!r} holds {schema.types[k]}")
+        table = parquet.read_table(path, columns=[names[k] for k in dict.fromkeys(indices)])
+        return [table[names[k]].cast(pyarrow.float64()).to_numpy().copy() for k in indices]
 
-    return _Table(list(schema.names), numeric, read)
+    def read_dates(k: int) -> np.ndarray:
+        values = parquet.read_table(path, columns=[names[k]]).column(0).to_pandas()
+        return parse_dates(path, names[k], values)
 
-
-def _as_floats(path: Path, name: str, values: np.ndarray) -> np.ndarray:
-    """Return numbers as float64; raise ValueError for complex numbers, texts and objects."""
-    if values.dtype.kind not in "fiub" or values.ndim != 1:
-        raise ValueError(f"{path}: column {name!r} holds {values.dtype}, not real numbers")
-    return values.astype(float)
+    kinds = ["number" if _is_number(types, t) else "date" if types.is_temporal(t)
+             or _holds_dates(parquet, path, names[k], t) else "other"
+             for k, t in enumerate(schema.types)]  # fmt: skip
+    return Table(path, names, kinds, read, read_dates)
 
 
-def _find(source: str | Path, table: _Table, key: str) -> int:
-    """Return the index of the column with this heading or number."""
-    if key in table.names:
-        return table.names.index(key)
-    if key.isdecimal() and 1 <= int(key) <= len(table.names):
-        return int(key) - 1
-    raise ValueError(f"{source}: there is no column {key!r}; {_list_columns(table)}")
+def _is_number(types: Any, kind: Any) -> bool:
+    """Return whether a type of pyarrow is one of numbers."""
+    return types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind)
 
 
-def _only_column(source: str | Path, table: _Table) -> int:
-    """Return the index of the only column that holds numbers."""
-    numeric = [k for k, is_numeric in enumerate(table.is_numeric) if is_numeric]
-    if len(numeric) != 1:
-        raise ValueError(f"{source}: choose a column with --column; {_list_columns(table)}")
-    return numeric[0]
-
-
-def _list_columns(table: _Table) -> str:
-    """Return the names and numbers of the columns as a text."""
-    first_columns = [f"{name!r} ({k + 1})" for k, name in enumerate(table.names[:20])]
-    if not first_columns:
-        return "there are no columns"
-    ellipsis = ", ..." if len(table.names) > len(first_columns) else ""
-    return f"the columns are {', '.join(first_columns)}{ellipsis}"
+def _holds_dates(parquet: Any, path: Path, name: str, kind: Any) -> bool:
+    """Return whether a column of texts in a Parquet file holds dates."""
+    if "string" not in str(kind):
+        return False
+    column = parquet.read_table(path, columns=[name]).column(0)
+    return are_dates([str(v) for v in column[:_DATES_SEEN].to_pylist() if v is not None], name)

@@ -1,24 +1,40 @@
-"""Text files of numbers: CSV, and columns separated by semicolons, tabs or spaces."""
+"""Text files of numbers, which pandas reads: CSV, and columns separated by other characters."""
 
 from __future__ import annotations
 
-import contextlib
-import csv
+import bz2
+import gzip
 import io
 import itertools
+import lzma
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
-MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "-", "."))
-"""Texts, in lower case, that stand for a missing value."""
+from hetero.data_files.text_layout import (
+    MISSING,
+    WHITE_SPACE,
+    TextLayout,
+    content_lines,
+    find_layout,
+    parse_number,
+)
 
-_DELIMITERS = (";", "\t", ",")
-"""Tried in this order, because a comma may also be part of a number."""
+_LINES_SEEN = 200
+"""Lines that tell the layout of a file."""
+
+_OPEN: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
+"""Functions that open compressed files, by suffix."""
+
+_NO_TEXT = "this is no text file; CSV (also .gz, .bz2, .xz), Parquet, NPY and NPZ files can be read"
 
 
 @dataclass(frozen=True)
@@ -30,113 +46,170 @@ class TextFile:
     source : str
         Path, or ``-`` for the standard input.
     text : str or None
-        What the standard input held; None for a file, which is read again for each column.
-    delimiter : str or None
-        None for white space.
-    header : int
-        Number of the line that holds the headings, from 1; 0 if there are none.
-    names : list of str
-        Headings, or the numbers of the columns.
-    is_numeric : list of bool
-        Whether the first row of data has a number, or nothing, in this column.
+        What a stream held, which cannot be read twice; None for a file.
+    encoding : str
+    layout : TextLayout
     """
 
     source: str
     text: str | None
-    delimiter: str | None
-    header: int
-    names: list[str]
-    is_numeric: list[bool]
+    encoding: str
+    layout: TextLayout
 
     @classmethod
-    def opened(cls, source: str) -> TextFile:
-        """Read the first lines of a file, and find out what separates its columns."""
-        text = sys.stdin.read() if source == "-" else None
-        try:
-            with _stream(source, text) as file:
-                first = list(itertools.islice(_lines(file), 2))
-        except UnicodeDecodeError:
-            raise ValueError(
-                f"{source}: this is no text file; CSV, Parquet, NPY and NPZ files can be read"
-            ) from None
-        if not first:
-            raise ValueError(f"{source}: the file holds no data")
-        _, line = first[-1]
-        delimiter = next((d for d in _DELIMITERS if d in line), None)
-        head, sample = (_fields(line, delimiter) for _, line in (first[0], first[-1]))
-        has_headings = all(_number(field) is None or _is_missing(field) for field in head)
-        if has_headings and len(first) == 1:
-            raise ValueError(f"{source}: the file holds headings, but no numbers")
-        header = first[0][0] if has_headings else 0
-        names = head if header else [str(k + 1) for k in range(len(head))]
-        numeric = [_number(field) is not None for field in sample]
-        numeric += [False] * (len(names) - len(numeric))
-        return cls(source, text, delimiter, header, names, numeric)
+    def opened(cls, source: str, delimiter: str | None, decimal: str | None) -> TextFile:
+        """Read the first lines of a file, and find out its layout.
 
-    def column(self, index: int) -> np.ndarray:
-        """Return the numbers of a column; NaN for missing ones.
+        Raises
+        ------
+        ValueError : the file is no text, or its layout cannot be told
+        """
+        text = None
+        if source == "-":
+            text = sys.stdin.read().removeprefix("\ufeff")
+        elif Path(source).exists() and not Path(source).is_file():
+            text = Path(source).read_text(encoding="utf-8-sig")
+        try:
+            encoding = "utf-8" if text is not None else _find_encoding(source)
+            with _stream(source, text, encoding) as file:
+                first = _first_lines(file)
+        except (UnicodeError, EOFError, gzip.BadGzipFile, lzma.LZMAError):
+            raise ValueError(f"{source}: {_NO_TEXT}") from None
+        if any("\0" in line for line in first):
+            raise ValueError(f"{source}: {_NO_TEXT}")
+        return cls(source, text, encoding, find_layout(source, first, delimiter, decimal))
+
+    def numbers(self, indices: Sequence[int]) -> list[np.ndarray]:
+        """Return the numbers of columns as float64, in one pass; NaN for missing ones.
 
         Raises
         ------
         ValueError : a field is neither a number nor empty; the message names line and column
         """
-        with contextlib.suppress(ValueError), _stream(self.source, self.text) as file:
-            return np.loadtxt(
-                file,
-                delimiter=self.delimiter,
-                skiprows=self.header,
-                usecols=index,
-                quotechar='"',
-                ndmin=1,
+        table = self._read(indices)
+        odd = [k for k in dict.fromkeys(indices) if table[k].dtype.kind not in "fiu"]
+        texts = self._read(odd, dtype=str) if odd else table
+        columns = {k: self._parse(k, texts[k]) for k in odd}
+        return [
+            columns[k] if k in columns else table[k].to_numpy(float, copy=False) for k in indices
+        ]
+
+    def texts(self, index: int) -> Any:
+        """Return the texts of a column, a pandas Series."""
+        return self._read([index], dtype=str)[index]
+
+    def _parse(self, index: int, texts: Any) -> np.ndarray:
+        """Return the numbers in texts that are not all plain numbers."""
+        values = np.full(len(texts), np.nan)
+        for row, field in enumerate(texts.fillna("")):
+            value = parse_number(field, self.layout.decimal)
+            if value is None:
+                raise ValueError(
+                    f"{self.source}, line {self._line(row)}: {field!r} in column "
+                    f"{self.layout.names[index]!r} is not a number{self._remedy(field)}"
+                )
+            values[row] = value
+        return values
+
+    def _remedy(self, field: str) -> str:
+        """Return what the user may do about a field with another decimal mark."""
+        other = "," if self.layout.decimal == "." else "."
+        if parse_number(field, other) is None:
+            return ""
+        return f" with the decimal mark {self.layout.decimal!r}. Remedy: --decimal {other}"
+
+    def _line(self, row: int) -> int:
+        """Return the number of the line that holds a row of the data."""
+        with _stream(self.source, self.text, self.encoding) as file:
+            lines = (n for n, _ in content_lines(file) if n > self.layout.skipped)
+            return next(itertools.islice(lines, row, None), 0)
+
+    def _read(self, indices: Sequence[int], **settings: Any) -> Any:
+        """Return a pandas DataFrame of these columns, and check that no line has more columns."""
+        import pandas
+
+        layout = self.layout
+        width = len(layout.names)
+        try:
+            with _stream(self.source, self.text, self.encoding) as file:
+                for _ in range(layout.skipped):
+                    file.readline()
+                table = pandas.read_csv(
+                    _Prefixed(layout.delimiter.join("0" * (width + 1)) + "\n", file),
+                    sep=r"\s+" if layout.delimiter == WHITE_SPACE else layout.delimiter,
+                    decimal=layout.decimal,
+                    header=None,
+                    usecols=[*dict.fromkeys(indices), width],
+                    na_values=[form for text in MISSING for form in (text, text.upper())] + ["NaN"],
+                    keep_default_na=False,
+                    skipinitialspace=True,
+                    comment="#" if layout.has_comments else None,
+                    **({} if _rounds_correctly(pandas.__version__) else _ROUND_TRIP),
+                    **settings,
+                )[1:]
+        except (EOFError, gzip.BadGzipFile, lzma.LZMAError, pandas.errors.ParserError) as error:
+            raise ValueError(f"{self.source}: {error}") from None
+        beyond = table[width].notna().to_numpy()
+        if beyond.any():
+            raise ValueError(
+                f"{self.source}, line {self._line(int(np.argmax(beyond)))} has more than {width} "
+                "fields. Remedy: numbers with commas in quotation marks, or --delimiter"
             )
-        # NumPy reads no empty fields, and does not say which field is wrong.
-        values = []
-        with _stream(self.source, self.text) as file:
-            for number, line in _lines(file):
-                if number <= self.header:
-                    continue
-                fields = _fields(line, self.delimiter)
-                value = _number(fields[index]) if index < len(fields) else np.nan
-                if value is None:
-                    raise ValueError(
-                        f"{self.source}, line {number}: {fields[index]!r} in column "
-                        f"{self.names[index]!r} is not a number"
-                    )
-                values.append(value)
-        return np.array(values, float)
+        return table
 
 
-def _stream(source: str, text: str | None) -> TextIO:
+class _Prefixed:
+    """A stream behind a first line, from which pandas takes the number of columns.
+
+    That line has one more than the others: pandas would cut longer lines without a word.
+    """
+
+    def __init__(self, line: str, file: TextIO) -> None:
+        self._line, self._file = line, file
+
+    def read(self, size: int = -1) -> str:
+        """Return the next characters: the first line, and then what is in the file."""
+        line, self._line = self._line, ""
+        return line or self._file.read(size)
+
+    __iter__ = None  # pandas asks whether there is one
+
+
+_ROUND_TRIP = {"float_precision": "round_trip"}  # deprecated since it is what pandas does
+
+
+def _rounds_correctly(version: str) -> bool:
+    """Return whether this version of pandas reads the nearest floats by itself."""
+    return tuple(int(part) for part in version.split(".")[:2]) >= (3, 1)
+
+
+def _find_encoding(source: str) -> str:
+    """Return the encoding of a file: Unicode, or that of Windows in Western Europe."""
+    with _OPEN.get(Path(source).suffix.lower(), open)(source, "rb") as file:
+        head = file.read(1 << 16)
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    try:
+        head[: head.rfind(b"\n") + 1 or None].decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8-sig"
+
+
+def _first_lines(file: TextIO) -> list[str]:
+    """Return the first lines of a file, comments included, `_LINES_SEEN` of them with content."""
+    lines: list[str] = []
+    content = 0
+    while content < _LINES_SEEN and (line := file.readline()):
+        lines.append(line)
+        content += sum(1 for _ in content_lines([line]))
+    return lines
+
+
+def _stream(source: str, text: str | None, encoding: str) -> TextIO:
     """Return a new stream over the text; a byte order mark is ignored."""
     if text is not None:
         return io.StringIO(text)
-    return Path(source).open(encoding="utf-8-sig")
-
-
-def _lines(file: TextIO) -> Iterator[tuple[int, str]]:
-    """Yield numbers and texts of the lines that are neither empty nor comments."""
-    for number, line in enumerate(file, 1):
-        content = line.partition("#")[0].strip("\r\n ")
-        if content.strip():
-            yield number, content
-
-
-def _fields(line: str, delimiter: str | None) -> list[str]:
-    """Return the fields of a line without their quotation marks and outer spaces."""
-    if '"' in line:
-        row = next(csv.reader([line], delimiter=delimiter or " ", skipinitialspace=True))
-        return [field.strip() for field in row]
-    return [field.strip() for field in line.split(delimiter)]
-
-
-def _is_missing(field: str) -> bool:
-    """Return whether a field stands for a missing value."""
-    return field.lower() in MISSING
-
-
-def _number(field: str) -> float | None:
-    """Return a field's number, NaN if it is missing, and None if it is something else."""
-    try:
-        return float(field)
-    except ValueError:
-        return np.nan if _is_missing(field) else None
+    return _OPEN.get(Path(source).suffix.lower(), open)(
+        source, "rt", encoding=encoding, errors="replace" if encoding != "utf-16" else "strict"
+    )

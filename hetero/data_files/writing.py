@@ -1,16 +1,18 @@
-"""Columns of numbers to CSV, Parquet and NPY files, or to the standard output."""
+"""Columns to CSV, Parquet and NPY files, or to the standard output."""
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TextIO
+from types import SimpleNamespace
+from typing import Any, TextIO
 
 import numpy as np
 
 from hetero.atomic_files import replace_atomically
-from hetero.data_files.parquet import import_pyarrow
+from hetero.data_files.reading import import_pyarrow
 from hetero.validation import check_output_path
 
 SUFFIXES = (".csv", ".parquet", ".npy")
@@ -19,7 +21,7 @@ _ROWS_AT_ONCE = 1 << 16
 
 
 def check_output(option: str, path: Path | None) -> None:
-    """Raise an error, before a long computation, if results could not be written to `path`.
+    """Raise an error, before a long computation, if a suffix stands for no format of columns.
 
     Raises
     ------
@@ -31,7 +33,7 @@ def check_output(option: str, path: Path | None) -> None:
         import_pyarrow(path)
 
 
-def write_columns(path: Path | None, columns: Mapping[str, np.ndarray]) -> None:
+def write_columns(path: Path | None, columns: Mapping[str, Any]) -> None:
     """Write columns of equal lengths to a file, or as CSV to the standard output.
 
     Parameters
@@ -39,22 +41,26 @@ def write_columns(path: Path | None, columns: Mapping[str, np.ndarray]) -> None:
     path : Path or None
         Its suffix chooses the format. An NPY file has one array: of one dimension for one column,
         else structured, with a field for each column. None is the standard output.
-    columns : mapping of names to arrays of one dimension
+    columns : mapping of names to arrays of numbers or texts, of one dimension
     """
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
     if path is None:
-        _write_csv(sys.stdout, columns)
+        _write_csv(sys.stdout, arrays)
         return
     check_output("path", path)
     with replace_atomically(path) as part:
         if path.suffix.lower() == ".csv":
-            with part.open("w", encoding="utf-8", newline="\n") as file:
-                _write_csv(file, columns)
+            with part.open("w", encoding="utf-8", newline="") as file:
+                _write_csv(file, arrays)
         elif path.suffix.lower() == ".npy":
-            with part.open("wb") as file:
-                np.save(file, _as_array(columns), allow_pickle=False)
+            with part.open("wb") as binary:
+                # To a real file NumPy writes by C's stdio, whose errors do not say what is wrong.
+                stream: Any = SimpleNamespace(write=binary.write)
+                np.save(stream, _as_array(arrays), allow_pickle=False)
         else:
-            pyarrow, parquet = import_pyarrow(path)
-            parquet.write_table(pyarrow.table(dict(columns)), part)
+            import pyarrow
+
+            import_pyarrow(path).write_table(pyarrow.table(arrays), part)
 
 
 def _as_array(columns: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -70,16 +76,15 @@ def _as_array(columns: Mapping[str, np.ndarray]) -> np.ndarray:
 
 def _write_csv(file: TextIO, columns: Mapping[str, np.ndarray]) -> None:
     """Write a line of names and a line for each row, with the digits that identify each number."""
-    names = (f'"{name}"' if set(name) & set(',"\n') else name for name in columns)
-    write = file.write
-    write(",".join(names) + "\n")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
     rows = len(next(iter(columns.values())))
     for begin in range(0, rows, _ROWS_AT_ONCE):
-        parts = [_as_texts(array[begin : begin + _ROWS_AT_ONCE]) for array in columns.values()]
-        write("\n".join(map(",".join, zip(*parts, strict=True))) + "\n")
+        parts = [_as_cells(array[begin : begin + _ROWS_AT_ONCE]) for array in columns.values()]
+        writer.writerows(zip(*parts, strict=True))
 
 
-def _as_texts(values: np.ndarray) -> list[str]:
-    """Return the shortest texts that are read as the same numbers; NaN is empty."""
-    texts = values.astype(str) if values.dtype == np.float32 else values.tolist()
-    return ["" if text in ("nan", "NaN") else text for text in map(str, texts)]
+def _as_cells(values: np.ndarray) -> list[Any]:
+    """Return values of which `str` gives the shortest text that identifies them; NaN is empty."""
+    cells = (values.astype(str) if values.dtype == np.float32 else values).tolist()
+    return ["" if cell != cell or cell == "nan" else cell for cell in cells]

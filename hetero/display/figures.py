@@ -10,12 +10,16 @@ import contextlib
 import html
 import io
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import matplotlib
 from cycler import cycler
+from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from hetero.validation import describe
 
 PALETTE = ("#31688e", "#d1602b", "#35b779", "#440154", "#b8a200")
 """Colours of lines: viridis at 0.33, 0.67 and 0, its yellow darkened for white paper, and an orange
@@ -78,16 +82,56 @@ class StyledFigure(Figure):
         self.savefig(buffer, format="png", dpi=110)
         return buffer.getvalue()
 
+    def _ipython_display_(self) -> None:
+        """Show the figure as the value of a cell; pyplot would show it again at the cell's end."""
+        if "inline" not in matplotlib.get_backend():
+            raise NotImplementedError  # IPython then asks for other representations
+        from IPython.display import Image, display
+
+        display(Image(data=self._repr_png_(), format="png"))
+        pyplot.close(self)
+
+
+_are_detached: ContextVar[bool] = ContextVar("hetero_detached_figures", default=False)
+
+
+@contextlib.contextmanager
+def detached_figures() -> Iterator[None]:
+    """Let `shown_figure` return figures in the block that pyplot does not know."""
+    token = _are_detached.set(True)
+    try:
+        yield
+    finally:
+        _are_detached.reset(token)
+
 
 def new_figure(size: tuple[float, float] = (9.0, 4.5), **settings: Any) -> StyledFigure:
-    """Return an empty figure of `size` inches in the project's style; so are its axes."""
+    """Return an empty figure of `size` inches in the project's style; so are its axes.
+
+    It is for files: pyplot does not know it, so it is shown nowhere and needs no closing.
+    """
     with figure_style():
         return StyledFigure(figsize=size, **{"layout": "constrained"} | settings)
 
 
+def shown_figure(size: tuple[float, float] = (9.0, 4.5)) -> Figure:
+    """Return an empty figure of pyplot in the project's style, which `pyplot.show()` shows.
+
+    Notebooks show it at the end of its cell.
+    """
+    if _are_detached.get():
+        return new_figure(size)
+    with figure_style():
+        return pyplot.figure(figsize=size, layout="constrained", FigureClass=StyledFigure)
+
+
 def axes_of(ax: Axes | None, size: tuple[float, float] = (6.5, 4.0)) -> Axes:
-    """Return `ax`, or the axes of a new figure if it is None."""
-    return new_figure(size).subplots() if ax is None else ax
+    """Return `ax`, or the axes of a new figure of pyplot if it is None."""
+    if ax is None:
+        return shown_figure(size).subplots()
+    if not hasattr(ax, "get_figure"):
+        raise TypeError(f"ax must be axes of matplotlib or None, got {describe(ax)}")
+    return ax
 
 
 def figure_of(ax: Axes) -> Figure:

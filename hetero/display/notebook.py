@@ -40,9 +40,11 @@ def html_text(text: str) -> str:
 
 def table_with_picture(table: str, plot: Callable[[], Figure], description: str) -> str:
     """Return an HTML table followed by a picture of the figure that `plot` returns."""
-    from hetero.display.figures import picture_html
+    from hetero.display.figures import detached_figures, picture_html
 
-    return f"{table}\n{picture_html(plot(), description)}"
+    with detached_figures():
+        figure = plot()
+    return f"{table}\n{picture_html(figure, description)}"
 
 
 def _text(cell: object) -> str:

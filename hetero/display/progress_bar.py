@@ -1,10 +1,11 @@
-"""Progress of long work: a bar in a terminal or a notebook, nothing where stderr is piped."""
+"""Progress of long work: a bar in a terminal or a notebook, and lines where stderr is piped."""
 
 from __future__ import annotations
 
 import contextlib
 import html
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
@@ -20,6 +21,10 @@ SECONDS_BEFORE_LOOP = 0.5
 
 _NOTEBOOK_SECONDS = 0.2
 """Time between two updates in a notebook, each of which is a message to the browser."""
+
+
+_FIRST_LINE, _LINE = 3.0, 10.0
+"""Seconds until the first line where stderr is piped, and from one line to the next."""
 
 
 class _Bars(Protocol):
@@ -116,6 +121,62 @@ class _NotebookBars(_Bars):
         self._handle.update(self._html("".join(lines)))
 
 
+class _Lines(_Bars):
+    """Lines on stderr for logs and pipes: how much is done, and how long the rest may take.
+
+    A thread prints them, so that somebody who waits for a long step is told, too.
+    """
+
+    def __init__(self) -> None:
+        self._works: dict[int, tuple[str, float, float]] = {}  # description, total and begin
+        self._done: dict[int, float] = {}
+        self._count = 0
+        self._is_closed = threading.Event()
+        threading.Thread(target=self._print_lines, daemon=True).start()
+
+    def add(self, description: str, total: float) -> int:
+        self._count += 1
+        self._done[self._count] = 0.0
+        self._works[self._count] = description, total, time.perf_counter()
+        return self._count
+
+    def update(self, bar: int, done: float) -> None:
+        self._done[bar] = done
+
+    def remove(self, bar: int) -> None:
+        del self._works[bar]
+
+    def close(self) -> None:
+        self._is_closed.set()
+
+    def _print_lines(self) -> None:
+        """Print a line for each work that is not done, now and then, until the end."""
+        seconds = _FIRST_LINE
+        while not self._is_closed.wait(seconds):
+            seconds = _LINE
+            for bar, (description, total, begin) in list(self._works.items()):
+                if self._done[bar] < total and sys.stderr is not None:
+                    elapsed = time.perf_counter() - begin
+                    line = _describe(description, self._done[bar] / total, elapsed)
+                    print(line, file=sys.stderr, flush=True)
+
+
+def _describe(description: str, share: float, elapsed: float) -> str:
+    """Return the line about a work of which a share is done after some seconds."""
+    line = f"{description}: {100.0 * share:.2g} % after {format_duration(elapsed)}"
+    if share > 0.0:
+        line += f", about {format_duration(elapsed * (1.0 - share) / share)} left"
+    return line
+
+
+def format_duration(seconds: float) -> str:
+    """Return a time in seconds, minutes, hours or days, whichever reads best."""
+    for size, unit in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= 2.0 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
 class _LoopBars:
     """Bars of the loops in a `loop_progress` block; none is drawn before a loop takes long."""
 
@@ -148,15 +209,12 @@ class _LoopBars:
 _loop_bars: ContextVar[_LoopBars | None] = ContextVar("hetero_loop_bars", default=None)
 
 
-def _is_seen() -> bool:
-    """Return whether somebody would see a bar: in a notebook, or a terminal."""
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return is_terminal or "ipykernel" in sys.modules
-
-
 def _make_bars(transient: bool = False) -> _Bars:
-    """Return bars for this notebook or terminal; transient ones disappear at their end."""
-    return _NotebookBars() if "ipykernel" in sys.modules else _TerminalBars(transient)
+    """Return bars for this notebook or terminal, or lines; transient bars disappear at the end."""
+    if "ipykernel" in sys.modules:
+        return _NotebookBars()
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return _TerminalBars(transient) if is_terminal else _Lines()
 
 
 @contextlib.contextmanager
@@ -170,9 +228,10 @@ def open_bar(description: str, total: float, *, enabled: bool = True) -> Iterato
     total : float
         Amount of work, in any unit.
     enabled : bool
-        Whether to show anything. A bar is shown in terminals and notebooks only.
+        Whether to show anything: a bar in terminals and notebooks, else a line on stderr after 3
+        seconds and then every 10 seconds.
     """
-    if not (enabled and _is_seen()):
+    if not enabled:
         yield lambda amount: None
         return
     bars = _make_bars()
@@ -190,7 +249,9 @@ def open_bar(description: str, total: float, *, enabled: bool = True) -> Iterato
 
 
 def progress(items: Iterable[T], description: str = "", *, enabled: bool = True) -> Iterator[T]:
-    """Iterate over `items` and show the progress; be silent if stderr is piped."""
+    """Iterate over `items` and show the progress: a bar, or lines if stderr is piped."""
+    if not isinstance(items, Iterable) or getattr(items, "ndim", 1) == 0:
+        raise TypeError(f"items must be iterable, got {items!r}")
     if not enabled:
         yield from items
         return
@@ -207,7 +268,7 @@ def loop_progress(description: str, *, enabled: bool = True) -> Iterator[None]:
 
     A loop gets a bar once it has run for half a second. Loops of other threads get none.
     """
-    if not (enabled and _is_seen()) or _loop_bars.get() is not None:
+    if not enabled or _loop_bars.get() is not None:
         yield
         return
     bars = _LoopBars(description)

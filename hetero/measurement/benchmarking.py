@@ -7,7 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
+from hetero import validation
 from hetero.devices import Device, resolve
+
+MAX_REPEATS = 100_000
+"""Largest number of samples of `benchmark`, whose median needs far fewer."""
+
+MAX_TIME = 3600.0
+"""Longest time of a sample of `benchmark` in seconds."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +85,14 @@ def benchmark(
     clock : {"wall", "device"}
         Host clock with a synchronisation at the end, or CUDA events (GPU only).
     """
-    if repeats < 5:
-        raise ValueError(f"repeats must be at least 5, got {repeats}")
+    if not callable(function):
+        raise TypeError(f"function must be callable, got {validation.describe(function)}")
+    repeats = validation.check_integer("repeats", repeats, 5, MAX_REPEATS)
+    min_time = validation.check_in_range("min_time", min_time, 0.0, MAX_TIME)
     device = resolve(device)
-    if clock not in ("wall", "device") or (clock == "device" and device.kind == "cpu"):
-        raise ValueError(f"clock must be 'wall', or 'device' on a GPU, got {clock!r}")
+    validation.check_choice("clock", clock, ("wall", "device"))
+    if clock == "device" and device.kind == "cpu":
+        raise ValueError("clock='device' needs a GPU: use clock='wall'")
     sample = _wall if clock == "wall" else _events
     with device.active():
         first = _wall(function, 1, device)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hetero.atomic_files import replace_atomically
-from hetero.compile_cache.folder import user_cache
+from hetero.compile_cache.store import user_cache
 from hetero.devices import Device, resolve
 from hetero.jit import loops_for
 
@@ -84,7 +84,7 @@ def _label(device: Device) -> str:
 
 
 def _path() -> Path:
-    """Return the file of measured limits; raises RuntimeError if the user has no home."""
+    """Return the file of measured limits; raises OSError if the user has no home."""
     return user_cache() / "limits.json"
 
 
@@ -93,7 +93,7 @@ def _read() -> dict:
         store = json.loads(_path().read_text())
         fields = set(Limits.__dataclass_fields__)
         return {k: v for k, v in store.items() if set(v) == fields}
-    except (OSError, ValueError, TypeError, AttributeError, RuntimeError):
+    except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
@@ -102,5 +102,5 @@ def _write(store: dict) -> None:
         path = _path()
         with replace_atomically(path) as part:
             part.write_text(json.dumps(store, indent=1))
-    except (OSError, RuntimeError):
+    except OSError:
         pass

@@ -38,8 +38,9 @@ class Region:
         return self.children.setdefault(name, Region(name))
 
     def resolve_events(self) -> None:
-        """Turn recorded events into seconds; the GPU must have finished."""
+        """Wait for recorded events, each on its own GPU, and turn them into seconds."""
         for start, stop in self._events:
+            stop.synchronize()
             self.gpu += start.elapsed_time(stop) * 1e-3
         self._events.clear()
         for child in self.children.values():
@@ -90,15 +91,11 @@ class Profile(Region):
 
 @contextlib.contextmanager
 def profile(name: str = "total") -> Iterator[Profile]:
-    """Collect the regions entered in the block. Waits for the GPU at the end."""
+    """Collect the regions entered in the block. Waits for the GPUs at the end."""
     root = Profile(name)
     with _entered(root):
         yield root
-    if _gpu_started:
-        from hetero.cuda.driver import cuda
-
-        cuda.synchronize()
-        root.resolve_events()
+    root.resolve_events()
 
 
 @contextlib.contextmanager

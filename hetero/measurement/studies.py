@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hetero.command_line import print_json
+from hetero.command_line import check_outputs, print_json, save_output
 from hetero.devices import Device, resolve
 from hetero.measurement.benchmarking import benchmark
 from hetero.measurement.environment import facts
@@ -87,9 +87,9 @@ class Study:
         path = self.out / f"{name}.json"
         record = {"study": name, "device": str(self.device), "facts": facts()}
         record |= {"result": results, "tables": self.tables}
-        path.write_text(json.dumps(record, indent=1) + "\n")
+        text = json.dumps(record, indent=1) + "\n"
         self.tables = []
-        return path
+        return save_output(path, lambda path: path.write_text(text))
 
 
 def _text(cell: object) -> str:
@@ -129,6 +129,8 @@ def run_chosen(
 ) -> int:
     """Run the studies that a command line names, and print the paths of their files."""
     device = resolve(options.device, work=1, break_even=0)
+    options.out.mkdir(parents=True, exist_ok=True)
+    check_outputs(others=(options.out / "study.json",))
     study = make(options.out, device, options.quick, silent=options.json, **settings)
     paths = run(modules, options.what or list(modules), study)
     if options.json:

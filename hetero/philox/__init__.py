@@ -39,9 +39,10 @@ def key(rng: Any = None, name: str = "rng") -> tuple[np.uint32, np.uint32]:
     rng : None, int >= 0, numpy.random.SeedSequence, numpy.random.Generator or RandomState
         None takes fresh entropy; a generator is drawn from, so two calls give two keys.
     """
-    if rng is None or (isinstance(rng, Integral) and not isinstance(rng, bool)):
+    is_integer = isinstance(rng, Integral) and not isinstance(rng, bool | np.timedelta64)
+    if rng is None or is_integer:
         if rng is not None and int(rng) < 0:
-            raise ValueError(f"{name} must be >= 0, got {rng}")
+            raise ValueError(f"{name} must be >= 0, got {validation.describe(rng)}")
         rng = np.random.SeedSequence(None if rng is None else int(rng))
     if isinstance(rng, np.random.SeedSequence):
         k0, k1 = rng.generate_state(2, np.uint32)
@@ -51,7 +52,8 @@ def key(rng: Any = None, name: str = "rng") -> tuple[np.uint32, np.uint32]:
         k0, k1 = rng.randint(0, 2**32, size=2, dtype=np.uint32)
     else:
         raise TypeError(
-            f"{name} must be None, an int, a SeedSequence or a NumPy Generator, got {rng!r}"
+            f"{name} must be None, an int, a SeedSequence or a NumPy Generator, got "
+            f"{validation.describe(rng)}"
         )
     return np.uint32(k0), np.uint32(k1)
 
@@ -100,8 +102,8 @@ def uniform(
     float64: odd multiples of 2^-53, two words each; float32: odd multiples of 2^-24, one each.
     They are the same on every device.
     """
-    name = validation.check_choice("dtype", np.dtype(dtype).name, ("float64", "float32"))
-    return _filled(size, name, rng, path, stream, rounds, out, device)
+    name = validation.check_dtype("dtype", dtype, ("float64", "float32"))
+    return _filled(size, name.name, rng, path, stream, rounds, out, device)
 
 
 def _filled(
@@ -116,11 +118,10 @@ def _filled(
 ) -> Any:
     """Check the arguments of `words` and `uniform`, and return the array that they describe."""
     shape = validation.check_shape("size", size)
-    if rounds not in (7, 10):
+    if validation.check_integer("rounds", rounds) not in (7, 10):
         raise ValueError(f"rounds must be 7 or 10, got {rounds!r}")
-    for name, value in (("path", path), ("stream", stream)):
-        if not isinstance(value, Integral) or not 0 <= value < 2**32:
-            raise ValueError(f"{name} must be an integer in [0, 2^32), got {value!r}")
+    path = validation.check_integer("path", path, 0, 2**32 - 1)
+    stream = validation.check_integer("stream", stream, 0, 2**32 - 1)
     device = resolve(spec, out)
     with device.active():
         work = Workspace(device, out)

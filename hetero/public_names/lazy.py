@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 
 from hetero.public_names.moved import is_moved
+from hetero.public_names.whole_imports import import_whole
 
 
 def lazy_attributes(
@@ -27,9 +28,11 @@ def lazy_attributes(
 
     Notes
     -----
+    Ctrl-C is deferred while a module of the package is imported (`import_whole`).
     `dir(package)`, and so tab completion, shows the names in `__all__`, also those that `__init__`
     appends to it.
     """
+    import_whole(package)
     module_of = {name: module for module, names_in in names.items() for name in names_in}
     submodules = frozenset(modules)
 

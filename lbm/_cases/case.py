@@ -7,44 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from lbm._cases.output_settings import Outputs, read_outputs
 from lbm._cases.scales import Scales, read_scales
-from lbm._cases.walls import read_array, read_boundaries
+from lbm._cases.walls import read_array, read_boundaries, read_density
 from lbm._io.tables import Table, read_toml
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import PATTERNS
-from lbm.boundaries import Solid
 from lbm.callbacks import SteadyState
 from lbm.collisions.bgk import BGK
 from lbm.collisions.trt import TRT
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Files that a case writes, and after how many steps; 0 is never.
-
-    Attributes
-    ----------
-    folder : Path
-    vtk, checkpoint : steps between files
-    probes : cells that are sampled
-    probes_every : steps between samples
-    forces : names of solids
-    forces_every : steps between samples
-    statistics_every, statistics_start : steps between samples, and the first step that counts
-    """
-
-    folder: Path
-    vtk: int = 0
-    checkpoint: int = 0
-    probes: tuple[Triple, ...] = ()
-    probes_every: int = 0
-    forces: tuple[str, ...] = ()
-    forces_every: int = 0
-    statistics_every: int = 0
-    statistics_start: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,7 +57,6 @@ def read_case(path: Path) -> Case:
     scales = read_scales(case)
     steps = _read_steps(case, scales)
     boundaries = read_boundaries(case, shape, scales)
-    solids = [name for name, value in boundaries.items() if isinstance(value, Solid)]
     arguments = {
         "shape": shape,
         "boundaries": boundaries,
@@ -94,7 +65,7 @@ def read_case(path: Path) -> Case:
         **_read_numerics(case),
         **_read_devices(case),
     }
-    outputs = _read_outputs(case, shape, solids, steps)
+    outputs = read_outputs(case, shape, boundaries, steps, scales)
     steady = _read_stop(case)
     case.finish()
     return Case(path, title, steps, scales, outputs, steady, arguments)
@@ -121,14 +92,18 @@ def _read_fluid(case: Table, scales: Scales) -> dict[str, Any]:
     """Read [fluid]: the collision operator and the body force."""
     fluid = case.table("fluid", {} if scales.units is not None else None)
     if fluid is None:
-        raise case.error("fluid", "is missing: write [fluid] with tau or viscosity, or [units]")
+        raise case.error(
+            "fluid",
+            f"is missing{case.hint_at('fluid')}: write [fluid] with tau or viscosity, or [units]",
+        )
     present = [key for key in ("tau", "viscosity") if key in fluid]
     if scales.units is not None:
         if present:
             raise fluid.error(present[0], "follows from [units]: remove it")
         tau = scales.units.tau
     elif len(present) != 1:
-        state = "are both there: remove one" if present else "are both missing: write one of them"
+        hint = fluid.hint_at("tau", "viscosity") or ": write one of them"
+        state = "are both there: remove one" if present else f"are both missing{hint}"
         raise ValueError(f"{fluid.file}: fluid.tau and fluid.viscosity {state}")
     elif present == ["tau"]:
         tau = fluid.number("tau")
@@ -150,11 +125,12 @@ def _read_start(case: Table, shape: Triple, scales: Scales) -> dict[str, Any]:
     """Read [initial]: density and velocity, as numbers or in files."""
     start = case.table("initial", {})
     rho: Any = 1.0
-    if "rho" in start:
-        is_file = isinstance(start.take("rho"), str)
-        rho = read_array(start, "rho") if is_file else start.positive("rho")
-        if is_file and rho.shape != shape:
+    if isinstance(start.take("rho", None), str):
+        rho = read_array(start, "rho")
+        if rho.shape != shape:
             raise start.error("rho", f"must have the shape {shape}, got {rho.shape}")
+    else:
+        rho = read_density(start, scales)
     u: Any = (0.0, 0.0, 0.0)
     if isinstance(start.take("u", None), str):
         u = read_array(start, "u")
@@ -212,45 +188,3 @@ def _read_stop(case: Table) -> SteadyState | None:
     tolerance, every = table.in_range("tolerance", 1e-15, 0.999), table.integer("every", 1000, 1)
     table.finish()
     return SteadyState(tolerance, every)
-
-
-def _read_outputs(case: Table, shape: Triple, solids: list[str], steps: int) -> Outputs:
-    """Read [output] with its tables probes, forces and statistics."""
-    table = case.table("output", {})
-    folder = Path(table.text("folder", f"out/lbm/{Path(case.file).stem}"))
-    settings: dict[str, Any] = {
-        "vtk": table.integer("vtk", 0),
-        "checkpoint": table.integer("checkpoint", 0),
-    }
-    if (probes := table.table("probes", None)) is not None:
-        settings["probes"] = _read_cells(probes, shape)
-        settings["probes_every"] = probes.integer("every", 10, 1)
-        probes.finish()
-    if (forces := table.table("forces", None)) is not None:
-        names = forces.take("solids", solids)
-        if not isinstance(names, list) or not names or not set(map(str, names)) <= set(solids):
-            listed = ", ".join(solids) or "none: add [solids.NAME]"
-            raise forces.error("solids", f"must list solids of this case ({listed}), got {names!r}")
-        settings["forces"] = tuple(names)
-        settings["forces_every"] = forces.integer("every", 10, 1)
-        forces.finish()
-    if (statistics := table.table("statistics", None)) is not None:
-        settings["statistics_every"] = every = statistics.integer("every", 10, 1)
-        settings["statistics_start"] = start = statistics.integer("start", 0)
-        if -(-max(start, 1) // every) * every > steps:
-            raise statistics.error("start", f"leaves no sample in {steps} steps: lower it or every")
-        statistics.finish()
-    table.finish()
-    return Outputs(folder, **settings)
-
-
-def _read_cells(table: Table, shape: Triple) -> tuple[Triple, ...]:
-    """Read the cells of probes."""
-    cells = table.take("cells")
-    if not isinstance(cells, list) or not cells:
-        raise table.error("cells", f"must list cells such as [[8, 8, 8]], got {cells!r}")
-    for cell in cells:
-        valid = isinstance(cell, list) and len(cell) == 3 and all(type(c) is int for c in cell)
-        if not valid or not np.all([0 <= c < n for c, n in zip(cell, shape, strict=True)]):
-            raise table.error("cells", f"must lie in the domain {shape}, got {cell!r}")
-    return tuple((x, y, z) for x, y, z in cells)

@@ -10,15 +10,21 @@ import numpy as np
 
 from hetero.atomic_files import replace_atomically
 from lbm._cases.case import Case
-from lbm._io.vtk import require_pyevtk
+from lbm._cases.folder import (
+    CHECKPOINT,
+    FORCES,
+    PROBES,
+    SERIES,
+    STATISTICS,
+    STATISTICS_STATE,
+    image_stem,
+    list_images,
+)
+from lbm._cases.output_settings import ProbeTable
+from lbm._cases.statistics_state import read_sums, write_sums
+from lbm._io.vtk import require_pyevtk, write_series
 from lbm.callbacks import Every, Probe, Statistics
 from lbm.simulation import Simulation
-
-CHECKPOINT, PROBES, FORCES, STATISTICS = (
-    *("checkpoint.state", "probes.csv", "forces.csv"),
-    "statistics.npz",
-)
-"""Names of files in the folder of a case."""
 
 
 class Recorder:
@@ -28,29 +34,33 @@ class Recorder:
     ----------
     case : Case
     simulation : the flow at its start, or restored from a checkpoint
+    restart : the checkpoint; the statistics beside it continue
     """
 
-    def __init__(self, case: Case, simulation: Simulation):
+    def __init__(self, case: Case, simulation: Simulation, restart: Path | None = None):
         self.case, self.simulation, self.files = case, simulation, dict[Path, None]()
-        outputs, self._tables = case.outputs, list[TextIO]()
-        outputs.folder.mkdir(parents=True, exist_ok=True)
+        outputs, self._tables = case.outputs, dict[Path, TextIO]()
+        self._rows: dict[Path, list[str]] = {}
         if outputs.vtk:
             require_pyevtk()
-        if outputs.probes:
-            Probe(outputs.probes)(simulation)  # probes in solids are reported before the run
+        images = list_images(outputs.folder) if simulation.rank == 0 else []
+        self._images = [(step, path) for step, path in images if step <= simulation.steps]
         self._statistics = (
             Statistics(outputs.statistics_every, outputs.statistics_start)
             if outputs.statistics_every
             else None
         )
+        if self._statistics is not None and restart is not None:
+            read_sums(restart.with_name(STATISTICS_STATE), self._statistics, simulation)
         self.callbacks = self._make_callbacks()
+        self._open_tables()  # only now: all files that a restart continues have been checked
 
     def _make_callbacks(self) -> list[Callable[[Simulation], object]]:
         """Return the callbacks of the run."""
         outputs = self.case.outputs
         callbacks: list[Callable[[Simulation], object]] = []
-        if outputs.probes:
-            callbacks.append(Every(outputs.probes_every, self._write_probes(outputs.probes)))
+        if outputs.probes is not None:
+            callbacks.append(Every(outputs.probes.every, self._write_probes(outputs.probes)))
         if outputs.forces:
             callbacks.append(Every(outputs.forces_every, self._write_forces(outputs.forces)))
         if self._statistics is not None:
@@ -76,48 +86,68 @@ class Recorder:
 
     def close(self) -> None:
         """Close all tables."""
-        for file in self._tables:
+        for file in self._tables.values():
             file.close()
 
-    # ---- fields, in lattice units -----------------------------------------------------------
+    # ---- fields, in SI if the case has units ------------------------------------------------
 
     def _write_vtk(self, simulation: Simulation) -> None:
-        units = self.case.scales.units
-        path = self.case.outputs.folder / f"flow-{simulation.steps:08d}"
-        spacing = 1.0 if units is None else units.dx
-        self.files[simulation.write_vtk(path, spacing=spacing)] = None
+        """Write an image, and the list of all images with their times."""
+        folder, units = self.case.outputs.folder, self.case.scales.units
+        image = simulation.write_vtk(
+            folder / image_stem(simulation.steps), units=units, derived=self.case.outputs.derived
+        )
+        self.files[folder / SERIES] = self.files[image] = None
+        if simulation.rank == 0:
+            self._images.append((simulation.steps, image))
+            scale = 1.0 if units is None else units.dt
+            write_series(folder / SERIES, [(path, scale * step) for step, path in self._images])
 
     def _save(self, simulation: Simulation) -> None:
-        self.files[simulation.save(self.case.outputs.folder / CHECKPOINT)] = None
+        folder = self.case.outputs.folder
+        self.files[simulation.save(folder / CHECKPOINT)] = None
+        if self._statistics is not None:
+            write_sums(folder / STATISTICS_STATE, self._statistics, simulation)
+            self.files[folder / STATISTICS_STATE] = None
 
     def _write_statistics(self, statistics: Statistics) -> None:
         s, path = self.simulation, self.case.outputs.folder / STATISTICS
-        names = "mean_rho", "mean_u", "variance_rho", "variance_u"
-        fields = {name: s.gather(getattr(statistics, name)) for name in names}
         self.files[path] = None
+        fields = {name: s.gather(array) for name, array in self._scaled(statistics).items()}
         if s.rank == 0:
-            arrays: dict[str, Any] = {"samples": statistics.samples, **fields}
+            arrays: dict[str, Any] = {"samples": statistics.samples, "steps": s.steps, **fields}
             if (units := self.case.scales.units) is not None:
                 arrays |= {"dx": units.dx, "dt": units.dt, "density": units.density}
             with replace_atomically(path) as part, part.open("wb") as file:
                 np.savez(file, **arrays)
 
+    def _scaled(self, statistics: Statistics) -> dict[str, np.ndarray]:
+        """Return the means and the variances of this rank's cells."""
+        s, units = statistics, self.case.scales.units
+        if units is None:
+            return {"mean_rho": s.mean_rho, "mean_u": s.mean_u,
+                    "variance_rho": s.variance_rho, "variance_u": s.variance_u}  # fmt: skip
+        pressure, speed = units.to_physical(pressure=1.0), units.to_physical(speed=1.0)
+        return {"mean_pressure": s.mean_drho * pressure, "mean_u": s.mean_u * speed,
+                "variance_pressure": s.variance_rho * pressure**2,
+                "variance_u": s.variance_u * speed**2}  # fmt: skip
+
     # ---- tables, in SI if the case has units ------------------------------------------------
 
-    def _write_probes(self, cells: Sequence[Sequence[int]]) -> Callable[[Simulation], None]:
+    def _write_probes(self, probes: ProbeTable) -> Callable[[Simulation], None]:
         """Return a callback that appends the values in cells to a table."""
         units = self.case.scales.units
         names = ("rho", "ux", "uy", "uz") if units is None else ("pressure", "ux", "uy", "uz")
         marks = ["" if units is None else mark for mark in (" (Pa)", *[" (m/s)"] * 3)]
         heads = [
-            f"{name} at {x} {y} {z}{mark}"
-            for x, y, z in cells
+            f"{name} at {label}{mark}"
+            for label in probes.labels
             for name, mark in zip(names, marks, strict=True)
         ]
-        write = self._open_table(PROBES, heads)
+        write = self._make_table(PROBES, heads)
 
         def sample(simulation: Simulation) -> None:
-            probe = Probe(cells)
+            probe = Probe(probes.cells)
             probe(simulation)
             values = probe.values[0]
             if units is not None:
@@ -130,7 +160,7 @@ class Recorder:
     def _write_forces(self, solids: Sequence[str]) -> Callable[[Simulation], None]:
         units = self.case.scales.units
         mark, scale = ("", 1.0) if units is None else (" (N)", units.to_physical(force=1.0))
-        write = self._open_table(FORCES, [f"{s} f{axis}{mark}" for s in solids for axis in "xyz"])
+        write = self._make_table(FORCES, [f"{s} f{axis}{mark}" for s in solids for axis in "xyz"])
 
         def sample(simulation: Simulation) -> None:
             forces = [scale * simulation.force_on(solid) for solid in solids]
@@ -138,23 +168,28 @@ class Recorder:
 
         return sample
 
-    def _open_table(
+    def _open_tables(self) -> None:
+        """Open the tables, with the rows of an earlier run up to the checkpoint."""
+        for path, rows in self._rows.items():
+            self._tables[path] = path.open("w", encoding="utf-8", newline="\n")
+            self._tables[path].writelines(rows)
+
+    def _make_table(
         self, name: str, heads: Sequence[str]
     ) -> Callable[[Simulation, np.ndarray], None]:
-        """Return a function that adds a row; after a restart later rows of the file are dropped."""
+        """Return a function that adds a row, and note the rows that the table begins with."""
         path, units = self.case.outputs.folder / name, self.case.scales.units
         self.files[path] = None
         if self.simulation.rank:
             return lambda simulation, values: None
         heads = ["step", *([] if units is None else ["time (s)"]), *heads]
-        rows = _rows_until(path, ",".join(heads), self.simulation.steps)
-        file = path.open("w", encoding="utf-8", newline="\n")
-        self._tables.append(file)
-        file.writelines([",".join(heads) + "\n", *rows])
+        head = ",".join(heads)
+        self._rows[path] = [f"{head}\n", *_rows_until(path, head, self.simulation.steps)]
 
         def write(simulation: Simulation, values: np.ndarray) -> None:
             step = simulation.steps
             time = [] if units is None else [units.to_physical(steps=step)]
+            file = self._tables[path]
             file.write(",".join([str(step), *(repr(float(v)) for v in (*time, *values))]) + "\n")
             file.flush()
 
@@ -162,10 +197,16 @@ class Recorder:
 
 
 def _rows_until(path: Path, head: str, step: int) -> list[str]:
-    """Return the rows of a table of the same columns, up to a step; none at step 0."""
+    """Return the rows of a table up to a step; none at step 0.
+
+    Raises ValueError if the table has other columns: their rows would be lost.
+    """
     if not step or not path.is_file():
         return []
-    first, *rows = path.read_text(encoding="utf-8").splitlines(keepends=True) or [""]
+    first, *rows = path.read_text(encoding="utf-8").splitlines(keepends=True) or [head]
     if first.rstrip("\n") != head:
-        return []
+        raise ValueError(
+            f"{path} has other columns than this case writes ({first.strip()}): restart with the "
+            "case file of that run, or with another --out"
+        )
     return [row for row in rows if row.endswith("\n") and int(row.partition(",")[0]) <= step]

@@ -20,6 +20,24 @@ class Scales:
 
     units: Units | None
 
+    @property
+    def cell(self) -> float:
+        """The edge of a cell in the unit of lengths."""
+        return 1.0 if self.units is None else self.units.dx
+
+    @property
+    def length_name(self) -> str:
+        """Name of the unit of lengths."""
+        return "cells" if self.units is None else "m"
+
+    def length(self, value: float) -> float:
+        """Return a length in cells."""
+        return value / self.cell
+
+    def position(self, x: Sequence[float]) -> tuple[float, ...]:
+        """Return coordinates in cells."""
+        return tuple(self.length(c) for c in x)
+
     def velocity(self, u: Sequence[float]) -> tuple[float, float, float]:
         """Return a velocity in cells/step."""
         x, y, z = (c if self.units is None else self.units.to_lattice(speed=c) for c in u)

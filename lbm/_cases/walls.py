@@ -68,7 +68,7 @@ def read_condition(table: Table, key: str, types: tuple[str, ...], scales: Scale
         elif name in MOVING:
             condition = MOVING[name](scales.velocity(inner.vector("velocity")))
         else:
-            condition = PressureOutlet(_read_density(inner, scales))
+            condition = PressureOutlet(read_density(inner, scales))
     except ValueError as error:
         if str(error).startswith(table.file):
             raise
@@ -77,7 +77,7 @@ def read_condition(table: Table, key: str, types: tuple[str, ...], scales: Scale
     return condition
 
 
-def _read_density(table: Table, scales: Scales) -> float:
+def read_density(table: Table, scales: Scales) -> float:
     """Read `rho`, or with units `pressure`, as a density."""
     if "pressure" in table:
         if "rho" in table:
@@ -85,11 +85,11 @@ def _read_density(table: Table, scales: Scales) -> float:
         if scales.units is None:
             raise table.error("pressure", "is in Pa and needs [units]: use rho = 1 + 3 p instead")
         return 1.0 + scales.units.to_lattice(pressure=table.number("pressure"))
-    return table.number("rho", 1.0)
+    return table.positive("rho", 1.0)
 
 
 def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
-    cells = _SHAPES[table.choice("shape", tuple(_SHAPES))](table, shape)
+    cells = _SHAPES[table.choice("shape", tuple(_SHAPES))](table, shape, scales)
     condition: Any = NoSlip()
     if "condition" in table:
         condition = read_condition(table, "condition", SOLID_TYPES, scales)
@@ -100,14 +100,16 @@ def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
 # ---- shapes: functions of the centres x, y, z, so that no rank needs all cells --------------
 
 
-def _sphere(table: Table, shape: Triple) -> Cells:
-    centre, radius = table.vector("centre"), table.positive("radius")
+def _sphere(table: Table, shape: Triple, scales: Scales) -> Cells:
+    centre = scales.position(table.vector("centre"))
+    radius = scales.length(table.positive("radius"))
     return lambda *x: sum((a - c) ** 2 for a, c in zip(x, centre, strict=True)) < radius**2
 
 
-def _cylinder(table: Table, shape: Triple) -> Cells:
+def _cylinder(table: Table, shape: Triple, scales: Scales) -> Cells:
     axis = "xyz".index(table.choice("axis", ("x", "y", "z"), "z"))
-    centre, radius = table.vector("centre", length=2), table.positive("radius")
+    centre = scales.position(table.vector("centre", length=2))
+    radius = scales.length(table.positive("radius"))
 
     def cells(*x: np.ndarray) -> np.ndarray:
         across = [a for k, a in enumerate(x) if k != axis]
@@ -117,10 +119,12 @@ def _cylinder(table: Table, shape: Triple) -> Cells:
     return cells
 
 
-def _box(table: Table, shape: Triple) -> Cells:
-    low, high = table.vector("from"), table.vector("to")
-    if not all(a < b for a, b in zip(low, high, strict=True)):
-        raise table.error("to", f"must lie above from={list(low)} on every axis, got {list(high)}")
+def _box(table: Table, shape: Triple, scales: Scales) -> Cells:
+    first_corner, last_corner = table.vector("from"), table.vector("to")
+    if not all(a < b for a, b in zip(first_corner, last_corner, strict=True)):
+        raise table.error("to", f"must lie above from={list(first_corner)} on every axis, "
+                          f"got {list(last_corner)}")  # fmt: skip
+    low, high = scales.position(first_corner), scales.position(last_corner)
 
     def cells(*x: np.ndarray) -> Any:
         inside: Any = True
@@ -131,9 +135,9 @@ def _box(table: Table, shape: Triple) -> Cells:
     return cells
 
 
-def _heights(table: Table, shape: Triple) -> Cells:
+def _heights(table: Table, shape: Triple, scales: Scales) -> Cells:
     """Return the cells below a surface, whose heights are in a file."""
-    surface = np.array(read_array(table, "file"), float)
+    surface = np.array(read_array(table, "file"), float) / scales.cell
     nx, _, nz = shape
     if surface.shape != (nx, nz) or not np.isfinite(surface).all():
         raise table.error("file", f"must hold finite heights of shape {(nx, nz)}, for the columns "
@@ -147,7 +151,7 @@ def _heights(table: Table, shape: Triple) -> Cells:
     return cells
 
 
-def _mask(table: Table, shape: Triple) -> Cells:
+def _mask(table: Table, shape: Triple, scales: Scales) -> Cells:
     mask = read_array(table, "file")
     if mask.shape != shape or mask.dtype != bool:
         raise table.error("file", f"must hold booleans of shape {shape}, got {mask.dtype} of "
@@ -155,7 +159,7 @@ def _mask(table: Table, shape: Triple) -> Cells:
     return mask
 
 
-_SHAPES: dict[str, Callable[[Table, Triple], Cells]] = {
+_SHAPES: dict[str, Callable[[Table, Triple, Scales], Cells]] = {
     "sphere": _sphere,
     "cylinder": _cylinder,
     "box": _box,

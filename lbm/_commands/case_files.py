@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import time
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hetero.command_line import add_common_options, print_json
 from hetero.version import VERSION
-from lbm._commands.options import add_placement, check_devices, positive
+from lbm._commands.options import add_placement, check_devices, is_other_rank, positive
+
+if TYPE_CHECKING:
+    from lbm._cases.case import Case
 
 _EXAMPLES = (
     ("wake.toml", "compute the flow and write its files"),
@@ -30,7 +34,11 @@ def add_run(subcommands: Any) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="folder of the outputs, instead of the file's"
     )
-    parser.add_argument("--restart", type=Path, metavar="FILE", help="continue from a checkpoint")
+    earlier = parser.add_mutually_exclusive_group()
+    earlier.add_argument("--restart", type=Path, metavar="FILE", help="continue from a checkpoint")
+    earlier.add_argument(
+        "--overwrite", action="store_true", help="remove the files of an earlier run in the folder"
+    )
     parser.add_argument(
         "--dry-run", action="store_true", help="check the file and build the flow; do no steps"
     )
@@ -41,26 +49,21 @@ def add_run(subcommands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the case and print a summary."""
-    from lbm._cases.case import read_case
+    from lbm._cases.folder import prepare_folder, remove_later_images, require_unused
     from lbm._cases.outputs import Recorder
-    from lbm.simulation import Simulation
+    from lbm._cases.simulations import make_simulation
 
-    case = read_case(options.file)
-    if options.steps is not None:
-        case = dataclasses.replace(case, steps=options.steps)
-    if options.out is not None:
-        outputs = dataclasses.replace(case.outputs, folder=options.out)
-        case = dataclasses.replace(case, outputs=outputs)
-    arguments = {**case.arguments, "comm": options.comm}
+    case = _read_case(options)
+    folder, is_new = case.outputs.folder, options.restart is None
+    if is_new and not options.overwrite:
+        require_unused(folder)  # before the flow is built, which may take long
+    changes: dict[str, Any] = {"comm": options.comm}
     for name in ("ratio", "decomposition"):
         if (value := getattr(options, name)) is not None:
-            arguments[name] = value
+            changes[name] = value
     if options.device is not None:
-        arguments["device"] = check_devices(options.device)
-    try:
-        simulation = Simulation(arguments.pop("shape"), **arguments)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{options.file}: {error}") from None
+        changes["device"] = check_devices(options.device)
+    simulation = make_simulation(case, **changes)
     if options.restart is not None:
         simulation.restore(options.restart)
     left = case.steps - simulation.steps
@@ -72,16 +75,39 @@ def _run(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(f"{case.title}: {simulation}, {left} steps to do")
         return 0
-    recorder = Recorder(case, simulation)
+    ranks = simulation.domain.ranks
+    prepare_folder(folder, ranks, is_new=is_new, overwrite=options.overwrite)
+    recorder = Recorder(case, simulation, options.restart)
+    remove_later_images(folder, ranks, simulation.steps)
     begin = time.perf_counter()
     try:
         simulation.run(left, callbacks=recorder.callbacks, progress=not options.quiet)
         seconds = time.perf_counter() - begin
+        if not simulation.check:
+            simulation.require_stable()  # once at least, or the exit code would not mean anything
         recorder.finish()
     finally:
         recorder.close()
     _report(case, simulation, seconds, list(recorder.files), options)
     return 0
+
+
+def _read_case(options: argparse.Namespace) -> Case:
+    """Read the case file, with what the options replace."""
+    from lbm._cases.case import read_case
+
+    case = read_case(options.file)
+    if options.steps is not None:
+        case = dataclasses.replace(case, steps=options.steps)
+        if not case.outputs.has_sample_until(case.steps) and not is_other_rank(options):
+            warnings.warn(
+                f"--steps: in {case.steps} steps output.statistics of {options.file} has no sample",
+                stacklevel=2,
+            )
+    if options.out is not None:
+        outputs = dataclasses.replace(case.outputs, folder=options.out)
+        case = dataclasses.replace(case, outputs=outputs)
+    return case
 
 
 def _report(

@@ -6,15 +6,22 @@ import argparse
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hetero.command_line import add_common_options, check_device
+from hetero.command_line import (
+    ComputationFailedError,
+    add_common_options,
+    check_device,
+    check_outputs,
+    save_output,
+)
 from lbm._io.vtk import require_pyevtk
 from lbm._model.precision import PRECISIONS, choose_precision
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import Every
+from lbm.flow_results import CavityResult, SphereResult
 from lbm.simulation import Simulation
 
 
@@ -83,15 +90,15 @@ def add_pattern(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_reynolds(parser: argparse.ArgumentParser, default: float, lengths: str) -> None:
-    """Add --re; `lengths` says of what the number is."""
+def add_reynolds(parser: argparse.ArgumentParser, default: float | None, lengths: str) -> None:
+    """Add --re; `lengths` says of what the number is, and its default."""
     parser.add_argument(
         "--re",
         dest="reynolds",
         type=positive(float),
         metavar="RE",
         default=default,
-        help=f"Reynolds number of {lengths} (default: %(default)g)",
+        help=f"Reynolds number of {lengths}",
     )
 
 
@@ -140,14 +147,19 @@ def add_flow_options(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser)
 
 
+def is_other_rank(options: argparse.Namespace) -> bool:
+    """Return whether this is not the first rank, which alone warns."""
+    return getattr(options, "comm", None) is not None and options.comm.rank > 0
+
+
 def check_precision(options: argparse.Namespace) -> None:
     """Set `options.precision` from --dtype and --storage, or from the old --precision."""
     if options.precision is None:
         options.precision = choose_precision(options.dtype, options.storage)
         return
     options.precision = PRECISIONS[options.precision]
-    if getattr(options, "comm", None) is not None and options.comm.rank:
-        return  # the first rank warns
+    if is_other_rank(options):
+        return
     words = " ".join(f"--{name} {value}" for name, value in options.precision.arguments.items())
     warnings.warn(
         f"--precision {options.precision.name} is now {words}; the next release removes the old "
@@ -173,6 +185,7 @@ def simulation_options(options: argparse.Namespace) -> dict[str, Any]:
         raise ValueError("--checkpoint-every needs --checkpoint FILE")
     require_pyevtk()
     options.out.mkdir(parents=True, exist_ok=True)
+    check_outputs(others=(options.out / "flow.vti", options.checkpoint))
     options.start_time = time.perf_counter()
     return {
         "pattern": options.pattern,
@@ -211,13 +224,34 @@ def run_flow(simulation: Simulation, steps: int, options: argparse.Namespace) ->
     )
 
 
+def require_meaning(
+    result: CavityResult | SphereResult, cells: int, reynolds: float, limits: Mapping[float, float]
+) -> None:
+    """Raise ComputationFailedError if a flow is neither steady nor among the stable ones.
+
+    Such a flow blows up sooner or later; before that its figures look like an answer. `limits` are
+    the largest stable cell Reynolds numbers.
+    """
+    limit = max(limits.values())
+    if not result.steady and reynolds / cells > limit:
+        raise ComputationFailedError(
+            f"the flow is not steady after {result.simulation.steps} steps, and its figures mean "
+            f"nothing: with {cells} cells, Re = {reynolds:g} is beyond the stable settings. Use "
+            f"--n {math.ceil(reynolds / limit)} or more"
+        )
+
+
 def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) -> dict[str, Any]:
     """Write the files of a flow, and return what JSON output says about it."""
     seconds = time.perf_counter() - options.start_time
-    files = [simulation.write_vtk(options.out / name)]
+    outputs: dict[Path, Callable[[Path], Path]]
+    outputs = {options.out / f"{name}.vti": simulation.write_vtk}
     if options.checkpoint is not None:
-        files.append(simulation.save(options.checkpoint))
-    options.files = files
+        outputs[options.checkpoint] = simulation.save
+    if simulation.domain.ranks.size > 1:  # ranks write together, each its part of a file
+        options.files = [write(path) for path, write in outputs.items()]
+    else:
+        options.files = [save_output(path, write) for path, write in outputs.items()]
     return {
         "shape": simulation.shape,
         "steps": simulation.steps,
@@ -228,5 +262,5 @@ def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) 
         "dtype": options.precision.dtype_name,
         "storage": options.precision.storage_name,
         "seconds": seconds,
-        "files": files,
+        "files": options.files,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hetero
-from hetero.command_line import add_common_options, print_json
+from hetero.command_line import add_common_options, check_outputs, print_json, save_output
 from hetero.version import VERSION
 from lbm._commands.options import (
     add_pattern,
@@ -138,9 +138,10 @@ def _machine(options: argparse.Namespace) -> Machine:
     """Return the described machine, or measure this one and save its description."""
     itemsize = options.precision.itemsize
     if options.machine is None:
+        check_outputs(others=(options.save,))
         machine = _measure(options)
         if options.save is not None:
-            write_machine(machine, options.save)
+            save_output(options.save, lambda path: write_machine(machine, path))
         return machine
     if options.save is not None:
         raise ValueError("--save writes what was measured: leave out --machine")

@@ -14,8 +14,10 @@ from lbm._commands.options import (
     finish_flow,
     make_callbacks,
     positive,
+    require_meaning,
     simulation_options,
 )
+from lbm._model.stability_map import WITH_OPEN_ENDS
 
 _EXAMPLES = (
     ("--re 20", "12 cells per diameter, Re = 20"),
@@ -28,7 +30,7 @@ def add_sphere(subcommands: Any) -> None:
     text = "compute the drag of a sphere and compare it with Schiller and Naumann"
     parser = subcommands.add_parser("sphere", help=text, description=text, examples=_EXAMPLES)
     add_size(parser, "along the diameter (default: 12)")
-    add_reynolds(parser, 20.0, "the diameter")
+    add_reynolds(parser, 20.0, "the diameter (default: 20)")
     parser.add_argument(
         "--reynolds", type=positive(float), default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
@@ -48,8 +50,9 @@ def _run(options: argparse.Namespace) -> int:
     from lbm.flows import solve_sphere
 
     longest = options.turns or (3.0 if options.quick else 60.0)
+    n = options.n or (4 if options.quick else 12)
     result = solve_sphere(
-        options.n or (4 if options.quick else 12),
+        n,
         reynolds=options.reynolds,
         longest=max(3.0, longest),
         restart=options.restart,
@@ -58,15 +61,18 @@ def _run(options: argparse.Namespace) -> int:
         **simulation_options(options),
     )
     about = finish_flow(result.simulation, "sphere", options)
+    require_meaning(result, n, options.reynolds, WITH_OPEN_ENDS)
     if options.json:
         about |= {"reynolds": options.reynolds, "drag": result.drag,
                   "schiller_naumann": result.correlation, "relative_difference": result.error,
-                  "diameter": result.diameter, "force": result.force}  # fmt: skip
+                  "diameter": result.diameter, "force": result.force,
+                  "steady": result.steady}  # fmt: skip
         print_json({"version": VERSION, "flow": "sphere", **about})
         return 0
     print(
         f"sphere, Re = {options.reynolds:g}, box {result.simulation.shape}: drag coefficient "
         f"{result.drag:.4f}, Schiller-Naumann {result.correlation:.4f} ({result.error:+.1%})"
+        f"{'' if result.steady else ', not steady yet'}"
     )
     print(*options.files, sep="\n")
     return 0

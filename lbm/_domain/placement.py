@@ -29,8 +29,8 @@ def choose_devices(device: DeviceArgument, shape: Triple, ranks: Ranks) -> list[
     more ranks than GPUs.
     """
     if isinstance(device, Sequence) and not isinstance(device, str):
-        if not device:
-            raise ValueError("device must name at least one device, got an empty list")
+        if not device or any(d is None for d in device):
+            raise ValueError(f"device must name at least one device, got {device!r}")
         if ranks.size > 1:
             raise ValueError(
                 f"device={list(map(str, device))!r} is a list, but there are {ranks.size} ranks: "

@@ -125,6 +125,9 @@ class CPUEngine(Engine):
     def to_host(self, array):
         return array
 
+    def copy_from_host(self, values, array):
+        array[...] = values
+
     def zeros_like(self, count, fields):
         return [np.zeros((4, fields.size // 4), fields.dtype) for _ in range(count)]
 

@@ -63,8 +63,8 @@ class GPUEngine(Engine):
         )
 
     def _prepare(self, operation, t, box, arguments, stream):
-        """Prepare a launch of a kernel of `_engines.cuda_kernels` over a box, with its arguments
-        converted."""
+        """Prepare a launch of a kernel of `_engines.cuda_kernels` over a box on the current GPU,
+        with its arguments converted."""
         p, form = self.problem, self.problem.precision
         function = make_kernel(
             operation, p.pattern.name, t % 2 if p.pattern.copies == 1 else 0, form.name, p.walls,
@@ -107,7 +107,9 @@ class GPUEngine(Engine):
         stream = self.stream if stream is None else stream
         key = t % 2, box, id(stream)
         if key not in self._launches:
-            self._launches[key] = self._prepare("step", t, box, (self.rates, self.force), stream)
+            arguments = self.rates, self.force
+            with self.device.active():
+                self._launches[key] = self._prepare("step", t, box, arguments, stream)
         self._launches[key]()
 
     def _prepare_transfer(self, operation, t, box, data):
@@ -152,6 +154,11 @@ class GPUEngine(Engine):
         profiling.count_transfer(to_host=array.nbytes)
         with self.device.active():
             return array.copy_to_host()
+
+    def copy_from_host(self, values, array):
+        profiling.count_transfer(to_device=values.nbytes)
+        with self.device.active():
+            array.copy_to_device(np.ascontiguousarray(values))
 
     def zeros_like(self, count, fields):
         with self.device.active():

@@ -75,6 +75,10 @@ class Engine:
         """Return an array of this engine as a NumPy array."""
         raise NotImplementedError
 
+    def copy_from_host(self, values: np.ndarray, array: Any) -> None:
+        """Copy a NumPy array into an array of this engine of the same shape and dtype."""
+        raise NotImplementedError
+
     def zeros_like(self, count: int, fields: Any) -> list[Any]:
         """Allocate `count` arrays of zeros [4, cell] with as many numbers as `fields`."""
         raise NotImplementedError

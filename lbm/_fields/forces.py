@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hetero.validation import describe
 from lbm._model.lattice import C, W
 from lbm.boundaries import FACES, PressureOutlet
 
@@ -20,6 +21,8 @@ def forces_on_links(simulation: Simulation, name: str) -> tuple[np.ndarray, np.n
 
     Arrays [link, component], in density times cells^4/step^2 and in cells.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be that of a solid, got {describe(name)}")
     if name not in simulation.solids:
         if name in FACES:
             raise ValueError(
@@ -28,11 +31,17 @@ def forces_on_links(simulation: Simulation, name: str) -> tuple[np.ndarray, np.n
             )
         names = ", ".join(map(repr, sorted(simulation.solids)))
         raise ValueError(
-            f"there is no solid {name!r} in this simulation, which has {names or 'no solids'}"
+            f"name must be that of a solid: there is no solid {name!r} in this simulation, which "
+            f"has {names or 'no solids'}"
         )
     condition = simulation.solids[name].condition
     if isinstance(condition, PressureOutlet):
         raise ValueError(f"the solid {name!r} is an outlet, for which no force is defined")
+    if not simulation.steps:
+        raise ValueError(
+            f"there is no force on {name!r} at step 0: forces are those of the last step, so run "
+            "the simulation first"
+        )
     cells, q, velocity = simulation.problem.links.bodies[name]
     c, w = np.array(C, float)[q], np.array(W)[q]
     returned = simulation.domain.read_wall_returns(simulation.steps, cells, q)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ from lbm.errors import UnstableError
 if TYPE_CHECKING:
     from lbm._model.problem import Collision
     from lbm.simulation import Simulation
+
+
+LOGGER = logging.getLogger(__name__)
 
 
 def require_stable(simulation: Simulation) -> None:
@@ -118,6 +122,7 @@ class LastGoodState:
                 need[engine.device] = need.get(engine.device, 0) + 2 * engine.state_bytes
             full = any(free_bytes(device) < count for device, count in need.items())
             if domain.ranks.any(full):
+                LOGGER.info("no copy of a good state is kept: there is no memory for it")
                 self.step = -1
                 return
             self.copies = [None] * len(domain.engines)

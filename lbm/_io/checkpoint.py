@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ from lbm.errors import CheckpointError, UnstableError
 if TYPE_CHECKING:
     from lbm._domain.ranks.communication import Ranks
     from lbm.simulation import Simulation
+
+
+LOGGER = logging.getLogger(__name__)
 
 
 def save(simulation: Simulation, path: str | Path) -> Path:
@@ -62,6 +66,7 @@ def save(simulation: Simulation, path: str | Path) -> Path:
                 table += len(layout.layers).to_bytes(8, "little")
                 with part.open("ab") as file:
                     file.write(table + digest_of(start, table))
+    LOGGER.info("saved step %d to %s", simulation.steps, path)
     return path
 
 
@@ -175,6 +180,8 @@ def restore(simulation: Simulation, path: str | Path) -> None:
 
     Raises
     ------
+    ValueError
+        If ranks read different checkpoints: their cells would belong to different states.
     CheckpointError
         If the file is damaged, if it belongs to another shape, precision, geometry, collision or
         force, or if its state is not finite. The simulation is unchanged then.
@@ -189,6 +196,12 @@ def restore(simulation: Simulation, path: str | Path) -> None:
                 f"{path} has version 1 of the format, which several ranks cannot check: restore it "
                 "with one rank and save it again"
             )
+    ranks.require_same(
+        {
+            "steps of the checkpoint": layout.header["steps"],
+            "digest of the checkpoint": bytes(data[-DIGEST_BYTES:]).hex(),
+        }
+    )
     for key, expected in make_header(simulation, layout.version).items():
         if key not in ("steps", "slab") and layout.header[key] != expected:
             raise CheckpointError(
@@ -199,6 +212,7 @@ def restore(simulation: Simulation, path: str | Path) -> None:
         _for_each_slab(simulation, path, data, layout, _require_finite)
     _for_each_slab(simulation, path, data, layout, _write_piece)
     simulation.mark_changed(layout.header["steps"])
+    LOGGER.info("restored step %d from %s", simulation.steps, path)
 
 
 def _open(path: Path) -> memoryview:

@@ -14,6 +14,10 @@ from hetero.validation import check_finite, check_in_range, check_integer
 
 T = TypeVar("T")
 
+_MISSPELT = 0.75
+"""Likeness (of difflib) from which on a key may be another one, misspelt: "step" and "steps" have
+0.89, "stop" and "steps" 0.67."""
+
 REQUIRED: Any = object()
 """Default of keys that must be present."""
 
@@ -50,8 +54,16 @@ class Table:
         if key in self._values:
             return self._values[key]
         if default is REQUIRED:
-            raise self.error(key, "is missing")
+            raise self.error(key, f"is missing{self.hint_at(key)}")
         return default
+
+    def hint_at(self, *missing: str) -> str:
+        """Return a hint at a key of the table that looks like a missing one; empty if none does."""
+        unknown = [key for key in self._values if key not in self._known]
+        for key in missing:
+            if near := difflib.get_close_matches(key, unknown, n=1, cutoff=_MISSPELT):
+                return f": is {self.full_name(near[0])!r} meant to be {key!r}?"
+        return ""
 
     def check(self, key: str, default: Any, function: Callable[..., T], *arguments: Any) -> T:
         """Return function(name, value, *arguments) of a value, or the default as it is."""

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hetero.atomic_files import replace_atomically
-from hetero.validation import check_in_range
+from hetero.validation import describe
+from lbm._io.fields import collect_fields, require_finite, require_options
 
 if TYPE_CHECKING:
     from lbm._model.extent import Extent
     from lbm.simulation import Simulation
+    from lbm.units import Units
+
+
+class _Image(NamedTuple):
+    """The fields of this rank's cells.
+
+    Attributes
+    ----------
+    fields : arrays [x, y, z] with x varying fastest, or tuples of three of them, by name
+    spacing : edge of a cell
+    time : of the state
+    """
+
+    fields: dict[str, Any]
+    spacing: float
+    time: float
 
 
 def require_pyevtk() -> None:
@@ -22,87 +40,115 @@ def require_pyevtk() -> None:
         raise ImportError("VTK files need pyevtk: pip install 'heterokit[io]'")
 
 
-def write_vtk(simulation: Simulation, path: str | Path, *, spacing: float = 1.0) -> Path:
-    """Write `path`.vti, atomically: cell data `rho`, `drho`, `u` (three components) and `fluid`.
-
-    `drho` is rho - 1 with all digits; a third of it is the pressure relative to density 1. With
-    several ranks each writes its cells to `path`.RANK.vti, and `path`.pvti joins them.
-
-    Parameters
-    ----------
-    simulation : Simulation
-    path : str or Path
-        With or without a suffix.
-    spacing : float
-        Edge of a cell, for example `units.dx`.
-
-    Returns
-    -------
-    Path
-        Path of the file to open: .vti, or .pvti with several ranks.
-    """
+def write_vtk(
+    simulation: Simulation,
+    path: str | Path,
+    *,
+    units: Units | None = None,
+    derived: Sequence[str] = (),
+) -> Path:
+    """Write the fields of all cells as a VTK image; see `Simulation.write_vtk`."""
     require_pyevtk()
-    from pyevtk import vtk
-
-    spacing = check_in_range("spacing", spacing, 0.0, np.inf, closed="neither")
     path, ranks = Path(path), simulation.domain.ranks
-    ranks.require_same_call("write_vtk")
+    ranks.require_same_call("write_vtk", {"derived": describe(derived)})
     if path.suffix not in (".vti", ".pvti"):
         path = path.with_name(path.name + ".vti")
-    # rho and u are Fortran-ordered views: x varies fastest, as VTK requires.
-    data = {
-        "rho": simulation.rho,
-        "drho": simulation.drho,
-        "u": tuple(np.asfortranarray(c) for c in simulation.u),
-        "fluid": np.asfortranarray(simulation.fluid.astype(np.uint8)),
-    }
+    with ranks.agreeing():
+        require_options(units, derived)
+        require_finite(simulation)
+    image = _make_image(simulation, units, derived)
     if ranks.size == 1:
         path = path.with_suffix(".vti")
-        _write_image(vtk, path, simulation.region, spacing, data)
+        _write_image(path, simulation.region, image)
         return path
     piece = path.with_suffix(f".{ranks.rank:0{len(str(ranks.size - 1))}}.vti")
     with ranks.agreeing():
-        _write_image(vtk, piece, simulation.region, spacing, data)
+        _write_image(piece, simulation.region, image)
     pieces = ranks.gather((piece.name, simulation.region))
     path = path.with_suffix(".pvti")
     with ranks.agreeing():  # the index is complete when the call returns
         if pieces is not None:
-            _write_index(vtk, path, simulation, spacing, data, pieces)
+            _write_index(path, simulation.shape, image, pieces)
     return path
 
 
-def _write_image(vtk: Any, path: Path, region: Extent, spacing: float, data: dict) -> None:
+def write_series(path: Path, files: Sequence[tuple[Path, float]]) -> None:
+    """Write a .pvd file that lists images and their times, which ParaView opens as one series."""
+    from pyevtk import vtk
+
+    with replace_atomically(path) as part:
+        group = vtk.VtkGroup(str(part.with_suffix("")))
+        for file, time in files:
+            group.addFile(str(file), time)
+        group.save()
+
+
+def _make_image(simulation: Simulation, units: Units | None, derived: Sequence[str]) -> _Image:
+    """Return the fields of this rank in the order of VTK, in which x varies fastest."""
+    collected, arrays = collect_fields(simulation, units, derived), {}
+    for name, field in collected.fields.items():
+        values = field.values.astype(np.uint8) if field.values.dtype == bool else field.values
+        is_vector = values.ndim == 4
+        arrays[name] = (
+            tuple(map(np.asfortranarray, values)) if is_vector else np.asfortranarray(values)
+        )
+    return _Image(arrays, collected.spacing, collected.time)
+
+
+def _write_image(path: Path, region: Extent, image: _Image) -> None:
     """Write the cells of a region of the domain as a file of its own."""
-    from pyevtk import hl
+    from pyevtk import vtk
 
     with replace_atomically(path) as part:
         file = vtk.VtkFile(str(part.with_suffix("")), vtk.VtkImageData)
-        file.openGrid(region.start, region.stop, (0.0,) * 3, (spacing,) * 3)
+        file.openGrid(region.start, region.stop, (0.0,) * 3, (image.spacing,) * 3)
+        _add_time(file, image.time)
         file.openPiece(region.start, region.stop)
-        hl._addDataToFile(file, data, None)
+        file.openData("Cell", scalars=next(iter(image.fields)), vectors="u")
+        for name, values in image.fields.items():
+            file.addData(name, values)
+        file.closeData("Cell")
         file.closePiece()
         file.closeGrid()
-        hl._appendDataToFile(file, data, None)
+        for values in image.fields.values():
+            file.appendData(values)
         file.save()
 
 
+def _add_time(file: Any, time: float) -> None:
+    """Add the time where VTK looks for it.
+
+    An array that pyevtk's `addData` describes would have no tuples for VTK.
+    """
+    file.openData("Field")
+    file.xml.openElement("DataArray").addAttributes(
+        type="Float64", Name="TimeValue", NumberOfTuples=1, format="ascii"
+    )
+    file.xml.addText(repr(time)).closeElement("DataArray")
+    file.closeData("Field")
+
+
 def _write_index(
-    vtk: Any,
     path: Path,
-    simulation: Simulation,
-    spacing: float,
-    data: dict,
+    shape: tuple[int, int, int],
+    image: _Image,
     pieces: list[tuple[str, Extent]],
 ) -> None:
     """Write the file that joins the images of all ranks."""
+    from pyevtk import vtk
+
     with replace_atomically(path) as part:
         file = vtk.VtkParallelFile(str(part.with_suffix("")), vtk.VtkPImageData)
-        file.openGrid((0, 0, 0), simulation.shape, (0.0,) * 3, (spacing,) * 3)
-        file.openData("Cell", scalars="rho", vectors="u")
-        for name, array in data.items():
-            first, count = (array[0], 3) if isinstance(array, tuple) else (array, 1)
-            file.addHeader(name, dtype=first.dtype, ncomp=count)
-        file.closeData("Cell")
+        file.openGrid((0, 0, 0), shape, (0.0,) * 3, (image.spacing,) * 3)
+        # VTK reads no arrays from <CellData>, which pyevtk writes for "Cell" here, too.
+        file.openData("PCell", scalars=next(iter(image.fields)), vectors="u")
+        for name, values in image.fields.items():
+            first, count = (values[0], 3) if isinstance(values, tuple) else (values, 1)
+            kind = vtk.np_to_vtk[first.dtype.name].name
+            file.xml.openElement("PDataArray")
+            file.xml.addAttributes(type=kind, Name=name, NumberOfComponents=count)
+            file.xml.closeElement()
+        file.closeData("PCell")
         for name, region in pieces:
             file.addPiece(region.start, region.stop, source=name)
         file.closeGrid()

@@ -55,7 +55,7 @@ def check_collision(collision: Collision) -> Collision:
 
 def check_ratio(ratio: float | str, *devices: Device) -> float | str:
     """Return the CPU's share of the rows, or "auto", if it suits the devices."""
-    if ratio != "auto":
+    if not isinstance(ratio, str) or ratio != "auto":
         ratio = check_finite("ratio", ratio)
         if not 0.0 <= ratio <= 1.0:
             raise ValueError(f"ratio must lie in [0, 1] or be 'auto', got {ratio!r}")
@@ -68,7 +68,7 @@ def check_ratio(ratio: float | str, *devices: Device) -> float | str:
 
 def check_callbacks(callbacks: Iterable[Callable]) -> list[tuple[Callable[[Any], object], int]]:
     """Return the callbacks of a run and the number of steps from one call to the next."""
-    if callable(callbacks) or not isinstance(callbacks, Iterable):
+    if callable(callbacks) or not np.iterable(callbacks):
         raise TypeError(
             f"callbacks must be a list of callables, got {callbacks!r}: write callbacks=[...]"
         )

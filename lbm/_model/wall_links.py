@@ -39,6 +39,7 @@ class Links:
     wall_rows : uint8 [class, q, 2]: the row of `wall_types` of the wall at the end of link q, and
         the population whose value it sends back, q itself except for free slip
     wall_types : float64 [type, 5], rows of parameters for `_engines.cell_formulas.wall_return`
+    solid_sizes : number of cells that each named solid covers
     bodies : for each named solid the cells beside it [k, (z, y, x)], their links q [k], and the
         velocity of the wall there [k, 3]
     """
@@ -47,6 +48,7 @@ class Links:
     masks: np.ndarray
     wall_rows: np.ndarray
     wall_types: np.ndarray
+    solid_sizes: dict[str, int]
     bodies: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
 
     @property
@@ -85,11 +87,13 @@ def classify_cells(
     masks, wall_rows = _class_tables(
         cells.owner[first] > 0, cells.row[first], partner[first], wall_types
     )
+    counts = np.zeros(0, int) if labels is None else np.bincount(labels.inner.ravel())
+    sizes = {name: int(counts[k]) if k < len(counts) else 0 for k, name in enumerate(solids, 1)}
     bodies = {}
     for k, name in enumerate(solids):
         cell, q = np.nonzero(cells.owner == k + 2)
         bodies[name] = np.stack(position, axis=1)[cell], q, wall_types[cells.row[cell, q], 2:]
-    return Links(classes, masks, wall_rows, wall_types, bodies)
+    return Links(classes, masks, wall_rows, wall_types, sizes, bodies)
 
 
 def mass_inflow(links: Links) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +18,8 @@ from lbm._model.problem import Box, Problem
 from lbm._performance.machine import Axes, Curve, DeviceTimes, Linear, Machine
 from lbm._performance.model import CROSSING, best_ratio
 from lbm.decomposition import Decomposition
+
+LOGGER = logging.getLogger(__name__)
 
 SAMPLES = 3
 """Samples of each time, of which the best counts."""
@@ -83,6 +86,11 @@ def measure_device(
     device : Device
     beside : the GPU beside which a CPU works, in memory that the GPU can access
     """
+    with device.active():  # a launch from another GPU would switch there and back each time
+        return _measure_operations(problem, device, beside)
+
+
+def _measure_operations(problem: Problem, device: Device, beside: Device | None) -> DeviceTimes:
     domains = [make_domain(_select(problem, share), device) for share in (2, 1)]
     if device.kind == "cuda":
         cells: Linear | Curve = Linear.through(*((d.problem.cells, _time_step(d)) for d in domains))
@@ -143,7 +151,15 @@ def measure_best_ratio(problem: Problem, device: Device) -> float:
     """
     if min(problem.shape) < SLAB_THICKNESS:
         return 0.0
-    return best_ratio(measure_machine(problem, [device], links=False), problem.shape)
+    machine = measure_machine(problem, [device], links=False)
+    ratio = best_ratio(machine, problem.shape)
+    assert machine.gpu is not None
+    assert machine.cpu is not None
+    LOGGER.info(
+        "ratio='auto' takes %.4g: alone, %s needs %.3g s for a step, and the CPU %.3g s",
+        ratio, device, machine.gpu.cells(problem.cells), machine.cpu.cells(problem.cells),
+    )  # fmt: skip
+    return ratio
 
 
 def _shrink(problem: Problem) -> Problem:

@@ -23,7 +23,8 @@ BUILT_IN: dict[str, Any] = {
 def load_problem(target: str) -> Problem:
     """Return the problem of ``FILE.py:NAME``, or the built-in problem of this name.
 
-    NAME is a `rode.Problem`, or a function without required arguments that returns one.
+    NAME is a `rode.Problem`, or a function without required arguments that returns one. It may be
+    left out if the file has one `rode.Problem`.
 
     Raises
     ------
@@ -34,17 +35,22 @@ def load_problem(target: str) -> Problem:
     if target in BUILT_IN:
         make: Callable[[], Problem] = BUILT_IN[target]
         return make()
-    file, colon, name = target.rpartition(":")
-    if not colon or not file.endswith(".py") or not name.isidentifier():
+    file, name = (target, "") if target.endswith(".py") else target.rpartition(":")[::2]
+    if not file.endswith(".py") or not (name.isidentifier() or file == target):
         raise ValueError(
-            f"PROBLEM must be FILE.py:NAME or one of {', '.join(BUILT_IN)}, got {target!r}"
+            f"PROBLEM must be FILE.py, FILE.py:NAME or one of {', '.join(BUILT_IN)}, got {target!r}"
         )
     path = Path(file)
     path.open("rb").close()  # a missing file is reported like any other
     module = _import_file(path)
+    public = [n for n, value in vars(module).items() if isinstance(value, Problem)]
+    hint = f"its problems are {', '.join(public)}" if public else "it holds no rode.Problem"
+    if not name:
+        different = {id(getattr(module, n)) for n in public}
+        if len(different) != 1:
+            raise ValueError(f"{path}: which problem? {hint}; name one, as in {path}:NAME")
+        name = public[0]
     if not hasattr(module, name):
-        public = [n for n, value in vars(module).items() if isinstance(value, Problem)]
-        hint = f"its problems are {', '.join(public)}" if public else "it holds no rode.Problem"
         raise ValueError(f"{path} has no {name!r}; {hint}")
     value = getattr(module, name)
     if callable(value) and not isinstance(value, Problem):

@@ -166,7 +166,9 @@ def _fine_steps(method: str, h: float, delta: float | None, exact: bool) -> int 
     """Return M = h/delta, or None for the limit of ever finer steps."""
     if delta is None:
         return None if exact else solver_schemes.fine_steps(method, h)
-    delta = validation.check_in_range("delta", delta, 0.0, h, closed="right")
+    delta = validation.check_positive("delta", delta)
+    if delta > h:
+        raise ValueError(f"delta must lie in (0, h], where h is {h:g}, got {delta:g}")
     return _ratio("delta", delta, "h", h)
 
 
@@ -200,8 +202,9 @@ def choose_threads_per_path(plan: Plan, requested: int | None, device: Device) -
     shared = plan.fine or 1  # 1 is shared by no threads
     divisors = [w for w in (1, 2, 4, 8, 16, 32) if w == 1 or shared % (w * block) == 0]
     if requested is not None:
-        if requested not in (1, 2, 4, 8, 16, 32):
-            raise ValueError(f"threads_per_path must be a power of two up to 32, got {requested!r}")
+        requested = validation.check_integer("threads_per_path", requested, 1, 32)
+        if requested & (requested - 1):
+            raise ValueError(f"threads_per_path must be a power of two up to 32, got {requested}")
         if requested not in divisors or (requested > 1 and plan.kind != "path"):
             raise ValueError(
                 f"threads_per_path={requested} needs sampling='path', additive noise and h/delta "

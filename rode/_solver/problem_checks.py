@@ -23,18 +23,38 @@ TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
 
 def table_of(parameters: Sequence[ArrayLike]) -> np.ndarray:
     """Return the parameters as a (numbers, sets) array."""
-    if not np.iterable(parameters):
-        raise TypeError(f"parameters must be a sequence of numbers or arrays, got {parameters!r}")
-    columns = [np.atleast_1d(as_real("parameters", v)) for v in parameters]
-    if any(c.ndim != 1 for c in columns):
-        raise ValueError("parameters must hold numbers or one-dimensional arrays")
+    _require_sequence("parameters", parameters, "numbers or arrays")
+    columns = [parameter_of("parameters", v) for v in parameters]
     sets = {c.size for c in columns if c.size != 1}
-    if len(sets) > 1 or 0 in sets:
+    if len(sets) > 1:
         raise ValueError(f"arrays in parameters must have one length, got {sorted(sets)}")
-    if not all(np.isfinite(c).all() for c in columns):
-        raise ValueError("parameters must be finite, got NaN or infinity")
     size = sets.pop() if sets else 1
     return np.array([np.broadcast_to(c, size) for c in columns]).reshape(len(columns), size)
+
+
+def parameter_of(name: str, value: ArrayLike) -> np.ndarray:
+    """Return a parameter, a number or one number a path, as an array of one dimension.
+
+    Raises
+    ------
+    TypeError, ValueError : the values are no finite real numbers, or have more dimensions
+    """
+    column = np.atleast_1d(as_real(name, value))
+    if column.ndim != 1 or column.size == 0:
+        raise ValueError(
+            f"{name} must hold numbers or one-dimensional arrays that are not empty, got an array "
+            f"of shape {column.shape}"
+        )
+    if not np.isfinite(column).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    return column
+
+
+def _require_sequence(name: str, value: Any, of: str) -> None:
+    """Raise TypeError unless `value`, which should hold `of`, has an order and is no text."""
+    if isinstance(value, set | frozenset | dict):
+        raise TypeError(f"{name} must be a list of {of}, got {validation.describe(value)}")
+    validation.require_iterable(name, value, of)
 
 
 def start_of(
@@ -49,18 +69,32 @@ def start_of(
         return start, ()
     from rode._solver.problem_functions import start_from
 
-    if start is not None and not np.iterable(start):
-        raise TypeError(f"start must hold {dimension} numbers or be a function, got {start!r}")
+    if start is not None:
+        _require_sequence("start", start, f"{dimension} numbers, or a function")
     values = (0.0,) * dimension if start is None else tuple(start)
     if len(values) != dimension:
-        raise ValueError(f"start must have {dimension} numbers, got {len(values)}")
+        raise ValueError(
+            f"start must have {dimension} numbers, the dimension of the problem, got {len(values)}"
+        )
     return start_from(offset, dimension), tuple(validation.check_finite("start", v) for v in values)
 
 
-def outputs_of(problem: Problem, outputs: Sequence[str] | None) -> tuple[str, ...]:
+def names_of(outputs: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of outputs; a text is the name of the only one."""
+    if isinstance(outputs, str):
+        return (outputs,)
+    _require_sequence("outputs", outputs, "names")
+    names = tuple(outputs)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"outputs must hold names, got {validation.describe(name)}")
+    return tuple(map(str, names))  # not texts of NumPy
+
+
+def outputs_of(problem: Problem, outputs: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of a problem's outputs, after one call of each function."""
     count = len(try_functions(problem, TIMES))
-    names = tuple(outputs) if outputs else tuple(f"y{i}" for i in range(count))
+    names = tuple(f"y{i}" for i in range(count)) if outputs is None else names_of(outputs)
     if len(names) != count:
         raise ValueError(f"outputs names {len(names)} outputs, observe returns {count}")
     if problem.linear:
@@ -169,8 +203,10 @@ def call_uncompiled(problem: Problem, name: str, **arguments: Any) -> Any:
 
 
 def call_python(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the Python function behind a compiled one."""
-    return getattr(function, "py_func", function)(*arguments)
+    """Call the Python function behind a compiled one, with helpers as the user wrote them."""
+    from rode._solver.user_functions import uncompiled
+
+    return uncompiled(function)(*arguments)
 
 
 def _require_linear(problem: Problem) -> None:

@@ -1,24 +1,17 @@
-"""Functions of the problems in this package, and the compilation of a user's functions."""
+"""Functions of the problems in this package, and those that stand for functions not given."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from numba import int64
-from numba.core.dispatcher import Dispatcher
 
 from hetero.intrinsics.tuple_algebra import cast, replace_component
 from hetero.jit import scalar
 
 Numbers: TypeAlias = tuple[Any, ...]
 """Tuple of floats of one type, as the functions of problems take and return them."""
-
-
-def compiled(function: Callable[..., Any]) -> Any:
-    """Return a user's function as one that compiled loops of both targets can call."""
-    return function if isinstance(function, Dispatcher) else scalar(function, forceinline=True)
 
 
 @scalar(forceinline=True)

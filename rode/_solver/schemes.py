@@ -19,14 +19,15 @@ def parse_method(method: str) -> tuple[str, int]:
 
     K is the number of forms of the path that the scheme uses; it is the order of a Taylor scheme.
     """
-    if method in SCHEMES:
+    is_text = isinstance(method, str)  # an array cannot be compared with texts
+    if is_text and method in SCHEMES:
         return method, 2 if method == "averaged-heun" else 1
-    match = re.fullmatch(r"(\d+)-rode-taylor", method) if isinstance(method, str) else None
+    match = re.fullmatch(r"(\d+)-rode-taylor", method) if is_text else None
     if not match or not 1 <= int(match.group(1)) <= MAX_ORDER:
         names = ", ".join(map(repr, SCHEMES))
         raise ValueError(
             f"method must be one of {names}, or 'K-rode-taylor' with K from 1 to {MAX_ORDER}, "
-            f"got {method!r}"
+            f"got {validation.describe(method)}"
         )
     return "rode-taylor", int(match.group(1))
 

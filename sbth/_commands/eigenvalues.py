@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from hetero.command_line import (
     check_outputs,
     print_json,
     save_figure,
+    save_output,
 )
 from hetero.data_files import write_columns
 from hetero.display.notebook import html_text
+from hetero.validation import check_in_range
 from hetero.version import VERSION
 from sbth._commands.matrix_files import read_matrix
 from sbth.results import Spectrum
@@ -68,6 +71,8 @@ def _run(options: argparse.Namespace) -> int:
     """Compute the eigenvalues; print them, or write and draw them."""
     check_device(options.device)
     check_outputs(out=options.out, plot=options.plot)
+    if options.tol is not None:
+        check_in_range("--tol", options.tol, 0.0, math.inf, closed="left")
     select, select_range = "a", None
     if options.index is not None:
         select, select_range = "i", tuple(options.index)
@@ -86,9 +91,10 @@ def _run(options: argparse.Namespace) -> int:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{options.file}: {error}") from None
     if options.plot is not None:
-        _draw(result, options)
+        save_output(options.plot, lambda path: _draw(result, options.file, path))
     if options.out is not None:
-        write_columns(options.out, {"eigenvalue": result.values})
+        columns = {"eigenvalue": result.values}
+        save_output(options.out, lambda path: write_columns(path, columns))
     if options.json:
         print_json(
             {
@@ -108,9 +114,9 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _draw(result: Spectrum, options: argparse.Namespace) -> None:
-    """Write the figure of the spectrum."""
+def _draw(result: Spectrum, source: Path, path: Path) -> None:
+    """Write the figure of the spectrum of the matrix in the file `source`."""
     if not result.values.size:
         raise ValueError("--plot: there is no eigenvalue to draw")
-    title = f"Spectrum of {options.file.name}"
-    save_figure(result.plot(), options.plot, title=title, tables=[html_text(result.summary())])
+    title = f"Spectrum of {source.name}"
+    save_figure(result.plot, path, title=title, tables=[html_text(result.summary())])

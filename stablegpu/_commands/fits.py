@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import sys
 from pathlib import Path
@@ -20,19 +21,29 @@ from hetero.command_line import (
     check_outputs,
     print_json,
     save_figure,
+    save_output,
+    whole_number,
 )
-from hetero.data_files import Column, drop_missing, read_columns, write_columns
+from hetero.data_files import Column, find_present, sort_by_date, write_columns
 from hetero.display.notebook import html_text
 from hetero.version import VERSION
-from stablegpu._commands.options import add_data, add_parameterization
+from stablegpu._commands.fit_risks import (
+    describe_risks,
+    estimate_risks,
+    risk_columns,
+    run_kupiec_tests,
+)
+from stablegpu._commands.options import add_data, add_parameterization, open_file
 from stablegpu._parameters import PARAMETERS
-from stablegpu.fit_results import FitResult, FitResults
+from stablegpu.batch_results import FitResults, as_columns
+from stablegpu.fit_results import FitResult
 from stablegpu.fitting import METHODS, fit
 
 _EXAMPLES = (
     ("returns.csv --column 2 --plot fit.html", "fit the second column, and draw it"),
     ("prices.csv --column close --returns", "fit the logarithmic returns of prices"),
     ("returns.parquet --all-columns --out fits.csv", "all columns at once"),
+    ("prices.csv --returns --var 0.99 --es 0.975", "risk, with confidence intervals"),
     ("returns.csv --fix beta=0 --bootstrap 999 --goodness 999", "intervals and a test"),
 )
 
@@ -62,12 +73,33 @@ def add_fit(subcommands: Any) -> None:
         "--confidence", type=float, default=0.95, metavar="P", help="of intervals (default: 0.95)"
     )
     parser.add_argument(
-        "--bootstrap", type=int, metavar="N", help="also compute intervals from N simulated samples"
+        "--bootstrap",
+        type=whole_number,
+        metavar="N",
+        help="also compute intervals from N simulated samples",
     )
     parser.add_argument(
-        "--goodness", type=int, metavar="N", help="also test the fit by N simulated samples"
+        "--goodness",
+        type=whole_number,
+        metavar="N",
+        help="also test the fit by N simulated samples",
     )
-    parser.add_argument("--seed", type=int, help="seed of the simulations")
+    for option, noun in (("var", "value at risk"), ("es", "expected shortfall")):
+        parser.add_argument(
+            f"--{option}",
+            type=float,
+            action="append",
+            default=[],
+            metavar="LEVEL",
+            help=f"{noun} of the data, taken as returns, with its interval; for example 0.99",
+        )
+    parser.add_argument(
+        "--risk-interval",
+        choices=("delta", "profile"),
+        default="delta",
+        help="how intervals of --var and --es are computed (default: delta)",
+    )
+    parser.add_argument("--seed", type=whole_number, help="seed of the simulations")
     add_plot_option(parser, "the fit")
     add_out_option(parser, "the estimates")
     add_common_options(parser)
@@ -76,11 +108,19 @@ def add_fit(subcommands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Fit the columns, print or write the results, and return the exit code."""
-    check_device(options.device)
-    check_outputs(out=options.out, plot=options.plot)
-    validation.check_in_range("--confidence", options.confidence, 0.0, 1.0, closed="neither")
-    columns = read_columns(options.file, options.column, every=options.all_columns)
-    data = [_data_of(column, options) for column in columns]
+    _check(options)
+    table = open_file(options)
+    columns = table.columns(options.column, every=options.all_columns)
+    if options.all_columns and (others := table.others()):
+        names = ", ".join(map(repr, others))
+        print(f"{options.file}: without numbers, so left out: {names}", file=sys.stderr)
+    dates = table.dates() if options.returns else None
+    if dates is not None and (np.diff(dates.values) < np.timedelta64(0)).any():
+        text = (
+            f"{options.file}: the rows were sorted by {dates.name!r}, from the oldest to the newest"
+        )
+        print(text, file=sys.stderr)
+    data = {column.name: _data_of(column, dates, options) for column in columns}
     settings: dict[str, Any] = {
         "method": options.method,
         "parameterization": options.parameterization,
@@ -89,25 +129,39 @@ def _run(options: argparse.Namespace) -> int:
         "device": options.device,
     }
     if len(data) == 1:
-        result = fit(data[0], **settings)
-        assert isinstance(result, FitResult)  # of one data set
-        return _report_one(result, columns[0].name, options)
+        ((name, values),) = data.items()
+        return _report_one(fit(values, **settings), name, options)
     for option in ("bootstrap", "goodness"):
         if getattr(options, option) is not None:
             raise ValueError(f"--{option} needs a single column, got {len(data)}")
-    results = fit(data, **settings)
-    assert isinstance(results, FitResults)  # of several data sets
-    return _report_many(results, [column.name for column in columns], options)
+    if options.risk_interval == "profile":
+        raise ValueError(f"--risk-interval profile needs a single column, got {len(data)}")
+    return _report_many(fit(data, **settings), options)
 
 
-def _data_of(column: Column, options: argparse.Namespace) -> np.ndarray:
+def _check(options: argparse.Namespace) -> None:
+    """Raise an error, before the work, if an option has no meaning or a file cannot be written."""
+    check_device(options.device)
+    check_outputs(out=options.out, plot=options.plot)
+    for option in ("confidence", "var", "es"):
+        for value in np.atleast_1d(getattr(options, option)):
+            validation.check_in_range(f"--{option}", value, 0.0, 1.0, closed="neither")
+    for option, least in (("bootstrap", 1), ("goodness", 1), ("seed", 0)):
+        if getattr(options, option) is not None:
+            validation.check_integer(f"--{option}", getattr(options, option), least)
+
+
+def _data_of(column: Column, dates: Column | None, options: argparse.Namespace) -> np.ndarray:
     """Return the values to fit."""
-    values = drop_missing(column, options.file, options.skip_missing)
+    present = find_present(column, options.file, options.skip_missing)
+    values = column.values[present]
     if not options.returns:
         return values
     if not (values > 0.0).all():
         worst = float(values[~(values > 0.0)][0])
         raise ValueError(f"--returns needs prices above 0; column {column.name!r} holds {worst:g}")
+    if dates is not None:
+        values = values[sort_by_date(options.file, dates.values[present])]
     return np.diff(np.log(values))
 
 
@@ -166,12 +220,25 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
             f"{key:<18}  statistic {value.statistic:.4g}, p-value {value.pvalue:.4g}"
             for key, value in tests.items()
         ]
+    if estimates := estimate_risks(result, options):
+        report["risk"] = [dataclasses.asdict(estimate) for estimate in estimates]
+        text += ["", *describe_risks(estimates)]
+        kupiec = run_kupiec_tests(result, options.var)
+        report["kupiec"] = {f"{level:g}": dataclasses.asdict(t) for level, t in kupiec.items()}
+        text += [
+            f"losses beyond the {level:.6g} value at risk: {t.exceedances} of {t.observations}, "
+            f"expected {t.expected:.4g}; Kupiec's test p-value {t.pvalue:.4g}"
+            for level, t in kupiec.items()
+        ]
     if options.plot is not None:
         title = f"{Path(options.file).name}, column {name}: stable distribution"
-        save_figure(result.plot(), options.plot, title=title, tables=[html_text(text[0])])
+        tables = [html_text(text[0])]
+        save_output(
+            options.plot, lambda path: save_figure(result.plot, path, title=title, tables=tables)
+        )
     if options.out is not None:
-        keys = ("size", *PARAMETERS, "loglik")
-        write_columns(options.out, {key: np.array([getattr(result, key)]) for key in keys})
+        columns = {"column": [name], **as_columns(result), **risk_columns([estimates])}
+        save_output(options.out, lambda path: write_columns(path, columns))
     if options.json:
         print_json(report)
     else:
@@ -198,7 +265,9 @@ def _as_dict(result: FitResult, name: str, options: argparse.Namespace) -> dict[
         "confidence": options.confidence,
         "interval": result.interval(options.confidence),
         "loglik": result.loglik,
+        "nobs": result.nobs,
         "aic": result.aic,
+        "bic": result.bic,
         "ks_distance": result.ks_distance,
         "converged": result.converged,
         "status": result.status,
@@ -206,40 +275,42 @@ def _as_dict(result: FitResult, name: str, options: argparse.Namespace) -> dict[
     }
 
 
-def _report_many(results: FitResults, names: list[str], options: argparse.Namespace) -> int:
+def _report_many(results: FitResults, options: argparse.Namespace) -> int:
     """Print, write and draw the fits of several columns; return the exit code."""
-    columns = {name: np.asarray(getattr(results, name)) for name in (*PARAMETERS, "loglik")}
+    names = [str(label) for label in results.labels or ()]
+    risks = [estimate_risks(one, options) for one in results]
+    columns = {"column": names, **results.as_columns(), **risk_columns(risks)}
     if options.plot is not None:
         title = f"{Path(options.file).name}: stable distributions of {len(names)} columns"
-        save_figure(results.plot(), options.plot, title=title, tables=[results._repr_html_()])
+        tables = [results._repr_html_()]
+        save_output(
+            options.plot, lambda path: save_figure(results.plot, path, title=title, tables=tables)
+        )
     if options.out is not None:
-        write_columns(options.out, {"size": results.size} | columns)
+        save_output(options.out, lambda path: write_columns(path, columns))
     if options.json:
         fits = [
             {
                 "column": name,
                 **{key: getattr(one, key) for key in ("size", *PARAMETERS, "loglik")},
+                "aic": one.aic,
+                "bic": one.bic,
                 "stderr": one.stderr,
                 "converged": one.converged,
                 "status": one.status,
                 "message": one.message,
+                "risk": [dataclasses.asdict(estimate) for estimate in estimates],
             }
-            for name, one in zip(names, results, strict=True)
+            for name, one, estimates in zip(names, results, risks, strict=True)
         ]
         print_json({"version": VERSION, "file": options.file, "method": results.method}
                    | {"parameterization": results.parameterization, "fits": fits})  # fmt: skip
     else:
-        _print_table(results, names)
+        print(results.summary())
+        for name, estimates in zip(names, risks, strict=True):
+            if estimates:
+                print("", f"column {name}", *describe_risks(estimates), sep="\n")
     for name, one in zip(names, results, strict=True):
         if not one.converged:
             print(f"column {name}: {one.status}: {one.message}", file=sys.stderr)
     return 0 if results.converged.all() else FAILED
-
-
-def _print_table(results: FitResults, names: list[str]) -> None:
-    """Print a row for each column."""
-    width = max(6, *map(len, names))
-    print("column".ljust(width), *(name.rjust(12) for name in PARAMETERS), "status", sep="  ")
-    for name, one in zip(names, results, strict=True):
-        cells = (f"{getattr(one, key):12.6g}" for key in PARAMETERS)
-        print(name.ljust(width), *cells, one.status, sep="  ")

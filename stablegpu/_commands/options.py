@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
+from hetero.command_line import add_layout_options
+from hetero.data_files import Table, open_table
 from stablegpu.distribution import Stable, stable
 
 
@@ -28,13 +31,13 @@ def add_parameterization(parser: argparse.ArgumentParser) -> None:
 
 def add_data(parser: argparse.ArgumentParser) -> None:
     """Add a file with one or more columns of numbers, and how to read it."""
-    text = 'CSV or other text, Parquet, NPY or NPZ; "-" is the standard input'
+    text = 'CSV or other text (also .gz), Parquet, NPY or NPZ; "-" is the standard input'
     parser.add_argument("file", metavar="FILE", help=text)
     add_column(parser, several=True)
 
 
 def add_column(parser: argparse.ArgumentParser, several: bool = False) -> None:
-    """Add --column and --skip-missing, and --all-columns where there may be several."""
+    """Add --column, --skip-missing and the layout, and --all-columns where there may be several."""
     columns = parser.add_mutually_exclusive_group()
     columns.add_argument(
         "--column",
@@ -49,6 +52,15 @@ def add_column(parser: argparse.ArgumentParser, several: bool = False) -> None:
             "--all-columns", action="store_true", help="take every column of numbers"
         )
     parser.add_argument("--skip-missing", action="store_true", help="leave missing values out")
+    add_layout_options(parser)
+
+
+def open_file(options: argparse.Namespace) -> Table:
+    """Open the file of the options, and say on standard error what was assumed about it."""
+    table = open_table(options.file, delimiter=options.delimiter, decimal=options.decimal)
+    if table.assumptions:
+        print(f"{options.file}: read with {table.assumptions}", file=sys.stderr)
+    return table
 
 
 def distribution_of(options: argparse.Namespace) -> Stable:

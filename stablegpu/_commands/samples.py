@@ -13,6 +13,8 @@ from hetero.command_line import (
     check_device,
     check_outputs,
     print_json,
+    save_output,
+    whole_number,
 )
 from hetero.data_files import write_columns
 from hetero.display.progress_bar import loop_progress
@@ -31,8 +33,12 @@ def add_samples(subcommands: Any) -> None:
     text = "draw samples; a seed gives the same numbers on every device"
     parser = subcommands.add_parser("rvs", help=text, description=text, examples=_EXAMPLES)
     add_distribution(parser)
-    parser.add_argument("--size", type=int, default=1, metavar="N", help="how many (default: 1)")
-    parser.add_argument("--seed", type=int, help="an integer >= 0 (default: one at random)")
+    parser.add_argument(
+        "--size", type=whole_number, default=1, metavar="N", help="how many (default: 1)"
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, help="an integer >= 0 (default: one at random)"
+    )
     parser.add_argument(
         "--dtype",
         choices=("float64", "float32"),
@@ -54,7 +60,7 @@ def _run(options: argparse.Namespace) -> int:
     with loop_progress("samples", enabled=not options.quiet):
         x = np.asarray(distribution_of(options).rvs(size, rng=options.seed, dtype=options.dtype))
     if options.out is not None:
-        write_columns(options.out, {"x": x})
+        save_output(options.out, lambda path: write_columns(path, {"x": x}))
     if options.json:
         print_json({"version": VERSION, "size": size, "seed": options.seed, "x": x})
     elif options.out is None:

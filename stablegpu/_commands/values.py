@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from hetero.command_line import (
+    ComputationFailedError,
     add_common_options,
     add_out_option,
     check_device,
     check_outputs,
     print_json,
+    save_output,
 )
-from hetero.data_files import drop_missing, read_columns, write_columns
+from hetero.data_files import find_present, write_columns
 from hetero.display.progress_bar import loop_progress
+from hetero.validation import check_finite
 from hetero.version import VERSION
-from stablegpu._commands.options import add_column, add_distribution, distribution_of
+from stablegpu._commands.options import add_column, add_distribution, distribution_of, open_file
 
 _METHODS = {
     ("pdf", False, False): "pdf",
@@ -93,10 +96,13 @@ def _run(options: argparse.Namespace) -> int:
     method = _METHODS[options.verb, options.upper, options.log]
     with loop_progress(options.verb, enabled=not options.quiet):
         values = np.asarray(getattr(distribution, method)(points))
+    if np.isnan(values).any():
+        point = float(points[np.argmax(np.isnan(values))])
+        raise ComputationFailedError(f"{method} could not be computed at {point!r}")
     axis = "p" if options.verb == "quantile" else "x"
     columns = {axis: points, method: values}
     if options.out is not None:
-        write_columns(options.out, columns)
+        save_output(options.out, lambda path: write_columns(path, columns))
     if options.json:
         parameters = {name: getattr(options, name) for name in ("alpha", "beta", "loc", "scale")}
         facts = {"version": VERSION, "parameterization": options.parameterization}
@@ -107,15 +113,29 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _points(options: argparse.Namespace) -> np.ndarray:
-    """Return the points of --at, --grid or --file."""
+    """Return the points of --at, --grid or --file, which must be numbers or probabilities."""
+    points, option = _read_points(options)
+    is_quantile = options.verb == "quantile"
+    bad = ~((points >= 0.0) & (points <= 1.0)) if is_quantile else np.isnan(points)
+    if bad.any():
+        allowed = "probabilities in [0, 1]" if is_quantile else "numbers"
+        raise ValueError(f"{option} must give {allowed}, got {points[np.argmax(bad)]:g}")
+    return points
+
+
+def _read_points(options: argparse.Namespace) -> tuple[np.ndarray, str]:
+    """Return the points, and the option that gave them."""
     if options.at is not None:
-        return np.array(options.at)
+        return np.array(options.at), "--at"
     if options.grid is not None:
         first, last, count = options.grid
         if not (count >= 1 and count == int(count)):
             raise ValueError(f"--grid needs a number of points, a positive integer, got {count:g}")
-        return np.linspace(first, last, int(count))
-    column, *others = read_columns(options.file, options.column)
+        for end in (first, last):
+            check_finite("--grid", end)
+        return np.linspace(first, last, int(count)), "--grid"
+    column, *others = open_file(options).columns(options.column)
     if others:
         raise ValueError("--column may be given once here")
-    return drop_missing(column, options.file, options.skip_missing)
+    present = find_present(column, options.file, options.skip_missing)
+    return column.values[present], f"--file {options.file}"

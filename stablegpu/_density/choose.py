@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hetero import Device, region
+from hetero import Device, region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
 from stablegpu._density.nodes import evaluate as nodes_evaluate
@@ -40,7 +40,8 @@ def evaluate(
     names : tuple of names from NAMES
         Requested functions.
     out : dict, optional
-        Arrays by name to write to: float64, C-contiguous, of the shape of x, on the device of x.
+        Arrays by name, also "error", to write to: float64, C-contiguous, of the shape of x, on the
+        device of x.
 
     Returns
     -------
@@ -48,11 +49,11 @@ def evaluate(
 
     Raises
     ------
-    TypeError : x does not hold real numbers
+    TypeError, ValueError : x does not hold real numbers, or out has an unknown name
     InterpolationError : the evaluator is "polynomials" and the distribution has none
     hetero.DeviceUnavailableError : the requested device cannot be used
     """
-    out = out or {}
+    out = _check_outputs(out)
     if device_of(x) is None:
         x = as_real("x", x)
     shape = tuple(x.shape)
@@ -75,6 +76,17 @@ def evaluate(
     if estimates:
         quadrature_evaluate.warn_of_error(result.error)
     return result
+
+
+def _check_outputs(out: Any) -> Mapping[str, Any]:
+    """Return the arrays for results by name; raise unless they are in a dictionary, or None."""
+    if out is None:
+        return {}
+    if not isinstance(out, Mapping):
+        raise TypeError(f"out must be a dict of arrays by name, got {validation.describe(out)}")
+    for name in out:
+        validation.check_choice("a name in out", name, (*NAMES, "error"))
+    return out
 
 
 def fastest_exact_evaluator(alpha: float) -> str:

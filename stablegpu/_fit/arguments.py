@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero import validation
-from hetero.arrays import Workspace, as_real
+from hetero.arrays import Workspace
 from hetero.devices import device_of
+from hetero.frames import is_series, labelled_columns, series_values
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE, FEWEST_OBSERVATIONS
 from stablegpu._parameters import PARAMETERS
 
@@ -46,36 +47,86 @@ class BatchFit:
         return replace(self, fixed_values=values)
 
 
-def as_sets(name: str, data: Any) -> tuple[Any, np.ndarray, bool]:
-    """Return the data, the sizes of the sets, and whether the data are a single set."""
-    if device_of(data) is None:
-        if isinstance(data, list | tuple) and data and all(map(_is_sequence, data)):
-            parts = [as_real(name, part).reshape(-1) for part in data]
-            data = np.concatenate(parts)
-            counts, single = np.array([part.size for part in parts]), False
-            return data, _check_counts(name, counts), single
-        data = as_real(name, data)
+class DataSets(NamedTuple):
+    """Data sets behind each other in one array.
+
+    Attributes
+    ----------
+    data : float64 array, in host memory or on a GPU, of one dimension or two
+    counts : int64 array
+        Number of observations of each set.
+    single : bool
+        Whether the data were a single set, not one of several.
+    labels : tuple or None
+        Names of the sets.
+    """
+
+    data: Any
+    counts: np.ndarray
+    single: bool
+    labels: tuple[Any, ...] | None = None
+
+
+def as_sets(name: str, data: Any) -> DataSets:
+    """Return the data sets in an array, a list of sequences, a series, a frame or a mapping."""
+    if device_of(data) is not None:
+        return _array_sets(name, data)
+    if (columns := labelled_columns(data)) is not None:
+        parts = [_column_values(name, label, column) for label, column in columns]
+        return _joined_sets(name, parts, tuple(label for label, _ in columns))
+    if isinstance(data, list | tuple) and data and all(map(_is_sequence, data)):
+        parts = [series_values(name, part).reshape(-1) for part in data]
+        labels = tuple(part.name for part in data) if all(map(is_series, data)) else None
+        return _joined_sets(name, parts, labels)
+    sets = _array_sets(name, series_values(name, data))
+    if sets.single and is_series(data) and data.name is not None:
+        sets = sets._replace(labels=(data.name,))
+    return sets
+
+
+def _column_values(name: str, label: Any, column: Any) -> np.ndarray:
+    """Return the numbers of a column of a frame or a mapping."""
+    try:
+        values = series_values(f"{name}[{label!r}]", column)
+    except TypeError as error:
+        raise TypeError(f"{error}. Remedy: leave this column out") from None
+    if values.ndim != 1:
+        raise ValueError(f"{name}[{label!r}] must have one dimension, got {values.ndim}")
+    return values
+
+
+def _joined_sets(name: str, parts: list[np.ndarray], labels: tuple[Any, ...] | None) -> DataSets:
+    """Return data sets of any lengths behind each other."""
+    counts = np.array([part.size for part in parts], np.int64)
+    data = np.concatenate(parts) if parts else np.empty(0)
+    return DataSets(data, _check_counts(name, counts), False, labels)
+
+
+def _array_sets(name: str, data: Any) -> DataSets:
+    """Return the data set in an array of one dimension, or those in the rows of one of two."""
     if len(data.shape) not in (1, 2):
         raise ValueError(
             f"{name} must have one dimension, or two (a data set a row), got {len(data.shape)}"
         )
     single = len(data.shape) == 1
     rows, columns = (1, data.shape[0]) if single else data.shape
-    return data, _check_counts(name, np.full(rows, columns, np.int64)), single
+    where = "values in a set"
+    if not single:
+        where = f"values in each row of a 2-D array (pass {name}.T if its columns are the sets)"
+    return DataSets(data, _check_counts(name, np.full(rows, columns, np.int64), where), single)
 
 
 def _is_sequence(values: Any) -> bool:
     return hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
 
 
-def _check_counts(name: str, counts: np.ndarray, kind: str = "values") -> np.ndarray:
+def _check_counts(name: str, counts: np.ndarray, kind: str = "values in a set") -> np.ndarray:
     """Return the sizes of the sets; raise ValueError if one has too few observations."""
     if not counts.size:
         raise ValueError(f"{name} must hold at least one data set, got none")
     if counts.min() < FEWEST_OBSERVATIONS:
         raise ValueError(
-            f"{name} must hold at least {FEWEST_OBSERVATIONS} {kind} in a set, got "
-            f"{int(counts.min())}"
+            f"{name} must hold at least {FEWEST_OBSERVATIONS} {kind}, got {int(counts.min())}"
         )
     return counts.astype(np.int64)
 
@@ -91,11 +142,13 @@ def select_weighted(
     return (
         data[positive],
         weights[positive],
-        _check_counts("data", counts, "values of positive weight"),
+        _check_counts("data", counts, "values of positive weight in a set"),
     )
 
 
-def check_weights(weights: Any, counts: np.ndarray, method: str) -> Any:
+def check_weights(
+    weights: Any, counts: np.ndarray, method: str, labels: tuple[Any, ...] | None = None
+) -> Any:
     """Return weights, flat like the data, or None; raise ValueError if they cannot be used."""
     if weights is None:
         return None
@@ -105,7 +158,9 @@ def check_weights(weights: Any, counts: np.ndarray, method: str) -> Any:
         if math.prod(weights.shape) != counts.sum():
             raise ValueError(f"weights must have the shape of data, got {tuple(weights.shape)}")
         return weights
-    flat, sizes, _ = as_sets("weights", weights)
+    flat, sizes, _, names = as_sets("weights", weights)
+    if names is not None and labels is not None and names != labels:
+        raise ValueError(f"weights must have the labels of data, {labels}, got {names}")
     if sizes.size != counts.size or (sizes != counts).any():
         raise ValueError("weights must have the shape of data")
     if not ((flat >= 0.0) & np.isfinite(flat)).all():
@@ -127,6 +182,14 @@ _RANGES: dict[str, dict[str, Any]] = {
 }
 
 
+def _shape_of(values: Any) -> tuple[int, ...] | None:
+    """Return the shape of an array, a number or nested lists, and None if lists are ragged."""
+    try:
+        return np.shape(values)
+    except ValueError:
+        return None
+
+
 def check_fixed(
     fixed: Mapping[str, Any] | None, parameterization: str, method: str, sets: int
 ) -> dict[str, np.ndarray]:
@@ -141,16 +204,17 @@ def check_fixed(
         raise ValueError(f"fixed needs method='ml', got method={method!r}")
     if unknown := set(requested) - set(PARAMETERS):
         raise ValueError(
-            f"fixed may name {', '.join(PARAMETERS)}, got {', '.join(map(repr, sorted(unknown)))}"
+            f"fixed may name {', '.join(PARAMETERS)}, got {', '.join(sorted(map(repr, unknown)))}"
         )
     fixed_values = {}
     for name, values in requested.items():
-        if np.ndim(values) and np.shape(values) != (sets,):
+        shape = _shape_of(values)
+        if shape not in ((), (sets,)):
             raise ValueError(
-                f"fixed {name} must be a number, or one for each of {sets} data sets, got shape "
-                f"{np.shape(values)}"
+                f"fixed {name} must be a number, or one for each of {sets} data sets, got "
+                + ("lists of different lengths" if shape is None else f"shape {shape}")
             )
-        each = values if np.ndim(values) else [values]
+        each = [values] if shape == () else values
         checked = [validation.check_in_range(f"fixed {name}", v, **_RANGES[name]) for v in each]
         fixed_values[name] = np.broadcast_to(np.array(checked), (sets,))
     near_one = "alpha" not in fixed_values or (abs(fixed_values["alpha"] - 1.0) < 0.01).any()

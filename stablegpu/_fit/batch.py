@@ -18,7 +18,7 @@ from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.optimizer import slots
 from stablegpu._fit.outcomes import STATUSES
 from stablegpu._parameters import PARAMETERS
-from stablegpu.fit_results import FitResults
+from stablegpu.batch_results import FitResults
 
 _STAGES = ("start", "ascent", "results")
 
@@ -127,6 +127,7 @@ def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float
         at_boundary=at_boundary(parameters, states, lowest),
         ties=prepared.ties[:, 0],
         smallest_alpha=lowest,
+        nobs=prepared.ties[:, 1],
         parameterization=batch.parameterization,
         method=batch.method,
         fixed=dict(batch.fixed_values),
@@ -151,7 +152,7 @@ def join_results(results: Sequence[FitResults]) -> FitResults:
     if len(results) == 1:
         return results[0]
     first = results[0]
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.concatenate([getattr(r, name) for r in results])
         for name in FitResults.__dataclass_fields__
         if name not in _COMMON_FIELDS
@@ -165,4 +166,4 @@ def join_results(results: Sequence[FitResults]) -> FitResults:
     )
 
 
-_COMMON_FIELDS = ("parameterization", "method", "fixed", "timings")
+_COMMON_FIELDS = ("parameterization", "method", "fixed", "timings", "labels")

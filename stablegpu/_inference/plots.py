@@ -18,12 +18,12 @@ from hetero.display.figures import (
     axes_of,
     figure_of,
     figure_style,
-    new_figure,
+    shown_figure,
 )
 
 if TYPE_CHECKING:
+    from stablegpu.batch_results import FitResults
     from stablegpu.distribution import Stable
-    from stablegpu.fit_results import FitResults
 
 _BINS = 60
 _MOST_POINTS = 2000  # of the plots of quantiles and probabilities: more do not show
@@ -42,14 +42,15 @@ def plot(data: Any, weights: Any, distribution: Stable, ax: Axes | None = None) 
 
     Returns
     -------
-    matplotlib.figure.Figure, not shown; `figure.savefig(path)` writes it.
+    matplotlib.figure.Figure, a new one of pyplot or that of `ax`.
     """
     data, shares, ranks = _rank(data, weights)
     middle, scale = float(np.interp(0.5, ranks, data)), distribution.scale
     if ax is not None:
+        ax = axes_of(ax)
         _draw_density(ax, distribution, data, shares, middle)
         return figure_of(ax)
-    figure = new_figure((12.0, 4.0))
+    figure = shown_figure((12.0, 4.0))
     left, centre, right = figure.subplots(1, 3)
     _draw_density(left, distribution, data, shares, middle)
     few = np.unique(np.linspace(0, data.size - 1, min(data.size, _MOST_POINTS)).astype(int))

@@ -11,11 +11,15 @@ import numpy as np
 from hetero import philox, validation
 from hetero.arrays import on_host
 from stablegpu._inference.refits import options_of, require_single
-from stablegpu.fit_results import FitResult, FitResults
+from stablegpu.batch_results import FitResults
+from stablegpu.fit_results import FitResult
 from stablegpu.fitting import fit
 
 _LARGEST_PART = 1 << 24
 """Observations that are simulated at once, or those of one sample: 128 MiB of float64."""
+
+MAX_REPLICAS = 1 << 24
+"""Largest number of replicas, whose fits take 200 bytes each. For Monte Carlo p-values 10^4 do."""
 
 _LARGEST_SAMPLE = 1 << 31
 
@@ -49,7 +53,7 @@ def simulate_fits(
 
     Parts are as large as memory allows, so that their fits share a call.
     """
-    replicas = validation.check_integer("replicas", replicas, 1)
+    replicas = validation.check_integer("replicas", replicas, 1, MAX_REPLICAS)
     generator = np.random.default_rng(philox.key(rng))
     options = options_of(result) | {"parameterization": parameterization}
     rows = max(1, _LARGEST_PART // size)

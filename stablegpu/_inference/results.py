@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.display.notebook import html_table
-from stablegpu.fit_results import FitResults
+from hetero.equality import equal_by_value
+from stablegpu.batch_results import FitResults
 
 
-@dataclass(frozen=True)
+@equal_by_value
+@dataclass(frozen=True, eq=False)
 class ProfileLikelihood:
     """Profile of the likelihood over one parameter, and the interval that follows from it.
 
@@ -34,8 +36,8 @@ class ProfileLikelihood:
     low: float
     high: float
     confidence: float
-    points: np.ndarray = field(repr=False, compare=False)
-    drop: np.ndarray = field(repr=False, compare=False)
+    points: np.ndarray = field(repr=False)
+    drop: np.ndarray = field(repr=False)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -52,6 +54,7 @@ class ProfileLikelihood:
         return html_table(title, rows, ("", "low", "high"))
 
 
+@equal_by_value
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
     """Result of `bootstrap`.
@@ -79,6 +82,7 @@ class Bootstrap:
         return html_table(title, rows, ("", "low", "high"))
 
 
+@equal_by_value
 class GoodnessStatistic(NamedTuple):
     """A test statistic, and the probability of a larger one if the distribution is right."""
 
@@ -86,7 +90,8 @@ class GoodnessStatistic(NamedTuple):
     pvalue: float
 
 
-@dataclass(frozen=True)
+@equal_by_value
+@dataclass(frozen=True, eq=False)
 class GoodnessOfFit:
     """Result of `goodness_of_fit`.
 

@@ -13,6 +13,7 @@ from stablegpu._parameters import PARAMETERS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from stablegpu.batch_results import FitResults
     from stablegpu.fit_results import FitResult
 
 _MOST_DRAWN = 1_000_000
@@ -75,12 +76,38 @@ def summarize(result: FitResult, confidence: float) -> str:
         lines.append("  ".join([name.ljust(widths[0]), *padded]).rstrip())
     lines.append("")
     facts = [("log-likelihood", f"{result.loglik:.6f}"), ("AIC", f"{result.aic:.6f}")]
+    facts.append(("BIC", f"{result.bic:.6f}"))
     if result.data is not None:
         facts.append(("KS distance", f"{result.ks_distance:.4g}"))
     facts.append(("status", result.status))
     facts += [("note", result.message)] if result.message else []
     longest = max(len(name) for name, _ in facts)
     return "\n".join([*lines, *(f"{name:<{longest}}  {text}" for name, text in facts)])
+
+
+def summarize_many(results: FitResults) -> str:
+    """Return a table with a line for each fit, and the messages below it."""
+    head = ("set" if results.labels is None else "label", "nobs", *PARAMETERS, "loglik", "status")
+    names = [str(name) for name in results.labels or range(len(results))]
+    rows: list[tuple[str, ...]] = [head]
+    for k, name in enumerate(names):
+        cells = [f"{results.nobs[k]:.6g}"]
+        for parameter in PARAMETERS:
+            error = results.stderr[parameter][k]
+            known = f" ({error:.2g})" if error > 0.0 else ""
+            cells.append(f"{getattr(results, parameter)[k]:.5g}{known}")
+        rows.append((name, *cells, f"{results.loglik[k]:.6g}", str(results.status[k])))
+    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    lines = [
+        f"{len(results)} stable distributions ({results.parameterization}) by "
+        f"{_METHODS[results.method]}; standard errors in brackets",
+        "",
+    ]
+    for row in rows:
+        numbers = (c.rjust(w) for c, w in zip(row[1:-1], widths[1:-1], strict=True))
+        lines.append("  ".join([row[0].ljust(widths[0]), *numbers, row[-1]]))
+    notes = [f"{name}: {m}" for name, m in zip(names, results.message, strict=True) if m]
+    return "\n".join([*lines, *([""] if notes else []), *notes])
 
 
 def describe_in_html(result: FitResult) -> str:

@@ -87,20 +87,18 @@ def quantile(
             steps = loops_for("stablegpu._quantiles", target)
             standard, restoration = _standard(parameters)
             centre = _centre(standard)
-            # `out` may be p, which is needed until the end.
-            x = workspace.output(shape) if out is not None else result
             search = Search(*(workspace.output(shape) for _ in Search._fields))
             values = Values(*(workspace.output(shape) for _ in _VALUES))
             error = workspace.output(shape)
-            steps.begin(probabilities, upper, centre, search, x, workspace.stream)
+            steps.begin(probabilities, upper, centre, search, result, workspace.stream)
             for _ in range(_MOST_STEPS):
                 outputs = dict(zip(_VALUES, values, strict=True)) | {"error": error}
-                evaluate_flat(x, standard, outputs, workspace, chosen)
+                evaluate_flat(result, standard, outputs, workspace, chosen)
                 if not steps.step(
-                    probabilities, upper, centre, values, search, x, workspace.stream
+                    probabilities, upper, centre, values, search, result, workspace.stream
                 ):
                     break
-            steps.finish(restoration, search.s, x, result, workspace.stream)
+            steps.finish(restoration, search.s, result, result, workspace.stream)
         return workspace.result(result, shape, out)
 
 

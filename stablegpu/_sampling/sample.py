@@ -103,6 +103,8 @@ def sample(
     alpha is small draws exceed the range of the data type and are +-inf: more than one in 10^6 in
     float32 for alpha < 0.15, in float64 for alpha < 0.02.
     """
+    if out is not None and not hasattr(out, "dtype"):
+        raise TypeError(f"out must be an array, got {validation.describe(out)}")
     shape = (
         tuple(out.shape)
         if size is None and out is not None
@@ -110,7 +112,7 @@ def sample(
     )
     if dtype is None:
         dtype = "float64" if out is None else str(out.dtype).removeprefix("torch.")
-    dtype = np.dtype(validation.check_choice("dtype", _name(dtype), ("float64", "float32")))
+    dtype = validation.check_dtype("dtype", dtype, ("float64", "float32"))
     key = philox.key(rng)
     target = resolve(device, out, work=math.prod(shape), break_even=BREAK_EVEN)
     with target.active(), region("stable samples"):
@@ -128,11 +130,3 @@ def sample(
                 workspace.stream,
             )
         return workspace.result(array, shape, out)
-
-
-def _name(dtype: Any) -> Any:
-    """Return the name of a dtype; values that are not dtypes are returned unchanged."""
-    try:
-        return np.dtype(dtype).name
-    except TypeError:
-        return dtype

@@ -48,3 +48,15 @@ def test_lists_of_hard_cases_are_whole_or_unchanged(tmp_path, monkeypatch):
         result.write(path)
     assert path.read_text() == before
     assert os.listdir(tmp_path) == ["exp.wc"]
+
+
+def test_files_of_the_user_with_a_similar_name_stay(tmp_path):
+    names = ["run.state.my-notes.part.state", "run.state.1.part.state", "run.state.part.state"]
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    abandoned = tmp_path / "run.state.123-0a1b2c3d.part.state"
+    abandoned.touch()
+    with replace_atomically(tmp_path / "run.state") as part:
+        part.write_text("new")
+    assert not abandoned.exists()
+    assert all((tmp_path / name).read_text() == "mine" for name in names)

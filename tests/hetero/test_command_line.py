@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from hetero.compile_cache.folder import root
+from hetero.compile_cache.store import root
 from hetero.cuda import driver
 
 
@@ -33,7 +34,7 @@ def test_report(tmp_path):
 
 
 def test_limits_are_measured_and_cached(tmp_path):
-    folders = {"XDG_CACHE_HOME": str(tmp_path), "HETERO_CACHE_DIR": str(root())}
+    folders = {"XDG_CACHE_HOME": str(tmp_path), "HETERO_CACHE_DIR": str(root().parent)}
     first = run("--json", **folders)
     assert first.returncode == 0, first.stderr
     report = json.loads(first.stdout)
@@ -156,6 +157,130 @@ def test_exit_codes(error, code, message, capsys):
 
     assert run_command("p", lambda: fail(error)) == code
     assert capsys.readouterr().err == message
+
+
+def test_a_result_that_cannot_be_written_is_kept_elsewhere(tmp_path, capsys, monkeypatch):
+    from hetero.command_line import run_command, save_output
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    target, second = tmp_path / "gone" / "a.txt", tmp_path / "b.txt"
+
+    def command():
+        assert save_output(second, lambda path: path.write_text("2")) == second
+        kept = save_output(target, lambda path: path.write_text("1"))
+        assert kept.read_text() == "1"
+        print("report")
+        return 0
+
+    assert run_command("p", command) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), second.read_text()) == ("report\n", 1, "2")
+    (kept,) = tmp_path.glob("heterokit-*/a.txt")
+    assert err == f"p: {target}: No such file or directory; so the result is in {kept}\n"
+    with pytest.raises(FileNotFoundError):  # nobody would report it
+        save_output(target, lambda path: path.write_text("1"))
+
+
+def test_a_full_disk_everywhere_is_told(tmp_path, capsys, monkeypatch):
+    from hetero.command_line import run_command, save_output
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def command():
+        save_output(tmp_path / "a.txt", lambda path: fail(OSError(28, "No space left on device")))
+        return 0
+
+    assert run_command("p", command) == 2
+    assert "a.txt: No space left on device; and to no other folder" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.parametrize("package", ["stablegpu", "rode", "sbth", "tmd", "hetero"])
+def test_a_full_standard_output_is_one_line_and_exit_code_2(package, tmp_path):
+    np.save(tmp_path / "m.npy", np.eye(3))
+    arguments = {
+        "stablegpu": ("rvs", "1.5", "0", "--size", "1e3"),
+        "rode": ("solve", "growth", "--paths", "1e1", "--t-span", "0", "0.1", "--h", "0.05"),
+        "sbth": ("eigvals", str(tmp_path / "m.npy")),
+        "tmd": ("search", "exp", "1", "1.0000000001", "--bits", "8", "--json"),
+        "hetero": ("info", "--no-limits"),
+    }[package]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", package, *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.splitlines()[-1].endswith("standard output: No space left on device")
+    assert "Traceback" not in ended.stderr
+    assert "Exception" not in ended.stderr
+
+
+def test_files_are_tried_before_the_work_and_left_as_they_are(tmp_path):
+    from hetero.command_line import check_outputs
+
+    path = tmp_path / "a.csv"
+    path.write_text("before")
+    check_outputs(out=path, plot=tmp_path / "b.svg", others=(tmp_path / "c.wc", None))
+    assert path.read_text() == "before"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/sys"), reason="this system has no folder that is read-only")
+@pytest.mark.parametrize(
+    ("package", "arguments"),
+    [
+        ("stablegpu", ("fit", "{data}", "--out", "/sys/a.csv")),
+        ("stablegpu", ("fit", "{data}", "--plot", "/sys/a.svg")),
+        ("stablegpu", ("rvs", "1.5", "0", "--out", "/sys/a.npy")),
+        ("stablegpu", ("study", "fit", "--out", "/sys")),
+        ("rode", ("solve", "growth", "--out", "/sys/a.csv")),
+        ("sbth", ("eigvals", "{data}", "--out", "/sys/a.csv")),
+        ("tmd", ("search", "exp", "1", "2", "--out", "/sys/a.wc")),
+        ("tmd", ("search", "exp", "1", "2", "--certificate", "/sys/a.json")),
+        ("tmd", ("search", "exp", "1", "2", "--checkpoint", "/sys/a.json")),
+        ("lbm", ("cavity", "--n", "8", "--out", "/sys", "--device", "cpu")),
+        ("lbm", ("cavity", "--n", "8", "--out", "{folder}", "--checkpoint", "/sys/a.state")),
+        ("lbm", ("predict", "--shape", "8", "8", "8", "--save", "/sys/a.json")),
+    ],
+)
+def test_a_folder_that_cannot_be_written_ends_commands_before_the_work(
+    package, arguments, tmp_path, capsys, monkeypatch
+):
+    def work(*arguments, **settings):
+        raise AssertionError("the work has begun")
+
+    for name in ("stablegpu._commands.fits.fit", "rode._commands.solutions.solve",
+                 "sbth._commands.eigenvalues.spectrum", "tmd.search", "lbm.Simulation.run",
+                 "stablegpu._commands.samples.distribution_of", "hetero.measurement.studies.run",
+                 "lbm._commands.predictions._measure"):  # fmt: skip
+        monkeypatch.setattr(name, work)
+    data = tmp_path / "data.npy"
+    np.save(data, np.arange(16.0).reshape(4, 4))
+    filled = [text.format(data=data, folder=tmp_path) for text in arguments]
+    assert importlib.import_module(f"{package}.__main__").main(filled) == 2
+    err = capsys.readouterr().err
+    assert "/sys/" in err
+    assert err.count("\n") == 1
+
+
+def test_whole_numbers_may_have_exponents(capsys):
+    from hetero.command_line import CommandParser, whole_number
+
+    parser = CommandParser(prog="p")
+    parser.add_argument("--size", type=whole_number)
+    sizes = [parser.parse_args(["--size", text]).size for text in ("12", "1e6", "2.5e3")]
+    assert sizes == [12, 1_000_000, 2500]
+    for text in ("1.5", "1e-3", "inf", "ten"):
+        with pytest.raises(SystemExit):
+            parser.parse_args(["--size", text])
+        assert f"invalid whole number value: '{text}'" in capsys.readouterr().err
 
 
 def test_failed_computations_and_warnings(capsys):

@@ -7,7 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hetero.data_files import Column, check_output, drop_missing, read_columns, write_columns
+from hetero.data_files import (
+    Column,
+    check_output,
+    find_present,
+    open_table,
+    sort_by_date,
+    write_columns,
+)
+
+
+def read_columns(source, keys=(), every=False, **layout):
+    return open_table(source, **layout).columns(keys, every=every)
 
 
 def save(folder: Path, name: str, text: str) -> Path:
@@ -26,11 +37,129 @@ def save(folder: Path, name: str, text: str) -> Path:
         ("a\tb\n1\tNA\n2\t-1e3\n", "b", [np.nan, -1000.0]),
         ('"a, b",c\n"1.5",2\n', "a, b", [1.5]),
         ("\ufeffx\n1\n", "x", [1.0]),
+        ("a,b\n1,2 # two\n# none\n3,4\n", "b", [2.0, 4.0]),
+        ("n,name,x\n1,a#b,2\n2,c,3\n", "x", [2.0, 3.0]),
+        ("n,#trades\n1,2\n3,4\n", "#trades", [2.0, 4.0]),
     ],
 )
 def test_text_is_read_with_and_without_headings(tmp_path, text, key, values):
     (column,) = read_columns(save(tmp_path, "a.csv", text), [key])
     np.testing.assert_array_equal(column.values, values)
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "values", "assumed"),
+    [
+        ("a;b\n1.234,5;2\n0,5;3\n", {}, [1234.5, 0.5], "decimal commas, thousands marked by '.'"),
+        ("x\n1,5\n2,25\n", {}, [1.5, 2.25], "decimal commas"),
+        ('a,b\n"1,234.5","2,000"\n"3.5",1\n', {}, [1234.5, 3.5], "thousands marked by ','"),
+        ('a,b\n"1,5","2,75"\n', {}, [1.5], "decimal commas"),
+        ("a;b\n1\u00a0234,5;2,75\n3,5;1\n", {}, [1234.5, 3.5], "decimal commas"),
+        ("a;b\n1'234.5;2\n", {}, [1234.5], ""),
+        ("1,5 2,5\n3,5   6\n", {}, [1.5, 3.5], "decimal commas"),
+        ("a;b;\n1,5;2;\n3;4;\n", {}, [1.5, 3.0], "decimal commas"),
+        ("a|b\n1|2\n", {}, [1.0], ""),
+        ("a;b\n1,234;2\n", {"decimal": ","}, [1.234], "decimal commas"),
+        ("a;b\n1,234;2\n", {"decimal": "."}, [1234.0], "thousands marked by ','"),
+        ("a_1.5\nb_2.5\n", {"delimiter": "_"}, None, ""),
+        ("Adj Close\n1.5\n2\n", {}, [1.5, 2.0], ""),
+        ("x\n0.1234567890123456789\n1e-310\n", {}, [0.12345678901234568, 1e-310], ""),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(tmp_path, text, layout, values, assumed):
+    table = open_table(save(tmp_path, "a.csv", text), **layout)
+    assert table.assumptions.startswith(assumed)
+    if values is not None:
+        np.testing.assert_array_equal(table.columns(["1"])[0].values, values)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a;b\n1,234;2\n", "line 2: '1,234' may have a decimal comma .*--decimal"),
+        ("day,close\n2020-01-01,1,5\n", "line 2 has 3 fields between ',', the first line 2"),
+        ("a,b\n" + "1,2\n" * 300 + "1,2,5\n", "line 302 has more than 2 fields"),
+        ("a;b\n" + "2;1\n" * 300 + "2,5;1\n", "line 302: '2,5' .*Remedy: --decimal ,"),
+        ("a;b\n1,2.5;1\n1,5;1\n", "commas and points may have"),
+        ("a;b\n12,34.5;1\n", "line 2: '12,34.5' in column 'a' is not a number"),
+        ("x,x\n1,2\n", "more than one column is called 'x': pass its number"),
+    ],
+)
+def test_numbers_with_two_readings_are_refused(tmp_path, text, message):
+    key = "x" if text.startswith("x") else "1"
+    with pytest.raises(ValueError, match=message):
+        read_columns(save(tmp_path, "a.csv", text), [key])
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_compressed_text_is_read(tmp_path, suffix):
+    import bz2
+    import gzip
+    import lzma
+
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[suffix]
+    path = tmp_path / f"a.csv{suffix}"
+    path.write_bytes(pack(b"x\n1.5\n2\n"))
+    np.testing.assert_array_equal(read_columns(path)[0].values, [1.5, 2.0])
+    path.write_bytes(pack(b"x\n1.5\n2\n" * 1000)[:-20])
+    with pytest.raises(ValueError, match=str(path)):
+        read_columns(path, ["x"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings_of_excel_are_read(tmp_path, encoding):
+    path = tmp_path / "a.csv"
+    path.write_bytes("Tag;Schlußkurs\n31.12.2020;1,5\n".encode(encoding))
+    (column,) = read_columns(path)
+    assert column.name == "Schlußkurs"
+    np.testing.assert_array_equal(column.values, [1.5])
+
+
+def test_columns_without_numbers_are_named(tmp_path):
+    table = open_table(
+        save(tmp_path, "a.csv", "date,name,x,y\n2020-01-01,b,,1\n2020-01-02,c,2,3\n")
+    )
+    assert table.kinds == ["date", "other", "number", "number"]
+    assert table.others() == ["date", "name"]
+    assert [c.name for c in table.columns(every=True)] == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("2020-12-31", "2021-01-01"),
+        ("20201231", "20210101"),
+        ("31.12.2020", "01.01.2021"),
+        ("12/31/2020", "01/01/2021"),
+        ("31/12/2020", "01/01/2021"),
+        ("2020-12-31T00:00:00+00:00", "2021-01-01T00:00:00+00:00"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_dates_are_read_however_they_are_written(tmp_path, texts, suffix):
+    path = tmp_path / f"a{suffix}"
+    write_columns(path, {"Date": np.array(texts), "x": np.ones(2)})
+    dates = open_table(path).dates()
+    assert dates.name == "Date"
+    np.testing.assert_array_equal(dates.values, np.array(["2020-12-31", "2021-01-01"], "M8[us]"))
+
+
+def test_dates_with_two_readings_are_refused(tmp_path):
+    text = "Date,x\n01/02/2020,1\n03/04/2020,2\n"
+    with pytest.raises(ValueError, match="day and month in column 'Date' cannot be told apart"):
+        open_table(save(tmp_path, "a.csv", text)).dates()
+    text = "Date,x\n01/02/2020,1\n02/01/2020,2\n03/01/2020,2\n"  # in order as months first only
+    dates = open_table(save(tmp_path, "b.csv", text)).dates()
+    assert str(dates.values[0])[:10] == "2020-01-02"
+
+
+def test_rows_are_put_in_the_order_of_their_dates():
+    days = np.array(["2020-01-03", "2020-01-02", "2020-01-02", "2020-01-01"], "M8[D]")
+    np.testing.assert_array_equal(sort_by_date("a", days), [3, 2, 1, 0])
+    np.testing.assert_array_equal(sort_by_date("a", days[::-1]), [0, 1, 2, 3])
+    np.testing.assert_array_equal(sort_by_date("a", days[[0, 3, 1]]), [1, 2, 0])
+    with pytest.raises(ValueError, match="2020-01-02 occurs more than once"):
+        sort_by_date("a", days[[1, 0, 2]])
 
 
 def test_a_heading_goes_before_a_number(tmp_path):
@@ -70,20 +199,24 @@ def test_errors_name_the_file_and_the_place(tmp_path, name, content, message):
 def test_missing_values_are_left_out_on_request():
     column = Column("x", np.array([1.0, np.nan, 2.0]))
     with pytest.raises(ValueError, match=r"lacks 1 of 3 values, the first in row 2 .*skip-missing"):
-        drop_missing(column, "a.csv", False)
-    np.testing.assert_array_equal(drop_missing(column, "a.csv", True), [1.0, 2.0])
+        find_present(column, "a.csv", False)
+    np.testing.assert_array_equal(find_present(column, "a.csv", True), [True, False, True])
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npy", ".parquet"])
 def test_what_is_written_is_read_again(tmp_path, suffix):
     if suffix == ".parquet":
         pytest.importorskip("pyarrow")
-    columns = {"x": np.array([1 / 3, np.nan, np.inf]), "n, of": np.arange(3)}
+    columns = {
+        "x": np.array([1 / 3, np.nan, np.inf]),
+        "n, of": np.arange(3),
+        "s": np.array(["a", "", "c"]),
+    }
     path = tmp_path / f"a{suffix}"
     write_columns(path, columns)
-    for column, (name, values) in zip(read_columns(path, ["1", "2"]), columns.items(), strict=True):
-        assert column.name == name
-        np.testing.assert_array_equal(column.values, values)
+    for column in read_columns(path, ["1", "2"]):
+        np.testing.assert_array_equal(column.values, columns[column.name])
+    assert open_table(path).names == list(columns)
 
 
 def test_numpy_files_of_one_and_two_dimensions(tmp_path):

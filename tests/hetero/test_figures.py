@@ -1,12 +1,16 @@
 """The style of figures, and the files they are written to."""
 
 import re
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 from hetero.command_line import save_figure
-from hetero.display.figures import FONT_SIZE, PALETTE, axes_of, figure_of, new_figure
+from hetero.display.figures import FONT_SIZE, PALETTE, axes_of, figure_of, new_figure, shown_figure
+from hetero.display.notebook import table_with_picture
 
 
 @pytest.fixture
@@ -31,7 +35,7 @@ def test_all_texts_have_one_size_and_lines_the_palette(figure):
 @pytest.mark.parametrize("suffix", ["html", "png", "svg", "pdf"])
 def test_every_format_is_written(figure, tmp_path, suffix):
     table = "<table><tr><td>cell</td></tr></table>"
-    path = save_figure(figure, tmp_path / f"a.{suffix}", title="a < b", tables=[table])
+    path = save_figure(lambda: figure, tmp_path / f"a.{suffix}", title="a < b", tables=[table])
     heads = {"html": b"<!doctype html>", "png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     content = path.read_bytes()
     assert content.startswith(heads[suffix])
@@ -46,12 +50,48 @@ def test_the_same_figure_gives_the_same_page(tmp_path):
     for name in ("a.html", "b.html"):
         figure = new_figure()
         figure.subplots().plot(np.arange(3.0))
-        pages.append(save_figure(figure, tmp_path / name).read_bytes())
+        pages.append(save_figure(lambda shown=figure: shown, tmp_path / name).read_bytes())
     assert pages[0] == pages[1]
 
 
 def test_notebooks_show_figures_by_themselves(figure):
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+@pytest.fixture
+def no_figures():
+    pyplot.close("all")
+    yield
+    pyplot.close("all")
+
+
+def test_figures_of_plots_belong_to_pyplot(no_figures):
+    figure = shown_figure((4.0, 3.0))
+    assert pyplot.get_fignums() == [figure.number]
+    assert figure_of(axes_of(None)).number in pyplot.get_fignums()
+    assert not figure.subplots().spines["top"].get_visible()
+
+
+def test_figures_for_files_are_left_to_nobody(no_figures, tmp_path):
+    save_figure(shown_figure, tmp_path / "a.png")
+    table_with_picture("", shown_figure, "picture")
+    assert pyplot.get_fignums() == []
+
+
+def test_a_notebook_shows_the_value_of_a_cell_once(no_figures, monkeypatch):
+    shown = []
+    fake = SimpleNamespace(Image=lambda data, format: data, display=shown.append)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=fake))
+    monkeypatch.setitem(sys.modules, "IPython.display", fake)
+    figure = shown_figure((4.0, 3.0))
+    with pytest.raises(NotImplementedError):  # a terminal prints it and a window shows it
+        figure._ipython_display_()
+    monkeypatch.setattr(
+        "matplotlib.get_backend", lambda: "module://matplotlib_inline.backend_inline"
+    )
+    figure._ipython_display_()
+    assert shown[0].startswith(b"\x89PNG")
+    assert pyplot.get_fignums() == []  # so that the end of the cell shows no second one
 
 
 def test_axes_may_be_given(figure):
@@ -64,5 +104,5 @@ def test_axes_may_be_given(figure):
 def test_paths_that_cannot_be_written_are_refused(figure, tmp_path):
     for path in (tmp_path / "a.docx", tmp_path / "none" / "a.png"):
         with pytest.raises(ValueError, match="path must"):
-            save_figure(figure, path)
+            save_figure(lambda: figure, path)
         assert not path.exists()

@@ -189,3 +189,51 @@ def test_a_process_ends_well_after_kernels_on_several_gpus(require_cuda):
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
+COMPILE_IN_A_THREAD = """
+import os
+import threading
+import time
+from numba.core.compiler_lock import global_compiler_lock
+import loop
+
+begun, done = threading.Event(), threading.Event()
+
+def hold():
+    with global_compiler_lock:
+        begun.set()
+        done.wait(0.5)
+
+thread = threading.Thread(target=hold)
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    free = global_compiler_lock._lock.acquire(timeout=20)
+    os._exit(0 if free else 1)
+done.set()
+thread.join()
+print("compiles" if os.waitpid(child, 0)[1] == 0 else "hangs")
+print(loop.check_doubles())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
+def test_a_fork_while_another_thread_compiles(tmp_path):
+    assert run_script(tmp_path, COMPILE_IN_A_THREAD, "omp") == ["compiles", "True"]
+
+
+def test_a_compiler_that_is_switched_off_is_named(tmp_path, monkeypatch):
+    program = """
+import pickle
+import hetero
+import stablegpu
+try:
+    stablegpu.ndtr(0.0)
+except hetero.CompilerDisabledError as error:
+    print("NUMBA_DISABLE_JIT" in str(error) and "Remedy" in str(error))
+    print(str(pickle.loads(pickle.dumps(error))) == str(error))
+"""
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert run_script(tmp_path, program, "omp") == ["True", "True"]

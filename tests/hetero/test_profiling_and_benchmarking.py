@@ -124,14 +124,26 @@ def test_a_user_without_a_home_measures_every_time(monkeypatch):
     assert machine_limits._read() == {}
 
 
-def test_events_of_nested_regions_become_seconds():
-    from types import SimpleNamespace
+class Event:
+    """An event of CUDA, whose time is an error before it is over."""
 
-    event = SimpleNamespace(elapsed_time=lambda stop: 250.0)  # milliseconds, as CUDA's events give
+    def __init__(self):
+        self.is_over = False
+
+    def synchronize(self):
+        self.is_over = True
+
+    def elapsed_time(self, stop):
+        assert stop.is_over
+        return 250.0  # milliseconds
+
+
+def test_events_of_nested_regions_become_seconds():
+    """Each is waited for on its own GPU, whichever is current at the end of the profile."""
     outer = hetero.Region("outer")
     inner = outer.child("inner")
-    outer._events.append((event, event))
-    inner._events.extend([(event, event), (event, event)])
+    outer._events.append((Event(), Event()))
+    inner._events.extend([(Event(), Event()), (Event(), Event())])
     outer.resolve_events()
     assert outer.gpu == 0.25
     assert inner.gpu == 0.5

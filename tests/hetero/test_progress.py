@@ -1,16 +1,18 @@
-"""Progress bars: in terminals and notebooks, and silent elsewhere."""
+"""Progress: bars in terminals and notebooks, and a line now and then elsewhere."""
 
 import os
 import pty
 import subprocess
 import sys
+import time
 import types
 
 import pytest
 
 from hetero import progress
 from hetero.cpu.interruptible import ranges
-from hetero.display.progress_bar import loop_progress, open_bar
+from hetero.display import progress_bar
+from hetero.display.progress_bar import format_duration, loop_progress, open_bar
 
 
 @pytest.fixture
@@ -31,12 +33,50 @@ def notebook(monkeypatch):
     return shown
 
 
-def test_a_pipe_gets_nothing(capfd):
+def test_a_pipe_gets_nothing_from_short_work(capfd):
     assert list(progress(iter(range(3)), "work")) == [0, 1, 2]
     with open_bar("work", 2.0) as advance, loop_progress("loops"):
         advance(2.0)
         list(ranges(5, first=1))
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_pipe_gets_lines_with_the_time_that_is_left(capfd, monkeypatch):
+    """Also while a step takes long, of which nobody knows how much is done."""
+    monkeypatch.setattr(progress_bar, "_FIRST_LINE", 0.05)
+    monkeypatch.setattr(progress_bar, "_LINE", 0.05)
+    with open_bar("work", 100.0) as advance:
+        text = wait_for_line(capfd, "work: 0 % after 0 s\n")
+        advance(10.0)
+        text += wait_for_line(capfd, "work: 10 % after ")
+    capfd.readouterr()
+    time.sleep(0.2)
+    assert capfd.readouterr() == ("", "")  # the work is over
+    assert " left\n" in text
+
+
+def wait_for_line(capfd, start):
+    """Return what stderr got until a line with this start came."""
+    text = ""
+    for _ in range(500):
+        time.sleep(0.02)
+        text += capfd.readouterr().err
+        if start in text and text.endswith("\n"):
+            return text
+    raise AssertionError(text)
+
+
+def test_lines_tell_how_much_is_left():
+    assert progress_bar._describe("work", 0.1, 4.0) == "work: 10 % after 4 s, about 36 s left"
+    assert progress_bar._describe("work", 0.0, 240.0) == "work: 0 % after 4 min"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(3.4, "3 s"), (119.0, "119 s"), (840.0, "14 min"), (9000.0, "2 h"), (1e9, "11,574 days")],
+)
+def test_durations_read_well(seconds, text):
+    assert format_duration(seconds) == text
 
 
 def test_a_notebook_gets_bars_of_html(notebook):

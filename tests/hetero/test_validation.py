@@ -1,6 +1,7 @@
 """Checks name the argument, the value and the allowed range."""
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -63,3 +64,57 @@ def test_bytes_are_written_without_exponents():
     texts = {0: "0 bytes", 1000: "1000 bytes", 1536: "1.5 KiB", 1000 * 2**20: "1000 MiB"}
     for count, text in texts.items():
         assert errors.format_bytes(count) == text
+
+
+def test_masked_numbers_are_no_zeros():
+    for masked in (np.ma.masked, np.ma.masked_array(0.5, mask=True)):
+        for check in (
+            validation.check_finite,
+            validation.check_integer,
+            validation.check_shape,
+            validation.check_positive,
+        ):
+            with pytest.raises(ValueError, match=r"^a must not be masked"):
+                check("a", masked)
+
+
+def test_integers_of_any_length():
+    for huge in (10**400, 10**5000, Fraction(10**400, 3)):
+        for check in (validation.check_finite, validation.check_integer, validation.check_shape):
+            with pytest.raises((TypeError, ValueError), match=r"^a must"):
+                check("a", huge) if check is not validation.check_integer else check(
+                    "a", huge, 0, 10
+                )
+
+
+def test_choices_are_text():
+    for bad in (np.array(["x", "y"]), ["x"], {}, None, 1, b"x"):
+        with pytest.raises(ValueError, match="a must be one of 'x', 'y', got"):
+            validation.check_choice("a", bad, ("x", "y"))
+
+
+def test_text_and_sets_are_no_shapes():
+    for bad in ("12", b"a", {1, 2}, {"a": 1}, [None], [[1], [2]]):
+        with pytest.raises(TypeError, match="n must be an int or a tuple"):
+            validation.check_shape("n", bad)
+    for large in (2**63, (2**40, 2**40), (1,) * 65):
+        with pytest.raises(ValueError, match="n must have at most 64 dimensions"):
+            validation.check_shape("n", large)
+
+
+def test_dtypes():
+    options = ("float64", "float32")
+    assert validation.check_dtype("dtype", float, options) == np.float64
+    assert validation.check_dtype("dtype", ">f4", options) == np.float32
+    for bad in (None, "a", 1, "i4", [("a", float)], {"a": 1}, np.ones(2), "(2"):
+        with pytest.raises(ValueError, match="dtype must be one of 'float64', 'float32'"):
+            validation.check_dtype("dtype", bad, options)
+
+
+def test_paths():
+    for bad in ("", "a\0b"):
+        with pytest.raises(ValueError, match="path must be the path of a file"):
+            validation.check_path("path", bad)
+    for bad in (None, b"a", 1, ["a"]):
+        with pytest.raises(TypeError, match="path must be a path"):
+            validation.check_path("path", bad)

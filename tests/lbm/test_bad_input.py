@@ -139,10 +139,20 @@ def test_more_conditions_than_their_table_holds():
         lbm.Simulation((300, 1, 1), boundaries=walls | faces, device="cpu")
 
 
-def test_vtk_spacing(tmp_path):
-    s = lbm.Simulation((4, 4, 4), device="cpu")
-    with pytest.raises(ValueError, match="spacing"):
-        s.write_vtk(tmp_path / "flow", spacing=0.0)
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.zeros((8, 8, 8), bool),
+        lbm.geometry.sphere((8, 8, 8), (4, 4, 4), 0.01),
+        lbm.geometry.sphere((8, 8, 8), (40, 4, 4), 2.0),
+        lambda x, y, z: (x < 0) & (y < 0) & (z < 0),
+    ],
+    ids=["nothing", "too small", "outside", "function"],
+)
+def test_a_solid_that_covers_no_cell_is_refused(cells):
+    """Its force would be 0 in every step."""
+    with pytest.raises(ValueError, match=r"boundaries\['wing'\] covers no cell of the domain"):
+        lbm.Simulation((8, 8, 8), boundaries={"wing": lbm.Solid(cells)}, device="cpu")
 
 
 def test_a_domain_that_does_not_fit(monkeypatch):
@@ -278,3 +288,29 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
     assert memory_forecast.free_bytes(gpu) > before - (64 << 20)
     s = lbm.Simulation((16, 16, 16), u=(0.05, 0.0, 0.0), device=gpu).run(3)
     assert np.abs(s.u[0] - 0.05).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("dx", None), ("dt", "a"), ("density", -1), ("tau", 0.5), ("dx", np.nan)]
+)
+def test_units_are_numbers(name, value):
+    good = {"dx": 0.1, "dt": 0.1, "density": 1.0, "tau": 0.8}
+    with pytest.raises((TypeError, ValueError), match=name):
+        lbm.Units(**good | {name: value})
+
+
+def test_callbacks_without_a_function():
+    with pytest.raises(TypeError, match="function must be callable"):
+        lbm.Every(1, None)
+
+
+def test_spheres_without_bound():
+    with pytest.raises(ValueError, match="radius must lie in"):
+        lbm.geometry.sphere((4, 4, 4), (2, 2, 2), 1e308)
+
+
+def test_runs_without_end():
+    flow = lbm.Simulation((4, 4, 4), device="cpu")
+    for run in (flow.run, flow.advance):
+        with pytest.raises(ValueError, match="steps must be an integer in"):
+            run(2**63)

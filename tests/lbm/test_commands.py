@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
@@ -129,17 +130,74 @@ def test_a_case_file_is_the_flow_that_it_describes(case, tmp_path, capsys):
     assert s.steps == 20
 
 
-def test_a_restart_continues_the_tables(case, tmp_path, capsys):
+def list_files(folder):
+    """Return the contents of all files by name; those of archives as arrays."""
+    files = {}
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("statistics"):
+            with np.load(path) as saved:
+                files[path.name] = {name: saved[name].tolist() for name in saved}
+        else:
+            files[path.name] = path.read_bytes()
+    return files
+
+
+def test_the_files_of_a_restarted_run_are_those_of_an_uninterrupted_one(case, tmp_path, capsys):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
+    change(case, "checkpoint = 8", "checkpoint = 8\nvtk = 4")
     assert run(capsys, "run", case, "--out", whole)[0] == 0
     assert run(capsys, "run", case, "--out", parts, "--steps", 12)[0] == 0
     state = parts / "checkpoint.state"
     (parts / "probes.csv").open("a").write("15,of a run that was killed")
+    (parts / "flow-00000013.vti").write_text("of a run that was killed")
     assert run(capsys, "run", case, "--out", parts, "--restart", state)[0] == 0
-    for name in ("probes.csv", "forces.csv", "checkpoint.state"):
-        assert (parts / name).read_bytes() == (whole / name).read_bytes()
+    expected = list_files(whole)
+    assert len(expected) == 5 + 6
+    assert list_files(parts) == expected
     code, _, err = run(capsys, "run", case, "--out", parts, "--restart", state)
     assert (code, "has 20 steps, and the case ends after 20" in err) == (2, True)
+
+
+def test_a_restart_refuses_what_does_not_belong_to_it(case, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert run(capsys, "run", case, "--out", out, "--steps", 8)[0] == 0
+    state = out / "checkpoint.state"
+    early = state.read_bytes()
+    assert run(capsys, "run", case, "--out", out, "--steps", 12, "--restart", state)[0] == 0
+    state.write_bytes(early)
+    (out / "flow-00000012.vti").write_text("an image")
+    before = list_files(out)
+    code, _, err = run(capsys, "run", case, "--out", out, "--restart", state)
+    assert (code, "has the statistics of step 12, but the checkpoint is of step 8" in err) == (
+        2, True
+    )  # fmt: skip
+    (out / "statistics.state").unlink()
+    change(case, "[9, 5, 2]", "[9, 5, 3]")
+    code, _, err = run(capsys, "run", case, "--out", out, "--restart", state)
+    assert (code, "probes.csv has other columns than this case writes" in err) == (2, True)
+    before.pop("statistics.state")
+    assert list_files(out) == before
+
+
+def test_a_used_folder_is_refused_and_overwritten_on_request(case, tmp_path, capsys):
+    """Images of an earlier, longer run would stay beside the new ones, in one series."""
+    out, clean = tmp_path / "out", tmp_path / "clean"
+    change(case, "checkpoint = 8", "vtk = 4")
+    assert run(capsys, "run", case, "--out", out)[0] == 0
+    (out / "notes.txt").write_text("the user's")
+    before = list_files(out)
+    for more in ((), ("--dry-run",)):
+        code, _, err = run(capsys, "run", case, "--out", out, "--steps", 8, *more)
+        assert (code, "holds files of an earlier run (flow-00000004.vti and 8 more)" in err) == (
+            2, True
+        )  # fmt: skip
+        assert "--overwrite" in err
+        assert list_files(out) == before
+    assert run(capsys, "run", case, "--out", out, "--steps", 8, "--overwrite")[0] == 0
+    assert run(capsys, "run", case, "--out", clean, "--steps", 8)[0] == 0
+    assert list_files(out) == list_files(clean) | {"notes.txt": b"the user's"}
+    code, _, err = run(capsys, "run", case, "--restart", out / "x.state", "--overwrite")
+    assert (code, "not allowed with" in err) == (2, True)
 
 
 def test_arrays_in_files_and_all_shapes(case, tmp_path):
@@ -192,7 +250,7 @@ file = "mask.npy"
 
 def test_numbers_in_si_are_converted():
     case = read_case(EXAMPLE)
-    units = lbm.Units.choose(length=0.01, cells=9, speed=0.005, viscosity=1e-6, density=998.0,
+    units = lbm.Units.choose(length=0.01, cells=10, speed=0.005, viscosity=1e-6, density=998.0,
                              lattice_speed=0.06)  # fmt: skip
     assert case.scales.units == units
     assert case.steps == round(16.0 / units.dt)
@@ -203,12 +261,72 @@ def test_numbers_in_si_are_converted():
     assert arguments["boundaries"]["x+"] == lbm.PressureOutlet(1.0)
 
 
+def test_shapes_and_files_in_si_are_those_in_cells(tmp_path):
+    """Lengths in m give the cells of the same lengths in cells."""
+    surface = np.random.default_rng(1).uniform(0.5, 3.0, (40, 20))
+    text = EXAMPLE.read_text().replace("[80, 40, 40]", "[40, 20, 20]")
+    lattice = re.sub(r"\[units\].*?\n\n\[fluid\]", "[fluid]\ntau = 0.6", text, flags=re.S)
+    lattice = lattice.replace("time = 16.0", "steps = 700").replace("pressure = 0.0", "rho = 1.0")
+    found = {}
+    for name, contents, cell in (
+        ("si", text, 1e-3),
+        ("cells", lattice.replace("0.005,", "0.05,"), 1),
+    ):
+        np.save(tmp_path / f"{name}.npy", surface * cell)
+        solids = f"""
+[solids.ball]
+shape = "sphere"
+centre = [{13.3 * cell}, {10.1 * cell}, {9.9 * cell}]
+radius = {3.37 * cell}
+[solids.post]
+shape = "cylinder"
+axis = "y"
+centre = [{28.2 * cell}, {7.1 * cell}]
+radius = {2.2 * cell}
+[solids.block]
+shape = "box"
+from = [{33.2 * cell}, {4.4 * cell}, {2.2 * cell}]
+to = [{37.7 * cell}, {9.1 * cell}, {16.6 * cell}]
+[solids.ground]
+shape = "heights"
+file = "{name}.npy"
+"""
+        contents = re.sub(r"\[solids.ball\].*?\n\n", solids + "\n", contents, flags=re.S)
+        point = [round(20.7 * cell, 6), round(3.9 * cell, 6), round(0.2 * cell, 6)]
+        contents = contents.replace("[0.053, 0.02, 0.02]", str(point))
+        path = tmp_path / f"{name}.toml"
+        path.write_text(contents)
+        case = read_case(path)
+        assert case.outputs.probes.cells == ((20, 3, 0),)
+        solids = (n for n, v in case.arguments["boundaries"].items() if isinstance(v, lbm.Solid))
+        shape = case.arguments["shape"]
+        found[name] = {n: case.arguments["boundaries"][n].mask(shape) for n in solids}
+    assert set(found["si"]) == {"ball", "post", "block", "ground"}
+    for solid, cells in found["cells"].items():
+        assert cells.any()
+        assert np.array_equal(found["si"][solid], cells), solid
+
+
+def check_image(folder, s, units):
+    """Check the image of a case with units, as VTK reads it, and the series of images."""
+    pytest.importorskip("vtkmodules.vtkIOXML")
+    from vtk_images import read_image
+
+    image, fields = read_image(folder / "flow-00000010.vti")
+    assert set(fields) == {"pressure", "u", "fluid", "vorticity", "q"}
+    assert image.GetSpacing() == (units.dx,) * 3
+    np.testing.assert_allclose(fields["u"], s.u * units.dx / units.dt, rtol=1e-6)
+    (row,) = ElementTree.parse(folder / "flow.pvd").getroot().iter("DataSet")
+    assert row.get("file") == "flow-00000010.vti"
+    assert float(row.get("timestep")) == pytest.approx(10 * units.dt)
+
+
 def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
     path = tmp_path / "case.toml"
-    text = EXAMPLE.read_text().replace("[72, 36, 36]", "[36, 18, 18]")
+    text = EXAMPLE.read_text().replace("[80, 40, 40]", "[40, 20, 20]")
     text = text.replace("time = 16.0", "steps = 10").replace("start = 600", "start = 0")
-    text = text.replace("[24.0, 18.0, 18.0]", "[12.0, 9.0, 9.0]").replace(
-        "[48, 18, 18]", "[28, 9, 9]"
+    text = text.replace("[0.026, 0.02, 0.02]", "[0.013, 0.01, 0.01]").replace(
+        "[0.053, 0.02, 0.02]", "[0.0285, 0.0093, 0.0093]"
     )
     path.write_text(text)
     assert run(capsys, "run", path, "--out", tmp_path, "--device", "cpu")[0] == 0
@@ -220,10 +338,14 @@ def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
     arguments = dict(read_case(path).arguments)
     s = lbm.Simulation(arguments.pop("shape"), **(arguments | {"device": "cpu"})).run(10)
     assert force == pytest.approx(units.to_physical(force=s.force_on("ball")[0]))
-    assert (tmp_path / "flow-00000010.vti").is_file()
+    check_image(tmp_path, s, units)
+    with np.load(tmp_path / "statistics.npz") as found:
+        speed = units.dx / units.dt
+        np.testing.assert_allclose(found["mean_u"], s.u * speed, rtol=1e-6)
+        pressure = units.density * speed**2 * s.drho / 3.0
+        np.testing.assert_allclose(found["mean_pressure"], pressure, rtol=1e-6)
     head, row = (tmp_path / "probes.csv").read_text().splitlines()
-    assert "ux at 28 9 9 (m/s)" in head
-    speed = float(row.split(",")[head.split(",").index("ux at 28 9 9 (m/s)")])
+    speed = float(row.split(",")[head.split(",").index("ux at 0.0285 0.0093 0.0093 (m/s)")])
     assert speed == pytest.approx(units.to_physical(speed=float(s.u[0, 28, 9, 9])), rel=1e-6)
 
 
@@ -231,6 +353,9 @@ def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
     ("old", "new", "words"),
     [
         ("steps = 20", "", "steps is missing"),
+        ("steps = 20", "step = 20", "steps is missing: is 'step' meant to be 'steps'?"),
+        ("tau = 0.7", "viscocity = 0.1", "is 'fluid.viscocity' meant to be 'viscosity'?"),
+        ("[fluid]", "[flui]", "fluid is missing: is 'flui' meant to be 'fluid'?"),
         ("steps = 20", "stpes = 20\nsteps = 20", "unknown key 'stpes' (did you mean 'steps'?)"),
         ("steps = 20", "steps = 0", "steps must be an integer >= 1, got 0"),
         ("steps = 20", "time = 1.0", "time is in seconds and needs [units]"),
@@ -253,7 +378,20 @@ def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
         ("velocity = [0.05", "velocity = [0.9", "boundaries.z+: velocity must be at most 0.3"),
         ("velocity = [", "rho = 1.0, velocity = [", "unknown key 'boundaries.z+.rho'"),
         ("radius = 1.6", "radius = -1", "solids.ball.radius must be positive, got -1"),
-        ("radius = 1.6", "radious = 1", "solids.ball.radius is missing"),
+        ("radius = 1.6", "radious = 1", "solids.ball.radius is missing: is 'solids.ball.radious'"),
+        (
+            "centre = [6.0, 4.0, 3.0]",
+            "centre = [6.0, 4.0, 30.0]",
+            "solids.ball covers no cell of the domain: correct its position and its size, or "
+            "remove it. The domain measures 12 x 8 x 6 cells",
+        ),
+        ("radius = 1.6", "radius = 0.01", "solids.ball covers no cell"),
+        (
+            "radius = 1.6",
+            'radius = 1.6\ncondition = { type = "pressure-outlet" }',
+            "output.forces.solids must list solids of this case that are no outlets (none",
+        ),
+        ("checkpoint = 8", 'derived = ["curl"]', "output.derived must list some of 'vorticity'"),
         ('"sphere"', '"ball"', "solids.ball.shape must be one of 'sphere'"),
         ('"sphere"', '"mask"\nfile = "no.npy"', "solids.ball.file names"),
         ('"float64"', '"double"', "numerics.dtype must be one of 'float32', 'float64'"),
@@ -263,8 +401,15 @@ def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
         ('device = "cpu"', 'device = "cpu"\nratio = 2', "devices.ratio must lie in [0, 1]"),
         ('device = "cpu"', 'device = "cpu"\ndecomposition = [2, 1, 1]', "2 boxes (2, 1, 1)"),
         ("[9, 5, 2]]", "[9, 5, 6]]", "output.probes.cells must lie in the domain (12, 8, 6)"),
-        ("[9, 5, 2]]", "[6, 4, 3]]", "lies in a solid"),
+        ("[9, 5, 2]]", "[6, 4, 3]]", "output.probes.cells: [6, 4, 3] lies in a solid"),
+        ("[9, 5, 2]]", "[9, 5, 2]]\npoints = [[1, 2, 3]]", "points are both there: remove one"),
+        (
+            "cells = [[1, 2, 3], [9, 5, 2]]",
+            "points = [[1, 2, 6.5]]",
+            "output.probes.points must lie in the domain (12.0, 8.0, 6.0) cells, got [1, 2, 6.5]",
+        ),
         ("[output.forces]", '[output.forces]\nsolids = ["bull"]', "must list solids of this case"),
+        ("every = 5", "every = 21", "output.probes.every leaves no row in 20 steps, got 21"),
         ("start = 4", "start = 40", "output.statistics.start leaves no sample in 20 steps"),
         ("checkpoint = 8", "checkpoint = true", "output.checkpoint must be an integer"),
         ("checkpoint = 8", "checkpoint =", "not a valid TOML file"),
@@ -273,11 +418,13 @@ def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
 )
 def test_errors_name_the_file_the_key_and_the_remedy(old, new, words, case, tmp_path, capsys):
     change(case, old, new)
-    code, out, err = run(capsys, "run", case, "--out", tmp_path / "out")
-    assert (code, out) == (2, "")
-    assert words in err
-    assert "Traceback" not in err
-    assert "case.toml" in err or "lies in a solid" in err
+    for more in ((), ("--dry-run",)):
+        code, out, err = run(capsys, "run", case, "--out", tmp_path / "out", *more)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert "Traceback" not in err
+        assert "case.toml" in err
+    assert not (tmp_path / "out").exists()
 
 
 def test_units_say_what_they_decide(tmp_path, capsys):
@@ -287,7 +434,7 @@ def test_units_say_what_they_decide(tmp_path, capsys):
     assert (code, "fluid.tau follows from [units]: remove it" in err) == (2, True)
     path.write_text(EXAMPLE.read_text().replace("viscosity = 1e-6", "viscosity = 1e-9"))
     code, _, err = run(capsys, "run", path)
-    assert (code, "[units]: 9 cells are too few for Reynolds number 5e+04" in err) == (2, True)
+    assert (code, "[units]: 10 cells are too few for Reynolds number 5e+04" in err) == (2, True)
 
 
 def test_a_dry_run_builds_the_flow_and_does_no_step(case, tmp_path, capsys):
@@ -298,8 +445,52 @@ def test_a_dry_run_builds_the_flow_and_does_no_step(case, tmp_path, capsys):
     assert run(capsys, "run", tmp_path / "none.toml")[0] == 2
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("cavity --n 12 --steps 120", "Re = 1000 is beyond the stable settings. Use --n 36"),
+        ("sphere --n 4 --re 1000 --turns 3", "Re = 1000 is beyond the stable settings. Use --n 50"),
+        ("vortices --n 16 --steps 900", "is lost among rounding errors: pass fewer --steps"),
+    ],
+)
+def test_a_flow_without_an_answer_is_a_failed_computation(command, words, tmp_path, capsys):
+    """Shortly before such a flow blows up it looks like any other one."""
+    options = ("--out", tmp_path, "--device", "cpu", "--quiet")
+    code, out, err = run(capsys, *command.split(), *options)
+    assert (code, out) == (1, "")
+    assert words in err
+
+
+def test_a_case_without_checks_that_is_not_finite_fails(case, tmp_path, capsys):
+    change(case, "tau = 0.7", "tau = 0.500001")
+    change(case, 'dtype = "float64"', 'dtype = "float64"\ncheck = 0')
+    change(case, "u = [0.01, 0.0, 0.0]", "u = [0.3, 0.1, 0.0]")
+    change(case, "checkpoint = 8", "checkpoint = 0")
+    code, out, err = run(capsys, "run", case, "--steps", 2000, "--out", tmp_path / "out")
+    assert (code, out) == (1, "")
+    assert "not finite" in err or "above 0.462" in err
+
+
+@pytest.mark.parametrize("command", ["vortices --n 3", "cavity --n 3", "sphere --n 1"])
+def test_too_few_cells_for_a_flow_are_a_mistake(command, tmp_path, capsys):
+    code, out, err = run(capsys, *command.split(), "--out", tmp_path, "--device", "cpu")
+    assert (code, out) == (2, "")
+    assert "must be an integer in [" in err
+
+
+def test_a_flow_that_is_not_steady_says_so(tmp_path, capsys):
+    options = ("--out", tmp_path, "--device", "cpu", "--quiet")
+    command = "cavity", "--n", 8, "--re", 20, *options
+    code, out, _ = run(capsys, *command, "--steps", 160)
+    assert (code, "not steady yet" in out) == (0, True)
+    code, out, _ = run(capsys, *command, "--json")
+    assert (code, json.loads(out)["steady"]) == (0, True)
+    code, out, _ = run(capsys, "sphere", "--quick", *options, "--json")
+    assert (code, json.loads(out)["steady"]) == (0, False)
+
+
 def test_the_cavity_continues_from_a_checkpoint(tmp_path, capsys):
-    options = ("--n", 10, "--device", "cpu", "--out", tmp_path, "--quiet")
+    options = ("--n", 36, "--device", "cpu", "--out", tmp_path, "--quiet")
     state = tmp_path / "state"
     code, whole, _ = run(capsys, "cavity", *options, "--steps", 300, "--json")
     assert code == 0
@@ -337,7 +528,7 @@ def start(count, *arguments):
 
 @pytest.mark.mpi
 def test_ranks_compute_the_cavity_of_one(tmp_path, capsys):
-    options = ("cavity", "--n", 10, "--steps", 150, "--device", "cpu", "--json")
+    options = ("cavity", "--n", 10, "--re", 200, "--steps", 150, "--device", "cpu", "--json")
     code, out, _ = run(capsys, *options, "--out", tmp_path / "one")
     assert code == 0
     grids = {2: "2,1,1", 3: "auto"}
@@ -406,7 +597,9 @@ def test_the_page_of_case_files_has_every_key(case, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Table, "take", note)
     monkeypatch.setattr(Table, "__contains__", has)
-    np.save(tmp_path / "mask.npy", np.zeros((12, 8, 6), bool))
+    mask = np.zeros((12, 8, 6), bool)
+    mask[0, 0, 0] = True
+    np.save(tmp_path / "mask.npy", mask)
     solids = """
 [stop]
 tolerance = 1e-6
@@ -429,7 +622,9 @@ file = "mask.npy"
     tables = {name for name in names if any(other.startswith(f"{name}.") for other in names)}
     inside = {name for name in names if re.match(r"boundaries\.[xyz][+-]?\.|.*condition\.", name)}
     leaves = names - tables - inside - {"solids.a", "solids.b", "solids.c", "solids.ball"}
-    files = {name for name in described if name.endswith((".state", ".csv", ".npz", ".vti"))}
+    files = {
+        name for name in described if name.endswith((".state", ".csv", ".npz", ".vti", ".pvd"))
+    }
     assert leaves | {f"boundaries.{axis}{side}" for axis in "xyz" for side in ("", "-", "+")} == (
         described - files
     )

@@ -56,7 +56,7 @@ def test_the_middle_is_the_default_and_axes_are_reused(tmp_path):
     figure = s.plot()
     assert np.array_equal(shown(figure), shown(s.plot("z", 2)))
     assert s.plot("x", ax=figure.axes[0]) is figure
-    page = save_figure(figure, tmp_path / "slice.svg").read_text()
+    page = save_figure(lambda: figure, tmp_path / "slice.svg").read_text()
     assert DATA_COLOUR in page
     at_rest = lbm.Simulation((4, 4, 4), device="cpu").plot(field="ux")
     assert np.array_equal(shown(at_rest), np.zeros((4, 4)))

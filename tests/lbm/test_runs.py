@@ -222,16 +222,83 @@ def test_nan_is_found_where_it_is(device):
     assert caught.value.cell == (1, 6, 5)
 
 
-def test_vtk_holds_the_fields(tmp_path):
-    s = flow("cpu").run(3)
-    file = s.write_vtk(tmp_path / "flow", spacing=0.5)
-    assert file.suffix == ".vti"
-    text = file.read_bytes()
-    assert b'WholeExtent="0 12 0 9 0 7"' in text
-    for values in (s.rho, np.ascontiguousarray(s.u.transpose(3, 2, 1, 0))):
-        assert np.ascontiguousarray(values.T if values.ndim == 3 else values).tobytes() in text
-
-
 def test_a_force_needs_a_body():
     with pytest.raises(ValueError, match="no solid 'wing'"):
         flow("cpu").force_on("wing")
+
+
+def test_forces_before_the_first_step_are_an_error():
+    """Populations of the start hold no return of a wall: the number had the wrong sign."""
+    shape = (10, 8, 8)
+    walls = {"ball": lbm.Solid(lbm.geometry.sphere(shape, (5, 4, 4), 2))}
+    s = lbm.Simulation(shape, boundaries=walls, u=(0.05, 0.0, 0.0), device="cpu")
+    for call in (lambda: s.force_on("ball"), lambda: s.torque_on("ball", (5, 4, 4))):
+        with pytest.raises(ValueError, match="no force on 'ball' at step 0"):
+            call()
+    assert s.run(1).force_on("ball")[0] > 0.0
+    s.set(u=(0.05, 0.0, 0.0))
+    with pytest.raises(ValueError, match="at step 0"):
+        s.force_on("ball")
+
+
+def test_a_run_tells_a_logger_what_it_does(tmp_path, caplog):
+    with caplog.at_level("INFO", "lbm"):
+        s = lbm.Simulation((8, 6, 4), device=["cpu", "cpu"]).run(3)
+        s.save(tmp_path / "a.state")
+        s.restore(tmp_path / "a.state")
+    text = caplog.text
+    assert "rank 0 of 1: parts (8, 3, 4) on cpu, (8, 3, 4) on cpu, halos {'direct': 4}" in text
+    assert f"saved step 3 to {tmp_path / 'a.state'}" in text
+    assert f"restored step 3 from {tmp_path / 'a.state'}" in text
+
+
+@pytest.mark.parametrize("units", [None, lbm.Units(dx=2e-3, dt=5e-4, density=998.0, tau=0.6)])
+def test_a_dataset_has_the_fields_with_their_coordinates_and_units(units):
+    xarray = pytest.importorskip("xarray")
+    s = flow("cpu").run(3)
+    data = s.to_xarray(units=units, derived=["vorticity", "q"])
+    assert isinstance(data, xarray.Dataset)
+    assert dict(data.sizes) == {"component": 3, "x": 12, "y": 9, "z": 7}
+    cell, step = (1.0, 1.0) if units is None else (2e-3, 5e-4)
+    np.testing.assert_allclose(data.x, (np.arange(12) + 0.5) * cell)
+    assert float(data.time) == pytest.approx(3 * step)
+    speed = data.u.sel(component="y").sel(
+        x=4.4 * cell, y=2.6 * cell, z=0.3 * cell, method="nearest"
+    )
+    assert float(speed) == pytest.approx(float(s.u[1, 4, 2, 0]) * cell / step)
+    named = {name: variable.attrs["units"] for name, variable in data.data_vars.items()}
+    lattice = {"rho": "1", "drho": "1", "u": "cells/step", "vorticity": "1/step",
+               "q": "1/step^2", "fluid": "1"}  # fmt: skip
+    si = {"pressure": "Pa", "u": "m/s", "vorticity": "1/s", "q": "1/s^2", "fluid": "1"}
+    assert named == (lattice if units is None else si)
+
+
+def test_a_dataset_without_xarray_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="to_xarray needs xarray: pip install xarray"):
+        flow("cpu").to_xarray()
+
+
+def test_statistics_continue_from_their_sums(device):
+    """Bit for bit, as if there had been no interruption; on the device they go on as they were."""
+    whole, first, second = (lbm.Statistics(1) for _ in range(3))
+    one = flow(device).run(6, callbacks=[whole])
+    two = flow(device).run(3, callbacks=[first])
+    second.resume(first.samples, first.sums())
+    np.testing.assert_array_equal(second.mean_u, first.mean_u)
+    two.run(3, callbacks=[second])
+    assert second.samples == whole.samples == 6
+    np.testing.assert_array_equal(one.u, two.u)
+    np.testing.assert_array_equal(second.mean_drho, whole.mean_drho)
+    np.testing.assert_array_equal(second.variance_u, whole.variance_u)
+
+
+def test_sums_of_other_cells_are_refused():
+    statistics = lbm.Statistics(1)
+    with pytest.raises(ValueError, match=r"sums must have the shape \(2, 4, x, y, z\)"):
+        statistics.resume(3, np.zeros((4, 2, 2, 2)))
+    statistics.resume(3, np.zeros((2, 4, 2, 2, 2)))
+    with pytest.raises(ValueError, match="sums must be of this rank's"):
+        flow("cpu").run(1, callbacks=[statistics])
+    with pytest.raises(ValueError, match="have samples already"):
+        statistics.resume(3, np.zeros((2, 4, 2, 2, 2)))

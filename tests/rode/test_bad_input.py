@@ -51,6 +51,18 @@ def test_bad_arguments(arguments, words):
         rode.solve(settings.pop("problem"), settings.pop("method"), **settings)
 
 
+@pytest.mark.parametrize("outputs", [3, [None], {"x"}, np.ones(1), b"x", np.ma.masked])
+def test_outputs_are_names(outputs):
+    settings = {"dimension": 1, "outputs": outputs}
+    with pytest.raises(TypeError, match="outputs must"):
+        rode.additive(lambda x, p: (-x[0],), lambda p: (1.0,), **settings)
+
+
+def test_a_text_names_the_only_output():
+    problem = rode.additive(lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1, outputs="speed")
+    assert problem.outputs == ("speed",)
+
+
 def test_bad_problems():
     def bent(x, p):
         return (-(x[0] ** 3),)
@@ -78,10 +90,23 @@ def test_bad_problems():
 
 
 def test_problems_and_results_compare_without_an_error():
-    settings = {"t_span": (0, 0.5), "h": 2.0**-4, "paths": np.int32(3), "rng": 1, "device": "cpu"}
-    one, two = (rode.solve(QUAKE, "averaged-euler", **settings) for _ in range(2))
-    assert one == one
-    assert one != two
+    settings = {"t_span": (0, 0.5), "h": 2.0**-4, "paths": np.int32(3), "device": "cpu"}
+    one, two, other = (
+        rode.solve(QUAKE, "averaged-euler", rng=rng, **settings) for rng in (1, 1, 2)
+    )
+    assert one == two
+    assert one != other
     assert QUAKE != rode.kanai_tajimi()
     assert len({QUAKE, NOISE}) == 2
     assert rode.kanai_tajimi(outputs="acceleration").outputs == ("acceleration",)
+
+
+@pytest.mark.parametrize("dtype", [None, "a", np.int32, np.ones(2), [("a", float)]])
+def test_generators_of_other_types(dtype):
+    with pytest.raises(ValueError, match="dtype must be one of"):
+        rode.Generator(dtype=dtype)
+
+
+def test_bytes_are_no_size():
+    with pytest.raises(TypeError, match="size must be an int"):
+        rode.normal(b"a")

@@ -72,3 +72,56 @@ def test_success_says_whether_all_is_finite():
     assert not result.success
     assert result.status == "diverged"
     assert rode.solve(QUAKE, "averaged-euler", **RUN).success
+
+
+def test_outputs_are_read_by_name():
+    result = rode.solve(QUAKE, "averaged-euler", reduction=EVERYTHING, **RUN)
+    velocity = result["velocity"]
+    np.testing.assert_array_equal(velocity.paths, result.paths[:, 1])
+    np.testing.assert_array_equal(velocity.mean, result.mean[:, 1])
+    np.testing.assert_array_equal(velocity.variance, result.variance[:, 1])
+    np.testing.assert_array_equal(velocity.quantiles, result.quantiles[:, :, 1])
+    np.testing.assert_array_equal(velocity.peaks, result.peaks[1])
+    assert rode.solve(QUAKE, "averaged-euler", **RUN)["velocity"].mean is None
+    with pytest.raises(ValueError, match="output must be one of"):
+        result["speed"]
+    with pytest.raises(TypeError, match="by the name of an output, got 0"):
+        list(result)
+
+
+def test_frames_have_named_columns():
+    result = rode.solve(QUAKE, "averaged-euler", reduction=EVERYTHING, **RUN)
+    frame = result.to_frame()
+    assert frame.index.name == "t"
+    np.testing.assert_array_equal(frame.index, result.t)
+    np.testing.assert_array_equal(frame["velocity_mean"], result.mean[:, 1])
+    np.testing.assert_array_equal(frame["velocity_std"] ** 2, np.sqrt(result.variance[:, 1]) ** 2)
+    np.testing.assert_array_equal(frame["velocity_q0.5"], result.quantiles[0, :, 1])
+    np.testing.assert_array_equal(result.to_frame("peaks")["acceleration"], result.peaks[2])
+    paths = result.to_frame("paths")
+    np.testing.assert_array_equal(paths["acceleration"][7], result.paths[:, 2, 7])
+    only = rode.solve(QUAKE, "averaged-euler", reduction="peaks", **RUN)
+    assert list(only.to_frame().columns) == list(only.outputs)
+    with pytest.raises(ValueError, match="kind must be one of peaks, which this result has"):
+        only.to_frame("statistics")
+
+
+def test_datasets_have_named_dimensions():
+    xarray = pytest.importorskip("xarray")
+    result = rode.solve(QUAKE, "averaged-euler", reduction=EVERYTHING, **RUN)
+    data = result.to_xarray()
+    assert isinstance(data, xarray.Dataset)
+    np.testing.assert_array_equal(data.peaks.sel(output="velocity"), result.peaks[1])
+    np.testing.assert_array_equal(
+        data.quantiles.sel(probability=0.5, output="velocity"), result.quantiles[0, :, 1]
+    )
+    np.testing.assert_array_equal(data.paths.sel(t=0.5, output="velocity"), result.paths[32, 1])
+    only = rode.solve(QUAKE, "averaged-euler", reduction="peaks", **RUN).to_xarray()
+    assert set(only.dims) == {"output", "path"}
+
+
+def test_a_dataset_without_xarray_says_what_to_install(monkeypatch):
+    result = rode.solve(QUAKE, "averaged-euler", reduction="peaks", **RUN)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="to_xarray needs xarray: pip install xarray"):
+        result.to_xarray()

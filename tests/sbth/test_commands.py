@@ -164,7 +164,6 @@ def test_progress_reaches_every_stage(monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr("hetero.display.progress_bar._is_seen", lambda: True)
     monkeypatch.setattr("hetero.display.progress_bar._make_bars", lambda transient=False: Bars())
     monkeypatch.setattr("hetero.display.progress_bar.SECONDS_BEFORE_LOOP", 0.0)
     monkeypatch.setattr("sbth._bulge_chasing.cpu._FIRST_PIECE", 1)

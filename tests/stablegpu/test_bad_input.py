@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hetero
+import stablegpu
 from hetero.cuda import driver
 from stablegpu import stable
 from stablegpu.evaluators import Quadrature
@@ -106,3 +107,49 @@ def test_a_missing_gpu_is_explained_when_it_is_needed():
     for call in (lambda: distribution.pdf(0.0), lambda: distribution.rvs(3)):
         with pytest.raises(hetero.DeviceUnavailableError, match="Remedy"):
             call()
+
+
+@pytest.mark.parametrize("alpha", [5e-324, 1e-308, 9e-301])
+def test_alphas_whose_constants_are_subnormal(alpha):
+    with pytest.raises(ValueError, match="alpha must be at least 1e-300"):
+        stable(alpha, 0.5)
+    with pytest.raises(ValueError, match=r"alpha must lie in \(0, 2\], from 1e-300 on, got"):
+        stablegpu.pdf(0.5, alpha, 0.5)
+    # In the limit P(X <= 0) = (1 - beta)/2, and |X|^-alpha is exponential: P(|X| <= 1) = 1/e.
+    expected = [0.25, 0.25 + 0.75 * np.exp(-1.0)]
+    np.testing.assert_allclose(stable(1e-300, 0.5).cdf([0.0, 1.0]), expected)
+
+
+def test_shapes_that_do_not_broadcast_are_named():
+    for name in ("alpha", "beta", "loc", "scale"):
+        arguments = {"alpha": 1.5, "beta": 0.5, "loc": 0.0, "scale": 1.0} | {name: [0.5, 0.5]}
+        with pytest.raises(ValueError, match=rf"^{name} has the shape \(2,\)"):
+            stablegpu.pdf([1.0, 2.0, 3.0], **arguments)
+
+
+def test_what_is_no_distribution():
+    for function in (
+        stablegpu.mode,
+        stablegpu.to_r,
+        stablegpu.to_scipy,
+        lambda d: stablegpu.value_at_risk(d, 0.9),
+        lambda d: stablegpu.expected_shortfall(d, 0.9),
+    ):
+        with pytest.raises(TypeError, match=r"distribution must be a stablegpu\.stable"):
+            function(5)
+
+
+def test_parameters_of_r_have_the_names_of_r():
+    with pytest.raises(ValueError, match="gamma must be positive"):
+        stablegpu.from_r(1.5, 0.5, gamma=-1.0)
+    with pytest.raises(TypeError, match="delta must be a real number"):
+        stablegpu.from_r(1.5, 0.5, delta="a", pm=2)
+
+
+def test_numbers_without_end():
+    with pytest.raises(ValueError, match="n must be an integer in"):
+        stablegpu.expn(10**400, 1.0)
+    fit = stablegpu.fit(stable(1.5, 0.5).rvs(50, rng=1), method="mcculloch")
+    for function in (stablegpu.bootstrap, stablegpu.goodness_of_fit):
+        with pytest.raises(ValueError, match="replicas must be an integer in"):
+            function(fit, replicas=2**63)

@@ -2,10 +2,12 @@
 
 import io
 import json
+import math
 import subprocess
 import sys
 
 import numpy as np
+import pandas
 import pytest
 
 import stablegpu
@@ -76,6 +78,79 @@ def test_several_columns_are_fitted_at_once(table, tmp_path, capsys):
     np.testing.assert_array_equal(np.load(out_path)["alpha"], [one["alpha"] for one in fits])
 
 
+def test_the_file_of_many_fits_says_what_json_says(table, tmp_path, capsys):
+    options = ("--all-columns", "--skip-missing", "--device", "cpu", "--es", "0.975", "--json")
+    _, out, _ = run(capsys, "fit", table, *options, "--out", tmp_path / "fits.csv")
+    rows = pandas.read_csv(tmp_path / "fits.csv", keep_default_na=False).to_dict("records")
+    for row, one in zip(rows, json.loads(out)["fits"], strict=True):
+        assert [row[key] for key in ("column", "status", "message", "converged")] == [
+            one[key] for key in ("column", "status", "message", "converged")
+        ]
+        assert float(row["alpha_stderr"] or "nan") == pytest.approx(
+            one["stderr"]["alpha"] or math.nan, nan_ok=True
+        )
+        assert row["bic"] == one["bic"]
+        assert float(row["es_0.975"]) == float(one["risk"][0]["value"])
+
+
+def test_columns_that_are_left_out_are_named(table, tmp_path, capsys):
+    lines = table.read_text().splitlines()
+    path = tmp_path / "named.csv"
+    path.write_text("\n".join([f"{lines[0]},who", *(f"{line},x" for line in lines[1:])]))
+    options = ("--all-columns", "--skip-missing", "--method", "mcculloch")
+    _, out, err = run(capsys, "fit", path, *options)
+    assert "without numbers, so left out: 'who'" in err
+    assert "return" in out
+
+
+def test_returns_are_those_of_the_dates(tmp_path, capsys, sample):
+    prices = np.exp(np.cumsum(np.r_[0.0, 0.01 * sample]))
+    days = np.datetime64("2020-01-01") + np.arange(prices.size)
+    rows = [f"{day},{price!r}" for day, price in zip(days, prices.tolist(), strict=True)]
+    fits = {}
+    for name, order in (("oldest", 1), ("newest", -1)):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(["Date,Close", *rows[::order]]))
+        code, out, err = run(capsys, "fit", path, "--returns", "--json", "--device", "cpu")
+        fits[name] = json.loads(out)
+        assert code == 0
+        assert err.count("\n") == (name == "newest")
+        assert ("rows were sorted by 'Date'" in err) == (name == "newest")
+    assert fits["newest"]["beta"] == fits["oldest"]["beta"] > 0.0
+
+
+def test_files_of_a_spreadsheet_are_read_and_the_reading_is_told(tmp_path, capsys, sample):
+    plain, german = tmp_path / "plain.csv", tmp_path / "german.csv"
+    values = 1000.0 * np.round(sample, 2)
+    plain.write_text("x\n" + "\n".join(map(repr, values.tolist())))
+    texts = (f"{v:,.2f}".translate(str.maketrans(",.", ".,")) for v in values)
+    german.write_text("\ufeffTag;x\n" + "\n".join(f"Montag;{text}" for text in texts))
+    fits = []
+    for path in (plain, german):
+        code, out, err = run(capsys, "fit", path, "--json", "--device", "cpu")
+        fits.append(json.loads(out))
+        assert code == 0
+    assert err == (
+        f"{german}: read with decimal commas, thousands marked by '.', columns separated by "
+        "semicolon\n"
+    )
+    assert fits[0]["alpha"] == fits[1]["alpha"]
+    options = ("--delimiter", "semicolon", "--decimal", ".", "--column", "x")
+    code, _, err = run(capsys, "fit", german, *options)
+    assert code == 2
+    assert "is not a number" in err
+
+
+def test_risk_comes_with_intervals_and_a_test(table, capsys):
+    options = ("--column", "return", "--skip-missing", "--var", "0.99", "--es", "0.95", "--json")
+    code, out, _ = run(capsys, "fit", table, *options, "--device", "cpu")
+    report = json.loads(out)
+    assert code == 0
+    assert [one["measure"] for one in report["risk"]] == ["value_at_risk", "expected_shortfall"]
+    assert all(one["low"] < one["value"] < one["high"] for one in report["risk"])
+    assert 0.0 < report["kupiec"]["0.99"]["pvalue"] <= 1.0
+
+
 def test_a_fit_that_did_not_converge_ends_with_1(table, capsys, monkeypatch):
     options = ("--column", "2", "--skip-missing", "--device", "cpu", "--json")
     monkeypatch.setattr("stablegpu.fit_results.CONVERGED", ())
@@ -123,6 +198,15 @@ def test_samples_are_those_of_the_seed(tmp_path, capsys):
         (("fit", "{table}", "--column", "3", "--confidence", "95"), "--confidence must lie in"),
         (("rvs", "2.5", "0"), "alpha must lie in (0, 2], got 2.5"),
         (("rvs", "1.5", "0", "--size", "0"), "--size must be an integer >= 1"),
+        (("rvs", "1.5", "0", "--size", "1.5"), "invalid whole number value: '1.5'"),
+        (("quantile", "1.5", "0", "--at", "0.5", "99"), "probabilities in [0, 1], got 99"),
+        (("quantile", "1.5", "0", "--grid", "0", "2", "3"), "probabilities in [0, 1], got 2"),
+        (("pdf", "1.5", "0", "--at", "nan"), "--at must give numbers, got nan"),
+        (("cdf", "1.5", "0", "--grid", "0", "inf", "3"), "--grid must be finite"),
+        (("fit", "{table}", "--column", "3", "--bootstrap", "0"), "--bootstrap must be an integer"),
+        (("fit", "{table}", "--column", "3", "--seed", "-1"), "--seed must be an integer >= 0"),
+        (("fit", "{table}", "--column", "3", "--var", "99"), "--var must lie in (0, 1)"),
+        (("study", "--quick", "--processes", "0"), "--processes must be an integer >= 1"),
         (("pdf", "1.5", "0"), "one of the arguments --at --grid --file is required"),
         (("pdf", "1.5", "0", "--grid", "0", "1", "0.5"), "a positive integer, got 0.5"),
         ((), "the following arguments are required"),

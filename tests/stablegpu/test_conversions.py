@@ -101,9 +101,9 @@ def test_mode_of_known_laws():
 
 def test_bad_arguments():
     for pm in (3, -1, "1", True):
-        with pytest.raises(ValueError, match="pm must be 0, 1 or 2"):
+        with pytest.raises((TypeError, ValueError), match="pm must be an integer"):
             from_r(1.5, 0.0, pm=pm)
-        with pytest.raises(ValueError, match="pm must be 0, 1 or 2"):
+        with pytest.raises((TypeError, ValueError), match="pm must be an integer"):
             stable(1.5, 0.0).to_r(pm)
     with pytest.raises(ValueError, match="parameterization"):
         stable(1.5, 0.0).to_scipy("S2")

@@ -106,13 +106,13 @@ def test_what_intervals_need(result):
             function(rows[0])
         with pytest.raises(TypeError, match="replicas must be an integer"):
             function(result, 2.5)
-        with pytest.raises(ValueError, match="replicas must be an integer >= 1"):
+        with pytest.raises(ValueError, match="replicas must be an integer in"):
             function(result, 0)
     with pytest.raises(TypeError, match="fit that data set alone"):
         profile_likelihood(rows, "alpha")
     with pytest.raises(TypeError, match="fit that data set alone"):
         rows[1].plot()
-    with pytest.raises(ValueError, match="points must be an integer >= 2"):
+    with pytest.raises(ValueError, match=r"points must be an integer in \[2, 65536\]"):
         profile_likelihood(result, "alpha", points=1)
     quick = stablegpu.fit(result.data, method="mcculloch", device="cpu")
     with pytest.raises(ValueError, match="method='ml'"):
@@ -191,10 +191,8 @@ def test_old_names_and_results_warn(result):
     with pytest.warns(DeprecationWarning, match="random_state of bootstrap"):
         new = bootstrap(result, 5, random_state=1)
     with pytest.warns(DeprecationWarning, match="intervals and replicas"):
-        intervals, fits = new
+        intervals, _ = new
     assert intervals == new.intervals
-    with pytest.warns(DeprecationWarning, match="is now size"):
-        assert fits.sizes is fits.size
     with pytest.warns(DeprecationWarning, match="now stablegpu.goodness_of_fit"):
         old = inference.goodness
     test = old(result, 5, rng=1)

@@ -7,7 +7,7 @@ import pytest
 from flint import acb, arb, ctx
 from scipy import stats
 
-from stablegpu import stable
+from stablegpu import fit, kupiec_test, stable
 
 LEVELS = np.array([0.01, 0.3, 0.5, 0.9, 0.975, 0.99, 0.9999])
 
@@ -128,3 +128,95 @@ def test_bad_words():
         stable(1.5, 0).value_at_risk(0.9, of="profit")
     with pytest.raises(TypeError, match="level"):
         stable(1.5, 0).expected_shortfall("0.9")
+
+
+# ---- intervals of a fit, and Kupiec's test -------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return fit(stable(1.7, 0.2, scale=0.01, device="cpu").rvs(300, rng=3), device="cpu")
+
+
+@pytest.mark.parametrize("measure", ["value_at_risk", "expected_shortfall"])
+@pytest.mark.parametrize("of", ["returns", "losses"])
+def test_the_delta_method_is_the_spread_over_the_normal_law_of_the_estimates(fitted, measure, of):
+    """Parameters are drawn from a narrow normal distribution with the shape of the covariance."""
+    shrink = 0.02
+    rng = np.random.default_rng(4)
+    centre = np.array(list(fitted.params.values()))
+    draws = rng.multivariate_normal(centre, shrink**2 * fitted.covariance, 200)
+    values = [getattr(stable(*draw, device="cpu"), measure)(0.95, of=of) for draw in draws]
+    estimate = getattr(fitted, measure)(0.95, of=of)
+    assert estimate.stderr == pytest.approx(np.std(values) / shrink, rel=0.25)  # 5 sigma
+    assert estimate.value == getattr(fitted.distribution, measure)(0.95, of=of) == float(estimate)
+    half = stats.norm.ppf(0.975) * estimate.stderr
+    assert estimate.interval == pytest.approx((estimate.value - half, estimate.value + half))
+
+
+def test_fixed_parameters_have_no_part_in_the_error_of_risk():
+    x = 0.3 * np.random.default_rng(5).standard_normal(400)
+    result = fit(x, fixed={"alpha": 2.0, "beta": 0.0}, device="cpu")
+    z, n = stats.norm.ppf(0.99), x.size
+    expected = x.std() * math.sqrt(1 / n + z**2 / (2 * n))  # mean and deviation are independent
+    assert result.value_at_risk(0.99).stderr == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_profile_of_risk_is_that_of_a_normal_sample():
+    """Under VaR = v, mu = z sigma - v: the likelihood of a normal sample is largest at a sigma."""
+    from scipy.optimize import brentq, minimize_scalar
+
+    x = 0.3 * np.random.default_rng(6).standard_normal(40)
+    result = fit(x, fixed={"alpha": 2.0, "beta": 0.0}, device="cpu")
+    estimate = result.value_at_risk(0.99, method="profile", confidence=0.9)
+    z = stats.norm.ppf(0.99)
+
+    def largest(v):
+        def cost(log_sigma):
+            sigma = math.exp(log_sigma)
+            return -stats.norm.logpdf(x, z * sigma - v, sigma).sum()
+
+        return -minimize_scalar(cost, (-1.5, -1.0), tol=1e-10).fun
+
+    def beyond(v):
+        return 2.0 * (result.loglik - largest(v)) - stats.chi2.ppf(0.9, 1)
+
+    low = brentq(beyond, estimate.value - 1.0, estimate.value)
+    high = brentq(beyond, estimate.value, estimate.value + 1.0)
+    assert estimate.interval == pytest.approx((low, high), abs=2e-3 * (high - low))
+    assert high - estimate.value > estimate.value - low  # the sample may have missed the tail
+
+
+def test_risk_that_cannot_be_estimated_is_refused_or_unknown(fitted):
+    quantiles = fit(fitted.data, method="mcculloch", device="cpu")
+    assert math.isnan(quantiles.value_at_risk(0.99).stderr)
+    with pytest.raises(ValueError, match="needs a fit with method='ml'"):
+        quantiles.value_at_risk(0.99, method="profile")
+    for argument in ({"level": 99.0}, {"level": 0.9, "method": "bayes"},
+                     {"level": 0.9, "confidence": 95.0}):  # fmt: skip
+        with pytest.raises(ValueError, match=r"must (lie in|be one of)"):
+            fitted.value_at_risk(**argument)
+
+
+@pytest.mark.parametrize(("count", "size"), [(0, 250), (3, 250), (7, 250), (40, 1000), (5, 5)])
+def test_kupiecs_statistic_is_the_ratio_of_binomial_likelihoods(count, size):
+    returns = np.r_[np.full(count, -2.0), np.ones(size - count)]
+    test = kupiec_test(returns, 1.5, 0.99)
+    ratio = stats.binom.logpmf(count, size, count / size) - stats.binom.logpmf(count, size, 0.01)
+    assert test.statistic == pytest.approx(2.0 * ratio, rel=1e-10)
+    assert test.pvalue == pytest.approx(stats.chi2.sf(2.0 * ratio, 1), rel=1e-9)
+    assert (test.exceedances, test.observations) == (count, size)
+    assert test == kupiec_test(-returns, np.full(size, 1.5), 0.99, of="losses")
+
+
+def test_kupiecs_test_agrees_with_published_regions():
+    """Kupiec (1995), table for 5 %: of 255 days fewer than 7 exceedances at 99 % are accepted."""
+    pvalues = [kupiec_test(np.r_[np.full(k, -2.0), np.ones(255 - k)], 1.0, 0.99).pvalue
+               for k in range(8)]  # fmt: skip
+    assert [p > 0.05 for p in pvalues] == [False, *[True] * 6, False]
+
+
+def test_kupiecs_test_refuses_what_it_cannot_judge():
+    for data, limit in (([], 1.0), ([1.0, math.nan], 1.0), ([1.0, 2.0], [1.0]), ([1.0], math.nan)):
+        with pytest.raises(ValueError, match="must"):
+            kupiec_test(data, limit, 0.99)

@@ -11,9 +11,9 @@ from unittest import mock
 from numba import cuda
 from numba.cuda import dispatcher
 
-from hetero.compile_cache import disk_cache
+from hetero.compile_cache import store
+from hetero.compile_cache.disk_cache import folder_of, package_of
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
-from hetero.compile_cache.folder import folder_of, is_enabled, package_of
 
 BUDGET_COMPILER = (13, 5)
 """Version of CUDA's assembler (nvJitLink) for which the budgets of registers were written down."""
@@ -67,17 +67,16 @@ def _compute_once(kind_of_result: str, compute, kernel, signature, arch: str):
         key = fingerprint(
             *(kind_of_result, kernel, repr(signature), arch, versions),
             Path(__file__).read_text(),
-            covered={package, "hetero"},
         )
     except UnknownValueError:
         return compute(kernel, signature, arch)
-    path = folder / f"{kind_of_result}-{key[:24]}"
-    data = disk_cache.read(path) if is_enabled() else None
+    name = f"{kind_of_result}-{key[:24]}"
+    data = store.read(folder, name) if store.is_enabled() else None
     if data is not None:
         return pickle.loads(data)
     result = compute(kernel, signature, arch)
-    if is_enabled():
-        disk_cache.write(path, pickle.dumps(result))
+    if store.is_enabled():
+        store.write(folder, name, pickle.dumps(result))
     return result
 
 

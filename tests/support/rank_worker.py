@@ -65,7 +65,7 @@ def main(folder):
     s.restore(folder / "one rank.state")
     s.run(2)
     populations = s.gather(s.populations())
-    s.write_vtk(folder / "flow")
+    s.write_vtk(folder / "flow", derived=("vorticity", "q"))
     fast = np.zeros((3, *SHAPE))
     fast[0, 3, 4, 5] = 0.45
     unstable = lbm.Simulation(SHAPE, collision=lbm.TRT(0.5001), u=fast, comm=comm, device="cpu")

@@ -214,7 +214,7 @@ def test_torn_compressed_files_are_refused(certificate, tmp_path):
 
 @pytest.mark.parametrize("samples", [0, -1])
 def test_a_verification_of_nothing_is_refused(certificate, samples):
-    with pytest.raises(ValueError, match="samples must be an integer >= 1"):
+    with pytest.raises(ValueError, match="samples must be an integer in"):
         tmd.verify(certificate, samples=samples)
     report = tmd.verify(certificate, samples=0, full=True)
     assert (report["blocks"], report["windows"]) == (2, 0)
@@ -230,7 +230,7 @@ def test_the_report_says_that_it_is_a_sample(certificate, tmp_path, capsys):
     assert main(["verify", str(path), "--full", "--samples", "1"]) == 0
     assert "2 of 2 blocks, 2 windows" in capsys.readouterr().out
     assert main(["verify", str(path), "--samples", "0"]) == 2
-    assert "--samples must be an integer >= 1" in capsys.readouterr().err
+    assert "--samples must be an integer in" in capsys.readouterr().err
 
 
 def test_a_missing_block_is_detected(certificate):

@@ -58,6 +58,22 @@ def test_check_as_json(capsys):
     assert all(set(w) == {"argument", "returned", "correct"} for o in libraries for w in o["wrong"])
 
 
+def test_check_takes_a_list_of_cases_instead_of_a_search(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(tmd, "search", lambda *_, **__: pytest.fail("it searched"), raising=False)
+    path = tmp_path / "exp.wc"
+    path.write_text("# mine\n0x1.8p+0\n0x1p+0\n")
+    code, out, err = run(capsys, "check", "exp", "--cases", path, "--json")
+    assert code == 0, err
+    assert [one["tried"] for one in json.loads(out)["libraries"]] == [2, 2]
+
+
+def test_check_of_functions_of_binary32(capsys):
+    arguments = ("check", "exp", "1", "1.01", "--precision", "24", "--bits", "8", "--count", "9")
+    code, out, _ = run(capsys, *arguments)
+    assert code == 0
+    assert out.startswith("NumPy ")
+
+
 def test_mistakes_are_explained_with_exit_code_2(tmp_path, capsys):
     cases = {
         ("search", "gamma", "1", "2"): "gamma",
@@ -71,6 +87,11 @@ def test_mistakes_are_explained_with_exit_code_2(tmp_path, capsys):
             "--certificate must be a file in an existing folder"
         ),
         ("search", "exp", "1"): "the following arguments are required: hi",
+        ("check", "exp"): "pass the ends LO and HI of a domain, or --cases FILE",
+        ("check", "exp", "1", "2", "--cases", "exp.wc"): "--cases replaces the domain",
+        ("check", "exp", "1", "2", "--library", "/no/such.so"): "cannot be loaded",
+        ("check", "exp", "1", "1.001", "--library", "libc.so.6"): "exports no function 'exp'",
+        ("verify", "/dev/null"): "'/dev/null' holds no certificate",
         ("verify", tmp_path / "none.json"): "none.json",
         ("verify", tmp_path / "none.json", "--seed", "-1"): "--seed must be an integer >= 0",
     }
@@ -126,16 +147,17 @@ def test_progress_counts_every_argument(monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr("hetero.display.progress_bar._is_seen", lambda: True)
     monkeypatch.setattr("hetero.display.progress_bar._make_bars", lambda transient=False: Bars())
     monkeypatch.setitem(pipeline.SUBDOMAINS_PER_BATCH, "cpu", 64)
     tangent = "tan", "0x1.921fb54442c00p+0", "0x1.921fb54442d18p+0"  # balls decide next to the pole
     for name, *domain in (("exp", "1.5", "0x1.8000000010000p+0"), tangent):
         done.clear()
         found = tmd.search(name, domain, bits=20, progress=True, device="cpu")
-        assert done[0] == (name, found.cases.searched)
-        assert done[-1] == found.cases.searched
-        assert done[1:] == sorted(done[1:])
+        planning, search, *amounts = done
+        assert planning == (f"{name}: planning", 1.0)
+        assert search == (name, found.cases.searched)
+        assert amounts[-1] == found.cases.searched
+        assert amounts == sorted(amounts)
         done.clear()
         tmd.verify(found.certificate, full=True, samples=0, progress=True, device="cpu")
         assert done[-1] == found.cases.searched

@@ -1,9 +1,15 @@
 """Rounding is correct, and wrong functions are detected."""
 
+import ctypes
 import math
 import random
+import shutil
+import subprocess
+import sys
 from fractions import Fraction
 
+import mpmath
+import numpy as np
 import pytest
 
 from tmd import library_check as checking
@@ -20,12 +26,15 @@ def test_correct_values_are_close_to_those_of_python(name):
         assert abs(y - getattr(math, name)(x)) <= math.ulp(y)
 
 
-def test_a_wrong_function_is_detected(monkeypatch):
-    right = {"all right": lambda name: lambda x: checking.round_correctly(load_function(name), x)}
-    off = {"one ulp off": lambda name: lambda x: math.nextafter(right["all right"](name)(x), 9)}
-    none = {"without it": lambda name: None}
-    monkeypatch.setattr(checking, "load_libraries", lambda paths: right | off | none)
-    scores = checking.check_libraries("sin", [0.5, 1.0, 1.5])
+def mpmath_sin(x):
+    """An independent sine: 60 digits, rounded once."""
+    with mpmath.workdps(60):
+        return float(mpmath.sin(mpmath.mpf(x)))
+
+
+def test_a_wrong_function_is_detected():
+    libraries = {"all right": mpmath_sin, "one ulp off": lambda x: math.nextafter(mpmath_sin(x), 9)}
+    scores = checking.check_libraries("sin", [0.5, 1.0, 1.5], libraries)[2:]
     assert [(s.library, s.tried, len(s.wrong)) for s in scores] == [
         ("all right", 3, 0),
         ("one ulp off", 3, 3),
@@ -57,3 +66,104 @@ def test_arguments_without_a_value_are_refused(x):
 def test_arguments_are_finite_numbers():
     with pytest.raises(ValueError, match="arguments must be finite"):
         checking.check_libraries("exp", [math.nan])
+
+
+# ---- libraries of users ------------------------------------------------------------------------
+
+needs_compiler = pytest.mark.skipif(
+    shutil.which("cc") is None or not sys.platform.startswith("linux"),
+    reason="a library is compiled by cc",
+)
+SOURCE = """
+#include <math.h>
+double cr_exp(double x) { return exp(x) * (1.0 + 0x1p-40); }
+float cr_expf(float x) { return 1.0f; }
+float expf(float x) { return 2.0f; }
+double uses_log(double x) { return log(x); }
+"""
+
+
+@pytest.fixture
+def library(tmp_path):
+    (tmp_path / "cr.c").write_text(SOURCE)
+    path = tmp_path / "libcr.so"
+    command = ["cc", "-shared", "-fPIC", "-O1", "-o", path, tmp_path / "cr.c", "-lm"]
+    subprocess.run(command, check=True)
+    return path
+
+
+@needs_compiler
+def test_a_function_of_another_library_is_not_judged_in_the_name_of_this_one(library):
+    """The loader finds `exp` in libm, with which the library is linked."""
+    assert ctypes.CDLL(str(library)).exp is not None
+    message = r"libcr.so' exports no function 'exp' \(it exports .*cr_exp.*\); name another one"
+    with pytest.raises(ValueError, match=message):
+        checking.check_libraries("exp", [1.0], [library])
+
+
+@needs_compiler
+def test_a_symbol_is_chosen(library):
+    (score,) = checking.check_libraries("exp", [1.5], [library], symbol="cr_exp")[2:]
+    assert (score.library, len(score.wrong)) == (str(library), 1)
+    ((_, returned, correct),) = score.wrong
+    assert correct == 4.4816890703380645
+    assert returned == pytest.approx(correct * (1 + 2.0**-40), rel=1e-15)
+
+
+@needs_compiler
+def test_functions_of_binary32_have_names_with_f(library):
+    scores = checking.check_libraries("exp", [0.0, 1.5], [library, "libm.so.6"], precision=24)
+    assert [s.library.split()[0] for s in scores] == ["NumPy", str(library), "libm.so.6"]
+    assert [len(s.wrong) for s in scores] == [0, 2, 0]
+    assert scores[1].wrong[1] == (1.5, 2.0, float(np.float32(4.4816890703380645)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rounding_to_binary32_is_that_of_60_digits(name):
+    rng = np.random.default_rng(3)
+    f = load_function(name)
+    for x in rng.uniform(0.01, 3.0, 50).astype(np.float32).tolist():
+        with mpmath.workdps(60):
+            y = getattr(mpmath, name)(x) if hasattr(mpmath, name) else NUMBERS[name](x)
+            exact = Fraction(*map(int, mpmath.mpf(y).as_integer_ratio()))
+        neighbours = [np.float32(float(exact))]
+        neighbours += [np.nextafter(neighbours[0], np.float32(s)) for s in (-9e9, 9e9)]
+        nearest = min(neighbours, key=lambda v: abs(Fraction(float(v)) - exact))
+        assert checking.round_correctly(f, x, checking.PRECISIONS[24]) == nearest
+
+
+NUMBERS = {"exp2": lambda x: mpmath.mpf(2) ** x, "log2": lambda x: mpmath.log(x, 2)}
+
+
+def test_binary32_overflows_and_underflows_where_its_range_ends():
+    exp2, binary32 = load_function("exp2"), checking.PRECISIONS[24]
+    assert checking.round_correctly(exp2, 128.0, binary32) == math.inf
+    assert checking.round_correctly(exp2, -149.0, binary32) == 2.0**-149
+    assert checking.round_correctly(exp2, -150.0, binary32) == 0.0  # halfway: to even
+    with pytest.raises(ValueError, match=r"arguments must be numbers of binary32, got 0\.1"):
+        checking.check_libraries("exp", [0.1], precision=24)
+
+
+def test_callables_ufuncs_and_ctypes_functions_are_libraries():
+    typed = ctypes.CDLL(None).labs
+    typed.restype, typed.argtypes = ctypes.c_double, [ctypes.c_double]
+    sources = {"mine": lambda x: np.float64(1.0), "ufunc": np.exp, "c": typed}
+    scores = checking.check_libraries("exp", [0.0], sources)
+    assert [s.library for s in scores[2:]] == ["mine", "ufunc", "c"]
+    assert [len(s.wrong) for s in scores[2:4]] == [0, 0]
+    assert [s.library for s in checking.check_libraries("exp", [0.0], [np.exp2])[2:]] == ["exp2"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (5, "libraries must hold paths, ufuncs, ctypes functions and callables, got 5"),
+        (lambda x: "text", "must return a number, got 'text'"),
+        (np.add, "must have one input and one output, it has 2 and 1"),
+        (ctypes.CFUNCTYPE(ctypes.c_int)(int), "set its restype"),
+        ("/no/such/library.so", "cannot be loaded"),
+    ],
+)
+def test_what_is_no_library_is_an_error(source, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        checking.check_libraries("exp", [0.0], [source])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hetero import validation
 from tmd._search.decisions import BlockCases, decide_by_balls, measure_distance
 from tmd._search.planning import Plan
 from tmd.errors import CertificateError
@@ -112,8 +113,7 @@ def load_cases(cases: CaseList | str | Path | Iterable) -> CaseList:
         return cases
     if isinstance(cases, str | Path):
         return read_cases(cases)
-    if not isinstance(cases, Iterable):
-        raise TypeError(f"cases must be a path or an iterable of cases, got {cases!r}")
+    validation.require_iterable("cases", cases, "cases, or a path")
     loaded = []
     for number, case in enumerate(cases):
         x = getattr(case, "exact_argument", None)

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from hetero.validation import check_path
 from tmd._certificates.records import COLUMNS, DEFINITION, KIND, VERSION, hash_json
 from tmd._search.planning import MAX_BITS
 from tmd._search.taylor_models import ROUNDINGS
@@ -51,8 +52,10 @@ def _check_form(certificate: Any) -> dict:
     if not isinstance(certificate, dict):
         raise CertificateError("certificate must be a JSON object")
     body = {k: v for k, v in certificate.items() if k != "hash"}
+    kind = body.get("kind")
     if (
-        body.get("kind") != KIND
+        not isinstance(kind, str)
+        or kind != KIND
         or type(body.get("version")) is not int
         or body["version"] != VERSION
     ):
@@ -131,14 +134,38 @@ _VALIDATORS = {
 """Predicate for the value of each key."""
 
 
+MAX_BYTES = 1 << 29
+"""Largest size of a file of certificates, decompressed: 50 times that of a campaign's."""
+
+
+def _read_limited(path: Path) -> bytes:
+    """Return the content of a file, decompressed if its name ends with .xz.
+
+    Raises ValueError for a file that is too large, without decompressing all of it.
+    """
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rb") as file:
+        data: bytes = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"it has more than {MAX_BYTES >> 20} MiB")
+    return data
+
+
 def read_certificates(path: str | Path) -> list[dict]:
-    """Read a file of certificates, one per line in JSON, which may be compressed (`.xz`)."""
-    path = Path(path)
+    """Read a file of certificates, one per line in JSON, which may be compressed (`.xz`).
+
+    Raises
+    ------
+    CertificateError
+        The file cannot be read, holds no certificate, or one is damaged or malformed.
+    """
+    path = check_path("path", path)
     try:
-        data = path.read_bytes()
-        text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
-        return [_check_form(_parse(line)) for line in text.splitlines() if line.strip()]
+        text = _read_limited(path).decode()
+        certificates = [_check_form(_parse(line)) for line in text.splitlines() if line.strip()]
     except CertificateError:
         raise
     except (OSError, EOFError, ValueError, RecursionError, lzma.LZMAError) as error:
         raise CertificateError(f"certificates {str(path)!r} cannot be read: {error}") from None
+    if not certificates:
+        raise CertificateError(f"{str(path)!r} holds no certificate")
+    return certificates

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hetero import validation
 from hetero.command_line import add_common_options, check_device, print_json
 from hetero.version import VERSION
 from tmd._commands.searching import add_domain
+
+if TYPE_CHECKING:
+    from tmd.library_check import LibraryScore
 
 _VERIFY_EXAMPLES = (
     ("exp.json", "search some blocks again"),
@@ -17,7 +20,9 @@ _VERIFY_EXAMPLES = (
     ("exp.json --cases exp.wc --samples 0", "compare a list of cases with its certificate"),
 )
 _CHECK_EXAMPLES = (
-    ("exp 1 1.0625 --library libm.so.6", "NumPy, Python and the C library on 1000 hard cases"),
+    ("exp 1 1.0001 --bits 34 --library libm.so.6", "NumPy, Python and the C library, in seconds"),
+    ("exp --cases exp.wc --library ./libcr.so --symbol cr_exp", "your library on a list of cases"),
+    ("exp 1 2 --precision 24 --bits 16 --library libm.so.6", "expf of the C library"),
 )
 
 
@@ -47,12 +52,21 @@ def add_check(subcommands: Any) -> None:
     """Add the command that tries libraries."""
     text = "count the hard cases that libraries round wrongly"
     check = subcommands.add_parser("check", help=text, description=text, examples=_CHECK_EXAMPLES)
-    add_domain(check)
+    add_domain(check, optional=True)
     check.add_argument("--bits", type=int, default=40, help="distance 2^-BITS ulp (default: 40)")
     check.add_argument(
         "--count", type=int, default=1000, help="number of hardest cases to try (default: 1000)"
     )
+    check.add_argument("--cases", type=Path, help="file of cases (.wc), instead of a search")
     check.add_argument("--library", action="append", default=[], help="path of a C library")
+    check.add_argument("--symbol", help="name of the function in it (default: FUNCTION, or with f)")
+    check.add_argument(
+        "--precision",
+        type=int,
+        default=53,
+        choices=[53, 24],
+        help="53 for double, 24 for float functions (default: 53)",
+    )
     add_common_options(check)
     check.set_defaults(run=_check)
 
@@ -60,11 +74,11 @@ def add_check(subcommands: Any) -> None:
 def _verify(options: argparse.Namespace) -> int:
     """Verify certificates, or a list of cases by them, and print what was verified."""
     import tmd
-    from tmd.certificates import read_certificates, verify_cases
+    from tmd.certificates import MAX_SAMPLES, read_certificates, verify_cases
 
     check_device(options.device)
     minimum = 0 if options.full or options.cases else 1
-    samples = validation.check_integer("--samples", options.samples, minimum)
+    samples = validation.check_integer("--samples", options.samples, minimum, MAX_SAMPLES)
     seed = validation.check_integer("--seed", options.seed)
     certificates = read_certificates(options.certificate)
     summary: dict[str, Any] = {"version": VERSION, "certificate": options.certificate}
@@ -109,45 +123,64 @@ def _summarize(report: dict) -> str:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Compare libraries on the hard cases of a domain and print their scores."""
-    import tmd
-    from tmd.library_check import check_libraries, load_libraries
+    """Compare libraries on hard cases and print their scores."""
+    from tmd.library_check import check_libraries, require_libraries
 
     check_device(options.device)
-    load_libraries(options.library)  # reports a wrong path before the search
-    result = tmd.search(
+    question = options.library, options.symbol, options.precision
+    require_libraries(options.function, *question)  # before a search that may take hours
+    arguments, origin = _arguments_of(options)
+    scores = check_libraries(
         options.function,
-        (options.lo, options.hi),
-        bits=options.bits,
-        progress=not options.quiet,
-        device=options.device,
+        arguments,
+        options.library,
+        symbol=options.symbol,
+        precision=options.precision,
     )
-    arguments = [c.argument for c in result.cases.hardest(options.count)]
-    scores = check_libraries(options.function, arguments, options.library)
     if options.json:
-        keys = ("argument", "returned", "correct")
-        print_json(
-            {
-                "version": VERSION,
-                "function": options.function,
-                "domain": result.certificate["domain"],
-                "bits": options.bits,
-                "libraries": [
-                    {
-                        "library": score.library,
-                        "tried": score.tried,
-                        "wrong": [
-                            dict(zip(keys, (v.hex() for v in numbers), strict=True))
-                            for numbers in score.wrong
-                        ],
-                    }
-                    for score in scores
-                ],
-            }
-        )
+        libraries = [
+            {"library": score.library, "tried": score.tried, "wrong": _wrong_values(score)}
+            for score in scores
+        ]
+        summary = {"version": VERSION, "function": options.function, **origin}
+        print_json(summary | {"precision": options.precision, "libraries": libraries})
         return 0
     for score in scores:
         print(f"{score.library}: {len(score.wrong)} of {score.tried} wrong")
         for x, returned, y in score.wrong[:20]:
             print(f"  {options.function}({x.hex()}) = {returned.hex()}, correct is {y.hex()}")
     return 0
+
+
+def _arguments_of(options: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments to try, from a list or by a search, and where they come from."""
+    import tmd
+    from tmd.certificates import load_cases
+
+    if options.cases is not None:
+        if options.lo is not None:
+            raise ValueError("--cases replaces the domain: leave out LO and HI, or --cases")
+        listed = load_cases(options.cases).cases
+        if not listed:
+            raise ValueError(f"--cases: {str(options.cases)!r} holds no case")
+        return [float(case.argument) for case in listed], {"cases": options.cases}
+    if options.hi is None:
+        raise ValueError("pass the ends LO and HI of a domain, or --cases FILE")
+    result = tmd.search(
+        options.function,
+        (options.lo, options.hi),
+        bits=options.bits,
+        precision=options.precision,
+        progress=not options.quiet,
+        device=options.device,
+    )
+    arguments = [c.argument for c in result.cases.hardest(options.count)]
+    if not arguments:
+        raise ValueError(f"the domain has no case closer than 2^-{options.bits} ulp: lower --bits")
+    return arguments, {"domain": result.certificate["domain"], "bits": options.bits}
+
+
+def _wrong_values(score: LibraryScore) -> list[dict[str, str]]:
+    """Return the arguments that a library rounds wrongly, as C's hexadecimal numbers."""
+    keys = ("argument", "returned", "correct")
+    return [dict(zip(keys, (v.hex() for v in row), strict=True)) for row in score.wrong]

@@ -17,6 +17,7 @@ from hetero.command_line import (
     check_outputs,
     print_json,
     save_figure,
+    save_output,
 )
 from hetero.display.notebook import html_table
 from hetero.validation import check_output_path
@@ -66,15 +67,16 @@ def add_search(subcommands: Any) -> None:
     search.set_defaults(run=_run)
 
 
-def add_domain(parser: argparse.ArgumentParser) -> None:
-    """Add the function and the domain."""
+def add_domain(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+    """Add the function and the domain, which may be optional."""
     parser.add_argument("function", help="exp, exp2, log, log2, sin, cos or tan")
     help_lo = (
         'start of the domain, for instance 1, 0x1.8p+3 or "2**-20"; write -0x1p+3 and "-2**-20" '
         'after all options and "--"'
     )
-    parser.add_argument("lo", help=help_lo)
-    parser.add_argument("hi", help="end of the domain, which does not belong to it")
+    count = "?" if optional else None
+    parser.add_argument("lo", nargs=count, help=help_lo)
+    parser.add_argument("hi", nargs=count, help="end of the domain, which does not belong to it")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -82,9 +84,10 @@ def _run(options: argparse.Namespace) -> int:
     import tmd
 
     check_device(options.device)
-    check_output_path("--out", options.out)
-    check_output_path("--certificate", options.certificate)
-    check_outputs(plot=options.plot)
+    for option in ("out", "certificate", "checkpoint"):
+        check_output_path(f"--{option}", getattr(options, option))
+    files = options.out, options.certificate, options.checkpoint
+    check_outputs(plot=options.plot, others=files)
     result = tmd.search(
         options.function,
         (options.lo, options.hi),
@@ -99,12 +102,11 @@ def _run(options: argparse.Namespace) -> int:
         device=options.device,
     )
     if options.certificate:
-        with replace_atomically(options.certificate) as part:
-            part.write_text(json.dumps(result.certificate) + "\n")
+        save_output(options.certificate, lambda path: _write_certificate(result, path))
     if options.out:
-        result.write(options.out)
+        save_output(options.out, result.write)
     if options.plot is not None:
-        _draw(result, options.plot)
+        save_output(options.plot, lambda path: _draw(result, path))
     if options.json:
         print_json(_as_dict(result))
     elif not options.out and options.plot is None:
@@ -139,6 +141,12 @@ def _as_dict(result: Result) -> dict[str, Any]:
     }
 
 
+def _write_certificate(result: Result, path: Path) -> None:
+    """Write the certificate of a search."""
+    with replace_atomically(path) as part:
+        part.write_text(json.dumps(result.certificate) + "\n")
+
+
 def _draw(result: Result, path: Path) -> None:
     """Write the figure of a search."""
     lo, hi = result.certificate["domain"]
@@ -149,4 +157,4 @@ def _draw(result: Result, path: Path) -> None:
     heads = ("argument", "near", "identical bits", "distance in ulps")
     table = html_table("The hardest cases (F: near a float, M: near a midpoint)", rows, heads)
     title = f"Hard-to-round cases of {result.function} in [{lo}, {hi})"
-    save_figure(result.plot(), path, title=title, tables=[table])
+    save_figure(result.plot, path, title=title, tables=[table])

@@ -12,6 +12,9 @@ from tmd.functions.function import Ball, Function, ball, working_precision
 MAX_BLOCK_BITS = 46
 """log2 of the largest number of arguments in a block, the unit of certificates and checkpoints."""
 
+MAX_EXPONENTS = 1 << 12
+"""Largest number of exponents of values in a domain; binary64 has half as many."""
+
 _PRECISIONS = (64, 128, 256, 1024, 4096, 16384)
 """Precisions, in bits, tried for balls of single arguments; longer parts use only the second."""
 
@@ -103,21 +106,37 @@ def _constant_ulp_and_sign(
     ends = run.argument(begin), run.argument(end - 1)
     for precision in _PRECISIONS if single else _PRECISIONS[1:2]:
         with working_precision(precision + 2 * abs(exponent(ends[1]))):
-            first, last = map(ball, ends)
-            value = function.evaluate(ends[0]) if single else function.enclosure(first.union(last))
-            if not value.is_finite() or value.contains(0):
+            values = _enclosures(function, ends, single)
+            if any(not value.is_finite() or value.contains(0) for value in values):
                 continue
-            low, high = _end_exponents(value)
+            exponents = [e for value in values for e in _end_exponents(value)]
+            low, high = min(exponents), max(exponents)
             if function.below_one:
                 low, high = min(low, -1), min(high, -1)
         if low == high or fmt.ulp(low) == fmt.ulp(high):
-            return fmt.ulp(high), bool(value < 0)
+            return fmt.ulp(high), bool(values[0] < 0)
+        if fmt.exponent_range is None and high - low > MAX_EXPONENTS and function.monotone:
+            raise ValueError(
+                f"domain: {function.name} has values of {high - low} exponents from "
+                f"{format_fraction(ends[0])} to {format_fraction(ends[1])}, each of which is a "
+                f"search of its own: take a domain with at most {MAX_EXPONENTS}"
+            )
     if single:
         raise ValueError(
             f"domain: the exponent of {function.name}({format_fraction(ends[0])}) cannot be "
             f"determined with {_PRECISIONS[-1]} bits"
         )
     return None
+
+
+def _enclosures(function: Function, ends: tuple[Fraction, Fraction], single: bool) -> list[Ball]:
+    """Return balls whose union encloses the values between two arguments."""
+    if single:
+        return [function.evaluate(ends[0])]
+    if function.monotone:
+        return [function.evaluate(end) for end in ends]
+    first, last = map(ball, ends)
+    return [function.enclosure(first.union(last))]
 
 
 def _end_exponents(value: Ball) -> tuple[int, int]:

@@ -8,4 +8,5 @@ FUNCTION = Function(
     exact=lambda x: 1 if x == 0 else None,
     singularity=no_singularity,
     trivial_near_zero=(1.0, 1),
+    monotone=True,
 )

@@ -18,4 +18,5 @@ FUNCTION = Function(
     exact=lambda x: (1, int(x)) if x.denominator == 1 else None,
     singularity=no_singularity,
     trivial_near_zero=(math.log(2.0), 1),
+    monotone=True,
 )

@@ -35,6 +35,8 @@ class Function:
     symmetry : "odd", "even" or ""
     below_one : bool
         Whether |f(x)| < 1 for every rational x but 0. Balls may reach beyond 1 all the same.
+    monotone : bool
+        Whether f increases where it is defined, so that two values enclose all between them.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Function:
     trivial_near_zero: tuple[float, int] = (0.0, 0)
     symmetry: str = ""
     below_one: bool = False
+    monotone: bool = False
 
     def __repr__(self) -> str:
         return f"Function({self.name!r})"

@@ -17,4 +17,5 @@ FUNCTION = Function(
     series=lambda x: x.log(),
     exact=lambda x: 0 if x == 1 else None,
     singularity=find_singularity,
+    monotone=True,
 )

@@ -19,4 +19,6 @@ def _exponent_of_power(x: Fraction) -> int | None:
     return e if x == Fraction(2) ** e else None
 
 
-FUNCTION = Function("log2", series=_series, exact=_exponent_of_power, singularity=find_singularity)
+FUNCTION = Function(
+    "log2", series=_series, exact=_exponent_of_power, singularity=find_singularity, monotone=True
+)

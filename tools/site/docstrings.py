@@ -1,8 +1,9 @@
 """Extension of Griffe: shows descriptions that stand in the place of a type as descriptions.
 
 The packages write `h : coarse step in s` where the annotation already says that h is a float.
-Griffe would take the text for a type and print it in code. Of parameters that share a description
-it would show the default of the first for all.
+Griffe would take the text for a type and print it in code; it would do so with prose about what a
+function returns, line by line. Of parameters that share a description it would show the default of
+the first for all. The templates beside this file show such parameters as one item.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ SECTION = re.compile(
 ITEM = re.compile(
     r"^(?P<names>\S[^:\n]*?) : (?P<text>\S.*)(?P<rest>(?:\n {4}.*|\n(?=\n {4}))*)", re.M
 )
+RANGE = re.compile(r"\w+ (?:[<>]=?|in) \S+")
+"""A type with its range, such as `float > 0`, which is no description."""
+
 MIN_WORDS = 3
 """Fewer words than these are a type, such as `float` or `(4, 4) array`."""
 
@@ -33,7 +37,9 @@ def move_descriptions(text: str) -> str:
     def rewrite_item(match: re.Match) -> str:
         rest = match["rest"].strip("\n")
         continues = re.match(r"\s+[a-z(|]", rest) is not None
-        if len(match["text"].split()) < MIN_WORDS or (rest.strip() and not continues):
+        is_range = rest.strip() and RANGE.fullmatch(match["text"])
+        is_type = is_range or len(match["text"].split()) < MIN_WORDS
+        if is_type or (rest.strip() and not continues):
             return match[0]
         lines = "\n".join(filter(None, (f"    {match['text']}", rest)))
         return f"{match['names']}\n{lines}"
@@ -42,7 +48,8 @@ def move_descriptions(text: str) -> str:
         body = match["body"]
         if match["name"] == "Returns":
             is_prose = len(body.split()) >= MIN_WORDS and not re.search(r"^\s", body, re.M)
-            return f"**Returns:** {body}" if is_prose else match[0]
+            lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
+            return match[0].replace(body, f":\n{lines}") if is_prose else match[0]
         rewrite = rewrite_parameter if match["name"] == "Parameters" else rewrite_item
         return match[0].replace(body, ITEM.sub(rewrite, body)) if body.strip() else match[0]
 

@@ -13,12 +13,13 @@ import re
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import bibliography
 import outputs
 import records
 import tutorials
-from mkdocs.structure.files import File
+from mkdocs.structure.files import File, InclusionLevel
 
 ROOT = Path(__file__).resolve().parents[2]
 REPEATED = {
@@ -29,22 +30,45 @@ REPEATED = {
 
 IN_REPOSITORY = {"README.md": "index.md", **REPEATED}
 
-LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#|/)([^)#\s]+)(?=[)#])")
+LINK = re.compile(
+    r"\[(?P<text>[^\[\]]*)\]\((?P<target>(?![a-z]+:|#|/)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)"
+)
+
+SOURCE_PAGE = """---
+search: {{exclude: true}}
+hide: [toc]
+---
+# {name}
+
+`{path}`
+
+``````{language}
+{content}
+``````
+"""
+"""A page that shows a file of the repository; its fence is longer than any in the file."""
+
+PLACEHOLDER = ".example"
+"""Top-level domain of addresses that nobody has; see RFC 2606."""
 
 
 def on_config(config):
-    """Take the addresses, which are placeholders for now, from pyproject.toml."""
+    """Take the addresses from pyproject.toml; those that are placeholders are left out."""
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
-    config.site_url, config.repo_url = urls["Documentation"] + "/", urls["Repository"]
-    config.repo_name = "Sources"
+    if not urlsplit(urls["Documentation"]).hostname.endswith(PLACEHOLDER):
+        config.site_url = urls["Documentation"] + "/"
+    if not urlsplit(urls["Repository"]).hostname.endswith(PLACEHOLDER):
+        config.repo_url, config.repo_name = urls["Repository"], "Sources"
     return config
 
 
 def on_files(files, config):
-    """Add the pages that repeat a file of the repository, and the pictures of tutorials."""
+    """Add the pages that repeat a file, the files that documents link to, and pictures."""
     for name, page in REPEATED.items():
-        text = relocate(ROOT / name, page, config.repo_url)
-        files.append(File.generated(config, page, content=text))
+        content = (ROOT / name).read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=redirect_links(content, name, page)))
+    for target in sorted(find_linked_files()):
+        files.append(make_source(target, config))
     load = functools.partial(tutorials.load_or_run, run=os.environ.get("SITE_RUN", "1") != "0")
     with ThreadPoolExecutor(2) as pool:  # each runs in a process; compiling takes one core
         results = list(pool.map(load, sorted((ROOT / "docs/tutorials").glob("*.md"))))
@@ -54,30 +78,81 @@ def on_files(files, config):
     return files
 
 
-def relocate(source: Path, page: str, repository: str) -> str:
-    """Return the text of a file outside docs/ with links that hold at `page` in the site."""
+def find_linked_files() -> set[str]:
+    """Return the files outside docs/ to which documents link, relative to the repository."""
+    found = set()
+    for source in (*(ROOT / name for name in REPEATED), *sorted((ROOT / "docs").rglob("*.md"))):
+        text = source.read_text(encoding="utf-8")
+        if source.name == "benchmarks.md":
+            text += records.make_tables(ROOT)
+        folder = source.relative_to(ROOT).parent.as_posix()
+        found.update(
+            posixpath.normpath(f"{folder}/{match['target']}") for match in LINK.finditer(text)
+        )
+    return {
+        name
+        for name in found
+        if (ROOT / name).is_file() and not name.startswith("docs/") and name not in IN_REPOSITORY
+    }
+
+
+def name_source(target: str) -> str:
+    """Return the path in the site of a file outside docs/: sources are pages, data are files."""
+    return f"sources/{target}" + ("" if target.endswith(".json") else ".md")
+
+
+def make_source(target: str, config) -> File:
+    """Return a file outside docs/ as it is, or as a page that is not in the menu."""
+    content = (ROOT / target).read_text(encoding="utf-8")
+    if not target.endswith(".json"):
+        content = SOURCE_PAGE.format(
+            name=posixpath.basename(target),
+            path=target,
+            language=posixpath.splitext(target)[1].removeprefix("."),
+            content=content,
+        )
+    file = File.generated(config, name_source(target), content=content)
+    file.inclusion = InclusionLevel.NOT_IN_NAV
+    return file
+
+
+def redirect_links(markdown: str, source: str, page: str) -> str:
+    """Return Markdown whose links hold in the site.
+
+    Links to files outside docs/ lead to their copies; those to folders become their text.
+
+    Parameters
+    ----------
+    markdown : the text, with links relative to `source`
+    source : path in the repository of the file that the text is from
+    page : path in the site
+    """
 
     def replace(match: re.Match) -> str:
-        target = posixpath.normpath(match[1])
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(source), match["target"]))
         if target in IN_REPOSITORY:
             target = IN_REPOSITORY[target]
-        elif target.startswith("docs/") and target.endswith((".md", ".png", ".svg")):
+        elif target.startswith("docs/"):
             target = target.removeprefix("docs/")
-        else:
-            return f"{repository}/blob/main/{target}"
-        return posixpath.relpath(target, posixpath.dirname(page) or ".")
+        elif (ROOT / target).is_file():
+            target = name_source(target)
+        else:  # MkDocs warns of a link that leads nowhere
+            return match["text"] if (ROOT / target).is_dir() else match[0]
+        path = posixpath.relpath(target, posixpath.dirname(page) or ".")
+        return f"[{match['text']}]({path}{match['anchor'] or ''})"
 
-    return LINK.sub(replace, source.read_text(encoding="utf-8"))
+    return LINK.sub(replace, markdown)
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Complete generated pages, and redirect links that leave docs/ to the repository."""
+    """Complete generated pages, and redirect links that leave docs/."""
     path = page.file.src_uri
     for mark, replacement in outputs.MARKS.items():  # MkDocs knows no second word there
         markdown = markdown.replace(mark, replacement)
-    if path in REPEATED.values():
+    if path in REPEATED.values() or path.startswith("sources/"):
         return markdown
     if path == "benchmarks.md":
+        markdown = markdown.replace("<!-- overview -->", records.make_overview(ROOT))
         markdown = markdown.replace("<!-- records -->", records.make_tables(ROOT))
     if path == "bibliography.md":
         markdown = markdown.replace(
@@ -85,15 +160,4 @@ def on_page_markdown(markdown, page, config, files):
         )
     if path.startswith("tutorials/"):
         markdown = tutorials.load_or_run(ROOT / "docs" / path, run=False).insert_into(markdown)
-    folder = posixpath.dirname(posixpath.join("docs", path))
-
-    def replace(match: re.Match) -> str:
-        target = posixpath.normpath(posixpath.join(folder, match[1]))
-        is_page = target.startswith("docs/") and not target.endswith(".bib")
-        if is_page:
-            return match[1]
-        if target in IN_REPOSITORY:
-            return posixpath.relpath(posixpath.join("docs", IN_REPOSITORY[target]), folder)
-        return f"{config.repo_url}/blob/main/{target}"
-
-    return LINK.sub(replace, markdown)
+    return redirect_links(markdown, f"docs/{path}", path)

@@ -1,8 +1,10 @@
-"""The tables of the benchmarks' page, from benchmarks/records/."""
+"""The tables and bar charts of the benchmarks' page, from benchmarks/records/."""
 
 from __future__ import annotations
 
 import json
+import math
+from html import escape
 from pathlib import Path
 
 PACKAGES = {
@@ -15,8 +17,34 @@ PACKAGES = {
 }
 
 
-OWN_FIGURES = ("alpha", "beta", "loc", "scale", "before")
-"""Names under `peers` that are parts of a figure, or the same figure of an earlier version."""
+OWN_FIGURES = (
+    *("alpha", "beta", "loc", "scale", "before"),
+    *("times Lefevre's", "plain kernel, H200"),
+)
+"""Names under `peers` that are parts of a figure, or the same figure of another version."""
+
+HEADLINES = (
+    ("stablegpu/stable-cpu", "2,000,000 quantiles, alpha 1.5", "SciPy"),
+    (
+        "stablegpu/stable-cpu",
+        "pdf and cdf of 200,000 unsorted points by quadrature, alpha 1.5",
+        "SciPy",
+    ),
+    ("stablegpu/stable-cpu", "4,000,000 float64 samples, alpha 1.5", "SciPy"),
+    ("stablegpu/special-cuda", "log_ndtr of 268,435,456 unsorted N(0, 5^2), float64", "CuPy"),
+    ("rode/rode-cpu", "normal numbers, box-muller, float32", "NumPy SFC64 (one thread)"),
+    ("rode/rode-cuda", "normal numbers, box-muller-fast, float32", "cuRAND XORWOW"),
+    ("lbm/lbm-peers-cpu", "periodic 128^3, float32, esoteric", "lbmpy 2.0, X86_AVX"),
+    ("lbm/lbm-cuda", "cavity 512^3, float32, esoteric", "FluidX3D, H200 (published)"),
+    ("sbth/sbth-cpu", "all eigenvalues of a band matrix, n = 4000, bandwidth 64", "SciPy"),
+    ("sbth/sbth-cpu", "all eigenvalues of a full matrix, n = 2000", "NumPy (LAPACK)"),
+    ("sbth/sbth-cuda", "all eigenvalues of a full matrix, n = 10000", "cuSOLVER (CuPy)"),
+)
+"""Record, beginning of a figure's name, and peer of each bar of the overview: the same machine,
+without papers, for every package that has a peer. They include what others do better."""
+
+DECADES = 5
+"""Factors of ten that a full bar stands for."""
 
 
 def make_tables(root: Path) -> str:
@@ -30,19 +58,92 @@ def make_tables(root: Path) -> str:
     return "\n\n".join(sections)
 
 
+def make_overview(root: Path) -> str:
+    """Return a bar chart of the headlines: how many times faster than other software."""
+    items = []
+    for name, beginning, peer in HEADLINES:
+        record = load(root / f"benchmarks/records/{name}.json")
+        figure = next(f for f in record["figures"] if f["name"].startswith(beginning))
+        times = times_faster(figure, figure["peers"][peer])
+        assert times is not None
+        package = name.partition("/")[0]
+        items.append(
+            f"<li><span><code>{package}</code> {escape(figure['name'])}; "
+            f"{escape(name_machine(record))}</span><span class='scale'>{make_bar(times)}</span>"
+            f"<span><b>{format_times(times)} times</b> as fast as {escape(peer)}</span></li>"
+        )
+    return f'<ul class="bars">{"".join(items)}</ul>'
+
+
+def make_bar(times: float) -> str:
+    """Return a bar whose length is the logarithm of a ratio; ratios below 1 have another colour."""
+    width = min(100.0, 100.0 * abs(math.log10(times)) / DECADES)
+    kind = "bar" if times >= 1.0 else "bar slower"
+    return f'<span class="{kind}" style="width: {width:.1f}%"></span>'
+
+
+def times_faster(figure: dict, peer: float | str | None) -> float | None:
+    """Return how many times faster a figure is than a peer's; None if it is no time and no rate."""
+    if not isinstance(peer, (int, float)):
+        return None
+    unit = figure["unit"]
+    if unit in ("s", "ms", "us"):
+        return peer / figure["value"]
+    return figure["value"] / peer if "/s" in unit or unit.endswith("LUPS") else None
+
+
+def format_times(times: float) -> str:
+    """Return a ratio with about two digits, and with the thousands marked."""
+    return f"{times:,.0f}" if times >= 10 else f"{times:.1f}" if times >= 1 else f"{times:.2f}"
+
+
 def make_comparison(paths: list[Path]) -> str:
-    """Return a table of the figures that were compared with other software."""
+    """Return a table of the figures that were compared with other software.
+
+    It is HTML, because on a telephone each row becomes a list whose labels are in `data-label`.
+    """
+    names = ("figure", "here", "others", "times faster", "machine")
     rows = []
     for path in paths:
         record = load(path)
         for figure in record["figures"]:
-            if peers := format_peers(figure):
-                value = f"{format_number(figure['value'])} {figure['unit']}"
-                rows.append((figure["name"], value, peers, name_machine(record)))
+            if peers := other_software(figure):
+                cells = (*format_comparison(figure, peers), escape(name_machine(record)))
+                rows.append(
+                    "".join(
+                        f'<td data-label="{name}">{cell}</td>'
+                        for name, cell in zip(names, cells, strict=True)
+                    )
+                )
     if not rows:
         return ""
-    head = ["| compared with others | here | others, same unit | machine |", "|---|---:|---|---|"]
-    return "\n".join((*head, *map(join_cells, rows)))
+    head = "".join(f"<th>{name}</th>" for name in names)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<table class="comparison"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def format_ratio(times: float | None, peer: str) -> str:
+    """Return a ratio with its bar, and the name of the peer if there are several."""
+    if times is None:
+        return "–"
+    name = f" <small>{escape(peer)}</small>" if peer else ""
+    return f"<b>{format_times(times)}</b>{name}{make_bar(times)}"
+
+
+def format_comparison(figure: dict, peers: dict) -> tuple[str, str, str, str]:
+    """Return the name of a figure, its value, others' values and the ratios, as HTML."""
+    unit = escape(figure["unit"])
+    others = [f"{escape(name)}: {format_number(value)} {unit}" for name, value in peers.items()]
+    lines = [
+        format_ratio(times_faster(figure, value), name if len(peers) > 1 else "")
+        for name, value in peers.items()
+    ]
+    return (
+        escape(figure["name"]),
+        f"{format_number(figure['value'])} {unit}",
+        f"<span>{'<br>'.join(others)}</span>",
+        "<span>" + "".join(f'<span class="ratio">{line}</span>' for line in lines) + "</span>",
+    )
 
 
 def load(path: Path) -> dict:
@@ -86,13 +187,10 @@ def name_machine(record: dict) -> str:
     return " and ".join(gpus) or f"{facts['cpu']}, {facts['threads']} threads"
 
 
-def format_peers(figure: dict) -> str:
-    """Return the figures of other software, without those of this project itself."""
-    return ", ".join(
-        f"{name}: {format_number(value)}"
-        for name, value in (figure.get("peers") or {}).items()
-        if name not in OWN_FIGURES
-    )
+def other_software(figure: dict) -> dict:
+    """Return the figures of other software by its name."""
+    peers = figure.get("peers") or {}
+    return {name: value for name, value in peers.items() if name not in OWN_FIGURES}
 
 
 def join_cells(cells: tuple[str, ...]) -> str:

@@ -95,13 +95,7 @@ class Worker:
                 rows = min(rows, max(1, HOST_BLOCKS // (columns * count)))
             grid = columns, rows, count
             arguments = (source, target, *map(cuda.to_device, tables))
-            launch = prepare_launch(copy_planes, grid, (threads,), self._edge_stream, arguments)
-
-        def copy() -> None:
-            with self.engine.device.active():
-                launch()
-
-        return copy
+            return prepare_launch(copy_planes, grid, (threads,), self._edge_stream, arguments)
 
     def mark_copied(self) -> None:
         """Note that the copies up to here have been started."""

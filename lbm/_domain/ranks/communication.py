@@ -52,6 +52,10 @@ class Ranks:
         """Return the value of one rank."""
         return self.comm.bcast(value, root) if self.comm else value
 
+    def exchange(self, values: list[Any]) -> list[Any]:
+        """Send value number k to rank k; return the values that the ranks send to this one."""
+        return self.comm.alltoall(values) if self.comm else values
+
     def sum(self, value: Any) -> Any:
         """Return the sum over the ranks of integers, or of an array of integers.
 

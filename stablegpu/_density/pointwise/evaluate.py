@@ -15,7 +15,7 @@ from hetero.devices import device_of, resolve
 from hetero.jit import loops_for
 from stablegpu._density.pointwise.points import Points
 from stablegpu._density.quadrature.kronrod import half_rule
-from stablegpu._parameters import NAMES, PARAMETERIZATIONS
+from stablegpu._parameters import NAMES, PARAMETERIZATIONS, SMALLEST_ALPHA
 from stablegpu.evaluators import Quadrature
 
 BREAK_EVEN = 4000
@@ -24,7 +24,7 @@ BREAK_EVEN = 4000
 _QUADRATURE_OF_HARD_POINTS = Quadrature(panels=8, order=15, tolerance=1e-12)
 
 _RANGES: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
-    "alpha": ("lie in (0, 2]", lambda v: (v > 0.0) & (v <= 2.0)),
+    "alpha": ("lie in (0, 2], from 1e-300 on", lambda v: (v >= SMALLEST_ALPHA) & (v <= 2.0)),
     "beta": ("lie in [-1, 1]", lambda v: np.abs(v) <= 1.0),
     "loc": ("be finite", np.isfinite),
     "scale": ("be positive and finite", lambda v: (v > 0.0) & np.isfinite(v)),
@@ -67,7 +67,16 @@ def check_arguments(
     for name, values in named.items():
         if device_of(values) is None:
             named[name] = check_values(name, as_real(name, values))
-    return named, np.broadcast_shapes(*(tuple(v.shape) for v in named.values()))
+    shape: tuple[int, ...] = ()
+    for name, values in named.items():
+        try:
+            shape = np.broadcast_shapes(shape, tuple(values.shape))
+        except ValueError:
+            raise ValueError(
+                f"{name} has the shape {tuple(values.shape)}, which does not broadcast with the "
+                f"shape {shape} of the arguments before it"
+            ) from None
+    return named, shape
 
 
 def to_device(
@@ -79,8 +88,8 @@ def to_device(
     results are of the kind of the first argument that lives there, else NumPy's.
     """
     like = next((v for v in named.values() if device_of(v) is not None), None)
-    workspace, host_workspace = Workspace(device, like), Workspace(device)
-    host_workspace.stream = workspace.stream
+    workspace = Workspace(device, like)
+    host_workspace = workspace.for_host_arrays()
     points = []
     for name, values in named.items():
         source = workspace if device_of(values) is not None else host_workspace

@@ -1,0 +1,65 @@
+"""Files that commands write: tried before the work, and kept elsewhere if that fails at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+_failures: ContextVar[list[str] | None] = ContextVar("hetero_output_failures", default=None)
+
+
+@contextlib.contextmanager
+def collected_failures() -> Iterator[list[str]]:
+    """Yield a list to which `save_output` appends what could not be written in the block."""
+    failures: list[str] = []
+    token = _failures.set(failures)
+    try:
+        yield failures
+    finally:
+        _failures.reset(token)
+
+
+def save_output(path: Path, write: Callable[[Path], Any]) -> Path:
+    """Write a result by `write(path)`; if that fails, to a file of that name in another folder.
+
+    A command goes on after a failure, so that its other results are written, too. `run_command`
+    says at the end where the result is, and ends with exit code 2.
+
+    Returns
+    -------
+    Path : the file that was written
+
+    Raises
+    ------
+    OSError : writing has failed outside `run_command`
+    """
+    try:
+        write(path)
+        return path
+    except OSError as error:
+        failures = _failures.get()
+        if failures is None:
+            raise
+        reason = f"{path}: {error.strerror or error}"
+    kept = _write_elsewhere(path.name, write)
+    where = "and to no other folder either" if kept is None else f"so the result is in {kept}"
+    failures.append(f"{reason}; {where}")
+    return kept or path
+
+
+def _write_elsewhere(name: str, write: Callable[[Path], Any]) -> Path | None:
+    """Write a file to a new folder for temporary files, or in the user's; None if both fail."""
+    for parent in (None, Path.home()):  # None stands for the system's folder
+        with contextlib.suppress(OSError):
+            folder = Path(tempfile.mkdtemp(prefix="heterokit-", dir=parent))
+            try:
+                write(folder / name)
+                return folder / name
+            except OSError:
+                shutil.rmtree(folder, ignore_errors=True)
+    return None

@@ -1,0 +1,64 @@
+"""Imports that Ctrl-C does not cut off in the middle.
+
+An interrupted `import numba` is no import that can be repeated: some of its modules are loaded, and
+the package that would hold them is not. The packages of this project import Numba at their first
+call, so Ctrl-C in that call must wait until the import is complete. NumPy cannot be imported twice
+either, so this module is the first that `import hetero` loads.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from hetero.cpu.deferred_signals import DeferredSignals
+
+
+class _WholeImports:
+    """Finder of modules of some packages; it asks the other finders, and wraps what they find."""
+
+    def __init__(self) -> None:
+        self.packages = {__name__.partition(".")[0]}
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the specification of a module whose execution defers signals."""
+        if name.partition(".")[0] not in self.packages:
+            return None
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+            find_spec = getattr(finder, "find_spec", None)
+            spec = None if find_spec is None else find_spec(name, path, target)
+            if spec is not None:
+                _defer_while_executing(spec.loader)
+                return spec
+        return None
+
+
+def _defer_while_executing(loader: Any) -> None:
+    """Let the loader of one module run the module as a whole."""
+    execute = getattr(loader, "exec_module", None)
+    if execute is None or "exec_module" in vars(loader):
+        return
+
+    @functools.wraps(execute)
+    def execute_whole(module: ModuleType) -> None:
+        with DeferredSignals(send_again=True):
+            execute(module)
+
+    loader.exec_module = execute_whole
+
+
+_finder = _WholeImports()
+
+
+sys.meta_path.insert(0, _finder)
+
+
+def import_whole(package: str) -> None:
+    """Defer Ctrl-C during imports of the modules of a package, and of what these import."""
+    _finder.packages.add(package)

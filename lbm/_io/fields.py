@@ -1,0 +1,122 @@
+"""The fields of a flow for other programs, in lattice units or in SI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hetero.validation import check_choice, describe
+from lbm._fields.gradients import q_criterion, velocity_gradient, vorticity
+from lbm.errors import UnstableError
+from lbm.units import Units
+
+if TYPE_CHECKING:
+    from lbm.simulation import Simulation
+
+DERIVED = "vorticity", "q"
+"""Fields that are computed on request."""
+
+
+class Field(NamedTuple):
+    """A field of this rank's cells.
+
+    Attributes
+    ----------
+    values : array [x, y, z], or [c, x, y, z] of a vector
+    unit : its name, "1" for a plain number
+    title : what it is
+    """
+
+    values: np.ndarray
+    unit: str
+    title: str
+
+
+class Fields(NamedTuple):
+    """The fields of a state.
+
+    Attributes
+    ----------
+    fields : Field by name
+    spacing : edge of a cell
+    length_unit, time_unit : names of units
+    time : of the state
+    """
+
+    fields: dict[str, Field]
+    spacing: float
+    length_unit: str
+    time: float
+    time_unit: str
+
+
+def collect_fields(simulation: Simulation, units: Units | None, derived: Sequence[str]) -> Fields:
+    """Return the fields of this rank; with `derived` all ranks must call it.
+
+    With `units` they are in SI: pressure instead of density.
+    """
+    require_options(units, derived)
+    speed = rate = 1.0
+    if units is None:
+        fields = {
+            "rho": Field(simulation.rho, "1", "density"),
+            "drho": Field(simulation.drho, "1", "density minus 1"),
+        }
+    else:
+        speed, rate = units.to_physical(speed=1.0), 1.0 / units.dt
+        pressure = _scaled(simulation.drho, units.to_physical(pressure=1.0))
+        fields = {"pressure": Field(pressure, "Pa", "pressure relative to density 1")}
+    unit = "cells/step" if units is None else "m/s"
+    fields["u"] = Field(_scaled(simulation.u, speed), unit, "velocity")
+    fields |= _derive(simulation, rate, "step" if units is None else "s", derived)
+    fields["fluid"] = Field(simulation.fluid, "1", "whether a cell is fluid")
+    if units is None:
+        return Fields(fields, 1.0, "cells", float(simulation.steps), "steps")
+    return Fields(fields, units.dx, "m", units.to_physical(steps=simulation.steps), "s")
+
+
+def require_options(units: Units | None, derived: Sequence[str]) -> None:
+    """Raise TypeError or ValueError for what are no units, or no names of derived fields."""
+    if units is not None and not isinstance(units, Units):
+        raise TypeError(f"units must be lbm.Units or None, got {describe(units)}")
+    if not isinstance(derived, list | tuple):
+        raise TypeError(f"derived must be a list of names, got {describe(derived)}")
+    for name in derived:
+        check_choice("derived", name, DERIVED)
+
+
+def _derive(
+    simulation: Simulation, rate: float, time: str, derived: Sequence[str]
+) -> dict[str, Field]:
+    """Return the requested fields that follow from the gradient of the velocity."""
+    if not derived:
+        return {}
+    gradient, fields = velocity_gradient(simulation), {}
+    if "vorticity" in derived:
+        fields["vorticity"] = Field(_scaled(vorticity(gradient), rate), f"1/{time}", "vorticity")
+    if "q" in derived:
+        values = _scaled(q_criterion(gradient), rate**2)
+        fields["q"] = Field(values, f"1/{time}^2", "Q criterion, positive in vortices")
+    return fields
+
+
+def _scaled(values: np.ndarray, factor: float) -> np.ndarray:
+    """Return values times a factor, in their dtype and order."""
+    return values if factor == 1.0 else values * values.dtype.type(factor)
+
+
+def require_finite(simulation: Simulation) -> None:
+    """Raise UnstableError if a cell of this rank is not finite: other programs would show noise."""
+    for values in (simulation.drho, simulation.u):
+        finite = np.isfinite(values).reshape(-1, *simulation.region.shape).all(axis=0)
+        if not finite.all():
+            index = np.unravel_index(int(finite.argmin()), finite.shape)
+            x, y, z = (int(i) + k for i, k in zip(index, simulation.region.start, strict=True))
+            raise UnstableError(
+                f"the state of step {simulation.steps} is not finite in cell {(x, y, z)} and was "
+                "not written",
+                simulation.steps,
+                (x, y, z),
+            )

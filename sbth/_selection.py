@@ -1,0 +1,86 @@
+"""Selections of eigenvalues: all, those in an interval, or those with some indices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetero import validation
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The eigenvalues to compute, and their accuracy.
+
+    Attributes
+    ----------
+    kind : {"a", "v", "i"}
+    low, high : float or int
+        Ends of an interval of values, or first and last index.
+    tolerance : float
+        Absolute; 0 for the default.
+    """
+
+    kind: str
+    low: float
+    high: float
+    tolerance: float = 0.0
+
+    @classmethod
+    def create(cls, select: Any, select_range: Any, tol: float | None, n: int) -> Selection:
+        """Validate the arguments of a public function for a matrix of order n."""
+        tolerance = 0.0 if tol is None else max(validation.check_finite("tol", tol), 0.0)
+        return cls(*_parse_selection(select, select_range, n), tolerance)
+
+    def of_part(self) -> Selection:
+        """Return the selection among the eigenvalues of a part of the matrix.
+
+        Nobody knows the indices of its eigenvalues among all, so that it takes all for "i".
+        """
+        return self if self.kind == "v" else Selection("a", 0, 0, self.tolerance)
+
+    def select(self, values: np.ndarray) -> np.ndarray:
+        """Return the selected eigenvalues, in ascending order, out of those of all parts."""
+        values = np.sort(values)
+        if self.kind == "v":
+            return values[(values > self.low) & (values <= self.high)]
+        return values[int(self.low) : int(self.high) + 1] if self.kind == "i" else values
+
+
+_SELECT_KINDS = {
+    **{"a": "a", "all": "a", 0: "a"},
+    **{"v": "v", "value": "v", 1: "v"},
+    **{"i": "i", "index": "i", 2: "i"},
+}
+"""Values of `select` in SciPy."""
+
+
+def _parse_selection(select: Any, select_range: Any, n: int) -> tuple[str, float, float]:
+    """Return the kind of a selection, and the ends of its range of indices or values."""
+    key = select.lower() if isinstance(select, str) else select
+    if not isinstance(key, str | int | np.integer) or isinstance(key, bool):
+        key = None
+    if key not in _SELECT_KINDS:
+        options = "'a' ('all', 0), 'v' ('value', 1), 'i' ('index', 2)"
+        raise ValueError(f"select must be one of {options}, got {select!r}")
+    kind = _SELECT_KINDS[key]
+    if kind == "a":
+        return kind, 0, n - 1
+    try:
+        validation.require_unmasked("select_range", select_range)
+        low, high = map(float, select_range)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"select_range must be a pair of numbers for select={select!r}, got {select_range!r}"
+        ) from None
+    if kind == "v":
+        if not low < high:
+            raise ValueError(f"select_range must be ascending, got ({low}, {high})")
+        return kind, low, high
+    if not (low.is_integer() and high.is_integer() and 0 <= low <= high < n):
+        raise ValueError(
+            f"select_range must hold indices 0 <= first <= last < {n}, got {select_range!r}"
+        )
+    return kind, int(low), int(high)

@@ -1,0 +1,162 @@
+"""Ctrl-C in a first call, which imports Numba and compiles, ruins no later call."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hetero.cpu.deferred_signals import MAX_PENDING, DeferredSignals, defer_while_compiling
+from hetero.cuda import driver
+from hetero.public_names.whole_imports import import_whole
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "tests" / "support" / "cold_call.py"
+
+
+def press_ctrl_c():
+    """Send this process what a terminal sends it for Ctrl-C."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_waits_for_the_end_of_the_block():
+    done = []
+
+    def run():
+        with DeferredSignals():
+            press_ctrl_c()
+            done.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert done == [1]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_blocks_nest():
+    done = []
+
+    def run():
+        with DeferredSignals():
+            with DeferredSignals():
+                press_ctrl_c()
+            done.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert done == [1]
+
+
+def test_the_handler_of_the_user_is_called_and_kept():
+    received = []
+
+    def handler(number, frame):
+        received.append(number)
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with DeferredSignals():
+            press_ctrl_c()
+            press_ctrl_c()
+            assert received == []
+        assert received == [signal.SIGINT] * 2
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_one_who_insists_is_not_kept_waiting():
+    done = []
+
+    def run():
+        with DeferredSignals():
+            for _ in range(MAX_PENDING):
+                press_ctrl_c()
+                done.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert len(done) == MAX_PENDING - 1
+
+
+def test_a_compilation_is_finished_before_ctrl_c_counts():
+    class Dispatcher:
+        compiled = False
+
+        def _compile_for_args(self):
+            press_ctrl_c()
+            self.compiled = True
+
+    dispatcher = defer_while_compiling(Dispatcher())
+    with pytest.raises(KeyboardInterrupt):
+        dispatcher._compile_for_args()
+    assert dispatcher.compiled
+
+
+def test_an_import_is_finished_before_ctrl_c_counts(tmp_path, monkeypatch):
+    (tmp_path / "interrupted_package").mkdir()
+    (tmp_path / "interrupted_package" / "__init__.py").touch()
+    folder = tmp_path / "interrupted_package"
+    (folder / "inner.py").write_text("import os; os.kill(os.getpid(), 2); value = 1")
+    (folder / "outer.py").write_text("from interrupted_package import inner; inner.value = 2")
+    monkeypatch.syspath_prepend(tmp_path)
+    import_whole("interrupted_package")
+
+    def import_and_wait():
+        importlib.import_module("interrupted_package.outer")
+        time.sleep(20)
+
+    with pytest.raises(KeyboardInterrupt):
+        import_and_wait()
+    assert sys.modules["interrupted_package.inner"].value == 2
+    assert "interrupted_package.outer" in sys.modules  # it is not executed a second time
+    assert importlib.import_module("interrupted_package.outer").inner.value == 2
+
+
+@pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
+@pytest.mark.parametrize(
+    "seconds",
+    [0.1, 0.4, 0.9, *(pytest.param(0.2 * k, marks=pytest.mark.slow) for k in range(1, 20))],
+)
+def test_a_call_after_an_interrupted_first_call(tmp_path, seconds):
+    environment = os.environ | {"HETERO_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    process = subprocess.run(
+        [sys.executable, str(SCRIPT), str(seconds), "ndtr"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert process.stdout.split()[:2] in (["interrupted", "right"], ["finished", "right"]), (
+        process.stdout + process.stderr
+    )
+
+
+def test_an_import_that_was_interrupted_is_not_repeated(tmp_path):
+    """Ctrl-C counts after the import, so that no module is executed a second time."""
+    (tmp_path / "part.py").write_text(
+        "import os, signal, sys\nsys.runs = getattr(sys, 'runs', 0) + 1\n"
+        "os.kill(os.getpid(), signal.SIGINT)\ndone = True\n"
+    )
+    code = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from hetero.public_names.whole_imports import import_whole\n"
+        "import_whole('part')\n"
+        "try:\n    import part\n    time.sleep(20)\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
+        "import part\nprint(part.done, sys.runs)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.stdout.split() == ["interrupted", "True", "1"], run.stderr

@@ -1,0 +1,76 @@
+"""Prepared launches, with a driver of which only the contexts are modelled."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from hetero.cuda.driver import SIMULATOR
+
+driver = pytest.importorskip("cuda.bindings.driver")
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator has one GPU and no contexts")
+
+
+class Contexts:
+    """The stack of contexts of a thread, and the context of each launch."""
+
+    def __init__(self, monkeypatch):
+        self.stack, self.launches, self.switches = [1], [], 0
+        success = driver.CUresult.CUDA_SUCCESS
+
+        def get():
+            return success, driver.CUcontext(self.stack[-1])
+
+        def push(context):
+            self.stack.append(int(context))
+            self.switches += 1
+            return (success,)
+
+        def pop():
+            return success, driver.CUcontext(self.stack.pop())
+
+        def launch(*arguments):
+            self.launches.append(self.stack[-1])
+            return (self.result,)
+
+        self.result = success
+        for name, function in (("cuCtxGetCurrent", get), ("cuCtxPushCurrent", push),
+                               ("cuCtxPopCurrent", pop), ("cuLaunchKernel", launch)):  # fmt: skip
+            monkeypatch.setattr(driver, name, function)
+
+
+@pytest.fixture
+def contexts(monkeypatch):
+    return Contexts(monkeypatch)
+
+
+def prepare():
+    """Prepare the launch of a kernel without arguments."""
+    from hetero.cuda.launcher import prepare_launch
+
+    library = SimpleNamespace(get_cufunc=lambda: SimpleNamespace(handle=7))
+    compiled = SimpleNamespace(argument_types=(), _codelibrary=library)
+    return prepare_launch(SimpleNamespace(compile=lambda types: compiled), (1,), (32,), 0, ())
+
+
+def test_a_prepared_launch_goes_to_the_gpu_on_which_it_was_prepared(contexts):
+    launch = prepare()
+    contexts.stack.append(2)
+    launch()
+    contexts.stack.append(1)
+    launch()
+    assert contexts.launches == [1, 1]
+    assert contexts.stack == [1, 2, 1]  # the caller's GPU is current again
+
+
+def test_a_launch_on_the_current_gpu_switches_no_context(contexts):
+    prepare()()
+    assert contexts.switches == 0
+
+
+def test_the_callers_gpu_is_current_again_after_a_launch_that_failed(contexts):
+    launch = prepare()
+    contexts.stack.append(2)
+    contexts.result = driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+        launch()
+    assert contexts.stack == [1, 2]

@@ -1,0 +1,166 @@
+"""Functions that a right-hand side calls are compiled with it; what cannot be is one line."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.special
+
+import rode
+from hetero.compile_cache.fingerprint import fingerprint
+from hetero.cuda.driver import SIMULATOR
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+
+RUN = {"t_span": (0, 1), "h": 0.25, "delta": 0.25, "paths": 3, "rng": 1, "device": "cpu"}
+TABLE = {"rate": 2.0}
+erf = scipy.special.erf
+rate = 0.5
+
+
+def noise(p):
+    return (0.0,)
+
+
+def limit(value):
+    return min(max(value, -1.0), 1.0)
+
+
+def fall(value):
+    return -rate * limit(value)
+
+
+def power(value, n=3):
+    return 1.0 if n == 0 else value * power(value, n - 1)
+
+
+def drift(x, p):
+    return (fall(x[0]),)
+
+
+def solve(H, start=2.0, **options):
+    problem = rode.additive(H, noise, dimension=1, start=(start,), **options)
+    return rode.solve(problem, "euler", **RUN)
+
+
+def exact(right_hand_side, start=2.0):
+    """Return Euler's values, computed by Python."""
+    values = [start]
+    for _ in range(4):
+        values.append(values[-1] + 0.25 * right_hand_side(values[-1]))
+    return np.array(values)
+
+
+def check(H, right_hand_side):
+    np.testing.assert_allclose(solve(H).paths[:, 0, 0], exact(right_hand_side), rtol=1e-14)
+
+
+def test_helpers_of_helpers_are_compiled():
+    check(drift, lambda x: -0.5 * min(max(x, -1.0), 1.0))
+    assert type(limit).__name__ == type(fall).__name__ == "function"  # this module is unchanged
+
+
+def test_helpers_of_an_enclosing_function_are_compiled():
+    gain = 0.25
+
+    def inner(value):
+        return gain * limit(value)
+
+    check(lambda x, p: (-inner(x[0]),), lambda x: -0.25 * min(max(x, -1.0), 1.0))
+
+
+def test_helpers_may_call_themselves():
+    check(lambda x, p: (-0.01 * power(x[0]),), lambda x: -0.01 * x**3)
+
+
+def test_observe_and_other_functions_have_helpers():
+    problem = rode.separable(
+        lambda t, o, p: (fall(t),),
+        lambda t, o, p: limit(5.0),
+        lambda x, p: (fall(x[0]),),
+        dimension=1,
+        start=lambda o, p: (limit(7.0),),
+        observe=lambda t, x, o, p: (power(x[0]),),
+        start_process=0.0,
+    )
+    result = rode.solve(problem, "euler", **RUN)
+    x, t = [1.0], 0.0
+    for _ in range(4):
+        x.append(x[-1] + 0.25 * (-0.5 * min(t, 1.0) - 0.5 * min(x[-1], 1.0)))
+        t += 0.25
+    np.testing.assert_allclose(result.paths[:, 0, 0], np.array(x) ** 3, rtol=1e-14)
+
+
+def test_a_helper_that_changes_changes_the_next_problem(monkeypatch):
+    first = solve(drift).paths
+    monkeypatch.setitem(globals(), "rate", 1.0)
+    check(drift, lambda x: -1.0 * min(max(x, -1.0), 1.0))
+    monkeypatch.setitem(globals(), "limit", lambda value: value)
+    check(drift, lambda x: -x)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(solve(drift).paths, first)
+
+
+def test_code_with_helpers_is_kept_on_disk():
+    """Compiled code is kept if the function has a fingerprint by value."""
+    problem = rode.additive(drift, noise, dimension=1)
+    same = rode.additive(drift, noise, dimension=1)
+    assert fingerprint(problem.H) == fingerprint(same.H)
+    other = rode.additive(lambda x, p: (fall(x[0] + 1.0),), noise, dimension=1)
+    assert fingerprint(problem.H) != fingerprint(other.H)
+
+
+def test_problems_with_helpers_can_be_sent_to_processes():
+    problem = rode.additive(drift, noise, dimension=1, start=(2.0,))
+    sent = pickle.loads(pickle.dumps(problem))
+    result = rode.solve(sent, "euler", **RUN)
+    assert result == rode.solve(problem, "euler", **RUN)
+
+
+def test_a_linear_problem_with_helpers_and_many_parameters():
+    """Matrices of all parameters come from one call with arrays, of the functions of Python."""
+    problem = rode.additive(
+        lambda x, p: (-twice(p[0]) * x[0],), noise, dimension=1, linear=True,
+        parameters=(np.array([0.5, 1.0, 2.0]),), start=(1.0,),
+    )  # fmt: skip
+    np.testing.assert_array_equal(problem.matrices()[:, 0, 0], [-1.0, -2.0, -4.0])
+
+
+def twice(value):
+    return 2.0 * value
+
+
+def clipped(value):
+    return np.clip(value, -1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("H", "words"),
+    [
+        (lambda x, p: (np.clip(x[0], -1.0, 1.0),), ("np.clip", "no clip(float64", "min(max")),
+        (lambda x, p: (clipped(x[0]),), ("return np.clip(value", "no clip(float64", "min(max")),
+        (lambda x, p: (erf(x[0]),), ("use erf, a numpy.ufunc", "math.erf")),
+        (lambda x, p: (scipy.special.erf(x[0]),), ("use scipy.special.erf", "math.erf")),
+        (lambda x, p: (TABLE["rate"] * x[0],), ("use TABLE, a dict", "parameters=")),
+    ],
+)
+def test_what_cannot_be_compiled_is_named_on_one_line(H, words):
+    with pytest.raises(
+        TypeError, match=r"^H cannot be compiled: test_helper_functions\.py, line"
+    ) as e:
+        solve(H)
+    message = str(e.value)
+    assert "\n" not in message
+    assert len(message) < 400
+    for word in words:
+        assert word in message
+
+
+def test_results_of_two_lengths_are_named():
+    def observe(t, x, o, p):
+        return (x[0], 1.0) if x[0] < 1e9 else (x[0],)
+
+    with pytest.raises(
+        TypeError, match=r"^observe cannot be compiled: .*Cannot unify [^$]*one length$"
+    ):
+        solve(lambda x, p: (-x[0],), observe=observe)

@@ -1,0 +1,108 @@
+"""Peaks between steps: the correction is that of Brownian motion, and removes the error in h."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rode
+from hetero.cuda.driver import SIMULATOR
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
+
+
+def test_the_constant_is_that_of_siegmund():
+    """-zeta(1/2)/sqrt(2 pi), by mpmath."""
+    mpmath = pytest.importorskip("mpmath")
+    (correction,) = rode.peak_correction(only_the_process(), 1.0)[:, 0]
+    assert correction == pytest.approx(float(-mpmath.zeta(0.5) / mpmath.sqrt(2 * mpmath.pi)))
+
+
+def only_the_process(tau=1.0, c=1.0, start_process=0.0):
+    return rode.additive(
+        lambda x, p: (0.0 * x[0],), lambda p: (1.0,), dimension=1, start_process=start_process,
+        observe=lambda t, x, o, p: (o,), process=rode.Process(tau, c),
+    )  # fmt: skip
+
+
+@pytest.mark.statistical
+def test_corrected_peaks_of_a_brownian_path_have_its_distribution():
+    """With a long relaxation time O is Brownian motion, whose largest |O| has a known median.
+
+    P(max |W| < a) over unit time is 4/pi sum (-1)^k/(2k+1) exp(-(2k+1)^2 pi^2 / (8 a^2)).
+    """
+
+    def probability(a):
+        k = np.arange(50)
+        terms = (-1.0) ** k / (2 * k + 1) * np.exp(-(((2 * k + 1) * np.pi / a) ** 2) / 8)
+        return 4 / np.pi * terms.sum()
+
+    problem, h = only_the_process(tau=1e6), 2.0**-7
+    result = rode.solve(
+        problem, "euler", t_span=(0, 1), h=h, paths=20_000, sampling="exact", reduction="peaks",
+        rng=1, device="cpu",
+    )  # fmt: skip
+    median = np.median(result.peaks + rode.peak_correction(problem, h))
+    error = 0.5 / np.sqrt(20_000)
+    assert abs(probability(median) - 0.5) < 4 * error
+    assert abs(probability(np.median(result.peaks)) - 0.5) > 8 * error  # the correction is needed
+
+
+@pytest.mark.statistical
+def test_corrected_peaks_of_an_earthquake_do_not_depend_on_the_step():
+    """The same earthquakes would have peaks 9 % lower at the larger step."""
+    quake = rode.kanai_tajimi(outputs="acceleration")
+    medians = {}
+    for h in (2.0**-6, 2.0**-10):
+        result = rode.solve(
+            quake, "3-rode-taylor", t_span=(0, 20), h=h, paths=4000, sampling="exact",
+            reduction="peaks", rng=round(1 / h), device="cpu",
+        )  # fmt: skip
+        medians[h] = (
+            np.median(result.peaks),
+            np.median(result.peaks + rode.peak_correction(quake, h)),
+        )
+    (raw, coarse), (_, fine) = medians.values()
+    assert coarse == pytest.approx(fine, rel=0.01)
+    assert raw < 0.93 * fine
+
+
+def test_each_set_of_parameters_has_its_correction():
+    zeta = np.array([0.3, 0.6])
+    quake = rode.kanai_tajimi(zeta=zeta, c=4.0)
+    correction = rode.peak_correction(quake, 0.25)
+    assert correction.shape == (3, 2)
+    size = 0.5825971579390107 * 2.0 * 0.5  # sqrt(c) = 2, sqrt(h) = 0.5
+    np.testing.assert_array_equal(correction[0], 0.0)  # displacements have a derivative
+    np.testing.assert_allclose(correction[1], size, rtol=1e-9)
+    np.testing.assert_allclose(correction[2], size * 2.0 * zeta * 15.56, rtol=1e-9)
+
+
+def test_outputs_without_a_constant_slope_are_refused():
+    problem = rode.relaxation()
+    product = rode.additive(
+        lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1,
+        observe=lambda t, x, o, p: (x[0], x[0] * o), outputs=("x", "power"),
+    )  # fmt: skip
+    assert rode.peak_correction(problem, 0.1) == 0.0
+    with pytest.raises(ValueError, match="'power' depends on O in another way"):
+        rode.peak_correction(product, 0.1)
+    with pytest.raises(ValueError, match="h must"):
+        rode.peak_correction(problem, 0.0)
+    with pytest.raises(TypeError, match=r"must be a rode\.Problem, got int"):
+        rode.peak_correction(3, 0.1)
+
+
+def test_intervals_of_quantiles_are_those_of_order_statistics():
+    """For the median of 100 numbers the ranks 40 and 61 (Conover 1999, section 3.2)."""
+    from rode._commands.peaks import PeakQuantiles
+
+    work = rode.Work(100, 1, 1, 1)
+    numbers = np.random.default_rng(1).permutation(100.0 + np.arange(100))
+    result = rode.Result(np.zeros(0), ("y",), work, "success", "", peaks=numbers[None])
+    quantiles = PeakQuantiles.of(result, (0.5, 1.0))
+    below, above = quantiles.low[0, 0] - 100, 199 - quantiles.high[0, 0]
+    assert stats.binom.cdf(below - 1, 100, 0.5) <= 0.025
+    assert stats.binom.cdf(above - 1, 100, 0.5) <= 0.025
+    assert 38 <= below <= 41
+    assert 38 <= above <= 41
+    assert np.isnan(quantiles.low[0, 1])

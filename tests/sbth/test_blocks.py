@@ -1,0 +1,117 @@
+"""Matrices of blocks that do not touch: each block is as accurate as if it were alone."""
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.linalg
+
+import sbth
+from sbth._blocks import partition_band, partition_tridiagonal
+
+
+def exact_pair(a, b, c):
+    """Eigenvalues of [[a, b], [b, c]] with 700 digits, rounded once."""
+    with mpmath.workdps(700):
+        a, b, c = map(mpmath.mpf, (a, b, c))
+        root = mpmath.sqrt((a - c) ** 2 + 4 * b * b)
+        return [float((a + c - root) / 2), float((a + c + root) / 2)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_diagonal_matrix_gives_its_elements(device, dtype, rows):
+    diagonal = np.random.default_rng(1).standard_normal(100).astype(dtype)
+    band = np.zeros((rows, 100), dtype)
+    band[-1] = diagonal
+    values = sbth.eigvals_banded(band, device=device)
+    np.testing.assert_array_equal(values, np.sort(diagonal))
+    assert values.dtype == dtype
+
+
+def test_small_elements_beside_huge_ones_are_exact(device):
+    diagonal = 10.0 ** np.linspace(-200, 200, 41) * np.where(np.arange(41) % 3, 1.0, -1.0)
+    expected = np.sort(diagonal)
+    np.testing.assert_array_equal(sbth.eigvals_banded(diagonal[None], device=device), expected)
+    none = np.zeros(40)
+    np.testing.assert_array_equal(
+        sbth.eigvalsh_tridiagonal(diagonal, none, device=device), expected
+    )
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_each_block_is_accurate_to_its_own_norm(device, lower):
+    rng = np.random.default_rng(2)
+    band, expected = np.zeros((2, 60)), []
+    for j in range(0, 60, 2):
+        a, b, c = rng.standard_normal(3) * 10.0 ** rng.integers(-150, 150)
+        band[:, j : j + 2] = ((a, c), (b, 0.0)) if lower else ((0.0, b), (a, c))
+        expected += exact_pair(a, b, c)
+    values = sbth.eigvals_banded(band, lower=lower, device=device)
+    order = np.argsort(expected)
+    norms = np.maximum.reduceat(np.abs(expected), np.arange(0, 60, 2)).repeat(2)[order]
+    errors = np.abs(values - np.array(expected)[order])
+    assert np.max(errors / norms) < 8 * np.finfo(float).eps
+    diagonals = (band[0], band[1, :-1]) if lower else (band[1], band[0, 1:])
+    values = sbth.eigvalsh_tridiagonal(*diagonals, device=device)
+    assert np.max(np.abs(values - np.array(expected)[order]) / norms) < 8 * np.finfo(float).eps
+
+
+def test_a_graded_matrix_that_is_not_split_by_zeros_is_split_where_it_may_be(device):
+    """The off-diagonal elements are far below eps times the geometric mean of their neighbours."""
+    d = 10.0 ** np.arange(0, -100, -10.0)
+    e = 1e-20 * np.sqrt(d[:-1] * d[1:])
+    np.testing.assert_allclose(sbth.eigvalsh_tridiagonal(d, e, device=device), d[::-1], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("select", "select_range"), [("i", (0, 6)), ("i", (20, 25)), ("v", (-1.0, 1e-30)), ("a", None)]
+)
+def test_selections_are_those_of_the_whole_matrix(device, select, select_range):
+    rng = np.random.default_rng(3)
+    blocks = [rng.standard_normal((4, 4)) * s for s in (1e-60, 1.0, 1e50)]
+    dense = scipy.linalg.block_diag(*[b + b.T for b in blocks], *rng.standard_normal(14))
+    band = sbth.band_from_dense(dense)
+    every = np.sort(
+        np.concatenate([np.linalg.eigvalsh(b + b.T) for b in blocks] + [np.diag(dense)[12:]])
+    )
+    expected = {
+        "a": every,
+        "i": every[slice(select_range[0], select_range[1] + 1)] if select == "i" else None,
+        "v": every[(every > -1.0) & (every <= 1e-30)],
+    }[select]
+    values = sbth.eigvals_banded(band, select=select, select_range=select_range, device=device)
+    np.testing.assert_allclose(values, expected, rtol=1e-13, atol=1e-75)
+
+
+def test_what_is_not_finite_is_refused_in_a_block_of_its_own():
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match=r"a_band holds (nan|inf) for element \(3, 3\)"):
+            sbth.eigvals_banded(np.array([[1.0, 2.0, 3.0, bad, 5.0]]))
+    with pytest.raises(ValueError, match=r"a_band holds nan for element \(2, 1\)"):
+        sbth.eigvals_banded(np.array([[0.0, 0.0, np.nan, 0.0], [1.0, 2.0, 3.0, 4.0]]))
+
+
+def test_an_empty_matrix_and_one_element():
+    assert sbth.eigvals_banded(np.zeros((1, 0))).shape == (0,)
+    assert sbth.eigvalsh_tridiagonal([3.0], []).tolist() == [3.0]
+    assert sbth.eigvals_banded(np.zeros((3, 4))).tolist() == [0.0] * 4
+
+
+def test_partitions_have_every_row_once():
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        n = int(rng.integers(1, 30))
+        band = rng.standard_normal((3, n)) * 10.0 ** rng.integers(-20, 20, n)
+        band[1:] *= rng.random((2, n)) < 0.5
+        for partition in (
+            partition_band(band, lower=True),
+            partition_tridiagonal(band[0], band[1, : n - 1]),
+        ):
+            rows = np.concatenate([partition.single, *partition.groups])
+            assert sorted(rows.tolist()) == list(range(n))
+        dense = sbth.dense_from_band(band, lower=True)
+        partition = partition_band(band, lower=True)
+        inside = np.zeros((n, n), bool)
+        for group in [*partition.single[:, None], *partition.groups]:
+            inside[np.ix_(group, group)] = True
+        assert not dense[~inside].any()

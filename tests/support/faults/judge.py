@@ -1,0 +1,137 @@
+"""The verdict on a call with one odd argument: a result, or an error that names the argument."""
+
+from __future__ import annotations
+
+import re
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from faults.odd_values import FUNCTIONS, NONSENSE, ODD_VALUES
+from hetero import DeviceUnavailableError
+
+
+@dataclass(frozen=True)
+class Call:
+    """A public callable with arguments that it accepts.
+
+    Attributes
+    ----------
+    name : str
+        Public name, "package.function" or "package.Class.method".
+    function : callable
+    arguments : callable
+        Returns fresh good arguments by keyword.
+    nonsense : dict
+        By argument, the names in NONSENSE that it takes on purpose; "all" for any.
+    untold : tuple of str
+        Arguments that are anything on purpose, such as a user's function.
+    known_as : dict
+        By argument, other words by which errors may name it.
+    takes_functions : tuple of str
+        Arguments that may be functions of users, whose errors are theirs.
+    endless : dict
+        By argument, the odd values that are valid and take hours.
+    takes_long : bool
+        A single call takes more than some milliseconds.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    arguments: Callable[[], dict[str, Any]]
+    nonsense: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    untold: tuple[str, ...] = ()
+    known_as: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    takes_functions: tuple[str, ...] = ()
+    endless: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    takes_long: bool = False
+
+    def cases(self) -> Iterator[tuple[str, str]]:
+        """Yield argument and name of the odd value of each case."""
+        for argument in self.arguments():
+            if argument not in self.untold:
+                for odd in ODD_VALUES:
+                    is_function = odd in FUNCTIONS and argument in self.takes_functions
+                    if not is_function and odd not in self.endless.get(argument, ()):
+                        yield argument, odd
+
+
+def close(figure: Any) -> None:
+    """Close a figure of Matplotlib, which would stay in memory."""
+    from matplotlib import pyplot
+
+    pyplot.close(figure)
+
+
+ALLOWED = (TypeError, ValueError, MemoryError, DeviceUnavailableError, OSError)
+"""Exceptions that a bad argument may cause; the errors of the packages are ValueErrors."""
+
+
+def verdict(call: Call, argument: str, odd: str) -> str | None:
+    """Return what is wrong with the outcome of a call with this argument replaced; None if nothing.
+
+    The outcome is right if the error is one of `ALLOWED` and names the argument, or if there is a
+    result where the value may be one, and if the values of all arguments are what they were.
+    """
+    arguments = call.arguments() | {argument: ODD_VALUES[odd]()}
+    before = {name: _snapshot(value) for name, value in arguments.items()}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            call.function(**arguments)
+        except ALLOWED as error:
+            return _fault_of_error(call, argument, error)
+        except Exception as error:
+            return f"raises {_last_line(error)}"
+    changed = [
+        name
+        for name, value in arguments.items()
+        if not name.startswith("out") and before[name] != _snapshot(value)
+    ]
+    if changed:
+        return f"changes {', '.join(changed)}"
+    accepted = call.nonsense.get(argument, ())
+    if odd in NONSENSE and odd not in accepted and "all" not in accepted:
+        return "is accepted"
+    return None
+
+
+def verdict_on_good_arguments(call: Call) -> str | None:
+    """Return why a call with its good arguments fails; None if it succeeds."""
+    try:
+        call.function(**call.arguments())
+    except Exception as error:
+        return f"good arguments fail: {_last_line(error)}"
+    return None
+
+
+def _fault_of_error(call: Call, argument: str, error: Exception) -> str | None:
+    """Return why an error of an allowed type is no good error; None if it is one."""
+    words = [argument, *call.known_as.get(argument, ())]
+    if "out" in call.arguments():  # which does not suit arguments of another shape
+        words.append("out")
+    said = str(error)
+    if any(re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", said) for word in words):
+        return None
+    if isinstance(error, MemoryError | DeviceUnavailableError) and said:
+        return None
+    return f"does not name the argument: {_last_line(error)}"
+
+
+def _last_line(error: BaseException) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    text = " ".join(str(error).split())[:160]
+    return f"{type(error).__name__}: {text} ({place.filename.rpartition('/')[2]}:{place.lineno})"
+
+
+def _snapshot(value: Any) -> Any:
+    """Return what tells whether an array, list or dictionary has changed."""
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return value.shape, value.dtype, np.asarray(value).tobytes()
+    if isinstance(value, list | dict):
+        return repr(value)
+    return None

@@ -1,0 +1,127 @@
+"""Good calls of `lbm`."""
+
+import functools
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import lbm
+from faults.judge import Call, close
+
+SHAPE = (4, 4, 4)
+
+
+@functools.cache
+def _flow():
+    solid = np.zeros(SHAPE, bool)
+    solid[1, 1, 1] = True
+    return lbm.Simulation(
+        SHAPE, boundaries={"block": lbm.Solid(solid), "y": lbm.NoSlip()}, device="cpu"
+    )
+
+
+def _folder():
+    return Path(tempfile.gettempdir()) / "faults-of-heterokit"
+
+
+def _simulation_arguments():
+    return {
+        "shape": SHAPE, "collision": lbm.TRT(0.8), "boundaries": {"y": lbm.NoSlip()},
+        "force": (0.0, 0.0, 0.0), "rho": 1.0, "u": (0.0, 0.0, 0.0), "pattern": "esoteric",
+        "dtype": "float32", "storage": None, "ratio": 0.0, "check": 500, "keep_good_state": True,
+        "comm": None, "decomposition": "auto", "device": "cpu",
+    }  # fmt: skip
+
+
+def _run_with(callback):
+    return _flow().run(1, callbacks=[callback])
+
+
+CALLS = [
+    Call("lbm.BGK", lbm.BGK, lambda: {"tau": 0.8}),
+    Call("lbm.TRT", lbm.TRT, lambda: {"tau": 0.8, "magic": 0.1875}),
+    Call("lbm.Decomposition", lbm.Decomposition,
+         lambda: {"grid": (1, 1, 2), "weights": (None, None, (3, 1))},
+         known_as={"grid": ("boxes", "box")}),
+    Call("lbm.Every", lbm.Every, lambda: {"every": 1, "function": print},
+         takes_functions=("function",)),
+    Call("lbm.MovingWall", lbm.MovingWall, lambda: {"velocity": (0.1, 0.0, 0.0)}),
+    Call("lbm.VelocityInlet", lbm.VelocityInlet, lambda: {"velocity": (0.1, 0.0, 0.0)}),
+    Call("lbm.PressureOutlet", lbm.PressureOutlet, lambda: {"rho": 1.0}),
+    Call("lbm.Probe", lbm.Probe, lambda: {"cells": [(1, 1, 1)], "every": 1}),
+    Call("lbm.Solid", lbm.Solid,
+         lambda: {"cells": np.zeros(SHAPE, bool), "condition": lbm.NoSlip()},
+         takes_functions=("cells",), known_as={"condition": ("solid",)}),
+    Call("lbm.Statistics", lbm.Statistics, lambda: {"every": 10, "start": 0}),
+    Call("lbm.SteadyState", lbm.SteadyState, lambda: {"tolerance": 1e-6, "every": 10}),
+    Call("lbm.Units", lbm.Units, lambda: {"dx": 0.1, "dt": 0.1, "density": 1.0, "tau": 0.8}),
+    Call("lbm.Units.choose", lbm.Units.choose,
+         lambda: {"length": 1.0, "cells": 100, "speed": 1.0, "viscosity": 0.01, "density": 1.0,
+                  "lattice_speed": 0.1},
+         known_as={"viscosity": ("tau", "Reynolds"), "length": ("Reynolds", "tau"),
+                   "speed": ("Reynolds", "tau"), "lattice_speed": ("tau",)}),
+    *(Call(f"lbm.Units.{method} by {name}",
+           getattr(lbm.Units(0.1, 0.1, 1.0, 0.8), method), lambda name=name: {name: 1.0})
+      for method, names in (
+          ("to_lattice", ("speed", "acceleration", "time", "pressure")),
+          ("to_physical", ("speed", "pressure", "force", "torque", "steps")))
+      for name in names),
+    Call("lbm.geometry.sphere", lbm.geometry.sphere,
+         lambda: {"shape": SHAPE, "centre": (2, 2, 2), "radius": 1.0}),
+    Call("lbm.geometry.cylinder", lbm.geometry.cylinder,
+         lambda: {"shape": SHAPE, "centre": (2, 2), "radius": 1.0, "axis": 2}),
+    Call("lbm.geometry.heights", lbm.geometry.heights,
+         lambda: {"shape": SHAPE, "surface": np.ones((4, 4))}),
+    Call("lbm.geometry.centres", lbm.geometry.centres, lambda: {"shape": SHAPE}),
+    Call("lbm.Simulation", lbm.Simulation, _simulation_arguments, untold=("keep_good_state",),
+         nonsense={"dtype": ("type",), "storage": ("type",)}, takes_functions=("rho", "u"),
+         takes_long=True),
+    Call("lbm.Simulation.run", lambda **a: _flow().run(**a),
+         lambda: {"steps": 1, "callbacks": (), "progress": False}, untold=("progress",),
+         endless={"steps": ("2^31",)}, takes_long=True),
+    Call("lbm.Simulation.run with a callback", _run_with, lambda: {"callback": print},
+         known_as={"callback": ("callbacks",)}, takes_functions=("callback",)),
+    Call("lbm.Simulation.advance", lambda **a: _flow().advance(**a), lambda: {"steps": 1},
+         endless={"steps": ("2^31",)}),
+    Call("lbm.Simulation.set", lambda **a: _flow().set(**a),
+         lambda: {"rho": 1.0, "u": (0.0, 0.0, 0.0)},
+         takes_functions=("rho", "u")),
+    Call("lbm.Simulation.gather", lambda **a: _flow().gather(**a), lambda: {"field": "rho"}),
+    Call("lbm.Simulation.force_on", lambda **a: _flow().run(1).force_on(**a),
+         lambda: {"name": "block"}),
+    Call("lbm.Simulation.torque_on", lambda **a: _flow().run(1).torque_on(**a),
+         lambda: {"name": "block", "centre": (2, 2, 2)}),
+    Call("lbm.Simulation.save", lambda path: _flow().save(path),
+         lambda: {"path": _folder() / "a.state"},
+         known_as={"path": ("file", "folder", "name")}),
+    Call("lbm.Simulation.restore", lambda path: _flow().restore(path),
+         lambda: {"path": _flow().save(_folder() / "a.state")},
+         known_as={"path": ("checkpoint", "a.state")}),
+    Call("lbm.Simulation.write_vtk", lambda **a: _flow().write_vtk(**a),
+         lambda: {"path": _folder() / "a.vti", "units": None, "derived": ("q",)}),
+    Call("lbm.Simulation.to_xarray", lambda **a: _flow().to_xarray(**a),
+         lambda: {"units": None, "derived": ("q",)}),
+    Call("lbm.Simulation.plot", lambda **a: close(_flow().plot(**a)),
+         lambda: {"axis": "z", "index": 1, "field": "speed", "ax": None}, takes_long=True),
+    Call("lbm.flows.cavity", lbm.flows.cavity, lambda: {"n": 8, "reynolds": 10.0, "speed": 0.1},
+         takes_long=True),
+    Call("lbm.flows.solve_cavity", lbm.flows.solve_cavity,
+         lambda: {"n": 8, "reynolds": 10.0, "speed": 0.1, "tolerance": 1e-2, "turns": 0.1},
+         takes_long=True),
+    Call("lbm.flows.sphere", lbm.flows.sphere,
+         lambda: {"diameter": 4, "reynolds": 10.0, "speed": 0.06, "width": 4.0, "length": 6.0,
+                  "magic": None}, takes_long=True),
+    Call("lbm.flows.terrain", lbm.flows.terrain,
+         lambda: {"height": 12, "stride": 40, "speed": 0.05, "tau": 0.8}, takes_long=True),
+    Call("lbm.flows.vortices", lbm.flows.vortices,
+         lambda: {"n": 8, "speed": 0.05, "tau": 0.7, "nz": 2}, takes_long=True),
+]  # fmt: skip
+
+
+NOT_CALLED = {
+    "Decomposition.bounds", "Simulation.mark_changed", "Solid.cells_around", "Solid.mask",
+    "Statistics.resume", "CheckpointError", "Collision", "Condition", "FreeSlip", "NoSlip",
+    "Periodic", "UnstableError", "flows", "geometry", "launcher",
+}  # fmt: skip
+"""Public names that users do not call, or with no argument: errors, types, plain walls."""

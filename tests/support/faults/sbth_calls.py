@@ -1,0 +1,51 @@
+"""Good calls of `sbth`."""
+
+import numpy as np
+
+import sbth
+from faults.judge import Call, close
+
+BAND = np.array([[4.0, 4.0, 4.0, 4.0], [1.0, 1.0, 1.0, 0.0]])
+FULL = np.diag([4.0] * 4) + np.diag([1.0] * 3, 1) + np.diag([1.0] * 3, -1)
+SPECTRUM = {"select": "i", "select_range": (0, 1), "tol": None, "device": "cpu"}
+FLAGS = ("lower", "overwrite_a_band", "check_finite", "keep_reflectors")
+
+CALLS = [
+    Call("sbth.tridiagonalize", sbth.tridiagonalize,
+         lambda: {"ab": BAND.copy(), "lower": True, "method": None, "in_flight": None,
+                  "keep_reflectors": False, "device": "cpu"}, untold=FLAGS),
+    Call("sbth.eigvals_banded", sbth.eigvals_banded,
+         lambda: {"a_band": BAND.copy(), "lower": True, "overwrite_a_band": False,
+                  "check_finite": True, **SPECTRUM}, untold=FLAGS),
+    Call("sbth.eigvalsh", sbth.eigvalsh, lambda: {"a": FULL.copy(), **SPECTRUM}),
+    Call("sbth.eigvalsh_tridiagonal", sbth.eigvalsh_tridiagonal,
+         lambda: {"d": np.ones(4), "e": np.ones(3), "check_finite": True, **SPECTRUM},
+         untold=FLAGS),
+    Call("sbth.full_to_band", sbth.full_to_band,
+         lambda: {"a": FULL.copy(), "bandwidth": 2, "lower": True, "device": "cpu"},
+         untold=FLAGS),
+    Call("sbth.Spectrum.plot", lambda ax: close(sbth.spectrum(FULL.copy(), device="cpu").plot(ax)),
+         lambda: {"ax": None}, takes_long=True),
+    Call("sbth.spectrum", sbth.spectrum, lambda: {"a": FULL.copy(), **SPECTRUM}),
+    Call("sbth.band_from_dense", sbth.band_from_dense,
+         lambda: {"a": FULL.copy(), "bandwidth": 1, "lower": True}, untold=FLAGS),
+    Call("sbth.band_from_sparse", sbth.band_from_sparse, lambda: {"a": _sparse(), "lower": True},
+         untold=FLAGS),
+    Call("sbth.dense_from_band", sbth.dense_from_band,
+         lambda: {"ab": BAND.copy(), "lower": True}, untold=FLAGS),
+    Call("sbth.Reflectors.apply", lambda x: _reflectors().apply(x), lambda: {"x": np.eye(4)}),
+]  # fmt: skip
+
+
+def _sparse():
+    from scipy.sparse import csr_array
+
+    return csr_array(FULL)
+
+
+def _reflectors():
+    return sbth.tridiagonalize(BAND, lower=True, keep_reflectors=True, device="cpu").reflectors
+
+
+NOT_CALLED = {"Reflectors", "Spectrum", "Tridiagonal", "TridiagonalReduction"}
+"""Public names that take no arguments of users: results."""

@@ -1,0 +1,104 @@
+"""Good calls of `tmd`."""
+
+import functools
+import json
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+import tmd
+from faults.judge import Call, close
+
+DOMAIN = (1.0, 1.0 + 2.0**-30)
+
+
+@functools.cache
+def _result():
+    return tmd.search("exp", DOMAIN, bits=16, device="cpu")
+
+
+def _certificate():
+    import copy
+
+    return copy.deepcopy(_result().certificate)
+
+
+@functools.cache
+def _written_certificate():
+    path = Path(tempfile.mkdtemp()) / "certificates"
+    path.write_text(json.dumps(_certificate()) + "\n")
+    return path
+
+
+CALLS = [
+    Call("tmd.search", tmd.search,
+         lambda: {"name": "exp", "domain": DOMAIN, "bits": 16, "precision": 53,
+                  "argument_precision": 53, "rounding": "all", "algorithm": "auto",
+                  "division": "reciprocal", "executor": None, "checkpoint": None,
+                  "device": "cpu"}, known_as={"name": ("function",)}, takes_long=True),
+    Call("tmd.search from lo", lambda lo: tmd.search("exp", (lo, DOMAIN[1]), bits=16, device="cpu"),
+         lambda: {"lo": 1.0}, known_as={"lo": ("domain", "bits", "arguments")}, takes_long=True),
+    Call("tmd.search to hi", lambda hi: tmd.search("exp", (1.0, hi), bits=16, device="cpu"),
+         lambda: {"hi": DOMAIN[1]}, known_as={"hi": ("domain", "bits", "arguments")},
+         takes_long=True),
+    Call("tmd.Format.create", tmd.Format.create,
+         lambda: {"precision": 53, "argument_precision": 53}),
+    *(Call(f"tmd.Format.{name}", getattr(tmd.Format.create(53), name), lambda: {"exponent": 0})
+      for name in ("quantum", "ulp")),
+    Call("tmd.Result.write", lambda path: _result().write(path),
+         lambda: {"path": Path(tempfile.gettempdir()) / "faults-of-heterokit.wc"}),
+    Call("tmd.Result.plot", lambda ax: close(_result().plot(ax)), lambda: {"ax": None},
+         takes_long=True),
+    Call("tmd.check_libraries", tmd.check_libraries,
+         lambda: {"name": "exp", "arguments": [1.0], "libraries": (), "symbol": None,
+                  "precision": 53},
+         known_as={"name": ("function",), "libraries": ("library",)},
+         nonsense={"arguments": ("set",)}, takes_long=True),
+    Call("tmd.check_libraries at an argument",
+         lambda argument: tmd.check_libraries("exp", [argument]),
+         lambda: {"argument": 1.0}, known_as={"argument": ("arguments",)}, takes_long=True),
+    Call("tmd.verify", tmd.verify,
+         lambda: {"certificate": _certificate(), "cases": None, "full": False, "samples": 1,
+                  "rng": 1, "device": "cpu"}, untold=("full",),
+         known_as={"cases": ("case", "list", "line")}, takes_long=True),
+    Call("tmd.verify of listed cases",
+         lambda case: tmd.verify(_certificate(), cases=[case, *_result().cases[1:]], samples=0,
+                                 device="cpu"),
+         lambda: {"case": _result().cases[0]}, known_as={"case": ("cases", "list", "listed")},
+         takes_long=True),
+    *(Call(f"tmd.verify of a certificate with another {key}",
+           lambda value, key=key: tmd.verify(_changed(key, value), samples=1, device="cpu"),
+           lambda key=key: {"value": _result().certificate[key]},
+           known_as={"value": ("certificate",)}, takes_long=True)
+      for key in ("function", "domain", "bits", "precision", "argument_precision", "rounding",
+                  "trivial", "cases", "versions", "columns", "blocks", "kind", "version", "hash")),
+    Call("tmd.verify_cases", tmd.verify_cases,
+         lambda: {"certificates": [_certificate()], "cases": list(_result().cases)},
+         known_as={"certificates": ("certificate",), "cases": ("case", "list", "line")},
+         takes_long=True),
+    Call("tmd.read_certificates", tmd.read_certificates,
+         lambda: {"path": _written_certificate()},
+         known_as={"path": ("certificates",)}),
+    Call("tmd.Case", tmd.Case,
+         lambda: {"function": "exp", "format": tmd.Format.create(53), "exact_argument": Fraction(1),
+                  "kind": "F"},
+         nonsense=dict.fromkeys(("function", "format", "exact_argument", "kind"), ("all",))),
+]  # fmt: skip
+
+
+def _changed(key, value):
+    """Return the certificate with another value, and the hash that goes with it."""
+    from tmd._certificates.records import hash_json
+
+    body = _certificate() | {key: value}
+    if key != "hash":
+        body.pop("hash")
+        try:
+            body["hash"] = hash_json(body)
+        except (TypeError, ValueError):
+            body["hash"] = "0" * 32
+    return body
+
+
+NOT_CALLED = {"CertificateError", "CheckpointError", "Format", "LibraryScore", "Result"}
+"""Public names that take no arguments of users: results and errors."""

@@ -1,0 +1,94 @@
+"""Odd arguments give a result, or an error that names the argument; nothing is modified.
+
+`python tools/faults.py` runs all cases; here are those of calls that take no time, and of the
+others a part that is drawn at random.
+"""
+
+import importlib
+import inspect
+import random
+import zlib
+from pathlib import Path
+
+import pytest
+
+from faults.campaign import PACKAGES, calls_of
+from faults.judge import verdict, verdict_on_good_arguments
+from hetero.cuda import driver
+
+pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
+
+CASES_OF_LONG_CALLS = 6
+
+CALLS = [call for package in PACKAGES for call in calls_of(package)]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_callable_takes_part(package):
+    module = importlib.import_module(package)
+    public = {name for name in module.__all__ if callable(getattr(module, name))}
+    called = {call.name.split(".")[1].partition(",")[0].partition(" ")[0]
+              for call in calls_of(package)}  # fmt: skip
+    left_out = importlib.import_module(f"faults.{package}_calls").NOT_CALLED
+    assert public - called - left_out == set()
+
+
+def takes_arguments(method):
+    """Return whether a method or function, not a property, has parameters besides `self`."""
+    is_method = inspect.isfunction(method) or inspect.ismethod(method)
+    return is_method and bool(set(inspect.signature(method).parameters) - {"self"})
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_method_takes_part(package):
+    module = importlib.import_module(package)
+    called = {call.name.partition(",")[0].partition(" ")[0] for call in calls_of(package)}
+    methods = set()
+    for name in module.__all__:
+        cls = getattr(module, name)
+        if inspect.isclass(cls) and not issubclass(cls, BaseException):
+            methods |= {
+                f"{name}.{method}"
+                for method in vars(cls)
+                if not method.startswith("_") and takes_arguments(getattr(cls, method))
+            }
+    left_out = importlib.import_module(f"faults.{package}_calls").NOT_CALLED
+    assert {f"{package}.{name}" for name in methods - left_out} - called == set()
+
+
+def test_good_arguments_are_parameters():
+    for call in CALLS:
+        parameters = inspect.signature(call.function).parameters
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        assert takes_any or set(call.arguments()) <= set(parameters), call.name
+
+
+@pytest.fixture
+def little_memory():
+    """Let requests for more than a gigabyte fail, as on a small machine."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        pytest.skip("the memory of a process is not known here")
+    used = pages * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_odd_arguments(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cases = list(call.cases())
+    if call.takes_long:
+        cases = random.Random(zlib.crc32(call.name.encode())).sample(cases, CASES_OF_LONG_CALLS)
+    assert verdict_on_good_arguments(call) is None
+    faults = [
+        f"{argument}={odd}: {fault}"
+        for argument, odd in cases
+        if (fault := verdict(call, argument, odd)) is not None
+    ]
+    assert not faults, "\n".join(faults)

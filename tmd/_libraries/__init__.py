@@ -1,0 +1,1 @@
+"""Functions of other libraries as callables that take and return one float."""

@@ -1,0 +1,112 @@
+"""Functions of C libraries: only those that the library itself exports.
+
+The dynamic loader finds a symbol in the libraries on which a library depends, too: a library
+without `exp` that is linked with libm would be judged by the libm of this machine.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+_LISTED = 12
+"""Number of exported functions that a message names."""
+
+_LINK_MAP = 2
+"""RTLD_DI_LINKMAP of dlfcn.h: the request for the file that belongs to a handle."""
+
+
+class _LinkMap(ctypes.Structure):
+    _fields_ = (("address", ctypes.c_void_p), ("name", ctypes.c_char_p))
+
+
+class _SymbolInfo(ctypes.Structure):
+    """Dl_info of dlfcn.h."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("symbol", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
+class CLibrary:
+    """A C library that is loaded from a path.
+
+    Raises ValueError if it cannot be loaded.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            self._handle = ctypes.CDLL(path)
+        except OSError as error:
+            raise ValueError(f"library {path!r} cannot be loaded: {error}") from None
+        self.path = path
+
+    def find(self, symbol: str, number: type = ctypes.c_double) -> Callable[[float], float]:
+        """Return the function `number symbol(number)`.
+
+        Raises ValueError, with the names of similar functions, if the library does not export it.
+        """
+        function = getattr(self._handle, symbol, None)
+        if function is None or not self._is_own(function):
+            found = ", ".join(self._similar_to(symbol)) or "none with a similar name"
+            raise ValueError(
+                f"library {self.path!r} exports no function {symbol!r} (it exports {found}); name "
+                "another one by symbol= or --symbol"
+            )
+        function.restype, function.argtypes = number, [number]
+        return function
+
+    def _is_own(self, function: ctypes._NamedFuncPointer) -> bool:
+        """Return whether a function is in this library rather than in one on which it depends."""
+        file, own = _file_of_function(function), self.file()
+        return file is None or own is None or file.resolve() == own.resolve()
+
+    def file(self) -> Path | None:
+        """Return the file that was loaded; None where the system does not tell."""
+        if not sys.platform.startswith("linux"):
+            return Path(self.path) if Path(self.path).exists() else None
+        entry = ctypes.POINTER(_LinkMap)()
+        handle = ctypes.c_void_p(self._handle._handle)
+        failed = ctypes.CDLL(None).dlinfo(handle, _LINK_MAP, ctypes.byref(entry))
+        name = None if failed else entry.contents.name
+        return Path(name.decode()) if name else None
+
+    def _similar_to(self, symbol: str) -> list[str]:
+        """Return the names of exported functions, those that contain `symbol` first."""
+        file = self.file()
+        names = [] if file is None else _exported_functions(file)
+        return sorted(names, key=lambda name: (symbol not in name, name))[:_LISTED]
+
+
+def _file_of_function(function: ctypes._NamedFuncPointer) -> Path | None:
+    """Return the file in which a function is; None where the system does not tell."""
+    info = _SymbolInfo()
+    dladdr = getattr(ctypes.CDLL(None), "dladdr", None)
+    address = ctypes.cast(function, ctypes.c_void_p)
+    found = dladdr is not None and dladdr(address, ctypes.byref(info))
+    return Path(info.file.decode()) if found and info.file else None
+
+
+def _exported_functions(file: Path) -> list[str]:
+    """Return the names of the functions that an ELF file exports; none for other files."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        with file.open("rb") as stream:
+            table: Any = ELFFile(stream).get_section_by_name(".dynsym")
+            symbols = [] if table is None else list(table.iter_symbols())
+    except (OSError, ELFError):
+        return []
+    kinds = ("STT_FUNC", "STT_GNU_IFUNC", "STT_LOOS")  # the last two: chosen when it is loaded
+    return [
+        symbol.name
+        for symbol in symbols
+        if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["type"] in kinds
+    ]

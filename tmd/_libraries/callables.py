@@ -1,0 +1,134 @@
+"""Anything that computes a function, as a callable from float to float."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetero import validation
+from tmd._libraries.c_library import CLibrary
+
+
+@dataclass(frozen=True)
+class Precision:
+    """The type of numbers in which a library computes."""
+
+    digits: int
+    numpy: type
+    c: type
+    suffix: str  # of the names of C functions
+    least_exponent: int  # of the smallest subnormal number
+
+
+_CTYPES_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]
+"""Base class of all functions of ctypes, which has a private name."""
+
+BINARY64 = Precision(53, np.float64, ctypes.c_double, "", -1074)
+BINARY32 = Precision(24, np.float32, ctypes.c_float, "f", -149)
+PRECISIONS = {53: BINARY64, 24: BINARY32}
+
+
+def libraries_of_python(name: str, precision: Precision) -> dict[str, Callable[[float], float]]:
+    """Return the function of Python's `math`, which has binary64 only, and that of NumPy."""
+    found = {f"NumPy {np.__version__}": wrap_ufunc(getattr(np, name), precision)}
+    if precision is BINARY64:
+        found = {"Python's math": wrap_callable("Python's math", getattr(math, name))} | found
+    return found
+
+
+def load_libraries(
+    libraries: Any, name: str, symbol: str | None, precision: Precision
+) -> dict[str, Callable[[float], float]]:
+    """Return what users pass as libraries, by label.
+
+    Parameters
+    ----------
+    libraries : mapping of labels to sources, or iterable of sources
+        A source is the path of a C library, a ufunc, a ctypes function or a callable.
+    name : str
+        The function; its symbol in C libraries has the suffix of the precision.
+    symbol : str, optional
+        Symbol in the C libraries, instead of that.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A source is of another kind, cannot be loaded, or lacks the function.
+    """
+    if isinstance(libraries, Mapping):
+        pairs = [(str(label), source) for label, source in libraries.items()]
+    else:
+        validation.require_iterable("libraries", libraries, "paths and callables, or a mapping")
+        pairs = [(_label_of(source), source) for source in libraries]
+    if symbol is not None and not isinstance(symbol, str):
+        raise TypeError(f"symbol must be a name, got {validation.describe(symbol)}")
+    symbol = name + precision.suffix if symbol is None else symbol
+    return {label: _load(label, source, symbol, precision) for label, source in pairs}
+
+
+def _label_of(source: Any) -> str:
+    if isinstance(source, str | Path):
+        return str(source)
+    return str(getattr(source, "__name__", None) or type(source).__name__)
+
+
+def _load(label: str, source: Any, symbol: str, precision: Precision) -> Callable[[float], float]:
+    """Return one source as a callable."""
+    if isinstance(source, str | Path):
+        path = validation.check_path("libraries", source)
+        return CLibrary(str(path)).find(symbol, precision.c)
+    if isinstance(source, np.ufunc):
+        return wrap_ufunc(source, precision)
+    if isinstance(source, _CTYPES_FUNCTION):
+        if source.restype not in (ctypes.c_double, ctypes.c_float):
+            raise ValueError(
+                f"libraries: the ctypes function {label} returns "
+                f"{getattr(source.restype, '__name__', source.restype)}; set its restype and "
+                "argtypes to ctypes.c_double or ctypes.c_float"
+            )
+        return source
+    if callable(source):
+        return wrap_callable(label, source)
+    raise TypeError(
+        "libraries must hold paths, ufuncs, ctypes functions and callables, got "
+        f"{validation.describe(source)}"
+    )
+
+
+def wrap_callable(label: str, function: Callable) -> Callable[[float], float]:
+    """Let a function of Python return infinity where it raises OverflowError."""
+
+    def call(x: float) -> float:
+        try:
+            value = function(x)
+        except OverflowError:
+            return math.inf
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"libraries: {label} must return a number, got {validation.describe(value)}"
+            ) from None
+
+    return call
+
+
+def wrap_ufunc(ufunc: np.ufunc, precision: Precision) -> Callable[[float], float]:
+    """Let a ufunc take one number, but run its vector code."""
+    if (ufunc.nin, ufunc.nout) != (1, 1):
+        raise ValueError(
+            f"libraries: the ufunc {ufunc.__name__} must have one input and one output, it has "
+            f"{ufunc.nin} and {ufunc.nout}"
+        )
+
+    @np.errstate(all="ignore")
+    def call(x: float) -> float:
+        return float(ufunc(np.full(8, x, precision.numpy))[0])
+
+    return call

@@ -4,12 +4,11 @@ import math
 
 import numpy as np
 import pandas
+import polars
+import pyarrow
 import pytest
 
 import stablegpu
-
-polars = pytest.importorskip("polars")
-pyarrow = pytest.importorskip("pyarrow")
 
 NAMES = ("A", "B", "C")
 

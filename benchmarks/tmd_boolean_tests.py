@@ -7,9 +7,9 @@ from dataclasses import replace
 import hetero
 from benchmarks.measurements import Measurement
 from hetero.jit import loops_for
+from studies.tmd.phases import random_windows, with_subdomain_size
 from tmd._search.planning import make_batch
 from tmd.functions import load_function
-from tmd.study.phases import random_windows, with_subdomain_size
 
 MINIMAL_KERNEL = 14.3
 """G sub-domains/s of a minimal kernel with the regular test and random coefficients, on an H200."""

@@ -38,6 +38,13 @@ def test_domains_do_not_import_each_other(package):
 
 
 @pytest.mark.parametrize("package", ["hetero", *DOMAINS])
+def test_packages_do_not_import_what_is_not_installed(package):
+    for path in sources(package):
+        tops = {name.partition(".")[0] for name in imported(path)}
+        assert not tops & {"benchmarks", "examples", "studies", "tests", "tools"}, path
+
+
+@pytest.mark.parametrize("package", ["hetero", *DOMAINS])
 def test_one_folder_imports_the_cuda_target(package):
     for path in sources(package):
         if path.parent != ROOT / "hetero" / "cuda":

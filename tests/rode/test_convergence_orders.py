@@ -2,7 +2,7 @@
 
 import pytest
 
-from rode.study.orders import slope, strong_errors
+from studies.rode.orders import slope, strong_errors
 
 
 @pytest.mark.statistical

@@ -27,6 +27,7 @@ import numpy as np
 
 import hetero
 import lbm
+from hetero.devices import parse as parse_device
 from hetero.display.figures import new_figure
 from lbm._domain.domains import make_domain
 from lbm.flows import CAVITY_RE1000, CavityResult, solve_cavity, solve_sphere, vortices
@@ -192,7 +193,7 @@ def draw_cavity(result: CavityResult, path: Path) -> Figure:
 def main() -> int:
     """Run the example and return its exit status."""
     options = parse_arguments(__doc__.splitlines()[0], "out/lbm")
-    device = hetero.devices.parse(options.device) or hetero.available()[-1]
+    device = parse_device(options.device) or hetero.available()[-1]
     rows = tour(options.out, device, options.quick)
     for row in rows:
         print(f"{row.verdict}  {row.job} on {row.device}: {row.rate_text}")

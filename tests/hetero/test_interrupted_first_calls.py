@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hetero.cpu.deferred_signals import MAX_PENDING, DeferredSignals, defer_while_compiling
+from hetero.cpu.whole_imports import import_whole
 from hetero.cuda import driver
-from hetero.public_names.whole_imports import import_whole
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "support" / "cold_call.py"
@@ -149,7 +149,7 @@ def test_an_import_that_was_interrupted_is_not_repeated(tmp_path):
     code = (
         "import signal, sys, time\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from hetero.public_names.whole_imports import import_whole\n"
+        "from hetero.cpu.whole_imports import import_whole\n"
         "import_whole('part')\n"
         "try:\n    import part\n    time.sleep(20)\n"
         "except KeyboardInterrupt:\n    print('interrupted')\n"

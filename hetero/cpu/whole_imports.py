@@ -3,7 +3,7 @@
 An interrupted `import numba` is no import that can be repeated: some of its modules are loaded, and
 the package that would hold them is not. The packages of this project import Numba at their first
 call, so Ctrl-C in that call must wait until the import is complete. NumPy cannot be imported twice
-either, so this module is the first that `import hetero` loads.
+either, so `import hetero` loads it only after it has called `import_whole`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _WholeImports:
     """Finder of modules of some packages; it asks the other finders, and wraps what they find."""
 
     def __init__(self) -> None:
-        self.packages = {__name__.partition(".")[0]}
+        self.packages: set[str] = set()
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

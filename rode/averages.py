@@ -12,7 +12,7 @@ from hetero import region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import Device, device_of, resolve
 from hetero.jit import loops_for
-from rode._solver.schemes import MAX_ORDER
+from rode._solver.schemes.rode_taylor import MAX_ORDER
 
 BREAK_EVEN = 4_000_000
 """Elements from which a GPU is faster although they are copied to it."""

@@ -12,7 +12,6 @@ from hetero import philox
 from hetero.arrays import Workspace
 from hetero.display.progress_bar import progress
 from hetero.jit import loops_for
-from rode._solver import schemes as solver_schemes
 from rode._solver.kernel_arguments import (
     KernelSpec,
     RunArrays,
@@ -115,12 +114,12 @@ class Solver:
         plan = self.plan
         if plan.kind == "separable":
             return np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 1)), plan.problem.table
-        rows = solver_schemes.forms(plan.scheme, plan.K, plan.h, plan.fine)
+        rows = plan.scheme.forms(plan.h, plan.fine)
         drawing = np.zeros((1, 1))
         if plan.kind == "exact":
             from rode._solver.stage_formulas import block_of, exact_blocks
 
-            distribution, size = plan.sums_distribution(), plan.degree + 2
+            distribution, size = plan.sums_distribution(), plan.scheme.form_count + 1
             drawing = np.zeros((size, 1 + exact_blocks(self.spec) * block_of(self.spec).size))
             drawing[:, 0], drawing[:, 1 : 1 + size] = distribution.mean, distribution.factor
         transfers = plan.transfers(self.settings.threads_per_path)
@@ -301,35 +300,28 @@ def _message(paths: int, at_the_end: int, in_outputs: int) -> str:
     return ", ".join(parts) or "all paths are finite"
 
 
-_kernel_specs: dict[tuple[object, ...], KernelSpec] = {}
-
-
 def kernel_spec_of(plan: Plan) -> KernelSpec:
-    """Return the functions that a plan compiles: one object for each problem and scheme."""
-    from rode._solver import problem_functions, scheme_formulas
+    """Return the functions that a plan compiles."""
+    from rode._solver.problem_functions import fields_of
 
-    problem = plan.problem
-    functions = (problem.H, problem.B, problem.G, problem.g, problem.observe, problem.start)
-    choices = (plan.scheme, plan.kind, plan.degree, plan.dtype, plan.normals)
-    key = (*functions, *choices, problem.dimension, problem.parameters.shape[0])
-    if key not in _kernel_specs:
-        fields = None
-        if plan.kind == "separable":
-            step = scheme_formulas.separable(plan.scheme, problem.H)
-            fields = problem_functions.fields_of(problem.G, problem.g)
-        else:
-            step = scheme_formulas.additive(plan.scheme, problem.H, problem.B)
-        _kernel_specs[key] = KernelSpec(
-            kind=plan.kind,
-            step=step,
-            observe=problem.observe,
-            start=problem.start,
-            fields=fields,
-            dtype=plan.dtype,
-            normals=plan.normals,
-            degree=plan.degree,
-            dimension=problem.dimension,
-            parameters=problem.parameters.shape[0],
-            table_rows=problem.parameters.shape[0] + len(problem.start_numbers),
-        )
-    return _kernel_specs[key]
+    problem, scheme, fields = plan.problem, plan.scheme, None
+    if plan.kind == "separable":
+        assert scheme.make_separable_step is not None  # `Plan.checked` has seen to it
+        step = scheme.make_separable_step(problem.H)
+        fields = fields_of(problem.G, problem.g)
+    else:
+        step = scheme.make_additive_step(problem.H, problem.B)
+    return KernelSpec(
+        kind=plan.kind,
+        step=step,
+        observe=problem.observe,
+        start=problem.start,
+        fields=fields,
+        dtype=plan.dtype,
+        normals=plan.normals,
+        form_count=scheme.form_count,
+        uses_fine_steps=scheme.uses_fine_steps,
+        dimension=problem.dimension,
+        parameters=problem.parameters.shape[0],
+        table_rows=problem.parameters.shape[0] + len(problem.start_numbers),
+    )

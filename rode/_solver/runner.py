@@ -11,7 +11,8 @@ import numpy as np
 from hetero import philox
 from hetero.arrays import Workspace
 from hetero.display.progress_bar import progress
-from hetero.jit import loops_for
+from rode import _solver
+from rode._solver import reductions
 from rode._solver.kernel_arguments import (
     KernelSpec,
     RunArrays,
@@ -24,8 +25,6 @@ from rode._solver.stopping import StoppedError, current_flag
 from rode.results import Quantiles, Reduction, Result
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from numpy.typing import DTypeLike
 
     from hetero.devices import Device
@@ -177,9 +176,7 @@ class Solver:
         """Advance all paths by the coarse steps `begin` to `end` of a window."""
         arrays = RunArrays(self.o, self.x, saved, self.peaks, self.failed)
         run = part_of(self.parameters(window), begin, end - begin)
-        loops_for("rode._solver", self.device).integrate(
-            self.spec, run, self.tables, arrays, self.stop
-        )
+        _solver.loops(self.device).integrate(self.spec, run, self.tables, arrays, self.stop)
         if self.stop[0]:
             raise StoppedError("another part of this work failed or was interrupted")
 
@@ -218,17 +215,17 @@ class Reductions:
     def __init__(self, solver: Solver, times: int) -> None:
         self.solver, self.times = solver, times
         shape = (times, solver.outputs)
-        reductions = solver.settings.reductions
+        requested = solver.settings.reductions
         self.levels = [
-            q for one in reductions if isinstance(one, Quantiles) for q in one.probabilities
+            q for one in requested if isinstance(one, Quantiles) for q in one.probabilities
         ]
         self.paths: Any = None
         self.mean: Any = None
         self.variance: Any = None
         self.quantiles: Any = None
-        if "paths" in reductions:
+        if "paths" in requested:
             self.paths = np.empty((*shape, solver.plan.paths), solver.plan.dtype)
-        if "moments" in reductions:
+        if "moments" in requested:
             self.mean, self.variance = np.empty(shape), np.empty(shape)
         if self.levels:
             self.quantiles = np.empty((len(self.levels), *shape))
@@ -236,7 +233,7 @@ class Reductions:
     def take(self, first: int, window: Any) -> None:
         """Reduce (times, outputs, paths) numbers of times from number `first` on."""
         solver, paths = self.solver, self.solver.plan.paths
-        reduce = loops_for("rode._solver.reductions", solver.device)
+        loops = reductions.loops(solver.device)
         rows_of_times = slice(first, first + window.shape[0])
         count = window.shape[0] * window.shape[1]
         if self.paths is not None and solver.device.kind == "cuda":
@@ -244,14 +241,14 @@ class Reductions:
         rows = window.reshape((count, paths))
         if self.mean is not None:
             mean, squares = (solver.empty((count,), np.float64) for _ in range(2))
-            reduce.moments(rows, mean, squares)
+            loops.moments(rows, mean, squares)
             self.mean[rows_of_times] = solver.to_host(mean).reshape(-1, solver.outputs)
             spread = solver.to_host(squares).reshape(-1, solver.outputs)
             self.variance[rows_of_times] = spread / (paths - 1) if paths > 1 else np.nan
         if self.quantiles is not None:
-            self.quantiles[:, rows_of_times] = self._quantiles(reduce, rows)
+            self.quantiles[:, rows_of_times] = self._quantiles(loops, rows)
 
-    def _quantiles(self, reduce: ModuleType, rows: Any) -> np.ndarray:
+    def _quantiles(self, loops: reductions.Loops, rows: Any) -> np.ndarray:
         """Return quantiles of the rows, interpolated linearly between order statistics."""
         solver, paths = self.solver, self.solver.plan.paths
         position = np.array(self.levels) * (paths - 1)
@@ -259,7 +256,7 @@ class Reductions:
         ends = [0, paths - 1]  # NaN is sorted to an end
         ranks = np.unique(np.concatenate([low, np.minimum(low + 1, paths - 1), ends]))
         order_statistics = solver.empty((rows.shape[0], ranks.size))
-        reduce.order(rows, solver.to_device(ranks, ranks.dtype), order_statistics)
+        loops.order(rows, solver.to_device(ranks, ranks.dtype), order_statistics)
         values = solver.to_host(order_statistics).astype(np.float64)
         below = values[:, np.searchsorted(ranks, low)]
         above = values[:, np.searchsorted(ranks, np.minimum(low + 1, paths - 1))]
@@ -272,9 +269,8 @@ class Reductions:
     def result(self, t: np.ndarray) -> Result:
         """Return the result for the saved times t."""
         solver = self.solver
-        nonfinite = loops_for("rode._solver.reductions", solver.device).count_nonfinite(
-            solver.o, solver.x, solver.failed
-        )
+        loops = reductions.loops(solver.device)
+        nonfinite = loops.count_nonfinite(solver.o, solver.x, solver.failed)
         return Result(
             t=t if solver.saves else t[:0],
             outputs=solver.plan.problem.outputs,

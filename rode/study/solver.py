@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import rode
-from hetero.jit import loops_for
 from hetero.measurement.studies import Study
 from rode import reference
+from rode._paths import averages
 from rode._solver.schemes import find_scheme
 from rode.process import Process
 from rode.study.orders import slope, strong_errors
@@ -39,7 +39,7 @@ def _shares(study: Study) -> list[dict]:
         blocks = {
             "normal numbers": partial(rode.normal, rng=1, out=noise, device=device),
             "process": partial(walk, None, 2.0**-20, noise=noise, out=o),
-            "averages": partial(loops_for("rode._paths.averages", device).sums, o, fine, sums),
+            "averages": partial(averages.loops(device).sums, o, fine, sums),
         }
         record: dict[str, Any] = {"fine steps": steps}
         seconds = {name: 1.0 / study.rate(f, 1) for name, f in blocks.items()}

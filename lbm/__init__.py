@@ -13,7 +13,6 @@ if TYPE_CHECKING:  # for type checkers: the names are imported at their first us
     from lbm import flows as flows
     from lbm import geometry as geometry
     from lbm import launcher as launcher
-    from lbm._model.problem import Collision as Collision
     from lbm.boundaries import Condition as Condition
     from lbm.boundaries import FreeSlip as FreeSlip
     from lbm.boundaries import MovingWall as MovingWall
@@ -27,6 +26,7 @@ if TYPE_CHECKING:  # for type checkers: the names are imported at their first us
     from lbm.callbacks import Statistics as Statistics
     from lbm.callbacks import SteadyState as SteadyState
     from lbm.collisions.bgk import BGK as BGK
+    from lbm.collisions.operator import Collision as Collision
     from lbm.collisions.trt import TRT as TRT
     from lbm.decomposition import Decomposition as Decomposition
     from lbm.errors import CheckpointError as CheckpointError
@@ -43,7 +43,7 @@ __getattr__, __dir__, __all__ = lazy_attributes(
             *("PressureOutlet", "Solid", "VelocityInlet"),
         ),
         "lbm.callbacks": ("Every", "Probe", "Statistics", "SteadyState"),
-        "lbm._model.problem": ("Collision",),
+        "lbm.collisions.operator": ("Collision",),
         "lbm.decomposition": ("Decomposition",),
         "lbm.errors": ("CheckpointError", "UnstableError"),
         "lbm.simulation": ("Simulation",),

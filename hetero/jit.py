@@ -20,7 +20,7 @@ from numba.core import bytecode
 from hetero.compile_cache.disk_cache import attach
 from hetero.compile_cache.self_contained import SelfContainedCompiler
 from hetero.cpu.compiler_state import require_compiler
-from hetero.cpu.deferred_signals import defer_while_compiling
+from hetero.cpu.deferred_signals import DeferredSignals, defer_while_compiling
 from hetero.cpu.threading_layer import load_tbb, protect_loop
 from hetero.devices import Device
 
@@ -93,7 +93,8 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
     """
     options = {"fastmath": False, "forceinline": False} | options
     compiler = numba.njit(error_model="numpy", pipeline_class=SelfContainedCompiler, **options)
-    return defer_while_compiling(compiler(function))
+    with DeferredSignals():  # the first dispatcher makes the tables of all types
+        return defer_while_compiling(compiler(function))
 
 
 def kernel(function: Any = None, **options: Any) -> Any:
@@ -107,13 +108,11 @@ def kernel(function: Any = None, **options: Any) -> Any:
         return driver.cuda.jit(**options)(function)
     from hetero.cuda.kernel_cache import KernelDiskCache
 
-    return attach(defer_while_compiling(driver.cuda.jit(**options)(function)), KernelDiskCache)
+    with DeferredSignals():
+        dispatcher = defer_while_compiling(driver.cuda.jit(**options)(function))
+    return attach(dispatcher, KernelDiskCache)
 
 
 def loops_for(topic: str, device: Device) -> ModuleType:
-    """Return the module with the loops of a topic folder for `device`.
-
-    For "stablegpu._density.nodes" that is `stablegpu._density.nodes.cpu` or `.cuda`, which have the
-    same functions with the same arguments.
-    """
+    """Return the module with the loops of a topic folder for `device`."""
     return importlib.import_module(f"{topic}.{device.kind}")

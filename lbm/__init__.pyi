@@ -3,7 +3,6 @@
 from . import flows as flows
 from . import geometry as geometry
 from . import launcher as launcher
-from ._model.problem import Collision as Collision
 from .boundaries import Condition as Condition
 from .boundaries import FreeSlip as FreeSlip
 from .boundaries import MovingWall as MovingWall
@@ -17,6 +16,7 @@ from .callbacks import Probe as Probe
 from .callbacks import Statistics as Statistics
 from .callbacks import SteadyState as SteadyState
 from .collisions.bgk import BGK as BGK
+from .collisions.operator import Collision as Collision
 from .collisions.trt import TRT as TRT
 from .decomposition import Decomposition as Decomposition
 from .errors import CheckpointError as CheckpointError

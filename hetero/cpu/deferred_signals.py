@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import signal
 import threading
+from collections.abc import Callable
 from typing import Any
 
 _DEFERRED = (signal.SIGINT, signal.SIGTERM)
@@ -93,15 +94,21 @@ def _send_to_main_thread(number: int) -> None:
 def defer_while_compiling(dispatcher: Any) -> Any:
     """Let a dispatcher of Numba finish what it compiles, or reads from disk, before Ctrl-C counts.
 
-    What is compiled for one call of a compiled function, with the functions inlined there, is one
-    compilation: a routine that calls several is interrupted between them.
+    It compiles for a call, or because `compile` is called. What is compiled for one call, with the
+    functions inlined there, is one compilation: a routine that calls several is interrupted between
+    them.
     """
-    compile_for_arguments = dispatcher._compile_for_args
-
-    @functools.wraps(compile_for_arguments)
-    def compile_whole(*arguments: Any, **keywords: Any) -> Any:
-        with DeferredSignals():
-            return compile_for_arguments(*arguments, **keywords)
-
-    dispatcher._compile_for_args = compile_whole
+    dispatcher._compile_for_args = _run_whole(dispatcher._compile_for_args)
+    dispatcher.compile = _run_whole(dispatcher.compile)
     return dispatcher
+
+
+def _run_whole(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that defers signals until it has returned."""
+
+    @functools.wraps(function)
+    def run(*arguments: Any, **keywords: Any) -> Any:
+        with DeferredSignals():
+            return function(*arguments, **keywords)
+
+    return run

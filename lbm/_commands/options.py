@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from lbm._io.vtk import require_pyevtk
 from lbm._model.precision import PRECISIONS, choose_precision
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import Every
+from lbm.collisions import DEFAULT, OPERATORS
 from lbm.flow_results import CavityResult, SphereResult
 from lbm.simulation import Simulation
 
@@ -124,6 +125,10 @@ def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
 
 def add_flow_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of all known flows."""
+    parser.add_argument(
+        "--collision", default=DEFAULT, choices=OPERATORS,
+        help="collision operator (default: %(default)s)",
+    )  # fmt: skip
     add_precision(parser)
     add_pattern(parser)
     add_placement(parser)
@@ -172,6 +177,7 @@ def simulation_options(options: argparse.Namespace) -> dict[str, Any]:
     check_outputs(others=(options.out / "flow.vti", options.checkpoint))
     options.start_time = time.perf_counter()
     return {
+        "collision": options.collision,
         "pattern": options.pattern,
         **options.precision.arguments,
         "ratio": options.ratio,
@@ -209,15 +215,14 @@ def run_flow(simulation: Simulation, steps: int, options: argparse.Namespace) ->
 
 
 def require_meaning(
-    result: CavityResult | SphereResult, cells: int, reynolds: float, limits: Mapping[float, float]
+    result: CavityResult | SphereResult, cells: int, reynolds: float, *, has_open_ends: bool
 ) -> None:
     """Raise ComputationFailedError if a flow is neither steady nor among the stable ones.
 
-    Such a flow blows up sooner or later; before that its figures look like an answer. `limits` are
-    the largest stable cell Reynolds numbers.
+    Such a flow blows up sooner or later; before that its figures look like an answer.
     """
-    limit = max(limits.values())
-    if not result.steady and reynolds / cells > limit:
+    limit = result.simulation.collision.stability_limit(has_open_ends)
+    if not result.steady and limit is not None and reynolds / cells > limit:
         raise ComputationFailedError(
             f"the flow is not steady after {result.simulation.steps} steps, and its figures mean "
             f"nothing: with {cells} cells, Re = {reynolds:g} is beyond the stable settings. Use "

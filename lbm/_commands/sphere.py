@@ -17,7 +17,6 @@ from lbm._commands.options import (
     require_meaning,
     simulation_options,
 )
-from lbm._model.stability_map import WITH_OPEN_ENDS
 
 _EXAMPLES = (
     ("--re 20", "12 cells per diameter, Re = 20"),
@@ -58,7 +57,7 @@ def _run(options: argparse.Namespace) -> int:
         **simulation_options(options),
     )
     about = finish_flow(result.simulation, "sphere", options)
-    require_meaning(result, n, options.reynolds, WITH_OPEN_ENDS)
+    require_meaning(result, n, options.reynolds, has_open_ends=True)
     if options.json:
         about |= {"reynolds": options.reynolds, "drag": result.drag,
                   "schiller_naumann": result.correlation, "relative_difference": result.error,

@@ -27,7 +27,6 @@ from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK
 from rode._solver.stage_formulas import (
     block_of,
-    form_count,
     make_averages,
     make_initialize,
     make_matvec,
@@ -110,7 +109,7 @@ class Group(NamedTuple):
     old, o : the process before and after a coarse step
     x : (dimension, paths), the solution
     p : (parameters, paths)
-    sums : (D + 1, paths), F_0 .. F_D
+    sums : (form_count, paths), F_0, F_1, ..
     words : (4, paths) uint32, a Philox block of each path
     """
 
@@ -128,7 +127,7 @@ def _make_integrate_group(spec, advance_group):
     number_of = np.float32 if spec.dtype == "float32" else np.float64
     initialize, record = make_initialize(spec), _make_record_group(spec)
     write_column = _make_write_column(spec.dimension)
-    dimension, count, degree = spec.dimension, spec.parameters, spec.degree
+    dimension, count, forms = spec.dimension, spec.parameters, spec.form_count
 
     @serial
     def integrate_group(run, low, high, tables, arrays, stop):
@@ -137,7 +136,7 @@ def _make_integrate_group(spec, advance_group):
         first = uint32(run.path + uint32(low))
         o, x = np.empty(lanes, number_of), np.empty((dimension, lanes), number_of)
         p, old = np.empty((count, lanes), number_of), np.empty(lanes, number_of)
-        sums, words = np.empty((degree + 1, lanes), number_of), np.empty((4, lanes), np.uint32)
+        sums, words = np.empty((forms, lanes), number_of), np.empty((4, lanes), np.uint32)
         paths_o, paths_x = arrays.o, arrays.x
         for l in range(lanes):
             i = int64(low + l)
@@ -201,10 +200,10 @@ def _make_record_group(spec):
 
 def _make_step_group(spec):
     """Make `step_group(..)`, which takes the coarse step of every path of a group from its sums."""
-    step, matvec = spec.step, make_matvec(form_count(spec))
+    step, matvec = spec.step, make_matvec(spec.form_count)
     write_column = _make_write_column(spec.dimension)
     read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
-    read_sums = make_read_column(spec.degree + 1)
+    read_sums = make_read_column(spec.form_count)
 
     @serial
     def step_group(run, t, rows, group):
@@ -231,8 +230,8 @@ def _fill(run, block, coarse, first, words):
 def _make_path_step(spec):
     """Make `advance_group` for sums of the fine steps of each path."""
     size, draw, follow = block_of(spec)
-    degree, step_group = spec.degree, _make_step_group(spec)
-    read_sums, write_sums = make_read_column(degree + 1), _make_write_column(degree + 1)
+    count, step_group = spec.form_count, _make_step_group(spec)
+    read_sums, write_sums = make_read_column(count), _make_write_column(count)
     read_numbers, write_numbers = make_read_column(size), _make_write_column(size)
 
     @serial
@@ -259,7 +258,7 @@ def _make_path_step(spec):
         for l in range(o.size):
             for j in range(remainder):
                 o[l] = advance(o[l], mu_minus_1, noise[j, l])
-                for d in range(degree, 0, -1):
+                for d in range(count - 1, 0, -1):
                     sums[d, l] += sums[d - 1, l]
                 sums[0, l] += o[l]
 
@@ -286,7 +285,7 @@ def _make_path_step(spec):
 def _make_exact_step(spec):
     """Make `advance_group` for sums drawn from their joint distribution."""
     step_group = _make_step_group(spec)
-    sample, write_column = make_sample_sums(spec), _make_write_column(spec.degree + 1)
+    sample, write_column = make_sample_sums(spec), _make_write_column(spec.form_count)
 
     @serial
     def advance_exact(run, n, t, tables, group, stop):

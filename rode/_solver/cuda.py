@@ -26,7 +26,6 @@ from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK, part_of
 from rode._solver.stage_formulas import (
     block_of,
-    form_count,
     make_averages,
     make_initialize,
     make_matvec,
@@ -124,8 +123,8 @@ def compiled(spec):
 def _make_path_step(spec):
     """Make `take_coarse_step` for sums of the fine steps of each path."""
     size, draw, walk = block_of(spec)
-    step, matvec, length = spec.step, make_matvec(form_count(spec)), spec.degree + 2
-    zeros = (0.0,) * (spec.degree + 1)
+    step, matvec, length = spec.step, make_matvec(spec.form_count), spec.form_count + 1
+    zeros = (0.0,) * (spec.form_count)
 
     @kernel(device=True)
     def stretch(run, n, path, lane, o):
@@ -178,7 +177,7 @@ def _make_path_step(spec):
 
 def _make_exact_step(spec):
     """Make `take_coarse_step` for sums drawn from their joint distribution."""
-    step, matvec, sample = spec.step, make_matvec(form_count(spec)), make_sample_sums(spec)
+    step, matvec, sample = spec.step, make_matvec(spec.form_count), make_sample_sums(spec)
 
     @kernel(device=True)
     def take_coarse_step(run, tables, n, path, lane, o, x, p):

@@ -17,12 +17,12 @@ class KernelSpec(NamedTuple):
     ----------
     kind : {"path", "exact", "separable"}
         Sums over the path's fine steps; sums drawn from their distribution; averages of G and g.
-    step : a scheme of `_solver.scheme_formulas`
+    step : a coarse step, from `Scheme.make_additive_step` or `make_separable_step`
     observe : (t, x, O, p) -> outputs
     start : (O, p) -> x at the beginning
     fields : (t, O, p) -> (G_1, .., G_n, g), for kind "separable" only
     dtype, normals : data types of the solver and of the normal numbers
-    degree : D of the sums F_0 .. F_D
+    form_count, uses_fine_steps : see `Scheme`
     dimension, parameters : lengths of x and p
     table_rows : rows of `RunTables.parameters`, the length of p in `start`, which may be larger
     """
@@ -34,7 +34,8 @@ class KernelSpec(NamedTuple):
     fields: object
     dtype: str
     normals: str
-    degree: int
+    form_count: int
+    uses_fine_steps: bool
     dimension: int
     parameters: int
     table_rows: int
@@ -82,9 +83,9 @@ class RunTables(NamedTuple):
 
     Attributes
     ----------
-    rows : (forms, D + 3), linear forms of (O_0, O_M, F_0, .., F_D) for the scheme
-    drawing : (D + 2, 1 + numbers), makes (O_M, F_0, .., F_D) of O_0 and normals; kind "exact"
-    transfers : (5, D + 2, D + 2), T^(L 2^k) for stretches of L fine steps; several threads per path
+    rows : (K, K + 2), the K linear forms of (O_0, O_M, F_0, .., F_(K-1)); see `Scheme.forms`
+    drawing : (K + 1, 1 + numbers), makes (O_M, F_0, .., F_(K-1)) of O_0 and normals; kind "exact"
+    transfers : (5, K + 1, K + 1), T^(L 2^k) for stretches of L fine steps; several threads per path
     parameters : (numbers, sets), one set, or one for each path; see `Problem.table`
     """
 

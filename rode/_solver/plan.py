@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero import validation
-from rode._solver import schemes as solver_schemes
 from rode._solver.path_sums import (
     GaussianDistribution,
     integrals_distribution,
@@ -18,6 +17,8 @@ from rode._solver.path_sums import (
     transfer,
 )
 from rode._solver.problem_checks import try_functions
+from rode._solver.schemes import SCHEMES, find_scheme
+from rode._solver.schemes.scheme import Scheme
 from rode._solver.stability import largest_step
 from rode.normals import float_type
 from rode.problems import Problem
@@ -37,8 +38,7 @@ class Plan:
     """Checked arguments of a run. `fine` is M; None for the limit of ever finer steps."""
 
     problem: Problem
-    scheme: str
-    K: int
+    scheme: Scheme
     t0: float
     h: float
     steps: int
@@ -65,7 +65,7 @@ class Plan:
         """Check the arguments of `solve` and return the plan."""
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
-        scheme, K = _scheme_of(problem, method)
+        scheme = _scheme_of(problem, method)
         exact = _is_exact(problem, sampling)
         name = float_type(dtype).name
         normals = name if normals is None else normals
@@ -78,11 +78,11 @@ class Plan:
         paths = validation.check_integer("paths", paths, 1, 2**32)
         if problem.sets not in (1, paths):
             raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
-        if problem.linear and h > (largest := largest_step(problem, scheme, K)):
+        if problem.linear and h > (largest := largest_step(problem, scheme)):
             raise ValueError(
                 f"h={h:g} is not stable: {method!r} needs h <= {largest:.6g} s for {problem.name!r}"
             )
-        fine = _fine_steps(method, h, delta, exact)
+        fine = _fine_steps(scheme, h, delta, exact)
         if steps >= MAX_STEPS or (not exact and (fine or 1) >= MAX_STEPS):
             raise ValueError(
                 f"h={h:g} gives {steps:.6g} coarse steps of {fine or 1:.6g} fine steps: both must "
@@ -92,7 +92,6 @@ class Plan:
         return cls(
             problem=problem,
             scheme=scheme,
-            K=K,
             t0=t0,
             h=h,
             steps=steps,
@@ -108,47 +107,49 @@ class Plan:
         """Kind of the compiled solver; see `KernelSpec`."""
         return "separable" if self.problem.B is None else ("exact" if self.exact else "path")
 
-    @property
-    def degree(self) -> int:
-        """Degree D of the sums F_0 .. F_D; of kind "separable", 0 for Euler and 1 for averages."""
-        return int(self.scheme != "euler") if self.kind == "separable" else self.K - 1
-
     def sums_distribution(self) -> GaussianDistribution:
-        """Return the distribution of (O_h, F_0, .., F_D) or (O_h, J_0, .., J_D) given O_0."""
-        process = self.problem.process
+        """Return the distribution of (O_h, F_0, F_1, ..) or (O_h, J_0, J_1, ..) given O_0."""
+        process, degree = self.problem.process, self.scheme.form_count - 1
         if self.fine is None:
-            return integrals_distribution(process, self.h, self.degree)
-        return sums_distribution(process, self.h / self.fine, self.degree, self.fine)
+            return integrals_distribution(process, self.h, degree)
+        return sums_distribution(process, self.h / self.fine, degree, self.fine)
 
     def transfers(self, threads_per_path: int) -> np.ndarray:
         """Return T^(L 2^k), k < 5, for stretches of L fine steps."""
-        size = self.degree + 2
+        size = self.scheme.form_count + 1
         if threads_per_path == 1:
             return np.zeros((5, size, size))
         fine = self.fine or 1
         stretch, delta = fine // threads_per_path, self.h / fine
         return np.array(
-            [transfer(self.problem.process, delta, self.degree, stretch << k) for k in range(5)]
+            [transfer(self.problem.process, delta, size - 2, stretch << k) for k in range(5)]
         )
 
     def work(self) -> Work:
         """Return the work that the run does."""
         fine = self.fine or 1
-        draws = self.K + 1 if self.kind == "exact" else fine
+        draws = self.scheme.form_count + 1 if self.kind == "exact" else fine
         done = self.paths * self.steps
         return Work(self.paths, self.steps, done * (1 if self.exact else fine), done * draws)
 
 
-def _scheme_of(problem: Problem, method: str) -> tuple[str, int]:
-    """Return (scheme, K) of a method that the problem allows."""
-    scheme, K = solver_schemes.parse_method(method)
-    if scheme == "rode-taylor" and not problem.linear:
-        raise ValueError(
-            f"method {method!r} is for linear problems x' = A x + B O: for others it leaves out "
-            f"terms without which its order is 1. {problem.name!r} is not declared linear; use "
-            "'averaged-heun'"
-        )
-    return scheme, K
+def _scheme_of(problem: Problem, method: str) -> Scheme:
+    """Return the scheme of a method, if it is for problems of this kind."""
+    scheme, is_separable = find_scheme(method), problem.B is None
+    lacks_step = is_separable and scheme.make_separable_step is None
+    if not lacks_step and (problem.linear or not scheme.linear_only):
+        return scheme
+    kind = "linear problems x' = A x + B O" if scheme.linear_only else "x' = H(x) + B O"
+    reason = "not declared linear" if scheme.linear_only else "separable"
+    others = (
+        repr(other.name)
+        for other in SCHEMES.values()
+        if not other.linear_only and (other.make_separable_step or not is_separable)
+    )
+    raise ValueError(
+        f"method {method!r} is for {kind}, and {problem.name!r} is {reason}; use one of "
+        f"{', '.join(others)}"
+    )
 
 
 def _is_exact(problem: Problem, sampling: str) -> bool:
@@ -162,10 +163,10 @@ def _is_exact(problem: Problem, sampling: str) -> bool:
     return exact
 
 
-def _fine_steps(method: str, h: float, delta: float | None, exact: bool) -> int | None:
+def _fine_steps(scheme: Scheme, h: float, delta: float | None, exact: bool) -> int | None:
     """Return M = h/delta, or None for the limit of ever finer steps."""
     if delta is None:
-        return None if exact else solver_schemes.fine_steps(method, h)
+        return None if exact else scheme.fine_steps(h)
     delta = validation.check_positive("delta", delta)
     if delta > h:
         raise ValueError(f"delta must lie in (0, h], where h is {h:g}, got {delta:g}")

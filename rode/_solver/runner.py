@@ -11,8 +11,8 @@ import numpy as np
 from hetero import philox
 from hetero.arrays import Workspace
 from hetero.display.progress_bar import progress
-from hetero.jit import loops_for
-from rode._solver import schemes as solver_schemes
+from rode import _solver
+from rode._solver import reductions
 from rode._solver.kernel_arguments import (
     KernelSpec,
     RunArrays,
@@ -25,8 +25,6 @@ from rode._solver.stopping import StoppedError, current_flag
 from rode.results import Quantiles, Reduction, Result
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from numpy.typing import DTypeLike
 
     from hetero.devices import Device
@@ -115,12 +113,12 @@ class Solver:
         plan = self.plan
         if plan.kind == "separable":
             return np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 1)), plan.problem.table
-        rows = solver_schemes.forms(plan.scheme, plan.K, plan.h, plan.fine)
+        rows = plan.scheme.forms(plan.h, plan.fine)
         drawing = np.zeros((1, 1))
         if plan.kind == "exact":
             from rode._solver.stage_formulas import block_of, exact_blocks
 
-            distribution, size = plan.sums_distribution(), plan.degree + 2
+            distribution, size = plan.sums_distribution(), plan.scheme.form_count + 1
             drawing = np.zeros((size, 1 + exact_blocks(self.spec) * block_of(self.spec).size))
             drawing[:, 0], drawing[:, 1 : 1 + size] = distribution.mean, distribution.factor
         transfers = plan.transfers(self.settings.threads_per_path)
@@ -178,9 +176,7 @@ class Solver:
         """Advance all paths by the coarse steps `begin` to `end` of a window."""
         arrays = RunArrays(self.o, self.x, saved, self.peaks, self.failed)
         run = part_of(self.parameters(window), begin, end - begin)
-        loops_for("rode._solver", self.device).integrate(
-            self.spec, run, self.tables, arrays, self.stop
-        )
+        _solver.loops(self.device).integrate(self.spec, run, self.tables, arrays, self.stop)
         if self.stop[0]:
             raise StoppedError("another part of this work failed or was interrupted")
 
@@ -219,17 +215,17 @@ class Reductions:
     def __init__(self, solver: Solver, times: int) -> None:
         self.solver, self.times = solver, times
         shape = (times, solver.outputs)
-        reductions = solver.settings.reductions
+        requested = solver.settings.reductions
         self.levels = [
-            q for one in reductions if isinstance(one, Quantiles) for q in one.probabilities
+            q for one in requested if isinstance(one, Quantiles) for q in one.probabilities
         ]
         self.paths: Any = None
         self.mean: Any = None
         self.variance: Any = None
         self.quantiles: Any = None
-        if "paths" in reductions:
+        if "paths" in requested:
             self.paths = np.empty((*shape, solver.plan.paths), solver.plan.dtype)
-        if "moments" in reductions:
+        if "moments" in requested:
             self.mean, self.variance = np.empty(shape), np.empty(shape)
         if self.levels:
             self.quantiles = np.empty((len(self.levels), *shape))
@@ -237,7 +233,7 @@ class Reductions:
     def take(self, first: int, window: Any) -> None:
         """Reduce (times, outputs, paths) numbers of times from number `first` on."""
         solver, paths = self.solver, self.solver.plan.paths
-        reduce = loops_for("rode._solver.reductions", solver.device)
+        loops = reductions.loops(solver.device)
         rows_of_times = slice(first, first + window.shape[0])
         count = window.shape[0] * window.shape[1]
         if self.paths is not None and solver.device.kind == "cuda":
@@ -245,14 +241,14 @@ class Reductions:
         rows = window.reshape((count, paths))
         if self.mean is not None:
             mean, squares = (solver.empty((count,), np.float64) for _ in range(2))
-            reduce.moments(rows, mean, squares)
+            loops.moments(rows, mean, squares)
             self.mean[rows_of_times] = solver.to_host(mean).reshape(-1, solver.outputs)
             spread = solver.to_host(squares).reshape(-1, solver.outputs)
             self.variance[rows_of_times] = spread / (paths - 1) if paths > 1 else np.nan
         if self.quantiles is not None:
-            self.quantiles[:, rows_of_times] = self._quantiles(reduce, rows)
+            self.quantiles[:, rows_of_times] = self._quantiles(loops, rows)
 
-    def _quantiles(self, reduce: ModuleType, rows: Any) -> np.ndarray:
+    def _quantiles(self, loops: reductions.Loops, rows: Any) -> np.ndarray:
         """Return quantiles of the rows, interpolated linearly between order statistics."""
         solver, paths = self.solver, self.solver.plan.paths
         position = np.array(self.levels) * (paths - 1)
@@ -260,7 +256,7 @@ class Reductions:
         ends = [0, paths - 1]  # NaN is sorted to an end
         ranks = np.unique(np.concatenate([low, np.minimum(low + 1, paths - 1), ends]))
         order_statistics = solver.empty((rows.shape[0], ranks.size))
-        reduce.order(rows, solver.to_device(ranks, ranks.dtype), order_statistics)
+        loops.order(rows, solver.to_device(ranks, ranks.dtype), order_statistics)
         values = solver.to_host(order_statistics).astype(np.float64)
         below = values[:, np.searchsorted(ranks, low)]
         above = values[:, np.searchsorted(ranks, np.minimum(low + 1, paths - 1))]
@@ -273,9 +269,8 @@ class Reductions:
     def result(self, t: np.ndarray) -> Result:
         """Return the result for the saved times t."""
         solver = self.solver
-        nonfinite = loops_for("rode._solver.reductions", solver.device).count_nonfinite(
-            solver.o, solver.x, solver.failed
-        )
+        loops = reductions.loops(solver.device)
+        nonfinite = loops.count_nonfinite(solver.o, solver.x, solver.failed)
         return Result(
             t=t if solver.saves else t[:0],
             outputs=solver.plan.problem.outputs,
@@ -301,35 +296,28 @@ def _message(paths: int, at_the_end: int, in_outputs: int) -> str:
     return ", ".join(parts) or "all paths are finite"
 
 
-_kernel_specs: dict[tuple[object, ...], KernelSpec] = {}
-
-
 def kernel_spec_of(plan: Plan) -> KernelSpec:
-    """Return the functions that a plan compiles: one object for each problem and scheme."""
-    from rode._solver import problem_functions, scheme_formulas
+    """Return the functions that a plan compiles."""
+    from rode._solver.problem_functions import fields_of
 
-    problem = plan.problem
-    functions = (problem.H, problem.B, problem.G, problem.g, problem.observe, problem.start)
-    choices = (plan.scheme, plan.kind, plan.degree, plan.dtype, plan.normals)
-    key = (*functions, *choices, problem.dimension, problem.parameters.shape[0])
-    if key not in _kernel_specs:
-        fields = None
-        if plan.kind == "separable":
-            step = scheme_formulas.separable(plan.scheme, problem.H)
-            fields = problem_functions.fields_of(problem.G, problem.g)
-        else:
-            step = scheme_formulas.additive(plan.scheme, problem.H, problem.B)
-        _kernel_specs[key] = KernelSpec(
-            kind=plan.kind,
-            step=step,
-            observe=problem.observe,
-            start=problem.start,
-            fields=fields,
-            dtype=plan.dtype,
-            normals=plan.normals,
-            degree=plan.degree,
-            dimension=problem.dimension,
-            parameters=problem.parameters.shape[0],
-            table_rows=problem.parameters.shape[0] + len(problem.start_numbers),
-        )
-    return _kernel_specs[key]
+    problem, scheme, fields = plan.problem, plan.scheme, None
+    if plan.kind == "separable":
+        assert scheme.make_separable_step is not None  # `Plan.checked` has seen to it
+        step = scheme.make_separable_step(problem.H)
+        fields = fields_of(problem.G, problem.g)
+    else:
+        step = scheme.make_additive_step(problem.H, problem.B)
+    return KernelSpec(
+        kind=plan.kind,
+        step=step,
+        observe=problem.observe,
+        start=problem.start,
+        fields=fields,
+        dtype=plan.dtype,
+        normals=plan.normals,
+        form_count=scheme.form_count,
+        uses_fine_steps=scheme.uses_fine_steps,
+        dimension=problem.dimension,
+        parameters=problem.parameters.shape[0],
+        table_rows=problem.parameters.shape[0] + len(problem.start_numbers),
+    )

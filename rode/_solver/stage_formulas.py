@@ -31,12 +31,7 @@ def block_of(spec: KernelSpec) -> Block:
 
 def exact_blocks(spec: KernelSpec) -> int:
     """Return how many Philox blocks a coarse step of kind "exact" takes."""
-    return -(-(spec.degree + 2) // block_of(spec).size)
-
-
-def form_count(spec: KernelSpec) -> int:
-    """Return the number of linear forms that the scheme uses: one for each degree."""
-    return spec.degree + 1
+    return -(-(spec.form_count + 1) // block_of(spec).size)
 
 
 def make_matvec(count):
@@ -57,7 +52,7 @@ def make_matvec(count):
 
 
 def make_sample_sums(spec):
-    """Make `sample(drawing, o, n, path, run)`, which draws (O_M, F_0, .., F_D) given O_0 = o."""
+    """Make `sample(drawing, o, n, path, run)`, which draws (O_M, F_0, F_1, ..) given O_0 = o."""
     draw = block_of(spec).draw
 
     @scalar(forceinline=True)
@@ -75,7 +70,7 @@ def make_sample_sums(spec):
     numbers = one
     for b in range(1, exact_blocks(spec)):
         numbers = joined(numbers, np.uint32(b))
-    matvec = make_matvec(spec.degree + 2)
+    matvec = make_matvec(spec.form_count + 1)
 
     @scalar(forceinline=True)
     def sample(drawing, o, n, path, run):
@@ -146,11 +141,11 @@ def make_averages(spec):
     """Make `averages(run, n, path, o, p)`: O_M and two averages of (G, g) over a coarse step.
 
     With phi_j = (G, g) at fine step j, the single average is the sum of phi_j over j = 0 .. M-1,
-    divided by M; the double average is the sum of (M - j) phi_j, divided by M^2/2. The plain Euler
-    scheme uses (G, g) at the start of the step instead of both.
+    divided by M; the double average is the sum of (M - j) phi_j, divided by M^2/2. A scheme that
+    does not use fine steps gets (G, g) at the start of the step instead of both.
     """
     draw, size, fields = block_of(spec).draw, block_of(spec).size, spec.fields
-    plain = spec.degree == 0
+    at_start = not spec.uses_fine_steps
 
     @scalar
     def averages(run, n, path, o, p):
@@ -165,11 +160,11 @@ def make_averages(spec):
             block = uint32(block + uint32(1))
             for j in range(min(size, run.steps - first)):
                 o = advance(o, run.mu_minus_1, numbers[j])
-                if not plain and first + j < last:
+                if not at_start and first + j < last:
                     phi = cast(fields(t + T(first + j + 1) * delta, o, p), run.h)
                     single = add(single, phi)
                     double = add(double, single)
-        if plain:
+        if at_start:
             return o, single, double
         share = T(1.0) / T(run.steps)
         return o, scale(share, single), scale(T(2.0) * share * share, double)

@@ -10,8 +10,8 @@ import numpy as np
 
 import rode
 from hetero.cpu.threads import threads, use_threads
-from hetero.jit import loops_for
 from hetero.measurement.machine_limits import limits as measure_limits
+from rode._normals import loops
 from rode._normals.ziggurat.tables import STRIPS, ziggurat
 from rode.normals import fits_in_shared_memory
 from studies.study import Study
@@ -98,7 +98,7 @@ def _grids(study: Study, out: Any) -> list[dict]:
 
 def _rate(study: Study, method: str, out: Any, launched: tuple) -> float:
     """Return numbers per second; `launched` are the last arguments of `direct`."""
-    direct, key = loops_for("rode._normals", study.device).direct, (np.uint32(1),) * 2
+    direct, key = loops(study.device).direct, (np.uint32(1),) * 2
     return study.rate(lambda: direct(method, key, 0, 0, out, *launched), out.size)
 
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import signal
 
-from rode._solver import schemes as solver_schemes
+from rode._solver.schemes import find_scheme
+from rode._solver.schemes.scheme import Scheme
 from rode.process import Process
 
 PATHS = 48
 
 
 def strong_errors(
-    scheme: str,
-    K: int,
+    method: str,
     powers: Sequence[int],
     fine: Callable[[int], int] | None = None,
     paths: int = PATHS,
@@ -26,9 +25,10 @@ def strong_errors(
 
     Parameters
     ----------
-    fine : function of k that gives log2(M); None: delta = h^K, M = h^(1 - K)
+    fine : function of k that gives log2(M); None: delta = h^order
     """
-    log2_fine = fine or (lambda k: k * (K - 1))
+    scheme = find_scheme(method)
+    log2_fine = fine or (lambda k: k * (scheme.order - 1))
     # The reference solution needs a finer path than the schemes: its own error is O(delta).
     finest = min(22, max(k + log2_fine(k) for k in powers) + 4)
     steps, delta = 2**finest, 2.0**-finest
@@ -41,9 +41,7 @@ def strong_errors(
         exact = delta * (weights @ o - 0.5 * (weights[0] * o[0] + weights[-1] * o[-1]))
         for index, k in enumerate(powers):
             coarse = o[:: 2 ** (finest - k - log2_fine(k))]
-            squares[index] += (
-                _solution(scheme, K, 2.0**-k, 2 ** log2_fine(k), coarse) - exact
-            ) ** 2
+            squares[index] += (_solution(scheme, 2.0**-k, 2 ** log2_fine(k), coarse) - exact) ** 2
     return np.sqrt(squares / paths)
 
 
@@ -52,26 +50,15 @@ def slope(powers: Sequence[int], errors: np.ndarray) -> float:
     return float(-np.polyfit(powers, np.log2(errors), 1)[0])
 
 
-def _solution(scheme: str, K: int, h: float, M: int, o: np.ndarray) -> float:
+def _solution(scheme: Scheme, h: float, M: int, o: np.ndarray) -> float:
     """Return x at t = 1 by a scheme, for the process o at the fine steps."""
-    rows = solver_schemes.forms(scheme, K, h, M)
     left, weight = M - np.arange(1, M + 1), np.ones(M)
-    table = o[1:].reshape(-1, M)
-    sums = []
-    for d in range(K):
+    table, sums = o[1:].reshape(-1, M), []
+    for d in range(scheme.form_count):
         sums.append(table @ weight)
         weight = weight * (left - d) / (d + 1)
-    forms = rows @ np.vstack([o[:-1:M], o[M::M], *sums])
-    x = 0.0
-    for n, T in enumerate(forms.T):
-        if scheme == "rode-taylor":
-            f, total = -x + o[n * M], 0.0
-            for d in range(K):
-                total += (-1.0) ** d * (h ** (d + 1) / math.factorial(d + 1) * f + T[d])
-            x += total
-        elif scheme == "averaged-heun":
-            y = x + h * (T[1] - x)
-            x += 0.5 * h * (2.0 * T[0] - x - y)
-        else:
-            x += h * (T[0] - x)
-    return x
+    forms = scheme.forms(h, M) @ np.vstack([o[:-1:M], o[M::M], *sums])
+    x, ones = np.zeros(1), np.ones(scheme.form_count)
+    for n, values in enumerate(forms.T):
+        x = scheme.reference_step(np.negative, x, h, o[n * M : n * M + 1], values[:, None], ones)
+    return float(x[0])

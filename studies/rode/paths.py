@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import rode
-from hetero.jit import loops_for
+from rode._paths import averages
+from rode._paths import loops as path_loops
 from rode._paths.tiles import block, path_of, tile
 from studies.study import Study
 
@@ -70,7 +71,7 @@ def _paths(study: Study, most: int) -> list[dict]:
 
 def _averages(study: Study, most: int) -> list[dict]:
     """Measure bandwidth over the elements of an average; the last case is a single average."""
-    sums, records = loops_for("rode._paths.averages", study.device).sums, []
+    sums, records = averages.loops(study.device).sums, []
     for dtype in ("float32",) if study.quick else ("float32", "float64"):
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)
@@ -88,7 +89,7 @@ def _averages(study: Study, most: int) -> list[dict]:
 
 def _elements(study: Study, most: int) -> list[dict]:
     """Measure steps per second over the elements of a thread, by bridges (figure 9.5)."""
-    loops, key, delta = loops_for("rode._paths", study.device), (np.uint32(1),) * 2, 2.0**-10
+    loops, key, delta = path_loops(study.device), (np.uint32(1),) * 2, 2.0**-10
     records = []
     for rounds in (1, 8) if study.quick else (1, 2, 4, 8, 16):
         record: dict[str, Any] = {}
@@ -114,7 +115,7 @@ def _elements(study: Study, most: int) -> list[dict]:
 
 def _blocks(study: Study, most: int) -> list[dict]:
     """Measure the bandwidth of averages over the threads of a block (figures 10.2 and 10.3)."""
-    sums, records = loops_for("rode._paths.averages", study.device).sums, []
+    sums, records = averages.loops(study.device).sums, []
     for dtype in ("float32", "float64"):
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)

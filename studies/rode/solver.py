@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import rode
-from hetero.jit import loops_for
 from rode import reference
-from rode._solver import schemes as solver_schemes
+from rode._paths import averages
+from rode._solver.schemes import find_scheme
 from rode.process import Process
 from studies.rode.orders import slope, strong_errors
 from studies.study import Study
@@ -39,7 +39,7 @@ def _shares(study: Study) -> list[dict]:
         blocks = {
             "normal numbers": partial(rode.normal, rng=1, out=noise, device=device),
             "process": partial(walk, None, 2.0**-20, noise=noise, out=o),
-            "averages": partial(loops_for("rode._paths.averages", device).sums, o, fine, sums),
+            "averages": partial(averages.loops(device).sums, o, fine, sums),
         }
         record: dict[str, Any] = {"fine steps": steps}
         seconds = {name: 1.0 / study.rate(f, 1) for name, f in blocks.items()}
@@ -64,16 +64,15 @@ def _orders(study: Study) -> list[dict]:
     records, paths = [], 4 if study.quick else 48
     figure = study.figure()
     left, right = figure.subplots(1, 2)
-    cases: list[tuple[str, int, tuple[int, ...]]]
-    cases = [("averaged-euler", 1, (5, 6, 7, 8)), ("averaged-heun", 2, (4, 5, 6, 7))]
-    cases += [("rode-taylor", 3, (2, 3, 4, 5)), ("rode-taylor", 4, (2, 3, 4))]
-    for scheme, K, powers in cases[:2] if study.quick else cases:
-        errors = strong_errors(scheme, K, powers, paths=paths)
-        name = f"{K}-rode-taylor" if scheme == "rode-taylor" else scheme
-        record = {"scheme": name, "expected": K, "order in h": slope(powers, errors)}
+    cases: list[tuple[str, tuple[int, ...]]]
+    cases = [("averaged-euler", (5, 6, 7, 8)), ("averaged-heun", (4, 5, 6, 7))]
+    cases += [("3-rode-taylor", (2, 3, 4, 5)), ("4-rode-taylor", (2, 3, 4))]
+    for name, powers in cases[:2] if study.quick else cases:
+        errors, order = strong_errors(name, powers, paths=paths), find_scheme(name).order
+        record = {"scheme": name, "expected": order, "order in h": slope(powers, errors)}
         left.loglog([2.0**-k for k in powers], errors, "o-", label=name)
-        errors = np.array([_error_at(scheme, K, m, paths) for m in (0, 1, 2, 3)])
-        record["order in delta"] = slope((0, 1, 2, 3), errors) if K > 1 else None
+        errors = np.array([_error_at(name, m, paths) for m in (0, 1, 2, 3)])
+        record["order in delta"] = slope((0, 1, 2, 3), errors) if order > 1 else None
         right.loglog([2.0**-6 / 2**m for m in (0, 1, 2, 3)], errors, "o-", label=name)
         records.append(record)
     left.set(xlabel="h, with delta = h^K", ylabel="root mean square error at t = 1")
@@ -85,9 +84,9 @@ def _orders(study: Study) -> list[dict]:
     return records
 
 
-def _error_at(scheme: str, K: int, log2_fine: int, paths: int) -> float:
+def _error_at(method: str, log2_fine: int, paths: int) -> float:
     """Return the strong error for h = 2^-6 and delta = h 2^-log2_fine."""
-    return float(strong_errors(scheme, K, (6,), fine=lambda _: log2_fine, paths=paths)[0])
+    return float(strong_errors(method, (6,), fine=lambda _: log2_fine, paths=paths)[0])
 
 
 def _equal_error(study: Study) -> list[dict]:
@@ -98,7 +97,7 @@ def _equal_error(study: Study) -> list[dict]:
     A, B, outputs = reference.kanai_tajimi()
     true, records = 16.036525, []
     for method in ("averaged-euler", "averaged-heun", "3-rode-taylor", "4-rode-taylor"):
-        scheme, K = solver_schemes.parse_method(method)
+        scheme = find_scheme(method)
         for goal in (0.03,) if study.quick else (0.03, 0.01, 0.003):
             for power in range(4, 11):
                 h, fine = 2.0**-power, 1
@@ -106,7 +105,7 @@ def _equal_error(study: Study) -> list[dict]:
                     continue
                 while fine <= 256:
                     variance = reference.stationary_variance(
-                        A, B, scheme, K, h, fine, Process(), outputs
+                        A, B, scheme, h, fine, Process(), outputs
                     )[2]
                     if abs(variance / true - 1.0) <= goal:
                         break
@@ -114,7 +113,10 @@ def _equal_error(study: Study) -> list[dict]:
                 if fine <= 256:
                     record = {"scheme": method, "error of Var(u'')": goal, "h": f"2^-{power}"}
                     record |= {"M": fine, "coarse steps/s": 2**power}
-                    record |= {"normals/s by path": fine << power, "exact": (K + 1) << power}
+                    record |= {
+                        "normals/s by path": fine << power,
+                        "exact": (scheme.form_count + 1) << power,
+                    }
                     records.append(record)
                     break
     rows = [list(r.values()) for r in records]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hetero.devices import Device
-from hetero.jit import loops_for
 from hetero.measurement.benchmarking import benchmark
 from studies.study import Study
 from studies.tmd.phases import BINADES, random_windows
+from tmd import _search
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.planning import Plan, make_batch
 from tmd.functions import load_function
@@ -36,7 +36,7 @@ SHORTEST_TIME = 0.01
 
 def measure_seconds(f: Function, p: Plan, device: Device) -> float:
     """Return the median time of the three phases of a block, without the decisions."""
-    loops = loops_for("tmd._search", device)
+    loops = _search.loops(device)
     batch = make_batch(f, p, 0, p.super_blocks)
     with device.active():
         timing = benchmark(

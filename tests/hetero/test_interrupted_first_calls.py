@@ -83,17 +83,20 @@ def test_one_who_insists_is_not_kept_waiting():
     assert len(done) == MAX_PENDING - 1
 
 
-def test_a_compilation_is_finished_before_ctrl_c_counts():
+@pytest.mark.parametrize("way", ["_compile_for_args", "compile"])
+def test_a_compilation_is_finished_before_ctrl_c_counts(way):
     class Dispatcher:
         compiled = False
 
-        def _compile_for_args(self):
+        def compile(self):
             press_ctrl_c()
             self.compiled = True
 
+        _compile_for_args = compile
+
     dispatcher = defer_while_compiling(Dispatcher())
     with pytest.raises(KeyboardInterrupt):
-        dispatcher._compile_for_args()
+        getattr(dispatcher, way)()
     assert dispatcher.compiled
 
 

@@ -1,5 +1,6 @@
 """Compile a kernel for a real architecture on a machine without a GPU, and read the report."""
 
+import importlib
 import importlib.metadata
 import pickle
 import re
@@ -44,6 +45,16 @@ class Report:
     def opcodes(self, kind: str) -> int:
         """Return the number of instructions of a type, such as ".f64", in the PTX."""
         return len(re.findall(rf"^\s+(?:@%p\d+\s+)?[a-z]\S*{re.escape(kind)}\b", self.ptx, re.M))
+
+
+def find_kernel(name: str):
+    """Return a kernel by its module and name: a global, or an item of the module's `KERNELS`.
+
+    What follows in brackets is ignored: it tells argument types of one kernel apart.
+    """
+    module, _, member = name.partition("[")[0].rpartition(".")
+    module = importlib.import_module(module)
+    return (vars(module) | getattr(module, "KERNELS", {}))[member]
 
 
 def compile_kernel(kernel, signature, arch="sm_90") -> Report:

@@ -1,13 +1,13 @@
 """Loops over the 19 populations, written out: Numba's tuples need constant indices.
 
 The functions generated here are plain text that becomes scalar functions; a collision operator
-uses the decorators `per_population` and `per_pair` and never sees the text.
+uses `per_population`, `per_pair` and `matrix_product`, and never sees the text.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from hetero.codegen import compile_source
@@ -18,6 +18,25 @@ from lbm._model.lattice import PAIRS, Q
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile a formula that is always inlined, so that loops around it vectorise on the CPU."""
     return scalar(function, forceinline=True, fastmath=FUSED)
+
+
+def balanced_sum(terms: Iterable[str]) -> str:
+    """Return the text of a balanced sum: shorter dependency chains and a smaller error than from
+    left to right."""
+    terms = list(terms)
+    while len(terms) > 1:
+        terms = [f"({' + '.join(terms[i : i + 2])})" for i in range(0, len(terms), 2)]
+    return terms[0]
+
+
+def matrix_product(matrix: Sequence[Sequence[float]]) -> Any:
+    """Make a function of a tuple f that returns the tuple `matrix` @ f; zeros are left out."""
+    rows = (
+        balanced_sum([f"T({float(m)!r}) * f[{q}]" for q, m in enumerate(row) if m])
+        for row in matrix
+    )
+    text = f"def product(f):\n    T = type(f[0])\n    return ({', '.join(rows)},)\n"
+    return inlined(compile_source("product", text, {}))
 
 
 def per_population(populations: int) -> Callable[[Callable[..., Any]], Any]:

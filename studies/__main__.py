@@ -23,7 +23,7 @@ STUDIES = {
     "lbm-weak": "studies.lbm.weak",
     "rode-normals": "studies.rode.normals",
     "rode-paths": "studies.rode.paths",
-    "rode-quality": "studies.rode.normality",
+    "rode-quality": "studies.rode.quality",
     "rode-solver": "studies.rode.solver",
     "rode-variance": "studies.rode.variance",
     "sbth-comparison": "studies.sbth.comparison",

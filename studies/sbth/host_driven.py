@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from hetero.devices import Device
-from hetero.jit import loops_for
 from sbth._bulge_chasing.schedule_formulas import block_extents, step_count, sweeps_in_step
+from studies.sbth import blas
 
 ORDERS = ("breadth first", "depth first")
 
@@ -43,7 +43,7 @@ class HostDriven:
         self.d, self.length, self.order = self.ld // 2, length, order
         self.device, self.tasks = device, 0
         self.calls: Counter[str] = Counter()
-        self.blas: Any = loops_for("studies.sbth.blas", device)
+        self.blas: Any = blas.loops(device)
         self.streams = self.blas.streams(length)
         self.work = self.blas.upload(work.reshape(-1))
         # An active sweep has two reflections, the current and the next one, which alternate.

@@ -8,10 +8,10 @@ import pytest
 import hetero
 import rode
 from hetero.cuda.driver import SIMULATOR
-from hetero.jit import loops_for
 from studies.__main__ import main
-from studies.rode.normality import scores
+from studies.rode.normality import loops
 from studies.rode.normality.cpu import tally
+from studies.rode.quality import scores
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 
@@ -42,10 +42,7 @@ def test_tally_is_the_same_on_every_device(device):
         from hetero.cuda.driver import cuda
 
         x, y = cuda.to_device(x), cuda.to_device(y)
-
-    found_counts, found_sums = loops_for("studies.rode.normality", hetero.resolve(device)).tally(
-        x, y
-    )
+    found_counts, found_sums = loops(hetero.resolve(device)).tally(x, y)
     assert np.abs(found_counts - counts).sum() <= 4  # numbers within rounding of an edge
     np.testing.assert_allclose(found_sums, sums, rtol=1e-9, atol=1e-6)
 

@@ -1,6 +1,6 @@
 """Show that a rename or a move changed no kernel and no result.
 
-    python tools/guard.py record     # before: writes tests/data/guard.json
+    python tools/guard.py record     # before: writes out/guard.json
     python tools/guard.py compare    # after: lists what differs; exit code 1 if anything does
 
 The file holds two things, valid for the processor and the compilers' versions that it names:
@@ -27,7 +27,7 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported: its sums depend on it
 
 ROOT = Path(__file__).resolve().parents[1]
-FILE = ROOT / "tests" / "data" / "guard.json"
+FILE = ROOT / "out" / "guard.json"
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests")]
 
 

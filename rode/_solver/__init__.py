@@ -10,7 +10,7 @@ from hetero.arrays import Stream
 from hetero.devices import Device
 
 if TYPE_CHECKING:
-    from rode._solver.kernel_arguments import KernelSpec, RunArrays, RunParameters, RunTables
+    from rode._solver.kernel_arguments import KernelSpec, RunArrays, RunParameters
 
 
 class Loops(Protocol):
@@ -20,7 +20,6 @@ class Loops(Protocol):
         self,
         spec: KernelSpec,
         run: RunParameters,
-        tables: RunTables,
         arrays: RunArrays,
         stop: np.ndarray,
         stream: Stream = 0,

@@ -67,7 +67,7 @@ def start_of(
     """
     if callable(start):
         return start, ()
-    from rode._solver.problem_functions import start_from
+    from rode._problems.functions import start_from
 
     if start is not None:
         _require_sequence("start", start, f"{dimension} numbers, or a function")
@@ -204,7 +204,7 @@ def call_uncompiled(problem: Problem, name: str, **arguments: Any) -> Any:
 
 def call_python(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call the Python function behind a compiled one, with helpers as the user wrote them."""
-    from rode._solver.user_functions import uncompiled
+    from rode._problems.user_functions import uncompiled
 
     return uncompiled(function)(*arguments)
 

@@ -295,7 +295,7 @@ class Simulation:
     def populations(self) -> np.ndarray:
         """Return f_q - w_q before the next collision, [q, x, y, z]; meant for small domains."""
         nz = self.region.shape[2]
-        data = self.domain.read_to_host("read_populations", self.steps, 0, nz)
+        data = self.domain.read_to_host(self.steps, 0, nz, populations=True)
         return data.transpose(0, 3, 2, 1)
 
     def momentum(self) -> np.ndarray:

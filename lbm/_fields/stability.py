@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hetero.devices import Device
-from hetero.jit import loops_for
 from hetero.memory import free_bytes
+from lbm import _fields
 from lbm._model.arguments import SPEED_LIMIT
 from lbm._model.stability_map import BETWEEN_WALLS, WITH_OPEN_ENDS, choose_magic
 from lbm.boundaries import MovingWall, PressureOutlet, VelocityInlet
@@ -38,7 +38,7 @@ def find_worst_cell(simulation: Simulation) -> tuple[float, tuple[int, int, int]
     for (x0, y0, z0), engine, data, x_range in simulation.domain.read_moments(simulation.steps):
         with engine.device.active():
             fields = data.reshape(4, -1)
-            square, cell = loops_for("lbm._fields", engine.device).find_worst_cell(fields)
+            square, cell = _fields.loops(engine.device).find_worst_cell(fields)
         if square > max(SPEED_LIMIT**2, worst[0] if worst else 0.0):
             _, _, ny, nx = data.shape
             z, cell_in_layer = divmod(cell, ny * nx)

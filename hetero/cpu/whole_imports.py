@@ -9,12 +9,16 @@ either, so `import hetero` loads it only after it has called `import_whole`.
 from __future__ import annotations
 
 import functools
+import signal
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
+from hetero.cpu import deferred_signals
 from hetero.cpu.deferred_signals import DeferredSignals
 
 
@@ -47,10 +51,48 @@ def _defer_while_executing(loader: Any) -> None:
 
     @functools.wraps(execute)
     def execute_whole(module: ModuleType) -> None:
-        with DeferredSignals(send_again=True):
+        with DeferredSignals(_send_after_import):
             execute(module)
 
     loader.exec_module = execute_whole
+
+
+_PAUSE = 0.002
+"""Seconds between two looks whether the main thread is still importing."""
+
+
+def _send_after_import(number: int) -> None:
+    """Send a signal to the main thread again, as soon as the import has ended.
+
+    An exception at the end of an import would let Python forget the module, and execute it a second
+    time.
+    """
+    frame = sys._getframe()
+    while (caller := frame.f_back) is not None and _is_importing(caller):
+        frame = caller
+    threading.Thread(target=_send_without, args=(number, frame), daemon=True).start()
+
+
+def _is_importing(frame: FrameType) -> bool:
+    """Return whether a frame belongs to Python's import, or to the deferral of signals in it."""
+    file = frame.f_code.co_filename
+    return file.startswith("<frozen importlib") or file in (__file__, deferred_signals.__file__)
+
+
+def _send_without(number: int, import_frame: FrameType) -> None:
+    """Send a signal to the main thread when the frame of an import is no longer on its stack."""
+    main = threading.main_thread().ident
+    while main is not None and _is_on_stack(import_frame, sys._current_frames().get(main)):
+        time.sleep(_PAUSE)
+    if main is not None:
+        signal.pthread_kill(main, number)
+
+
+def _is_on_stack(wanted: FrameType, frame: FrameType | None) -> bool:
+    """Return whether a frame is one of `frame` and its callers."""
+    while frame is not None and frame is not wanted:
+        frame = frame.f_back
+    return frame is not None
 
 
 _finder = _WholeImports()

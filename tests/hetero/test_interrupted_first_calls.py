@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from hetero.cpu.deferred_signals import MAX_PENDING, DeferredSignals, defer_while_compiling
+from hetero.cpu.deferred_signals import MAX_PENDING, DeferredSignals, run_whole
 from hetero.cpu.whole_imports import import_whole
 from hetero.cuda import driver
+from hetero.numba_internals.dispatchers import wrap_compilations
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "support" / "cold_call.py"
@@ -94,10 +95,22 @@ def test_a_compilation_is_finished_before_ctrl_c_counts(way):
 
         _compile_for_args = compile
 
-    dispatcher = defer_while_compiling(Dispatcher())
+    dispatcher = Dispatcher()
+    wrap_compilations(dispatcher, run_whole)
     with pytest.raises(KeyboardInterrupt):
         getattr(dispatcher, way)()
     assert dispatcher.compiled
+
+
+def test_every_dispatcher_defers_signals_while_it_compiles():
+    from hetero import jit
+
+    if driver.SIMULATOR:
+        pytest.skip("the simulator compiles nothing")
+    for make in (jit.scalar, jit.serial, jit.parallel, jit.kernel):
+        dispatcher = make(lambda x: x)
+        for way in (dispatcher._compile_for_args, dispatcher.compile):
+            assert way.__code__ is run_whole(print).__code__, make
 
 
 def test_an_import_is_finished_before_ctrl_c_counts(tmp_path, monkeypatch):

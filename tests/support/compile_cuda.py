@@ -64,7 +64,7 @@ def compile_kernel(kernel, signature, arch="sm_90") -> Report:
 
 def compile_ptx(kernel, signature, arch="sm_90") -> str:
     """Return the PTX of `kernel` for argument types `signature`."""
-    return _compute_once("ptx", _compile_ptx, kernel, signature, arch)
+    return _compute_once("ptx", compile_afresh, kernel, signature, arch)
 
 
 def _compute_once(kind_of_result: str, compute, kernel, signature, arch: str):
@@ -108,7 +108,8 @@ def _compile_kernel(kernel, signature, arch) -> Report:
     )
 
 
-def _compile_ptx(kernel, signature, arch) -> str:
+def compile_afresh(kernel, signature, arch="sm_90") -> str:
+    """Return the PTX of `kernel`, compiled now."""
     major, minor = divmod(int(arch.removeprefix("sm_")), 10)
     bounds = kernel.targetoptions.get("launch_bounds")
     # The functions that a kernel calls are compiled for "the current device" (private API of

@@ -7,11 +7,9 @@ kernels. Modules that use them are imported at the first call of a routine, neve
 
 from __future__ import annotations
 
-import importlib
 import os
 import secrets
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numba
@@ -20,7 +18,6 @@ from hetero.compile_cache.disk_cache import attach
 from hetero.cpu.compiler_state import require_compiler
 from hetero.cpu.deferred_signals import DeferredSignals, run_whole
 from hetero.cpu.threading_layer import load_tbb, protect_loop
-from hetero.devices import Device
 from hetero.numba_internals import dispatchers
 from hetero.numba_internals.libraries import SelfContainedCompiler
 
@@ -121,8 +118,3 @@ def _defer_signals(make_dispatcher: Callable[[], Any]) -> Any:
         dispatcher = make_dispatcher()
         dispatchers.wrap_compilations(dispatcher, run_whole)
         return dispatcher
-
-
-def loops_for(topic: str, device: Device) -> ModuleType:
-    """Return the module with the loops of a topic folder for `device`."""
-    return importlib.import_module(f"{topic}.{device.kind}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,7 @@ def parse_grid(text: str) -> str | tuple[int, ...]:
 
 
 def add_precision(parser: argparse.ArgumentParser) -> None:
-    """Add --dtype, --storage and the old --precision."""
+    """Add --dtype and --storage."""
     parser.add_argument(
         "--dtype",
         default="float32",
@@ -78,7 +77,6 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--storage", choices=PRECISIONS, help="type of the populations in memory (default: --dtype)"
     )
-    parser.add_argument("--precision", choices=PRECISIONS, help=argparse.SUPPRESS)
 
 
 def add_pattern(parser: argparse.ArgumentParser) -> None:
@@ -104,10 +102,8 @@ def add_reynolds(parser: argparse.ArgumentParser, default: float | None, lengths
 
 
 def add_size(parser: argparse.ArgumentParser, extent: str) -> None:
-    """Add --n, and its old name --size."""
-    sizes = parser.add_mutually_exclusive_group()
-    sizes.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {extent}")
-    sizes.add_argument("--size", dest="n", type=positive(int), help=argparse.SUPPRESS)
+    """Add --n."""
+    parser.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {extent}")
 
 
 def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
@@ -158,20 +154,8 @@ def is_other_rank(options: argparse.Namespace) -> bool:
 
 
 def check_precision(options: argparse.Namespace) -> None:
-    """Set `options.precision` from --dtype and --storage, or from the old --precision."""
-    if options.precision is None:
-        options.precision = choose_precision(options.dtype, options.storage)
-        return
-    options.precision = PRECISIONS[options.precision]
-    if is_other_rank(options):
-        return
-    words = " ".join(f"--{name} {value}" for name, value in options.precision.arguments.items())
-    warnings.warn(
-        f"--precision {options.precision.name} is now {words}; the next release removes the old "
-        "option",
-        DeprecationWarning,
-        stacklevel=2,
-    )
+    """Set `options.precision` from --dtype and --storage."""
+    options.precision = choose_precision(options.dtype, options.storage)
 
 
 def check_devices(text: str | None) -> str | list[str] | None:

@@ -32,7 +32,6 @@ def add_bench(subcommands: Any) -> None:
     add_pattern(parser)
     add_placement(parser)
     parser.add_argument("--quick", action="store_true", help="use tiny sizes, for a first try")
-    parser.add_argument("--out", help=argparse.SUPPRESS)  # earlier releases accepted it
     add_common_options(parser)
     parser.set_defaults(run=_run)
 

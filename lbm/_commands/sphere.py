@@ -31,9 +31,6 @@ def add_sphere(subcommands: Any) -> None:
     add_size(parser, "along the diameter (default: 12)")
     add_reynolds(parser, 20.0, "the diameter (default: 20)")
     parser.add_argument(
-        "--reynolds", type=positive(float), default=argparse.SUPPRESS, help=argparse.SUPPRESS
-    )
-    parser.add_argument(
         "--turns",
         type=positive(float),
         metavar="T",

@@ -173,19 +173,20 @@ def test_the_study_of_both_devices_needs_a_gpu(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["cavity", "--size", "0"], "--size: must be positive"),
-        (["sphere", "--reynolds", "0"], "--reynolds: must be positive"),
-        (["sphere", "--reynolds", "nan"], "--reynolds: must be positive"),
+        (["cavity", "--n", "0"], "--n: must be positive"),
+        (["sphere", "--re", "0"], "--re: must be positive"),
+        (["sphere", "--re", "nan"], "--re: must be positive"),
         (["terrain", "--steps", "-1"], "--steps: must be positive"),
         (["bench", "--dtype", "double"], "invalid choice: 'double'"),
         (["bench", "--device", "gpu"], "device must be"),
         (["bench", "--dtype", "float64", "--storage", "float16"], "goes with"),
-        (["bench", "--storage", "float16", "--size", "5"], "even nx"),
+        (["bench", "--storage", "float16", "--n", "5"], "even nx"),
     ],
 )
-def test_bad_command_lines(arguments, words, tmp_path, capsys):
+def test_bad_command_lines(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     try:
-        status = main([*arguments, "--out", str(tmp_path)])
+        status = main(arguments)
     except SystemExit as end:
         status = end.code
     assert status == 2

@@ -195,7 +195,7 @@ def suggest_remedy(flow: Flow) -> str:
     in_use = magic is not None and abs(better - magic) < 1e-3 * better
     words = (
         f"With {boundaries}, flows were stable up to speed/viscosity = {limits[better]:.3g} with "
-        f"{'this magic number' if in_use else f'lbm.TRT(tau, magic={better:.4g})'}"
+        f"{'this magic parameter' if in_use else f'lbm.TRT(tau, magic={better:.4g})'}"
     )
     if cell_reynolds > 0.0:
         words += f"; here it is {cell_reynolds:.3g} at tau={tau:.6g}"

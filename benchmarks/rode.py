@@ -142,14 +142,14 @@ def many_paths(device, kind, size, power, limits) -> Measurement:
 
 def averaging(device, dtype, size, steps, limits) -> Measurement:
     """Measure the kernel of single and double averages; the bytes that it reads count."""
-    from hetero.jit import loops_for
+    from rode._paths import averages
 
     width = np.dtype(dtype).itemsize
     count = size // (width // 4) // steps * steps
     source, out = _empty(device, count, dtype), _empty(device, 2 * (count // steps), dtype)
     rode.normal(out=source, rng=1, device=device)
     out = out.reshape((2, count // steps))
-    sums = loops_for("rode._paths.averages", device).sums
+    sums = averages.loops(device).sums
     timing = hetero.benchmark(lambda: sums(source, steps, out), device=device)
     return Measurement(
         f"single and double averages over {steps:,} of {count:,} {dtype}",

@@ -9,7 +9,7 @@ memory for outputs, the stream to launch on.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -18,6 +18,12 @@ from hetero import validation
 from hetero.array_libraries import JaxArrays, library_of, require_real, view_as_numba
 from hetero.devices import Device, device_of
 from hetero.measurement import profiling
+
+Array: TypeAlias = Any
+"""An array in the memory of a device: NumPy's on the CPU, Numba's on a GPU, which has no types."""
+
+Stream: TypeAlias = Any
+"""What kernels are launched on: a stream of Numba, or 0. Loops on the CPU ignore it."""
 
 
 def on_host(array: Any) -> np.ndarray:

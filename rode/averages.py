@@ -11,8 +11,8 @@ import numpy as np
 from hetero import region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import Device, device_of, resolve
-from hetero.jit import loops_for
-from rode._solver.schemes import MAX_ORDER
+from rode._paths import averages
+from rode._solver.schemes.rode_taylor import MAX_ORDER
 
 BREAK_EVEN = 4_000_000
 """Elements from which a GPU is faster although they are copied to it."""
@@ -98,8 +98,8 @@ def _weighted(
         x = work.input("path", path, dtype)
         flat = work.output((len(factors), windows), dtype)
         sums = flat.reshape((len(factors), windows))
-        loops = loops_for("rode._paths.averages", device)
+        loops = averages.loops(device)
         loops.sums(x, int(steps), sums, work.stream)
         loops.finish(x, int(steps), np.array(factors, dtype), sums, work.stream)
-        averages = work.result(flat, (len(factors), windows))
-        return [averages[d] for d in range(len(factors))]
+        result = work.result(flat, (len(factors), windows))
+        return [result[d] for d in range(len(factors))]

@@ -11,7 +11,8 @@ from numpy.typing import DTypeLike
 from hetero import memory, philox, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, parse, resolve
-from hetero.jit import loops_for
+from rode import _normals
+from rode._normals import wallace, ziggurat
 
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
 """Types of the argument `rng`; see `hetero.philox.key`."""
@@ -125,16 +126,16 @@ def normal(
         if array.size:
             family = method.partition("-")[0]
             if family == "ziggurat":
-                fill = loops_for("rode._normals.ziggurat", device).ziggurat
-                fill(key, path, STREAM, edges, table == "shared", array, work.stream)
+                ziggurat.loops(device).ziggurat(
+                    key, path, STREAM, edges, table == "shared", array, work.stream
+                )
             elif family == "wallace":
-                fill = loops_for("rode._normals.wallace", device).wallace
-                fill(key, path, STREAM, method == "wallace", array, work.stream)
+                is_corrected = method == "wallace"
+                wallace.loops(device).wallace(key, path, STREAM, is_corrected, array, work.stream)
             else:
                 if method == "inverse" and dtype == np.float64:
                     method = "rational"
-                fill = loops_for("rode._normals", device).direct
-                fill(method, key, path, STREAM, array, work.stream)
+                _normals.loops(device).direct(method, key, path, STREAM, array, work.stream)
         return work.result(array, shape, out)
 
 
@@ -159,13 +160,13 @@ def float_type(dtype: DTypeLike, out: Any = None) -> np.dtype:
     return validation.check_dtype("dtype of out", str(out.dtype).removeprefix("torch."), FLOATS)
 
 
-def _edges(method: str, strips: int, table: str, dtype: np.dtype) -> np.ndarray | None:
-    """Return the edges of a Ziggurat's strips; None for other methods."""
+def _edges(method: str, strips: int, table: str, dtype: np.dtype) -> np.ndarray:
+    """Return the edges of a Ziggurat's strips; there are none for other methods."""
     if method != "ziggurat":
-        return None
-    from rode._normals.ziggurat.tables import ziggurat
+        return np.empty(0)
+    from rode._normals.ziggurat import tables
 
-    edges = ziggurat(strips).x
+    edges = tables.ziggurat(strips).x
     if table == "shared" and not fits_in_shared_memory(strips, dtype):
         raise ValueError(
             f"strips={strips} in {dtype} do not fit into shared memory; use table='local'"

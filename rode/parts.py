@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+import inspect
 import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from numbers import Integral
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import hetero
-from hetero import philox, validation
+from hetero import validation
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import progress as _progress
 from rode._solver.memory_forecast import require_memory_of_result
-from rode._solver.plan import Plan, choose_threads_per_path
+from rode._solver.plan import Plan
 from rode._solver.stopping import new_flag, results_of, use_flag
 from rode.problems import Problem
 from rode.results import Quantiles, Reduction, Result, Work
-from rode.solving import reductions_of, solve
+from rode.solving import run, solve
 
 if TYPE_CHECKING:
     from rode.normals import Seed
@@ -60,7 +60,7 @@ def solve_in_parts(
         must then be importable, and the processes must not be forks of one that has computed:
         `ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))`. None: one thread of
         this process for each device.
-    rng : as for `rode.solve`, which gives the same paths for an int or a SeedSequence
+    rng : as for `rode.solve`, which gives the same paths
     reduction : "paths", "moments", "peaks", or a tuple of them
         Quantiles of parts do not give quantiles of all.
     progress : whether to show on the terminal how many parts are done
@@ -75,43 +75,41 @@ def solve_in_parts(
     TypeError, ValueError, MemoryError
         Before anything runs, as `rode.solve`.
     """
-    if "device" in settings:
-        raise TypeError("solve_in_parts takes devices=, a sequence, instead of device=")
-    plan = _checked(problem, method, paths, settings)
-    paths = plan.paths
-    reductions = reductions_of(reduction)
-    if any(isinstance(one, Quantiles) for one in reductions):
+    for name in settings:
+        if name not in inspect.signature(solve).parameters or name == "device":
+            hint = "devices=, a sequence" if name == "device" else "the arguments of rode.solve"
+            raise TypeError(f"solve_in_parts has no argument {name}=; it takes {hint}")
+    for name in ("t_span", "h"):
+        if name not in settings:
+            raise TypeError(f"solve_in_parts needs {name}=, as rode.solve does")
+    machines = _devices(devices)
+    plan = Plan.checked(
+        problem,
+        method,
+        paths=paths,
+        rng=rng,
+        reduction=reduction,
+        device=machines[0],
+        **settings,
+    )
+    if any(isinstance(one, Quantiles) for one in plan.reductions):
         raise ValueError(
             "reduction=Quantiles(..) cannot be joined from parts; use 'paths', or rode.solve"
         )
-    machines = _devices(devices)
     validation.check_executor("executor", executor)
     parts = len(machines) if parts is None else parts
-    parts = validation.check_integer("parts", parts, 1, min(paths, MAX_PARTS))
-    first = validation.check_integer("first_path", settings.pop("first_path", 0), 0, 2**32 - paths)
-    if not isinstance(rng, Integral | np.random.SeedSequence):
-        rng = np.random.SeedSequence([int(word) for word in philox.key(rng)])
-    every = validation.check_integer(
-        "save_every", settings.get("save_every", 1), 1, max(1, plan.steps)
-    )
-    require_memory_of_result(plan, reductions, every)
-    # Each path has as many threads as in a run of all paths, so that sums are rounded alike.
-    threads_per_path = choose_threads_per_path(
-        plan, settings.pop("threads_per_path", None), machines[0]
-    )
-    settings |= {"rng": rng, "reduction": reductions, "threads_per_path": threads_per_path}
-    tasks = []
-    for number in range(parts):
-        low, high = (paths * k // parts for k in (number, number + 1))
-        range_settings: dict[str, Any] = {"first_path": first + low, "paths": high - low}
-        range_settings["device"] = str(machines[number % len(machines)])
-        tasks.append((_part_of(problem, low, high), method, settings | range_settings))
+    parts = validation.check_integer("parts", parts, 1, min(plan.paths, MAX_PARTS))
+    require_memory_of_result(plan)
+    plans = [
+        _part_of(plan, k * plan.paths // parts, (k + 1) * plan.paths // parts) for k in range(parts)
+    ]
+    plans = [replace(part, device=machines[k % len(machines)]) for k, part in enumerate(plans)]
     if executor is not None:
-        results = executor.map(_solve, tasks)
-        return _join([next(results) for _ in _progress(tasks, problem.name, enabled=progress)])
+        results = executor.map(_run, plans)
+        return _join([next(results) for _ in _progress(plans, problem.name, enabled=progress)])
     flag = new_flag()
     with ThreadPoolExecutor(len(machines)) as threads:
-        futures = [threads.submit(_solve, task, flag) for task in tasks]
+        futures = [threads.submit(_run, part, flag) for part in plans]
         return _join(results_of(futures, flag, title=problem.name, show_progress=progress))
 
 
@@ -131,12 +129,12 @@ def _join(results: list[Result]) -> Result:
         for number, result in enumerate(results):
             begin, end = end, end + result.work.paths
             paths[:, :, begin:end] = result.paths
-            results[number] = dataclasses.replace(result, paths=None)
+            results[number] = replace(result, paths=None)
             del result
     first, works = results[0], [r.work for r in results]
     mean, variance = _moments(results)
     failures = [r.message for r in results if not r.success]
-    return dataclasses.replace(
+    return replace(
         first,
         work=Work(
             sum(w.paths for w in works),
@@ -172,16 +170,6 @@ def _moments(results: list[Result]) -> tuple[np.ndarray | None, np.ndarray | Non
     return mean, squares / (count - 1) if count > 1 else np.full_like(mean, math.nan)
 
 
-def _checked(problem: Problem, method: str, paths: int, settings: dict[str, Any]) -> Plan:
-    """Check the arguments as `rode.solve` does."""
-    for name in ("t_span", "h"):
-        if name not in settings:
-            raise TypeError(f"solve_in_parts needs {name}=, as rode.solve does")
-    names = ("t_span", "h", "delta", "sampling", "dtype", "normals")
-    planned = {name: settings[name] for name in names if name in settings}
-    return Plan.checked(problem, method, paths=paths, **planned)
-
-
 def _devices(devices: Device | str | Iterable[Device | str] | None) -> list[Device]:
     """Return the devices, which must be of one kind."""
     if devices is None:
@@ -201,15 +189,18 @@ def _devices(devices: Device | str | Iterable[Device | str] | None) -> list[Devi
     return resolved
 
 
-def _part_of(problem: Problem, low: int, high: int) -> Problem:
-    """Return the problem with the parameters of these paths."""
-    if problem.sets == 1:
-        return problem
-    return dataclasses.replace(problem, parameters=problem.parameters[:, low:high])
+def _part_of(plan: Plan, low: int, high: int) -> Plan:
+    """Return the plan for these paths.
+
+    Each path has as many threads as in a run of all paths, so that sums are rounded alike.
+    """
+    problem = plan.problem
+    if problem.sets > 1:
+        problem = replace(problem, parameters=problem.parameters[:, low:high])
+    return replace(plan, problem=problem, paths=high - low, first_path=plan.first_path + low)
 
 
-def _solve(task: tuple[Problem, str, dict[str, Any]], flag: np.ndarray | None = None) -> Result:
+def _run(plan: Plan, flag: np.ndarray | None = None) -> Result:
     """Solve one part; in a thread of this process it stops when `flag` is set."""
-    problem, method, settings = task
     with contextlib.nullcontext() if flag is None else use_flag(flag):
-        return solve(problem, method, **settings)
+        return run(replace(plan, device=resolve(plan.device)))

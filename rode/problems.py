@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from hetero import validation
 from hetero.display.notebook import html_table
-from rode._solver.problem_checks import (
+from rode._problems.checks import (
     call_python,
     call_uncompiled,
     outputs_of,
@@ -231,8 +231,8 @@ def _make_problem(
     name: str,
 ) -> Problem:
     """Check the parts of a problem, compile its functions and call each of them once."""
-    from rode._solver.problem_functions import identity
-    from rode._solver.user_functions import compiled
+    from rode._problems.functions import identity
+    from rode._problems.user_functions import compiled
 
     dimension = validation.check_integer("dimension", dimension, 1, MAX_DIMENSION)
     if start_process is not None:

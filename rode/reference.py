@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
@@ -12,10 +12,8 @@ from scipy import linalg
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from rode._solver.schemes.scheme import Field, Scheme
     from rode.process import Process
-
-Field: TypeAlias = Callable[[np.ndarray], np.ndarray]
-"""Right-hand side H of an equation."""
 
 
 def ornstein_uhlenbeck(
@@ -32,53 +30,26 @@ def ornstein_uhlenbeck(
     return np.array(values)
 
 
-def averages(o: np.ndarray, M: int) -> tuple[float, float]:
-    """Return (A_1, A_2) of O_0 .. O_(M-1)."""
-    first = sum(o[j] for j in range(M)) / M
-    second = 2 / M**2 * sum((M - j) * o[j] for j in range(M))
-    return first, second
-
-
-def riemann(o: np.ndarray, M: int, delta: float, count: int) -> list[float]:
-    """Return T_d of O_0 .. O_M, d < count."""
-    h = M * delta
-    return [
-        delta
-        / math.factorial(d)
-        * sum((h - j * delta) ** d * (o[j] - o[0]) for j in range(1, M + 1))
-        for d in range(count)
-    ]
-
-
-def euler(H: Field, B: np.ndarray, x: np.ndarray, o: np.ndarray, h: float, M: int) -> np.ndarray:
-    """Take the step of the averaged Euler scheme for x' = H(x) + B O; o holds O_0 .. O_M."""
-    return x + h * (B * averages(o, M)[0] + H(x))
-
-
-def heun(H: Field, B: np.ndarray, x: np.ndarray, o: np.ndarray, h: float, M: int) -> np.ndarray:
-    """Take the step of the averaged Heun scheme."""
-    first, second = averages(o, M)
-    y = x + h * (B * second + H(x))
-    return x + h / 2 * (2 * B * first + H(x) + H(y))
-
-
-def taylor(
-    A: np.ndarray, B: np.ndarray, x: np.ndarray, o: np.ndarray, h: float, M: int, K: int
+def step_by(
+    scheme: Scheme, H: Field, B: np.ndarray, x: np.ndarray, o: np.ndarray, h: float
 ) -> np.ndarray:
-    """Take the K-RODE-Taylor step of x' = A x + B O."""
-    f, T = A @ x + B * o[0], riemann(o, M, h / M, K)
-    power, total = np.eye(len(x)), np.zeros(len(x))
-    for d in range(K):
-        total = total + power @ (h ** (d + 1) / math.factorial(d + 1) * f + B * T[d])
-        power = power @ A
-    return x + total
+    """Take a step of a scheme for x' = H(x) + B O; o holds O_0 .. O_M."""
+    values = scheme.reference_forms(o, h)
+    return scheme.reference_step(H, x, h, o[0] * B, np.outer(values, B), np.ones(len(values)))
+
+
+def separable_step_by(
+    scheme: Scheme, H: Field, G: np.ndarray, g: np.ndarray, x: np.ndarray, h: float
+) -> np.ndarray:
+    """Take a step of a scheme for x' = G + g H(x); G and g hold rows for the times 0 .. M."""
+    forms = np.transpose([scheme.reference_forms(column, h) for column in G.T])
+    return scheme.reference_step(H, x, h, G[0], forms, scheme.reference_forms(g, h))
 
 
 def stationary_variance(
     A: np.ndarray,
     B: np.ndarray,
-    scheme: str,
-    K: int,
+    scheme: Scheme,
     h: float,
     M: int,
     process: Process,
@@ -94,10 +65,7 @@ def stationary_variance(
     sigma = math.sqrt(-process.c * process.tau / 2 * math.expm1(-2 * delta / process.tau))
 
     def step(x: np.ndarray, o: np.ndarray) -> np.ndarray:
-        if scheme == "rode-taylor":
-            return taylor(A, B, x, o, h, M, K)
-        one = euler if scheme == "averaged-euler" else heun
-        return one(lambda v: A @ v, B, x, o, h, M)
+        return step_by(scheme, lambda v: A @ v, B, x, o, h)
 
     transfer, noise = np.zeros((size + 1, size + 1)), np.zeros((size + 1, M))
     nothing = np.zeros(M + 1)

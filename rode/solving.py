@@ -7,22 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero import philox, region, validation
-from hetero.devices import resolve
-from rode._solver.plan import Plan, choose_threads_per_path
+from hetero import region
+from rode._solver.plan import Plan
 from rode.problems import Problem
-from rode.results import Quantiles, Reduction, Result
+from rode.results import Reduction, Result
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from hetero.devices import Device
     from rode.normals import Seed
-
-BREAK_EVEN = 2_000_000
-"""Number of fine steps of all paths above which a GPU is faster (measured)."""
-
-REDUCTIONS = ("paths", "moments", "peaks")
 
 
 def solve(
@@ -99,35 +93,25 @@ def solve(
         delta=delta,
         paths=paths,
         sampling=sampling,
+        rng=rng,
+        reduction=reduction,
+        save_every=save_every,
         dtype=dtype,
         normals=normals,
+        first_path=first_path,
+        threads_per_path=threads_per_path,
+        device=device,
     )
-    reductions = reductions_of(reduction)
-    save_every = validation.check_integer("save_every", save_every, 1, max(1, plan.steps))
-    first_path = validation.check_integer("first_path", first_path, 0, 2**32 - plan.paths)
-    device = resolve(device, work=plan.work().fine_steps, break_even=BREAK_EVEN)
-    threads_per_path = choose_threads_per_path(plan, threads_per_path, device)
-    key = philox.key(rng)
-    with device.active(), region("rode solve"):
-        from rode._solver.compile_errors import named_compile_errors
+    return run(plan, progress=progress)
+
+
+def run(plan: Plan, *, progress: bool = False) -> Result:
+    """Compute what a plan says, if the memory suffices."""
+    with plan.device.active(), region("rode solve"):
+        from rode._problems.compile_errors import named_compile_errors
         from rode._solver.memory_forecast import require_memory
-        from rode._solver.runner import RunSettings, Solver
+        from rode._solver.runner import Solver
 
-        require_memory(plan, reductions, save_every, device)
-        settings = RunSettings(
-            reductions, save_every, first_path, threads_per_path, key, show_progress=progress
-        )
-        with named_compile_errors(problem, plan.dtype):
-            return Solver(plan, settings, device).run()
-
-
-def reductions_of(
-    reduction: Reduction | Sequence[Reduction] | None,
-) -> tuple[Reduction, ...]:
-    """Check the argument `reduction` of `solve`; None stands for "paths"."""
-    requested = "paths" if reduction is None else reduction
-    reductions = tuple(requested) if isinstance(requested, tuple | list) else (requested,)
-    for one in reductions:
-        if not isinstance(one, Quantiles):
-            validation.check_choice("reduction", one, REDUCTIONS)
-    return reductions
+        require_memory(plan)
+        with named_compile_errors(plan.problem, plan.dtype):
+            return Solver(plan).run(show_progress=progress)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import validation
-from rode._solver import problem_functions as functions
-from rode._solver.problem_checks import names_of, parameter_of
+from rode._problems import functions
+from rode._problems.checks import names_of, parameter_of
 from rode.problems import Problem, additive, separable
 from rode.process import Process
 

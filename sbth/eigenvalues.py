@@ -12,7 +12,7 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from hetero.jit import loops_for
+from sbth import _bisection
 from sbth._blocks import partition_band, partition_tridiagonal
 from sbth._selection import Selection
 from sbth.band_storage import (
@@ -161,7 +161,7 @@ class _Bisection:
         self.order = len(d)
         self.space = Workspace(device)
         self.matrix = self.space.input("d", d), self.space.input("e", squares)
-        self.loops = loops_for("sbth._bisection", device)
+        self.loops = _bisection.loops(device)
 
     def values(self, selection: Selection) -> np.ndarray:
         """Return the selected eigenvalues, in ascending order."""

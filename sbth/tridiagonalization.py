@@ -11,7 +11,7 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from hetero.jit import loops_for
+from sbth import _band_to_band, _bulge_chasing, _working_matrix
 from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth.band_storage import (
     copy_like,
@@ -200,10 +200,10 @@ class ReducedMatrix(NamedTuple):
             space = Workspace(Device("cpu"))
         factor = 1.0 if scaled else self.factor
         shapes = (self.order,), (max(self.order - 1, 0),)
-        arrays = [space.output(shape, self.dtype) for shape in shapes]
-        loops = loops_for("sbth._working_matrix", space.device)
-        loops.extract_diagonals(columns, self.dtype.type(factor), *arrays, space.stream)
-        return tuple(space.result(a, shape) for a, shape in zip(arrays, shapes, strict=True))
+        main, below = (space.output(shape, self.dtype) for shape in shapes)
+        loops = _working_matrix.loops(space.device)
+        loops.extract_diagonals(columns, self.dtype.type(factor), main, below, space.stream)
+        return tuple(space.result(a, shape) for a, shape in zip((main, below), shapes, strict=True))
 
 
 def _order_and_bandwidth(ab: Any) -> tuple[int, int]:
@@ -242,7 +242,7 @@ def reduce_band(
         return ReducedMatrix(columns, factor, stages, inner)
     if not isinstance(ab, np.ndarray):
         columns = inner.output((n, 2), ab.dtype).reshape((n, 2))
-        loops = loops_for("sbth._working_matrix", space.device)
+        loops = _working_matrix.loops(space.device)
         flat = ab.reshape(ab.size)
         loops.load_band(flat, ab.shape[0] - 1, lower, 1.0, width, columns, inner.stream)
         return ReducedMatrix(columns, 1.0, (), inner)
@@ -265,7 +265,7 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
     """
     n, width = _order_and_bandwidth(ab)
     device = Device("cpu") if isinstance(ab, np.ndarray) else space.device
-    inspect_band = loops_for("sbth._working_matrix", device).inspect_band
+    inspect_band = _working_matrix.loops(device).inspect_band
     largest, index = inspect_band(ab, lower, width, space.stream)
     if index >= 0:
         k, j = divmod(index, n)
@@ -286,7 +286,7 @@ def _run_stages(
     def allocate_reflectors(before: int, after: int) -> Any:
         """Allocate the reflections of a stage, with size 0 if they are not requested."""
         shape = (sweep_count(n, after) * after, n) if keep else (0, 0)
-        vectors = columns.zeros(shape[0] * shape[1], dtype, space.stream).reshape(shape)
+        vectors = copies.zeros(shape[0] * shape[1], dtype, space.stream).reshape(shape)
         stages.append((before, after, vectors))
         return vectors
 
@@ -294,21 +294,20 @@ def _run_stages(
         """Allocate a working matrix."""
         return space.output((n, 2 * bandwidth), dtype).reshape((n, 2 * bandwidth))
 
-    columns, work = loops_for("sbth._working_matrix", device), allocate_matrix(width)
+    copies, work = _working_matrix.loops(device), allocate_matrix(width)
     flat = space.input("ab", ab, dtype) if isinstance(ab, np.ndarray) else ab.reshape(ab.size)
-    columns.load_band(flat, ab.shape[0] - 1, lower, factor, width, work, space.stream)
+    copies.load_band(flat, ab.shape[0] - 1, lower, factor, width, work, space.stream)
     if width >= TWO_STAGE_BANDWIDTH[device.kind]:
-        loops, vectors = (
-            loops_for("sbth._band_to_band", device),
-            allocate_reflectors(width, NARROW_BANDWIDTH),
-        )
-        loops.reduce_bandwidth(work, width, NARROW_BANDWIDTH, in_flight, vectors, space.stream)
+        vectors = allocate_reflectors(width, NARROW_BANDWIDTH)
+        reduce_bandwidth = _band_to_band.loops(device).reduce_bandwidth
+        reduce_bandwidth(work, width, NARROW_BANDWIDTH, in_flight, vectors, space.stream)
         wide, work, width = work, allocate_matrix(NARROW_BANDWIDTH), NARROW_BANDWIDTH
-        columns.truncate(wide, NARROW_BANDWIDTH, work, space.stream)
-    loops, vectors = loops_for("sbth._bulge_chasing", device), allocate_reflectors(width, 1)
-    loops.chase_bulges(work, width, method, in_flight, vectors, space.stream)
+        copies.truncate(wide, NARROW_BANDWIDTH, work, space.stream)
+    vectors = allocate_reflectors(width, 1)
+    chase_bulges = _bulge_chasing.loops(device).chase_bulges
+    chase_bulges(work, width, method, in_flight, vectors, space.stream)
     tridiagonal = allocate_matrix(1)
-    columns.truncate(work, 1, tridiagonal, space.stream)
+    copies.truncate(work, 1, tridiagonal, space.stream)
 
     def to_host(array: Any) -> np.ndarray:
         """Copy an array of the device to the host."""

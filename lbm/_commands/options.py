@@ -102,7 +102,7 @@ def add_reynolds(parser: argparse.ArgumentParser, default: float | None, lengths
 
 
 def add_size(parser: argparse.ArgumentParser, extent: str) -> None:
-    """Add --n."""
+    """Add --n; `extent` says along what, and its default."""
     parser.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {extent}")
 
 

@@ -54,8 +54,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _measure(n: int, devices: Any, options: argparse.Namespace) -> dict[str, Any]:
     """Return the rate of a cavity of n^3 cells, on all ranks and devices together."""
+    from lbm._performance.cavity import measure_steps
     from lbm.flows import lid_driven_box
-    from lbm.study.scaling_worker import measure_steps
 
     if options.comm is None and not isinstance(devices, list):
         devices = hetero.resolve(devices, work=1, break_even=0)

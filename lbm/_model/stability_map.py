@@ -1,4 +1,4 @@
-"""Stable settings, as measured by `python -m lbm study stability`.
+"""Stable settings, as measured by `python -m studies run lbm-stability`.
 
 The stability of a flow is limited by its cell Reynolds number u/nu = 3 u/(tau - 1/2) in lattice
 units, where u is the speed of the lid or the stream: the Reynolds number of the flow divided by the
@@ -15,8 +15,8 @@ BETWEEN_WALLS = {0.25: 28.5, 3 / 16: 24.0, 1 / 12: 20.1, 0.03: 16.9, 0.01: 16.9}
 """Largest stable cell Reynolds number for each magic parameter of TRT, in the lid-driven cavity."""
 
 WITH_OPEN_ENDS = {0.25: 8.4, 3 / 16: 8.4, 1 / 12: 12.0, 0.03: 16.9, 0.01: 20.1}
-"""The same for a sphere in a stream: large magic parameters fail at the inlet, small ones behind the
-sphere."""
+"""The same for a sphere in a stream: large magic parameters fail at the inlet, small ones behind
+the sphere."""
 
 LARGEST = max(*BETWEEN_WALLS.values(), *WITH_OPEN_ENDS.values())
 """No flow was stable above this cell Reynolds number."""

@@ -27,11 +27,14 @@ from hetero.display.notebook import html_table
 from hetero.version import VERSION
 from rode._commands.models import BUILT_IN, load_problem
 from rode._commands.peaks import PeakQuantiles, correct_peaks
-from rode._solver.schemes import parse_method
+from rode._solver.schemes import SCHEMES, find_scheme
 from rode._solver.stability import largest_step
 from rode.problems import Problem
 from rode.results import Quantiles, Reduction, Result
 from rode.solving import solve
+
+LINEAR_METHOD, METHOD = "3-rode-taylor", "averaged-heun"
+"""Methods for linear problems and for others if --method is not given."""
 
 STEPS = 1024
 """Coarse steps over the whole time if --h is not given; more if the scheme needs them."""
@@ -75,8 +78,8 @@ def add_solve(subcommands: Any) -> None:
     )
     parser.add_argument(
         "--method",
-        help="euler, averaged-euler, averaged-heun or K-rode-taylor (default: 3-rode-taylor for "
-        "linear problems, averaged-heun for others)",
+        help=f"one of {', '.join(SCHEMES)} (default: {LINEAR_METHOD} for linear problems, "
+        f"{METHOD} for others)",
     )
     parser.add_argument(
         "--h",
@@ -132,7 +135,7 @@ def _run(options: argparse.Namespace) -> int:
     begin, end = options.t_span
     if not end > begin:
         raise ValueError(f"--t-span must end after it begins, got {begin:g} {end:g}")
-    method = options.method or ("3-rode-taylor" if problem.linear else "averaged-heun")
+    method = options.method or (LINEAR_METHOD if problem.linear else METHOD)
     h = options.h or _choose_step(
         problem, method, end - begin, PEAK_STEPS if options.peaks else STEPS
     )
@@ -165,7 +168,7 @@ def _run(options: argparse.Namespace) -> int:
 def _choose_step(problem: Problem, method: str, length: float, steps: int) -> float:
     """Return a step that divides the time and that the scheme allows, of at least `steps`."""
     if problem.linear:
-        largest = largest_step(problem, *parse_method(method))
+        largest = largest_step(problem, find_scheme(method))
         if math.isfinite(largest):
             steps = max(steps, math.ceil(2.0 * length / largest))
     return length / steps

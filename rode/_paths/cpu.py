@@ -81,10 +81,7 @@ def _make_scan(dtype, fused, normals):
 
 
 def scan(run, table, start, deviation, noise, normals, out, stream=0):
-    """Fill the rows of `out` with paths from `start`, or with stationary ones if that is None.
-
-    `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
-    """
+    """Fill the rows of `out` with paths from `start`, or with stationary ones if that is None."""
     T, paths = out.dtype.type, out.shape[0]
     if start is None:
         starts = stationary((run.k0, run.k1), run.stream, run.path, T(deviation), paths)
@@ -128,7 +125,7 @@ def _make_long_scan(dtype, fused, normals):
 
 
 def long_scan(run, table, rate, start, noise, normals, out, stream=0):
-    """Fill `out` with one path from `start`; rate is delta/tau.
+    """Fill `out` with one path from `start`.
 
     Chunks walk from 0 and then get what came before.
     """

@@ -245,10 +245,7 @@ def _aligned(*arrays) -> bool:
 
 
 def scan(run, table, start, deviation, noise, normals, out, stream=0):
-    """Fill the rows of `out` with paths from `start`, or with stationary ones if that is None.
-
-    `noise` is None, drawn as `normals` ("float32", "float64", "fast") says, or given.
-    """
+    """Fill the rows of `out` with paths from `start`, or with stationary ones if that is None."""
     drawn, short = noise is None, table.shape[1] == 1
     kinds = (_SHORT, _SHORT_NOISE) if short else (_SCANS, _SCANS_NOISE)
     chosen = kinds[0][normals] if drawn else kinds[1][np.dtype(out.dtype).name]
@@ -264,7 +261,7 @@ def scan(run, table, start, deviation, noise, normals, out, stream=0):
 
 
 def long_scan(run, table, rate, start, noise, normals, out, stream=0):
-    """Fill `out` with one path from `start`; rate is delta/tau."""
+    """Fill `out` with one path from `start`."""
     drawn, word = noise is None, np.uint32 if out.dtype.itemsize == 4 else np.uint64
     chosen = _LONGS[normals] if drawn else _LONGS_NOISE[np.dtype(out.dtype).name]
     clear = clear_float32 if out.dtype.itemsize == 4 else clear_float64

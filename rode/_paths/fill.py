@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero import philox
-from hetero.jit import loops_for
+from rode import _paths
+from rode._paths import prefix_sum
 from rode._paths.tiles import ROUNDS, path_of, tile
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class PathFiller:
         self.process, self.delta, self.dtype, self.key = process, delta, dtype, key
         self.normals = normals
         self.device, self.stream = device, stream
-        self.loops = loops_for("rode._paths", device)
+        self.loops = _paths.loops(device)
 
     def fill(
         self, method: str, start: float | None, first_path: int, source: Any, rows: Any
@@ -65,10 +66,10 @@ class PathFiller:
             powers = [[math.exp(-rate * 1024.0**l * 2**d) for d in range(10)] for l in levels]
             steps = np.arange(1, 1025)
             weights = [np.exp(-rate * 1024.0**l * steps) for l in levels]
-            tables = (np.array(a).astype(self.dtype) for a in (powers, weights))
+            mu_to_2d, mu_to_p = (np.array(a).astype(self.dtype) for a in (powers, weights))
             _, sigma = self.process.step(self.delta)
-            sweeps = loops_for("rode._paths.prefix_sum", self.device).sweeps
-            sweeps(*tables, sigma, start, noise, row, self.stream)
+            loops = prefix_sum.loops(self.device)
+            loops.sweeps(mu_to_2d, mu_to_p, sigma, start, noise, row, self.stream)
         elif method == "scan":
             self.scan(start, path, STREAM, self.delta, noise, row)
         else:

@@ -27,7 +27,6 @@ from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK
 from rode._solver.stage_formulas import (
     block_of,
-    form_count,
     make_averages,
     make_initialize,
     make_matvec,
@@ -46,7 +45,7 @@ SHORT_WORK = 1 << 24
 work, because signals can wait that long."""
 
 
-def integrate(spec, run, tables, arrays, stop, stream=0):
+def integrate(spec, run, arrays, stop, stream=0):
     """Advance every path by `run.coarse_steps` coarse steps; see the CUDA twin.
 
     Threads take groups of paths. They are Python's, which the loops let run side by side: a
@@ -66,10 +65,10 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
                 low = next(starts, paths)
             if low == paths:
                 return
-            integrate_group(run, low, min(low + size, paths), tables, arrays, stop)
+            integrate_group(run, low, min(low + size, paths), arrays, stop)
 
     workers = min(hetero.threads(), -(-paths // size))
-    if paths * run.coarse_steps * (run.steps + STEP_WORK) < SHORT_WORK:
+    if paths * run.coarse_steps * (run.fine_steps + STEP_WORK) < SHORT_WORK:
         with contextlib.nullcontext() if workers == 1 else ThreadPoolExecutor(workers - 1) as pool:
             futures = [pool.submit(advance_groups) for _ in range(workers - 1)]
             advance_groups()
@@ -77,7 +76,7 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
             future.result()
         return
     # Compiling is Python's work, so it is done where Ctrl-C ends it.
-    integrate_group(run._replace(coarse_steps=0), 0, 0, tables, arrays, stop)
+    integrate_group(run._replace(coarse_steps=0), 0, 0, arrays, stop)
     with ThreadPoolExecutor(workers) as pool:
         results_of([pool.submit(advance_groups) for _ in range(workers)], stop)
 
@@ -110,7 +109,7 @@ class Group(NamedTuple):
     old, o : the process before and after a coarse step
     x : (dimension, paths), the solution
     p : (parameters, paths)
-    sums : (D + 1, paths), F_0 .. F_D
+    sums : (form_count, paths), F_0, F_1, ..
     words : (4, paths) uint32, a Philox block of each path
     """
 
@@ -128,16 +127,16 @@ def _make_integrate_group(spec, advance_group):
     number_of = np.float32 if spec.dtype == "float32" else np.float64
     initialize, record = make_initialize(spec), _make_record_group(spec)
     write_column = _make_write_column(spec.dimension)
-    dimension, count, degree = spec.dimension, spec.parameters, spec.degree
+    dimension, count, forms = spec.dimension, spec.parameters, spec.form_count
 
     @serial
-    def integrate_group(run, low, high, tables, arrays, stop):
+    def integrate_group(run, low, high, arrays, stop):
         """Integrate the paths number low to high; return early when `stop` is set."""
-        lanes, parameters = high - low, tables.parameters
-        first = uint32(run.path + uint32(low))
+        lanes, parameters = high - low, arrays.parameters
+        first = uint32(run.counter.first_path + uint32(low))
         o, x = np.empty(lanes, number_of), np.empty((dimension, lanes), number_of)
         p, old = np.empty((count, lanes), number_of), np.empty(lanes, number_of)
-        sums, words = np.empty((degree + 1, lanes), number_of), np.empty((4, lanes), np.uint32)
+        sums, words = np.empty((forms, lanes), number_of), np.empty((4, lanes), np.uint32)
         paths_o, paths_x = arrays.o, arrays.x
         for l in range(lanes):
             i = int64(low + l)
@@ -148,22 +147,22 @@ def _make_integrate_group(spec, advance_group):
             )
             write_column(state, x, l)
         group = Group(first, old, o, x, p, sums, words)
-        row, until = run.row, run.until
+        row, until = run.saving.row, run.saving.until
         if run.done == 0:
-            record(run, (run.t, row, True), low, group, arrays)
+            record(run, run.t, row, True, low, group, arrays)
         for n in range(run.coarse_steps):
             if _is_set(stop):
                 return
             T = type(run.h)
             t = run.t + T(run.done + n) * run.h
             old[:] = o
-            advance_group(run, n, t, tables, group, stop)
+            advance_group(run, n, t, arrays, group, stop)
             until -= 1
             due = until == 0
             if due:
-                row, until = row + 1, run.every
+                row, until = row + 1, run.saving.every
             due_row = row if due else int64(-1)
-            record(run, (t + run.h, due_row, False), low, group, arrays)
+            record(run, t + run.h, due_row, False, low, group, arrays)
         for l in range(lanes):
             paths_o[low + l] = o[l]
             for k in range(dimension):
@@ -184,27 +183,27 @@ def _make_write_column(count):
 
 
 def _make_record_group(spec):
-    """Make `record_group(run, moment, low, group, arrays)`: `make_record` for a group of paths."""
+    """Make `record_group(run, t, row, is_first, low, group, arrays)`, which records a group."""
     record = make_record(spec)
     read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
 
     @serial
-    def record_group(run, moment, low, group, arrays):
-        if moment[1] < 0 and not run.peaks:
+    def record_group(run, t, row, is_first, low, group, arrays):
+        if row < 0 and not run.saving.peaks:
             return
         o, x, p, h = group.o, group.x, group.p, run.h
         for l in range(o.size):
-            record(run, moment, low + l, read_x(x, l, h), o[l], read_p(p, l, h), arrays)
+            record(run, t, row, is_first, low + l, read_x(x, l, h), o[l], read_p(p, l, h), arrays)
 
     return record_group
 
 
 def _make_step_group(spec):
     """Make `step_group(..)`, which takes the coarse step of every path of a group from its sums."""
-    step, matvec = spec.step, make_matvec(form_count(spec))
+    step, matvec = spec.step, make_matvec(spec.form_count)
     write_column = _make_write_column(spec.dimension)
     read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
-    read_sums = make_read_column(spec.degree + 1)
+    read_sums = make_read_column(spec.form_count)
 
     @serial
     def step_group(run, t, rows, group):
@@ -219,7 +218,7 @@ def _make_step_group(spec):
 @serial
 def _fill(run, block, coarse, first, words):
     """Fill `words` with one Philox block of a coarse step for every path of a group."""
-    k0, k1, stream = run.k0, run.k1, run.stream
+    k0, k1, stream = run.counter.k0, run.counter.k1, run.counter.stream
     for l in range(words.shape[1]):
         a, b, c, d = philox10(block, coarse, uint32(first + uint32(l)), stream, k0, k1)
         words[0, l] = a
@@ -231,8 +230,8 @@ def _fill(run, block, coarse, first, words):
 def _make_path_step(spec):
     """Make `advance_group` for sums of the fine steps of each path."""
     size, draw, follow = block_of(spec)
-    degree, step_group = spec.degree, _make_step_group(spec)
-    read_sums, write_sums = make_read_column(degree + 1), _make_write_column(degree + 1)
+    count, step_group = spec.form_count, _make_step_group(spec)
+    read_sums, write_sums = make_read_column(count), _make_write_column(count)
     read_numbers, write_numbers = make_read_column(size), _make_write_column(size)
 
     @serial
@@ -259,26 +258,26 @@ def _make_path_step(spec):
         for l in range(o.size):
             for j in range(remainder):
                 o[l] = advance(o[l], mu_minus_1, noise[j, l])
-                for d in range(degree, 0, -1):
+                for d in range(count - 1, 0, -1):
                     sums[d, l] += sums[d - 1, l]
                 sums[0, l] += o[l]
 
     @serial
-    def advance_path(run, n, t, tables, group, stop):
+    def advance_path(run, n, t, arrays, group, stop):
         first, o, sums, words = group.first, group.o, group.sums, group.words
         sums[:] = 0
         noise = np.empty((size, o.size), o.dtype)
-        blocks = (run.steps + size - 1) // size
+        blocks = (run.fine_steps + size - 1) // size
         for b in range(blocks):
             if _is_set(stop):
                 return
             _fill(run, uint32(b), uint32(run.done + n), first, words)
             draw_numbers(run.sigma, words, noise)
-            if (b + 1) * size <= run.steps:
+            if (b + 1) * size <= run.fine_steps:
                 walk(run.mu_minus_1, noise, o, sums)
             else:
-                walk_remainder(run.mu_minus_1, noise, o, sums, run.steps - b * size)
-        step_group(run, t, tables.rows, group)
+                walk_remainder(run.mu_minus_1, noise, o, sums, run.fine_steps - b * size)
+        step_group(run, t, arrays.rows, group)
 
     return advance_path
 
@@ -286,16 +285,16 @@ def _make_path_step(spec):
 def _make_exact_step(spec):
     """Make `advance_group` for sums drawn from their joint distribution."""
     step_group = _make_step_group(spec)
-    sample, write_column = make_sample_sums(spec), _make_write_column(spec.degree + 1)
+    sample, write_column = make_sample_sums(spec), _make_write_column(spec.form_count)
 
     @serial
-    def advance_exact(run, n, t, tables, group, stop):
-        first, old, o, sums, drawing = group.first, group.old, group.o, group.sums, tables.drawing
+    def advance_exact(run, n, t, arrays, group, stop):
+        first, old, o, sums, drawing = group.first, group.old, group.o, group.sums, arrays.drawing
         for l in range(o.size):
             state = sample(drawing, old[l], n, uint32(first + uint32(l)), run)
             o[l] = state[0]
             write_column(state[1:], sums, l)
-        step_group(run, t, tables.rows, group)
+        step_group(run, t, arrays.rows, group)
 
     return advance_exact
 
@@ -307,7 +306,7 @@ def _make_separable_step(spec):
     write_column = _make_write_column(spec.dimension)
 
     @serial
-    def advance_separable(run, n, t, tables, group, stop):
+    def advance_separable(run, n, t, arrays, group, stop):
         first, old, o, x, p = group.first, group.old, group.o, group.x, group.p
         for l in range(o.size):
             if _is_set(stop):

@@ -26,7 +26,6 @@ from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK, part_of
 from rode._solver.stage_formulas import (
     block_of,
-    form_count,
     make_averages,
     make_initialize,
     make_matvec,
@@ -41,20 +40,11 @@ THREADS = 128
 """Number of threads in a block."""
 
 
-def integrate(spec, run, tables, arrays, stop, stream=0):
+def integrate(spec, run, arrays, stop, stream=0):
     """Advance every path by `run.coarse_steps` coarse steps.
 
-    A launch takes a fraction of a second, so that Python can answer signals between two of them.
-    The state carries over, and no bit depends on the launches.
-
-    Parameters
-    ----------
-    spec : KernelSpec
-    run : RunParameters
-    tables : RunTables
-    arrays : RunArrays
-    stop : flag of `_solver.stopping`
-        If it is set, the call returns after the launch that is running.
+    A launch takes a fraction of a second, so that Python can answer signals between two of them. If
+    `stop` is set, the call returns after the launch that is running.
     """
     paths = arrays.o.size
     grid, kernel = launch.blocks_for(paths * run.threads_per_path, THREADS), compiled(spec)
@@ -64,7 +54,7 @@ def integrate(spec, run, tables, arrays, stop, stream=0):
         if stop[0]:
             return
         part = part_of(run, begin, end - begin)
-        kernel[grid, THREADS, stream](part, tables, arrays)
+        kernel[grid, THREADS, stream](part, arrays)
         if end - begin < run.coarse_steps:  # the time of this launch sizes the next
             cuda.synchronize()
 
@@ -74,7 +64,7 @@ def _first_launch(run, paths: int, multiprocessors: int) -> int:
 
     One thread takes some 0.1 us for a fine step, a multiprocessor at least 2e8 of them a second.
     """
-    work = run.steps + STEP_WORK
+    work = run.fine_steps + STEP_WORK
     return max(
         1, min((multiprocessors << 25) // (paths * work), (run.threads_per_path << 20) // work)
     )
@@ -84,7 +74,7 @@ def _first_launch(run, paths: int, multiprocessors: int) -> int:
 def compiled(spec):
     """Return the kernel of a solver.
 
-    Its arguments are a RunParameters, a RunTables and a RunArrays (`_solver.kernel_arguments`).
+    Its arguments are a RunParameters and a RunArrays (`_solver.kernel_arguments`).
     """
     kinds = {"path": _make_path_step, "exact": _make_exact_step, "separable": _make_separable_step}
     take_coarse_step = kinds[spec.kind](spec)
@@ -92,55 +82,55 @@ def compiled(spec):
     record = make_record(spec)
 
     @kernel
-    def integrate_paths(run, tables, arrays):
+    def integrate_paths(run, arrays):
         """Integrate each path by `run.threads_per_path` threads, which follow one another."""
-        paths_o, paths_x, parameters = arrays.o, arrays.x, tables.parameters
+        paths_o, paths_x, parameters = arrays.o, arrays.x, arrays.parameters
         thread = cuda.grid(1)
         number, lane = int64(thread // run.threads_per_path), uint32(thread % run.threads_per_path)
         writes = number < paths_o.size and lane == 0
         number = min(number, int64(paths_o.size - 1))  # threads without work take part in shuffles
-        path = uint32(run.path + uint32(number))
+        path = uint32(run.counter.first_path + uint32(number))
         p = read_parameters(parameters, number, run.h)
         o, x = initialize(run, path, number, paths_o, paths_x, parameters)
-        row, until = run.row, run.until
+        row, until = run.saving.row, run.saving.until
         if writes and run.done == 0:
-            record(run, (run.t, row, True), number, x, o, p, arrays)
+            record(run, run.t, row, True, number, x, o, p, arrays)
         for n in range(run.coarse_steps):
-            o, x = take_coarse_step(run, tables, n, path, lane, o, x, p)
+            o, x = take_coarse_step(run, arrays, n, path, lane, o, x, p)
             row, until, due = next_save(run, row, until)
             if writes:
                 t = run.t + type(run.h)(run.done + n + 1) * run.h
-                record(run, (t, due, False), number, x, o, p, arrays)
+                record(run, t, due, False, number, x, o, p, arrays)
         if writes:
             store_state(o, x, number, paths_o, paths_x)
 
     return integrate_paths
 
 
-# Each maker below returns take_coarse_step(run, tables, n, path, lane, o, x, p), which gives the
+# Each maker below returns take_coarse_step(run, arrays, n, path, lane, o, x, p), which gives the
 # process and x after coarse step n.
 
 
 def _make_path_step(spec):
     """Make `take_coarse_step` for sums of the fine steps of each path."""
     size, draw, walk = block_of(spec)
-    step, matvec, length = spec.step, make_matvec(form_count(spec)), spec.degree + 2
-    zeros = (0.0,) * (spec.degree + 1)
+    step, matvec, length = spec.step, make_matvec(spec.form_count), spec.form_count + 1
+    zeros = (0.0,) * (spec.form_count)
 
     @kernel(device=True)
     def stretch(run, n, path, lane, o):
         """Return the process and its sums after this thread's fine steps."""
-        blocks = uint32(run.steps // size // run.threads_per_path)
-        block, number = uint32(lane * blocks), uint32(run.done + n)
+        blocks = uint32(run.fine_steps // size // run.threads_per_path)
+        block, number, counter = uint32(lane * blocks), uint32(run.done + n), run.counter
         value = o if lane == 0 else o - o
         sums = cast(zeros, run.h)
         for _ in range(blocks):
-            w0, w1, w2, w3 = philox10(block, number, path, run.stream, run.k0, run.k1)
+            w0, w1, w2, w3 = philox10(block, number, path, counter.stream, counter.k0, counter.k1)
             value, sums = walk(value, sums, draw(w0, w1, w2, w3, run.sigma), run.mu_minus_1)
             block = uint32(block + uint32(1))
-        remainder = run.steps % size
+        remainder = run.fine_steps % size
         if remainder > 0:  # one thread a path, then
-            words = philox10(block, number, path, run.stream, run.k0, run.k1)
+            words = philox10(block, number, path, counter.stream, counter.k0, counter.k1)
             last = draw(*words, run.sigma)
             for j in range(remainder):
                 value = advance(value, run.mu_minus_1, last[j])
@@ -168,23 +158,23 @@ def _make_path_step(spec):
         return state
 
     @kernel(device=True)
-    def take_coarse_step(run, tables, n, path, lane, o, x, p):
-        state = joined(run, tables.transfers, lane, stretch(run, n, path, lane, o))
+    def take_coarse_step(run, arrays, n, path, lane, o, x, p):
+        state = joined(run, arrays.transfers, lane, stretch(run, n, path, lane, o))
         t = run.t + type(run.h)(run.done + n) * run.h
-        return state[0], step(t, x, o, matvec(tables.rows, (o,) + state), p, run.h)
+        return state[0], step(t, x, o, matvec(arrays.rows, (o,) + state), p, run.h)
 
     return take_coarse_step
 
 
 def _make_exact_step(spec):
     """Make `take_coarse_step` for sums drawn from their joint distribution."""
-    step, matvec, sample = spec.step, make_matvec(form_count(spec)), make_sample_sums(spec)
+    step, matvec, sample = spec.step, make_matvec(spec.form_count), make_sample_sums(spec)
 
     @kernel(device=True)
-    def take_coarse_step(run, tables, n, path, lane, o, x, p):
-        state = sample(tables.drawing, o, n, path, run)
+    def take_coarse_step(run, arrays, n, path, lane, o, x, p):
+        state = sample(arrays.drawing, o, n, path, run)
         t = run.t + type(run.h)(run.done + n) * run.h
-        return state[0], step(t, x, o, matvec(tables.rows, (o,) + state), p, run.h)
+        return state[0], step(t, x, o, matvec(arrays.rows, (o,) + state), p, run.h)
 
     return take_coarse_step
 
@@ -194,7 +184,7 @@ def _make_separable_step(spec):
     step, averages = spec.step, make_averages(spec)
 
     @kernel(device=True)
-    def take_coarse_step(run, tables, n, path, lane, o, x, p):
+    def take_coarse_step(run, arrays, n, path, lane, o, x, p):
         o, single, double = averages(run, n, path, o, p)
         return o, step(x, single, double, p, run.h)
 

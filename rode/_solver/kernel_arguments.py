@@ -17,14 +17,14 @@ class KernelSpec(NamedTuple):
     ----------
     kind : {"path", "exact", "separable"}
         Sums over the path's fine steps; sums drawn from their distribution; averages of G and g.
-    step : a scheme of `_solver.scheme_formulas`
+    step : a coarse step, from `Scheme.make_additive_step` or `make_separable_step`
     observe : (t, x, O, p) -> outputs
     start : (O, p) -> x at the beginning
     fields : (t, O, p) -> (G_1, .., G_n, g), for kind "separable" only
     dtype, normals : data types of the solver and of the normal numbers
-    degree : D of the sums F_0 .. F_D
+    form_count, uses_fine_steps : see `Scheme`
     dimension, parameters : lengths of x and p
-    table_rows : rows of `RunTables.parameters`, the length of p in `start`, which may be larger
+    table_rows : rows of `RunArrays.parameters`, the length of p in `start`, which may be larger
     """
 
     kind: str
@@ -34,10 +34,37 @@ class KernelSpec(NamedTuple):
     fields: object
     dtype: str
     normals: str
-    degree: int
+    form_count: int
+    uses_fine_steps: bool
     dimension: int
     parameters: int
     table_rows: int
+
+
+class Counter(NamedTuple):
+    """Philox's key, and what is fixed of its counter: the stream, and the number of path 0."""
+
+    k0: np.uint32
+    k1: np.uint32
+    stream: np.uint32
+    first_path: np.uint32
+
+
+class Saving(NamedTuple):
+    """What a call records of the outputs.
+
+    Attributes
+    ----------
+    every : coarse steps from one saved time to the next; 0 saves none
+    row : number of the row of `RunArrays.saved` that was written last, -1 before the first
+    until : coarse steps from the start of this call to the next saved time
+    peaks : whether the largest |output| is recorded
+    """
+
+    every: int
+    row: int
+    until: int
+    peaks: bool
 
 
 class RunParameters(NamedTuple):
@@ -45,30 +72,18 @@ class RunParameters(NamedTuple):
 
     Attributes
     ----------
-    k0, k1, stream : Philox key and stream
-    path : number of the first path
     done, coarse_steps : numbers of coarse steps before this call, and in it
-    steps : M, the number of fine steps in a coarse one
+    fine_steps : M, the number of fine steps in a coarse one
     threads_per_path : number of threads that share a path on a GPU; 1 on a CPU
-    every : coarse steps from one saved time to the next; 0 saves none
-    row : number of the row of `RunArrays.saved` that was written last, -1 before the first
-    until : coarse steps from the start of this call to the next saved time
-    peaks : whether the largest |output| is recorded
     stationary : whether O_0 is `start` times a normal number, or `start`
     """
 
-    k0: np.uint32
-    k1: np.uint32
-    stream: np.uint32
-    path: np.uint32
+    counter: Counter
     done: int
     coarse_steps: int
-    steps: int
+    fine_steps: int
     threads_per_path: int
-    every: int
-    row: int
-    until: int
-    peaks: bool
+    saving: Saving
     stationary: bool
     t: float
     h: float
@@ -77,35 +92,28 @@ class RunParameters(NamedTuple):
     start: float
 
 
-class RunTables(NamedTuple):
-    """Matrices of one call, as arrays on the device in the solver's data type.
+class RunArrays(NamedTuple):
+    """Arrays of one call, on the device; floats are of the solver's type.
+
+    The call reads the first four, and writes the others.
 
     Attributes
     ----------
-    rows : (forms, D + 3), linear forms of (O_0, O_M, F_0, .., F_D) for the scheme
-    drawing : (D + 2, 1 + numbers), makes (O_M, F_0, .., F_D) of O_0 and normals; kind "exact"
-    transfers : (5, D + 2, D + 2), T^(L 2^k) for stretches of L fine steps; several threads per path
+    rows : (K, K + 2), the K linear forms of (O_0, O_M, F_0, .., F_(K-1)); see `Scheme.forms`
+    drawing : (K + 1, 1 + numbers), makes (O_M, F_0, .., F_(K-1)) of O_0 and normals; kind "exact"
+    transfers : (5, K + 1, K + 1), T^(L 2^k) for stretches of L fine steps; several threads per path
     parameters : (numbers, sets), one set, or one for each path; see `Problem.table`
+    o : (paths,), the process; x : (dimension, paths), the solution; both at the end of the call
+    saved : (times, outputs, paths)
+    peaks : (outputs, paths), largest |output| so far; not used without `Saving.peaks`
+    failed : (paths,) uint8, 1 for each path that had an infinite or NaN output at a saved time or
+        at one that its peak covers
     """
 
     rows: np.ndarray
     drawing: np.ndarray
     transfers: np.ndarray
     parameters: np.ndarray
-
-
-class RunArrays(NamedTuple):
-    """Arrays that a call reads and writes, on the device; floats are of the solver's type.
-
-    Attributes
-    ----------
-    o : (paths,), the process; x : (dimension, paths), the solution; both at the end of the call
-    saved : (times, outputs, paths)
-    peaks : (outputs, paths), largest |output| so far; not used without `RunParameters.peaks`
-    failed : (paths,) uint8, 1 for each path that had an infinite or NaN output at a saved time or
-        at one that its peak covers
-    """
-
     o: np.ndarray
     x: np.ndarray
     saved: np.ndarray
@@ -115,8 +123,8 @@ class RunArrays(NamedTuple):
 
 def part_of(run: RunParameters, begin: int, count: int) -> RunParameters:
     """Return the parameters for `count` coarse steps of a call, from number `begin` on."""
-    if run.every == 0:
-        return run._replace(done=run.done + begin, coarse_steps=count)
-    rows, since = divmod(run.every - run.until + begin, run.every)
-    until = run.every - since
-    return run._replace(done=run.done + begin, coarse_steps=count, row=run.row + rows, until=until)
+    saving = run.saving
+    if saving.every > 0:
+        rows, since = divmod(saving.every - saving.until + begin, saving.every)
+        saving = saving._replace(row=saving.row + rows, until=saving.every - since)
+    return run._replace(done=run.done + begin, coarse_steps=count, saving=saving)

@@ -4,49 +4,78 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero import validation
-from rode._solver import schemes as solver_schemes
+from hetero import philox, validation
+from hetero.devices import Device, resolve
+from rode._problems.checks import try_functions
 from rode._solver.path_sums import (
     GaussianDistribution,
     integrals_distribution,
     sums_distribution,
     transfer,
 )
-from rode._solver.problem_checks import try_functions
+from rode._solver.schemes import SCHEMES, find_scheme
+from rode._solver.schemes.scheme import Scheme
 from rode._solver.stability import largest_step
 from rode.normals import float_type
 from rode.problems import Problem
-from rode.results import Work
+from rode.results import Quantiles, Reduction, Work
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from hetero.devices import Device
+    from rode.normals import Seed
+
+BREAK_EVEN = 2_000_000
+"""Number of fine steps of all paths above which a GPU is faster (measured)."""
 
 MAX_STEPS = 2**32 - 1
 """Largest numbers of coarse and of fine steps, which are words of the Philox counter."""
 
+REDUCTIONS = ("paths", "moments", "peaks")
+"""Names of reductions; the others are `Quantiles`."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Checked arguments of a run. `fine` is M; None for the limit of ever finer steps."""
+    """What a run computes, and where; all of it is checked.
+
+    Attributes
+    ----------
+    problem, scheme : the equation and how it is solved
+    t0, h : start and coarse step, s
+    steps : number of coarse steps
+    fine_steps : M, the number of fine steps in a coarse one; None for the limit of ever finer steps
+    is_exact : whether sums are drawn from their distribution instead of fine steps
+    paths, first_path : how many paths, and the number of the first
+    save_every : coarse steps from one saved time to the next
+    reductions : what is kept of the paths
+    dtype, normals : types of the solver and of the normal numbers
+    key : Philox's key
+    device : the device that solves
+    threads_per_path : threads that share a path on a GPU; 1 on a CPU
+    """
 
     problem: Problem
-    scheme: str
-    K: int
+    scheme: Scheme
     t0: float
     h: float
     steps: int
-    fine: int | None
+    fine_steps: int | None
+    is_exact: bool
     paths: int
-    exact: bool
+    first_path: int
+    save_every: int
+    reductions: tuple[Reduction, ...]
     dtype: str
     normals: str
+    key: tuple[np.uint32, np.uint32]
+    device: Device
+    threads_per_path: int
 
     @classmethod
     def checked(
@@ -59,113 +88,141 @@ class Plan:
         paths: int,
         delta: float | None = None,
         sampling: str = "path",
+        rng: Seed = None,
+        reduction: Reduction | Sequence[Reduction] | None = None,
+        save_every: int = 1,
         dtype: DTypeLike = np.float64,
         normals: str | None = None,
+        first_path: int = 0,
+        threads_per_path: int | None = None,
+        device: Device | str | None = None,
     ) -> Plan:
         """Check the arguments of `solve` and return the plan."""
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
-        scheme, K = _scheme_of(problem, method)
-        exact = _is_exact(problem, sampling)
+        scheme = _scheme_of(problem, method)
+        is_exact = _is_exact(problem, sampling)
         name = float_type(dtype).name
         normals = name if normals is None else normals
         kinds = {"float64": ("float64", "float32"), "float32": ("float32", "fast")}[name]
         validation.check_choice("normals", normals, kinds)
-        t0, t1 = span_of(t_span)
+        t0, t1 = _span_of(t_span)
         try_functions(problem, (t0,))
         h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
         steps = _ratio("h", h, "t_span", t1 - t0)
         paths = validation.check_integer("paths", paths, 1, 2**32)
         if problem.sets not in (1, paths):
             raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
-        if problem.linear and h > (largest := largest_step(problem, scheme, K)):
+        if problem.linear and h > (largest := largest_step(problem, scheme)):
             raise ValueError(
                 f"h={h:g} is not stable: {method!r} needs h <= {largest:.6g} s for {problem.name!r}"
             )
-        fine = _fine_steps(method, h, delta, exact)
-        if steps >= MAX_STEPS or (not exact and (fine or 1) >= MAX_STEPS):
+        fine_steps = _fine_steps(scheme, h, delta, is_exact)
+        if steps >= MAX_STEPS or (not is_exact and (fine_steps or 1) >= MAX_STEPS):
             raise ValueError(
-                f"h={h:g} gives {steps:.6g} coarse steps of {fine or 1:.6g} fine steps: both must "
-                f"be below {MAX_STEPS}. Use a shorter t_span, or a larger delta (None: h^order) "
-                "or sampling='exact'"
+                f"h={h:g} gives {steps:.6g} coarse steps of {fine_steps or 1:.6g} fine steps: both "
+                f"must be below {MAX_STEPS}. Use a shorter t_span, or a larger delta (None: "
+                "h^order) or sampling='exact'"
             )
-        return cls(
+        reductions = _reductions_of(reduction)
+        save_every = validation.check_integer("save_every", save_every, 1, steps)
+        first_path = validation.check_integer("first_path", first_path, 0, 2**32 - paths)
+        work = paths * steps * (1 if is_exact else fine_steps or 1)
+        device = resolve(device, work=work, break_even=BREAK_EVEN)
+        plan = cls(
             problem=problem,
             scheme=scheme,
-            K=K,
             t0=t0,
             h=h,
             steps=steps,
-            fine=fine,
+            fine_steps=fine_steps,
+            is_exact=is_exact,
             paths=paths,
-            exact=exact,
+            first_path=first_path,
+            save_every=save_every,
+            reductions=reductions,
             dtype=name,
             normals=normals,
+            key=philox.key(rng),
+            device=device,
+            threads_per_path=1,
         )
+        return replace(plan, threads_per_path=_choose_threads_per_path(plan, threads_per_path))
 
     @property
     def kind(self) -> str:
         """Kind of the compiled solver; see `KernelSpec`."""
-        return "separable" if self.problem.B is None else ("exact" if self.exact else "path")
+        return "separable" if self.problem.B is None else ("exact" if self.is_exact else "path")
 
     @property
-    def degree(self) -> int:
-        """Degree D of the sums F_0 .. F_D; of kind "separable", 0 for Euler and 1 for averages."""
-        return int(self.scheme != "euler") if self.kind == "separable" else self.K - 1
+    def times(self) -> int:
+        """Number of times at which outputs are saved, the start included."""
+        return self.steps // self.save_every + 1
+
+    @property
+    def saves_times(self) -> bool:
+        """True if outputs are saved at some times, and not only peaks are wanted."""
+        return any(one != "peaks" for one in self.reductions)
+
+    @property
+    def work(self) -> Work:
+        """Work that the run does."""
+        fine_steps, done = self.fine_steps or 1, self.paths * self.steps
+        if self.is_exact:
+            return Work(self.paths, self.steps, done, done * (self.scheme.form_count + 1))
+        return Work(self.paths, self.steps, done * fine_steps, done * fine_steps)
 
     def sums_distribution(self) -> GaussianDistribution:
-        """Return the distribution of (O_h, F_0, .., F_D) or (O_h, J_0, .., J_D) given O_0."""
-        process = self.problem.process
-        if self.fine is None:
-            return integrals_distribution(process, self.h, self.degree)
-        return sums_distribution(process, self.h / self.fine, self.degree, self.fine)
+        """Return the distribution of (O_h, F_0, F_1, ..) or (O_h, J_0, J_1, ..) given O_0."""
+        process, degree = self.problem.process, self.scheme.form_count - 1
+        if self.fine_steps is None:
+            return integrals_distribution(process, self.h, degree)
+        return sums_distribution(process, self.h / self.fine_steps, degree, self.fine_steps)
 
-    def transfers(self, threads_per_path: int) -> np.ndarray:
-        """Return T^(L 2^k), k < 5, for stretches of L fine steps."""
-        size = self.degree + 2
-        if threads_per_path == 1:
+    def transfers(self) -> np.ndarray:
+        """Return T^(L 2^k), k < 5, for stretches of L fine steps, one of each thread of a path."""
+        size, fine_steps = self.scheme.form_count + 1, self.fine_steps or 1
+        if self.threads_per_path == 1:
             return np.zeros((5, size, size))
-        fine = self.fine or 1
-        stretch, delta = fine // threads_per_path, self.h / fine
-        return np.array(
-            [transfer(self.problem.process, delta, self.degree, stretch << k) for k in range(5)]
-        )
-
-    def work(self) -> Work:
-        """Return the work that the run does."""
-        fine = self.fine or 1
-        draws = self.K + 1 if self.kind == "exact" else fine
-        done = self.paths * self.steps
-        return Work(self.paths, self.steps, done * (1 if self.exact else fine), done * draws)
+        process, delta = self.problem.process, self.h / fine_steps
+        stretch = fine_steps // self.threads_per_path
+        return np.array([transfer(process, delta, size - 2, stretch << k) for k in range(5)])
 
 
-def _scheme_of(problem: Problem, method: str) -> tuple[str, int]:
-    """Return (scheme, K) of a method that the problem allows."""
-    scheme, K = solver_schemes.parse_method(method)
-    if scheme == "rode-taylor" and not problem.linear:
-        raise ValueError(
-            f"method {method!r} is for linear problems x' = A x + B O: for others it leaves out "
-            f"terms without which its order is 1. {problem.name!r} is not declared linear; use "
-            "'averaged-heun'"
-        )
-    return scheme, K
+def _scheme_of(problem: Problem, method: str) -> Scheme:
+    """Return the scheme of a method, if it is for problems of this kind."""
+    scheme, is_separable = find_scheme(method), problem.B is None
+    lacks_step = is_separable and scheme.make_separable_step is None
+    if not lacks_step and (problem.linear or not scheme.linear_only):
+        return scheme
+    kind = "linear problems x' = A x + B O" if scheme.linear_only else "x' = H(x) + B O"
+    reason = "not declared linear" if scheme.linear_only else "separable"
+    others = (
+        repr(other.name)
+        for other in SCHEMES.values()
+        if not other.linear_only and (other.make_separable_step or not is_separable)
+    )
+    raise ValueError(
+        f"method {method!r} is for {kind}, and {problem.name!r} is {reason}; use one of "
+        f"{', '.join(others)}"
+    )
 
 
 def _is_exact(problem: Problem, sampling: str) -> bool:
     """Return whether sums are drawn from their distribution, if the problem allows."""
-    exact = validation.check_choice("sampling", sampling, ("path", "exact")) == "exact"
-    if exact and problem.B is None:
+    is_exact = validation.check_choice("sampling", sampling, ("path", "exact")) == "exact"
+    if is_exact and problem.B is None:
         raise ValueError(
             "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
             "G(t, O) and g(t, O) have no joint normal distribution; use sampling='path'"
         )
-    return exact
+    return is_exact
 
 
-def _fine_steps(method: str, h: float, delta: float | None, exact: bool) -> int | None:
+def _fine_steps(scheme: Scheme, h: float, delta: float | None, is_exact: bool) -> int | None:
     """Return M = h/delta, or None for the limit of ever finer steps."""
     if delta is None:
-        return None if exact else solver_schemes.fine_steps(method, h)
+        return None if is_exact else scheme.fine_steps(h)
     delta = validation.check_positive("delta", delta)
     if delta > h:
         raise ValueError(f"delta must lie in (0, h], where h is {h:g}, got {delta:g}")
@@ -186,7 +243,7 @@ def _ratio(name: str, step: float, whole: str, length: float) -> int:
     return nearest
 
 
-def span_of(t_span: Sequence[float]) -> tuple[float, float]:
+def _span_of(t_span: Sequence[float]) -> tuple[float, float]:
     """Return the two times as floats."""
     if isinstance(t_span, str) or not np.iterable(t_span) or len(ends := tuple(t_span)) != 2:
         raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
@@ -196,10 +253,22 @@ def span_of(t_span: Sequence[float]) -> tuple[float, float]:
     return begin, end
 
 
-def choose_threads_per_path(plan: Plan, requested: int | None, device: Device) -> int:
+def _reductions_of(
+    reduction: Reduction | Sequence[Reduction] | None,
+) -> tuple[Reduction, ...]:
+    """Check the argument `reduction` of `solve`; None stands for "paths"."""
+    requested = "paths" if reduction is None else reduction
+    reductions = tuple(requested) if isinstance(requested, tuple | list) else (requested,)
+    for one in reductions:
+        if not isinstance(one, Quantiles):
+            validation.check_choice("reduction", one, REDUCTIONS)
+    return reductions
+
+
+def _choose_threads_per_path(plan: Plan, requested: int | None) -> int:
     """Return the threads of a path, which share the fine steps of a coarse one in equal blocks."""
     block = 2 if plan.normals == "float64" else 4
-    shared = plan.fine or 1  # 1 is shared by no threads
+    shared = plan.fine_steps or 1  # 1 is shared by no threads
     divisors = [w for w in (1, 2, 4, 8, 16, 32) if w == 1 or shared % (w * block) == 0]
     if requested is not None:
         requested = validation.check_integer("threads_per_path", requested, 1, 32)
@@ -211,7 +280,7 @@ def choose_threads_per_path(plan: Plan, requested: int | None, device: Device) -
                 f"divisible by {requested * block}"
             )
         return requested
-    if device.kind == "cpu" or plan.kind != "path":
+    if plan.device.kind == "cpu" or plan.kind != "path":
         return 1
     from hetero.cuda import launch
 

@@ -7,33 +7,33 @@ from typing import Any
 
 import numpy as np
 
+from rode._solver.schemes.scheme import Scheme
 from rode.problems import Problem
 
 _BATCH = 256  # number of eigenvalues whose largest steps are computed at a time; not tuned
 _ROUNDING = 1e-12  # relative error of eigenvalues, below which real parts count as 0 (no damping)
+_PARTS = np.linspace(0.0, 1.0, 17)[1:]
+"""Parts of a step at which growth is looked for: on a ray from 0 a polynomial may exceed 1 and fall
+below 1 again, as that of order 5 of K-RODE-Taylor does."""
 
 
-def largest_step(problem: Problem, scheme: str, K: int) -> float:
+def largest_step(problem: Problem, scheme: Scheme) -> float:
     """Return the supremum of h with |R(h lambda)| < 1 for every eigenvalue with Re lambda < 0.
 
     All sets of parameters count, but only `problems.SETS` of them if H does not accept arrays.
-    R is the scheme's polynomial: 1 + z (Euler), 1 + z + z^2/2 (Heun), the first K + 1 terms of
-    exp(z) (K-RODE-Taylor). For Euler that is min -2 Re lambda/|lambda|^2.
+    R is the scheme's polynomial; for Euler, whose R is 1 + z, that is min -2 Re lambda/|lambda|^2.
     """
-    order = {"euler": 1, "averaged-euler": 1, "averaged-heun": 2}.get(scheme, K)
-    coefficients = [1.0 / math.factorial(k) for k in range(order, -1, -1)]
+    coefficients = list(reversed(scheme.stability))
     rates = np.linalg.eigvals(problem.matrices()).ravel()
     rates = rates[rates.real < -_ROUNDING * np.abs(rates)]
-    # Up to schemes.MAX_ORDER only the polynomial of order 5 falls below 1 again on a ray from 0.
-    parts = np.linspace(0.0, 1.0, 17)[1:] if order == 5 else np.ones(1)
     step, stride = math.inf, max(1, rates.size // _BATCH)
     rates = np.concatenate([rates[k::stride] for k in range(stride)])
     while rates.size:
         step = min(step, *(_reach(coefficients, z) for z in rates[:_BATCH]))
         rates = rates[_BATCH:]
-        growth = np.max(
-            [np.abs(np.polyval(coefficients, part * step * rates)) for part in parts], axis=0
-        )
+        growth = np.zeros(rates.size)
+        for part in _PARTS:
+            np.maximum(growth, np.abs(np.polyval(coefficients, part * step * rates)), out=growth)
         rates = rates[np.argsort(-growth)[: np.count_nonzero(growth > 1.0)]]
     return step
 

@@ -31,12 +31,7 @@ def block_of(spec: KernelSpec) -> Block:
 
 def exact_blocks(spec: KernelSpec) -> int:
     """Return how many Philox blocks a coarse step of kind "exact" takes."""
-    return -(-(spec.degree + 2) // block_of(spec).size)
-
-
-def form_count(spec: KernelSpec) -> int:
-    """Return the number of linear forms that the scheme uses: one for each degree."""
-    return spec.degree + 1
+    return -(-(spec.form_count + 1) // block_of(spec).size)
 
 
 def make_matvec(count):
@@ -57,13 +52,14 @@ def make_matvec(count):
 
 
 def make_sample_sums(spec):
-    """Make `sample(drawing, o, n, path, run)`, which draws (O_M, F_0, .., F_D) given O_0 = o."""
+    """Make `sample(drawing, o, n, path, run)`, which draws (O_M, F_0, F_1, ..) given O_0 = o."""
     draw = block_of(spec).draw
 
     @scalar(forceinline=True)
     def one(block, n, path, run):
-        T = type(run.h)
-        return draw(*philox10(block, n, path, run.stream, run.k0, run.k1), T(1.0))
+        T, counter = type(run.h), run.counter
+        words = philox10(block, n, path, counter.stream, counter.k0, counter.k1)
+        return draw(*words, T(1.0))
 
     def joined(before, after):
         @scalar(forceinline=True)
@@ -75,7 +71,7 @@ def make_sample_sums(spec):
     numbers = one
     for b in range(1, exact_blocks(spec)):
         numbers = joined(numbers, np.uint32(b))
-    matvec = make_matvec(spec.degree + 2)
+    matvec = make_matvec(spec.form_count + 1)
 
     @scalar(forceinline=True)
     def sample(drawing, o, n, path, run):
@@ -128,7 +124,9 @@ def make_initialize(spec):
             return paths_o[number], read_solution(paths_x, number, run.h)
         o = run.start
         if run.stationary:
-            o = draw(*philox10(uint32(0), START, path, run.stream, run.k0, run.k1), run.start)[0]
+            counter = run.counter
+            words = philox10(uint32(0), START, path, counter.stream, counter.k0, counter.k1)
+            o = draw(*words, run.start)[0]
         return o, cast(initial(o, read_parameters(parameters, number, run.h)), run.h)
 
     return initialize
@@ -146,56 +144,55 @@ def make_averages(spec):
     """Make `averages(run, n, path, o, p)`: O_M and two averages of (G, g) over a coarse step.
 
     With phi_j = (G, g) at fine step j, the single average is the sum of phi_j over j = 0 .. M-1,
-    divided by M; the double average is the sum of (M - j) phi_j, divided by M^2/2. The plain Euler
-    scheme uses (G, g) at the start of the step instead of both.
+    divided by M; the double average is the sum of (M - j) phi_j, divided by M^2/2. A scheme that
+    does not use fine steps gets (G, g) at the start of the step instead of both.
     """
     draw, size, fields = block_of(spec).draw, block_of(spec).size, spec.fields
-    plain = spec.degree == 0
+    at_start = not spec.uses_fine_steps
 
     @scalar
     def averages(run, n, path, o, p):
-        T = type(run.h)
-        t, delta = run.t + T(run.done + n) * run.h, run.h / T(run.steps)
+        T, counter = type(run.h), run.counter
+        t, delta = run.t + T(run.done + n) * run.h, run.h / T(run.fine_steps)
         phi = cast(fields(t, o, p), run.h)
         single, double = phi, phi
-        block, last = uint32(0), run.steps - 1
+        block, last = uint32(0), run.fine_steps - 1
         step = uint32(run.done + n)
-        for first in range(0, run.steps, size):
-            numbers = draw(*philox10(block, step, path, run.stream, run.k0, run.k1), run.sigma)
+        for first in range(0, run.fine_steps, size):
+            words = philox10(block, step, path, counter.stream, counter.k0, counter.k1)
+            numbers = draw(*words, run.sigma)
             block = uint32(block + uint32(1))
-            for j in range(min(size, run.steps - first)):
+            for j in range(min(size, run.fine_steps - first)):
                 o = advance(o, run.mu_minus_1, numbers[j])
-                if not plain and first + j < last:
+                if not at_start and first + j < last:
                     phi = cast(fields(t + T(first + j + 1) * delta, o, p), run.h)
                     single = add(single, phi)
                     double = add(double, single)
-        if plain:
+        if at_start:
             return o, single, double
-        share = T(1.0) / T(run.steps)
+        share = T(1.0) / T(run.fine_steps)
         return o, scale(share, single), scale(T(2.0) * share * share, double)
 
     return averages
 
 
 def make_record(spec):
-    """Make `record(run, moment, number, x, o, p, arrays)`, which observes a path and records it.
+    """Make `record(run, t, row, is_first, number, x, o, p, arrays)`, which observes a path.
 
-    `moment` is (t, row, is_first): the outputs go to row `row` of `arrays.saved` if it is not
-    negative, and `is_first` starts the peaks anew. Peaks are NaN from the first NaN on. `arrays` is
-    a `RunArrays`.
+    The outputs at time t go to row `row` of `arrays.saved` if it is not negative, and `is_first`
+    starts the peaks anew. Peaks are NaN from the first NaN on. `arrays` is a `RunArrays`.
     """
     observe = spec.observe
 
     @scalar(forceinline=True)
-    def record(run, moment, number, x, o, p, arrays):
-        t, row, is_first = moment
+    def record(run, t, row, is_first, number, x, o, p, arrays):
         saved, peaks, failed = arrays.saved, arrays.peaks, arrays.failed
-        if row < 0 and not run.peaks:
+        if row < 0 and not run.saving.peaks:
             return
         y = cast(observe(t, x, o, p), run.h)
         for i in range(len(y)):
             size = abs(y[i])
-            if run.peaks and (is_first or not (size <= peaks[i, number])):
+            if run.saving.peaks and (is_first or not (size <= peaks[i, number])):
                 if is_first or not math.isnan(peaks[i, number]):
                     peaks[i, number] = size
                 if not math.isfinite(size):
@@ -214,4 +211,4 @@ def next_save(run, row, until):
     until -= 1
     if until != 0:
         return row, until, int64(-1)
-    return row + 1, run.every, row + 1
+    return row + 1, run.saving.every, row + 1

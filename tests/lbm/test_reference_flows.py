@@ -10,13 +10,15 @@ import pytest
 
 import lbm
 from hetero import Device
-from hetero.measurement.studies import Study
 from lbm.__main__ import main
 from lbm._fields.stability import suggest_remedy
 from lbm._model.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS, choose_magic
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.flows import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
-from lbm.study.stability import is_cavity_stable, is_sphere_stable
+from studies.__main__ import main as run_studies
+from studies.__main__ import names_for
+from studies.lbm.stability import is_cavity_stable, is_sphere_stable
+from studies.study import Study
 
 RECORD = Path(__file__).parents[2] / "benchmarks/records/studies/lbm-stability-cpu.json"
 
@@ -59,7 +61,7 @@ def test_the_stability_map_is_that_of_the_record():
 
 
 def test_a_sphere_of_few_cells_is_stable_at_reynolds_100(device):
-    """`sphere` chooses a stable magic number; the best one between walls is unstable here."""
+    """`sphere` chooses a stable magic parameter; the best one between walls is unstable here."""
     box = {"reynolds": 100.0, "width": 5.0, "length": 8.0, "device": device}
     s = sphere(8, **box).run(1500)
     assert np.isfinite(s.u).all()
@@ -86,9 +88,9 @@ def test_the_stability_map_holds(is_stable, limits, device, tmp_path):
     ("collision", "has_open_ends", "words", "not_words"),
     [
         (lbm.BGK(0.51), False, "Use magic=0.25", "up to speed/viscosity = 20"),
-        (lbm.TRT(0.51, 0.25), False, "this magic number", "magic="),
-        (lbm.TRT(0.51, 0.25), True, "Use magic=0.03", "this magic number"),
-        (lbm.TRT(0.505, 0.01), True, "this magic number", "magic="),
+        (lbm.TRT(0.51, 0.25), False, "this magic parameter", "magic="),
+        (lbm.TRT(0.51, 0.25), True, "Use magic=0.03", "this magic parameter"),
+        (lbm.TRT(0.505, 0.01), True, "this magic parameter", "magic="),
     ],
 )
 def test_messages_follow_the_map(collision, has_open_ends, words, not_words):
@@ -157,16 +159,18 @@ def test_command_line(pattern, tmp_path, capsys):
     assert "lowest u -0." in capsys.readouterr().out
 
 
-def test_study(device, tmp_path):
-    names = ["blocks", "stability", "strong", "weak", *(["hybrid"] if device == "cuda" else [])]
-    assert main(["study", "--quick", "--device", device, "--out", str(tmp_path)]) == 0
+def test_studies(device, tmp_path):
+    names = [name for name in names_for(Device.parse(device)) if name.startswith("lbm-")]
+    options = ["--quick", "--device", device, "--out", str(tmp_path)]
+    assert run_studies(["run", *names, *options]) == 0
     for name in names:
-        assert (tmp_path / f"{name}.json").is_file()
+        assert (tmp_path / f"{name}-{device}.json").is_file()
     assert len(list(tmp_path.glob("*.png"))) == len(names)
 
 
 def test_the_study_of_both_devices_needs_a_gpu(tmp_path, capsys):
-    assert main(["study", "hybrid", "--quick", "--out", str(tmp_path)]) == 2
+    options = ["--quick", "--device", "cpu", "--out", str(tmp_path)]
+    assert run_studies(["run", "lbm-hybrid", *options]) == 2
     assert "beside a GPU" in capsys.readouterr().err
 
 

@@ -1,6 +1,7 @@
 """Runs take no more memory than forecast, and runs that do not fit are refused beforehand."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,12 +56,8 @@ def test_paths_of_parts_are_in_memory_twice_at_most():
     [("paths",), ("moments",), ("peaks",), ("paths", "moments"), (rode.Quantiles(0.1, 0.5),)],
 )
 def test_forecast_is_what_a_run_takes(reductions):
-    settings = {"t_span": (0, 8), "h": 2.0**-6, "delta": 2.0**-6, "paths": 4096}
-    plan = Plan.checked(
-        ONE, "averaged-euler", sampling="path", dtype="float64", normals=None, **settings
-    )
-    cpu = hetero.Device("cpu")
-    forecast = memory_forecast.required_bytes(plan, reductions, 1, cpu)[cpu]
+    plan = Plan.checked(ONE, "averaged-euler", paths=4096, reduction=reductions, **RUN)
+    forecast = memory_forecast.required_bytes(plan)[hetero.Device("cpu")]
     if isinstance(reductions[0], rode.Quantiles):
         forecast -= hetero.threads() * 8 * 4096  # Numba's copies of a row are not traced
     peak, _ = peak_of(
@@ -117,14 +114,12 @@ def test_remedies_of_the_error_fit(monkeypatch):
 
 
 def test_memory_of_a_gpu_is_compared_too(monkeypatch):
-    settings = {"t_span": (0, 8), "h": 2.0**-6, "delta": None, "paths": 2**28}
-    plan = Plan.checked(
-        QUAKE, "averaged-euler", sampling="path", dtype="float64", normals=None, **settings
-    )
     gpu, cpu = hetero.Device("cuda"), hetero.Device("cpu")
+    plan = Plan.checked(QUAKE, "averaged-euler", paths=2**28, reduction="moments", **RUN)
+    plan = replace(plan, device=gpu)
     monkeypatch.setattr("hetero.memory.free_bytes", lambda device, needed=0: 10 << 30)
-    need = memory_forecast.required_bytes(plan, ("moments",), 1, gpu)
+    need = memory_forecast.required_bytes(plan)
     assert need[cpu] < 1 << 20
     assert need[gpu] == 2**28 * (3 * 8 + 1) + 2 * 2**28 * 3 * 8
     with pytest.raises(MemoryError, match=r"needs 18.2 GiB on cuda:0, which has 10 GiB free"):
-        memory_forecast.require_memory(plan, ("moments",), 1, gpu)
+        memory_forecast.require_memory(plan)

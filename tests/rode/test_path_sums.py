@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.special import comb, factorial
 
 from rode import reference
-from rode._solver import schemes as solver_schemes
 from rode._solver.path_sums import integrals_distribution, sums_distribution, transfer
+from rode._solver.schemes import SCHEMES, find_scheme
 from rode.process import Process
 
 ONE = Process()
@@ -41,7 +42,7 @@ def test_small_steps_lose_no_digits():
 
 def test_sums_of_four_steps():
     distribution, M, h = sums_distribution(ONE, 0.25, 3, 4), 4, 1.0
-    rows = solver_schemes.forms("averaged-heun", 2, h, M)
+    rows = find_scheme("averaged-heun").forms(h, M)
     forms = np.zeros((2, 5))
     forms[:, :3] = rows[:, 1:]
     result = forms @ distribution.covariance @ forms.T
@@ -50,7 +51,7 @@ def test_sums_of_four_steps():
     assert result[0, 1] == pytest.approx(0.1122684837941, rel=1e-12)
     mean = forms @ distribution.mean + rows[:, 0]
     np.testing.assert_allclose(mean, [0.714424498881263, 1.00272877767256], rtol=1e-13)
-    rows = solver_schemes.forms("rode-taylor", 4, h, M)
+    rows = find_scheme("4-rode-taylor").forms(h, M)
     variances = np.diag(rows[:, 1:] @ distribution.covariance @ rows[:, 1:].T)
     expected = [0.2215770473759, 0.02719702765197, 0.002229588920642, 1.019827999025e-4]
     np.testing.assert_allclose(variances, expected, rtol=1e-12)
@@ -88,17 +89,32 @@ def test_transfer_joins_stretches():
     np.testing.assert_allclose(joined, state(whole), rtol=1e-12)
 
 
-def test_forms_are_averages_and_riemann_sums():
-    M, h = 6, 0.3
-    o = np.random.default_rng(2).standard_normal(M + 1)
-    left = M - np.arange(1, M + 1)
-    sums = [o[1:].sum(), (left * o[1:]).sum(), (left * (left - 1) / 2 * o[1:]).sum()]
-    state = np.array([o[0], o[M], *sums])
-    result = solver_schemes.forms("averaged-heun", 2, h, M) @ state[:4]
-    np.testing.assert_allclose(result, reference.averages(o, M), rtol=1e-13)
-    result = solver_schemes.forms("rode-taylor", 3, h, M) @ state
-    np.testing.assert_allclose(result, reference.riemann(o, M, h / M, 3), rtol=1e-11)
-    assert solver_schemes.forms("euler", 1, h, M) @ state[:3] == o[0]
+def path_sums(o):
+    """Return O_0, O_M and the sums F_0 .. F_7 of O_0 .. O_M."""
+    left = len(o) - 1 - np.arange(1, len(o))
+    return np.array([o[0], o[-1], *(comb(left, d) @ o[1:] for d in range(8))])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_forms_have_the_values_of_their_definition(scheme):
+    o, h = np.random.default_rng(2).standard_normal(7), 0.3
+    forms = scheme.forms(h, 6)
+    assert forms.shape == (scheme.form_count, scheme.form_count + 2)
+    result = forms @ path_sums(o)[: scheme.form_count + 2]
+    np.testing.assert_allclose(result, scheme.reference_forms(o, h), rtol=1e-9)
+    assert scheme.uses_fine_steps == (result[0] != o[0])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_forms_have_limits(scheme):
+    """For O = 2 + t the error falls as 1/M; J_d is 2 h^(d+1)/(d+1)! + h^(d+2)/(d+2)!."""
+    h, d = 0.5, np.arange(scheme.form_count)
+    integrals = 2.0 * h ** (d + 1) / factorial(d + 1) + h ** (d + 2) / factorial(d + 2)
+    limit = scheme.forms(h, None) @ np.array([2.0, 2.0 + h, *integrals])
+    coarse, fine = (
+        abs(scheme.reference_forms(2.0 + h * np.arange(M + 1) / M, h) - limit) for M in (256, 512)
+    )
+    assert np.all(fine <= 0.501 * coarse + 1e-15)
 
 
 @pytest.mark.parametrize("arguments", [{"tau": 0.0}, {"c": -1.0}, {"tau": float("nan")}])

@@ -9,6 +9,7 @@ from scipy import stats
 import rode
 from rode import reference
 from rode._paths.tiles import tile
+from rode._solver.schemes import find_scheme
 
 PROCESS = rode.Process(0.7, 1.3)
 DELTA = 2.0**-7
@@ -114,11 +115,11 @@ def test_averages(device, dtype, steps):
     assert first.dtype == dtype
     for w in range(3):
         part = o[w * steps : (w + 1) * steps + 1].astype(float)
-        one, two = reference.averages(part, steps)
+        one, two = find_scheme("averaged-heun").reference_forms(part, 1.0)
         tolerance = 20 * float(np.finfo(dtype).eps)
         assert float(first[w]) == pytest.approx(one, abs=tolerance)
         assert float(second[w]) == pytest.approx(two, abs=2 * tolerance)
-        expected = reference.riemann(part, steps, 0.01, 3)
+        expected = find_scheme("3-rode-taylor").reference_forms(part, 0.01 * steps)
         h = 0.01 * steps
         for d in range(3):
             assert float(sums[d][w]) == pytest.approx(

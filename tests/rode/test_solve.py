@@ -10,6 +10,7 @@ from scipy import stats
 import rode
 from hetero import philox
 from rode import reference
+from rode._solver.schemes import SCHEMES, find_scheme
 from rode.process import Process
 
 QUAKE = rode.kanai_tajimi()
@@ -42,9 +43,13 @@ def process_values(path, steps, fine, delta, process, start, key_of):
     return np.array(values)
 
 
-@pytest.mark.parametrize(("method", "fine"), [("averaged-heun", 7), ("3-rode-taylor", 16)])
-def test_paths_follow_the_scheme(device, method, fine):
-    steps, h = 5, 2.0**-6
+FOLLOWED = [name for name, scheme in SCHEMES.items() if scheme.order <= 3]
+"""Schemes whose compiled steps are compared with the oracle's: one of each kind at least."""
+
+
+@pytest.mark.parametrize("method", FOLLOWED)
+def test_paths_follow_the_scheme(device, method):
+    steps, h, fine, scheme = 5, 2.0**-6, 7, SCHEMES[method]
     result = rode.solve(
         NOISE, method, t_span=(0, steps * h), h=h, delta=h / fine, paths=3, rng=5, device=device
     )
@@ -59,13 +64,40 @@ def test_paths_follow_the_scheme(device, method, fine):
                 result.paths[n, :, path], rows @ state, rtol=1e-10, atol=1e-13
             )
             part = o[n * fine : (n + 1) * fine + 1]
-            if n < steps and method == "averaged-heun":
-                x = reference.heun(lambda v: A @ v, B, x, part, h, fine)
-            elif n < steps:
-                x = reference.taylor(A, B, x, part, h, fine, 3)
+            if n < steps:
+                x = reference.step_by(scheme, lambda v: A @ v, B, x, part, h)
     assert result.status == "success"
     assert result.outputs == ("displacement", "velocity", "acceleration")
     np.testing.assert_allclose(result.t, h * np.arange(steps + 1))
+
+
+SEPARABLE = [name for name in FOLLOWED if SCHEMES[name].make_separable_step]
+
+
+@pytest.mark.parametrize("method", SEPARABLE)
+def test_paths_of_separable_noise_follow_the_scheme(device, method):
+    """x' = O + (t + 2 O) sin x, whose coefficients change within a coarse step."""
+    problem = rode.separable(
+        lambda t, o, p: (o,),
+        lambda t, o, p: t + o + o,
+        lambda x, p: (math.sin(x[0]),),
+        dimension=1,
+        start=(0.5,),
+        start_process=0.3,
+    )
+    steps, h, fine = 4, 2.0**-3, 7
+    result = rode.solve(
+        problem, method, t_span=(1, 1 + steps * h), h=h, delta=h / fine, paths=2, rng=5,
+        device=device,
+    )  # fmt: skip
+    o = process_values(1, steps, fine, h / fine, problem.process, 0.3, philox.key(5))
+    t, x = 1 + h / fine * np.arange(len(o)), np.array([0.5])
+    for n in range(steps + 1):
+        np.testing.assert_allclose(result.paths[n, :, 1], x, rtol=1e-10)
+        if n < steps:
+            part = slice(n * fine, (n + 1) * fine + 1)
+            g = t[part] + 2 * o[part]
+            x = reference.separable_step_by(SCHEMES[method], np.sin, o[part, None], g, x, h)
 
 
 def test_ranks_windows_and_reductions_agree(device, monkeypatch):
@@ -134,16 +166,17 @@ def test_variances_of_the_ground(device, method, sampling, expected):
 
 
 @pytest.mark.parametrize(
-    ("scheme", "K", "expected"),
+    ("method", "expected"),
     [
-        ("averaged-euler", 1, (1.665665962694e-4, 0.03421373128105, 17.29857912844)),
-        ("averaged-heun", 2, (8.42423440218e-5, 0.02410505451675, 15.73164015590)),
-        ("rode-taylor", 3, (1.053957481783e-4, 0.02419027548268, 15.77669255386)),
+        ("averaged-euler", (1.665665962694e-4, 0.03421373128105, 17.29857912844)),
+        ("averaged-heun", (8.42423440218e-5, 0.02410505451675, 15.73164015590)),
+        ("3-rode-taylor", (1.053957481783e-4, 0.02419027548268, 15.77669255386)),
     ],
 )
-def test_oracle_of_the_variances(scheme, K, expected):
+def test_oracle_of_the_variances(method, expected):
     A, B, rows = reference.kanai_tajimi()
-    result = reference.stationary_variance(A, B, scheme, K, 2.0**-5, 16, Process(), rows)
+    scheme = find_scheme(method)
+    result = reference.stationary_variance(A, B, scheme, 2.0**-5, 16, Process(), rows)
     np.testing.assert_allclose(result, expected, rtol=1e-10)
 
 
@@ -151,9 +184,9 @@ def test_oracle_of_the_variances(scheme, K, expected):
 def test_acceleration_has_one_variance_for_every_tau(tau):
     """c omega (1 + 4 zeta^2)/(4 zeta), approached as h does to 0; the printed equation fails."""
     A, B, rows = reference.kanai_tajimi(tau=tau)
-    process, errors = Process(tau, 1.0), []
+    process, scheme, errors = Process(tau, 1.0), find_scheme("3-rode-taylor"), []
     for h in (2.0**-6, 2.0**-7):
-        result = reference.stationary_variance(A, B, "rode-taylor", 3, h, 64, process, rows)
+        result = reference.stationary_variance(A, B, scheme, h, 64, process, rows)
         errors.append(abs(result[2] / 16.036525 - 1.0))
     assert errors[1] < 0.02
     assert errors[1] < errors[0]

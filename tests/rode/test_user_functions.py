@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rode
-from rode._solver.problem_checks import try_functions
+from rode._problems.checks import try_functions
 
 RUN = {"t_span": (0, 1), "h": 0.25, "delta": 0.25, "paths": 3, "rng": 1, "device": "cpu"}
 

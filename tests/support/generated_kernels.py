@@ -50,7 +50,7 @@ RODE_CASES = [
 def rode_kernel(problem, method, sampling, dtype, normals):
     """Return the solver's kernel for a problem, and its argument types."""
     from rode._solver import cuda as solver_cuda
-    from rode._solver.kernel_arguments import RunArrays, RunParameters, RunTables
+    from rode._solver.kernel_arguments import Counter, RunArrays, RunParameters, Saving
     from rode._solver.plan import Plan
     from rode._solver.runner import kernel_spec_of
 
@@ -61,6 +61,7 @@ def rode_kernel(problem, method, sampling, dtype, normals):
         h=2.0**-5,
         delta=2.0**-8,
         paths=100,
+        device="cpu",
         sampling=sampling,
         dtype=dtype,
         normals=normals,
@@ -70,9 +71,10 @@ def rode_kernel(problem, method, sampling, dtype, normals):
     paths = (array(t), array(t, 2), array(t, 3), array(t, 2), array(types.uint8))
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
-    run = RunParameters(word, word, word, word, 0, 10, 32, 1, 0, -1, 0, True, True, *numbers)
-    arguments = types.NamedTuple(tables, RunTables), types.NamedTuple(paths, RunArrays)
-    return solver_cuda.compiled(kernel_spec_of(plan)), (typeof(run), *arguments)
+    counter, saving = Counter(word, word, word, word), Saving(0, -1, 0, peaks=True)
+    run = RunParameters(counter, 0, 10, 32, 1, saving, True, *numbers)
+    arrays = types.NamedTuple((*tables, *paths), RunArrays)
+    return solver_cuda.compiled(kernel_spec_of(plan)), (typeof(run), arrays)
 
 
 def rode_averages_kernel(dtype, count):

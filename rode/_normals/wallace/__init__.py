@@ -1,1 +1,40 @@
 """Normal numbers by Wallace's method: rotations of a pool of earlier numbers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from hetero.arrays import Array, Stream
+from hetero.devices import Device
+
+
+class Loops(Protocol):
+    """Fills by Wallace's pools."""
+
+    def wallace(
+        self,
+        key: tuple[np.uint32, np.uint32],
+        path: int,
+        stream: int,
+        corrected: bool,
+        out: Array,
+        launch_stream: Stream = 0,
+    ) -> None:
+        """Fill `out`, a flat array of float32 or float64, with N(0, 1) numbers.
+
+        Every PASSES POOL numbers come from a pool of their own. With `corrected` the sum of squares
+        of a pool varies as it should.
+        """
+
+
+def loops(device: Device) -> Loops:
+    """Return the loops for the kind of `device`, whose compiler is imported at the first call."""
+    if device.kind == "cpu":
+        from rode._normals.wallace import cpu
+
+        return cpu
+    from rode._normals.wallace import cuda
+
+    return cuda

@@ -75,9 +75,6 @@ def _finish(path, steps, weights, begin, end, out):
 
 
 def finish(path, steps, weights, out, stream=0):
-    """Replace out[d, w] by scale (out[d, w] + first path[w M] + last path[(w + 1) M]).
-
-    The three factors (scale, first, last) are row d of `weights`.
-    """
+    """Replace out[d, w] by scale (out[d, w] + first path[w M] + last path[(w + 1) M])."""
     for begin, end in _window_ranges(out, steps):
         _finish(path, steps, weights, begin, end, out)

@@ -150,10 +150,7 @@ def _lanes(loads: int) -> int:
 
 
 def finish(path, steps, weights, out, stream=0):
-    """Replace out[d, w] by scale (out[d, w] + first path[w M] + last path[(w + 1) M]).
-
-    The three factors (scale, first, last) are row d of `weights`.
-    """
+    """Replace out[d, w] by scale (out[d, w] + first path[w M] + last path[(w + 1) M])."""
     chosen = finish_float32 if np.dtype(out.dtype) == np.float32 else finish_float64
     grid = launch.grid_stride_blocks(out.shape[1])
     chosen[grid, THREADS, stream](path, steps, resident(weights), out)

@@ -48,10 +48,7 @@ def _fix(out, values, weights, start):
 
 
 def sweeps(powers, weights, sigma, start, noise, out, stream=0):
-    """Fill `out` with the path of `noise` from `start` by up-sweep and down-sweep.
-
-    powers[l, d] is mu^(SWEEP^l 2^d) and weights[l, p] is mu^(SWEEP^l (p + 1)).
-    """
+    """Fill `out` with the path of `noise` from `start` by up-sweep and down-sweep."""
     T = out.dtype.type
     totals = np.empty(-(-out.size // SWEEP), out.dtype)
     for begin, end in ranges(totals.size, first=FIRST_BLOCKS):

@@ -67,10 +67,7 @@ sweep_float64, fix_float64 = _make_sweeps("float64")
 
 
 def sweeps(powers, weights, sigma, start, noise, out, stream=0):
-    """Fill `out` with the path of `noise` from `start` by three kernels.
-
-    powers[l, d] is mu^(SWEEP^l 2^d) and weights[l, p] is mu^(SWEEP^l (p + 1)).
-    """
+    """Fill `out` with the path of `noise` from `start` by three kernels."""
     dtype = np.dtype(out.dtype)
     single = dtype == np.float32
     sweep, fix = (sweep_float32, fix_float32) if single else (sweep_float64, fix_float64)

@@ -53,11 +53,7 @@ def _order(rows, ranks, result):
 
 
 def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
-    """Return the number of paths that are infinite or NaN, and of others with such outputs.
-
-    o has the shape (paths,), x (dimension, paths), failed (paths,): see
-    `rode._solver.kernel_arguments.RunArrays`.
-    """
+    """Return the number of paths that are infinite or NaN, and of others with such outputs."""
     finite = np.isfinite(o)
     for row in x:
         finite &= np.isfinite(row)

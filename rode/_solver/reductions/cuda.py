@@ -126,11 +126,7 @@ del count_paths
 
 
 def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
-    """Return the number of paths that are infinite or NaN, and of others with such outputs.
-
-    o has the shape (paths,), x (dimension, paths), failed (paths,): see
-    `rode._solver.kernel_arguments.RunArrays`.
-    """
+    """Return the number of paths that are infinite or NaN, and of others with such outputs."""
     chosen = count_nonfinite_float32 if o.dtype.itemsize == 4 else count_nonfinite_float64
     result = cuda.to_device(np.zeros(2, np.int64), stream=stream)
     chosen[launch.grid_stride_blocks(o.size), launch.THREADS, stream](o, x, failed, result)

@@ -209,11 +209,7 @@ def _evaluate_points(x, frame, right, left, rule, settings, outputs, error):
 
 
 def evaluate(x, frame, half_lines, rule, settings, outputs, error, stream=0):
-    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error.
-
-    `half_lines` holds the right one first; `settings` the number of panels, the tolerance, and
-    whether the panels with the mass are always evaluated again.
-    """
+    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
     constants = (frame, *half_lines, rule, settings)
     for a, b in ranges(x.size, first=_FIRST):
         parts = tuple(values[a:b] for values in outputs)

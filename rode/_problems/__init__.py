@@ -1,0 +1,1 @@
+"""The functions of a problem: checks, trial calls, compilation and its errors."""

@@ -1,0 +1,226 @@
+"""Checks of a user's problem: its parameters, and one trial call of each function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hetero import validation
+from hetero.arrays import as_real
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from rode.problems import Problem
+
+TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
+"""Times at which functions are call_uncompiled in turn, as long as the start time is unknown."""
+
+
+def table_of(parameters: Sequence[ArrayLike]) -> np.ndarray:
+    """Return the parameters as a (numbers, sets) array."""
+    _require_sequence("parameters", parameters, "numbers or arrays")
+    columns = [parameter_of("parameters", v) for v in parameters]
+    sets = {c.size for c in columns if c.size != 1}
+    if len(sets) > 1:
+        raise ValueError(f"arrays in parameters must have one length, got {sorted(sets)}")
+    size = sets.pop() if sets else 1
+    return np.array([np.broadcast_to(c, size) for c in columns]).reshape(len(columns), size)
+
+
+def parameter_of(name: str, value: ArrayLike) -> np.ndarray:
+    """Return a parameter, a number or one number a path, as an array of one dimension.
+
+    Raises
+    ------
+    TypeError, ValueError : the values are no finite real numbers, or have more dimensions
+    """
+    column = np.atleast_1d(as_real(name, value))
+    if column.ndim != 1 or column.size == 0:
+        raise ValueError(
+            f"{name} must hold numbers or one-dimensional arrays that are not empty, got an array "
+            f"of shape {column.shape}"
+        )
+    if not np.isfinite(column).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    return column
+
+
+def _require_sequence(name: str, value: Any, of: str) -> None:
+    """Raise TypeError unless `value`, which should hold `of`, has an order and is no text."""
+    if isinstance(value, set | frozenset | dict):
+        raise TypeError(f"{name} must be a list of {of}, got {validation.describe(value)}")
+    validation.require_iterable(name, value, of)
+
+
+def start_of(
+    start: Any, dimension: int, offset: int
+) -> tuple[Callable[..., Any], tuple[float, ...]]:
+    """Return (function of (O, p), initial values) for the argument `start` of a problem.
+
+    The function reads the initial values behind `offset` parameters. They are empty if `start` is
+    a function.
+    """
+    if callable(start):
+        return start, ()
+    from rode._problems.functions import start_from
+
+    if start is not None:
+        _require_sequence("start", start, f"{dimension} numbers, or a function")
+    values = (0.0,) * dimension if start is None else tuple(start)
+    if len(values) != dimension:
+        raise ValueError(
+            f"start must have {dimension} numbers, the dimension of the problem, got {len(values)}"
+        )
+    return start_from(offset, dimension), tuple(validation.check_finite("start", v) for v in values)
+
+
+def names_of(outputs: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of outputs; a text is the name of the only one."""
+    if isinstance(outputs, str):
+        return (outputs,)
+    _require_sequence("outputs", outputs, "names")
+    names = tuple(outputs)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"outputs must hold names, got {validation.describe(name)}")
+    return tuple(map(str, names))  # not texts of NumPy
+
+
+def outputs_of(problem: Problem, outputs: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of a problem's outputs, after one call of each function."""
+    count = len(try_functions(problem, TIMES))
+    names = tuple(f"y{i}" for i in range(count)) if outputs is None else names_of(outputs)
+    if len(names) != count:
+        raise ValueError(f"outputs names {len(names)} outputs, observe returns {count}")
+    if problem.linear:
+        _require_linear(problem)
+    return names
+
+
+def try_functions(problem: Problem, times: Iterable[float]) -> tuple[float, ...]:
+    """Call every function once at the start of the first path and return its outputs.
+
+    A start that is drawn has no fixed value: functions must be defined at one of the quartiles of
+    its distribution, and at one of `times`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a function fails or returns the wrong type; the message names function and arguments.
+    """
+    if problem.start_process is None:
+        quartile = float(f"{0.6745 * problem.process.deviation:.3g}")
+        values = [quartile, -quartile]
+    else:
+        values = [problem.start_process]
+    failures = []
+    for t in times:
+        for o in values:
+            try:
+                return _try_at(problem, t, o)
+            except ValueError as error:  # the function is not defined there
+                failures.append(error)
+    raise failures[0]
+
+
+def _try_at(problem: Problem, t: float, o: float) -> tuple[float, ...]:
+    """Call every function for the first path at time t and O = o; return its outputs."""
+    p, count = first_parameters(problem), problem.dimension
+    x = problem.start_numbers or _numbers(problem, "start", count, O=o, p=p)
+    x = tuple(map(float, x))
+    _numbers(problem, "H", count, x=x, p=p)
+    if problem.B is not None:
+        _numbers(problem, "B", count, p=p)
+    if problem.G is not None:
+        _numbers(problem, "G", count, t=t, O=o, p=p)
+        value = call_uncompiled(problem, "g", t=t, O=o, p=p)
+        if not isinstance(value, Real):
+            raise TypeError(f"g must return a number, got {value!r}")
+    return _numbers(problem, "observe", None, t=t, x=x, O=o, p=p)
+
+
+def first_parameters(problem: Problem) -> tuple[float, ...]:
+    """Return the parameters of the first path, in the form that functions receive."""
+    return tuple(map(float, problem.parameters[:, 0]))
+
+
+def _numbers(problem: Problem, name: str, count: int | None, **arguments: Any) -> tuple[float, ...]:
+    """Call a function that must return a tuple of `count` numbers, or of at least one."""
+    value = call_uncompiled(problem, name, **arguments)
+    right = isinstance(value, tuple) and all(isinstance(v, Real) for v in value)
+    if not right or len(value) != (count or len(value) or 1):
+        raise TypeError(f"{name} must return {_RESULTS[name].format(count)}, got {value!r}")
+    return value
+
+
+_RESULTS = {
+    "start": "a tuple of {} numbers",
+    "H": "a tuple of {} numbers",
+    "B": "a tuple of {} numbers",
+    "G": "a tuple of {} numbers",
+    "g": "a number",
+    "observe": "a tuple of outputs, which are numbers",
+}
+
+
+def call_uncompiled(problem: Problem, name: str, **arguments: Any) -> Any:
+    """Call a function of a problem without compiling it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the function fails; the message shows the call and the signature that the function must
+        have. ValueError if it is not defined for these arguments.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return call_python(getattr(problem, name), *arguments.values())
+    except Exception as error:
+        undefined = isinstance(error, ArithmeticError | ValueError)
+        call = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
+        expected = _RESULTS[name].format(problem.dimension)
+        sizes = {"x": problem.dimension, "p": problem.parameters.shape[0]}
+        lengths = " and ".join(
+            f"{k} has {n} number{'s' * (n != 1)}" + " (those of parameters=)" * (k == "p")
+            for k, n in sizes.items()
+            if k in arguments
+        )
+        remedy = (
+            "It must be defined where the solution starts; functions of NumPy, such as numpy.log, "
+            "return NaN or infinity instead of raising an error. "
+            if undefined
+            else ""
+        )
+        raise (ValueError if undefined else TypeError)(
+            f"{name}({call}) raised {type(error).__name__}: {error}. {remedy}{name} must be a "
+            f"function ({', '.join(arguments)}) -> {expected}, where {lengths}"
+        ) from error
+
+
+def call_python(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call the Python function behind a compiled one, with helpers as the user wrote them."""
+    from rode._problems.user_functions import uncompiled
+
+    return uncompiled(function)(*arguments)
+
+
+def _require_linear(problem: Problem) -> None:
+    """Raise ValueError unless H agrees with its matrix at four random points."""
+    p = first_parameters(problem)
+    rng = np.random.default_rng(1)
+    matrix = problem.matrix()
+    for _ in range(4):
+        x = rng.standard_normal(problem.dimension)
+        result = np.array(call_uncompiled(problem, "H", x=tuple(map(float, x)), p=p))
+        product = matrix @ x
+        size = np.abs(matrix) @ np.abs(x) + np.abs(result)
+        if not np.all(np.abs(result - product) <= 1e-9 * size + math.ulp(0.0)):
+            raise ValueError(
+                f"H is not a matrix times x (H({x}) = {result}, the matrix gives {product}); "
+                "set linear=False and use an averaged scheme"
+            )

@@ -5,8 +5,7 @@ units, where u is the speed of the lid or the stream: the Reynolds number of the
 number of cells in its length. A smaller time step does not change it. The speed itself hardly
 matters up to 0.1 cells/step. Each limit is the last stable one of a series of settings with a ratio
 of 1.19, and the lowest of speeds from 0.03 to 0.1
-(`benchmarks/records/studies/lbm-stability-cpu.json`). BGK is not listed: its limits there are 14.2
-between walls and 12.0 with open ends.
+(`benchmarks/records/studies/lbm-stability-cpu.json`). `lbm.collisions.bgk` has the limits of BGK.
 """
 
 from __future__ import annotations

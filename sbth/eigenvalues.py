@@ -24,7 +24,7 @@ from sbth.band_storage import (
     validate_bool,
     validate_real,
 )
-from sbth.tridiagonalization import choose_method, choose_scale, reduce_band
+from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
 
 BREAK_EVEN = 300
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
@@ -284,7 +284,7 @@ def band_eigenvalues(
 ) -> np.ndarray:
     """Compute eigenvalues, in host memory, of a validated band that was multiplied by `factor`."""
     requested = device
-    device, options = choose_method(ab, (None, None, False), requested)
+    device, options = choose_method(ab, ReductionOptions(), requested)
     bar = loop_progress("band to tridiagonal", enabled=progress)
     with device.active(), region("band to tridiagonal"), bar:
         space = Workspace(device, ab)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -133,7 +134,8 @@ def tridiagonalize(
     """
     lower = validate_bool("lower", lower)
     ab = validate_band(ab)
-    device, options = choose_method(ab, (method, in_flight, keep_reflectors), device)
+    requested = ReductionOptions(method, in_flight, keep_reflectors)
+    device, options = choose_method(ab, requested, device)
     bar = loop_progress("band to tridiagonal", enabled=progress)
     with device.active(), region("band to tridiagonal"), bar:
         space = Workspace(device, ab)
@@ -212,9 +214,20 @@ def _order_and_bandwidth(ab: Any) -> tuple[int, int]:
     return n, min(rows - 1, max(n - 1, 0))
 
 
-def choose_method(ab: Any, options: tuple, device: str | Device | None) -> tuple[Device, tuple]:
-    """Resolve the device for a validated `ab`, and the options (method, in_flight, keep) on it."""
-    method, in_flight, keep = options
+@dataclass(frozen=True)
+class ReductionOptions:
+    """How a band is reduced; the arguments of `tridiagonalize` with these names."""
+
+    method: str | None = None
+    in_flight: int | None = None
+    keep_reflectors: bool = False
+
+
+def choose_method(
+    ab: Any, options: ReductionOptions, device: str | Device | None
+) -> tuple[Device, ReductionOptions]:
+    """Return the device for a validated `ab`, and the options with the method that suits both."""
+    method, in_flight = options.method, options.in_flight
     n, width = _order_and_bandwidth(ab)
     device = resolve(device, ab, work=n if width > 1 else 0, break_even=BREAK_EVEN)
     methods = METHODS[device.kind]
@@ -224,11 +237,11 @@ def choose_method(ab: Any, options: tuple, device: str | Device | None) -> tuple
     validation.check_choice("method", method, methods)
     if in_flight is not None:
         in_flight = validation.check_integer("in_flight", in_flight, 1)
-    return device, (method, in_flight, keep)
+    return device, ReductionOptions(method, in_flight, options.keep_reflectors)
 
 
 def reduce_band(
-    ab: Any, lower: bool, options: tuple, space: Workspace, name: str = "ab"
+    ab: Any, lower: bool, options: ReductionOptions, space: Workspace, name: str = "ab"
 ) -> ReducedMatrix:
     """Reduce a validated `ab`, on the host or on the device of `space`, to tridiagonal form."""
     n, width = _order_and_bandwidth(ab)
@@ -276,11 +289,11 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
 
 
 def _run_stages(
-    ab: Any, lower: bool, factor: float, width: int, options: tuple, space: Workspace
+    ab: Any, lower: bool, factor: float, width: int, options: ReductionOptions, space: Workspace
 ) -> tuple[Any, tuple[Stage, ...]]:
     """Reduce a band of 2 or more subdiagonals; return columns (n, 2), and the requested stages."""
-    method, in_flight, keep = options
     n, dtype, device = ab.shape[1], ab.dtype, space.device
+    in_flight, keep = options.in_flight, options.keep_reflectors
     stages: list[tuple[int, int, Any]] = []
 
     def allocate_reflectors(before: int, after: int) -> Any:
@@ -305,7 +318,7 @@ def _run_stages(
         copies.truncate(wide, NARROW_BANDWIDTH, work, space.stream)
     vectors = allocate_reflectors(width, 1)
     chase_bulges = _bulge_chasing.loops(device).chase_bulges
-    chase_bulges(work, width, method, in_flight, vectors, space.stream)
+    chase_bulges(work, width, options.method, in_flight, vectors, space.stream)
     tridiagonal = allocate_matrix(1)
     copies.truncate(work, 1, tridiagonal, space.stream)
 

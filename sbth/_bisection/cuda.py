@@ -9,9 +9,9 @@ from numba import float64, int32
 
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR, cuda
-from hetero.intrinsics.division import divide_approximately
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
+from sbth._bisection.approximate_division import divide_approximately
 from sbth._bisection.formulas import (
     MAX_PASSES,
     division_point,

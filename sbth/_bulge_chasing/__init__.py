@@ -13,7 +13,7 @@ class Loops(Protocol):
         self,
         work: Array,
         d: int,
-        method: str,
+        method: str | None,
         in_flight: int | None,
         reflectors: Array,
         stream: Stream = 0,

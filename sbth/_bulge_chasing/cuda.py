@@ -8,10 +8,10 @@ from numba import float32, float64, int32, uint64
 from hetero.codegen import compile_source
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda, upload
-from hetero.intrinsics.flags import load_acquire, store_release
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from sbth._bulge_chasing import cuda_source as text
+from sbth._bulge_chasing.flags import load_acquire, store_release
 from sbth._bulge_chasing.householder_formulas import reflection
 from sbth._bulge_chasing.schedule_formulas import (
     block_extents,

@@ -17,7 +17,7 @@ from numba.core.errors import NumbaError
 from hetero.cuda.driver import SIMULATOR
 
 if TYPE_CHECKING:
-    from rode.problems import Problem
+    from rode._problems.problem import Problem
 
 REMEDIES = {
     "clip": "min(max(value, low), high) is numpy.clip for numbers",

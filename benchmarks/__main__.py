@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from pathlib import Path
 
 import hetero
-from benchmarks.measurements import report, write
+from benchmarks.measurements import report, write_record
 
 SUITES = {
     "hetero": "benchmarks.hetero",
@@ -43,7 +44,8 @@ def main() -> None:
         if options.json:
             name = f"{suite}-{device.kind}.json"
             target = options.json / name if options.suite == "all" else options.json
-            write(target, suite, device, figures)
+            measured = [figure.as_dict() for figure in figures]
+            write_record(target, suite, device, ["benchmarks", *sys.argv[1:]], figures=measured)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,19 @@
-"""Measured figures of the benchmarks, how they are printed, and how a record is written."""
+"""Measured figures of the benchmarks, how they are printed, and the format of all records."""
 
 from __future__ import annotations
 
 import json
 import shlex
-import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 import hetero
+from hetero.command_line import save_output
 
 
 @dataclass
@@ -42,6 +44,10 @@ class Measurement:
         """Figure over its limit, if it has one."""
         return None if self.limit is None else self.value / self.limit
 
+    def as_dict(self) -> dict:
+        """Return the fields and the fraction, for JSON."""
+        return asdict(self) | {"fraction": self.fraction}
+
 
 def report(suite: str, device: hetero.Device, figures: list[Measurement]) -> None:
     """Print the figures as a table."""
@@ -53,15 +59,25 @@ def report(suite: str, device: hetero.Device, figures: list[Measurement]) -> Non
     Console(width=150).print(table)
 
 
-def write(path: Path, suite: str, device: hetero.Device, figures: list[Measurement]) -> None:
-    """Write the figures to a JSON file, with the facts and limits of the machine."""
+def write_record(
+    path: Path, name: str, device: hetero.Device, command: Sequence[str], **contents: Any
+) -> Path:
+    """Write a record and return its path: one format for benchmarks and studies.
+
+    Parameters
+    ----------
+    name : of the suite or the study
+    command : words behind `python -m`
+    contents : `figures` of a suite, or `tables` and the `result` of a study
+    """
     record = {
-        "suite": suite,
+        "name": name,
         "device": str(device),
-        "command": shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]]),
+        "command": shlex.join(["python", "-m", *command]),
         "facts": hetero.facts(),
         "limits": hetero.limits(device).as_dict(),
-        "figures": [asdict(f) | {"fraction": f.fraction} for f in figures],
+        **contents,
     }
+    text = json.dumps(record, indent=1) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    return save_output(path, lambda path: path.write_text(text, encoding="utf-8"))

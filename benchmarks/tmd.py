@@ -10,8 +10,8 @@ import hetero
 import tmd
 from benchmarks.measurements import Measurement
 from benchmarks.tmd_campaign import BITS, write_binade
+from studies.tmd.phases import random_windows
 from tmd.functions import load_function
-from tmd.study.phases import random_windows
 
 PUBLISHED = {1: 1497.0 / 2, 128: 53194.0 / 2}
 """Seconds for a binade on a C2070, by its lower end (Fortin, Gouicem and Graillat 2016).

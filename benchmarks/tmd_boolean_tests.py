@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import hetero
 from benchmarks.measurements import Measurement
-from hetero.jit import loops_for
+from studies.tmd.phases import random_windows, with_subdomain_size
+from tmd import _search
 from tmd._search.planning import make_batch
 from tmd.functions import load_function
-from tmd.study.phases import random_windows, with_subdomain_size
 
 MINIMAL_KERNEL = 14.3
 """G sub-domains/s of a minimal kernel with the regular test and random coefficients, on an H200."""
@@ -23,7 +23,7 @@ TESTS = (
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Measure phase 1 alone, for sub-domains of 2^15 arguments in [1, 2)."""
-    loops, f = loops_for("tmd._search", device), load_function("exp")
+    loops, f = _search.loops(device), load_function("exp")
     gpu = device.kind == "cuda"
     (p,) = random_windows(f, 1, 2, 1, 24 if quick else 42 if gpu else 35, 32)
     rates, figures = {}, []

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import hetero
+from hetero.devices import parse as parse_device
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def parse_arguments(description: str, out: str) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="use small sizes")
     arguments = parser.parse_args()
     try:
-        if (device := hetero.devices.parse(arguments.device)) is not None:
+        if (device := parse_device(arguments.device)) is not None:
             device.require()
     except (ValueError, hetero.DeviceUnavailableError) as error:
         parser.error(str(error))

@@ -22,6 +22,7 @@ from rich.table import Table
 import hetero
 from _page import write_page
 from _shared import Figure, Row, parse_arguments
+from hetero.devices import parse as parse_device
 
 EXAMPLES = (
     "stable_distributions.returns",
@@ -40,7 +41,7 @@ EXAMPLES = (
 
 def parse_devices(spec: str) -> list[hetero.Device]:
     """Return the devices that `--device` stands for."""
-    device = hetero.devices.parse(spec)
+    device = parse_device(spec)
     if device is None:
         return list(hetero.available())
     if spec.strip().lower() == "cuda":

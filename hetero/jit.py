@@ -7,22 +7,19 @@ kernels. Modules that use them are imported at the first call of a routine, neve
 
 from __future__ import annotations
 
-import importlib
-import itertools
 import os
 import secrets
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import bytecode
 
 from hetero.compile_cache.disk_cache import attach
-from hetero.compile_cache.self_contained import SelfContainedCompiler
 from hetero.cpu.compiler_state import require_compiler
-from hetero.cpu.deferred_signals import defer_while_compiling
+from hetero.cpu.deferred_signals import DeferredSignals, run_whole
 from hetero.cpu.threading_layer import load_tbb, protect_loop
-from hetero.devices import Device
+from hetero.numba_internals import dispatchers
+from hetero.numba_internals.libraries import SelfContainedCompiler
 
 require_compiler()
 load_tbb()
@@ -35,7 +32,7 @@ def _count_from_random_number() -> None:
     child goes on with its parent's numbers, so that code on disk from two processes could use one
     name twice.
     """
-    bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48))
+    dispatchers.number_functions_from(secrets.randbits(48))
 
 
 _count_from_random_number()
@@ -93,7 +90,7 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
     """
     options = {"fastmath": False, "forceinline": False} | options
     compiler = numba.njit(error_model="numpy", pipeline_class=SelfContainedCompiler, **options)
-    return defer_while_compiling(compiler(function))
+    return _defer_signals(lambda: compiler(function))
 
 
 def kernel(function: Any = None, **options: Any) -> Any:
@@ -107,13 +104,17 @@ def kernel(function: Any = None, **options: Any) -> Any:
         return driver.cuda.jit(**options)(function)
     from hetero.cuda.kernel_cache import KernelDiskCache
 
-    return attach(defer_while_compiling(driver.cuda.jit(**options)(function)), KernelDiskCache)
+    dispatcher = _defer_signals(lambda: driver.cuda.jit(**options)(function))
+    return attach(dispatcher, KernelDiskCache)
 
 
-def loops_for(topic: str, device: Device) -> ModuleType:
-    """Return the module with the loops of a topic folder for `device`.
+def _defer_signals(make_dispatcher: Callable[[], Any]) -> Any:
+    """Return a new dispatcher that finishes what it compiles before Ctrl-C counts.
 
-    For "stablegpu._density.nodes" that is `stablegpu._density.nodes.cpu` or `.cuda`, which have the
-    same functions with the same arguments.
+    What is compiled for one call, with the functions inlined there, is one compilation: a routine
+    that calls several is interrupted between them.
     """
-    return importlib.import_module(f"{topic}.{device.kind}")
+    with DeferredSignals():  # the first dispatcher fills the tables of all types
+        dispatcher = make_dispatcher()
+        dispatchers.wrap_compilations(dispatcher, run_whole)
+        return dispatcher

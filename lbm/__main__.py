@@ -17,7 +17,6 @@ from lbm._commands.predictions import add_predict
 from lbm._commands.ranks import run_on_ranks, silenced
 from lbm._commands.rates import add_bench
 from lbm._commands.sphere import add_sphere
-from lbm._commands.studies import add_study
 from lbm._commands.terrain import add_terrain
 from lbm._commands.vortices import add_vortices
 from lbm.errors import CheckpointError, UnstableError
@@ -28,7 +27,6 @@ _EXAMPLES = (
     ("cavity --re 1000 --n 64", "a box whose lid moves, compared with the literature"),
     ("bench --n 128", "how many cells are updated per second"),
     ("predict --shape 256 256 256", "what to expect of several ranks"),
-    ("study --quick", "the experiments of Riesinger (2017) at tiny sizes"),
 )
 
 _COMMANDS: dict[str, Callable[[Any], None]] = {
@@ -39,7 +37,6 @@ _COMMANDS: dict[str, Callable[[Any], None]] = {
     "vortices": add_vortices,
     "bench": add_bench,
     "predict": add_predict,
-    "study": add_study,
     "kernel": add_kernel,
 }
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.jit import loops_for
 from hetero.validation import check_in_range, check_integer, describe
+from lbm import _fields
+from lbm._engines.engine import Engine
 from lbm._model.wall_links import SOLID_CLASS
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Statistics:
         self.samples = 0
         self._settings: tuple[object, ...] | None = None
         self._shape = (0, 0, 0)
-        self._accumulators: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self._accumulators: dict[tuple[Any, ...], tuple[Engine, Any, Any]] = {}
         self._resumed: np.ndarray | None = None
 
     def __repr__(self) -> str:
@@ -66,11 +67,13 @@ class Statistics:
         for start, engine, data, x_range in simulation.domain.read_moments(simulation.steps):
             key = start, x_range.start, x_range.stop, data.shape, data.dtype
             if key not in self._accumulators:
-                self._accumulators[key] = engine, *engine.zeros_like(2, data)
+                mean, squares = engine.zeros_like(2, data)
+                self._accumulators[key] = engine, mean, squares
                 self._fill(key, x_range)
             with engine.device.active():
-                loops = loops_for("lbm._fields", engine.device)
-                loops.accumulate(data.reshape(4, -1), *self._accumulators[key][1:], self.samples)
+                _, mean, squares = self._accumulators[key]
+                loops, fields = _fields.loops(engine.device), data.reshape(4, -1)
+                loops.accumulate(fields, mean, squares, self.samples)
 
     def sums(self) -> np.ndarray:
         """Return the means and the sums of squared deviations of (rho - 1, ux, uy, uz).
@@ -188,7 +191,7 @@ def _read_cell(simulation: Simulation, cell: tuple[int, ...]) -> np.ndarray:
     x, y, z = (c - first for c, first in zip(cell, simulation.region.start, strict=True))
     if simulation.problem.links.classes[z, y, x] == SOLID_CLASS:
         return np.zeros(4)
-    layer = simulation.domain.read_to_host("read_moments", simulation.steps, z, z + 1)
+    layer = simulation.domain.read_to_host(simulation.steps, z, z + 1)
     row: np.ndarray = layer[:, 0, y, x].astype(np.float64)
     row[0] += 1.0
     return row

@@ -2,28 +2,33 @@
 
 `cavity`, `sphere`, `terrain` and `vortices` build a `Simulation`; `solve_cavity` and
 `solve_sphere` run it and return a result. The examples, the command line and the benchmarks all
-use these.
+use these. In all of them `collision` is the name of an operator ("trt" or "bgk"), the class of
+another one, or an operator whose tau is that of the flow.
 """
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from hetero.validation import check_in_range, check_integer, check_positive
 from lbm import geometry
-from lbm._domain.memory_forecast import require_memory
-from lbm._domain.placement import DeviceArgument
-from lbm._model.precision import accepts_precision
-from lbm._model.stability_map import BETWEEN_WALLS, WITH_OPEN_ENDS, choose_magic
+from lbm._flows.centre_line import read_centre_line
+from lbm._flows.settings import (
+    MAX_EDGE,
+    MAX_STRIDE,
+    MAX_TURNS,
+    Options,
+    check_speed,
+    relaxation_time,
+    require_memory_for,
+    suit_collision,
+    warn_if_unstable,
+)
 from lbm.boundaries import (
-    MAX_SPEED,
     Condition,
     FreeSlip,
     MovingWall,
@@ -33,9 +38,8 @@ from lbm.boundaries import (
     VelocityInlet,
 )
 from lbm.callbacks import SteadyState
-from lbm.collisions.bgk import LARGEST_TAU
-from lbm.collisions.trt import TRT
-from lbm.decomposition import Decomposition
+from lbm.collisions import DEFAULT, CollisionChoice, make_collision
+from lbm.collisions.operator import LARGEST_TAU
 from lbm.flow_results import CAVITY_RE1000 as CAVITY_RE1000
 from lbm.flow_results import CavityResult as CavityResult
 from lbm.flow_results import SphereResult as SphereResult
@@ -45,60 +49,12 @@ if TYPE_CHECKING:
     from typing import Unpack
 
 
-class Options(TypedDict, total=False):
-    """Arguments that all flows pass on to their `Simulation`."""
-
-    pattern: str
-    dtype: DTypeLike
-    storage: DTypeLike | None
-    ratio: float | str
-    check: int
-    keep_good_state: bool
-    comm: Any
-    decomposition: str | Sequence[int] | Decomposition
-    device: DeviceArgument
-
-
-def _require_memory(shape: tuple[int, int, int], options: Options, solids: bool = False) -> None:
-    """Raise MemoryError, before large arrays are built, if one device is to hold too much.
-
-    On several devices or ranks `Simulation` does so for the parts.
-    """
-    comm, devices = options.get("comm"), options.get("device")
-    if not isinstance(devices, list | tuple) and (comm is None or comm.size == 1):
-        require_memory(shape, solids=solids, **dict(options))  # type: ignore[arg-type]  # its own
-
-
-MAX_TURNS = 1e6
-"""Largest number of turns of a lid, or of paths of a stream, after which a run ends."""
-
-MAX_EDGE = 1 << 16
-"""Largest number of cells along an edge of these flows; memory ends long before."""
-
-MAX_STRIDE = 100
-"""Largest stride through the heights of `terrain`: it leaves 4 x 4 of their 344 x 403 points."""
-
-
-def _check_speed(speed: float) -> float:
-    return check_in_range("speed", speed, 0.0, MAX_SPEED, closed="right")
-
-
-def _relaxation_time(speed: float, cells: float, reynolds: float, name: str) -> float:
-    """Return the tau of a Reynolds number over so many cells; `name` is theirs in messages."""
-    tau = 0.5 + 3.0 * speed * cells / reynolds
-    if not 0.5 < tau <= LARGEST_TAU:
-        raise ValueError(
-            f"reynolds={reynolds:g}, speed={speed:g} and {name}={cells:g} give tau={tau:.17g}, "
-            f"which must lie in (0.5, {LARGEST_TAU:g}]: change one of them"
-        )
-    return tau
-
-
 def lid_driven_box(
     shape: tuple[int, int, int],
     *,
     speed: float = 0.1,
     tau: float = 0.6152,
+    collision: CollisionChoice = DEFAULT,
     **options: Unpack[Options],
 ) -> Simulation:
     """Build a lid-driven cavity of any shape, whose lid is at +y: the flow of scaling studies.
@@ -106,7 +62,8 @@ def lid_driven_box(
     The relaxation time is that of Riesinger (2017, chapter 16). `options` are those of
     `Simulation`.
     """
-    return Simulation(shape, collision=TRT(tau), boundaries=_lid_walls(speed), **options)
+    operator = make_collision(collision, tau)
+    return Simulation(shape, collision=operator, boundaries=_lid_walls(speed), **options)
 
 
 def _lid_walls(speed: float) -> dict[str, Condition | Solid]:
@@ -119,46 +76,31 @@ def _lid_walls(speed: float) -> dict[str, Condition | Solid]:
     }
 
 
-def _choose_magic(
-    reynolds: float, cells: int, name: str, comm: Any, *, has_open_ends: bool
-) -> float:
-    """Return the magic number for a flow over a length of `cells`; warn once if none is stable."""
-    limit = max((WITH_OPEN_ENDS if has_open_ends else BETWEEN_WALLS).values())
-    if reynolds / cells > limit and (comm is None or comm.rank == 0):
-        warnings.warn(
-            f"{name}={cells} is too small for Reynolds number {reynolds:g}: such flows were stable "
-            f"up to {limit:g} times the number of cells, so that this one will probably blow up. "
-            f"Use {name}={math.ceil(reynolds / limit)} or more",
-            stacklevel=4,
-        )
-    return choose_magic(reynolds / cells, has_open_ends)
-
-
-@accepts_precision
 def cavity(
     n: int,
     *,
     reynolds: float = 1000.0,
     speed: float = 0.1,
+    collision: CollisionChoice = DEFAULT,
     magic: float | None = None,
     **options: Unpack[Options],
 ) -> Simulation:
     """Build the cubic cavity of n^3 cells with its lid at +y, which moves along +x.
 
-    `magic` is the magic number of TRT, by default that of `stability_map.choose_magic` for this
-    Reynolds number. `options` are those of `Simulation`. Too few cells for the Reynolds number give
-    a warning that says how many are enough.
+    `magic` is the magic parameter of TRT, by default the largest that is stable at this Reynolds
+    number. `options` are those of `Simulation`. Too few cells for the Reynolds number give a
+    warning that says how many are enough.
     """
     n = check_integer("n", n, 4, MAX_EDGE)  # fewer cells hold no vortex
-    speed = _check_speed(speed)
+    speed = check_speed(speed)
     reynolds = check_positive("reynolds", reynolds)
-    tau = _relaxation_time(speed, n, reynolds, "n")
+    tau = relaxation_time(speed, n, reynolds, "n")
+    operator = suit_collision(collision, tau, reynolds / n, magic, has_open_ends=False)
     if magic is None:
-        magic = _choose_magic(reynolds, n, "n", options.get("comm"), has_open_ends=False)
-    return Simulation((n, n, n), collision=TRT(tau, magic), boundaries=_lid_walls(speed), **options)
+        warn_if_unstable(operator, reynolds, n, "n", options.get("comm"), has_open_ends=False)
+    return Simulation((n, n, n), collision=operator, boundaries=_lid_walls(speed), **options)
 
 
-@accepts_precision
 def solve_cavity(
     n: int,
     *,
@@ -166,6 +108,7 @@ def solve_cavity(
     turns: float = 60.0,
     tolerance: float = 1e-5,
     speed: float = 0.1,
+    collision: CollisionChoice = DEFAULT,
     restart: str | Path | None = None,
     callbacks: Iterable[Callable[[Simulation], object]] = (),
     progress: bool = False,
@@ -187,11 +130,11 @@ def solve_cavity(
     from scipy.interpolate import CubicSpline
 
     turns = check_in_range("turns", turns, 0.0, MAX_TURNS)
-    s = cavity(n, reynolds=reynolds, speed=speed, **options)
+    s = cavity(n, reynolds=reynolds, speed=speed, collision=collision, **options)
     stop = SteadyState(tolerance, max(1, round(n / speed)))
     steps = _steps_left(s, restart, round(turns * n / speed), "turns")
     s.run(steps, callbacks=[stop, *callbacks], progress=progress)
-    profile = _read_centre_line(s) / speed
+    profile = read_centre_line(s) / speed
     height = np.concatenate([[0.0], (np.arange(n) + 0.5) / n, [1.0]])
     u = np.concatenate([[0.0], profile, [1.0]])
     interpolated = CubicSpline(height, u)(CAVITY_RE1000[:, 0])
@@ -213,34 +156,6 @@ def _steps_left(s: Simulation, restart: str | Path | None, end: int, argument: s
     return end - s.steps
 
 
-def _read_centre_line(s: Simulation) -> np.ndarray:
-    """Return u along the vertical centre line of a cube, on all ranks.
-
-    With an even number of cells it is the mean of the four columns around the line.
-    """
-    n = s.shape[0]
-    half = (n // 2 - 1, n // 2 + 1) if n % 2 == 0 else (n // 2, n // 2 + 1)
-    line: np.ndarray = np.empty((half[1] - half[0], n, half[1] - half[0]), s.u.dtype)
-    columns, piece = (half, (0, n), half), None
-    first = [max(a, low) for a, (low, _) in zip(s.region.start, columns, strict=True)]
-    last = [min(b, high) for b, (_, high) in zip(s.region.stop, columns, strict=True)]
-    if all(a < b for a, b in zip(first, last, strict=True)):
-        local = tuple(
-            slice(a - start, b - start)
-            for a, b, start in zip(first, last, s.region.start, strict=True)
-        )
-        target = tuple(
-            slice(a - low, b - low) for a, b, (low, _) in zip(first, last, columns, strict=True)
-        )
-        piece = target, s.u[0][local]
-    for each in s.domain.ranks.gather_all(piece):
-        if each is not None:
-            line[each[0]] = each[1]
-    profile: np.ndarray = line.mean(axis=(0, 2))
-    return profile
-
-
-@accepts_precision
 def sphere(
     diameter: int,
     *,
@@ -248,25 +163,26 @@ def sphere(
     speed: float = 0.06,
     width: float = 14.0,
     length: float = 18.0,
+    collision: CollisionChoice = DEFAULT,
     magic: float | None = None,
     **options: Unpack[Options],
 ) -> Simulation:
     """Build a sphere in a stream along x, between free-slip sides; width and length in diameters.
 
-    `magic` is the magic number of TRT, by default that of `stability_map.choose_magic` for this
-    Reynolds number. The smaller ones, which coarse grids need, enlarge the sphere: at Re = 20 with
+    `magic` is the magic parameter of TRT, by default the largest that is stable at this Reynolds
+    number. The smaller ones, which coarse grids need, enlarge the sphere: at Re = 20 with
     6 cells, the drag with 0.01 is 13 % larger than with 1/4. `options` are those of `Simulation`.
     """
-    diameter, speed = check_integer("diameter", diameter, 2, MAX_EDGE), _check_speed(speed)
+    diameter, speed = check_integer("diameter", diameter, 2, MAX_EDGE), check_speed(speed)
     reynolds = check_positive("reynolds", reynolds)
     length, width = (
         check_in_range(name, size, 1.0, MAX_EDGE)
         for name, size in (("length", length), ("width", width))
     )
-    tau = _relaxation_time(speed, diameter, reynolds, "diameter")
+    tau = relaxation_time(speed, diameter, reynolds, "diameter")
     nx, ny = (2 * round(k * diameter / 2) for k in (length, width))
     shape = nx, ny, ny
-    _require_memory(shape, options, solids=True)
+    require_memory_for(shape, options, solids=True)
     ball = geometry.sphere(shape, (0.35 * nx, ny / 2, ny / 2), diameter / 2)
     walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
@@ -275,15 +191,15 @@ def sphere(
         "z": FreeSlip(),
         "sphere": Solid(ball),
     }
+    operator = suit_collision(collision, tau, reynolds / diameter, magic, has_open_ends=True)
     if magic is None:
         comm = options.get("comm")
-        magic = _choose_magic(reynolds, diameter, "diameter", comm, has_open_ends=True)
+        warn_if_unstable(operator, reynolds, diameter, "diameter", comm, has_open_ends=True)
     return Simulation(
-        shape, collision=TRT(tau, magic), boundaries=walls, u=(speed, 0.0, 0.0), **options
+        shape, collision=operator, boundaries=walls, u=(speed, 0.0, 0.0), **options
     )  # fmt: skip
 
 
-@accepts_precision
 def solve_sphere(
     diameter: int,
     *,
@@ -291,6 +207,7 @@ def solve_sphere(
     speed: float = 0.06,
     tolerance: float = 3e-4,
     longest: float = 60.0,
+    collision: CollisionChoice = DEFAULT,
     restart: str | Path | None = None,
     callbacks: Iterable[Callable[[Simulation], object]] = (),
     progress: bool = False,
@@ -304,7 +221,7 @@ def solve_sphere(
     """
     longest = check_in_range("longest", longest, 0.0, MAX_TURNS)
     tolerance = check_in_range("tolerance", tolerance, 0.0, 1.0)
-    s = sphere(diameter, reynolds=reynolds, speed=speed, **options)
+    s = sphere(diameter, reynolds=reynolds, speed=speed, collision=collision, **options)
     steps = max(2, 2 * round(1.5 * diameter / speed))
     end, callbacks = round(longest / 3) * steps, list(callbacks)
     _steps_left(s, restart, end, "longest")
@@ -336,13 +253,13 @@ class TerrainFlow(NamedTuple):
     surface: np.ndarray
 
 
-@accepts_precision
 def terrain(
     height: int = 48,
     *,
     stride: int = 4,
     speed: float = 0.05,
     tau: float = 0.55,
+    collision: CollisionChoice = DEFAULT,
     **options: Unpack[Options],
 ) -> TerrainFlow:
     """Build wind along +x over mountains at the Jacksboro fault, Tennessee (data of matplotlib).
@@ -357,7 +274,7 @@ def terrain(
         check_integer("stride", stride, 1, MAX_STRIDE),
     )
     tau = check_in_range("tau", tau, 0.5, LARGEST_TAU, closed="right")
-    speed = _check_speed(speed)
+    speed = check_speed(speed)
     file: Any = get_sample_data("jacksboro_fault_dem.npz")
     with file as data:
         elevation = np.asarray(data["elevation"], np.float64)[::stride, ::stride].T
@@ -368,7 +285,7 @@ def terrain(
     rim = np.minimum.outer(*(np.minimum(np.arange(n), np.arange(n)[::-1]) for n in (nx, nz)))
     surface = 1.0 + height / 3 * scaled * np.clip(rim / 8.0, 0.0, 1.0)
     shape = nx, height, nz
-    _require_memory(shape, options, solids=True)
+    require_memory_for(shape, options, solids=True)
     ground = geometry.heights(shape, surface)
     walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
@@ -378,9 +295,10 @@ def terrain(
         "z": FreeSlip(),
         "ground": Solid(ground),
     }
-    magic = choose_magic(3.0 * speed / (tau - 0.5), has_open_ends=True)
-    s = Simulation(shape, collision=TRT(tau, magic), boundaries=walls, u=(speed, 0.0, 0.0),
-                   **options)  # fmt: skip
+    operator = suit_collision(collision, tau, 3.0 * speed / (tau - 0.5), has_open_ends=True)
+    s = Simulation(
+        shape, collision=operator, boundaries=walls, u=(speed, 0.0, 0.0), **options
+    )  # fmt: skip
     return TerrainFlow(s, surface)
 
 
@@ -397,9 +315,14 @@ class VortexFlow(NamedTuple):
     exact: Callable[[int], np.ndarray]
 
 
-@accepts_precision
 def vortices(
-    n: int, *, speed: float = 0.05, tau: float = 0.7, nz: int = 2, **options: Unpack[Options]
+    n: int,
+    *,
+    speed: float = 0.05,
+    tau: float = 0.7,
+    nz: int = 2,
+    collision: CollisionChoice = DEFAULT,
+    **options: Unpack[Options],
 ) -> VortexFlow:
     """Build Taylor-Green vortices in n x n x nz cells; n is at least 4.
 
@@ -407,13 +330,13 @@ def vortices(
     within a few steps.
     """
     n, nz = check_integer("n", n, 4, MAX_EDGE), check_integer("nz", nz, 1, MAX_EDGE)
-    speed = _check_speed(speed)
-    _require_memory((n, n, nz), options)
+    speed = check_speed(speed)
+    require_memory_for((n, n, nz), options)
     phase = 2.0 * np.pi * (np.arange(n) + 0.5) / n
     x, y = phase[:, None, None], phase[None, :, None]
     u = np.zeros((3, n, n, nz))
     u[0], u[1] = speed * np.cos(x) * np.sin(y), -speed * np.sin(x) * np.cos(y)
     rho = 1.0 - 0.75 * speed**2 * (np.cos(2 * x) + np.cos(2 * y)) + np.zeros((n, n, nz))
-    s = Simulation((n, n, nz), collision=TRT(tau), rho=rho, u=u, **options)
+    s = Simulation((n, n, nz), collision=make_collision(collision, tau), rho=rho, u=u, **options)
     rate = (tau - 0.5) / 3.0 * 2.0 * (2.0 * np.pi / n) ** 2
     return VortexFlow(s, lambda steps: np.exp(-rate * steps) * u)

@@ -16,7 +16,7 @@ from lbm import boundaries as b
 from lbm._model.lattice import OPPOSITE, C, Q, W
 
 if TYPE_CHECKING:
-    from lbm._model.problem import Collision
+    from lbm.collisions.operator import Collision
 
 _Entry = tuple[b.WallCondition, tuple[int, ...]]
 """A condition, and the axes in which it mirrors."""
@@ -138,17 +138,10 @@ class Reference:
             c = np.array(C[q], float)[:, None, None, None]
             drive = 3.0 * (c - u) + 9.0 * (c * u).sum(axis=0) * c
             s[q] = W[q] * np.tensordot(self.force, drive, 1)
-        opposite = list(OPPOSITE)
-        tau = self.collision.tau
-        odd_tau = tau
-        if hasattr(self.collision, "magic"):
-            odd_tau = 0.5 + self.collision.magic / (tau - 0.5)
-        n, m = self.f - e, (self.f - e)[opposite]
-        even, odd = (n + m) / 2, (n - m) / 2
-        s_even, s_odd = (s + s[opposite]) / 2, (s - s[opposite]) / 2
-        after = self.f - even / tau - odd / odd_tau
-        after += (1 - 0.5 / tau) * s_even + (1 - 0.5 / odd_tau) * s_odd
-        return after, u
+        collide = self.collision.reference_collide
+        if self.collision.is_linear:  # (1 - Omega/2) S, where Omega S is the collision of 0 with S
+            return collide(self.f, e) + s - collide(np.zeros_like(s), s) / 2, u
+        return collide(self.f + s / 2, e) + s / 2, u
 
     def step(self) -> None:
         """Do one step: collide, stream, and reflect at walls."""

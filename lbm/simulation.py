@@ -36,9 +36,10 @@ from lbm._fields.stability import LastGoodState, require_stable
 from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
 from lbm._model.precision import accepts_precision, choose_precision
-from lbm._model.problem import Collision, Problem
+from lbm._model.problem import Problem
 from lbm._model.streaming_patterns import PATTERNS
-from lbm.collisions.trt import TRT
+from lbm.collisions import DEFAULT, make_collision
+from lbm.collisions.operator import Collision, check_collision
 from lbm.decomposition import Decomposition, check_decomposition
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ class Simulation:
     ----------
     shape : (nx, ny, nz)
         Number of cells. All of them may be fluid: walls at faces stand half a cell outside.
-    collision : BGK or TRT
-        Default `TRT(0.8)`.
+    collision : Collision
+        Collision operator, such as `BGK(tau)`; by default `TRT(0.8)`.
     boundaries : mapping
         Maps faces "x-", "x+", "y-", ... or axes "x", "y", "z" to conditions, and other names to
         `Solid`. A face that is not named is periodic.
@@ -151,7 +152,8 @@ class Simulation:
         if self._ranks.size > 1:
             abort_all_ranks_on_errors()
         self.shape = arguments.check_shape(shape, self._ranks.size)
-        self.collision = TRT(0.8) if collision is None else arguments.check_collision(collision)
+        collision = make_collision(DEFAULT, 0.8) if collision is None else collision
+        self.collision = check_collision(collision)
         check_choice("pattern", pattern, tuple(PATTERNS))
         form = choose_precision(dtype, storage)
         form.require_width(self.shape[0])
@@ -293,7 +295,7 @@ class Simulation:
     def populations(self) -> np.ndarray:
         """Return f_q - w_q before the next collision, [q, x, y, z]; meant for small domains."""
         nz = self.region.shape[2]
-        data = self.domain.read_to_host("read_populations", self.steps, 0, nz)
+        data = self.domain.read_to_host(self.steps, 0, nz, populations=True)
         return data.transpose(0, 3, 2, 1)
 
     def momentum(self) -> np.ndarray:

@@ -11,7 +11,6 @@ from sbth._commands.eigenvalues import add_eigenvalues
 _EXAMPLES = (
     ("eigvals matrix.mtx", "all eigenvalues of a matrix, one a line"),
     ("eigvals matrix.mtx --index 0 9 --json", "the ten smallest, as JSON"),
-    ("study --quick", "the experiments of Riesinger (2017) at tiny sizes"),
 )
 
 
@@ -26,31 +25,11 @@ It was measured on those machines, not on this one: python -m benchmarks run sbt
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parser = command_parser("sbth", f"{__doc__}\n{_SPEED}", _EXAMPLES)
-    subcommands = parser.add_subparsers(required=True, metavar="eigvals|study|kernel")
+    subcommands = parser.add_subparsers(required=True, metavar="eigvals|kernel")
     add_eigenvalues(subcommands)
-    _add_study(subcommands)
     _add_kernel(subcommands)
     options = parser.parse_args(argv)
     return run_command(parser.prog, lambda: options.run(options))
-
-
-def _add_study(subcommands: argparse._SubParsersAction) -> None:
-    """Add the command that repeats published experiments."""
-    from hetero.measurement.studies import add_arguments
-    from sbth.study import STUDIES
-
-    text = "repeat the experiments of Riesinger (2017, chapters 5 and 6) on this machine"
-    study = subcommands.add_parser("study", help=text, description=text)
-    add_arguments(study, STUDIES)
-    study.set_defaults(run=_study)
-
-
-def _study(options: argparse.Namespace) -> int:
-    """Run the chosen studies and return the exit code."""
-    from hetero.measurement.studies import run_chosen
-    from sbth.study import STUDIES
-
-    return run_chosen(options, STUDIES)
 
 
 def _add_kernel(subcommands: argparse._SubParsersAction) -> None:

@@ -12,7 +12,7 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from hetero.jit import loops_for
+from sbth import _bisection
 from sbth._blocks import partition_band, partition_tridiagonal
 from sbth._selection import Selection
 from sbth.band_storage import (
@@ -24,7 +24,7 @@ from sbth.band_storage import (
     validate_bool,
     validate_real,
 )
-from sbth.tridiagonalization import choose_method, choose_scale, reduce_band
+from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
 
 BREAK_EVEN = 300
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
@@ -161,7 +161,7 @@ class _Bisection:
         self.order = len(d)
         self.space = Workspace(device)
         self.matrix = self.space.input("d", d), self.space.input("e", squares)
-        self.loops = loops_for("sbth._bisection", device)
+        self.loops = _bisection.loops(device)
 
     def values(self, selection: Selection) -> np.ndarray:
         """Return the selected eigenvalues, in ascending order."""
@@ -284,7 +284,7 @@ def band_eigenvalues(
 ) -> np.ndarray:
     """Compute eigenvalues, in host memory, of a validated band that was multiplied by `factor`."""
     requested = device
-    device, options = choose_method(ab, (None, None, False), requested)
+    device, options = choose_method(ab, ReductionOptions(), requested)
     bar = loop_progress("band to tridiagonal", enabled=progress)
     with device.active(), region("band to tridiagonal"), bar:
         space = Workspace(device, ab)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -11,7 +12,7 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from hetero.jit import loops_for
+from sbth import _band_to_band, _bulge_chasing, _working_matrix
 from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth.band_storage import (
     copy_like,
@@ -133,7 +134,8 @@ def tridiagonalize(
     """
     lower = validate_bool("lower", lower)
     ab = validate_band(ab)
-    device, options = choose_method(ab, (method, in_flight, keep_reflectors), device)
+    requested = ReductionOptions(method, in_flight, keep_reflectors)
+    device, options = choose_method(ab, requested, device)
     bar = loop_progress("band to tridiagonal", enabled=progress)
     with device.active(), region("band to tridiagonal"), bar:
         space = Workspace(device, ab)
@@ -200,10 +202,10 @@ class ReducedMatrix(NamedTuple):
             space = Workspace(Device("cpu"))
         factor = 1.0 if scaled else self.factor
         shapes = (self.order,), (max(self.order - 1, 0),)
-        arrays = [space.output(shape, self.dtype) for shape in shapes]
-        loops = loops_for("sbth._working_matrix", space.device)
-        loops.extract_diagonals(columns, self.dtype.type(factor), *arrays, space.stream)
-        return tuple(space.result(a, shape) for a, shape in zip(arrays, shapes, strict=True))
+        main, below = (space.output(shape, self.dtype) for shape in shapes)
+        loops = _working_matrix.loops(space.device)
+        loops.extract_diagonals(columns, self.dtype.type(factor), main, below, space.stream)
+        return tuple(space.result(a, shape) for a, shape in zip((main, below), shapes, strict=True))
 
 
 def _order_and_bandwidth(ab: Any) -> tuple[int, int]:
@@ -212,9 +214,20 @@ def _order_and_bandwidth(ab: Any) -> tuple[int, int]:
     return n, min(rows - 1, max(n - 1, 0))
 
 
-def choose_method(ab: Any, options: tuple, device: str | Device | None) -> tuple[Device, tuple]:
-    """Resolve the device for a validated `ab`, and the options (method, in_flight, keep) on it."""
-    method, in_flight, keep = options
+@dataclass(frozen=True)
+class ReductionOptions:
+    """How a band is reduced; the arguments of `tridiagonalize` with these names."""
+
+    method: str | None = None
+    in_flight: int | None = None
+    keep_reflectors: bool = False
+
+
+def choose_method(
+    ab: Any, options: ReductionOptions, device: str | Device | None
+) -> tuple[Device, ReductionOptions]:
+    """Return the device for a validated `ab`, and the options with the method that suits both."""
+    method, in_flight = options.method, options.in_flight
     n, width = _order_and_bandwidth(ab)
     device = resolve(device, ab, work=n if width > 1 else 0, break_even=BREAK_EVEN)
     methods = METHODS[device.kind]
@@ -224,11 +237,11 @@ def choose_method(ab: Any, options: tuple, device: str | Device | None) -> tuple
     validation.check_choice("method", method, methods)
     if in_flight is not None:
         in_flight = validation.check_integer("in_flight", in_flight, 1)
-    return device, (method, in_flight, keep)
+    return device, ReductionOptions(method, in_flight, options.keep_reflectors)
 
 
 def reduce_band(
-    ab: Any, lower: bool, options: tuple, space: Workspace, name: str = "ab"
+    ab: Any, lower: bool, options: ReductionOptions, space: Workspace, name: str = "ab"
 ) -> ReducedMatrix:
     """Reduce a validated `ab`, on the host or on the device of `space`, to tridiagonal form."""
     n, width = _order_and_bandwidth(ab)
@@ -242,7 +255,7 @@ def reduce_band(
         return ReducedMatrix(columns, factor, stages, inner)
     if not isinstance(ab, np.ndarray):
         columns = inner.output((n, 2), ab.dtype).reshape((n, 2))
-        loops = loops_for("sbth._working_matrix", space.device)
+        loops = _working_matrix.loops(space.device)
         flat = ab.reshape(ab.size)
         loops.load_band(flat, ab.shape[0] - 1, lower, 1.0, width, columns, inner.stream)
         return ReducedMatrix(columns, 1.0, (), inner)
@@ -265,7 +278,7 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
     """
     n, width = _order_and_bandwidth(ab)
     device = Device("cpu") if isinstance(ab, np.ndarray) else space.device
-    inspect_band = loops_for("sbth._working_matrix", device).inspect_band
+    inspect_band = _working_matrix.loops(device).inspect_band
     largest, index = inspect_band(ab, lower, width, space.stream)
     if index >= 0:
         k, j = divmod(index, n)
@@ -276,17 +289,17 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
 
 
 def _run_stages(
-    ab: Any, lower: bool, factor: float, width: int, options: tuple, space: Workspace
+    ab: Any, lower: bool, factor: float, width: int, options: ReductionOptions, space: Workspace
 ) -> tuple[Any, tuple[Stage, ...]]:
     """Reduce a band of 2 or more subdiagonals; return columns (n, 2), and the requested stages."""
-    method, in_flight, keep = options
     n, dtype, device = ab.shape[1], ab.dtype, space.device
+    in_flight, keep = options.in_flight, options.keep_reflectors
     stages: list[tuple[int, int, Any]] = []
 
     def allocate_reflectors(before: int, after: int) -> Any:
         """Allocate the reflections of a stage, with size 0 if they are not requested."""
         shape = (sweep_count(n, after) * after, n) if keep else (0, 0)
-        vectors = columns.zeros(shape[0] * shape[1], dtype, space.stream).reshape(shape)
+        vectors = copies.zeros(shape[0] * shape[1], dtype, space.stream).reshape(shape)
         stages.append((before, after, vectors))
         return vectors
 
@@ -294,21 +307,20 @@ def _run_stages(
         """Allocate a working matrix."""
         return space.output((n, 2 * bandwidth), dtype).reshape((n, 2 * bandwidth))
 
-    columns, work = loops_for("sbth._working_matrix", device), allocate_matrix(width)
+    copies, work = _working_matrix.loops(device), allocate_matrix(width)
     flat = space.input("ab", ab, dtype) if isinstance(ab, np.ndarray) else ab.reshape(ab.size)
-    columns.load_band(flat, ab.shape[0] - 1, lower, factor, width, work, space.stream)
+    copies.load_band(flat, ab.shape[0] - 1, lower, factor, width, work, space.stream)
     if width >= TWO_STAGE_BANDWIDTH[device.kind]:
-        loops, vectors = (
-            loops_for("sbth._band_to_band", device),
-            allocate_reflectors(width, NARROW_BANDWIDTH),
-        )
-        loops.reduce_bandwidth(work, width, NARROW_BANDWIDTH, in_flight, vectors, space.stream)
+        vectors = allocate_reflectors(width, NARROW_BANDWIDTH)
+        reduce_bandwidth = _band_to_band.loops(device).reduce_bandwidth
+        reduce_bandwidth(work, width, NARROW_BANDWIDTH, in_flight, vectors, space.stream)
         wide, work, width = work, allocate_matrix(NARROW_BANDWIDTH), NARROW_BANDWIDTH
-        columns.truncate(wide, NARROW_BANDWIDTH, work, space.stream)
-    loops, vectors = loops_for("sbth._bulge_chasing", device), allocate_reflectors(width, 1)
-    loops.chase_bulges(work, width, method, in_flight, vectors, space.stream)
+        copies.truncate(wide, NARROW_BANDWIDTH, work, space.stream)
+    vectors = allocate_reflectors(width, 1)
+    chase_bulges = _bulge_chasing.loops(device).chase_bulges
+    chase_bulges(work, width, options.method, in_flight, vectors, space.stream)
     tridiagonal = allocate_matrix(1)
-    columns.truncate(work, 1, tridiagonal, space.stream)
+    copies.truncate(work, 1, tridiagonal, space.stream)
 
     def to_host(array: Any) -> np.ndarray:
         """Copy an array of the device to the host."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from hetero.command_line import command_parser, run_command
@@ -20,38 +19,14 @@ _EXAMPLES = (
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parser = command_parser("stablegpu", __doc__ or "", _EXAMPLES)
-    metavar = "fit|pdf|cdf|quantile|rvs|study"
+    metavar = "fit|pdf|cdf|quantile|rvs"
     subcommands = parser.add_subparsers(required=True, metavar=metavar)
     add_fit(subcommands)
     for name in ("pdf", "cdf", "quantile"):
         add_values(subcommands, name)
     add_samples(subcommands)
-    _add_study(subcommands)
     options = parser.parse_args(argv)
     return run_command(parser.prog, lambda: options.run(options))
-
-
-def _add_study(subcommands: argparse._SubParsersAction) -> None:
-    """Add the command that repeats published experiments."""
-    from hetero.measurement.studies import add_arguments
-    from stablegpu.study import STUDIES
-
-    text = "measure accuracy and rates, as Julian-Moreno et al. (2016, 2017) did"
-    study = subcommands.add_parser("study", help=text, description=text)
-    add_arguments(study, STUDIES)
-    help_processes = "number of processes that compute true values"
-    study.add_argument("--processes", type=int, default=1, help=help_processes)
-    study.set_defaults(run=_study)
-
-
-def _study(options: argparse.Namespace) -> int:
-    """Run the chosen studies and return the exit code."""
-    from hetero.measurement.studies import run_chosen
-    from hetero.validation import check_integer
-    from stablegpu.study import STUDIES, Study
-
-    check_integer("--processes", options.processes, 1)
-    return run_chosen(options, STUDIES, Study, processes=options.processes)
 
 
 if __name__ == "__main__":

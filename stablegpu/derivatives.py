@@ -11,7 +11,7 @@ from hetero import Device, region
 from hetero.arrays import Workspace
 from hetero.devices import resolve
 from hetero.equality import equal_by_value
-from hetero.jit import loops_for
+from stablegpu import _derivatives
 from stablegpu._density.pointwise.evaluate import check_arguments, evaluate_flat, to_device
 from stablegpu._density.pointwise.points import Points
 
@@ -102,7 +102,7 @@ def _evaluate_chunk(
     """Write the derivatives of `count` points from `first` on to `outputs`."""
     from stablegpu._derivatives.formulas import VALUES
 
-    loops = loops_for("stablegpu._derivatives", workspace.device)
+    loops = _derivatives.loops(workspace.device)
     shape = (count * VALUES,)
     x, alpha, beta, values = (host_workspace.output(shape) for _ in range(4))
     loc, scale = host_workspace.input("loc", [0.0]), host_workspace.input("scale", [1.0])

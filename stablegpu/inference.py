@@ -7,14 +7,11 @@ the precision of any unbiased estimator.
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hetero import validation
-from hetero.public_names.moved import renamed_arguments
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._fit.batch import join_results
 from stablegpu._fit.limits import ALPHA_RANGE
@@ -97,7 +94,6 @@ def profile_likelihood(
     )
 
 
-@renamed_arguments(random_state="rng")
 def bootstrap(
     result: FitResult,
     replicas: int = 999,
@@ -152,7 +148,6 @@ def bootstrap(
     return Bootstrap(intervals, confidence, results)
 
 
-@renamed_arguments(random_state="rng")
 def goodness_of_fit(
     result: FitResult, replicas: int = 999, rng: Any = None, *, progress: bool = False
 ) -> GoodnessOfFit:
@@ -233,22 +228,3 @@ def fisher_information(alpha: float, beta: float, scale: float = 1.0) -> np.ndar
     mass = standard.pdf(x) * np.cosh(u) * _FISHER_STEP
     positive = mass > 0.0
     return (scores[:, positive] * mass[positive]) @ scores[:, positive].T
-
-
-_OLD_NAMES: dict[str, Callable[..., Any]] = {
-    "profile": profile_likelihood,
-    "goodness": goodness_of_fit,
-}
-
-
-def __getattr__(name: str) -> Callable[..., Any]:
-    if name not in _OLD_NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    function = _OLD_NAMES[name]
-    warnings.warn(
-        f"stablegpu.inference.{name} is now stablegpu.{function.__name__}; the old name goes with "
-        "the next release",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    return function

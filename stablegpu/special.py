@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from hetero import Device, region, validation
-from hetero.arrays import Workspace, as_real
+from hetero.arrays import Array, Stream, Workspace, as_real
 from hetero.devices import device_of, resolve
-from hetero.jit import loops_for
+from stablegpu import _special
+from stablegpu._special import Loops
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = ["expn", "log_ndtr", "logsumexp", "ndtr"]
 
-_TOPIC = "stablegpu._special"
 MAX_ORDER = 1 << 31
 """Largest order of `expn` that was compared with mpmath; its coefficients take 0.1 s."""
 
@@ -62,7 +62,11 @@ def log_ndtr(x: ArrayLike, *, out: Any = None, device: str | Device | None = Non
     underflows: float64 3.2 and 0.5 (10^6 random points); float32 3.9 and 0.6 (every number of
     2^-12 <= |x| < 16, also with the GPU's reciprocal, which is less exact).
     """
-    return _elementwise("log_ndtr", x, out, device)
+
+    def run(loops: Loops, *arguments: Any) -> None:
+        loops.log_ndtr(*arguments)
+
+    return _elementwise("log_ndtr", run, x, out, device)
 
 
 def ndtr(x: ArrayLike, *, out: Any = None, device: str | Device | None = None) -> Any:
@@ -71,7 +75,11 @@ def ndtr(x: ArrayLike, *, out: Any = None, device: str | Device | None = None) -
     It is accurate in the left tail. Parameters, results and errors are those of `log_ndtr`. Largest
     and mean error in ulp: float64 2.8 and 0.5, float32 3.7 and 0.5.
     """
-    return _elementwise("ndtr", x, out, device)
+
+    def run(loops: Loops, *arguments: Any) -> None:
+        loops.ndtr(*arguments)
+
+    return _elementwise("ndtr", run, x, out, device)
 
 
 def expn(
@@ -98,17 +106,20 @@ def expn(
     order = validation.check_integer("n", n, 0, MAX_ORDER)
     from stablegpu._special.expn_coefficients import table
 
-    return _elementwise("expn", x, out, device, lambda dtype: table(order, dtype.name))
+    def run(loops: Loops, points: Array, result: Array, stream: Stream) -> None:
+        loops.expn(points, *table(order, str(points.dtype)), result, stream)
+
+    return _elementwise("expn", run, x, out, device)
 
 
 def _elementwise(
     name: str,
+    run: Callable[[Loops, Array, Array, Stream], None],
     x: Any,
     out: Any,
     device: str | Device | None,
-    constants: Callable[[np.dtype], tuple] = lambda dtype: (),
 ) -> Any:
-    """Run the loop `name`; `constants` are its arguments between x and out, for a dtype."""
+    """Return an array like x that `run` fills, with the loops of the device; time it as `name`."""
     x, dtype = _read("x", x)
     shape = tuple(x.shape)
     target = resolve(device, x)
@@ -116,9 +127,8 @@ def _elementwise(
         work = Workspace(target, x)
         result = work.output(shape, dtype, out)
         if result.shape[0]:
-            loop = getattr(loops_for(_TOPIC, target), name)
             points = work.input("x", x, dtype, elementwise=True)
-            loop(points, *constants(dtype), result, work.stream)
+            run(_special.loops(target), points, result, work.stream)
         return work.result(result, shape, out)
 
 
@@ -192,16 +202,16 @@ def _sums(
     slice is left.
     """
     outer, number, inner = sizes
-    loops = loops_for(_TOPIC, work.device)
+    loops = _special.loops(work.device)
     requested = loops.lanes_wanted(outer) // inner
     tops = rests = values
     bare, done = True, False
     while not done:
         slices = max(1, min(requested, number // _DEPTH))
         row, lanes = number * inner, slices * inner
-        folded = [work.output((outer * lanes,), dtype) for _ in range(2)]
-        loops.fold(tops, rests, bare, row, lanes, *folded, work.stream)
-        (tops, rests), bare = folded, False
+        top_out, rest_out = (work.output((outer * lanes,), dtype) for _ in range(2))
+        loops.fold(tops, rests, bare, row, lanes, top_out, rest_out, work.stream)
+        tops, rests, bare = top_out, rest_out, False
         number, done = slices, slices == 1
     loops.finish(tops, rests, out, work.stream)
 

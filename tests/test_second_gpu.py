@@ -274,8 +274,8 @@ def test_a_flow_returns_to_a_good_state_on_the_second_gpu(current_gpu):
 
 @pytest.mark.cuda
 def test_the_performance_of_the_second_gpu_is_measured(current_gpu):
+    from lbm._performance.cavity import cavity_problem
     from lbm._performance.measurement import measure_machine
-    from lbm.study.rates import cavity_problem
 
     machine = measure_machine(cavity_problem((64, 64, 64)), [GPU], links=False)
     assert machine.gpu.cells(1e6) > 0.0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("hetero", "stablegpu", "rode", "lbm", "sbth", "tmd")
+PACKAGES = ("hetero", "stablegpu", "rode", "lbm", "sbth", "tmd", "studies")
 
 ALONE: dict[str, str] = {}
 """Modules without a twin, with the reason."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from hetero.command_line import command_parser, run_command
@@ -19,32 +18,12 @@ _EXAMPLES = (
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parser = command_parser("tmd", __doc__ or "", _EXAMPLES)
-    subcommands = parser.add_subparsers(required=True, metavar="search|verify|check|study")
+    subcommands = parser.add_subparsers(required=True, metavar="search|verify|check")
     add_search(subcommands)
     add_verify(subcommands)
     add_check(subcommands)
-    _add_study(subcommands)
     options = parser.parse_args(argv)
     return run_command(parser.prog, lambda: options.run(options))
-
-
-def _add_study(subcommands: argparse._SubParsersAction) -> None:
-    """Add the command that repeats published tables."""
-    from hetero.measurement.studies import add_arguments
-    from tmd.study import STUDIES
-
-    text = "repeat published tables on this machine"
-    study = subcommands.add_parser("study", help=text, description=text)
-    add_arguments(study, STUDIES)
-    study.set_defaults(run=_study)
-
-
-def _study(options: argparse.Namespace) -> int:
-    """Run the chosen studies and return the exit code."""
-    from hetero.measurement.studies import run_chosen
-    from tmd.study import STUDIES
-
-    return run_chosen(options, STUDIES)
 
 
 if __name__ == "__main__":

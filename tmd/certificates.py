@@ -13,7 +13,6 @@ import numpy as np
 from hetero import philox, validation
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
-from hetero.public_names.moved import renamed_arguments
 from tmd._certificates.blocks import check_blocks
 from tmd._certificates.case_lists import check_cases, load_cases
 from tmd._certificates.reading import load_certificate, read_certificates
@@ -43,7 +42,6 @@ WINDOW_BITS = 22
 """log2 of the number of arguments in a window, which a verification checks one by one."""
 
 
-@renamed_arguments(seed="rng")
 def verify(
     certificate: dict | str | Path,
     *,

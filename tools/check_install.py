@@ -15,7 +15,7 @@ import sysconfig
 from pathlib import Path
 
 PACKAGES = ("hetero", "stablegpu", "rode", "lbm", "sbth", "tmd")
-SOURCE_ONLY = ("tests", "examples", "benchmarks")
+SOURCE_ONLY = ("tests", "examples", "benchmarks", "studies")
 COMPILE_CUDA = Path(__file__).resolve().parents[1] / "tests" / "support" / "compile_cuda.py"
 
 

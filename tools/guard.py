@@ -1,6 +1,6 @@
 """Show that a rename or a move changed no kernel and no result.
 
-    python tools/guard.py record     # before: writes tests/data/guard.json
+    python tools/guard.py record     # before: writes out/guard.json
     python tools/guard.py compare    # after: lists what differs; exit code 1 if anything does
 
 The file holds two things, valid for the processor and the compilers' versions that it names:
@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import collections
 import hashlib
-import importlib
 import json
 import os
 import re
@@ -28,7 +27,7 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported: its sums depend on it
 
 ROOT = Path(__file__).resolve().parents[1]
-FILE = ROOT / "tests" / "data" / "guard.json"
+FILE = ROOT / "out" / "guard.json"
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests")]
 
 
@@ -65,7 +64,7 @@ def fingerprint(data: str | bytes) -> str:
 
 def kernel_fingerprints(match: str = "") -> dict[str, str]:
     """Return the hashes of the kernels that the tests compile, by name."""
-    from compile_cuda import compile_ptx
+    from compile_cuda import compile_ptx, find_kernel
     from generated_kernels import GENERATED
     from kernel_budgets import KERNELS
 
@@ -73,8 +72,7 @@ def kernel_fingerprints(match: str = "") -> dict[str, str]:
     for name, budget in KERNELS.items():
         if match not in name:
             continue
-        module, _, attribute = name.rpartition(".")
-        kernel = getattr(importlib.import_module(module), attribute)
+        kernel = find_kernel(name)
         hashes[name] = fingerprint(normalized(compile_ptx(kernel, budget.signature)))
     for name, make in GENERATED.items():
         if match not in name:

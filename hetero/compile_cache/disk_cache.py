@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import pickle
 import platform
 import re
 import sys
@@ -21,12 +20,11 @@ import llvmlite
 import numba
 import numpy
 from numba import config
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
-from numba.core.sigutils import normalize_signature
 
 from hetero.compile_cache import frozen, notice, sources, store
 from hetero.compile_cache.fingerprint import Fingerprints, UnknownValueError
+from hetero.numba_internals import compiled_code
+from hetero.numba_internals.dispatchers import argument_types, set_cache
 
 _log = logging.getLogger(__name__)
 
@@ -126,11 +124,10 @@ class DiskCache:
         if not self._enabled:
             return None
         prints = Fingerprints(allow_new)
-        types, _ = normalize_signature(signature)
         try:
             folder = folder_of(package_of(self._module))
             fingerprint = prints.of(self._dispatcher())
-            arguments = [prints.of_type(kind).hex() for kind in types]
+            arguments = [prints.of_type(kind).hex() for kind in argument_types(signature)]
         except (UnknownValueError, sources.SourcesChangedError) as reason:
             _log.debug("%s.%s is not kept on disk: %s", self._module, self._name, reason)
             return None
@@ -146,19 +143,19 @@ class DiskCache:
 
     def reduce(self, code: Any) -> bytes:
         """Return compiled code as bytes; raise if it refers to something of this process."""
-        if code.library.has_dynamic_globals or code.lifted:
+        if compiled_code.has_addresses(code):
             raise UnknownValueError("it refers to addresses")
-        return dumps(code._reduce())
+        return compiled_code.to_bytes(code)
 
     def rebuild(self, target_context: Any, data: bytes) -> Any:
         """Return compiled code from what `reduce` returned."""
-        return CompileResult._rebuild(target_context, *pickle.loads(data))
+        return compiled_code.from_bytes(target_context, data)
 
 
 def attach(dispatcher: Any, kind: type[DiskCache] = DiskCache) -> Any:
     """Let a dispatcher of Numba keep its compiled code on disk; return it."""
     if store.is_enabled():
-        dispatcher._cache = kind(dispatcher)
+        set_cache(dispatcher, kind(dispatcher))
     return dispatcher
 
 

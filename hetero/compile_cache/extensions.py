@@ -16,10 +16,9 @@ from types import FunctionType
 from typing import Any
 
 import numba
-from numba.core.imputils import builtin_registry as lowerings
-from numba.core.typing.templates import builtin_registry as templates
 
 from hetero.compile_cache import sources
+from hetero.numba_internals.registries import registrations
 
 _SITE = Path(numba.__file__).parents[1]
 _STUBS = {"numpy", *sys.stdlib_module_names}
@@ -57,14 +56,9 @@ def foreign_extension() -> str | None:
 
 def _extensions() -> Iterator[FunctionType]:
     """Yield all functions that are registered as extensions of Numba."""
-    for template in (*templates.functions, *templates.attributes):
-        yield from _functions_of(template)
-    for registered in (
-        *(lowerings.functions, lowerings.getattrs, lowerings.setattrs),
-        *(lowerings.casts, lowerings.constants),
-    ):
-        for function, *_ in registered:
-            yield from _with_closure(function)
+    for kind, registered in registrations():
+        functions = _functions_of if kind == "template" else _with_closure
+        yield from functions(registered)
 
 
 def _functions_of(template: Any) -> Iterator[FunctionType]:

@@ -28,7 +28,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numba.core import types
-from numba.core.extending import _Intrinsic as Intrinsic
 
 from hetero.compile_cache import frozen, sources
 from hetero.compile_cache.code_objects import PLAIN, Code, describe
@@ -36,7 +35,6 @@ from hetero.compile_cache.code_objects import hash_parts as _hash
 from hetero.compile_cache.extensions import foreign_extension, is_from_numba
 from hetero.compile_cache.known_objects import (
     LIBRARIES,
-    compiler_of,
     is_dispatcher,
     is_kept_elsewhere,
     is_known_by_name,
@@ -46,6 +44,8 @@ from hetero.compile_cache.known_objects import (
     top_of,
 )
 from hetero.compile_cache.type_fingerprints import UnknownTypeError, type_fingerprint
+from hetero.numba_internals.dispatchers import compiler_of
+from hetero.numba_internals.registries import Intrinsic, definition_of
 
 
 class UnknownValueError(TypeError):
@@ -272,7 +272,7 @@ class Fingerprints:
 
     def _intrinsic(self, intrinsic: Intrinsic) -> bytes:
         """Return the fingerprint of an intrinsic of Numba or of a registered package."""
-        function: Any = intrinsic._defn
+        function = definition_of(intrinsic)
         if is_from_numba(function):
             return _hash("library intrinsic", f"{function.__module__}.{function.__qualname__}")
         if not sources.is_ours(function.__code__.co_filename):

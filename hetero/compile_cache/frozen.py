@@ -12,8 +12,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-_CUDA_TWIN = "_CUDATypingContext__dispatcher"
-"""Attribute in which numba-cuda stores the GPU's variant of a function for the CPU."""
+from hetero.numba_internals.dispatchers import variant_for_gpu
 
 _Records = dict[int, tuple[Any, bytes]]
 _records: weakref.WeakKeyDictionary[Any, _Records] = weakref.WeakKeyDictionary()
@@ -24,9 +23,9 @@ UNCERTAIN = b""
 
 def compiled_versions(dispatcher: Any) -> list[Any]:
     """Return what Numba has compiled for a function, for all signatures and both targets."""
-    twin = getattr(dispatcher, _CUDA_TWIN, None)
+    variant = variant_for_gpu(dispatcher)
     versions = [*dispatcher.overloads.values()]
-    return versions if twin is None else [*versions, *twin.overloads.values()]
+    return versions if variant is None else [*versions, *variant.overloads.values()]
 
 
 def record(dispatcher: Any, version: Any, fingerprint: bytes) -> None:

@@ -7,10 +7,10 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 from hetero.compile_cache import sources
 from hetero.compile_cache.extensions import is_in
+from hetero.numba_internals.dispatchers import cache_of, is_for_cpu
 
 LIBRARIES = ("numba", "numpy", "math", "cmath", "llvmlite", "builtins", "operator", "typing")
 """Packages whose objects are known by their names: the folder knows the versions."""
@@ -20,19 +20,13 @@ def is_dispatcher(value: Any) -> bool:
     """Return whether a value is a function compiled by Numba, for the CPU or for a GPU."""
     kind = type(value)
     is_for_gpu = kind.__name__ == "CUDADispatcher" and top_of(kind.__module__) == "numba"
-    return is_for_gpu or isinstance(value, Dispatcher)
+    return is_for_gpu or is_for_cpu(value)
 
 
 def is_kept_elsewhere(dispatcher: Any) -> bool:
     """Return whether Numba's own cache, which does not see every edit, keeps a function."""
-    kind = type(dispatcher._cache)
+    kind = type(cache_of(dispatcher))
     return top_of(kind.__module__) == "numba" and kind.__name__ != "NullCache"
-
-
-def compiler_of(dispatcher: Any) -> tuple:
-    """Return the class that compiles a function, and the types that are given to variables."""
-    compiler = getattr(dispatcher, "_compiler", None)
-    return () if compiler is None else (compiler.pipeline_class, compiler.locals)
 
 
 def is_written_by_us(function: FunctionType) -> bool:

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 
-from numba.core.compiler_lock import global_compiler_lock
+from hetero.numba_internals import compiler_lock
 
 SECONDS = 1.0
 """Time after which a user is told that something compiles."""
@@ -40,9 +40,7 @@ def _is_notebook() -> bool:
 
 def _tell(package: str) -> None:
     """Print the line if a thread compiles now, else wait for the next compilation."""
-    lock = global_compiler_lock._lock
-    if lock.acquire(blocking=False):
-        lock.release()
+    if not compiler_lock.is_another_thread_compiling():
         _noticed.discard(package)
         return
     # A notebook shows what comes through stderr in red, like an error.

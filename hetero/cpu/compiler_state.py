@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from numba import config
-from numba.core.compiler_lock import global_compiler_lock
 
 from hetero.errors import CompilerDisabledError
+from hetero.numba_internals import compiler_lock
 
 
 def require_compiler() -> None:
@@ -19,7 +19,7 @@ def require_compiler() -> None:
 if hasattr(os, "register_at_fork"):
     # A thread that compiles would leave its lock locked in the child for ever: the fork waits.
     os.register_at_fork(
-        before=global_compiler_lock.acquire,
-        after_in_parent=global_compiler_lock.release,
-        after_in_child=global_compiler_lock.release,
+        before=compiler_lock.acquire,
+        after_in_parent=compiler_lock.release,
+        after_in_child=compiler_lock.release,
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import signal
 import threading
+from collections.abc import Callable
 from typing import Any
 
 _DEFERRED = (signal.SIGINT, signal.SIGTERM)
@@ -18,11 +19,6 @@ _DEFERRED = (signal.SIGINT, signal.SIGTERM)
 MAX_PENDING = 3
 """Number of signals of which the last one is handled at once: who presses Ctrl-C again and again
 wants to leave, whatever is left half done."""
-
-
-_SOON = 0.005
-"""Seconds after which signals are sent again: by then the import has ended, or the next one has
-begun, which defers them again."""
 
 
 class DeferredSignals:
@@ -33,13 +29,9 @@ class DeferredSignals:
     process at once.
     """
 
-    def __init__(self, send_again: bool = False) -> None:
-        """Defer signals. With `send_again` the end of the context does not call their handlers.
-
-        The signals are sent to the process again a moment later instead: an exception at the end of
-        an import would let Python forget the module, and execute it a second time.
-        """
-        self._send_again = send_again
+    def __init__(self, deliver_later: Callable[[int], None] | None = None) -> None:
+        """Defer signals. At the end their handlers are called, or `deliver_later` with each."""
+        self._deliver_later = deliver_later
 
     def __enter__(self) -> DeferredSignals:
         self._pending: list[tuple[Any, ...]] = []
@@ -65,13 +57,10 @@ class DeferredSignals:
             signal.signal(*self._handlers.popitem())
         while self._pending:
             number, frame = self._pending.pop(0)
-            if self._send_again:
-                timer = threading.Timer(_SOON, _send_to_main_thread, (number,))
-                timer.daemon = True
-                timer.start()
-                continue
+            if self._deliver_later is not None:
+                self._deliver_later(number)
             # An earlier handler may have set another one.
-            if callable(handler := signal.getsignal(number)):
+            elif callable(handler := signal.getsignal(number)):
                 handler(number, frame)
             else:
                 signal.raise_signal(number)
@@ -83,25 +72,12 @@ class DeferredSignals:
             self.__enter__()
 
 
-def _send_to_main_thread(number: int) -> None:
-    """Send a signal to the thread that handles signals."""
-    identity = threading.main_thread().ident
-    if identity is not None:
-        signal.pthread_kill(identity, number)
+def run_whole(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that defers signals until it has returned."""
 
-
-def defer_while_compiling(dispatcher: Any) -> Any:
-    """Let a dispatcher of Numba finish what it compiles, or reads from disk, before Ctrl-C counts.
-
-    What is compiled for one call of a compiled function, with the functions inlined there, is one
-    compilation: a routine that calls several is interrupted between them.
-    """
-    compile_for_arguments = dispatcher._compile_for_args
-
-    @functools.wraps(compile_for_arguments)
-    def compile_whole(*arguments: Any, **keywords: Any) -> Any:
+    @functools.wraps(function)
+    def run(*arguments: Any, **keywords: Any) -> Any:
         with DeferredSignals():
-            return compile_for_arguments(*arguments, **keywords)
+            return function(*arguments, **keywords)
 
-    dispatcher._compile_for_args = compile_whole
-    return dispatcher
+    return run

@@ -15,19 +15,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib
 import os
 import site
 import sys
 import threading
 import weakref
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from numba import config
-from numba.np.ufunc import parallel as numba_parallel
 
 from hetero.errors import ForkedProcessError
+from hetero.numba_internals.dispatchers import refuse_calls
+from hetero.numba_internals.parallel_layers import can_load, chosen_layer
 
 _loops: weakref.WeakSet = weakref.WeakSet()
 _workqueue_lock = threading.RLock()
@@ -40,7 +40,7 @@ def protect_loop(dispatcher: Any) -> Any:
     It costs nothing per call, except under the workqueue layer, where it takes a lock.
     """
     if _cannot_run_loops:
-        _disable_loop(dispatcher)
+        refuse_calls(dispatcher, ForkedProcessError)
     _loops.add(dispatcher)
     return _SerializedLoop(dispatcher) if _uses_workqueue() else dispatcher
 
@@ -52,7 +52,7 @@ def load_tbb() -> None:
     Does nothing where there is none, on other systems than Linux, and after Numba has made its
     choice.
     """
-    if sys.platform != "linux" or numba_parallel._is_initialized:
+    if sys.platform != "linux" or chosen_layer() is not None:
         return
     for prefix in (sys.prefix, site.getuserbase()):
         library = Path(prefix, "lib", "libtbb.so.12")
@@ -64,8 +64,8 @@ def load_tbb() -> None:
 @functools.cache
 def _uses_workqueue() -> bool:
     """Return whether Numba will choose the workqueue layer, or has done so."""
-    if numba_parallel._is_initialized:
-        return numba_parallel.threading_layer() == "workqueue"
+    if chosen_layer() is not None:
+        return chosen_layer() == "workqueue"
     chosen = str(config.THREADING_LAYER).lower()
     if chosen in ("tbb", "omp", "safe", "threadsafe"):
         return False
@@ -73,18 +73,6 @@ def _uses_workqueue() -> bool:
         chosen, config.THREADING_LAYER_PRIORITY
     )
     return next(filter(can_load, layers), "workqueue") == "workqueue"
-
-
-def can_load(layer: str) -> bool:
-    """Return whether Numba can load this layer here."""
-    try:
-        if layer == "tbb":
-            numba_parallel._check_tbb_version_compatible()
-        name = {"tbb": "tbbpool", "omp": "omppool"}.get(layer, layer)
-        importlib.import_module(f"numba.np.ufunc.{name}")
-    except ImportError:
-        return False
-    return True
 
 
 class _SerializedLoop:
@@ -102,28 +90,14 @@ class _SerializedLoop:
         return getattr(self._dispatcher, name)
 
 
-def _disable_loop(dispatcher: Any) -> None:
-    """Make every call of this loop raise ForkedProcessError.
-
-    The dispatcher forgets its machine code, so it calls `_compile_for_args`, which is replaced.
-    """
-    dispatcher._reset_overloads()
-    dispatcher._compile_for_args = _raise_forked
-
-
-def _raise_forked(*_arguments: object, **_keywords: object) -> NoReturn:
-    raise ForkedProcessError
-
-
 def _after_fork_in_child() -> None:
     """Disable the parallel loops if the parent had started GNU OpenMP, and renew the lock."""
     global _cannot_run_loops, _workqueue_lock
     _workqueue_lock = threading.RLock()  # another thread of the parent may have held it
-    started = numba_parallel._is_initialized and numba_parallel.threading_layer() == "omp"
-    if started and sys.platform == "linux":
+    if chosen_layer() == "omp" and sys.platform == "linux":
         _cannot_run_loops = True
         for dispatcher in list(_loops):
-            _disable_loop(dispatcher)
+            refuse_calls(dispatcher, ForkedProcessError)
 
 
 if hasattr(os, "register_at_fork"):

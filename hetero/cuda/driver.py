@@ -91,7 +91,9 @@ def _report_exhausted_memory() -> None:
     """Let failed allocations raise DeviceMemoryError, unless the user has a memory manager."""
     from numba.cuda.cudadrv import driver
 
-    if driver._memory_manager is not None or config.CUDA_MEMORY_MANAGER != "default":
+    from hetero.cuda.numba_internals import has_memory_manager
+
+    if has_memory_manager(driver) or config.CUDA_MEMORY_MANAGER != "default":
         return
 
     class ReportingMemoryManager(driver.NumbaCUDAMemoryManager):  # type: ignore[misc]  # untyped base

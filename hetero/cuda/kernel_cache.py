@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.metadata
-import pickle
 from typing import Any
 
-from numba.cuda import dispatcher, utils
-from numba.cuda.serialize import dumps
+from numba.cuda import utils
 
 from hetero.compile_cache.disk_cache import DiskCache
 from hetero.compile_cache.fingerprint import UnknownValueError
+from hetero.cuda import numba_internals
 
 
 class KernelDiskCache(DiskCache):
@@ -31,11 +30,11 @@ class KernelDiskCache(DiskCache):
         """Return a kernel as bytes; raise if it was compiled for one launch configuration."""
         if getattr(code, "launch_config_sensitive", False):
             raise UnknownValueError("it depends on its launch configuration")
-        return dumps(code._reduce_states())
+        return numba_internals.to_bytes(code)
 
     def rebuild(self, target_context: Any, data: bytes) -> Any:
         """Return a kernel from what `reduce` returned."""
-        return dispatcher._Kernel._rebuild(**pickle.loads(data))
+        return numba_internals.from_bytes(data)
 
 
 _COMPILERS = (

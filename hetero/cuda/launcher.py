@@ -38,18 +38,17 @@ class Launcher:
             return
         from cuda.bindings import driver
 
+        from hetero.cuda.numba_internals import loaded_function, numbers_of_arguments
+
         compiled = kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
-        values: list = []
-        self._first = []  # index of the first number of each argument
-        for kind, value in zip(compiled.argument_types, arguments, strict=True):
-            self._first.append(len(values))
-            compiled._prepare_args(kind, value, stream, [], values)
+        # `first` holds the index of the first number of each argument.
+        values, self._first = numbers_of_arguments(compiled, arguments, stream)
         plain = ctypes.sizeof(ctypes.c_void_p)
         values = [v if hasattr(v, "_type_") else ctypes.c_int64(int(v)) for v in values]
         assert all(ctypes.sizeof(v) <= plain for v in values)
         self._values = values
         self._pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
-        self._function = driver.CUfunction(int(compiled._codelibrary.get_cufunc().handle))
+        self._function = driver.CUfunction(int(loaded_function(compiled).handle))
         handle = driver.CUstream(int(stream) if stream else 0)
         self._after = (*block, *(1,) * (3 - len(block)), shared, handle)
         self._address = ctypes.addressof(self._pointers)

@@ -25,11 +25,13 @@ def set_dynamic_shared_memory_limit(kernel: Any, arguments: Sequence, size: int)
     """
     from numba.cuda.cudadrv import driver
 
+    from hetero.cuda.numba_internals import loaded_function
+
     key = kernel, cuda.get_current_device().id, tuple(map(_type_key, arguments))
     if _shared_memory_limits.get(key, 0) >= size:
         return
-    function = kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
-    function = function._codelibrary.get_cufunc()
+    compiled = kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
+    function = loaded_function(compiled)
     limit = driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     driver.driver.cuKernelSetAttribute(limit, size, function.handle, function.device.id)
     _shared_memory_limits[key] = size

@@ -1,1 +1,1 @@
-"""Timing, profiles, limits and facts of the machine, studies."""
+"""Timing, profiles, limits and facts of the machine."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from hetero.atomic_files import replace_atomically
 from hetero.compile_cache.store import user_cache
 from hetero.devices import Device, resolve
-from hetero.jit import loops_for
+from hetero.measurement import limit_loops
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def limits(device: str | Device | None = None, *, refresh: bool = False) -> Limi
     label = _label(device)
     if refresh or label not in store:
         with device.active():
-            rates = loops_for("hetero.measurement.limit_loops", device).measure()
+            rates = limit_loops.loops(device).measure()
         rates.setdefault("copy_kernel", rates["copy"])
         store[label] = Limits(str(device), device.name, **rates).as_dict()
         _write(store)

@@ -8,15 +8,14 @@ its steps in blocks, and nothing depends on which thread does the work.
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hetero import validation
-from hetero.arrays import Workspace
+from hetero.arrays import Array, Stream, Workspace
 from hetero.devices import Device, resolve
-from hetero.jit import loops_for
 
 ROUNDS = 10
 """Rounds of the generator: Salmon et al. (2011) recommend ten."""
@@ -29,6 +28,32 @@ STREAMS = {
     "stablegpu.rvs": 0x57AB1E,
 }
 """Counter words by which functions that get the same seed draw different words: one per use."""
+
+
+class Loops(Protocol):
+    """Fills of arrays with random words, or with uniform numbers made of them."""
+
+    def fill(
+        self,
+        key: tuple[np.uint32, np.uint32],
+        path: int,
+        stream: int,
+        rounds: int,
+        out: Array,
+        launch_stream: Stream = 0,
+    ) -> None:
+        """Fill `out` (uint32: words; floats: uniform numbers in (0, 1)) from block 0 on."""
+
+
+def loops(device: Device) -> Loops:
+    """Return the loops for the kind of `device`, whose compiler is imported at the first call."""
+    if device.kind == "cpu":
+        from hetero.philox import cpu
+
+        return cpu
+    from hetero.philox import cuda
+
+    return cuda
 
 
 def key(rng: Any = None, name: str = "rng") -> tuple[np.uint32, np.uint32]:
@@ -127,6 +152,5 @@ def _filled(
         work = Workspace(device, out)
         array = work.output(shape, np.dtype(dtype), out)
         if array.size:
-            fill = loops_for("hetero.philox", device).fill
-            fill(key(rng), path, stream, rounds, array, work.stream)
+            loops(device).fill(key(rng), path, stream, rounds, array, work.stream)
         return work.result(array, shape, out)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from numba.core.registry import cpu_target
 from numpy.typing import DTypeLike
+
+from hetero.numba_internals.registries import processor
 
 _FOR_64_BYTES = {"avx512f", "avx512vl", "avx512bw", "avx512dq"}
 """What all processors with AVX-512 for servers have, since 2017."""
@@ -15,7 +16,7 @@ _FOR_64_BYTES = {"avx512f", "avx512vl", "avx512bw", "avx512dq"}
 @functools.cache
 def processor_features() -> frozenset[str]:
     """Return LLVM's names of the instruction sets for which Numba compiles CPU code."""
-    _, _, text = cpu_target.target_context.codegen().magic_tuple()
+    _, _, text = processor()
     return frozenset(name[1:] for name in text.split(",") if name.startswith("+"))
 
 

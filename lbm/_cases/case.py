@@ -15,8 +15,7 @@ from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import SteadyState
-from lbm.collisions.bgk import BGK
-from lbm.collisions.trt import TRT
+from lbm.collisions import DEFAULT, OPERATORS, make_collision
 
 
 @dataclass(frozen=True)
@@ -109,16 +108,26 @@ def _read_fluid(case: Table, scales: Scales) -> dict[str, Any]:
         tau = fluid.number("tau")
     else:
         tau = 0.5 + 3.0 * fluid.positive("viscosity")
-    name = fluid.choice("collision", ("trt", "bgk"), "trt")
-    if name == "bgk" and "magic" in fluid:
-        raise fluid.error("magic", "is a number of TRT: remove it, or use collision = 'trt'")
-    magic = fluid.positive("magic", 3.0 / 16.0)
+    name = fluid.choice("collision", tuple(OPERATORS), DEFAULT)
+    parameters = _read_parameters(fluid, name)
     force = scales.force(fluid.vector("force", (0.0, 0.0, 0.0)))
     fluid.finish()
     try:
-        return {"collision": TRT(tau, magic) if name == "trt" else BGK(tau), "force": force}
+        return {"collision": make_collision(name, tau, **parameters), "force": force}
     except ValueError as error:
         raise ValueError(f"{fluid.file}: fluid.{error}") from None
+
+
+def _read_parameters(fluid: Table, name: str) -> dict[str, float]:
+    """Read the parameters of the operator `name`; refuse those that only others have."""
+    own = OPERATORS[name].parameters()
+    for other, operator in OPERATORS.items():
+        for key in operator.parameters().keys() - own.keys():
+            if key in fluid:
+                raise fluid.error(
+                    key, f"is a parameter of {other!r}: remove it, or use collision = {other!r}"
+                )
+    return {key: fluid.number(key, default) for key, default in own.items()}
 
 
 def _read_start(case: Table, shape: Triple, scales: Scales) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The commands of `lbm`: known flows, case files, rates, predictions and studies."""
+"""The commands of `lbm`: known flows, case files, rates and predictions."""

@@ -17,7 +17,6 @@ from lbm._commands.options import (
     require_meaning,
     simulation_options,
 )
-from lbm._model.stability_map import BETWEEN_WALLS
 from lbm.units import MAX_TAU
 
 _EXAMPLES = (
@@ -73,7 +72,7 @@ def _run(options: argparse.Namespace) -> int:
         **simulation_options(options),
     )
     about = finish_flow(result.simulation, "cavity", options)
-    require_meaning(result, n, options.reynolds, BETWEEN_WALLS)
+    require_meaning(result, n, options.reynolds, has_open_ends=False)
     if options.json:
         about |= {"reynolds": options.reynolds, "largest_error": result.error,
                   "lowest_u": result.lowest, "change": result.change, "steady": result.steady,

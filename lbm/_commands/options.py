@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from lbm._io.vtk import require_pyevtk
 from lbm._model.precision import PRECISIONS, choose_precision
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import Every
+from lbm.collisions import DEFAULT, OPERATORS
 from lbm.flow_results import CavityResult, SphereResult
 from lbm.simulation import Simulation
 
@@ -67,7 +67,7 @@ def parse_grid(text: str) -> str | tuple[int, ...]:
 
 
 def add_precision(parser: argparse.ArgumentParser) -> None:
-    """Add --dtype, --storage and the old --precision."""
+    """Add --dtype and --storage."""
     parser.add_argument(
         "--dtype",
         default="float32",
@@ -77,7 +77,6 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--storage", choices=PRECISIONS, help="type of the populations in memory (default: --dtype)"
     )
-    parser.add_argument("--precision", choices=PRECISIONS, help=argparse.SUPPRESS)
 
 
 def add_pattern(parser: argparse.ArgumentParser) -> None:
@@ -103,10 +102,8 @@ def add_reynolds(parser: argparse.ArgumentParser, default: float | None, lengths
 
 
 def add_size(parser: argparse.ArgumentParser, extent: str) -> None:
-    """Add --n, and its old name --size."""
-    sizes = parser.add_mutually_exclusive_group()
-    sizes.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {extent}")
-    sizes.add_argument("--size", dest="n", type=positive(int), help=argparse.SUPPRESS)
+    """Add --n; `extent` says along what, and its default."""
+    parser.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {extent}")
 
 
 def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
@@ -128,6 +125,10 @@ def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
 
 def add_flow_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of all known flows."""
+    parser.add_argument(
+        "--collision", default=DEFAULT, choices=OPERATORS,
+        help="collision operator (default: %(default)s)",
+    )  # fmt: skip
     add_precision(parser)
     add_pattern(parser)
     add_placement(parser)
@@ -153,20 +154,8 @@ def is_other_rank(options: argparse.Namespace) -> bool:
 
 
 def check_precision(options: argparse.Namespace) -> None:
-    """Set `options.precision` from --dtype and --storage, or from the old --precision."""
-    if options.precision is None:
-        options.precision = choose_precision(options.dtype, options.storage)
-        return
-    options.precision = PRECISIONS[options.precision]
-    if is_other_rank(options):
-        return
-    words = " ".join(f"--{name} {value}" for name, value in options.precision.arguments.items())
-    warnings.warn(
-        f"--precision {options.precision.name} is now {words}; the next release removes the old "
-        "option",
-        DeprecationWarning,
-        stacklevel=2,
-    )
+    """Set `options.precision` from --dtype and --storage."""
+    options.precision = choose_precision(options.dtype, options.storage)
 
 
 def check_devices(text: str | None) -> str | list[str] | None:
@@ -188,6 +177,7 @@ def simulation_options(options: argparse.Namespace) -> dict[str, Any]:
     check_outputs(others=(options.out / "flow.vti", options.checkpoint))
     options.start_time = time.perf_counter()
     return {
+        "collision": options.collision,
         "pattern": options.pattern,
         **options.precision.arguments,
         "ratio": options.ratio,
@@ -225,15 +215,14 @@ def run_flow(simulation: Simulation, steps: int, options: argparse.Namespace) ->
 
 
 def require_meaning(
-    result: CavityResult | SphereResult, cells: int, reynolds: float, limits: Mapping[float, float]
+    result: CavityResult | SphereResult, cells: int, reynolds: float, *, has_open_ends: bool
 ) -> None:
     """Raise ComputationFailedError if a flow is neither steady nor among the stable ones.
 
-    Such a flow blows up sooner or later; before that its figures look like an answer. `limits` are
-    the largest stable cell Reynolds numbers.
+    Such a flow blows up sooner or later; before that its figures look like an answer.
     """
-    limit = max(limits.values())
-    if not result.steady and reynolds / cells > limit:
+    limit = result.simulation.collision.stability_limit(has_open_ends)
+    if not result.steady and limit is not None and reynolds / cells > limit:
         raise ComputationFailedError(
             f"the flow is not steady after {result.simulation.steps} steps, and its figures mean "
             f"nothing: with {cells} cells, Re = {reynolds:g} is beyond the stable settings. Use "

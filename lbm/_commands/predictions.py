@@ -159,8 +159,8 @@ def _machine(options: argparse.Namespace) -> Machine:
 
 def _measure(options: argparse.Namespace) -> Machine:
     """Measure the times of this machine on a box of about the size of those that are asked for."""
+    from lbm._performance.cavity import cavity_problem
     from lbm._performance.measurement import measure_machine
-    from lbm.study.rates import cavity_problem
 
     device = check_devices(options.device or options.kind)
     if isinstance(device, list):

@@ -32,7 +32,6 @@ def add_bench(subcommands: Any) -> None:
     add_pattern(parser)
     add_placement(parser)
     parser.add_argument("--quick", action="store_true", help="use tiny sizes, for a first try")
-    parser.add_argument("--out", help=argparse.SUPPRESS)  # earlier releases accepted it
     add_common_options(parser)
     parser.set_defaults(run=_run)
 
@@ -55,8 +54,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _measure(n: int, devices: Any, options: argparse.Namespace) -> dict[str, Any]:
     """Return the rate of a cavity of n^3 cells, on all ranks and devices together."""
+    from lbm._performance.cavity import measure_steps
     from lbm.flows import lid_driven_box
-    from lbm.study.scaling_worker import measure_steps
 
     if options.comm is None and not isinstance(devices, list):
         devices = hetero.resolve(devices, work=1, break_even=0)

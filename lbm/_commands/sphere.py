@@ -17,7 +17,6 @@ from lbm._commands.options import (
     require_meaning,
     simulation_options,
 )
-from lbm._model.stability_map import WITH_OPEN_ENDS
 
 _EXAMPLES = (
     ("--re 20", "12 cells per diameter, Re = 20"),
@@ -31,9 +30,6 @@ def add_sphere(subcommands: Any) -> None:
     parser = subcommands.add_parser("sphere", help=text, description=text, examples=_EXAMPLES)
     add_size(parser, "along the diameter (default: 12)")
     add_reynolds(parser, 20.0, "the diameter (default: 20)")
-    parser.add_argument(
-        "--reynolds", type=positive(float), default=argparse.SUPPRESS, help=argparse.SUPPRESS
-    )
     parser.add_argument(
         "--turns",
         type=positive(float),
@@ -61,7 +57,7 @@ def _run(options: argparse.Namespace) -> int:
         **simulation_options(options),
     )
     about = finish_flow(result.simulation, "sphere", options)
-    require_meaning(result, n, options.reynolds, WITH_OPEN_ENDS)
+    require_meaning(result, n, options.reynolds, has_open_ends=True)
     if options.json:
         about |= {"reynolds": options.reynolds, "drag": result.drag,
                   "schiller_naumann": result.correlation, "relative_difference": result.error,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.devices import Device
-from hetero.jit import loops_for
+from lbm._domain import exchange
 from lbm._domain.exchange.exchange import Exchange
 from lbm._domain.memory_forecast import SLAB_CELLS
 from lbm._domain.partition import AXES, Partition
@@ -19,9 +19,6 @@ from lbm._fields.exact_sum import ExactSum
 from lbm._model.extent import Triple
 from lbm._model.lattice import Q
 from lbm._model.problem import Problem, wall_return_indices
-
-READ_COUNTS = {"read_moments": 4, "read_populations": Q}
-"""Operations of engines that read fields of cells, and the number of these fields."""
 
 
 class Slab(NamedTuple):
@@ -85,7 +82,7 @@ class Domain:
             local = extent.relative_to(self.region)
             block = problem.select_block(local, (halo[0], halo[1], halo[2]))
             memory = mapped() if mapped is not None and device.kind == "cpu" else None
-            engine = make_engine(block, device, **({"memory": memory.allocate} if memory else {}))
+            engine = make_engine(block, device, None if memory is None else memory.allocate)
             parts[index] = Part(index, extent, local, (halo[0], halo[1], halo[2]), engine)
             if any(partition.cut):
                 workers[index] = self._make_worker(parts[index], memory)
@@ -105,16 +102,16 @@ class Domain:
 
         return lambda: MappedMemory(gpus[0])
 
-    def _make_worker(self, part: Part, memory: Any) -> Any:
+    def _make_worker(self, part: Part, memory: Any) -> exchange.Worker:
         sides = (
             tuple(self.partition.neighbour(part.index, axis, sign) is not None
                   and self.partition.cut[axis] for axis in AXES)
             for sign in (-1, 1)
         )  # fmt: skip
         edges, interior = part.split(*sides)
-        loops = loops_for("lbm._domain.exchange", part.engine.device)
         pieces = cut_box(interior, sum(self.partition.cut))
         mapped = None if memory is None else memory.arrays
+        loops = exchange.loops(part.engine.device)
         return loops.create_worker(part.engine, edges, pieces, mapped)
 
     # ---- steps -------------------------------------------------------------------------------
@@ -156,23 +153,24 @@ class Domain:
 
     # ---- reading -----------------------------------------------------------------------------
 
-    def read(self, operation: str, t: int, z0: int, z1: int) -> Iterator[Slab]:
-        """Read the layers z0 <= z < z1 of each part, by one of the engines' READ_COUNTS."""
+    def read(self, t: int, z0: int, z1: int, *, populations: bool = False) -> Iterator[Slab]:
+        """Read the moments of the layers z0 <= z < z1 of each part, or their populations."""
         self.wait()
         for part in self.parts:
             (x, y, z), (_, _, top) = part.local
             first, last = max(z0, z), min(z1, top)
             if first < last:
-                box = part.rows(first - z, last - z)
-                data = getattr(part.engine, operation)(t, box)
+                box, engine = part.rows(first - z, last - z), part.engine
+                read = engine.read_populations if populations else engine.read_moments
+                data = read(t, box)
                 nx = part.extent.shape[0]
                 x_range = slice(part.halo[0], part.halo[0] + nx)
-                yield Slab((x, y, first), part.engine, data, x_range)
+                yield Slab((x, y, first), engine, data, x_range)
 
     def read_moments(self, t: int) -> Iterator[Slab]:
         """Yield rho - 1 and the velocity of all cells, slab by slab, on their devices."""
         for z0, z1 in self.layers():
-            yield from self.read("read_moments", t, z0, z1)
+            yield from self.read(t, z0, z1)
 
     def layers(self) -> Iterator[tuple[int, int]]:
         """Yield the ranges (z0, z1) of slabs of about SLAB_CELLS cells."""
@@ -180,12 +178,12 @@ class Domain:
         thickness = max(1, SLAB_CELLS // (nx * ny))
         return ((z, min(z + thickness, nz)) for z in range(0, nz, thickness))
 
-    def read_to_host(self, operation: str, t: int, z0: int, z1: int) -> np.ndarray:
+    def read_to_host(self, t: int, z0: int, z1: int, *, populations: bool = False) -> np.ndarray:
         """Return what `read` reads, [k, z, y, x] in host memory."""
         nx, ny, _ = self.problem.shape
-        shape = READ_COUNTS[operation], z1 - z0, ny, nx
+        shape = Q if populations else 4, z1 - z0, ny, nx
         out: np.ndarray = np.empty(shape, self.problem.precision.compute)
-        for slab in self.read(operation, t, z0, z1):
+        for slab in self.read(t, z0, z1, populations=populations):
             data, (x, y, z) = slab.to_host(), slab.start
             _, dz, dy, dx = data.shape
             out[:, z - z0 : z - z0 + dz, y : y + dy, x : x + dx] = data
@@ -196,14 +194,14 @@ class Domain:
         nx, ny, nz = self.problem.shape
         out: np.ndarray = np.empty((4, nz, ny, nx), self.problem.precision.compute)
         for z0, z1 in self.layers():
-            out[:, z0:z1] = self.read_to_host("read_moments", t, z0, z1)
+            out[:, z0:z1] = self.read_to_host(t, z0, z1)
         return out
 
     def momentum(self, t: int) -> np.ndarray:
         """Return the total momentum of the fluid of all ranks, with half of the force's impulse."""
         total = ExactSum(3)
         for z0, z1 in self.layers():
-            moments = self.read_to_host("read_moments", t, z0, z1)
+            moments = self.read_to_host(t, z0, z1)
             drho, *u = moments.astype(np.float64, copy=False)
             total.add(np.stack([((1.0 + drho) * c).ravel() for c in u], axis=1))
         return total.result(self.ranks)
@@ -223,11 +221,8 @@ class Domain:
 
     # ---- writing -----------------------------------------------------------------------------
 
-    def write(self, operation: str, t: int, z0: int, values: np.ndarray) -> None:
-        """Set layers from z0 on to values [k, z, y, x].
-
-        By "write_equilibrium" (of moments) or "write_populations" of the engines.
-        """
+    def write(self, t: int, z0: int, values: np.ndarray, *, populations: bool = False) -> None:
+        """Set layers from z0 on to the equilibrium of moments [k, z, y, x], or to populations."""
         self.wait()
         for part in self.parts:
             (x, y, z), (x1, y1, top) = part.local
@@ -237,7 +232,9 @@ class Domain:
                 box, hx = part.rows(first - z, last - z), part.halo[0]
                 if hx:
                     block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
-                getattr(part.engine, operation)(t, box, np.ascontiguousarray(block))
+                engine = part.engine
+                write = engine.write_populations if populations else engine.write_equilibrium
+                write(t, box, np.ascontiguousarray(block))
 
     def write_moments(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Set all populations to the equilibrium of rho [x, y, z] and u [c, x, y, z] at step 0.
@@ -250,4 +247,4 @@ class Domain:
             data[0] = rho - 1.0 if rho.ndim == 0 else rho.T[z0:z1] - 1.0
             for k in range(3):
                 data[k + 1] = u[k] if u.ndim == 1 else u[k].T[z0:z1]
-            self.write("write_equilibrium", 0, z0, data)
+            self.write(0, z0, data)

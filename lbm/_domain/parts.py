@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from hetero.devices import Device
-from hetero.jit import loops_for
 from hetero.memory import free_bytes
+from lbm import _engines
 from lbm._domain.memory_forecast import shortage_error
 from lbm._engines.engine import Engine
 from lbm._model.extent import Extent, Triple
@@ -36,16 +34,15 @@ def edge_thickness(axis: int, kind: str, lanes: int) -> int:
     return lanes * X_EDGE[kind] if axis == 0 else 1
 
 
-def make_engine(problem: Problem, device: Device, **memory: Callable[..., Any]) -> Engine:
+def make_engine(
+    problem: Problem, device: Device, allocate: _engines.Allocate | None = None
+) -> Engine:
     """Create the engine of a block, or raise a MemoryError that says what to change."""
     device.require()
     free = free_bytes(device)
     with contextlib.suppress(MemoryError):  # an engine that failed frees its memory
         if problem.bytes <= free:
-            engine: Engine = loops_for("lbm._engines", device).create_engine(
-                problem, device, **memory
-            )
-            return engine
+            return _engines.loops(device).create_engine(problem, device, allocate)
     gc.collect()
     raise shortage_error(
         problem.shape, problem.pattern.name, problem.precision, problem.bytes, free, device

@@ -6,17 +6,15 @@ bits suffice (Skordos 1993). `drho` is rho - 1. Lattice units throughout: cells,
 
 from __future__ import annotations
 
+import inspect
+from typing import TYPE_CHECKING
+
 from hetero.codegen import compile_source
-from lbm._engines.unroll import inlined, per_pair, per_population
 from lbm._model.lattice import PAIRS, C, Q, W
+from lbm.collisions.unroll import balanced_sum, inlined, per_pair, per_population
 
-
-def _sum_expression(terms) -> str:
-    """Return a balanced sum: shorter dependency chains and a smaller error than left to right."""
-    terms = list(terms)
-    while len(terms) > 1:
-        terms = [f"({' + '.join(terms[i : i + 2])})" for i in range(0, len(terms), 2)]
-    return terms[0]
+if TYPE_CHECKING:
+    from lbm.collisions.operator import Collision
 
 
 def _dot_expression(c, names=("ux", "uy", "uz")) -> str:
@@ -25,11 +23,11 @@ def _dot_expression(c, names=("ux", "uy", "uz")) -> str:
 
 
 def _moments_source() -> str:
-    lines = ["def moments(f):", f"    drho = {_sum_expression(f'f[{q}]' for q in range(Q))}"]
+    lines = ["def moments(f):", f"    drho = {balanced_sum(f'f[{q}]' for q in range(Q))}"]
     for axis, name in enumerate("xyz"):
         terms = [f"(f[{i}] - f[{j}])" if C[i][axis] > 0 else f"(f[{j}] - f[{i}])"
                  for i, j in PAIRS if C[i][axis]]  # fmt: skip
-        lines.append(f"    j{name} = {_sum_expression(terms)}")
+        lines.append(f"    j{name} = {balanced_sum(terms)}")
     return "\n".join([*lines, "    return drho, jx, jy, jz", ""])
 
 
@@ -102,6 +100,11 @@ def _from_pairs(f, g, even, odd):
     return even + odd, even - odd
 
 
+def _relax_towards_populations(relax):
+    """Return relax(f, pairs, rates) for an operator on populations and their equilibria."""
+    return inlined(lambda f, pairs, rates: relax(f, _from_pairs(pairs, pairs), rates))
+
+
 @inlined
 def equilibrium_populations(drho, ux, uy, uz, force):
     """Return the equilibrium at rho - 1 and u, where u includes half of the force's impulse."""
@@ -111,17 +114,25 @@ def equilibrium_populations(drho, ux, uy, uz, force):
     return _from_pairs(e, e)
 
 
-def make_cell_functions(relax, forced: bool):
+def make_relaxation(operator: type[Collision]):
+    """Make the function relax(f, e, rates) of an operator; return it, and whether e is in pairs."""
+    relax = operator.relax_pairs()
+    takes_pairs = relax is not None
+    relax = operator.relax() if relax is None else relax
+    return (inlined(relax) if inspect.isfunction(relax) else relax), takes_pairs
+
+
+def make_cell_functions(relax, takes_pairs: bool, forced: bool):
     """Make the functions of a cell's populations f that a step needs.
 
     velocity(f, force) -> rho - 1, ux, uy, uz
     collide(f, rates, force) -> f after the collision, ux, uy, uz
 
-    `relax(f, e, rates)` moves the populations towards the equilibrium, given as even and odd parts
-    of pairs. With a body force the forcing term of Guo et al. (2002) is (1 - Omega/2) S. For every
-    linear operator this equals relaxing f + S/2 and then adding S/2, so operators need not know
-    about forces.
+    `relax` and `takes_pairs` are those of `make_relaxation`. A body force is added in two halves
+    around the relaxation; `lbm.collisions.operator.Collision` says why this is right.
     """
+    if not takes_pairs:
+        relax = _relax_towards_populations(relax)
 
     @inlined
     def velocity(f, force):

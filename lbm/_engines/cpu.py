@@ -28,19 +28,19 @@ def _aligned_zeros(shape: tuple[int, ...], dtype: type) -> np.ndarray:
     return block[first : first + count].reshape(shape)
 
 
-def create_engine(problem: Problem, device: Device, memory=_aligned_zeros) -> CPUEngine:
-    """Create the block `problem` on the CPU; `memory(shape, dtype)` allocates its populations."""
-    return CPUEngine(problem, device, memory)
+def create_engine(problem: Problem, device: Device, allocate=None) -> CPUEngine:
+    """Create the block `problem` on the CPU."""
+    return CPUEngine(problem, device, allocate or _aligned_zeros)
 
 
 class CPUEngine(Engine):
     """A block in host memory."""
 
-    def __init__(self, problem: Problem, device: Device, memory):
+    def __init__(self, problem: Problem, device: Device, allocate):
         super().__init__(problem, device)
         form, links = problem.precision, problem.links
         self._tasks, shape = TASKS_PER_THREAD, (Q, problem.pitch)
-        self.populations = [memory(shape, form.storage) for _ in range(problem.pattern.copies)]
+        self.populations = [allocate(shape, form.storage) for _ in range(problem.pattern.copies)]
         wall_types = links.wall_types.astype(form.compute)
         self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
         self._addresses = [self._address_tables(access) for access in problem.pattern.steps]
@@ -76,7 +76,7 @@ class CPUEngine(Engine):
         self._tasks = count
 
     def step(self, t, box):
-        self._sweeps["step"](
+        self._sweeps.step(
             Populations(self.source(t).reshape(-1), self.target(t).reshape(-1)),
             self._addresses[t % 2],
             self._walls,
@@ -89,7 +89,7 @@ class CPUEngine(Engine):
 
     def _move(self, t, box, data, reads, moments):
         rows = data.reshape(len(data), -1, data.shape[-1])
-        self._sweeps["move"](
+        self._sweeps.move(
             self.source(t).reshape(-1),
             self._addresses[t % 2],
             self._walls.masks,

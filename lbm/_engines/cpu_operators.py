@@ -17,7 +17,7 @@ from hetero.codegen import compile_source
 from hetero.jit import FUSED, scalar_internal
 from hetero.simd.memory import make_load, make_stack_array, make_store
 from hetero.simd.vectors import Vector
-from lbm._engines.cell_formulas import make_cell_functions
+from lbm._engines.cell_formulas import make_cell_functions, make_relaxation
 from lbm._model.lattice import Q
 
 
@@ -27,10 +27,10 @@ def vector_functions(operator: type, compute: type, lanes: int, rates: int, forc
 
     `rates` is the number of the operator's rates.
     """
-    number, relax = numba.from_dtype(compute), operator.relax()
+    number, (relax, takes_pairs) = numba.from_dtype(compute), make_relaxation(operator)
     if not _compiles_for_vectors(relax, Vector(number, lanes), rates):
         relax = _make_relax_by_lanes(relax, number, lanes)
-    return make_cell_functions(relax, forced)
+    return make_cell_functions(relax, takes_pairs, forced)
 
 
 def _compiles_for_vectors(relax, vector: Vector, rates: int) -> bool:

@@ -10,6 +10,7 @@ take cells in any order: no cell reads what another one writes in the same step.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numba
@@ -95,12 +96,16 @@ class Transfer(NamedTuple):
     moments: bool
 
 
-@functools.cache
-def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dict:
-    """Make the sweeps over a region: "step", and "move" between memory and data.
+class Sweeps(NamedTuple):
+    """Compiled sweeps over a region: steps, and copies between memory and data."""
 
-    `rates` is the number of the operator's rates.
-    """
+    step: Callable
+    move: Callable
+
+
+@functools.cache
+def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> Sweeps:
+    """Make the sweeps of a problem; `rates` is the number of the operator's rates."""
     form = PRECISIONS[precision]
     lanes, vector = form.lanes, vector_lanes(form.compute)
     has_parts, itemsize = has_masks(), form.itemsize
@@ -305,4 +310,4 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> dic
             begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
             move_rows(memory, addresses, masks, force, transfer, runs, region, (begin, end))
 
-    return {"step": step, "move": move}
+    return Sweeps(step, move)

@@ -19,7 +19,7 @@ THREADS = 128
 """Threads of a block, along x as far as the domain goes: fastest on an H200 at 512^3."""
 
 
-def create_engine(problem: Problem, device: Device, memory=None) -> GPUEngine:
+def create_engine(problem: Problem, device: Device, allocate=None) -> GPUEngine:
     """Create the block `problem` on a GPU, in memory of its own."""
     return GPUEngine(problem, device)
 

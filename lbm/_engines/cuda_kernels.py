@@ -20,7 +20,12 @@ from numba.extending import intrinsic
 from hetero.codegen import compile_source
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.jit import kernel
-from lbm._engines.cell_formulas import equilibrium_populations, make_cell_functions, wall_return
+from lbm._engines.cell_formulas import (
+    equilibrium_populations,
+    make_cell_functions,
+    make_relaxation,
+    wall_return,
+)
 from lbm._engines.cuda_source import KernelSource, tuple_of_populations
 from lbm._engines.storage_formulas import codec, word_codec
 from lbm._model.lattice import C, Q, W
@@ -214,7 +219,7 @@ if SIMULATOR:  # it knows no intrinsics
 
 @functools.cache
 def _cell_functions(operator: type, forced: bool):
-    return make_cell_functions(operator.relax(), forced)
+    return make_cell_functions(*make_relaxation(operator), forced)
 
 
 @functools.cache

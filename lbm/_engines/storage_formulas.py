@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from hetero.simd.vectors import Vector
-from lbm._engines.unroll import inlined
+from lbm.collisions.unroll import inlined
 
 _HALF, _FLOAT, _I16, _I32 = ir.HalfType(), ir.FloatType(), ir.IntType(16), ir.IntType(32)
 

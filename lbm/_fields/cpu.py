@@ -1,7 +1,4 @@
-"""Loops over the moments of all cells, [4, cell] with rows rho - 1, ux, uy, uz, on the CPU.
-
-`fields` and the statistics are float32 or float64 arrays of shape [4, cells].
-"""
+"""Loops over the moments of all cells on the CPU; `lbm._fields.Loops` has their arguments."""
 
 import numpy as np
 from numba import prange
@@ -25,7 +22,7 @@ def _find_worst(fields, values, cells):
 
 
 def find_worst_cell(fields):
-    """Return (largest squared speed, its cell); the speed is 1e30 for a cell that is not finite."""
+    """Return the largest squared speed and its cell."""
     values, cells = np.empty(_PARTS, fields.dtype), np.empty(_PARTS, np.int64)
     _find_worst(fields, values, cells)
     k = int(values.argmax())
@@ -42,8 +39,5 @@ def _accumulate(fields, mean, squares, share):
 
 
 def accumulate(fields, mean, squares, count):
-    """Add sample number `count` (from 1) to the mean and the sum of squared deviations (Welford).
-
-    `mean` and `squares` have the shape of `fields` and are updated in place.
-    """
+    """Add a sample to the mean and the sum of squared deviations."""
     _accumulate(fields, mean, squares, fields.dtype.type(1.0 / count))

@@ -1,4 +1,4 @@
-"""Kernels over the moments of all cells on a GPU; the arguments are those of `_fields.cpu`."""
+"""Kernels over the moments of all cells on a GPU; `lbm._fields.Loops` has their arguments."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ find_worst_float64 = kernel(_find_worst)
 
 
 def find_worst_cell(fields):
-    """Return (largest squared speed, its cell); the speed is 1e30 for a cell that is not finite."""
+    """Return the largest squared speed and its cell."""
     grid = min(_BLOCKS, launch.blocks_for(fields.shape[1]))
     values = cuda.device_array(grid * launch.THREADS, fields.dtype)
     cells = cuda.device_array(grid * launch.THREADS, np.int64)
@@ -50,10 +50,7 @@ accumulate_float64 = kernel(_accumulate)
 
 
 def accumulate(fields, mean, squares, count):
-    """Add sample number `count` (from 1) to the mean and the sum of squared deviations (Welford).
-
-    `mean` and `squares` have the shape of `fields` and are updated in place.
-    """
+    """Add a sample to the mean and the sum of squared deviations."""
     add_sample = accumulate_float32 if fields.dtype == np.float32 else accumulate_float64
     share = fields.dtype.type(1.0 / count)
     add_sample[launch.blocks_for(fields.shape[1]), launch.THREADS](fields, mean, squares, share)

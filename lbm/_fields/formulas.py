@@ -1,6 +1,6 @@
 """Squared speed of a cell, or a huge value if it is not finite: for finding the worst cell."""
 
-from lbm._engines.unroll import inlined
+from lbm.collisions.unroll import inlined
 
 
 @inlined

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hetero.devices import Device
-from hetero.jit import loops_for
 from hetero.memory import free_bytes
+from lbm import _fields
 from lbm._model.arguments import SPEED_LIMIT
 from lbm._model.stability_map import BETWEEN_WALLS, WITH_OPEN_ENDS, choose_magic
 from lbm.boundaries import MovingWall, PressureOutlet, VelocityInlet
-from lbm.collisions.bgk import BGK
 from lbm.errors import UnstableError
 
 if TYPE_CHECKING:
-    from lbm._model.problem import Collision
     from lbm.simulation import Simulation
 
 
@@ -40,7 +38,7 @@ def find_worst_cell(simulation: Simulation) -> tuple[float, tuple[int, int, int]
     for (x0, y0, z0), engine, data, x_range in simulation.domain.read_moments(simulation.steps):
         with engine.device.active():
             fields = data.reshape(4, -1)
-            square, cell = loops_for("lbm._fields", engine.device).find_worst_cell(fields)
+            square, cell = _fields.loops(engine.device).find_worst_cell(fields)
         if square > max(SPEED_LIMIT**2, worst[0] if worst else 0.0):
             _, _, ny, nx = data.shape
             z, cell_in_layer = divmod(cell, ny * nx)
@@ -187,7 +185,7 @@ def locate_first_bad_step(
 
 def suggest_remedy(simulation: Simulation) -> str:
     """Return advice on what would make a flow more stable than its present settings."""
-    tau, magic = simulation.collision.tau, _magic(simulation.collision)
+    tau, magic = simulation.collision.tau, simulation.collision.magic
     conditions = [*simulation.faces, *(s.condition for s in simulation.solids.values())]
     is_open = any(isinstance(c, VelocityInlet | PressureOutlet) for c in conditions)
     speeds = [math.hypot(*c.velocity) for c in conditions if isinstance(c, MovingWall)]
@@ -211,10 +209,3 @@ def suggest_remedy(simulation: Simulation) -> str:
         "if only the speeds are too high, a smaller time step (lower speed and force, tau nearer "
         "to 1/2)."
     )
-
-
-def _magic(collision: Collision) -> float | None:
-    """Return the magic number of an operator, or None if it is unknown."""
-    if isinstance(collision, BGK):
-        return (collision.tau - 0.5) ** 2
-    return getattr(collision, "magic", None)

@@ -166,9 +166,7 @@ def _read_piece(simulation: Simulation, z0: int, z1: int) -> tuple[tuple, np.nda
     first, last = max(z0, z), min(z1, top)
     if first >= last:
         return None
-    values = simulation.domain.read_to_host(
-        "read_populations", simulation.steps, first - z, last - z
-    )
+    values = simulation.domain.read_to_host(simulation.steps, first - z, last - z, populations=True)
     slices = slice(None), slice(first - z0, last - z0), slice(y, y1), slice(x, x1)
     return slices, values
 
@@ -253,4 +251,4 @@ def _write_piece(simulation: Simulation, path: Path, steps: int, z0: int, slab: 
     (x, y, z), (x1, y1, top) = simulation.region
     first, last = max(z0, z), min(z0 + slab.shape[1], top)
     values = slab[:, first - z0 : last - z0, y:y1, x:x1]
-    simulation.domain.write("write_populations", steps, first - z, values)
+    simulation.domain.write(steps, first - z, values, populations=True)

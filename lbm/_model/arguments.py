@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +15,6 @@ from hetero.validation import check_finite, check_integer
 from lbm._model.extent import Extent, Triple
 from lbm._model.lattice import CS2
 from lbm.boundaries import DENSITY_RANGE
-
-if TYPE_CHECKING:
-    from lbm._model.problem import Collision
 
 InitialField = ArrayLike | Callable[..., ArrayLike]
 """An initial density or velocity: numbers, an array, or a function of position."""
@@ -41,16 +38,6 @@ def check_shape(shape: Sequence[int], ranks: int = 1) -> tuple[int, int, int]:
     if nx * ny * nz >= MAX_CELLS * ranks:
         raise ValueError(f"shape must have fewer than 2^32 cells on each rank, got {shape!r}")
     return nx, ny, nz
-
-
-def check_collision(collision: Collision) -> Collision:
-    """Return `collision`, if it has the attributes of a collision operator."""
-    for attribute in ("tau", "rates", "relax"):
-        if not hasattr(collision, attribute):
-            raise TypeError(
-                f"collision must be an operator such as lbm.BGK(tau), got {collision!r}"
-            )
-    return collision
 
 
 def check_ratio(ratio: float | str, *devices: Device) -> float | str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +13,9 @@ from lbm._model.lattice import OPPOSITE, Q
 from lbm._model.precision import Precision
 from lbm._model.streaming_patterns import Pattern
 from lbm._model.wall_links import SOLID_CLASS, Links
+
+if TYPE_CHECKING:
+    from lbm.collisions.operator import Collision
 
 ROW_WORDS = 32
 """Words of which a row with a halo has a multiple: a warp of a GPU, two lines of a CPU's cache."""
@@ -41,30 +43,6 @@ def pitch(cells: int, precision: Precision) -> int:
 def population_bytes(cells: int, pattern: Pattern, precision: Precision) -> int:
     """Return the memory in bytes of the populations of a block."""
     return pattern.copies * Q * precision.itemsize * pitch(cells, precision)
-
-
-class Collision(Protocol):
-    """A collision operator, such as `BGK` or `TRT`.
-
-    Attributes
-    ----------
-    tau : relaxation time in steps: the viscosity is (tau - 1/2)/3 cells^2/step
-    rates : numbers that the operator needs, in the dtype of the arithmetic
-    """
-
-    @property
-    def tau(self) -> float:
-        """Relaxation time in steps."""
-
-    @property
-    def rates(self) -> tuple[float, ...]:
-        """Numbers that the operator needs."""
-
-    @staticmethod
-    def relax() -> Callable[..., Any]:
-        """Make the operator relax(f, e, rates) on tuples of 19 populations (see
-        `_engines.cell_formulas`)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Stable settings, as measured by `python -m lbm study stability`.
+"""Stable settings, as measured by `python -m studies run lbm-stability`.
 
 The stability of a flow is limited by its cell Reynolds number u/nu = 3 u/(tau - 1/2) in lattice
 units, where u is the speed of the lid or the stream: the Reynolds number of the flow divided by the

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from hetero.validation import check_in_range
-from lbm.collisions.bgk import LARGEST_TAU
+from lbm._model.lattice import OPPOSITE
+from lbm._model.stability_map import BETWEEN_WALLS, WITH_OPEN_ENDS, choose_magic
+from lbm.collisions.operator import LARGEST_TAU, Collision
 
 
 @dataclass(frozen=True)
-class TRT:
+class TRT(Collision):
     """Collision operator with two relaxation times (Ginzburg, Verhaeghe and d'Humieres 2008).
 
     Parameters
@@ -20,13 +24,14 @@ class TRT:
         Relaxation time of the even part in steps, above 1/2 and at most 100: the viscosity is
         (tau - 1/2)/3 cells^2/step.
     magic : float
-        Magic number (tau - 1/2)(tau_odd - 1/2). With 3/16 flat walls are exactly half-way between
-        cells. Near tau = 1/2 the most stable values are 1/4 between walls, and 0.01 to 0.03 with
-        inlets and outlets: see `lbm._model.stability_map`.
+        Magic parameter (tau - 1/2)(tau_odd - 1/2). With 3/16 flat walls are exactly half-way
+        between cells. Near tau = 1/2 the most stable values are 1/4 between walls, and 0.01 to 0.03
+        with inlets and outlets: see `lbm._model.stability_map`.
     """
 
     tau: float
     magic: float = 3.0 / 16.0
+    is_linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, least, most in (("tau", 0.5, LARGEST_TAU), ("magic", 0.0, LARGEST_TAU**2)):
@@ -34,15 +39,19 @@ class TRT:
             object.__setattr__(self, name, value)
 
     @property
+    def tau_odd(self) -> float:
+        """Relaxation time of the odd part."""
+        return 0.5 + self.magic / (self.tau - 0.5)
+
+    @property
     def rates(self) -> tuple[float, ...]:
         """Relaxation rates of the even and of the odd part."""
-        tau_odd = 0.5 + self.magic / (self.tau - 0.5)
-        return 1.0 / self.tau, 1.0 / tau_odd
+        return 1.0 / self.tau, 1.0 / self.tau_odd
 
     @staticmethod
-    def relax() -> Callable[..., Any]:
-        """Make the operator relax(f, e, rates) on tuples of 19 populations."""
-        from lbm._engines.unroll import inlined, per_pair
+    def relax_pairs() -> Callable[..., Any]:
+        """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
+        from lbm.collisions.unroll import per_pair
 
         @per_pair
         def relax_pair(
@@ -53,4 +62,19 @@ class TRT:
             b = (half - half * odd_rate) * (f - g) + odd_rate * odd
             return a + b, a - b
 
-        return inlined(lambda f, e, rates: relax_pair(f, e, rates[0], rates[1]))
+        return lambda f, e, rates: relax_pair(f, e, rates[0], rates[1])
+
+    def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
+        """Return f less the even and the odd part of f - e, each divided by its own time."""
+        n, opposite = f - e, (f - e)[list(OPPOSITE)]
+        return f - (n + opposite) / (2 * self.tau) - (n - opposite) / (2 * self.tau_odd)
+
+    @classmethod
+    def suited_to(cls, tau: float, cell_reynolds: float, has_open_ends: bool) -> TRT:
+        """Make the operator with the largest magic parameter that is stable for a flow."""
+        return cls(tau, choose_magic(cell_reynolds, has_open_ends))
+
+    @classmethod
+    def stability_limit(cls, has_open_ends: bool) -> float:
+        """Return the limit with the best of the magic parameters that were tried."""
+        return max((WITH_OPEN_ENDS if has_open_ends else BETWEEN_WALLS).values())

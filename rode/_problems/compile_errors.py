@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import from_dtype, typeof
-from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 
 from hetero.cuda.driver import SIMULATOR
+from hetero.numba_internals.dispatchers import is_for_cpu
 
 if TYPE_CHECKING:
     from rode._problems.problem import Problem
@@ -72,7 +72,7 @@ def _first_failure(problem: Problem, dtype: str) -> str | None:
     for name, signature in arguments.items():
         function = getattr(problem, name)
         is_ours = name == "start" and problem.start_numbers
-        if not isinstance(function, Dispatcher) or is_ours:
+        if not is_for_cpu(function) or is_ours:
             continue
         try:
             function.compile(signature)

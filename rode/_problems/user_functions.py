@@ -13,11 +13,10 @@ from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
-from numba.core.dispatcher import Dispatcher
-from numba.core.registry import cpu_target
-
 from hetero.compile_cache.code_objects import describe
 from hetero.jit import scalar
+from hetero.numba_internals.dispatchers import is_for_cpu
+from hetero.numba_internals.registries import is_known
 
 _ORIGINAL = "rode_original_function"
 """Attribute of a copy that holds the function of which it is a copy."""
@@ -40,7 +39,7 @@ def _compiled(function: Any, known: dict[FunctionType, Any]) -> Any:
     It is entered before its helpers are compiled, so that functions may call themselves and each
     other.
     """
-    if isinstance(function, Dispatcher):
+    if is_for_cpu(function):
         return function
     if not isinstance(function, FunctionType) or not (helpers := helpers_of(function)):
         return scalar(function, forceinline=True)
@@ -75,15 +74,7 @@ def helpers_of(function: FunctionType) -> dict[str, FunctionType]:
 
 def is_helper(value: object) -> bool:
     """Return whether a value is a plain function that Numba has no implementation for."""
-    if not isinstance(value, FunctionType):
-        return False
-    context = cpu_target.typing_context
-    context.refresh()
-    try:
-        context.resolve_value_type(value)
-    except ValueError:  # as Numba says that it does not know a value
-        return True
-    return False
+    return isinstance(value, FunctionType) and not is_known(value)
 
 
 _EMPTY = object()

@@ -67,11 +67,7 @@ def _run_task(work, extents, b, v, u, reflectors, column):
 
 
 def reduce_bandwidth(work, d, b, in_flight, reflectors, stream=0):
-    """Reduce a working matrix (n, 2 d) of bandwidth d to b < d subdiagonals in place.
-
-    The reflections are stored in `reflectors` (see `sbth.reflectors` for the layout) unless it is
-    empty. `in_flight` and `stream` are for the GPU.
-    """
+    """Reduce a working matrix (n, 2 d) of bandwidth d to b < d subdiagonals in place."""
     n = len(work)
     with report_loop(sweep_count(n, b)) as advance:
         for s in range(sweep_count(n, b)):

@@ -21,48 +21,33 @@ CHUNK = 16
 """Terms of a product that are in shared memory at a time (not tuned)."""
 
 
-def _make_kernels(dtype, b: int = PANEL, chunk: int = CHUNK) -> dict:
-    """Make the kernels that leave b subdiagonals, by name."""
-    return make_product_kernels(dtype, b, min(chunk, b)) | {
-        "factor": make_panel_kernel(dtype, b, shared=True),
-        "factor_memory": make_panel_kernel(dtype, b, shared=False),
+def _make_kernels(dtype) -> dict:
+    """Make the kernels that leave `PANEL` subdiagonals, by name."""
+    return make_product_kernels(dtype, PANEL, CHUNK) | {
+        "factor": make_panel_kernel(dtype, PANEL, shared=True),
+        "factor_memory": make_panel_kernel(dtype, PANEL, shared=False),
     }
 
 
-# Each kernel is a global, so that the tests can check the budget of each by its name.
-_KERNELS = {"float32": _make_kernels(float32), "float64": _make_kernels(float64)}
-for _type, _kernels in _KERNELS.items():
-    globals().update({f"{name}_{_type}": function for name, function in _kernels.items()})
+KERNELS = {
+    f"{name}_{dtype}": made
+    for dtype in (float32, float64)
+    for name, made in _make_kernels(dtype).items()
+}
+"""The kernels by name and dtype."""
 
 
 def reduce_bandwidth(work, d, b, in_flight, reflectors, stream=0):
-    """Reduce a working matrix (n, 2 d) of bandwidth d to b = `PANEL` < d subdiagonals in place.
-
-    The reflections are stored in `reflectors` (see `sbth.reflectors` for the layout) unless it is
-    empty. `in_flight` limits the block pairs that are processed at once (None: no limit).
-    """
+    """Reduce a working matrix (n, 2 d) of bandwidth d to b = `PANEL` < d subdiagonals in place."""
     if b != PANEL:
         raise ValueError(f"b must be {PANEL} on a GPU, got {b}")
     if d > MAX_BANDWIDTH:
         raise ValueError(
             f"ab has {d} subdiagonals, but a GPU supports at most {MAX_BANDWIDTH}: use device='cpu'"
         )
-    _run_stage(
-        _KERNELS[str(work.dtype)],
-        work,
-        d,
-        b,
-        in_flight,
-        reflectors.reshape(reflectors.size),
-        stream,
-    )
-
-
-def _run_stage(kernels, work, d, b, in_flight, reflectors, stream) -> None:
-    """Launch all steps, with kernels that leave b subdiagonals."""
-    n = len(work)
+    n, reflectors = len(work), reflectors.reshape(reflectors.size)
     slots = last_task(0, n, d, b) // 2 + 3  # the active sweeps, and the one that begins
-    launchers = _make_launchers(kernels, work, d, b, slots, reflectors, stream)
+    launchers = _make_launchers(work, d, b, slots, reflectors, stream)
     for step, first, count, begins in _list_launches(n, d, b, in_flight or slots):
         changes = (_STEP, step), (_FIRST, first)
         for name, launcher in launchers.items():
@@ -76,24 +61,23 @@ _STEP, _FIRST = 3, 4
 """Positions of the arguments `step` and `first` of the kernels, which change between launches."""
 
 
-def _make_launchers(kernels, work, d, b, slots, reflectors, stream) -> dict[str, Launcher]:
+def _make_launchers(work, d, b, slots, reflectors, stream) -> dict[str, Launcher]:
     """Return the prepared launches of the five kernels of a step, in order."""
     n, item = len(work), work.dtype.itemsize
     space = cuda.device_array(slots * slot_size(d, b), work.dtype, stream=stream)
     common = (work.reshape(work.size), space), *map(np.int64, (n, d, 0, 0, slots))
-    size, small = (
-        panel_size(d, b) * item,
-        2 * b * (b + 2) * item,
-    )  # of a panel, and of the other arrays
+    # Bytes of a panel, and of the other arrays.
+    size, small = panel_size(d, b) * item, 2 * b * (b + 2) * item
     shared = size + small <= launch.max_shared_memory()
     panel_numbers = 1 if shared else slots * panel_size(d, b)
     memory = cuda.device_array(panel_numbers, work.dtype, stream=stream)
     launchers = {}
     for name in ("right_products", "factor", "left_products", "correct", "update"):
         if name != "factor":
-            launchers[name] = Launcher(kernels[name], block_shape(name, b), stream, common)
+            kernel = KERNELS[f"{name}_{work.dtype}"]
+            launchers[name] = Launcher(kernel, block_shape(name, b), stream, common)
             continue
-        kernel = kernels["factor" if shared else "factor_memory"]
+        kernel = KERNELS[f"{'factor' if shared else 'factor_memory'}_{work.dtype}"]
         arguments, block = (*common, memory, reflectors), (panel_threads(b),)
         if shared:
             launch.request_shared_memory(kernel, arguments, size, small)

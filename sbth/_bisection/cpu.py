@@ -1,9 +1,4 @@
-"""Bisection by Sturm counts on the CPU, for a vector of points at once.
-
-Arguments of the functions: `d` (n,) is the diagonal and `e2` (n,) holds the squares of the
-subdiagonal, after a 0; `tiny` is the smallest pivot, `tolerance` the length of an interval that has
-converged, and (low, high] an interval with all eigenvalues that are asked for. All are float64.
-"""
+"""Bisection by Sturm counts on the CPU, for a vector of points at once."""
 
 import numpy as np
 from numba import prange
@@ -86,10 +81,7 @@ def _bisect(d, e2, limits, shared, first, values):
 
 
 def bisect(d, e2, limits, first, values, stream=0):
-    """Store the eigenvalues number first, first + 1, ... in `values`.
-
-    `limits` is the tuple (tiny, tolerance, low, high) of floats.
-    """
+    """Store the eigenvalues number first, first + 1, ... in `values`."""
     tiny, _, low, high = limits
     parts = values.size + 1
     x = np.array([division_point(low, high, i, parts) for i in range(1, parts)])

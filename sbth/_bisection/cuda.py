@@ -1,4 +1,4 @@
-"""Bisection by Sturm counts on the GPU: see `_bisection.cpu` for the arguments.
+"""Bisection by Sturm counts on the GPU.
 
 A thread counts at three points at once, because the pivots of one point depend on each other. The
 threads of a block read the matrix through shared memory.
@@ -9,9 +9,9 @@ from numba import float64, int32
 
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR, cuda
-from hetero.intrinsics.division import divide_approximately
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
+from sbth._bisection.approximate_division import divide_approximately
 from sbth._bisection.formulas import (
     MAX_PASSES,
     division_point,
@@ -114,10 +114,7 @@ def count_at_points(d, e2, tiny, x, counts):
 
 
 def bisect(d, e2, limits, first, values, stream=0):
-    """Store the eigenvalues number first, first + 1, ... in `values`.
-
-    `limits` is the tuple (tiny, tolerance, low, high) of floats.
-    """
+    """Store the eigenvalues number first, first + 1, ... in `values`."""
     tiny, _, low, high = limits
     busy = _BUSY_THREADS * launch.multiprocessors()
     grid = launch.blocks_for(max(values.size, busy), _THREADS)

@@ -154,11 +154,7 @@ def _run_wavefronts(work, d, begin, stop, vectors, scratch, taus, reflectors):
 
 
 def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
-    """Reduce a working matrix (n, 2 d) of bandwidth d >= 2 to tridiagonal form in place.
-
-    The reflections are stored in `reflectors` (see `sbth.reflectors` for the layout) unless it is
-    empty. `in_flight` and `stream` are for the GPU.
-    """
+    """Reduce a working matrix (n, 2 d) of bandwidth d >= 2 to tridiagonal form in place."""
     n = len(work)
     if method == "serial":
         for i, j in ranges(sweep_count(n), first=max(1, _FIRST_PIECE // (n * d))):

@@ -8,10 +8,10 @@ from numba import float32, float64, int32, uint64
 from hetero.codegen import compile_source
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda, upload
-from hetero.intrinsics.flags import load_acquire, store_release
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from sbth._bulge_chasing import cuda_source as text
+from sbth._bulge_chasing.flags import load_acquire, store_release
 from sbth._bulge_chasing.householder_formulas import reflection
 from sbth._bulge_chasing.schedule_formulas import (
     block_extents,
@@ -167,20 +167,17 @@ def _make_kernels(tile: int, dtype) -> tuple:
     return chase, step
 
 
-# Each kernel is a global, so that the tests can check the budget of each by its name.
-for _tile in text.TILES:
-    for _type in (float32, float64):
-        globals()[f"chase_{_tile}_{_type}"], globals()[f"step_{_tile}_{_type}"] = _make_kernels(
-            _tile, _type
-        )
+KERNELS = {
+    f"{name}_{tile}_{dtype}": made
+    for tile in text.TILES
+    for dtype in (float32, float64)
+    for name, made in zip(("chase", "step"), _make_kernels(tile, dtype), strict=True)
+}
+"""The kernels by name, number of rows of a tile, and dtype."""
 
 
 def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
-    """Reduce a working matrix (n, 2 d) of bandwidth 2 <= d <= 64 to tridiagonal form in place.
-
-    The reflections are stored in `reflectors` (see `sbth.reflectors` for the layout) unless it is
-    empty. `in_flight` limits the block pairs that are processed at once (None: no limit).
-    """
+    """Reduce a working matrix (n, 2 d) of bandwidth 2 <= d <= 64 to tridiagonal form in place."""
     n, ld = work.shape
     tile, columns = text.choose_tile(d)
     threads = text.thread_count(tile, columns)
@@ -189,7 +186,7 @@ def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
     common = flat, np.int32(ld), np.int32(n), np.int32(d)
     max_tasks = n // (2 * d) + 2  # tasks that can run at once
     if method == "persistent":
-        chase = globals()[f"chase_{tile}_{work.dtype}"]
+        chase = KERNELS[f"chase_{tile}_{work.dtype}"]
         progress = upload(np.zeros(n, np.int32), stream)
         control = upload(np.zeros(2, np.int32), stream)
         arguments = (*common, progress, control, reflectors)
@@ -204,7 +201,7 @@ def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
                 "a bug in sbth: please report it with the matrix, which is unchanged"
             )
         return
-    step = globals()[f"step_{tile}_{work.dtype}"]
+    step = KERNELS[f"step_{tile}_{work.dtype}"]
     slots = min(max_tasks, in_flight or max_tasks)
     state = cuda.device_array((max_tasks + 1, tile), work.dtype, stream=stream)
     taus = cuda.device_array(max_tasks + 1, work.dtype, stream=stream)

@@ -1,8 +1,4 @@
-"""The working matrix of a reduction on the CPU: loading, truncation, extraction of diagonals.
-
-`work` is a working matrix (n, 2 bandwidth), as in `sbth.band_storage`; `ab` is LAPACK band storage
-with `d` subdiagonals, flattened by rows for `load_band`. Both are float32 or float64.
-"""
+"""Loading, truncation and extraction of diagonals on the CPU."""
 
 import math
 
@@ -52,14 +48,7 @@ def zeros(size, dtype, stream=0):
 
 
 def inspect_band(ab, lower, width, stream=0):
-    """Find the largest magnitude in band storage (d + 1, n), and an element that is not finite.
-
-    Returns
-    -------
-    largest : float
-    index : int
-        diagonal * n + column of the first element that is not finite, or -1.
-    """
+    """Find the largest magnitude in band storage (d + 1, n), and an element that is not finite."""
     d, n = ab.shape[0] - 1, ab.shape[1]
     if n > width > 1:
         # Two blocks of columns: one in which all diagonals have elements, and a triangle. They

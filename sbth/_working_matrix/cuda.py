@@ -1,4 +1,4 @@
-"""The working matrix of a reduction on the GPU: see `_working_matrix.cpu` for the arguments."""
+"""Loading, truncation and extraction of diagonals on the GPU."""
 
 import math
 
@@ -103,14 +103,7 @@ def zeros(size, dtype, stream=0):
 
 
 def inspect_band(ab, lower, width, stream=0):
-    """Find the largest magnitude in band storage (d + 1, n), and an element that is not finite.
-
-    Returns
-    -------
-    largest : float
-    index : int
-        diagonal * n + column of the first element that is not finite, or -1.
-    """
+    """Find the largest magnitude in band storage (d + 1, n), and an element that is not finite."""
     count = (width + 1) * ab.shape[1]
     extremes = upload(np.array([0.0, count]), stream)
     blocks = launch.grid_stride_blocks(count)

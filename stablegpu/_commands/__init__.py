@@ -1,1 +1,1 @@
-"""The commands of `stablegpu` beside its studies: fits, values and samples."""
+"""The commands of `stablegpu`: fits, values and samples."""

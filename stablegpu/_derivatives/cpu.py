@@ -42,11 +42,7 @@ def _combine(points, s1, first, values, outputs):
 
 
 def lay_out_arguments(points, s1, first, arguments, stream=0):
-    """Lay out the arguments at which log pdf is needed for the points from `first` on.
-
-    `points` holds arrays of x, alpha, beta, loc and scale; `s1` says whether they are in S1. Each
-    point takes `VALUES` elements of x, alpha, beta and in_s0 of `arguments`, which are `Points`.
-    """
+    """Lay out the arguments at which log pdf is needed for the points from `first` on."""
     _lay_out_arguments(points, s1, first, arguments)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.cuda.device_cache import resident_tuple
-from hetero.jit import loops_for
+from stablegpu._fit import binning, likelihood, mcculloch, order_statistics, second_starts
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.optimizer import slots
 from stablegpu._fit.second_starts import choose
@@ -101,7 +101,7 @@ def sort_sets(
     if (offsets != starts).any():  # they overlap, or there are gaps
         ends = upload_ends(host_workspace, np.stack([offsets, offsets + counts], axis=1))
     estimates = _matrix(host_workspace, len(counts), ESTIMATE_SIZE)
-    loops_for("stablegpu._fit.mcculloch", workspace.device).sort(
+    mcculloch.loops(workspace.device).sort(
         (data, weights), sources, ends, int(counts.max()), (x, w), estimates, workspace.stream
     )
     return SortedDataSets(x, w, ends), estimates
@@ -120,7 +120,7 @@ def estimate(
 
     Both are arrays with a row for each set: alpha, beta, S0 location, scale; and the two weights.
     """
-    loops = loops_for("stablegpu._fit.mcculloch", workspace.device)
+    loops = mcculloch.loops(workspace.device)
     loops.start(*sets, constants(workspace).surfaces, estimates, workspace.stream)
     result = host_workspace.result(estimates, estimates.shape)
     return np.ascontiguousarray(result[:, :4]), result[:, 4:]
@@ -158,9 +158,9 @@ def maximize(
     begins = host_workspace.input("begins", begins).reshape(count, BEGINNING)
     states, tables = _matrix(host_workspace, count, columns), constants(workspace)
     if choices is not None:
-        profile = loops_for("stablegpu._fit.second_starts", workspace.device)
+        profile = second_starts.loops(workspace.device)
         profile.find_starts(*sets, begins, tables.profile, states, workspace.stream)
-    loops_for("stablegpu._fit.likelihood", workspace.device).maximize(
+    likelihood.loops(workspace.device).maximize(
         *sets, begins, free, tables.table, states, workspace.stream
     )
     return host_workspace.result(states, (count, columns))
@@ -225,7 +225,7 @@ def _ties_of(
         return 1.0, total
     if weights.size:
         return within, total
-    order = loops_for("stablegpu._fit.order_statistics", workspace.device)
+    order = order_statistics.loops(workspace.device)
     value = order.select(data, np.array([int(before + 0.5 * within)]), workspace.stream)
     return float(max(order.count(data, value, workspace.stream)[0], 1)), total
 
@@ -248,7 +248,7 @@ def _fill_bins(
     low, high = (binning_coordinate(end, centre, width) for end in ends)
     per_unit = BINS / max(high - low, 1e-300) * (1.0 - 1e-12)
     table = host_workspace.output((3 * BINS,))
-    loops_for("stablegpu._fit.binning", workspace.device).accumulate(
+    binning.loops(workspace.device).accumulate(
         data, weights, centre, width, low, per_unit, table, workspace.stream
     )
     count, first, second = host_workspace.result(table, (3, BINS))

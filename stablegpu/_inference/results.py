@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,10 +42,6 @@ class ProfileLikelihood:
         """Both ends of the interval."""
         return self.low, self.high
 
-    def __iter__(self) -> Iterator[Any]:
-        _warn_of_unpacking("profile_likelihood", "interval, points and drop")
-        return iter((self.interval, self.points, self.drop))
-
     def _repr_html_(self) -> str:
         rows = [(self.name, self.low, self.high)]
         title = f"{100 * self.confidence:g} % interval by the profile of the likelihood"
@@ -71,10 +65,6 @@ class Bootstrap:
     intervals: dict[str, tuple[float, float]]
     confidence: float
     replicas: FitResults = field(repr=False)
-
-    def __iter__(self) -> Iterator[Any]:
-        _warn_of_unpacking("bootstrap", "intervals and replicas")
-        return iter((self.intervals, self.replicas))
 
     def _repr_html_(self) -> str:
         rows = [(name, *ends) for name, ends in self.intervals.items()]
@@ -106,16 +96,6 @@ class GoodnessOfFit:
     anderson_darling: GoodnessStatistic
     replicas: int
 
-    def __getitem__(self, name: str) -> GoodnessStatistic:
-        attribute = {"ks": "kolmogorov_smirnov", "ad": "anderson_darling"}[name]
-        warnings.warn(
-            f"goodness_of_fit returns an object: read its attribute {attribute} instead of "
-            f"[{name!r}]; items go with the next release",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return getattr(self, attribute)
-
     def _repr_html_(self) -> str:
         rows = [
             ("Kolmogorov-Smirnov", *self.kolmogorov_smirnov),
@@ -123,12 +103,3 @@ class GoodnessOfFit:
         ]
         title = f"Goodness of fit, by {self.replicas} replicas"
         return html_table(title, rows, ("", "statistic", "p-value"))
-
-
-def _warn_of_unpacking(function: str, attributes: str) -> None:
-    warnings.warn(
-        f"{function} returns an object: read its attributes {attributes} instead of unpacking it; "
-        "unpacking goes with the next release",
-        DeprecationWarning,
-        stacklevel=3,
-    )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hetero import Device, region
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
-from hetero.jit import loops_for
+from stablegpu import _quantiles
 from stablegpu._density.choose import (
     choose_evaluator,
     evaluate,
@@ -84,7 +84,7 @@ def quantile(
                 probabilities, upper, parameters, result, workspace, chosen
             )
         elif math.prod(shape):
-            steps = loops_for("stablegpu._quantiles", target)
+            steps = _quantiles.loops(target)
             standard, restoration = _standard(parameters)
             centre = _centre(standard)
             search = Search(*(workspace.output(shape) for _ in Search._fields))

@@ -8,7 +8,8 @@ from hetero.jit import kernel
 from stablegpu._sampling.formulas import RandomStream, centred, variables, weron
 
 
-def _fill(random_stream, right, left, sampler, loc, scale, out):
+@kernel
+def fill_samples(random_stream, right, left, sampler, loc, scale, out):
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         x, w = variables(np.uint64(i), random_stream, loc)
         if sampler.near:
@@ -17,16 +18,10 @@ def _fill(random_stream, right, left, sampler, loc, scale, out):
             out[i] = loc + scale * weron(x, w, right, left, sampler)
 
 
-# One kernel for each data type, so that each has its budget in the tests.
-fill_float32, fill_float64 = kernel(_fill), kernel(_fill)
-_FILLS = {"float32": fill_float32, "float64": fill_float64}
-
-
 def fill(key, path, number, samplers, loc, scale, out, stream=0):
     """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
-    dtype = np.dtype(out.dtype)
-    T = dtype.type
+    real = np.dtype(out.dtype).type
     random_stream = RandomStream(np.uint32(path), np.uint32(number), *key)
-    _FILLS[dtype.name][launch.grid_stride_blocks(out.size), launch.THREADS, stream](
-        random_stream, *samplers, T(loc), T(scale), out
+    fill_samples[launch.grid_stride_blocks(out.size), launch.THREADS, stream](
+        random_stream, *samplers, real(loc), real(scale), out
     )

@@ -10,7 +10,7 @@ import numpy as np
 from hetero import Device, philox, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import resolve
-from hetero.jit import loops_for
+from stablegpu import _sampling
 from stablegpu._density.half_line import half_lines
 from stablegpu._parameters import Parameters, tan_half_pi, zeta
 
@@ -119,7 +119,7 @@ def sample(
         workspace = Workspace(target, out)
         array = workspace.output(shape, dtype, out)
         if array.size:
-            loops_for("stablegpu._sampling", target).fill(
+            _sampling.loops(target).fill(
                 key,
                 0,
                 _STREAM,

@@ -74,10 +74,7 @@ def _fold(tops, rests, bare, row, lanes, top_out, rest_out):
 
 
 def fold(tops, rests, bare, row, lanes, top_out, rest_out, stream=0):
-    """Add up sums of exponentials: number j of every row goes to lane j % lanes of the row.
-
-    The rows lie one after another. Outputs have `lanes` numbers a row; `bare`: all rests are 0.
-    """
+    """Add up sums of exponentials: number j of every row goes to lane j % lanes of the row."""
     _fold(tops, rests, bare, row, lanes, top_out, rest_out)
 
 

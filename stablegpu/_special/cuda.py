@@ -9,10 +9,11 @@ from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._special import formulas
 
-_THREADS = launch.THREADS  # known to the compiler: the second address is the first plus a number
+_THREADS = launch.THREADS
+"""Threads of a block: a constant, so that one address is another plus a constant."""
 
-
-_EACH = 16  # elements a thread: their loads are all in flight before the first is used
+_EACH = 16
+"""Elements of a thread, whose loads are all in flight before the first is used."""
 
 
 def _elementwise(formula):
@@ -54,39 +55,31 @@ def _elementwise(formula):
     return points
 
 
-# One kernel a type, so that tests/support/kernel_budgets can hold each to its budget.
-log_ndtr_float32, log_ndtr_float64 = (
-    _elementwise(formulas.log_ndtr),
-    _elementwise(formulas.log_ndtr),
-)
-ndtr_float32, ndtr_float64 = _elementwise(formulas.ndtr), _elementwise(formulas.ndtr)
+apply_log_ndtr, apply_ndtr = _elementwise(formulas.log_ndtr), _elementwise(formulas.ndtr)
 
 
-def _run(single, double, x, out, stream):
-    chosen = single if x.dtype.itemsize == 4 else double
-    chosen[launch.blocks_for(x.size, _EACH * _THREADS), _THREADS, stream](x, out)
+def _run(kernel_of_points, x, out, stream):
+    """Launch a kernel of `_elementwise`."""
+    kernel_of_points[launch.blocks_for(x.size, _EACH * _THREADS), _THREADS, stream](x, out)
 
 
 def log_ndtr(x, out, stream=0):
     """Fill `out` with the logarithm of the normal distribution function."""
-    _run(log_ndtr_float32, log_ndtr_float64, x, out, stream)
+    _run(apply_log_ndtr, x, out, stream)
 
 
 def ndtr(x, out, stream=0):
     """Fill `out` with the normal distribution function."""
-    _run(ndtr_float32, ndtr_float64, x, out, stream)
+    _run(apply_ndtr, x, out, stream)
 
 
-def _table_lookup():
-    @kernel
-    def points(x, near, far, form, out):
-        for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-            out[i] = formulas.expn(x[i], near, far, form)
-
-    return points
+@kernel
+def apply_expn(x, near, far, form, out):
+    """Write the exponential integral of each x; see `expn_coefficients.table`."""
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        out[i] = formulas.expn(x[i], near, far, form)
 
 
-expn_float32, expn_float64 = _table_lookup(), _table_lookup()
 _tables: dict = {}
 
 
@@ -95,72 +88,57 @@ def expn(x, near, far, form, out, stream=0):
     where = (launch.device_id(), x.dtype, near.tobytes())
     if where not in _tables:  # coefficients are uploaded once
         _tables[where] = cuda.to_device(near), cuda.to_device(far)
-    chosen = expn_float32 if x.dtype.itemsize == 4 else expn_float64
     grid = launch.grid_stride_blocks(x.size)
-    chosen[grid, _THREADS, stream](x, *_tables[where], form, out)
+    apply_expn[grid, _THREADS, stream](x, *_tables[where], form, out)
 
 
-def _sums():
-    """Make the kernel that folds lanes."""
+@kernel
+def fold_lanes(tops, rests, bare, row, lanes, top_out, rest_out):
+    """Add up sums of exponentials, a lane in each thread.
 
-    @kernel
-    def fold(tops, rests, bare, row, lanes, top_out, rest_out):
-        """A thread a lane: neighbours read neighbouring numbers. Four loads are in flight."""
-        t = uint64(cuda.grid(1))
-        row, lanes = uint64(row), uint64(lanes)
-        if t >= uint64(top_out.size):
-            return
-        outer = t // lanes
-        i, end = outer * row + t - outer * lanes, (outer + uint64(1)) * row
-        T = type(top_out[t])
-        zero = T(0)
-        top, remainder = T(-math.inf), zero
-        while i + uint64(3) * lanes < end and bare:
-            a, b = tops[i], tops[i + lanes]
-            c, d = tops[i + uint64(2) * lanes], tops[i + uint64(3) * lanes]
-            top, remainder = formulas.joined(top, remainder, a, zero)
-            top, remainder = formulas.joined(top, remainder, b, zero)
-            top, remainder = formulas.joined(top, remainder, c, zero)
-            top, remainder = formulas.joined(top, remainder, d, zero)
-            i += uint64(4) * lanes
-        while i < end:
-            top, remainder = formulas.joined(top, remainder, tops[i], zero if bare else rests[i])
-            i += lanes
-        top_out[t] = top
-        rest_out[t] = remainder
-
-    return fold
-
-
-fold_float32, fold_float64 = _sums(), _sums()
+    Neighbours read neighbouring numbers, and four loads are in flight.
+    """
+    t = uint64(cuda.grid(1))
+    row, lanes = uint64(row), uint64(lanes)
+    if t >= uint64(top_out.size):
+        return
+    outer = t // lanes
+    i, end = outer * row + t - outer * lanes, (outer + uint64(1)) * row
+    T = type(top_out[t])
+    zero = T(0)
+    top, remainder = T(-math.inf), zero
+    while i + uint64(3) * lanes < end and bare:
+        a, b = tops[i], tops[i + lanes]
+        c, d = tops[i + uint64(2) * lanes], tops[i + uint64(3) * lanes]
+        top, remainder = formulas.joined(top, remainder, a, zero)
+        top, remainder = formulas.joined(top, remainder, b, zero)
+        top, remainder = formulas.joined(top, remainder, c, zero)
+        top, remainder = formulas.joined(top, remainder, d, zero)
+        i += uint64(4) * lanes
+    while i < end:
+        top, remainder = formulas.joined(top, remainder, tops[i], zero if bare else rests[i])
+        i += lanes
+    top_out[t] = top
+    rest_out[t] = remainder
 
 
 def fold(tops, rests, bare, row, lanes, top_out, rest_out, stream=0):
-    """Add up sums of exponentials: number j of every row goes to lane j % lanes of the row.
-
-    The rows lie one after another. Outputs have `lanes` numbers a row; `bare`: all rests are 0.
-    """
-    chosen = fold_float32 if tops.dtype.itemsize == 4 else fold_float64
+    """Add up sums of exponentials: number j of every row goes to lane j % lanes of the row."""
     grid = launch.blocks_for(math.prod(top_out.shape))
-    chosen[grid, _THREADS, stream](tops, rests, bare, row, lanes, top_out, rest_out)
+    fold_lanes[grid, _THREADS, stream](tops, rests, bare, row, lanes, top_out, rest_out)
 
 
-def _ends():
-    @kernel
-    def finish(tops, rests, out):
-        for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-            out[i] = formulas.log_of_sum(tops[i], rests[i])
-
-    return finish
-
-
-finish_float32, finish_float64 = _ends(), _ends()
+@kernel
+def write_logarithms(tops, rests, out):
+    """Write the logarithm of each sum of exponentials."""
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        out[i] = formulas.log_of_sum(tops[i], rests[i])
 
 
 def finish(tops, rests, out, stream=0):
     """Fill `out` with the logarithms of sums."""
-    chosen = finish_float32 if tops.dtype.itemsize == 4 else finish_float64
-    chosen[launch.grid_stride_blocks(math.prod(out.shape)), _THREADS, stream](tops, rests, out)
+    grid = launch.grid_stride_blocks(math.prod(out.shape))
+    write_logarithms[grid, _THREADS, stream](tops, rests, out)
 
 
 def lanes_wanted(rows):

@@ -51,10 +51,23 @@ def test_a_missing_gpu_is_explained():
     assert report["gpu_problem"]["remedy"]
 
 
-@pytest.mark.parametrize("package", ["stablegpu", "rode", "lbm", "sbth", "tmd"])
+COMMANDS = {
+    "stablegpu": (("rvs", "1.5", "0"), "stablegpu._commands.samples.distribution_of"),
+    "rode": (("solve", "growth", "--paths", "10"), "rode._commands.solutions.solve"),
+    "lbm": (("bench", "--n", "8"), "lbm._commands.rates._measure"),
+    "sbth": (("eigvals", "{data}"), "sbth._commands.eigenvalues.spectrum"),
+    "tmd": (("search", "exp", "1", "1.0000000001", "--bits", "8"), "tmd.search"),
+}
+"""A command of each package, and the function that does its work."""
+
+
+@pytest.mark.parametrize("package", COMMANDS)
 def test_commands_say_in_one_line_what_is_wrong(package, tmp_path, capsys, monkeypatch):
     main = importlib.import_module(f"{package}.__main__").main
-    assert main(["study", "--quick", "--device", "banana", "--out", str(tmp_path)]) == 2
+    np.save(tmp_path / "data.npy", np.eye(3))
+    texts, work = COMMANDS[package]
+    arguments = [text.format(data=tmp_path / "data.npy") for text in texts]
+    assert main([*arguments, "--device", "banana"]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"{package}: device must be")
     assert said.count("\n") == 1
@@ -62,8 +75,8 @@ def test_commands_say_in_one_line_what_is_wrong(package, tmp_path, capsys, monke
     def interrupted(*arguments, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hetero.measurement.studies.run", interrupted)
-    assert main(["study", "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 130
+    monkeypatch.setattr(work, interrupted)
+    assert main([*arguments, "--device", "cpu"]) == 130
     assert capsys.readouterr().err == f"{package}: interrupted\n"
 
 
@@ -239,7 +252,6 @@ def test_files_are_tried_before_the_work_and_left_as_they_are(tmp_path):
         ("stablegpu", ("fit", "{data}", "--out", "/sys/a.csv")),
         ("stablegpu", ("fit", "{data}", "--plot", "/sys/a.svg")),
         ("stablegpu", ("rvs", "1.5", "0", "--out", "/sys/a.npy")),
-        ("stablegpu", ("study", "fit", "--out", "/sys")),
         ("rode", ("solve", "growth", "--out", "/sys/a.csv")),
         ("sbth", ("eigvals", "{data}", "--out", "/sys/a.csv")),
         ("tmd", ("search", "exp", "1", "2", "--out", "/sys/a.wc")),
@@ -258,7 +270,7 @@ def test_a_folder_that_cannot_be_written_ends_commands_before_the_work(
 
     for name in ("stablegpu._commands.fits.fit", "rode._commands.solutions.solve",
                  "sbth._commands.eigenvalues.spectrum", "tmd.search", "lbm.Simulation.run",
-                 "stablegpu._commands.samples.distribution_of", "hetero.measurement.studies.run",
+                 "stablegpu._commands.samples.distribution_of",
                  "lbm._commands.predictions._measure"):  # fmt: skip
         monkeypatch.setattr(name, work)
     data = tmp_path / "data.npy"

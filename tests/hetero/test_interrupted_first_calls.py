@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from hetero.cpu.deferred_signals import MAX_PENDING, DeferredSignals, defer_while_compiling
+from hetero.cpu.deferred_signals import MAX_PENDING, DeferredSignals, run_whole
+from hetero.cpu.whole_imports import import_whole
 from hetero.cuda import driver
-from hetero.public_names.whole_imports import import_whole
+from hetero.numba_internals.dispatchers import wrap_compilations
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "support" / "cold_call.py"
@@ -83,18 +84,33 @@ def test_one_who_insists_is_not_kept_waiting():
     assert len(done) == MAX_PENDING - 1
 
 
-def test_a_compilation_is_finished_before_ctrl_c_counts():
+@pytest.mark.parametrize("way", ["_compile_for_args", "compile"])
+def test_a_compilation_is_finished_before_ctrl_c_counts(way):
     class Dispatcher:
         compiled = False
 
-        def _compile_for_args(self):
+        def compile(self):
             press_ctrl_c()
             self.compiled = True
 
-    dispatcher = defer_while_compiling(Dispatcher())
+        _compile_for_args = compile
+
+    dispatcher = Dispatcher()
+    wrap_compilations(dispatcher, run_whole)
     with pytest.raises(KeyboardInterrupt):
-        dispatcher._compile_for_args()
+        getattr(dispatcher, way)()
     assert dispatcher.compiled
+
+
+def test_every_dispatcher_defers_signals_while_it_compiles():
+    from hetero import jit
+
+    if driver.SIMULATOR:
+        pytest.skip("the simulator compiles nothing")
+    for make in (jit.scalar, jit.serial, jit.parallel, jit.kernel):
+        dispatcher = make(lambda x: x)
+        for way in (dispatcher._compile_for_args, dispatcher.compile):
+            assert way.__code__ is run_whole(print).__code__, make
 
 
 def test_an_import_is_finished_before_ctrl_c_counts(tmp_path, monkeypatch):
@@ -146,7 +162,7 @@ def test_an_import_that_was_interrupted_is_not_repeated(tmp_path):
     code = (
         "import signal, sys, time\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from hetero.public_names.whole_imports import import_whole\n"
+        "from hetero.cpu.whole_imports import import_whole\n"
         "import_whole('part')\n"
         "try:\n    import part\n    time.sleep(20)\n"
         "except KeyboardInterrupt:\n    print('interrupted')\n"

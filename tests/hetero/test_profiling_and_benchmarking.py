@@ -6,7 +6,7 @@ import time
 import pytest
 
 import hetero
-from hetero.measurement import machine_limits
+from hetero.measurement import limit_loops, machine_limits
 
 
 def test_regions_nest_and_add_up():
@@ -78,7 +78,7 @@ def test_limits_are_measured_once(monkeypatch, tmp_path):
             calls.append(1)
             return dict.fromkeys(("copy", "fma_float32", "fma_float64", "mad_int64", "launch"), 1e9)
 
-    monkeypatch.setattr(machine_limits, "loops_for", lambda topic, device: Twin)
+    monkeypatch.setattr(limit_loops, "loops", lambda device: Twin)
     first = hetero.limits("cpu")
     assert hetero.limits("cpu") == first
     assert len(calls) == 1

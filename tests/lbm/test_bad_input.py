@@ -7,8 +7,8 @@ import hetero
 import lbm
 from lbm._domain import memory_forecast
 from lbm._model.precision import PRECISIONS
+from lbm._performance.cavity import cavity_problem
 from lbm.flows import sphere, vortices
-from lbm.study.rates import cavity_problem
 
 BALL = np.zeros((8, 8, 8), bool)
 BALL[3:5, 3:5, 3:5] = True

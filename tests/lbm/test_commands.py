@@ -367,7 +367,7 @@ def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
         (
             "tau = 0.7",
             'tau = 0.7\ncollision = "bgk"\nmagic = 0.1',
-            "fluid.magic is a number of TRT",
+            "fluid.magic is a parameter of 'trt': remove it",
         ),
         ("tau = 0.7", 'tau = 0.7\ncollision = "mrt"', "must be one of 'trt', 'bgk', got 'mrt'"),
         ("force = [1e-5", "force = [nan", "fluid.force must be finite"),

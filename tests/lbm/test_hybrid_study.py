@@ -6,12 +6,12 @@ import pytest
 
 import hetero
 from hetero.errors import DeviceUnavailableError
-from hetero.measurement.studies import Study
 from lbm._performance.machine import DeviceTimes, Linear, Machine
 from lbm._performance.model import predict_step
 from lbm.decomposition import Decomposition
-from lbm.study import hybrid
-from lbm.study.scaling_worker import Result
+from studies.lbm import hybrid
+from studies.lbm.scaling_worker import Result
+from studies.study import Study
 
 RATE = 1e9
 """Updates per second of a GPU without the CPU."""

@@ -2,17 +2,13 @@
 
 from pathlib import Path
 
-import numba
-import numpy as np
 import pytest
-from numba import types
 
 from compile_cuda import allowed_spills, compile_kernel
 from hetero.cuda.driver import SIMULATOR
 from lbm import TRT
 from lbm.__main__ import main
 from lbm._commands.kernels import OPERATIONS
-from lbm._model.precision import PRECISIONS
 
 compiled = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 GOLDEN = Path(__file__).parent / "data" / "step-esoteric-float32-faces.py.txt"
@@ -28,26 +24,14 @@ BUDGETS = [
 ]
 
 
-def signature(precision):
-    """Argument types of a step."""
-    form = PRECISIONS[precision]
-
-    def array(dtype, ndim):
-        return types.Array(numba.from_dtype(np.dtype(dtype)), ndim, "C")
-
-    T = numba.from_dtype(np.dtype(form.compute))
-    populations = (array(form.word, 2),) * 2 + (array(form.storage, 2),) * 2
-    walls = array(np.uint8, 1), array(np.uint32, 2), array(np.uint8, 3), array(form.compute, 2)
-    return (*populations, *walls, types.UniTuple(T, 2), types.UniTuple(T, 3), *(types.uint32,) * 8)
-
-
 @compiled
 @pytest.mark.parametrize(("pattern", "odd", "precision", "walls", "registers"), BUDGETS)
 def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registers):
+    from generated_kernels import lbm_signature
     from lbm._engines.cuda_kernels import make_kernel
 
     kernel = make_kernel("step", pattern, odd, precision, walls, TRT, False)
-    report = compile_kernel(kernel, signature(precision))
+    report = compile_kernel(kernel, lbm_signature(precision))
     assert report.spills <= allowed_spills()
     assert report.registers <= registers
     if precision != "float64":
@@ -57,10 +41,11 @@ def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registe
 @compiled
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
     """Filling a local array with zeros in every thread may cost float64 a third of its speed."""
+    from generated_kernels import lbm_signature
     from lbm._engines.cuda_kernels import make_kernel
 
     kernel = make_kernel("step", "ab", 0, "float64", "faces", TRT, False)
-    ptx = compile_kernel(kernel, signature("float64")).ptx
+    ptx = compile_kernel(kernel, lbm_signature("float64")).ptx
     assert "st.local" not in ptx[: ptx.index("ld.global.f64")]
 
 

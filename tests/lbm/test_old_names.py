@@ -1,10 +1,9 @@
-"""Old names of arguments and modules, which work for one more release."""
+"""Old names of arguments, which work for one more release."""
 
 import numpy as np
 import pytest
 
 import lbm
-from lbm.__main__ import main
 from lbm.flows import vortices
 
 
@@ -29,18 +28,3 @@ def test_a_simulation_takes_the_old_precision():
     with pytest.deprecated_call(match="dtype='float32', storage='float16'"):
         s = lbm.Simulation((4, 4, 4), precision="float16", device="cpu")
     assert "dtype='float32', storage='float16'" in repr(s)
-
-
-def test_the_command_line_takes_the_old_precision(capsys):
-    with pytest.deprecated_call(match="--dtype float32 --storage float16"):
-        assert main(["kernel", "--precision", "float16"]) == 0
-    old = capsys.readouterr().out
-    assert main(["kernel", "--storage", "float16"]) == 0
-    assert capsys.readouterr().out == old
-
-
-def test_old_modules_have_their_old_names():
-    with pytest.deprecated_call(match=r"lbm\.engine is now"):
-        from lbm.engine import Box, Engine, Problem
-
-    assert all(isinstance(c, type) for c in (Box, Engine, Problem))

@@ -18,7 +18,7 @@ from lbm._performance.model import (
     predict_box,
     predict_step,
 )
-from lbm.study import scaling
+from studies.lbm import scaling
 
 PIZ_DAINT = Path(__file__).parents[2] / "examples/lattice_boltzmann/piz-daint.json"
 ONE = lbm.Decomposition((1, 1, 1))

@@ -13,8 +13,8 @@ import pytest
 import lbm
 from flows import SHAPE, pair
 from lbm.launcher import SIZE_VARIABLES, find_launcher, run_ranks, world
-from lbm.study.scaling_worker import Case, run_cases
 from rank_worker import FORMS, PATTERNS, cases, run_flow
+from studies.lbm.scaling_worker import Case, run_cases
 from vtk_images import read_image
 
 pytest.importorskip("mpi4py")

@@ -10,13 +10,15 @@ import pytest
 
 import lbm
 from hetero import Device
-from hetero.measurement.studies import Study
 from lbm.__main__ import main
 from lbm._fields.stability import suggest_remedy
 from lbm._model.stability_map import BETWEEN_WALLS, LARGEST, WITH_OPEN_ENDS, choose_magic
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.flows import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
-from lbm.study.stability import is_cavity_stable, is_sphere_stable
+from studies.__main__ import main as run_studies
+from studies.__main__ import names_for
+from studies.lbm.stability import is_cavity_stable, is_sphere_stable
+from studies.study import Study
 
 RECORD = Path(__file__).parents[2] / "benchmarks/records/studies/lbm-stability-cpu.json"
 
@@ -157,35 +159,38 @@ def test_command_line(pattern, tmp_path, capsys):
     assert "lowest u -0." in capsys.readouterr().out
 
 
-def test_study(device, tmp_path):
-    names = ["blocks", "stability", "strong", "weak", *(["hybrid"] if device == "cuda" else [])]
-    assert main(["study", "--quick", "--device", device, "--out", str(tmp_path)]) == 0
+def test_studies(device, tmp_path):
+    names = [name for name in names_for(Device.parse(device)) if name.startswith("lbm-")]
+    options = ["--quick", "--device", device, "--out", str(tmp_path)]
+    assert run_studies(["run", *names, *options]) == 0
     for name in names:
-        assert (tmp_path / f"{name}.json").is_file()
+        assert (tmp_path / f"{name}-{device}.json").is_file()
     assert len(list(tmp_path.glob("*.png"))) == len(names)
 
 
 def test_the_study_of_both_devices_needs_a_gpu(tmp_path, capsys):
-    assert main(["study", "hybrid", "--quick", "--out", str(tmp_path)]) == 2
+    options = ["--quick", "--device", "cpu", "--out", str(tmp_path)]
+    assert run_studies(["run", "lbm-hybrid", *options]) == 2
     assert "beside a GPU" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["cavity", "--size", "0"], "--size: must be positive"),
-        (["sphere", "--reynolds", "0"], "--reynolds: must be positive"),
-        (["sphere", "--reynolds", "nan"], "--reynolds: must be positive"),
+        (["cavity", "--n", "0"], "--n: must be positive"),
+        (["sphere", "--re", "0"], "--re: must be positive"),
+        (["sphere", "--re", "nan"], "--re: must be positive"),
         (["terrain", "--steps", "-1"], "--steps: must be positive"),
         (["bench", "--dtype", "double"], "invalid choice: 'double'"),
         (["bench", "--device", "gpu"], "device must be"),
         (["bench", "--dtype", "float64", "--storage", "float16"], "goes with"),
-        (["bench", "--storage", "float16", "--size", "5"], "even nx"),
+        (["bench", "--storage", "float16", "--n", "5"], "even nx"),
     ],
 )
-def test_bad_command_lines(arguments, words, tmp_path, capsys):
+def test_bad_command_lines(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     try:
-        status = main([*arguments, "--out", str(tmp_path)])
+        status = main(arguments)
     except SystemExit as end:
         status = end.code
     assert status == 2

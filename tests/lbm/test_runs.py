@@ -216,7 +216,7 @@ def test_nan_is_found_where_it_is(device):
     s.set(rho=rho)
     data = np.zeros((4, 7, 9, 12))
     data[1, 5, 6, 1] = np.nan
-    s.domain.write("write_equilibrium", 0, 0, data)
+    s.domain.write(0, 0, data)
     with pytest.raises(lbm.UnstableError, match="not finite") as caught:
         s.require_stable()
     assert caught.value.cell == (1, 6, 5)

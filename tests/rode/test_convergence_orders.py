@@ -3,7 +3,7 @@
 import pytest
 
 from rode._solver.schemes import SCHEMES, find_scheme
-from rode.study.orders import slope, strong_errors
+from studies.rode.orders import slope, strong_errors
 
 POWERS = {1: (5, 6, 7, 8), 2: (4, 5, 6, 7), 3: (2, 3, 4, 5), 4: (2, 3, 4)}
 """For each order, the steps h = 2^-k; beyond, the finest paths would be too long."""

@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
+import hetero
 import rode
 from hetero.cuda.driver import SIMULATOR
-from rode.__main__ import main
-from rode.study.normality import scores
-from rode.study.normality.cpu import tally
+from studies.__main__ import main
+from studies.rode.normality import loops
+from studies.rode.normality.cpu import tally
+from studies.rode.quality import scores
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 
@@ -34,38 +36,27 @@ def test_scores_see_faults():
 
 
 def test_tally_is_the_same_on_every_device(device):
-    from hetero.jit import loops_for
-
     x, y = (rode.normal(100_000, rng=1, path=p, device="cpu") for p in (0, 1))
     counts, sums = tally(x, y)
     if device == "cuda":
         from hetero.cuda.driver import cuda
 
         x, y = cuda.to_device(x), cuda.to_device(y)
-    import hetero
-
-    found_counts, found_sums = loops_for("rode.study.normality", hetero.resolve(device)).tally(x, y)
+    found_counts, found_sums = loops(hetero.resolve(device)).tally(x, y)
     assert np.abs(found_counts - counts).sum() <= 4  # numbers within rounding of an edge
     np.testing.assert_allclose(found_sums, sums, rtol=1e-9, atol=1e-6)
 
 
-def test_quality_writes_its_record_and_prints_it_as_json(tmp_path, capsys):
-    assert main(["quality", "--quick", "--out", str(tmp_path), "--json"]) == 0
-    record = json.loads((tmp_path / "quality.json").read_text())
-    (printed,) = json.loads(capsys.readouterr().out)["studies"]
-    assert printed["tables"] == record["tables"]
-    assert record["result"]["scores"]["box-muller float64"]["chi2 p"] > 1e-4
-    assert abs(record["result"]["scores"]["wallace-uncorrected float32"]["x^2"]) < 0.2
+def test_quality_finds_good_and_bad_numbers(tmp_path):
+    options = ["--quick", "--device", "cpu", "--out", str(tmp_path)]
+    assert main(["run", "rode-quality", *options]) == 0
+    scores = json.loads((tmp_path / "rode-quality-cpu.json").read_text())["result"]["scores"]
+    assert scores["box-muller float64"]["chi2 p"] > 1e-4
+    assert abs(scores["wallace-uncorrected float32"]["x^2"]) < 0.2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["normals", "paths", "solver", "variance"])
 def test_studies_run(tmp_path, name):
-    assert main(["study", name, "--quick", "--out", str(tmp_path)]) == 0
-    assert (tmp_path / f"{name}.json").exists()
-
-
-def test_unknown_study(capsys):
-    with pytest.raises(SystemExit):
-        main(["study", "nonsense"])
-    assert "argument WHAT: must be one of" in capsys.readouterr().err
+    assert main(["run", f"rode-{name}", "--quick", "--out", str(tmp_path)]) == 0
+    assert list(tmp_path.glob(f"rode-{name}-*.json"))

@@ -122,7 +122,7 @@ def simulated(require_cuda, monkeypatch):
     """Return a maker of simulated device arrays; the CPU runs the kernels that need real warps."""
     from hetero import arrays
     from hetero.cuda.driver import SIMULATOR, cuda
-    from sbth import dense, eigenvalues, tridiagonalization
+    from sbth import _bisection, _bulge_chasing, dense
     from sbth._bisection import cpu as bisection_cpu
     from sbth._bulge_chasing import cpu as bulge_chasing_cpu
 
@@ -149,10 +149,10 @@ def simulated(require_cuda, monkeypatch):
     def count_below(*arguments):
         bisection_cpu.count_below(*map(host, arguments))
 
-    stand_ins = {
-        "sbth._bulge_chasing": SimpleNamespace(chase_bulges=chase_bulges),
-        "sbth._bisection": SimpleNamespace(bisect=bisect, count_below=count_below),
-    }
+    stand_ins = (
+        (_bulge_chasing, SimpleNamespace(chase_bulges=chase_bulges)),
+        (_bisection, SimpleNamespace(bisect=bisect, count_below=count_below)),
+    )
 
     class Cupy:
         def __getattr__(self, name):
@@ -163,9 +163,8 @@ def simulated(require_cuda, monkeypatch):
 
         from_dlpack = asarray
 
-    loops_for = tridiagonalization.loops_for
-    for module in (tridiagonalization, eigenvalues):
-        monkeypatch.setattr(module, "loops_for", lambda t, d: stand_ins.get(t) or loops_for(t, d))
+    for topic, stand_in in stand_ins:
+        monkeypatch.setattr(topic, "loops", lambda device, stand_in=stand_in: stand_in)
     monkeypatch.setattr(dense, "_import_cupy", lambda device: Cupy())
     monkeypatch.setattr(arrays, "library_of", lambda array: library)
     monkeypatch.setattr(cuda, "as_cuda_array", lambda array, sync: array, raising=False)

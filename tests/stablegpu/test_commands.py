@@ -206,7 +206,6 @@ def test_samples_are_those_of_the_seed(tmp_path, capsys):
         (("fit", "{table}", "--column", "3", "--bootstrap", "0"), "--bootstrap must be an integer"),
         (("fit", "{table}", "--column", "3", "--seed", "-1"), "--seed must be an integer >= 0"),
         (("fit", "{table}", "--column", "3", "--var", "99"), "--var must lie in (0, 1)"),
-        (("study", "--quick", "--processes", "0"), "--processes must be an integer >= 1"),
         (("pdf", "1.5", "0"), "one of the arguments --at --grid --file is required"),
         (("pdf", "1.5", "0", "--grid", "0", "1", "0.5"), "a positive integer, got 0.5"),
         ((), "the following arguments are required"),

@@ -7,8 +7,8 @@ import pytest
 
 import stablegpu
 from hetero import Device
-from hetero.jit import loops_for
 from stablegpu import stable
+from stablegpu._fit import order_statistics
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.mcculloch.formulas import quantile
 
@@ -68,7 +68,7 @@ def test_order_statistics(device):
         from hetero.cuda.driver import cuda
 
         values = cuda.to_device(data)
-    results = loops_for("stablegpu._fit.order_statistics", place).select(values, ranks)
+    results = order_statistics.loops(place).select(values, ranks)
     np.testing.assert_array_equal(results, np.sort(data)[ranks])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stablegpu
-from stablegpu import bootstrap, goodness_of_fit, inference, profile_likelihood, stable
+from stablegpu import bootstrap, goodness_of_fit, profile_likelihood, stable
 from stablegpu._inference import replicas
 
 
@@ -179,25 +179,6 @@ def test_a_progress_bar_changes_no_sample(result, capsys):
     np.testing.assert_array_equal(plain.replicas.alpha, shown.replicas.alpha)
     assert len(shown.replicas) == 45
     assert capsys.readouterr().out == ""
-
-
-def test_old_names_and_results_warn(result):
-    with pytest.warns(DeprecationWarning, match="now stablegpu.profile_likelihood"):
-        old = inference.profile
-    with pytest.warns(DeprecationWarning, match="interval, points and drop"):
-        (low, high), points, drop = old(result, "alpha", points=3)
-    assert low < result.alpha < high
-    assert points.shape == drop.shape
-    with pytest.warns(DeprecationWarning, match="random_state of bootstrap"):
-        new = bootstrap(result, 5, random_state=1)
-    with pytest.warns(DeprecationWarning, match="intervals and replicas"):
-        intervals, _ = new
-    assert intervals == new.intervals
-    with pytest.warns(DeprecationWarning, match="now stablegpu.goodness_of_fit"):
-        old = inference.goodness
-    test = old(result, 5, rng=1)
-    with pytest.warns(DeprecationWarning, match="attribute kolmogorov_smirnov"):
-        assert test["ks"] == test.kolmogorov_smirnov
 
 
 def test_results_show_themselves(result):

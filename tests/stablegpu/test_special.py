@@ -10,8 +10,8 @@ from scipy import special as scipy_special
 
 import stablegpu
 from stablegpu import expn, log_ndtr, logsumexp, ndtr
-from stablegpu.study.special_error import draw, ulps
-from stablegpu.study.special_error import reference as log_ndtr_reference
+from studies.stablegpu.special_error import draw, ulps
+from studies.stablegpu.special_error import reference as log_ndtr_reference
 
 REALS = (np.float32, np.float64)
 BOUND = {"log_ndtr": 4.0, "ndtr": 4.0, "expn": 6.0}

@@ -1,5 +1,6 @@
 """Compile a kernel for a real architecture on a machine without a GPU, and read the report."""
 
+import importlib
 import importlib.metadata
 import pickle
 import re
@@ -46,6 +47,16 @@ class Report:
         return len(re.findall(rf"^\s+(?:@%p\d+\s+)?[a-z]\S*{re.escape(kind)}\b", self.ptx, re.M))
 
 
+def find_kernel(name: str):
+    """Return a kernel by its module and name: a global, or an item of the module's `KERNELS`.
+
+    What follows in brackets is ignored: it tells argument types of one kernel apart.
+    """
+    module, _, member = name.partition("[")[0].rpartition(".")
+    module = importlib.import_module(module)
+    return (vars(module) | getattr(module, "KERNELS", {}))[member]
+
+
 def compile_kernel(kernel, signature, arch="sm_90") -> Report:
     """Compile `kernel` for argument types `signature`, and return the assembler's report."""
     return _compute_once("report", _compile_kernel, kernel, signature, arch)
@@ -53,7 +64,7 @@ def compile_kernel(kernel, signature, arch="sm_90") -> Report:
 
 def compile_ptx(kernel, signature, arch="sm_90") -> str:
     """Return the PTX of `kernel` for argument types `signature`."""
-    return _compute_once("ptx", _compile_ptx, kernel, signature, arch)
+    return _compute_once("ptx", compile_afresh, kernel, signature, arch)
 
 
 def _compute_once(kind_of_result: str, compute, kernel, signature, arch: str):
@@ -97,7 +108,8 @@ def _compile_kernel(kernel, signature, arch) -> Report:
     )
 
 
-def _compile_ptx(kernel, signature, arch) -> str:
+def compile_afresh(kernel, signature, arch="sm_90") -> str:
+    """Return the PTX of `kernel`, compiled now."""
     major, minor = divmod(int(arch.removeprefix("sm_")), 10)
     bounds = kernel.targetoptions.get("launch_bounds")
     # The functions that a kernel calls are compiled for "the current device" (private API of

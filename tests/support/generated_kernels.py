@@ -11,8 +11,8 @@ from kernel_budgets.budget import array, boolean, f4, f8, i8, u8
 from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signature
 
 
-def lbm_signature(precision) -> tuple:
-    """Return the argument types of a step of `lbm`."""
+def lbm_signature(precision, rates=2) -> tuple:
+    """Return the argument types of a step of `lbm`, whose operator has so many rates."""
     from lbm._model.precision import PRECISIONS
 
     form = PRECISIONS[precision]
@@ -23,7 +23,8 @@ def lbm_signature(precision) -> tuple:
     T = numba.from_dtype(np.dtype(form.compute))
     populations = (of(form.word, 2),) * 2 + (of(form.storage, 2),) * 2
     walls = of(np.uint8, 1), of(np.uint32, 2), of(np.uint8, 3), of(form.compute, 2)
-    return (*populations, *walls, types.UniTuple(T, 2), types.UniTuple(T, 3), *(types.uint32,) * 8)
+    numbers = types.UniTuple(T, rates), types.UniTuple(T, 3)
+    return (*populations, *walls, *numbers, *(types.uint32,) * 8)
 
 
 def lbm_kernel(pattern, odd, precision, walls):

@@ -69,8 +69,7 @@ def test_a_file_verifies(certificate, tmp_path):
 
 
 def test_the_choice_of_blocks_takes_any_rng(certificate):
-    with pytest.warns(DeprecationWarning, match=r"the argument seed of verify\(\) is now rng"):
-        report = tmd.verify(certificate, samples=1, seed=1)
+    report = tmd.verify(certificate, samples=1, rng=1)
     assert tmd.verify(certificate, samples=1, rng=np.random.default_rng(1)).keys() == report.keys()
     with pytest.raises(TypeError, match="rng must be None, an int, a SeedSequence"):
         tmd.verify(certificate, samples=1, rng="1")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from studies.__main__ import main as run_studies
 from tmd.__main__ import main
 
 SEARCH = ["search", "exp", "1.5", "0x1.8000004p+0", "--bits", "20", "--quiet"]
@@ -41,17 +42,14 @@ def test_errors_are_reported_without_a_traceback(capsys, tmp_path):
     assert "cannot be read" in capsys.readouterr().err
     assert main(["check", "exp", "1", "1.0000001", "--library", "no-such.so", "--quiet"]) == 2
     assert "cannot be loaded" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as ended:
-        main(["study", "phrenology"])
-    assert ended.value.code == 2
-    assert "argument WHAT: must be one of" in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_study_writes_tables_and_a_figure(tmp_path, capsys):
-    assert main(["study", "--quick", "--out", str(tmp_path)]) == 0
+def test_studies_write_records_and_a_figure(tmp_path):
+    names = ["tmd-divergence", "tmd-phases", "tmd-tests"]
+    assert run_studies(["run", *names, "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 0
     written = {path.name for path in tmp_path.iterdir()}
-    assert written >= {"divergence.json", "phases.json", "tests.json", "tmd-divergence.png"}
+    assert written >= {f"{name}-cpu.json" for name in names} | {"tmd-divergence.png"}
 
 
 @pytest.mark.parametrize("option", ["--out", "--certificate"])

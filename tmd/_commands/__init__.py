@@ -1,1 +1,1 @@
-"""The commands of `tmd` beside its studies: searches, verifications and checks of libraries."""
+"""The commands of `tmd`: searches, verifications and checks of libraries."""

@@ -287,11 +287,7 @@ def count_failing_subdomains(batch: Batch, shape: Shape, algorithm: str, divisio
 
 
 def finish_batch(ticket: _Ticket) -> tuple[int, int, np.ndarray, np.ndarray]:
-    """Return the results of a batch.
-
-    They are the numbers of sub-domains that failed phase 1 and of pieces that failed phase 2, and
-    the numbers of the candidates with the upper words of their values, unsorted.
-    """
+    """Return the results of a batch."""
     counts, numbers, words = ticket
     empty = [np.empty(0, np.uint64)]
     return counts[0], counts[1], np.concatenate(numbers + empty), np.concatenate(words + empty)

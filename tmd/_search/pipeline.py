@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterable, Iterator
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from hetero import region
 from hetero.devices import Device
-from hetero.jit import loops_for
+from tmd import _search
+from tmd._search import Loops
 from tmd._search.decisions import BlockCases, decide_candidates, decide_every_argument, join_batches
 from tmd._search.planning import Batch, Plan, make_batch
 from tmd.functions.function import Function
@@ -54,7 +54,7 @@ def search_blocks(
     The Taylor models of later batches are computed while the device searches. After each batch,
     `advance` is called with the number of its arguments.
     """
-    loops = loops_for("tmd._search", device)
+    loops = _search.loops(device)
     in_flight: collections.deque[_StartedBatch] = collections.deque()
     parts: list[BlockCases] = []
     with device.active():
@@ -98,7 +98,7 @@ def _split_into_batches(plans: Iterable[Plan], device: Device) -> Iterator[tuple
 
 def _collect_batch(
     function: Function,
-    loops: ModuleType,
+    loops: Loops,
     started: _StartedBatch,
     parts: list[BlockCases],
     advance: Callable[[float], None],

@@ -16,18 +16,7 @@ def create_worker(engine, edges, interior, mapped=None) -> Worker:
 
 
 class Worker:
-    """Steps the cells of a block, and copies planes of its populations.
-
-    Parameters
-    ----------
-    engine : CPUEngine
-    edges : list of Box
-        The cells beside other parts, which are stepped first.
-    interior : list of Box
-        The other cells, in one piece for each axis of the exchange.
-    mapped : list of arrays, optional
-        The populations as GPUs see them, if the block lies in memory that they can access.
-    """
+    """Steps the cells of a block in host memory, and copies planes of its populations."""
 
     on_gpu = False
 
@@ -50,7 +39,7 @@ class Worker:
         return self._mapped[(t + 1) % len(self._mapped)] if for_gpu else self.engine.target(t)
 
     def allocate(self, shape, dtype):
-        """Return a buffer for messages, as MPI and as `copy_planes` see it."""
+        """Return a buffer for messages, twice."""
         buffer = np.zeros(shape, dtype)
         return buffer, buffer
 

@@ -31,7 +31,7 @@ class Worker:
     """Steps the cells of a block, and copies planes of its populations, on two streams of a GPU.
 
     The stream of the edges also does the copies and has priority; the other one steps the interior
-    at the same time. The parameters are those of `exchange.cpu.Worker`.
+    at the same time.
     """
 
     on_gpu = True

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lbm._domain.exchange import Worker
 from lbm._domain.exchange.local_copies import LocalCopy, StagedCopy
 from lbm._domain.exchange.messages import Message, RemoteFace, make_message
 from lbm._domain.exchange.transports import (
@@ -42,7 +43,7 @@ class Exchange:
     def __init__(
         self,
         parts: Mapping[Triple, Part],
-        workers: Mapping[Triple, Any],
+        workers: Mapping[Triple, Worker],
         partition: Partition,
         ranks: Ranks,
     ):
@@ -106,7 +107,7 @@ class Exchange:
 
         return time_calls(copiers, start)
 
-    def first_face(self, axis: int) -> tuple[Face, Any]:
+    def first_face(self, axis: int) -> tuple[Face, Worker]:
         """Return the upper face of the first part across an axis, and the part's worker."""
         index = next(iter(self._workers))
         return self._face(index, axis, 1), self._workers[index]
@@ -194,7 +195,7 @@ class Exchange:
         return (position * len(AXES) + axis) * 2 + (sign > 0)
 
 
-def _can_copy(source: Any, target: Any) -> bool:
+def _can_copy(source: Worker, target: Worker) -> bool:
     """Return whether a worker can copy straight from one block to the other."""
     if not (source.on_gpu and target.on_gpu):
         return True

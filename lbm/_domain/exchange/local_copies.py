@@ -6,8 +6,7 @@ that it can access. If two GPUs cannot access each other, the planes go through 
 
 from __future__ import annotations
 
-from typing import Any
-
+from lbm._domain.exchange import Worker
 from lbm._domain.planes import Face, buffer_planes, copy_tables
 
 
@@ -20,14 +19,15 @@ class LocalCopy:
 
     transport = "direct"
 
-    def __init__(self, source: Any, target: Any, leaving: Face, entering: Face):
+    def __init__(self, source: Worker, target: Worker, leaving: Face, entering: Face):
         executor = source if source.on_gpu or not target.on_gpu else target
         self._copies = []
         for odd in (0, 1):
             incoming, writable = entering.incoming(odd)
             tables = copy_tables(leaving.outgoing(odd), incoming, leaving.size, writable)
-            arrays = (w.populations_after(odd, executor.on_gpu) for w in (source, target))
-            self._copies.append(executor.prepare_copy(*arrays, tables))
+            here = source.populations_after(odd, executor.on_gpu)
+            there = target.populations_after(odd, executor.on_gpu)
+            self._copies.append(executor.prepare_copy(here, there, tables))
 
     def start(self, t: int) -> None:
         """Copy the planes of step t."""
@@ -42,7 +42,7 @@ class StagedCopy:
 
     transport = "staged"
 
-    def __init__(self, source: Any, target: Any, leaving: Face, entering: Face):
+    def __init__(self, source: Worker, target: Worker, leaving: Face, entering: Face):
         problem, self._source = leaving.problem, source
         self._packs, self._unpacks = [], []
         for odd in (0, 1):

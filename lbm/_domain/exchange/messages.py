@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from lbm._domain.exchange import Worker, is_on_gpu
 from lbm._domain.planes import Face, buffer_planes, copy_tables
 
 
@@ -31,7 +32,7 @@ class RemoteFace:
     gpus_of_one_host : whether both parts are on GPUs of the same host
     """
 
-    worker: Any
+    worker: Worker
     face: Face
     rank: int
     send_tag: int
@@ -133,7 +134,7 @@ def make_message(face: RemoteFace, comm: Any, peers: Any, device_aware: bool) ->
     if peers is not None:
         outgoing, incoming = peers
         return Message(comm, face, "peer", outgoing, incoming, None)
-    if worker.on_gpu and device_aware:
+    if is_on_gpu(worker) and device_aware:
         out, into = (worker.allocate_on_device(shape, dtype) for _ in range(2))
         # MPI has no type for half-precision numbers: buffers travel as bytes.
         carried = [out.view(np.uint8)] * 2, [into.view(np.uint8)] * 2

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hetero.devices import Device
+from lbm._domain.exchange import is_on_gpu
 from lbm._domain.exchange.inter_process import allocate_shareable, open_shared, share
 from lbm._domain.exchange.messages import RemoteFace, message_shape
 
@@ -56,7 +57,8 @@ def open_peer_buffers(
     for request in requests:
         request.wait()
     for face in both:  # memory is closed with the array that stands for all of it
-        face.worker.keep(opened[face])
+        if is_on_gpu(face.worker):
+            face.worker.keep(opened[face])
     return {face: (list(opened[face]), list(buffers[face])) for face in both}
 
 

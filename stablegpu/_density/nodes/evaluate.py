@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero.arrays import Workspace
-from hetero.jit import loops_for
 from stablegpu._density.half_line import HalfLine, half_lines
+from stablegpu._density.nodes import loops
 from stablegpu._density.outputs import output_arrays
 from stablegpu._density.tail_series import (
     FAR_LOG,
@@ -150,7 +150,7 @@ def evaluate_flat(
 ) -> None:
     """Evaluate the functions named in `outputs` at flat arrays that are in the workspace."""
     half_lines, node_ranges, nodes = nodes_of(parameters.alpha, parameters.beta)
-    loops_for("stablegpu._density.nodes", workspace.device).evaluate(
+    loops(workspace.device).evaluate(
         points,
         parameters.frame,
         half_lines,

@@ -12,7 +12,7 @@ import numpy as np
 from hetero import Device, region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
-from hetero.jit import loops_for
+from stablegpu._density import pointwise
 from stablegpu._density.pointwise.points import Points
 from stablegpu._density.quadrature.kronrod import half_rule
 from stablegpu._parameters import NAMES, PARAMETERIZATIONS, SMALLEST_ALPHA
@@ -101,7 +101,7 @@ def evaluate_flat(points: Points, outputs: Mapping[str, Any], workspace: Workspa
     """Evaluate the functions named in `outputs` at points in the workspace's memory."""
     settings = _QUADRATURE_OF_HARD_POINTS
     empty = workspace.output((0,))
-    loops_for("stablegpu._density.pointwise", workspace.device).evaluate(
+    pointwise.loops(workspace.device).evaluate(
         points,
         half_rule(settings.order),
         settings.panels,

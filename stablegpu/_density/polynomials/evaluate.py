@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from hetero.arrays import Workspace
-from hetero.jit import loops_for
+from stablegpu._density import polynomials
 from stablegpu._density.outputs import output_arrays
 from stablegpu._density.polynomials.build import segments_of
 from stablegpu._parameters import Parameters, Restoration
@@ -35,7 +35,7 @@ def evaluate_flat(
     mantissa, exponent = math.frexp(parameters.scale)
     power, inverse = math.ldexp(1.0, -exponent), 1.0 / mantissa
     names = ("pdf", "cdf", "sf")
-    loops_for("stablegpu._density.polynomials", workspace.device).evaluate(
+    polynomials.loops(workspace.device).evaluate(
         points,
         Centring(parameters.loc, power, inverse, *_shift(centred, parameters)),
         halves,
@@ -56,7 +56,7 @@ def invert_flat(
     """Write the quantiles of flat p to x, both in the workspace."""
     centred, halves, segments = segments_of(parameters.alpha, parameters.beta, settings.tolerance)
     shift = _shift(centred, parameters)
-    loops_for("stablegpu._density.polynomials", workspace.device).invert(
+    polynomials.loops(workspace.device).invert(
         p,
         upper,
         Restoration(parameters.loc, parameters.scale, *shift, *parameters.support),

@@ -36,10 +36,10 @@ from stablegpu._density.nolan_formulas import (
     log_v,
     solve_g_equals_one,
 )
+from stablegpu._density.quadrature.kronrod import MOST_PASSES
 from stablegpu._density.value_formulas import assemble, light_tail_limit
 
-_PASSES = 12  # evaluations of all panels after which every result is taken as it is
-_WAITING = _PASSES + 2
+_WAITING = MOST_PASSES + 2
 _STEPS = int(U_MAX / U_STEP)
 _SUMS = 6  # density, below and above, and the differences of Gauss's rule from Kronrod's
 _FIRST, _LAST, _LEFT, _RIGHT = 0, 1, 2, 3  # slots of the shared integers
@@ -231,7 +231,7 @@ def point_of_block(
             cuda.syncthreads()
             first, last = slots[_FIRST], slots[_LAST]
             attempt += 1
-            done = last < 0 or attempt > _PASSES
+            done = last < 0 or attempt > MOST_PASSES
             if not done:
                 if me < _SUMS:
                     s = 0.0

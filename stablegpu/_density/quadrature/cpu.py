@@ -31,6 +31,7 @@ from stablegpu._density.nolan_formulas import (
     solve_g_equals_one,
 )
 from stablegpu._density.outputs import write
+from stablegpu._density.quadrature.kronrod import MOST_PASSES
 from stablegpu._density.value_formulas import (
     assemble,
     is_trivial,
@@ -41,7 +42,6 @@ from stablegpu._density.value_formulas import (
 )
 
 _SECTIONS = 12  # of the interval in each step of the search for the peak
-_PASSES = 12  # evaluations of all panels after which every result is taken as it is
 
 _FIRST = 1 << 12
 """Points of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
@@ -150,7 +150,7 @@ def point(y, z, side, rule, panels, tolerance, forced):
     total[1], total[2] = below, above
     whole = np.zeros(3)  # the first three as the first pass sees them
     sums = np.empty((panels, 6))
-    waiting = np.empty((_PASSES + 2, 2))  # intervals to evaluate
+    waiting = np.empty((MOST_PASSES + 2, 2))  # intervals to evaluate
     waiting[0, 0], waiting[0, 1] = left, right
     count, attempt = 1, 0
     while count > 0:
@@ -169,7 +169,7 @@ def point(y, z, side, rule, panels, tolerance, forced):
                     whole[k] += sums[i, k]
         first, last = _unfinished(sums, whole, tolerance, forced and attempt == 0)
         attempt += 1
-        done = last < 0 or attempt > _PASSES
+        done = last < 0 or attempt > MOST_PASSES
         for i in range(panels):
             if done or not first <= i <= last:
                 for k in range(6):
@@ -209,11 +209,7 @@ def _evaluate_points(x, frame, right, left, rule, settings, outputs, error):
 
 
 def evaluate(x, frame, half_lines, rule, settings, outputs, error, stream=0):
-    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error.
-
-    `half_lines` holds the right one first; `settings` the number of panels, the tolerance, and
-    whether the panels with the mass are always evaluated again.
-    """
+    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
     constants = (frame, *half_lines, rule, settings)
     for a, b in ranges(x.size, first=_FIRST):
         parts = tuple(values[a:b] for values in outputs)

@@ -33,11 +33,7 @@ def evaluate_points(x, frame, right, left, rule, settings, outputs, error):
 
 
 def evaluate(x, frame, half_lines, rule, settings, outputs, error, stream=0):
-    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error.
-
-    `half_lines` holds the right one first; `settings` the number of panels, the tolerance, and
-    whether the panels with the mass are always evaluated again.
-    """
+    """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
     panels, columns = settings[0], rule.nodes.size
     grid = launch.grid_stride_blocks(x.size, 1, per_sm=64)
     evaluate_points[grid, (columns, panels), stream, shared_memory_bytes(columns, panels)](

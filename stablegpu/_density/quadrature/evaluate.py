@@ -14,9 +14,9 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.devices import device_of
-from hetero.jit import loops_for
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.outputs import output_arrays
+from stablegpu._density.quadrature import loops
 from stablegpu._density.quadrature.kronrod import half_rule
 from stablegpu._parameters import NAMES, Parameters
 from stablegpu.evaluators import Quadrature
@@ -36,7 +36,7 @@ def evaluate_flat(
     quadrature: Quadrature,
 ) -> None:
     """Evaluate the functions named in `outputs` at flat arrays that are in the workspace."""
-    loops_for("stablegpu._density.quadrature", workspace.device).evaluate(
+    loops(workspace.device).evaluate(
         points,
         parameters.frame,
         half_lines(parameters.alpha, parameters.beta),

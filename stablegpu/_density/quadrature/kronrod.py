@@ -48,6 +48,10 @@ def _jacobi_kronrod(n: int) -> tuple[np.ndarray, np.ndarray]:
     return a, b
 
 
+MOST_PASSES = 12
+"""Number of evaluations of all panels after which every result is taken as it is."""
+
+
 class HalfRule(NamedTuple):
     """Nodes >= 0 of a symmetric rule on [-1, 1], with two weights for each; float64 arrays.
 

@@ -46,11 +46,7 @@ def _regress(starts, stops, parts, sums, estimates):
 
 
 def improve(x, starts, stops, parts, sums, estimates, stream=0):
-    """Compute new estimates from the last ones by one pass of the regression.
-
-    Set s is x[starts[s]:stops[s]]. Estimates are rows of alpha, beta, S0 location and scale. The
-    sums of a set are taken in `parts` parts.
-    """
+    """Compute new estimates from the last ones by one pass of the regression."""
     largest = int(np.max(stops - starts))
     for a, b in ranges(starts.size, first=max(1, _FIRST // largest)):
         _add(x, starts[a:b], stops[a:b], estimates[a:b], parts, sums[a * parts : b * parts])

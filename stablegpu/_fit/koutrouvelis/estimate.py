@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.arrays import Workspace
-from hetero.jit import loops_for
+from stablegpu._fit import koutrouvelis
 from stablegpu._fit.datasets import UnsortedDataSets
 
 PART_SIZE = 1 << 16
@@ -23,10 +23,10 @@ def improve_estimates(
 
     count = len(estimates)
     parts = -(-int((sets.stops - sets.starts).max()) // PART_SIZE)
-    bounds = [host_workspace.input("sets", v, np.int64) for v in (sets.starts, sets.stops)]
+    starts, stops = (host_workspace.input("sets", v, np.int64) for v in (sets.starts, sets.stops))
     result = host_workspace.input("estimates", estimates).reshape(count, 4)
     sums = host_workspace.output((count * parts, SUMS)).reshape(count * parts, SUMS)
-    improve = loops_for("stablegpu._fit.koutrouvelis", workspace.device).improve
+    improve = koutrouvelis.loops(workspace.device).improve
     for _ in range(PASSES):
-        improve(sets.x, *bounds, parts, sums, result, workspace.stream)
+        improve(sets.x, starts, stops, parts, sums, result, workspace.stream)
     return host_workspace.result(result.reshape(4 * count), (count, 4))

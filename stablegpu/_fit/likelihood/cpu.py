@@ -105,10 +105,6 @@ def _maximize(x, weights, ends, begins, free, table, states):
 
 
 def maximize(x, weights, ends, begins, free, table, states, stream=0):
-    """Write the results of the optimizer, one row per data set, to `states`.
-
-    Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit/likelihood/formulas.py`; `free`
-    is a bit mask of the free parameters.
-    """
+    """Write the results of the optimizer, one row per data set, to `states`."""
     for a, b in ranges(len(ends), first=_FIRST):
         _maximize(x, weights, ends[a:b], begins[a:b], free, table, states[a:b])

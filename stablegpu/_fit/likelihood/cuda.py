@@ -204,11 +204,7 @@ def _team(sets: int) -> int:
 
 
 def maximize(x, weights, ends, begins, free, table, states, stream=0):
-    """Write the results of the optimizer, one row per data set, to `states`.
-
-    Set s is x[ends[s, 0]:ends[s, 1]], sorted; begins[s]: see `_fit/likelihood/formulas.py`; `free`:
-    bit mask of the free parameters.
-    """
+    """Write the results of the optimizer, one row per data set, to `states`."""
     sets = ends.shape[0]
     team = _team(sets)
     meetings = cuda.device_array((sets if team > 1 else 1, 2, team, _AT_ONCE), stream=stream)

@@ -77,14 +77,7 @@ def start_sets(x, w, ends, surfaces, estimates):
 
 
 def sort(unsorted, sources, ends, longest, in_order, estimates, stream=0):
-    """Write set s, which starts at data[sources[s, 0]], sorted to x[ends[s, 0]:ends[s, 1]].
-
-    `unsorted` holds data and their weights (empty: none), `in_order` x and w: the weights are
-    written to w in the order of x.
-
-    To estimates[s, TIES] and estimates[s, TOTAL]: the largest weight of equal data, and that of all
-    data.
-    """
+    """Write set s, which starts at data[sources[s, 0]], sorted to x[ends[s, 0]:ends[s, 1]]."""
     arguments = (*unsorted, sources, ends, *in_order, estimates)
     size = 8 * (1 << (longest - 1).bit_length()) * (2 if unsorted[1].size else 1)
     launch.launch_with_shared_memory(

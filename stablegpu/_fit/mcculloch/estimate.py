@@ -18,7 +18,7 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.compile_cache.tables import cached_table
-from hetero.jit import loops_for
+from stablegpu._fit import order_statistics
 
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -98,10 +98,7 @@ def quantiles(workspace: Workspace, data: Any, size: int) -> tuple[list[float], 
     position = np.clip(size * np.array(PROBABILITIES) - 0.5, 0.0, size - 1.0)
     below = position.astype(np.int64)
     ranks = np.concatenate(([0], below, np.minimum(below + 1, size - 1), [size - 1]))
-    order, data = (
-        loops_for("stablegpu._fit.order_statistics", workspace.device),
-        workspace.input("data", data),
-    )
+    order, data = order_statistics.loops(workspace.device), workspace.input("data", data)
     values = order.select(data, ranks, workspace.stream)
     lower, upper = values[1:6], values[6:11]
     with np.errstate(invalid="ignore"):  # infinite data: refused by the caller

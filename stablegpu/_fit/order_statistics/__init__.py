@@ -1,1 +1,29 @@
 """Order statistics of large samples."""
+
+from typing import Protocol
+
+import numpy as np
+
+from hetero.arrays import Array, Stream
+from hetero.devices import Device
+
+
+class Loops(Protocol):
+    """Order statistics of a flat float64 array."""
+
+    def select(self, data: Array, ranks: np.ndarray, stream: Stream = 0) -> np.ndarray:
+        """Return the values of given ranks (0 is the smallest, and NaN ranks above +inf)."""
+
+    def count(self, data: Array, values: np.ndarray, stream: Stream = 0) -> np.ndarray:
+        """Count the elements that equal each of `values`."""
+
+
+def loops(device: Device) -> Loops:
+    """Return the loops for the kind of `device`, whose compiler is imported at the first call."""
+    if device.kind == "cpu":
+        from stablegpu._fit.order_statistics import cpu
+
+        return cpu
+    from stablegpu._fit.order_statistics import cuda
+
+    return cuda

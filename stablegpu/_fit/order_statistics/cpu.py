@@ -4,12 +4,7 @@ import numpy as np
 
 
 def select(data, ranks, stream=0):
-    """Return the values of given ranks (0 is the smallest) of a flat float64 array.
-
-    They are NumPy floats.
-
-    NaN ranks above +inf.
-    """
+    """Return the values of given ranks (0 is the smallest) of a flat float64 array."""
     return np.partition(data, np.unique(ranks))[ranks]
 
 

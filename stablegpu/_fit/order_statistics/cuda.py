@@ -51,12 +51,7 @@ def count_digits(bits, prefixes, shift, counts):
 
 
 def select(data, ranks, stream=0):
-    """Return the values of given ranks (0 is the smallest) of a flat float64 array.
-
-    They are NumPy floats.
-
-    NaN of positive sign ranks above +inf, of negative sign below -inf.
-    """
+    """Return the values of given ranks (0 is the smallest) of a flat float64 array."""
     bits = data.view(np.uint64)
     grid = launch.grid_stride_blocks(bits.size, per_sm=8)
     result = np.zeros(len(ranks), np.uint64)  # the bytes so far of every rank

@@ -47,10 +47,6 @@ def _find_peaks_of_sets(x, weights, ends, begins, table, states):
 
 
 def find_starts(x, weights, ends, begins, table, states, stream=0):
-    """Find the peaks of every set's profile, to states[s, RESULT:]; see `find_peaks`.
-
-    Set s is x[ends[s, 0]:ends[s, 1]], sorted. begins[s, CHOICES:]: the first and the last number of
-    alpha, and the number of beta or -1.
-    """
+    """Find the peaks of every set's profile, to states[s, RESULT:]; see `find_peaks`."""
     for a, b in ranges(len(ends), first=_FIRST):
         _find_peaks_of_sets(x, weights, ends[a:b], begins[a:b], table, states[a:b])

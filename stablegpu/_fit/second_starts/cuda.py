@@ -53,10 +53,6 @@ def find_peaks_of_sets(x, weights, ends, begins, table, states):
 
 
 def find_starts(x, weights, ends, begins, table, states, stream=0):
-    """Find the peaks of every set's profile, to states[s, RESULT:]; see `find_peaks`.
-
-    Set s is x[ends[s, 0]:ends[s, 1]], sorted. begins[s, CHOICES:]: the first and the last number of
-    alpha, and the number of beta or -1.
-    """
+    """Find the peaks of every set's profile, to states[s, RESULT:]; see `find_peaks`."""
     grid = launch.blocks_for(_THREADS * ends.shape[0], _THREADS)
     find_peaks_of_sets[grid, _THREADS, stream](x, weights, ends, begins, table, states)

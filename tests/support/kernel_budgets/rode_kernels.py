@@ -82,7 +82,7 @@ def _statistics() -> dict:
     for name, real in (("float32", f4), ("float64", f8)):
         sums = Budget((array(real, 2), array(f8), array(f8)), 64)  # sums are of float64
         budgets[f"rode._solver.reductions.cuda.sum_rows_{name}"] = sums
-        budgets[f"rode.study.normality.cuda.count_{name}"] = Budget(
+        budgets[f"studies.rode.normality.cuda.count_{name}"] = Budget(
             (array(real), array(real), array(i8), array(f8, 2)), 128
         )
     budgets |= _both(

@@ -45,7 +45,7 @@ _COLUMNS = {
 }
 _A = array(f8)
 _STUDY = {
-    f"sbth.study.blas.cuda.{name}": Budget(signature, 48)
+    f"studies.sbth.blas.cuda.{name}": Budget(signature, 48)
     for name, signature in {
         "copy_vector": (i8, _A, i8, _A, i8),
         "add_vector": (i8, f8, _A, i8, _A, i8, i8),

@@ -38,14 +38,14 @@ def special(dtype) -> dict:
     a, double = array(dtype), dtype is f8
     form = typeof(table(3, str(dtype))[2])
     of = {
-        "log_ndtr": ((a, a), 96),
-        "ndtr": ((a, a), 144),
-        "expn": ((a, a, a, form, a), 64),
-        "fold": ((a, a, boolean, i8, i8, a, a), 48),
-        "finish": ((a, a, a), 64),
+        "apply_log_ndtr": ((a, a), 96),
+        "apply_ndtr": ((a, a), 144),
+        "apply_expn": ((a, a, a, form, a), 64),
+        "fold_lanes": ((a, a, boolean, i8, i8, a, a), 48),
+        "write_logarithms": ((a, a, a), 64),
     }
     return {
-        f"stablegpu._special.cuda.{name}_{dtype}": Budget(signature, registers, float64=double)
+        f"stablegpu._special.cuda.{name}[{dtype}]": Budget(signature, registers, float64=double)
         for name, (signature, registers) in of.items()
     }
 
@@ -95,10 +95,10 @@ KERNELS = {
     "stablegpu._derivatives.cuda.combine_values": Budget(
         (types.UniTuple(array(f8), 5), boolean, i8, array(f8), types.UniTuple(array(f8), 5)), 168
     ),
-    "stablegpu._sampling.cuda.fill_float32": Budget(
+    "stablegpu._sampling.cuda.fill_samples[float32]": Budget(
         (RANDOM_STREAM, *LAW_FLOAT32, f4, f4, array(f4)), 48, float64=False
     ),
-    "stablegpu._sampling.cuda.fill_float64": Budget(
+    "stablegpu._sampling.cuda.fill_samples[float64]": Budget(
         (RANDOM_STREAM, *LAW_FLOAT64, f8, f8, array(f8)), 64
     ),
     "stablegpu._quantiles.cuda.begin_points": Budget(

@@ -1,0 +1,42 @@
+"""The names of Numba's CUDA target that are not public; see `hetero.numba_internals`."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+from numba.cuda import dispatcher
+from numba.cuda.serialize import dumps
+
+
+def to_bytes(kernel: Any) -> bytes:
+    """Return a compiled kernel as bytes."""
+    return dumps(kernel._reduce_states())
+
+
+def from_bytes(data: bytes) -> Any:
+    """Return a compiled kernel from what `to_bytes` returned."""
+    return dispatcher._Kernel._rebuild(**pickle.loads(data))
+
+
+def loaded_function(compiled: Any) -> Any:
+    """Return the function of a compiled kernel in the present context of the driver."""
+    return compiled._codelibrary.get_cufunc()
+
+
+def numbers_of_arguments(
+    compiled: Any, arguments: Sequence, stream: Any
+) -> tuple[list[Any], list[int]]:
+    """Return the numbers that a kernel gets for its arguments, and the first index of each."""
+    numbers: list[Any] = []
+    first = []
+    for kind, value in zip(compiled.argument_types, arguments, strict=True):
+        first.append(len(numbers))
+        compiled._prepare_args(kind, value, stream, [], numbers)
+    return numbers, first
+
+
+def has_memory_manager(driver: Any) -> bool:
+    """Return whether a memory manager was set, by a user or by a library."""
+    return driver._memory_manager is not None

@@ -1,0 +1,27 @@
+"""The public names of lbm, for its `__init__.py` and for type checkers."""
+
+from . import flows as flows
+from . import geometry as geometry
+from . import launcher as launcher
+from .boundaries import Condition as Condition
+from .boundaries import FreeSlip as FreeSlip
+from .boundaries import MovingWall as MovingWall
+from .boundaries import NoSlip as NoSlip
+from .boundaries import Periodic as Periodic
+from .boundaries import PressureOutlet as PressureOutlet
+from .boundaries import Solid as Solid
+from .boundaries import VelocityInlet as VelocityInlet
+from .callbacks import Every as Every
+from .callbacks import Probe as Probe
+from .callbacks import Statistics as Statistics
+from .callbacks import SteadyState as SteadyState
+from .collisions.bgk import BGK as BGK
+from .collisions.operator import Collision as Collision
+from .collisions.trt import TRT as TRT
+from .decomposition import Decomposition as Decomposition
+from .errors import CheckpointError as CheckpointError
+from .errors import UnstableError as UnstableError
+from .simulation import Simulation as Simulation
+from .units import Units as Units
+
+__version__: str

@@ -1,0 +1,1 @@
+"""What the flows of `lbm.flows` share: their settings, and the profile of the cavity."""

@@ -1,0 +1,60 @@
+"""The lid-driven cavity by which speeds are compared, and the time of its steps."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from lbm import boundaries
+from lbm._model import wall_links
+from lbm._model.precision import PRECISIONS, Precision
+from lbm._model.problem import Problem
+from lbm._model.streaming_patterns import PATTERNS
+from lbm.boundaries import Condition, MovingWall, NoSlip, Solid
+from lbm.collisions.trt import TRT
+from lbm.simulation import Simulation
+
+WALLS: dict[str, Condition | Solid] = {
+    "x": NoSlip(),
+    "z": NoSlip(),
+    "y-": NoSlip(),
+    "y+": MovingWall((0.1, 0.0, 0.0)),
+}
+FACES, SOLIDS = boundaries.split_boundaries(WALLS)
+TAU = 0.6152
+"""Relaxation time of Riesinger (2017, chapter 16)."""
+
+SAMPLES = 5
+"""Samples of each time, of which the median counts."""
+
+SAMPLE_SECONDS = 0.1
+"""Least duration of a sample."""
+
+
+def cavity_problem(
+    shape: tuple[int, int, int],
+    pattern: str = "esoteric",
+    precision: Precision = PRECISIONS["float32"],
+) -> Problem:
+    """Return the lid-driven cavity in a box of any shape."""
+    walls = wall_links.classify_cells(shape, FACES, SOLIDS)
+    return Problem(shape, walls, PATTERNS[pattern], precision, TRT(TAU), (0.0, 0.0, 0.0))
+
+
+def measure_steps(simulation: Simulation) -> float:
+    """Return the median seconds of a step, that of the slowest rank."""
+    ranks = simulation.domain.ranks
+
+    def sample(steps: int) -> float:
+        ranks.gather_all(None)
+        start = time.perf_counter()
+        simulation.advance(steps)
+        simulation.domain.synchronize()
+        return ranks.max(time.perf_counter() - start)
+
+    sample(2)
+    steps = 2
+    while sample(steps) < SAMPLE_SECONDS:
+        steps *= 2
+    return float(np.median([sample(steps) for _ in range(SAMPLES)])) / steps

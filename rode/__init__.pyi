@@ -1,0 +1,26 @@
+"""The public names of rode, for its `__init__.py` and for type checkers."""
+
+from . import parts as parts
+from . import scalars as scalars
+from .averages import average as average
+from .averages import double_average as double_average
+from .averages import riemann_sums as riemann_sums
+from .normals import Generator as Generator
+from .normals import normal as normal
+from .parts import solve_in_parts as solve_in_parts
+from .paths import ornstein_uhlenbeck as ornstein_uhlenbeck
+from .peaks import peak_correction as peak_correction
+from .problems import Problem as Problem
+from .problems import additive as additive
+from .problems import separable as separable
+from .process import Process as Process
+from .results import Output as Output
+from .results import Quantiles as Quantiles
+from .results import Result as Result
+from .results import Work as Work
+from .solving import solve as solve
+from .standard_problems import growth as growth
+from .standard_problems import kanai_tajimi as kanai_tajimi
+from .standard_problems import relaxation as relaxation
+
+__version__: str

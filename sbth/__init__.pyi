@@ -1,0 +1,17 @@
+"""The public names of sbth, for its `__init__.py` and for type checkers."""
+
+from .band_storage import band_from_dense as band_from_dense
+from .band_storage import band_from_sparse as band_from_sparse
+from .band_storage import dense_from_band as dense_from_band
+from .dense import eigvalsh as eigvalsh
+from .dense import full_to_band as full_to_band
+from .eigenvalues import eigvals_banded as eigvals_banded
+from .eigenvalues import eigvalsh_tridiagonal as eigvalsh_tridiagonal
+from .reflectors import Reflectors as Reflectors
+from .results import Spectrum as Spectrum
+from .results import Tridiagonal as Tridiagonal
+from .results import TridiagonalReduction as TridiagonalReduction
+from .spectra import spectrum as spectrum
+from .tridiagonalization import tridiagonalize as tridiagonalize
+
+__version__: str

@@ -1,1 +1,0 @@
-"""BLAS routines of the host-driven reduction that the study compares with."""

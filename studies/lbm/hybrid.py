@@ -1,0 +1,125 @@
+"""A GPU and the CPU of its machine on one box (Riesinger 2017, figure 16.4 and table 16.1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import hetero
+from hetero.devices import Device
+from hetero.errors import DeviceUnavailableError
+from hetero.measurement.machine_limits import limits
+from lbm._domain.domains import make_domain
+from lbm._domain.partition import cut_rows
+from lbm._model.extent import Triple
+from lbm._model.precision import PRECISIONS
+from lbm._model.problem import Problem
+from lbm._performance.cavity import FACES, cavity_problem
+from lbm._performance.machine import Machine
+from lbm._performance.measurement import measure_machine
+from lbm._performance.model import best_ratio, predict_step
+from lbm.decomposition import Decomposition
+from lbm.launcher import can_start_ranks
+from studies.lbm.rates import draw_curves, measure_rate
+from studies.lbm.scaling_worker import Case, run_cases
+from studies.study import Study
+
+SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1, 0.2, 1.0)
+"""Shares of the rows for the CPU."""
+
+RANK_SHARES = (0.0, 0.005, 0.01, 0.02, 0.04, "auto")
+"""Shares of the rows for the CPU of each of several ranks."""
+
+SHAPES = ((512, 512, 128),)
+"""The domain of Riesinger (2017, table 16.1)."""
+
+SHARE = "share of rows on the CPU"
+HEADS = "domain", "precision", SHARE, "GLUPS", "predicted GLUPS", "error of the prediction"
+GAIN_HEADS = (
+    "domain", "precision", "best share", "gain over the GPU alone", "gain by bandwidth",
+    "gain over the CPU alone", "predicted best share", "its rate over the best rate",
+)  # fmt: skip
+RANK_HEADS = "domain", "ranks", "precision", SHARE, "chosen", *HEADS[3:]
+
+
+def run(study: Study) -> dict:
+    """Measure the domains with each share of the rows on the CPU, and predict the best one.
+
+    A GPU has an even share of the cores. If there are several, then each becomes a rank with its
+    cores.
+    """
+    if study.device.kind != "cuda":
+        raise DeviceUnavailableError(
+            str(study.device), "this study needs a CPU beside a GPU", "pass --device cuda"
+        )
+    gpus = sum(device.kind == "cuda" for device in hetero.available())
+    threads = max(1, hetero.threads() // gpus)
+    with_ranks = gpus > 1 and can_start_ranks("no measurements with a rank for each GPU")
+    rows, summary, on_ranks = [], [], []
+    for shape in ((16, 12, 8),) if study.quick else SHAPES:
+        first = cavity_problem(shape)
+        for name in ("float32",) if study.quick else ("float32", "float64"):
+            problem = replace(first, precision=PRECISIONS[name])
+            with hetero.use_threads(threads):
+                machine = measure_machine(problem, [study.device], links=with_ranks)
+                predicted = best_ratio(machine, shape)
+                measured = _measure_shares(study.device, problem, predicted)
+                summary.append(_summarize(study, shape, name, measured, predicted))
+            for ratio, rate in measured.items():
+                glups = predict_step(machine, shape, Decomposition((1, 1, 1)), ratio=ratio).glups
+                rows.append((shape, name, ratio, rate, glups, glups / rate - 1))
+            if with_ranks:
+                on_ranks += _measure_ranks(machine, shape, name, gpus, threads)
+    study.table("A GPU and the CPU (Riesinger 2017, figure 16.4)", HEADS, rows)
+    study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", GAIN_HEADS, summary)
+    if with_ranks:
+        study.table(f"Ranks with a GPU and {threads} threads each", RANK_HEADS, on_ranks)
+    return {"threads": threads, "picture": str(draw_curves(study, rows, SHARE, "figure-16.4.png"))}
+
+
+def _measure_shares(device: Device, problem: Problem, predicted: float) -> dict[float, float]:
+    """Return the rates in GLUPS with each share of the rows on the CPU."""
+    ny = problem.shape[1]
+    ratios = sorted({round(share * ny) / ny for share in (*SHARES, predicted)})
+    return {
+        ratio: measure_rate(make_domain(problem, device, FACES, ratio), device) for ratio in ratios
+    }
+
+
+def _measure_ranks(
+    machine: Machine, box: Triple, precision: str, ranks: int, threads: int
+) -> list[list[Any]]:
+    """Return rows of a table: ranks with a box each, and shares of it on the CPU.
+
+    The prediction is that of ranks that do not share caches and memory. `ratio="auto"` measures on
+    all ranks at once, and so with what they take from each other.
+    """
+    grid, shape = (1, 1, ranks), (box[0], box[1], box[2] * ranks)
+    form = PRECISIONS[precision].arguments
+    cases = [
+        Case(shape, grid, form["dtype"], form.get("storage"), ratio=share, devices="cuda")
+        for share in RANK_SHARES
+    ]
+    rows, cells = [], shape[0] * shape[1] * shape[2]
+    for case, result in zip(cases, run_cases(cases, ranks, threads), strict=True):
+        predicted = predict_step(
+            machine, shape, Decomposition(grid), ratio=result.ratio, transport=result.transport
+        )
+        glups, rate = predicted.glups, cells / result.seconds / 1e9
+        share = cut_rows(box[1], result.ratio) / box[1]
+        chosen = "by auto" if case.ratio == "auto" else ""
+        rows.append([shape, ranks, precision, share, chosen, rate, glups, glups / rate - 1])
+    return rows
+
+
+def _summarize(
+    study: Study, shape: Any, precision: str, measured: dict[float, float], predicted: float
+) -> list[Any]:
+    """Return a row of table 16.1, and how good the predicted share is."""
+    best = max(measured, key=lambda ratio: measured[ratio])
+    chosen = round(predicted * shape[1]) / shape[1]
+    bandwidth = limits(Device("cpu")).copy / limits(study.device).copy
+    return [
+        shape, precision, best, measured[best] / measured[0.0] - 1, bandwidth,
+        measured[best] / measured[1.0] - 1, chosen, measured[chosen] / measured[best],
+    ]  # fmt: skip

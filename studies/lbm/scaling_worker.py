@@ -1,0 +1,125 @@
+"""Measures steps of cavities on the ranks or devices that it runs on, for the scaling studies.
+
+`python -m studies.lbm.scaling_worker PATH CASES`, where CASES is a list of `Case`s in JSON, writes
+the `Result` of each case to the file PATH.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import hetero
+from lbm._domain.exchange.transports import TRANSPORT_VARIABLE
+from lbm._performance.cavity import measure_steps
+from lbm._performance.model import GPU_TRANSPORTS
+from lbm._performance.rank_programs import run_program, write_result
+from lbm.flows import lid_driven_box
+from lbm.launcher import world
+from lbm.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class Case:
+    """A cavity to measure.
+
+    Attributes
+    ----------
+    shape : cells of the whole domain
+    grid : boxes along x, y and z
+    dtype, storage, pattern, ratio : arguments of `Simulation`; a ratio may be "auto"
+    devices : devices of one process, or one name for all ranks
+    """
+
+    shape: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    dtype: str = "float32"
+    storage: str | None = None
+    pattern: str = "esoteric"
+    ratio: float | str = 0.0
+    devices: str | tuple[str, ...] = "cpu"
+
+    @property
+    def count(self) -> int:
+        """Number of boxes."""
+        return int(np.prod(self.grid))
+
+
+class Result(NamedTuple):
+    """The measured values of a case.
+
+    Attributes
+    ----------
+    seconds : time of a step
+    ratio : share of the rows on the CPU
+    transport : that between two ranks, or "direct" in a process alone
+    """
+
+    seconds: float
+    ratio: float
+    transport: str
+
+
+def measure_cases(cases: Sequence[Case], comm: Any) -> list[Result]:
+    """Measure a step of each case."""
+    results = []
+    for case in cases:
+        device = case.devices if isinstance(case.devices, str) else list(case.devices)
+        simulation = lid_driven_box(
+            case.shape, decomposition=case.grid, dtype=case.dtype, storage=case.storage,
+            pattern=case.pattern, ratio=case.ratio, comm=comm, device=device, check=0,
+        )  # fmt: skip
+        seconds = measure_steps(simulation)
+        results.append(Result(seconds, float(simulation.ratio), _transport_of(simulation)))
+        del simulation  # before the next one needs the memory
+    return results
+
+
+def _transport_of(simulation: Simulation) -> str:
+    """Return the transport between ranks: that of their GPUs, if their cores use another one."""
+    used = simulation.transports
+    return next((name for name in (*GPU_TRANSPORTS, "host") if name in used), "direct")
+
+
+def run_cases(
+    cases: Sequence[Case], ranks: int, threads: int | None = None, transport: str | None = None
+) -> list[Result]:
+    """Measure cases in processes of their own: on several ranks, or in one process for 1.
+
+    `transport` is the only one for the messages between ranks; by default they choose it.
+    """
+    text = json.dumps([asdict(case) for case in cases])
+    environment = {} if transport is None else {TRANSPORT_VARIABLE: transport}
+    results = run_program(
+        "studies.lbm.scaling_worker", ranks, text, threads=threads, environment=environment
+    )
+    return [Result(*result) for result in results]
+
+
+def _parse_case(fields: dict[str, Any]) -> Case:
+    """Return a case whose tuples JSON has turned into lists."""
+    arguments: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return Case(**arguments)
+
+
+def main(path: str, text: str) -> None:
+    """Measure the cases in JSON and write their results on the first rank."""
+    cases = [_parse_case(fields) for fields in json.loads(text)]
+    comm = world()
+    results = measure_cases(cases, comm)
+    if comm is None or comm.rank == 0:
+        write_result(path, results)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("HETERO_NOTICE", "0")
+    hetero.available()
+    main(*sys.argv[1:])

@@ -1,0 +1,1 @@
+"""The experiments of Riesinger (2017) on normal numbers, paths, solvers and orders."""

@@ -1,0 +1,172 @@
+"""Normal numbers: figures 8.4 to 8.8 and tables 8.2 to 8.4 of (Riesinger 2017)."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import rode
+from hetero.cpu.threads import threads, use_threads
+from hetero.measurement.machine_limits import limits as measure_limits
+from rode._normals import loops
+from rode._normals.ziggurat.tables import STRIPS, ziggurat
+from rode.normals import fits_in_shared_memory
+from studies.study import Study
+
+
+def run(study: Study) -> dict:
+    """Measure normal numbers by all methods."""
+    size = 1 << (14 if study.quick else 28 if study.device.kind == "cuda" else 22)
+    out = study.empty(size, "float32")
+    records = {
+        "numbers": size,
+        "ziggurat": _strips(study, size),
+        "grids": _grids(study, out),
+        "rational": _rational(study, size),
+        "setup": _setup(study),
+    }
+    if study.device.kind == "cuda":
+        records["work"] = _work(study, size)
+    return records
+
+
+def _strips(study: Study, size: int) -> list[dict]:
+    """Measure rate and divergence over the number of strips (figures 8.4 and 8.5, table 8.2)."""
+    records, out = [], {d: study.empty(size, d) for d in ("float32", "float64")}
+    for strips in STRIPS[7:9] if study.quick else STRIPS:
+        table = ziggurat(strips)
+        record = {"strips": strips, "fast": table.fast, "diverging warps": table.diverging()}
+        for dtype in out:
+            for memory in ("shared", "local"):
+                settings = {"strips": strips, "table": memory, "out": out[dtype]}
+                record[f"G/s, {dtype}, {memory}"] = _ziggurat(study, settings)
+        records.append(record)
+    rows = [list(r.values()) for r in records]
+    study.table("Ziggurat over the number of strips", list(records[0]), rows)
+    figure = study.figure()
+    left, right = figure.subplots(1, 2)
+    strips = [r["strips"] for r in records]
+    for key in list(records[0])[3:]:
+        rates = [np.nan if r[key] is None else r[key] for r in records]
+        left.semilogx(strips, rates, "o-", label=key.removeprefix("G/s, "), base=2)
+    left.set(xlabel="strips", ylabel="G numbers/s", title="rate")
+    left.legend()
+    diverging = [r["diverging warps"] for r in records]
+    right.semilogx(strips, diverging, "o-", base=2)
+    right.set(xlabel="strips", ylabel="share", title="warps that leave the fast path")
+    study.save(figure, "ziggurat.png")
+    return records
+
+
+def _ziggurat(study: Study, settings: dict) -> float | None:
+    """Return G numbers/s, or None for a table that shared memory does not hold."""
+    out = settings["out"]
+    if settings["table"] == "shared" and not fits_in_shared_memory(settings["strips"], out.dtype):
+        return None
+    rate = study.rate(
+        lambda: rode.normal(method="ziggurat", rng=1, device=study.device, **settings), out.size
+    )
+    return 1e-9 * rate
+
+
+def _grids(study: Study, out: Any) -> list[dict]:
+    """Measure rates over launch shapes, or on a CPU over threads (figures 8.6 and 8.8).
+
+    Wallace's generator (figure 8.7) has a block a pool and as many threads as its turns need.
+    """
+    records, cpu = [], study.device.kind == "cpu"
+    methods = ("box-muller", "box-muller-fast", "inverse", "rational", "rational-blending")
+    if cpu:
+        shapes = [{"threads": n} for n in range(1, threads() + 1)]
+    else:
+        sizes = (256,) if study.quick else (64, 256, 1024)
+        grids = (16,) if study.quick else (4, 16, 64)
+        shapes = [{"threads": t, "blocks a multiprocessor": b} for t in sizes for b in grids]
+    for shape in shapes:
+        launched: tuple = () if cpu else (0, *shape.values())
+        count = shape["threads"] if cpu else threads()
+        with use_threads(count):
+            rates = {f"G/s, {m}": 1e-9 * _rate(study, m, out, launched) for m in methods}
+        records.append(shape | rates)
+    rows = [list(r.values()) for r in records]
+    study.table("float32 over launch shapes", list(records[0]), rows)
+    return records
+
+
+def _rate(study: Study, method: str, out: Any, launched: tuple) -> float:
+    """Return numbers per second; `launched` are the last arguments of `fill`."""
+    fill, key = loops(study.device).fill, (np.uint32(1),) * 2
+    return study.rate(lambda: fill(method, key, 0, 0, out, *launched), out.size)
+
+
+def _work(study: Study, size: int) -> list[dict]:
+    """Measure float operations per second and their share of the GPU's peak (table 8.3).
+
+    Methods with branches are left out: only without them the kernel's code contains as many
+    operations as a pair of blocks takes.
+    """
+    from rode._normals import cuda as normals_cuda
+
+    limits, records = measure_limits(study.device), []
+    for method, dtype in (
+        *(("box-muller", "float32"), ("box-muller-fast", "float32")),
+        *(("rational-blending", "float32"), ("box-muller", "float64")),
+    ):
+        out = study.empty(size // 2, dtype)
+        rate, width = _rate(study, method, out, ()), np.dtype(dtype).itemsize
+        text = next(iter(normals_cuda.DIRECT[method, dtype][0].inspect_asm().values()))
+        kind = f"f{8 * width}"
+        count = 2 * len(re.findall(rf"fma\.rn(?:\.ftz)?\.{kind}", text))
+        count += len(re.findall(rf"(?:add|sub|mul)(?:\.rn)?(?:\.ftz)?\.{kind}", text))
+        peak = limits.fma_float32 if width == 4 else limits.fma_float64
+        done = rate * count / (32 // width)
+        records.append(
+            {"method": method, "dtype": dtype, "operations a number": count * width / 32}
+        )
+        records[-1] |= {"TFLOP/s": 1e-12 * done, "% of peak": 50.0 * done / peak}
+        records[-1]["% of the write limit"] = 100.0 * rate * width / limits.copy
+    rows = [list(r.values()) for r in records]
+    study.table("Float operations (Philox works on integers)", list(records[0]), rows)
+    return records
+
+
+def _rational(study: Study, size: int) -> list[dict]:
+    """Compare rational functions with a branch and with a blend of both results."""
+    records = []
+    for dtype in ("float32", "float64"):
+        out = study.empty(size // 2, dtype)
+        record: dict[str, Any] = {"dtype": dtype}
+        for method in ("rational", "rational-blending"):
+            record[method] = 1e-9 * study.rate(
+                partial(rode.normal, method=method, rng=1, out=out, device=study.device),
+                out.size,
+            )
+        records.append(record)
+    rows = [list(r.values()) for r in records]
+    study.table("Rational functions, G/s: branches and blending", list(records[0]), rows)
+    return records
+
+
+def _setup(study: Study) -> dict:
+    """Measure the preparation before the first number, without compilation (table 8.4)."""
+
+    def table(strips: int) -> None:
+        ziggurat.cache_clear()
+        ziggurat(strips)
+
+    pool = study.empty(1024, "float32")
+    records = {
+        "Ziggurat, 256 strips, ms": 1e3 / study.rate(lambda: table(256), 1),
+        "Ziggurat, 4096 strips, ms": 1e3 / study.rate(lambda: table(4096), 1),
+        "Wallace, first pool with its numbers, ms": 1e3
+        / study.rate(
+            lambda: rode.normal(method="wallace", rng=1, out=pool, device=study.device), 1
+        ),
+        "Box-Muller, first 1024 numbers, ms": 1e3
+        / study.rate(lambda: rode.normal(rng=1, out=pool, device=study.device), 1),
+    }
+    study.table("Setup", ("what", "ms"), list(records.items()))
+    return records

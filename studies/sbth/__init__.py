@@ -1,0 +1,1 @@
+"""The experiments of Riesinger (2017, chapters 5 and 6)."""

@@ -1,0 +1,123 @@
+"""Shares and calls of the BLAS operations (Riesinger 2017, figure 6.1 and table 6.2)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hetero.devices import Device
+from sbth._bulge_chasing.schedule_formulas import last_task, sweep_count
+from studies.sbth.host_driven import HostDriven
+from studies.study import Study
+
+BANDWIDTHS = (16, 32, 64, 128, 256)
+
+NAMES = {
+    "scal_first": "scal",
+    "scal_length": "scal",
+    "eliminate": "copy",
+    "gemv_t": "gemv",
+}
+"""Names under which Riesinger (2017) counts operations, if they differ."""
+
+PUBLISHED = {
+    "axpy": (100_974, 69_268, 34_500, 17_044, 8892),
+    "copy": (236_735, 163_278, 82_158, 41_430, 21_024),
+    "dot": (67_524, 46_506, 23_330, 11_694, 5864),
+    "nrm2": (136_468, 95_040, 48_672, 25_392, 13_728),
+    "scal": (169_168, 116_756, 58_820, 29_732, 15_158),
+    "gemv": (66_900, 45_524, 22_340, 10_700, 4868),
+    "ger": (66_900, 45_524, 22_340, 10_700, 4868),
+    "syr2": (34_075, 23_744, 12_160, 6344, 3430),
+    "symv": (34_075, 23_744, 12_160, 6344, 3430),
+}
+"""Calls of cuBLAS kernels for n = 1000 (table 6.2). Some operations, like nrm2, are two kernels."""
+
+
+def run(study: Study) -> dict:
+    """Count and time the operations of whole reductions."""
+    runs = []
+    for d in (16,) if study.quick else BANDWIDTHS:
+        seconds = _seconds(d, study)
+        for n in (200,) if study.quick else (1000, 5000):
+            runs.append(_shares(n, d, seconds))
+    _show(study, runs)
+    return {"runs": runs, "Riesinger 2017, calls for n = 1000": PUBLISHED}
+
+
+def _shares(n: int, d: int, seconds: dict[str, float]) -> dict:
+    """Return calls and shares of the time of each operation, from the seconds of a call."""
+    named: Counter[str] = Counter()
+    time: dict[str, float] = defaultdict(float)
+    for name, count in count_calls(n, d).items():
+        named[NAMES.get(name, name)] += count
+        time[NAMES.get(name, name)] += count * seconds[name]
+    total = sum(time.values())
+    share = {name: value / total for name, value in time.items()}
+    return {"n": n, "d": d, "calls": dict(named), "share": share, "seconds": total}
+
+
+def count_calls(n: int, d: int) -> Counter:
+    """Return how often a reduction calls each operation."""
+    driver = HostDriven(np.zeros((4 * d, 2 * d)), Device("cpu"), 1, "depth first")
+    begin, middle, end = (Counter(driver.task(0, k, None)) for k in (0, 1, 3))
+    tasks = np.array([last_task(s, n, d) + 1 for s in range(sweep_count(n))])
+    total: Counter[str] = Counter()
+    for name in begin:
+        extra = len(tasks) * (begin[name] - middle[name])
+        total[name] = extra + (tasks.sum() - len(tasks)) * middle[name] + len(tasks) * end[name]
+    return Counter({name: int(count) for name, count in total.items()})
+
+
+def _seconds(d: int, study: Study) -> dict[str, float]:
+    """Return the seconds of a call of each operation on full blocks."""
+    driver = HostDriven(np.ones((4 * d, 2 * d)), study.device, 1, "depth first")
+    seconds: dict[str, float] = {}
+    blas = driver.blas
+    driver.blas = _Timed(blas, 3 if study.quick else 100, seconds)
+    for _ in driver.task(0, 0, driver.streams[0]):
+        pass
+    return seconds
+
+
+class _Timed:
+    """Stand-in for the BLAS module that times each operation instead of calling it once."""
+
+    def __init__(self, blas: ModuleType, repeats: int, seconds: dict[str, float]):
+        self._blas, self._repeats, self._seconds = blas, repeats, seconds
+
+    def __getattr__(self, name: str) -> Callable:
+        function = getattr(self._blas, name)
+
+        def time_call(*arguments: Any) -> None:
+            self._seconds[name] = self._blas.seconds(lambda: function(*arguments), self._repeats)
+
+        return time_call
+
+
+def _show(study: Study, runs: list[dict]) -> None:
+    """Write the tables and the figure."""
+    names = list(PUBLISHED)
+    for n in sorted({r["n"] for r in runs}):
+        selected = [r for r in runs if r["n"] == n]
+        rows = [(name, *(r["calls"][name] for r in selected)) for name in names]
+        study.table(f"Calls, n = {n}", ("operation", *(f"d = {r['d']}" for r in selected)), rows)
+        rows = [(name, *(100.0 * r["share"][name] for r in selected)) for name in names]
+        heads = ("operation", *(f"d = {r['d']}" for r in selected))
+        study.table(f"Shares of the operations in their total time, %, n = {n}", heads, rows)
+    figure = study.figure()
+    axes = figure.subplots(1, len({r["n"] for r in runs}), squeeze=False)[0]
+    for ax, n in zip(axes, sorted({r["n"] for r in runs}), strict=True):
+        selected = [r for r in runs if r["n"] == n]
+        bottom = np.zeros(len(selected))
+        for name in reversed(names):
+            height = np.array([r["share"][name] for r in selected])
+            ax.bar([str(r["d"]) for r in selected], height, bottom=bottom, label=name)
+            bottom += height
+        ax.set(title=f"n = {n}", xlabel="bandwidth d", ylabel="share of the total time")
+    axes[-1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    study.save(figure, "operations.png")

@@ -1,0 +1,1 @@
+"""The experiments of Fortin, Gouicem and Graillat (2016)."""

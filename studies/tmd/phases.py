@@ -1,0 +1,90 @@
+"""Arguments that reach each phase (Fortin, Gouicem and Graillat 2016, tables 2, 6 and 7)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+
+from hetero.devices import Device
+from studies.study import Study
+from studies.tmd.domains import PUBLISHED, plan_first_block
+from tmd._search.blocks import split_into_blocks
+from tmd._search.line_formulas import Shape
+from tmd._search.pipeline import search_blocks
+from tmd._search.planning import Plan, make_plan
+from tmd._search.taylor_models import Scale
+from tmd.formats import Format
+from tmd.functions import load_function
+from tmd.functions.function import Function
+
+TESTS = ("lefevre", "regular", "clipped")
+BINADES = ((1, 2), (128, 256))
+
+
+def count_arguments(f: Function, plans: Iterable[Plan], device: Device) -> tuple[float, float, int]:
+    """Search blocks; return the numbers of arguments in phases 2 and 3, and of cases."""
+    second = third = cases = 0
+    for p, block_cases in search_blocks(f, plans, device):
+        second += block_cases.counts[1] << p.shape.subdomain
+        third += block_cases.counts[2] << p.shape.piece
+        cases += block_cases.index.size
+    return float(second), float(third), int(cases)
+
+
+def with_subdomain_size(p: Plan, subdomain: int, split: int) -> Plan:
+    """Return a plan with sub-domains of 2^subdomain arguments, split into 2^split pieces."""
+    packet = min(9, p.shape.super_block - subdomain - 5)
+    return replace(p, shape=Shape(p.shape.super_block, subdomain, subdomain - split, packet))
+
+
+def random_windows(
+    f: Function, lo: int, hi: int, count: int, width: int, bits: int, seed: int = 1
+) -> list[Plan]:
+    """Return plans for `count` random windows of 2^width arguments in [lo, hi)."""
+    blocks, _ = split_into_blocks(f, Fraction(lo), Fraction(hi), Format.create(53))
+    rng = random.Random(seed)
+    plans = []
+    for _ in range(count):
+        b = rng.choices(blocks, [p.run.count for p in blocks])[0]
+        n = min(1 << width, b.run.count)
+        begin = rng.randrange(b.run.count - n + 1)
+        window = replace(b, run=b.run.slice(begin, begin + n))
+        plans.append(make_plan(f, window, bits, Scale(), "clipped", "reciprocal"))
+    return plans
+
+
+def run(study: Study) -> dict:
+    """Count the arguments of each phase, on the published example and on random windows."""
+    f = load_function("exp")
+    width = 24 if study.quick else (40 if study.device.kind == "cuda" else 34)
+    lo, hi = PUBLISHED
+    if study.quick:
+        hi = 1 + (hi - 1) / 2**12
+    _, base = plan_first_block("exp", lo, hi, Format.create(53, 54), 33, "directed")
+    base = with_subdomain_size(base, 15, 3)
+    rows = []
+    for test in TESTS:
+        second, third, cases = count_arguments(f, [replace(base, algorithm=test)], study.device)
+        rows.append((test, float(base.block.run.count), second, third, cases))
+    heads = ("test", "phase 1", "phase 2", "phase 3", "cases")
+    study.table("Table 2: exp, 54-bit arguments from 1 on, N = 2^15, 8 pieces", heads, rows)
+    scaled = []
+    for begin, end in BINADES:
+        plans = random_windows(f, begin, end, 4, width, 32)
+        total = sum(p.block.run.count for p in plans)
+        for subdomain in sorted({15, plans[0].shape.subdomain}):
+            split = 3 if begin == 1 else 4
+            resized = [with_subdomain_size(p, subdomain, split) for p in plans]
+            for test in TESTS:
+                tested = [replace(p, algorithm=test) for p in resized]
+                counts = count_arguments(f, tested, study.device)
+                scale = 2.0**52 / total
+                scaled.append((f"[{begin}, {end})", subdomain, test, *(n * scale for n in counts)))
+    study.table(
+        f"Tables 6 and 7: arguments of a binade, scaled from 4 random windows of 2^{width}",
+        ("binade", "log2 N", "test", "phase 2", "phase 3", "cases"),
+        scaled,
+    )
+    return {"published example": rows, "binades": scaled, "part": 4 << width}

@@ -1,0 +1,216 @@
+"""Names of Numba that are not public: each does what we use it for, in the installed version."""
+
+import ast
+import importlib.util
+import io
+import threading
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from hetero import jit
+from hetero.cuda import driver
+from hetero.numba_internals import (
+    compiled_code,
+    compiler_lock,
+    dispatchers,
+    libraries,
+    parallel_layers,
+    registries,
+)
+
+pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="the simulator compiles nothing")
+
+ROOT = Path(__file__).parents[2]
+ROOMS = (ROOT / "hetero" / "numba_internals", ROOT / "hetero" / "cuda" / "numba_internals.py")
+
+PUBLIC = ("types", "errors", "cgutils", "typing", "datamodel")
+"""Modules of numba.core that authors of extensions are told to use."""
+
+
+def double(x):
+    return 2.0 * x
+
+
+def too_large_to_be_inlined():
+    """Return a function with 300 statements."""
+    scope = {"np": np}
+    lines = [f"    x = np.sin(x * {i}.5) + {i}.25" for i in range(300)]
+    exec("\n".join(["def large(x):", *lines, "    return x"]), scope)
+    return scope["large"]
+
+
+def compiled():
+    dispatcher = numba.njit(double)
+    assert dispatcher(1.5) == 3.0
+    return dispatcher
+
+
+def test_functions_are_numbered_from_a_given_number():
+    first = 1 << 40
+    dispatchers.number_functions_from(first)
+    try:
+        (code,) = compiled().overloads.values()
+        assert f"v{first}" in code.library.get_llvm_str()
+    finally:
+        jit._count_from_random_number()
+
+
+def test_compilations_are_wrapped():
+    calls = []
+
+    def wrap(function):
+        return lambda *arguments: calls.append(function.__name__) or function(*arguments)
+
+    dispatcher = numba.njit(double)
+    dispatchers.wrap_compilations(dispatcher, wrap)
+    assert dispatcher(1.5) == 3.0
+    assert dispatcher.compile((numba.int64,)) is not None
+    assert calls == ["_compile_for_args", "compile", "compile"]
+
+
+def test_calls_are_refused():
+    dispatcher = compiled()
+    dispatchers.refuse_calls(dispatcher, ZeroDivisionError)
+    with pytest.raises(ZeroDivisionError):
+        dispatcher(1.5)
+
+
+def test_a_cache_is_asked_before_a_compilation():
+    class Cache:
+        asked = saved = 0
+
+        def load_overload(self, signature, context):
+            self.asked += 1
+
+        def save_overload(self, signature, code):
+            self.saved += 1
+
+    dispatcher, cache = numba.njit(double), Cache()
+    dispatchers.set_cache(dispatcher, cache)
+    assert dispatchers.cache_of(dispatcher) is cache
+    assert dispatcher(1.5) == 3.0
+    assert (cache.asked, cache.saved) == (1, 1)
+
+
+def test_compilers_of_dispatchers_are_known():
+    assert dispatchers.is_for_cpu(compiled())
+    assert not dispatchers.is_for_cpu(double)
+    assert dispatchers.compiler_of(compiled()) == (numba.core.compiler.Compiler, {})
+    ours = jit.scalar(double)
+    assert dispatchers.compiler_of(ours) == (libraries.SelfContainedCompiler, {})
+
+
+needs_numba_cuda = pytest.mark.skipif(
+    importlib.util.find_spec("numba_cuda") is None, reason="kernels need numba-cuda"
+)
+
+
+@needs_numba_cuda
+def test_the_variant_of_a_function_in_a_kernel_is_found():
+    helper = jit.scalar(double)
+    assert dispatchers.variant_for_gpu(helper) is None
+
+    @jit.kernel
+    def apply(x):
+        x[0] = helper(x[0])
+
+    from compile_cuda import compile_afresh
+
+    assert ".entry" in compile_afresh(apply, (numba.float64[::1],))
+    assert len(dispatchers.variant_for_gpu(helper).overloads) == 1
+
+
+def test_compiled_code_survives_as_bytes():
+    from numba.core.registry import cpu_target
+
+    (code,) = compiled().overloads.values()
+    assert not compiled_code.has_addresses(code)
+    context = cpu_target.target_context
+    again = compiled_code.from_bytes(context, compiled_code.to_bytes(code))
+    assert context.get_executable(again.library, again.fndesc, again.environment)(1.5) == 3.0
+
+
+def test_machine_code_calls_its_own_copies():
+    """A linked function is local in the object file; Numba would make it weak."""
+    options = {"pipeline_class": libraries.SelfContainedCompiler}
+    large = numba.njit(too_large_to_be_inlined(), **options)
+    call = numba.njit(lambda x: large(x) + large(x + 1.0), **options)
+    call(1.5)
+    (code,) = call.overloads.values()
+    machine_code = ELFFile(io.BytesIO(code.library._get_compiled_object()))
+    bindings = [
+        symbol["st_info"]["bind"]
+        for symbol in machine_code.get_section_by_name(".symtab").iter_symbols()
+        if "large" in symbol.name and symbol["st_info"]["type"] == "STT_FUNC"
+    ]
+    assert bindings == ["STB_LOCAL"]
+
+
+def test_the_lock_tells_whether_a_thread_compiles():
+    answers = []
+    thread = threading.Thread(
+        target=lambda: answers.append(compiler_lock.is_another_thread_compiling())
+    )
+    compiler_lock.acquire()
+    try:
+        thread.start()
+        thread.join()
+    finally:
+        compiler_lock.release()
+    assert answers == [True]
+    assert not compiler_lock.is_another_thread_compiling()
+
+
+def test_layers_of_threads_are_known():
+    @numba.njit(parallel=True)
+    def fill(x):
+        for i in numba.prange(x.size):
+            x[i] = i
+
+    fill(np.empty(10))
+    assert parallel_layers.chosen_layer() == numba.threading_layer()
+    assert parallel_layers.can_load(parallel_layers.chosen_layer())
+    assert not parallel_layers.can_load("no such layer")
+
+
+def test_tables_of_types_are_read():
+    assert registries.is_known(np.sin)
+    assert not registries.is_known(double)
+    assert [type(text) for text in registries.processor()] == [str, str, str]
+    kinds = {kind for kind, _ in registries.registrations()}
+    assert kinds == {"template", "lowering"}
+
+
+def test_the_function_of_an_intrinsic_is_found():
+    from hetero.intrinsics import bits
+
+    (intrinsic, *_) = [v for v in vars(bits).values() if isinstance(v, registries.Intrinsic)]
+    assert registries.definition_of(intrinsic).__module__ == bits.__name__
+
+
+@needs_numba_cuda
+def test_kernels_have_the_methods_that_gpus_need():
+    from numba.cuda import dispatcher
+
+    for name in ("_reduce_states", "_rebuild", "_prepare_args"):
+        assert callable(getattr(dispatcher._Kernel, name)), name
+
+
+@pytest.mark.parametrize("package", ["hetero", "stablegpu", "rode", "lbm", "sbth", "tmd"])
+def test_no_other_room_uses_internals_of_numba(package):
+    private = {"_cache", "_compile_for_args", "_reset_overloads", "_unique_ids", "_defn", "_lock"}
+    private |= {"_reduce", "_reduce_states", "_rebuild", "_codelibrary", "_prepare_args"}
+    private |= {"_is_initialized", "_final_module", "_memory_manager", "_compiler"}
+    for path in (ROOT / package).rglob("*.py"):
+        if any(room == path or room in path.parents for room in ROOMS):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("numba.core."):
+                assert node.module.split(".")[2] in PUBLIC, (path, node.module)
+            if isinstance(node, ast.Attribute) and node.attr in private:
+                own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+                assert own, (path, node.lineno, node.attr)

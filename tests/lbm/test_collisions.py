@@ -1,0 +1,269 @@
+"""Collision operators: all members of the registry, and some that users could write.
+
+Each is compared with its own plain reference, and with the exact decay of a shear wave, with a body
+force.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import lbm
+from compile_cuda import allowed_spills, compile_kernel
+from flows import pair
+from hetero.cuda.driver import SIMULATOR
+from lbm._model.lattice import OPPOSITE, C, W
+from lbm._model.precision import PRECISIONS
+from lbm.collisions import OPERATORS, make_collision
+from lbm.flows import cavity, lid_driven_box, sphere, vortices
+from lbm.reference import Reference, equilibrium
+
+
+@dataclass(frozen=True)
+class PlainBGK(lbm.Collision):
+    """BGK as the documentation tells a user to write it."""
+
+    tau: float
+    is_linear = True
+
+    @property
+    def rates(self):
+        return (1 / self.tau,)
+
+    @staticmethod
+    def relax():
+        from lbm.collisions.unroll import per_population
+
+        @per_population(2)
+        def towards(f, e, omega):
+            return f + omega * (e - f)
+
+        return lambda f, e, rates: towards(f, e, rates[0])
+
+    def reference_collide(self, f, e):
+        return f + (e - f) / self.tau
+
+
+STRESS = np.array([[C[q][a] * C[q][b] for q in range(19)] for a in range(3) for b in range(a, 3)])
+"""Second moments of populations: xx, xy, xz, yy, yz, zz."""
+
+OF_STRESS = np.array(
+    [
+        [
+            4.5 * w * (1 + (a != b)) * (c[a] * c[b] - (a == b) / 3)
+            for a in range(3)
+            for b in range(a, 3)
+        ]
+        for w, c in zip(W, C, strict=True)
+    ]
+)
+"""Populations with given second moments, and without density and momentum."""
+
+
+@dataclass(frozen=True)
+class Regularized(lbm.Collision):
+    """An operator with a matrix (Latt and Chopard 2006): it keeps only the viscous stress."""
+
+    tau: float
+    is_linear = True
+
+    @property
+    def rates(self):
+        return (1 - 1 / self.tau,)
+
+    @staticmethod
+    def relax():
+        from lbm.collisions.unroll import matrix_product, per_population
+
+        stress, of_stress = matrix_product(STRESS), matrix_product(OF_STRESS)
+        subtract = per_population(2)(lambda f, e: f - e)
+        add = per_population(2)(lambda e, s, share: e + share * s)
+        return lambda f, e, rates: add(e, of_stress(stress(subtract(f, e))), rates[0])
+
+    def reference_collide(self, f, e):
+        return e + (1 - 1 / self.tau) * np.tensordot(OF_STRESS @ STRESS, f - e, 1)
+
+
+@dataclass(frozen=True)
+class Nonlinear(lbm.Collision):
+    """An operator whose odd rate depends on the state; the viscosity does not depend on that."""
+
+    tau: float
+    strength: float = 1e4
+
+    @property
+    def rates(self):
+        return 1 / self.tau, self.strength
+
+    @staticmethod
+    def relax():
+        from lbm.collisions.unroll import matrix_product, per_population
+
+        total = matrix_product([[1.0] * 19])
+        mirror = matrix_product(np.eye(19)[list(OPPOSITE)])
+        subtract = per_population(2)(lambda e, f: e - f)
+        square = per_population(1)(lambda n: n * n)
+
+        @per_population(3)
+        def relax_one(f, n, opposite, even_rate, odd_rate):
+            half = type(f)(0.5)
+            return f + half * even_rate * (n + opposite) + half * odd_rate * (n - opposite)
+
+        def relax(f, e, rates):
+            n = subtract(e, f)
+            one = type(f[0])(1)
+            odd_rate = one / (one + rates[1] * total(square(n))[0])
+            return relax_one(f, n, mirror(n), rates[0], odd_rate)
+
+        return relax
+
+    def reference_collide(self, f, e):
+        n, opposite = e - f, (e - f)[list(OPPOSITE)]
+        odd_rate = 1 / (1 + self.strength * (n**2).sum(axis=0))
+        return f + (n + opposite) / (2 * self.tau) + odd_rate * (n - opposite) / 2
+
+
+@dataclass(frozen=True)
+class Branching(PlainBGK):
+    """BGK with a branch, which the CPU computes for one cell after the other."""
+
+    @staticmethod
+    def relax():
+        from lbm.collisions.unroll import per_population
+
+        @per_population(2)
+        def towards(f, e, omega):
+            return f + omega * (e - f) if f > e else f - omega * (f - e)
+
+        return lambda f, e, rates: towards(f, e, rates[0])
+
+
+compiled = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+ALL = [*OPERATORS.values(), PlainBGK, Regularized, Nonlinear, Branching]
+
+# Rounding of the storage: eps of float64, 2^-11 of the largest shifted population.
+TOLERANCE = {"float64": 5e-15, "float16": 2e-4}
+
+
+def difference(ours, theirs):
+    rho, u = theirs.moments()
+    return max(np.abs(ours.rho - rho).max(), np.abs(ours.u - u).max())
+
+
+@pytest.mark.parametrize("storage", TOLERANCE)
+@pytest.mark.parametrize("operator", ALL)
+def test_steps_match_the_reference_of_the_operator(operator, storage, device):
+    options = {"device": device, **PRECISIONS[storage].arguments}
+    for flow in "cavity with bodies", "open channel":
+        ours, theirs = pair(flow, operator(0.7), **options)
+        for _ in range(4):
+            ours.run(1)
+            theirs.step()
+            assert difference(ours, theirs) < TOLERANCE[storage]
+
+
+@compiled
+@pytest.mark.parametrize("operator", ALL)
+def test_kernels_compile_without_spills_and_without_float64(operator):
+    from generated_kernels import lbm_signature
+    from lbm._engines.cuda_kernels import make_kernel
+
+    kernel = make_kernel("step", "esoteric", 0, "float32", "faces", operator, True)
+    report = compile_kernel(kernel, lbm_signature("float32", len(operator(0.7).rates)))
+    assert report.spills <= allowed_spills()
+    assert report.opcodes(".f64") == 0
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("operator", [PlainBGK, Nonlinear])
+def test_two_steps_of_a_tiny_flow(operator, device):
+    shape, force = (4, 3, 3), (1e-4, 0.0, 2e-5)
+    u = 0.03 * np.random.default_rng(2).standard_normal((3, *shape))
+    ours = lbm.Simulation(
+        shape, collision=operator(0.7), u=u, force=force, dtype="float64", device=device
+    )
+    theirs = Reference(shape, operator(0.7), force=force)
+    theirs.set(np.ones(shape), u)
+    for _ in range(2):
+        ours.run(1)
+        theirs.step()
+    assert difference(ours, theirs) < TOLERANCE["float64"]
+
+
+@pytest.mark.parametrize("operator", ALL)
+def test_a_shear_wave_decays_by_the_viscosity_while_a_force_accelerates_it(operator, device):
+    n, tau, force = 48, 0.8, (3e-6, 2e-6, -1e-6)
+    sine = np.sin(2 * np.pi * (np.arange(n) + 0.5) / n)
+    u = np.zeros((3, 4, n, 2))
+    u[0] = 0.01 * sine[:, None]
+    s = lbm.Simulation(
+        u.shape[1:], collision=operator(tau), u=u, force=force, dtype="float64", device=device
+    )
+
+    def amplitude():
+        return 2 / n * abs(np.fft.fft(s.u[0, 0, :, 0])[1])
+
+    first = s.run(100) and amplitude()
+    decay = -np.log(s.run(200) and amplitude() / first) / 200
+    viscosity = decay / (2 * np.pi / n) ** 2
+    assert viscosity == pytest.approx((tau - 0.5) / 3, rel=2e-3)
+    assert s.u.mean(axis=(1, 2, 3)) == pytest.approx(300 * np.array(force), rel=1e-9)
+
+
+@pytest.mark.parametrize("operator", ALL)
+def test_linear_operators_say_so(operator):
+    f, e, g, d = np.random.default_rng(4).uniform(-0.1, 0.1, (4, 19, 2, 2, 2))
+    collide = operator(0.7).reference_collide
+    mixed, apart = collide(f - 2 * g, e - 2 * d), collide(f, e) - 2 * collide(g, d)
+    assert np.allclose(mixed, apart, rtol=0, atol=1e-12) == operator.is_linear
+
+
+@pytest.mark.parametrize("operator", ALL)
+def test_operators_conserve_mass_and_momentum(operator):
+    f = np.array(W)[:, None, None, None] * np.random.default_rng(5).uniform(0.9, 1.1, (19, 2, 2, 2))
+    rho = f.sum(axis=0)
+    u = np.tensordot(np.array(C).T, f, 1) / rho
+    after = operator(0.7).reference_collide(f, equilibrium(rho, u))
+    assert after.sum(axis=0) == pytest.approx(rho, abs=1e-14)
+    assert np.tensordot(np.array(C).T, after, 1) == pytest.approx(u * rho, abs=1e-14)
+
+
+def test_flows_take_names_classes_and_operators():
+    options = {"device": "cpu", "check": 0}
+    assert vortices(8, collision="bgk", **options).simulation.collision == lbm.BGK(0.7)
+    assert vortices(8, collision=PlainBGK, **options).simulation.collision == PlainBGK(0.7)
+    own = Nonlinear(0.7, 3.0)
+    assert vortices(8, collision=own, **options).simulation.collision is own
+    assert lid_driven_box((4, 4, 4), tau=0.6, collision="bgk", **options).collision == lbm.BGK(0.6)
+    assert cavity(8, reynolds=16, collision="bgk", **options).collision == lbm.BGK(0.65)
+    assert cavity(8, reynolds=16, magic=0.1, **options).collision.magic == 0.1
+    assert sphere(4, reynolds=4, collision=PlainBGK, width=2, length=2, **options).steps == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: vortices(8, collision="mrt"), ValueError, "collision must be one of 'trt', 'bgk'"),
+        (lambda: vortices(8, collision=lbm.BGK(0.8)), ValueError, "pass its class"),
+        (lambda: cavity(8, reynolds=8, collision="bgk", magic=0.1), ValueError, "no parameter of"),
+        (lambda: make_collision(lbm.TRT(0.7), 0.7, magic=0.1), ValueError, "asks for tau=0.7, mag"),
+        (lambda: lbm.Simulation((4, 4, 4), collision=lbm.BGK), TypeError, "must be an operator"),
+    ],
+)
+def test_errors(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+@dataclass(frozen=True)
+class Incomplete(lbm.Collision):
+    tau: float
+    rates = ()
+
+
+def test_incomplete_operators_are_refused():
+    with pytest.raises(TypeError, match=r"must define relax\(\) or relax_pairs\(\)"):
+        lbm.Simulation((4, 4, 4), collision=Incomplete(0.7), device="cpu")
+    with pytest.raises(NotImplementedError, match="Incomplete has no reference_collide"):
+        Reference((4, 4, 4), Incomplete(0.7)).step()

@@ -1,0 +1,107 @@
+"""The runner of the studies, and the one format of records of studies and benchmarks."""
+
+import importlib
+import json
+import os
+import sys
+from types import ModuleType
+
+import pytest
+
+import hetero
+import studies.__main__ as runner
+from benchmarks import __main__ as benchmarks_runner
+from benchmarks.measurements import Measurement
+from studies.study import Study
+
+PARTS = ["name", "device", "command", "facts", "limits"]
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Let the runners know a study that prints a table, and a suite with one figure."""
+
+    def run_study(study):
+        study.table("Squares", ("n", "square"), [(n, n**2) for n in range(3)])
+        return {"largest": 4}
+
+    def run_suite(device, quick):
+        return [Measurement("speed", 1.0, "m/s", 2.0, "light")]
+
+    for names, run in ((runner.STUDIES, run_study), (benchmarks_runner.SUITES, run_suite)):
+        module = ModuleType(run.__name__)
+        module.run = run
+        monkeypatch.setitem(sys.modules, run.__name__, module)
+        monkeypatch.setitem(names, "tiny", run.__name__)
+
+
+def test_a_study_prints_its_table_and_writes_a_record(tiny, tmp_path, capsys):
+    options = ["--device", "cpu", "--quick", "--out", str(tmp_path)]
+    assert runner.main(["run", "tiny", *options]) == 0
+    printed = capsys.readouterr().out
+    assert "Squares" in printed
+    assert printed.splitlines()[-1] == str(tmp_path / "tiny-cpu.json")
+    record = json.loads((tmp_path / "tiny-cpu.json").read_text())
+    assert list(record) == [*PARTS, "result", "tables"]
+    assert record["command"].startswith("python -m studies run tiny --device cpu")
+    assert record["result"] == {"largest": 4}
+    assert record["tables"][0]["rows"] == [[0, 0], [1, 1], [2, 4]]
+
+
+def test_a_benchmark_writes_the_same_format(tiny, tmp_path, monkeypatch):
+    path = tmp_path / "tiny.json"
+    monkeypatch.setattr("sys.argv", ["benchmarks", "run", "tiny", "--json", str(path)])
+    benchmarks_runner.main()
+    record = json.loads(path.read_text())
+    assert list(record) == [*PARTS, "figures"]
+    assert record["figures"][0]["fraction"] == 0.5
+
+
+def test_the_list_says_what_every_study_is(capsys):
+    assert runner.main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(runner.STUDIES)
+    assert all(len(line.split()) > 3 for line in lines)
+
+
+def test_every_study_has_a_function_run():
+    for module in runner.STUDIES.values():
+        assert callable(importlib.import_module(module).run)
+
+
+def test_all_leaves_out_on_a_cpu_what_needs_a_gpu():
+    on_cpu, on_gpu = (runner.names_for(hetero.Device(kind)) for kind in ("cpu", "cuda"))
+    assert set(on_gpu) - set(on_cpu) == {"lbm-hybrid"}
+    assert on_gpu == list(runner.STUDIES)
+
+
+def test_an_unknown_study_is_refused(capsys):
+    with pytest.raises(SystemExit) as ended:
+        runner.main(["run", "phrenology"])
+    assert ended.value.code == 2
+    assert "invalid choice: 'phrenology'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--device", "banana"), "device must be"),
+        (("--device", "cpu", "--processes", "0"), "--processes must be an integer >= 1"),
+        (("--device", "cpu", "--out", "/sys"), "/sys/"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(options, words, tiny, tmp_path, capsys):
+    if "/sys" in options and not os.path.isdir("/sys"):
+        pytest.skip("this system has no folder that is read-only")
+    assert runner.main(["run", "tiny", "--out", str(tmp_path), *options]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_tables_belong_to_one_record(tmp_path):
+    study = Study(tmp_path, hetero.Device("cpu"), quick=True)
+    for name in ("first", "second"):
+        study.table(name, ("n",), [(1,)])
+        path = study.write(name, {}, ["studies"])
+        assert [table["title"] for table in json.loads(path.read_text())["tables"]] == [name]

@@ -1,0 +1,15 @@
+"""The public names of tmd, for its `__init__.py` and for type checkers."""
+
+from .certificates import read_certificates as read_certificates
+from .certificates import verify as verify
+from .certificates import verify_cases as verify_cases
+from .errors import CertificateError as CertificateError
+from .errors import CheckpointError as CheckpointError
+from .formats import Format as Format
+from .library_check import LibraryScore as LibraryScore
+from .library_check import check_libraries as check_libraries
+from .results import Case as Case
+from .results import Result as Result
+from .searches import search as search
+
+__version__: str

@@ -79,7 +79,7 @@ DIRECT = {
 """(pairs, remainder) of a method and type."""
 
 
-def direct(method, key, path, stream, out, launch_stream=0, threads=THREADS, per_sm=None):
+def fill(method, key, path, stream, out, launch_stream=0, threads=THREADS, per_sm=None):
     """Fill `out` by a method that makes each block of words into numbers."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
     pairs, remainder = DIRECT[method, dtype.name]

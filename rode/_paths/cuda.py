@@ -291,6 +291,6 @@ def _bridge_of(dtype, normals, rounds):
     return _make_bridge(dtype.name, normals, rounds)
 
 
-def ends_of(count, dtype, stream=0):
+def allocate_ends(count, dtype, stream=0):
     """Return memory for the ends of a bridge's tiles."""
     return scratch("ends", count, dtype, stream)

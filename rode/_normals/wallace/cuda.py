@@ -106,7 +106,7 @@ def _make_fill(dtype):
 wallace_float32, wallace_float64 = _make_fill("float32"), _make_fill("float64")
 
 
-def wallace(key, path, stream, corrected, out, launch_stream=0):
+def fill(key, path, stream, corrected, out, launch_stream=0):
     """Fill `out`, a pool for every PASSES POOL numbers."""
     chosen = wallace_float32 if np.dtype(out.dtype) == np.float32 else wallace_float64
     grid = launch.blocks_for(out.size, PASSES * POOL)

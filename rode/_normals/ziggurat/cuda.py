@@ -138,7 +138,7 @@ _ZIGGURAT = {
 }
 
 
-def ziggurat(key, path, stream, table, in_shared, out, launch_stream=0):
+def fill(key, path, stream, table, in_shared, out, launch_stream=0):
     """Fill `out`; `table` holds the strips' edges, on the host."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
     local, shared, remainder = _ZIGGURAT[dtype.name]

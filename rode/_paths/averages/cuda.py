@@ -122,7 +122,7 @@ finish_float32, finish_float64 = kernel(finish_windows.py_func), kernel(finish_w
 del join_parts, finish_windows
 
 
-def sums(path, steps, out, stream=0, threads=THREADS):
+def fill_sums(path, steps, out, stream=0, threads=THREADS):
     """Fill out[d, w] with the sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
     dtype, windows = np.dtype(out.dtype), out.shape[1]
     size = 16 // dtype.itemsize

@@ -7,9 +7,9 @@ from numba import uint32, uint64
 
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.memory import store_vector
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10
+from rode._intrinsics.memory import store_vector
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
 from rode._normals.launches import split_into_launches

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hetero.intrinsics.tuple_algebra import add_to_iterated_sums, cast
 from hetero.jit import scalar
+from rode._intrinsics.tuple_algebra import add_to_iterated_sums, cast
 from rode._normals.box_muller_formulas import (
     box_muller_fast,
     box_muller_float32,

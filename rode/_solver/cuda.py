@@ -18,10 +18,10 @@ from numba import int64, uint32
 from hetero.cpu.interruptible import ranges
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10
+from rode._intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
 from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK, part_of
 from rode._solver.stage_formulas import (

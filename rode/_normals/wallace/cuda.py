@@ -7,9 +7,9 @@ from numba import float32, float64, int64, uint32, uint64
 
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.memory import store_vector
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10
+from rode._intrinsics.memory import store_vector
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
 from rode._normals.launches import is_aligned as is_aligned
 from rode._normals.wallace.formulas import (

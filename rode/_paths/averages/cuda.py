@@ -13,10 +13,10 @@ from numba import int64, uint64
 from hetero.cuda import launch
 from hetero.cuda.device_cache import resident, scratch
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.memory import load_vector
-from hetero.intrinsics.tuple_algebra import cast, replace_component
 from hetero.intrinsics.warp import FULL_MASK, warp_sum
 from hetero.jit import kernel, scalar
+from rode._intrinsics.memory import load_vector
+from rode._intrinsics.tuple_algebra import cast, replace_component
 
 THREADS = 256
 """Number of threads in a block."""

@@ -6,6 +6,7 @@ import contextlib
 import contextvars
 import ctypes
 import functools
+import logging
 import os
 import platform
 import sys
@@ -18,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from hetero.errors import DeviceUnavailableError
+
+LOGGER = logging.getLogger(__name__)
 
 _default: contextvars.ContextVar = contextvars.ContextVar("hetero_device", default=None)
 
@@ -211,9 +214,11 @@ def resolve(
         requested = parse(os.environ.get("HETERO_DEVICE") if default is None else default)
     if requested is not None:
         return requested.require()
+    chosen = Device("cpu")
     if break_even is not None and work >= break_even and _usable_gpus():
-        return Device("cuda", 0)
-    return Device("cpu")
+        chosen = Device("cuda", 0)
+    LOGGER.debug("%s was chosen for work of %g; a GPU pays from %s on", chosen, work, break_even)
+    return chosen
 
 
 def parse(spec: str | Device | None) -> Device | None:

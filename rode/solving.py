@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from hetero.devices import Device
     from rode.normals import Seed
+
+
+LOGGER = logging.getLogger(__name__)
 
 
 def solve(
@@ -107,6 +111,11 @@ def solve(
 
 def run(plan: Plan, *, progress: bool = False) -> Result:
     """Compute what a plan says, if the memory suffices."""
+    LOGGER.info(
+        "%s: %d paths, %d steps by %s with %s fine steps each, %s, on %s",
+        *(plan.problem.name, plan.paths, plan.steps, plan.scheme.name),
+        *(plan.fine_steps or "exact sums instead of", plan.dtype, plan.device),
+    )
     with plan.device.active(), region("rode solve"):
         from rode._problems.compile_errors import named_compile_errors
         from rode._solver.memory_forecast import require_memory

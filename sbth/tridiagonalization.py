@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, overload
 
@@ -25,6 +26,8 @@ from sbth.band_storage import (
 )
 from sbth.reflectors import Reflectors, Stage
 from sbth.results import Tridiagonal, TridiagonalReduction
+
+LOGGER = logging.getLogger(__name__)
 
 METHODS = {"cpu": ("wavefront", "serial"), "cuda": ("persistent", "wavefront")}
 """Methods of each kind of device, the default first."""
@@ -323,6 +326,10 @@ def _run_stages(
 ) -> tuple[Any, tuple[Stage, ...]]:
     """Reduce a band of 2 or more subdiagonals; return columns (n, 2), and the requested stages."""
     n, dtype, device = ab.shape[1], ab.dtype, space.device
+    LOGGER.info(
+        *("order %d, %d subdiagonals, %s: stages %d, method %s, on %s", n, width, dtype),
+        *(options.stages, options.method, device),
+    )
     in_flight, keep = options.in_flight, options.keep_reflectors
     stages: list[tuple[int, int, Any]] = []
 

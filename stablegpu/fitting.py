@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,8 @@ from stablegpu._fit.outcomes import REMEDIES, outcome_message
 from stablegpu._parameters import PARAMETERIZATIONS, Parameters
 from stablegpu.batch_results import FitResults
 from stablegpu.fit_results import FitResult
+
+LOGGER = logging.getLogger(__name__)
 
 METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
 
@@ -152,6 +155,7 @@ def fit(
         device, flat, weight_source, work=int(counts.sum()), break_even=BREAK_EVEN[method]
     )
     bar = loop_progress("fit" if single else f"{counts.size} fits", enabled=progress)
+    _log_fits(len(counts), sum(counts), method, target)
     with target.active(), region("stable fit"), bar:
         workspace, host_workspace = Workspace(target, flat), Workspace(target)
         if single and method == "mcculloch" and counts[0] > datasets.LARGEST_SORTED_SET:
@@ -225,6 +229,7 @@ def fit_windows(
     work = starts.size * window
     target = resolve(device, flat, work=work, break_even=BREAK_EVEN[method])
     bar = loop_progress(f"{starts.size} fits", enabled=progress)
+    _log_fits(starts.size, work, method, target)
     with target.active(), region("stable fit"), bar:
         workspace, host_workspace = Workspace(target, flat), Workspace(target)
         x = workspace.input("series", flat)
@@ -232,6 +237,11 @@ def fit_windows(
         results = fit_batch(x, host_workspace.output((0,)), starts, starts + window, batch)
     labels = None if index is None else tuple(index[k] for k in (starts + window - 1).tolist())
     return dataclasses.replace(results, labels=labels)
+
+
+def _log_fits(sets: int, observations: int, method: str, device: Device) -> None:
+    """Tell Python's `logging` what is about to be fitted, and where."""
+    LOGGER.info("%d sets, %d observations in all, by %s, on %s", sets, observations, method, device)
 
 
 def _single_result(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -26,6 +28,8 @@ from tmd.results import Cases, Result
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+LOGGER = logging.getLogger(__name__)
 
 MAX_CASES = 1 << 27
 """Largest number of cases that a search may be expected to have, so that they fit into memory."""
@@ -127,6 +131,10 @@ def search(
         device = resolve(device, work=arguments, break_even=BREAK_EVEN)
         scale = Scale.for_rounding(rounding)
         plans = [make_plan(f, b, bits, scale, algorithm, division) for b in blocks]
+    LOGGER.info(
+        "%s: %d arguments, blocks by algorithm: %s, on %s",
+        *(name, arguments, _count_algorithms(plans), device),
+    )
     store = None
     if checkpoint is not None:
         method = {
@@ -208,6 +216,12 @@ def _require_few_cases(arguments: int, bits: int, rounding: str) -> None:
             f"bits={bits} would give about {expected:.2g} cases among {arguments:.2g} "
             f"arguments, too many to store: use bits >= {sufficient} or a smaller domain"
         )
+
+
+def _count_algorithms(plans: list[Plan]) -> str:
+    """Return how many blocks are searched by which algorithm."""
+    counts = Counter(plan.algorithm for plan in plans)
+    return ", ".join(f"{count} {algorithm}" for algorithm, count in counts.items())
 
 
 def _search_all(

@@ -164,7 +164,7 @@ def averaging(device, dtype, size, steps, limits) -> Measurement:
     source, out = _empty(device, count, dtype), _empty(device, 2 * (count // steps), dtype)
     rode.normal(out=source, rng=1, device=device)
     out = out.reshape((2, count // steps))
-    sums = averages.loops(device).sums
+    sums = averages.loops(device).fill_sums
     timing = hetero.benchmark(lambda: sums(source, steps, out), device=device)
     return Measurement(
         f"single and double averages over {steps:,} of {count:,} {dtype}",

@@ -59,8 +59,8 @@ def _add_json(parser: argparse.ArgumentParser, default: object) -> None:
 
 def _warm(options: argparse.Namespace) -> int:
     """Compile ahead, and print how long each call took."""
+    from hetero.compile_ahead import packages, warm
     from hetero.compile_cache.store import root
-    from hetero.compile_cache.warm_up import packages, warm
     from hetero.devices import resolve
     from hetero.validation import check_choice
 

@@ -98,10 +98,9 @@ class Device:
             yield
             return
         from hetero.cuda.driver import SIMULATOR, cuda, is_out_of_memory, memory_error
-        from hetero.measurement import profiling
 
         if not SIMULATOR:
-            profiling.enable_gpu_events()
+            _note_use_of_gpu()
         with contextlib.nullcontext() if SIMULATOR else cuda.gpus[self.index]:
             try:
                 yield
@@ -117,6 +116,19 @@ class Device:
 
             with self.active():
                 cuda.synchronize()
+
+
+_has_used_gpu = False
+
+
+def _note_use_of_gpu() -> None:
+    global _has_used_gpu
+    _has_used_gpu = True
+
+
+def has_used_gpu() -> bool:
+    """Return whether this process has made a GPU current, so that its clock can be read."""
+    return _has_used_gpu
 
 
 def available() -> tuple[Device, ...]:

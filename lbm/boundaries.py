@@ -54,7 +54,7 @@ class Periodic:
 class NoSlip:
     """A wall at rest: half-way bounce-back.
 
-    Second order; exact for flat walls with TRT and the magic number 3/16.
+    Second order; exact for flat walls with TRT and the magic parameter 3/16.
     """
 
     rank: ClassVar[int] = 0

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import builtins
-import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-import hetero
-from hetero.cpu.deferred_signals import DeferredSignals
 from hetero.display.progress_bar import open_bar
-from hetero.validation import check_choice, check_integer, check_path, describe
+from hetero.validation import check_choice, check_integer, check_path
 from hetero.version import VERSION
 from lbm import boundaries as conditions
-from lbm._domain.domain import Domain
-from lbm._domain.host_moments import HostMoments
-from lbm._domain.memory_forecast import require_memory
-from lbm._domain.partition import Partition, make_partition
-from lbm._domain.placement import DeviceArgument, choose_devices, place_parts
+from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_parts
+from lbm._domain.flow import MAX_STEPS, Flow
+from lbm._domain.partition import make_partition
+from lbm._domain.placement import DeviceArgument, choose_devices
+from lbm._domain.ranks import agreement
 from lbm._domain.ranks.abort import abort_all_ranks_on_errors
-from lbm._domain.ranks.agreement import (
-    require_fluid_and_outlet,
-    require_same_arguments,
-    require_same_run,
-)
 from lbm._domain.ranks.communication import Ranks
 from lbm._domain.ranks.cores import share_cores
-from lbm._fields.exact_sum import exact_sum
-from lbm._fields.forces import forces_on_links
+from lbm._fields import forces
 from lbm._fields.stability import LastGoodState, require_stable
 from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
-from lbm._model.precision import accepts_precision, choose_precision
+from lbm._model.precision import choose_precision
 from lbm._model.problem import Problem
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.collisions import DEFAULT, make_collision
@@ -45,19 +35,11 @@ from lbm.decomposition import Decomposition, check_decomposition
 if TYPE_CHECKING:
     from lbm.units import Units
 
-LOGGER = logging.getLogger(__name__)
-
-FIELDS = "rho", "drho", "u", "fluid"
-"""Names of the fields that `Simulation.gather` takes."""
-
-MAX_STEPS = 1 << 40
-"""Largest number of steps of a run: 10^5 of them in a second would still take 127 days."""
-
 PROGRESS_PIECES = 200
 """Pieces of a run after which the progress bar moves."""
 
 
-class Simulation:
+class Simulation(Flow):
     """D3Q19 lattice Boltzmann flow.
 
     Parameters
@@ -125,10 +107,9 @@ class Simulation:
     -----
     Lattice units: cells, steps, density 1; pressure is rho/3. `lbm.Units` converts. Second order in
     space. Rounding errors of the velocity are of the order of eps: about 1e-7 in float32, 1e-5 with
-    16-bit storage. The argument `precision` of earlier releases stood for dtype and storage.
+    16-bit storage.
     """
 
-    @accepts_precision
     def __init__(
         self,
         shape: Sequence[int],
@@ -148,104 +129,60 @@ class Simulation:
         decomposition: str | Sequence[int] | Decomposition = "auto",
         device: DeviceArgument = None,
     ):
-        self._ranks = Ranks(comm)
-        if self._ranks.size > 1:
+        ranks = Ranks(comm)
+        if ranks.size > 1:
             abort_all_ranks_on_errors()
-        self.shape = arguments.check_shape(shape, self._ranks.size)
-        collision = make_collision(DEFAULT, 0.8) if collision is None else collision
-        self.collision = check_collision(collision)
+        cells = arguments.check_shape(shape, ranks.size)
+        collision = (
+            make_collision(DEFAULT, 0.8) if collision is None else check_collision(collision)
+        )
         check_choice("pattern", pattern, tuple(PATTERNS))
         form = choose_precision(dtype, storage)
-        form.require_width(self.shape[0])
-        self.faces, self.solids = conditions.split_boundaries(boundaries)
-        self.check, self.steps = check_integer("check", check), 0
-        self._last_good, self._moments = LastGoodState(bool(keep_good_state)), HostMoments()
+        form.require_width(cells[0])
+        faces, solids = conditions.split_boundaries(boundaries)
+        self.check = check_integer("check", check)
         force = conditions.check_vector("force", force)
-        require_same_arguments(
-            self._ranks, self.shape, solids=self.solids, version=VERSION, collision=self.collision,
-            faces=self.faces, check=check, pattern=pattern, precision=form.name, force=force,
+        agreement.require_same_arguments(
+            ranks, cells, solids=solids, version=VERSION, collision=collision,
+            faces=faces, check=check, pattern=pattern, precision=form.name, force=force,
             rho=rho, u=u, ratio=ratio, decomposition=decomposition, keep_good_state=keep_good_state,
         )  # fmt: skip
-        share_cores(self._ranks)
-        devices = choose_devices(device, self.shape, self._ranks)
-        self.device = devices[0]
-        self.ratio = arguments.check_ratio(ratio, *devices)
-        boxes = check_decomposition(
-            decomposition, self.shape, self._ranks.size * len(devices), form.lanes
-        )
-        partition = make_partition(
-            self.shape, self.faces, boxes, form.lanes, one_rank=self._ranks.size == 1
-        )
-        self.region = partition.region(self._ranks.rank)
-        _, placed = place_parts(partition, devices, 0.0, self._ranks)
-        for box, each_device in placed.items():
-            require_memory(
-                partition.extent(box).shape, pattern=pattern, dtype=dtype, storage=storage,
-                ratio=self.ratio, solids=bool(self.solids), device=each_device,
-            )  # fmt: skip
-        moments = arguments.select_moments(self.shape, self.region, rho, u)
-        walls = wall_links.classify_cells(self.shape, self.faces, self.solids, self.region)
-        require_fluid_and_outlet(self._ranks, walls, self.faces, self.solids)
-        self.problem = Problem(
-            self.region.shape, walls, PATTERNS[pattern], form, self.collision, force
-        )
-        self.domain = self._make_domain(partition, devices)
-        if self._ranks.any(np.any(moments[0] != 1.0) or np.any(moments[1]) or self.problem.forced):
-            self._start(*moments)  # otherwise the zeros in memory are the equilibrium at rest
-
-    def _make_domain(self, partition: Partition, devices: Sequence[hetero.Device]) -> Domain:
-        """Create the parts of this rank on their devices."""
-        ratio = self.ratio
-        if isinstance(ratio, str):
-            from lbm._performance.measurement import measure_best_ratio
-
-            best = measure_best_ratio(self.problem, self.device)
-            self.ratio = ratio = min(self._ranks.gather_all(best))
-        partition, placed = place_parts(partition, devices, ratio, self._ranks)
-        domain = Domain(self.problem, partition, placed, self._ranks)
-        exchange = domain.exchange
-        LOGGER.info(
-            "rank %d of %d: parts %s, halos %s",
-            self.rank, self._ranks.size,
-            ", ".join(f"{part.extent.shape} on {part.engine.device}" for part in domain.parts),
-            dict(exchange.transports) if exchange is not None else "none",
+        share_cores(ranks)
+        devices = choose_devices(device, cells, ranks)
+        ratio = arguments.check_ratio(ratio, *devices)
+        boxes = check_decomposition(decomposition, cells, ranks.size * len(devices), form.lanes)
+        partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
+        region = partition.region(ranks.rank)
+        require_memory_of_parts(
+            partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage,
+            ratio=ratio, solids=bool(solids),
         )  # fmt: skip
-        return domain
+        moments = arguments.select_moments(cells, region, rho, u)
+        walls = wall_links.classify_cells(cells, faces, solids, region)
+        agreement.require_fluid_and_outlet(ranks, walls, faces, solids)
+        problem = Problem(region.shape, walls, PATTERNS[pattern], form, collision, force)
+        self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
+        domain = create_domain(problem, partition, devices, self.ratio, ranks)
+        super().__init__(cells, faces, solids, domain, devices[0])
+        self._last_good = LastGoodState(bool(keep_good_state))
+        if ranks.any(np.any(moments[0] != 1.0) or np.any(moments[1]) or problem.forced):
+            self._start(*moments)  # otherwise the zeros in memory are the equilibrium at rest
 
     def __repr__(self) -> str:
         p, devices = self.problem, " + ".join(self.devices)
-        ranks = f", rank={self.rank} of {self._ranks.size}" if self._ranks.size > 1 else ""
+        ranks = (
+            f", rank={self.rank} of {self.domain.ranks.size}" if self.domain.ranks.size > 1 else ""
+        )
         return (
             f"Simulation({self.shape}, collision={self.collision}, pattern={p.pattern.name!r}, "
             f"{p.precision}, device='{devices}'{ranks}, steps={self.steps}"
             f"{'' if self.check else ', check=0: unchecked'})"
         )
 
-    @property
-    def rank(self) -> int:
-        """Number of this rank; 0 without MPI."""
-        return self._ranks.rank
-
-    @property
-    def devices(self) -> list[str]:
-        """Names of the devices of this rank, each once."""
-        return list(dict.fromkeys(str(part.engine.device) for part in self.domain.parts))
-
-    @property
-    def transports(self) -> dict[str, int]:
-        """Ways in which halos travel, and how many faces of this rank's parts use each.
-
-        "direct": stores into the memory of a device of this process; "staged": between its GPUs
-        through host memory; "peer": stores into the memory of another process on this host;
-        "device": MPI with buffers in the memory of GPUs; "host": MPI with buffers in host memory.
-        """
-        exchange = self.domain.exchange
-        return {} if exchange is None else dict(exchange.transports)
-
     def _repr_html_(self) -> str:
         from lbm._io.notebook import describe_simulation
 
-        return describe_simulation(self)
+        return describe_simulation(self, self.ratio, self.check)
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -259,82 +196,6 @@ class Simulation:
         self.mark_changed(0)
         self._last_good.discard()
         self.domain.write_moments(rho, u)
-
-    def mark_changed(self, steps: int) -> None:
-        """Note that the populations in `domain` are now those of step number `steps`."""
-        self.steps = steps
-        self._moments.discard()
-
-    @property
-    def rho(self) -> np.ndarray:
-        """Density [x, y, z], a read-only copy in host memory; 1 in solid cells.
-
-        In float32 it is a multiple of 6e-8: use `drho` for sums and differences.
-        """
-        return self._moments.read_rho(self.domain, self.steps).T
-
-    @property
-    def drho(self) -> np.ndarray:
-        """Density minus 1 [x, y, z], with all the digits of the populations; read-only like `rho`.
-
-        A third of it is the pressure relative to density 1. `drho.sum(dtype=float)` is the mass
-        gained since a start at density 1.
-        """
-        return self._moments.read(self.domain, self.steps)[0].T
-
-    @property
-    def u(self) -> np.ndarray:
-        """Velocity [c, x, y, z] in cells/step, read-only like `rho`; 0 in solid cells."""
-        return self._moments.read(self.domain, self.steps)[1:].transpose(0, 3, 2, 1)
-
-    @property
-    def fluid(self) -> np.ndarray:
-        """Boolean array [x, y, z], True in fluid cells."""
-        return (self.problem.links.classes != wall_links.SOLID_CLASS).T
-
-    def populations(self) -> np.ndarray:
-        """Return f_q - w_q before the next collision, [q, x, y, z]; meant for small domains."""
-        nz = self.region.shape[2]
-        data = self.domain.read_to_host(self.steps, 0, nz, populations=True)
-        return data.transpose(0, 3, 2, 1)
-
-    def momentum(self) -> np.ndarray:
-        """Return the total momentum of the fluid, with half of the force's impulse."""
-        self._ranks.require_same_call("momentum")
-        return self.domain.momentum(self.steps)
-
-    def gather(self, field: str | np.ndarray) -> np.ndarray | None:
-        """Return a field of the whole domain on rank 0, and None on the other ranks.
-
-        Parameters
-        ----------
-        field : {"rho", "drho", "u", "fluid"} or array
-            The name of a field, or an array whose last three axes are x, y, z of this rank's cells,
-            such as `statistics.mean_u`.
-        """
-        if isinstance(field, str):
-            check_choice("field", field, FIELDS)
-            local = getattr(self, field)
-        else:
-            try:
-                local = np.asarray(field)
-            except ValueError:
-                raise TypeError(
-                    f"field must be a name or an array, got {describe(field)}"
-                ) from None
-        if local.shape[-3:] != self.region.shape:
-            raise ValueError(
-                f"field must end with the axes x, y, z of this rank's {self.region.shape} cells, "
-                f"got an array of shape {local.shape}"
-            )
-        self._ranks.require_same_call("gather")
-        pieces = self._ranks.gather((self.region.slices, local))
-        if pieces is None:
-            return None
-        out = np.empty((*local.shape[:-3], *self.shape), local.dtype)
-        for slices, piece in pieces:
-            out[..., *slices] = piece
-        return out
 
     # ---- running -----------------------------------------------------------------------------
 
@@ -369,7 +230,7 @@ class Simulation:
         timed = arguments.check_callbacks(callbacks)
         steps = check_integer("steps", steps, 0, MAX_STEPS)
         end = self.steps + steps
-        require_same_run(self._ranks, steps, [every for _, every in timed])
+        agreement.require_same_run(self.domain.ranks, steps, [every for _, every in timed])
         shows_bar = progress and self.rank == 0
         periods = {self.check or end + 1, *(every for _, every in timed)}
         if shows_bar:
@@ -377,14 +238,16 @@ class Simulation:
         if self.check and self._last_good.step < 0 and self.steps < end:
             self._last_good.save_from(self)
         with open_bar("steps", steps, enabled=shows_bar) as move_bar:
-            for stop in self._stops(end, periods):
+            stop = self.steps
+            while stop < end:
+                stop = min(end, *((stop // period + 1) * period for period in periods))
                 count = stop - self.steps
                 self.advance(count)
                 if self.check and (stop % self.check == 0 or stop == end):
-                    self._last_good.check_and_save(self)
+                    self._last_good.check_and_save(self, self.check)
                 due = [c for c, every in timed if stop % every == 0]
                 results = [callback(self) for callback in due]  # all are called, even if one stops
-                if due and self._ranks.any(any(map(bool, results))):
+                if due and self.domain.ranks.any(any(map(bool, results))):
                     break
                 if shows_bar:
                     self.domain.synchronize()  # a GPU is behind the host, and the bar shows it
@@ -392,27 +255,9 @@ class Simulation:
         self.domain.synchronize()
         return self
 
-    def _stops(self, end: int, periods: builtins.set[int]) -> Iterator[int]:
-        """Yield the numbers of steps after which a check or a callback is due."""
-        stop = self.steps
-        while stop < end:
-            stop = min(end, *((stop // period + 1) * period for period in periods))
-            yield stop
-
-    def advance(self, steps: int) -> None:
-        """Do steps without checks and callbacks."""
-        steps = check_integer("steps", steps, 0, MAX_STEPS)
-        with self.device.active(), DeferredSignals() as signals:
-            for _ in range(steps):
-                self.domain.step(self.steps)
-                self.steps += 1
-                signals.deliver()
-
     def require_stable(self) -> None:
         """Raise UnstableError if a cell is not finite or too fast."""
         require_stable(self)
-
-    # ---- forces ------------------------------------------------------------------------------
 
     def force_on(self, name: str) -> np.ndarray:
         """Return the force of the fluid on the solid `name` in the last step (momentum exchange).
@@ -420,15 +265,11 @@ class Simulation:
         Three floats in density times cells^4/step^2, without the pressure of density 1, which
         cancels on a closed body (Ladd 1994, Mei et al. 2002). Raises ValueError at step 0.
         """
-        self._ranks.require_same_call("force_on")
-        return exact_sum(forces_on_links(self, name)[0], self._ranks)
+        return forces.force_on(self, name)
 
     def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
         """Return the torque on the solid `name` about `centre` (cells); see `force_on`."""
-        self._ranks.require_same_call("torque_on")
-        force, point = forces_on_links(self, name)
-        arm = point - np.array(conditions.check_vector("centre", centre))
-        return exact_sum(np.cross(arm, force), self._ranks)
+        return forces.torque_on(self, name, centre)
 
     # ---- files -------------------------------------------------------------------------------
 

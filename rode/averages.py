@@ -99,7 +99,7 @@ def _weighted(
         flat = work.output((len(factors), windows), dtype)
         sums = flat.reshape((len(factors), windows))
         loops = averages.loops(device)
-        loops.sums(x, int(steps), sums, work.stream)
+        loops.fill_sums(x, int(steps), sums, work.stream)
         loops.finish(x, int(steps), np.array(factors, dtype), sums, work.stream)
         result = work.result(flat, (len(factors), windows))
         return [result[d] for d in range(len(factors))]

@@ -126,16 +126,16 @@ def normal(
         if array.size:
             family = method.partition("-")[0]
             if family == "ziggurat":
-                ziggurat.loops(device).ziggurat(
+                ziggurat.loops(device).fill(
                     key, path, STREAM, edges, table == "shared", array, work.stream
                 )
             elif family == "wallace":
                 is_corrected = method == "wallace"
-                wallace.loops(device).wallace(key, path, STREAM, is_corrected, array, work.stream)
+                wallace.loops(device).fill(key, path, STREAM, is_corrected, array, work.stream)
             else:
                 if method == "inverse" and dtype == np.float64:
                     method = "rational"
-                _normals.loops(device).direct(method, key, path, STREAM, array, work.stream)
+                _normals.loops(device).fill(method, key, path, STREAM, array, work.stream)
         return work.result(array, shape, out)
 
 

@@ -152,6 +152,7 @@ def _join(results: list[Result]) -> Result:
 
 
 def _concatenate_peaks(results: list[Result]) -> np.ndarray:
+    """Return the peaks of all paths."""
     return np.concatenate([r.peaks for r in results if r.peaks is not None], axis=1)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from hetero import validation
-from rode._problems.checks import call_uncompiled
+from rode._problems.calls import call_uncompiled
 from rode.problems import Problem
 
 OVERSHOOT = 0.5825971579390107

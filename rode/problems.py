@@ -2,139 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import validation
-from hetero.display.notebook import html_table
-from rode._problems.checks import (
-    call_python,
-    call_uncompiled,
-    outputs_of,
-    start_of,
-    table_of,
-)
+from rode._problems.checks import outputs_of, start_of, table_of
+from rode._problems.problem import Problem, Start, UserFunction
 from rode.process import Process, process_of
+
+__all__ = ["Problem", "additive", "separable"]
 
 MAX_DIMENSION = 1024
 """Largest number of unknowns. Compiled functions return them as a tuple, which takes Numba minutes
 for some hundreds."""
-
-SETS = 1 << 14
-"""Largest number of parameter sets that are checked one by one; not tuned."""
-
-
-UserFunction: TypeAlias = Callable[..., Any]
-"""A scalar function of tuples, plain or compiled by Numba; docstrings state its arguments."""
-
-Start: TypeAlias = Sequence[float] | UserFunction | None
-"""Initial values of x, or a function (O, p) -> tuple."""
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Problem:
-    """Equation x' = H(x) + B O, or x' = G(t, O) + g(t, O) H(x).
-
-    `additive`, `separable` and the functions of `rode.standard_problems` make one.
-
-    Attributes
-    ----------
-    H : (x, p) -> tuple of `dimension` numbers
-    B : (p) -> tuple; None for a separable problem
-    G, g : (t, O, p) -> tuple and number; None for additive noise
-    linear : whether H is a matrix times x (needed by K-RODE-Taylor schemes)
-    observe : (t, x, O, p) -> the outputs
-    start : (O, p) -> x at the beginning
-    parameters : (numbers, sets) array: one set, or one for each path
-    outputs : names of the outputs
-    process : the process O
-    start_process : O at the beginning; None draws it from the stationary distribution
-    start_numbers : x at the beginning, if it was given as numbers
-        Then `start` reads them behind the parameters, see `table`.
-    """
-
-    dimension: int
-    H: UserFunction
-    B: UserFunction | None
-    G: UserFunction | None
-    g: UserFunction | None
-    linear: bool
-    observe: UserFunction
-    start: UserFunction
-    parameters: np.ndarray
-    outputs: tuple[str, ...]
-    process: Process
-    start_process: float | None
-    name: str = "problem"
-    start_numbers: tuple[float, ...] = ()
-
-    def __repr__(self) -> str:
-        return (
-            f"Problem({self.name!r}: {self._equation}, dimension {self.dimension}, "
-            f"outputs {', '.join(self.outputs)}, {self.process})"
-        )
-
-    def _repr_html_(self) -> str:
-        rows = [
-            ("equation", self._equation),
-            ("dimension", self.dimension),
-            ("outputs", ", ".join(self.outputs)),
-            ("parameters", f"{self.parameters.shape[0]} numbers, {self.sets} sets"),
-            ("process", str(self.process)),
-        ]
-        return html_table(f"rode.Problem: {self.name}", rows)
-
-    @property
-    def _equation(self) -> str:
-        """Form of the equation as a text."""
-        if self.B is None:
-            return "x' = G(t, O) + g(t, O) H(x)"
-        return "x' = A x + B O" if self.linear else "x' = H(x) + B O"
-
-    @property
-    def sets(self) -> int:
-        """Number of sets of parameters: 1, or the number of paths."""
-        return self.parameters.shape[1]
-
-    @property
-    def table(self) -> np.ndarray:
-        """Array (rows, sets) that loops read: parameters, followed by the initial values."""
-        if not self.start_numbers:
-            return self.parameters if self.parameters.size else np.zeros((1, self.sets))
-        numbers = np.broadcast_to(
-            np.array(self.start_numbers)[:, None], (self.dimension, self.sets)
-        )
-        return np.vstack([self.parameters, numbers])
-
-    def matrix(self, column: int = 0) -> np.ndarray:
-        """Return A of x' = A x + B O for one set of parameters: the images of the unit vectors."""
-        column = validation.check_integer("column", column, 0, self.sets - 1)
-        p = tuple(map(float, self.parameters[:, column]))
-        return np.array([call_uncompiled(self, "H", x=e, p=p) for e in self._units()]).T
-
-    def matrices(self) -> np.ndarray:
-        """Return A of every set, [set, row, column]; of `SETS` chosen ones if H takes no arrays."""
-        last = self.matrix(self.sets - 1)
-        if self.sets == 1:
-            return last[None]
-        stack = np.empty((self.sets, self.dimension, self.dimension))
-        with contextlib.suppress(Exception):  # branches, functions of `math` or compiled ones
-            for k, unit in enumerate(self._units()):
-                for i, row in enumerate(call_python(self.H, unit, tuple(self.parameters))):
-                    stack[:, i, k] = row
-            if np.allclose(stack[-1], last, rtol=1e-12, atol=0.0):
-                return stack
-        columns = np.unique(np.linspace(0, self.sets - 1, SETS).astype(int))
-        return np.array([self.matrix(c) for c in columns])
-
-    def _units(self) -> list[tuple[float, ...]]:
-        """Return the unit vectors as tuples."""
-        return [tuple(map(float, e)) for e in np.eye(self.dimension)]
 
 
 def additive(

@@ -32,6 +32,9 @@ METHODS = {"cpu": ("wavefront", "serial"), "cuda": ("persistent", "wavefront")}
 TWO_STAGE_BANDWIDTH = {"cpu": 384, "cuda": 65}
 """Number of subdiagonals from which on a band is reduced in two stages."""
 
+MAX_GPU_BANDWIDTH = 64
+"""Most subdiagonals that a GPU reduces in one stage, the height of its tallest tile."""
+
 NARROW_BANDWIDTH = 32
 """Number of subdiagonals that the first of two stages leaves."""
 
@@ -49,6 +52,7 @@ def tridiagonalize(
     lower: bool = False,
     method: str | None = None,
     in_flight: int | None = None,
+    stages: int | None = None,
     keep_reflectors: Literal[False] = False,
     progress: bool = False,
     device: str | Device | None = None,
@@ -62,6 +66,7 @@ def tridiagonalize(
     lower: bool = False,
     method: str | None = None,
     in_flight: int | None = None,
+    stages: int | None = None,
     keep_reflectors: Literal[True],
     progress: bool = False,
     device: str | Device | None = None,
@@ -74,6 +79,7 @@ def tridiagonalize(
     lower: bool = False,
     method: str | None = None,
     in_flight: int | None = None,
+    stages: int | None = None,
     keep_reflectors: bool = False,
     progress: bool = False,
     device: str | Device | None = None,
@@ -97,6 +103,10 @@ def tridiagonalize(
     in_flight : int, optional
         On a GPU, the largest number of block pairs that are processed at once, the pipeline length
         of Riesinger (2017). By default as many as the algorithm allows, n / (2 bandwidth).
+    stages : 1 or 2, optional
+        1 reduces the band to tridiagonal form at once, 2 to 32 subdiagonals first. By default 2
+        from `TWO_STAGE_BANDWIDTH` subdiagonals on, where it is faster. A GPU reduces at most 64
+        subdiagonals in one stage.
     keep_reflectors : bool
         Also return the transformation. It takes n^2 numbers, twice as many for wide bands.
     progress : bool
@@ -134,7 +144,7 @@ def tridiagonalize(
     """
     lower = validate_bool("lower", lower)
     ab = validate_band(ab)
-    requested = ReductionOptions(method, in_flight, keep_reflectors)
+    requested = ReductionOptions(method, in_flight, keep_reflectors, stages)
     device, options = choose_method(ab, requested, device)
     bar = loop_progress("band to tridiagonal", enabled=progress)
     with device.active(), region("band to tridiagonal"), bar:
@@ -221,12 +231,13 @@ class ReductionOptions:
     method: str | None = None
     in_flight: int | None = None
     keep_reflectors: bool = False
+    stages: int | None = None
 
 
 def choose_method(
     ab: Any, options: ReductionOptions, device: str | Device | None
 ) -> tuple[Device, ReductionOptions]:
-    """Return the device for a validated `ab`, and the options with the method that suits both."""
+    """Return the device for a validated `ab`, and the options that suit both, without None."""
     method, in_flight = options.method, options.in_flight
     n, width = _order_and_bandwidth(ab)
     device = resolve(device, ab, work=n if width > 1 else 0, break_even=BREAK_EVEN)
@@ -237,7 +248,26 @@ def choose_method(
     validation.check_choice("method", method, methods)
     if in_flight is not None:
         in_flight = validation.check_integer("in_flight", in_flight, 1)
-    return device, ReductionOptions(method, in_flight, options.keep_reflectors)
+    stages = _choose_stages(options.stages, width, device.kind)
+    return device, ReductionOptions(method, in_flight, options.keep_reflectors, stages)
+
+
+def _choose_stages(stages: int | None, width: int, kind: str) -> int:
+    """Return the number of stages in which `width` subdiagonals are reduced; check a user's."""
+    if stages is None:
+        return 2 if width >= TWO_STAGE_BANDWIDTH[kind] else 1
+    stages = validation.check_integer("stages", stages, 1, 2)
+    if stages == 1 and kind == "cuda" and width > MAX_GPU_BANDWIDTH:
+        raise ValueError(
+            f"stages must be 2 for ab with {width} subdiagonals on a GPU, which reduces at most "
+            f"{MAX_GPU_BANDWIDTH} in one stage; or use device='cpu'"
+        )
+    if stages == 2 and width <= NARROW_BANDWIDTH:
+        raise ValueError(
+            f"stages must be 1 for ab with {width} subdiagonals: the first of two stages leaves "
+            f"{NARROW_BANDWIDTH}"
+        )
+    return stages
 
 
 def reduce_band(
@@ -310,7 +340,7 @@ def _run_stages(
     copies, work = _working_matrix.loops(device), allocate_matrix(width)
     flat = space.input("ab", ab, dtype) if isinstance(ab, np.ndarray) else ab.reshape(ab.size)
     copies.load_band(flat, ab.shape[0] - 1, lower, factor, width, work, space.stream)
-    if width >= TWO_STAGE_BANDWIDTH[device.kind]:
+    if options.stages == 2:
         vectors = allocate_reflectors(width, NARROW_BANDWIDTH)
         reduce_bandwidth = _band_to_band.loops(device).reduce_bandwidth
         reduce_bandwidth(work, width, NARROW_BANDWIDTH, in_flight, vectors, space.stream)

@@ -49,7 +49,9 @@ def test_every_public_method_takes_part(package):
         if inspect.isclass(cls) and not issubclass(cls, BaseException):
             methods |= {
                 f"{name}.{method}"
-                for method in vars(cls)
+                for base in cls.__mro__
+                if base.__module__.partition(".")[0] == package
+                for method in vars(base)
                 if not method.startswith("_") and takes_arguments(getattr(cls, method))
             }
     left_out = importlib.import_module(f"faults.{package}_calls").NOT_CALLED

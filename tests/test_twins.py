@@ -3,6 +3,7 @@
 import importlib
 import inspect
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,15 +27,37 @@ def test_every_loop_module_has_its_twin():
     assert alone == set(ALONE)
 
 
-@pytest.mark.parametrize("topic", sorted(modules("cpu") & modules("cuda")))
-def test_twins_have_the_same_functions(topic):
-    def public(kind):
-        module = importlib.import_module(f"{topic}.{kind}")
-        return {
-            name: list(inspect.signature(f).parameters)
-            for name, f in vars(module).items()
-            if inspect.isfunction(f) and f.__module__ == module.__name__ and name[0] != "_"
-        }
+def host_functions(topic: str, kind: str) -> dict[str, list[str]]:
+    """Return the public functions of one twin, with the names of their arguments."""
+    module = importlib.import_module(f"{topic}.{kind}")
+    return {
+        name: list(inspect.signature(f).parameters)
+        for name, f in vars(module).items()
+        if inspect.isfunction(f) and f.__module__ == module.__name__ and name[0] != "_"
+    }
 
-    assert public("cpu")
-    assert public("cpu") == public("cuda")
+
+TOPICS = sorted(modules("cpu") & modules("cuda"))
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_twins_have_the_same_functions(topic):
+    assert host_functions(topic, "cpu")
+    assert host_functions(topic, "cpu") == host_functions(topic, "cuda")
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_twins_have_the_functions_of_their_protocol(topic):
+    """mypy does not compare the names of arguments when a module is used as a protocol."""
+    door = importlib.import_module(topic)
+    promised = {
+        name: list(inspect.signature(f).parameters)[1:]
+        for name, f in vars(door.Loops).items()
+        if inspect.isfunction(f) and name[0] != "_"
+    }
+    assert promised
+    offered = host_functions(topic, "cpu")
+    assert promised == {name: offered.get(name) for name in promised}
+    for kind in ("cpu", "cuda"):
+        device = SimpleNamespace(kind=kind)
+        assert door.loops(device) is importlib.import_module(f"{topic}.{kind}")

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from hetero import devices
+
 _current: contextvars.ContextVar = contextvars.ContextVar("hetero_region", default=None)
-_gpu_started = False
 
 
 @dataclass
@@ -138,15 +139,9 @@ def count_transfer(*, to_device: int = 0, to_host: int = 0) -> None:
         node.bytes_to_host += to_host
 
 
-def enable_gpu_events() -> None:
-    """Let regions record CUDA events from now on; `Device.active` calls it at the first GPU use."""
-    global _gpu_started
-    _gpu_started = True
-
-
 def _event() -> Any:
     """Return an event recorded now, or None if no GPU is in use."""
-    if not _gpu_started:
+    if not devices.has_used_gpu():
         return None
     from hetero.cuda.driver import cuda
 

@@ -14,8 +14,8 @@ from lbm._domain.memory_forecast import SLAB_CELLS
 from lbm._domain.partition import AXES, Partition
 from lbm._domain.parts import Part, cut_box, make_engine
 from lbm._domain.ranks.communication import Ranks
+from lbm._domain.ranks.exact_sum import ExactSum
 from lbm._engines.engine import Engine
-from lbm._fields.exact_sum import ExactSum
 from lbm._model.extent import Triple
 from lbm._model.lattice import Q
 from lbm._model.problem import Problem, wall_return_indices

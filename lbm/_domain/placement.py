@@ -72,7 +72,7 @@ def _warn_of_sharing(ranks: Ranks, device: Device) -> None:
         warnings.warn(
             f"ranks {', '.join(map(str, sharing))} share {device} of {this_gpu[0]}: "
             "start one rank for each GPU, or they slow each other down",
-            stacklevel=5,
+            stacklevel=4,
         )
 
 

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero.validation import describe
+from lbm._domain.ranks.exact_sum import exact_sum
 from lbm._model.lattice import C, W
-from lbm.boundaries import FACES, PressureOutlet
+from lbm.boundaries import FACES, PressureOutlet, check_vector
 
 if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+    from lbm._domain.flow import Flow
 
 
-def forces_on_links(simulation: Simulation, name: str) -> tuple[np.ndarray, np.ndarray]:
+def force_on(flow: Flow, name: str) -> np.ndarray:
+    """Return the force on the solid `name`; see `Simulation.force_on`."""
+    flow.domain.ranks.require_same_call("force_on")
+    return exact_sum(forces_on_links(flow, name)[0], flow.domain.ranks)
+
+
+def torque_on(flow: Flow, name: str, centre: Sequence[float]) -> np.ndarray:
+    """Return the torque on the solid `name`; see `Simulation.torque_on`."""
+    flow.domain.ranks.require_same_call("torque_on")
+    force, point = forces_on_links(flow, name)
+    arm = point - np.array(check_vector("centre", centre))
+    return exact_sum(np.cross(arm, force), flow.domain.ranks)
+
+
+def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the force on each link of a solid in the last step, and the point where it acts.
 
     Only links of this rank's cells are returned.
@@ -23,28 +39,28 @@ def forces_on_links(simulation: Simulation, name: str) -> tuple[np.ndarray, np.n
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be that of a solid, got {describe(name)}")
-    if name not in simulation.solids:
+    if name not in flow.solids:
         if name in FACES:
             raise ValueError(
                 f"{name!r} is a face of the domain, but forces are measured on solids: make the "
                 "wall a layer of cells, boundaries={'wall': lbm.Solid(cells)}"
             )
-        names = ", ".join(map(repr, sorted(simulation.solids)))
+        names = ", ".join(map(repr, sorted(flow.solids)))
         raise ValueError(
             f"name must be that of a solid: there is no solid {name!r} in this simulation, which "
             f"has {names or 'no solids'}"
         )
-    condition = simulation.solids[name].condition
+    condition = flow.solids[name].condition
     if isinstance(condition, PressureOutlet):
         raise ValueError(f"the solid {name!r} is an outlet, for which no force is defined")
-    if not simulation.steps:
+    if not flow.steps:
         raise ValueError(
             f"there is no force on {name!r} at step 0: forces are those of the last step, so run "
             "the simulation first"
         )
-    cells, q, velocity = simulation.problem.links.bodies[name]
+    cells, q, velocity = flow.problem.links.bodies[name]
     c, w = np.array(C, float)[q], np.array(W)[q]
-    returned = simulation.domain.read_wall_returns(simulation.steps, cells, q)
-    point = cells[:, ::-1] + simulation.region.start + 0.5 + 0.5 * c
+    returned = flow.domain.read_wall_returns(flow.steps, cells, q)
+    point = cells[:, ::-1] + flow.region.start + 0.5 + 0.5 * c
     sent = returned + 6.0 * w * (c * velocity).sum(axis=1)
     return (sent + returned)[:, None] * c, point

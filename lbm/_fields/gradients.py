@@ -10,18 +10,18 @@ from lbm._model.extent import Extent
 from lbm.boundaries import Periodic
 
 if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+    from lbm._domain.flow import Flow
 
 AXES = 0, 1, 2
 
 
-def velocity_gradient(simulation: Simulation) -> np.ndarray:
+def velocity_gradient(flow: Flow) -> np.ndarray:
     """Return du_i/dx_j [i, j, x, y, z] of this rank's cells in 1/step; all ranks must call it.
 
     Differences are central where both neighbours are fluid, second order in the cell. Beside walls
     and solids they are one-sided, first order; they are 0 in solid cells and between two walls.
     """
-    u, fluid = _with_neighbours(simulation, simulation.u), _fluid_with_neighbours(simulation)
+    u, fluid = _with_neighbours(flow, flow.u), _fluid_with_neighbours(flow)
     centre = (slice(1, -1),) * 3
     gradient = np.zeros((3, *u[(slice(None), *centre)].shape), u.dtype)
     for axis in AXES:
@@ -56,27 +56,27 @@ def _shift(cells: tuple[slice, ...], axis: int, step: int) -> tuple[slice, ...]:
     return tuple(moved if a == axis else cells[a] for a in AXES)
 
 
-def _fluid_with_neighbours(simulation: Simulation) -> np.ndarray:
+def _fluid_with_neighbours(flow: Flow) -> np.ndarray:
     """Return the fluid cells of this rank and one cell around; beyond a wall there is no fluid."""
-    fluid = _with_neighbours(simulation, simulation.fluid)
+    fluid = _with_neighbours(flow, flow.fluid)
     for axis in AXES:
-        if isinstance(simulation.faces[2 * axis], Periodic):
+        if isinstance(flow.faces[2 * axis], Periodic):
             continue
         along = np.moveaxis(fluid, axis, 0)
-        if simulation.region.start[axis] == 0:
+        if flow.region.start[axis] == 0:
             along[0] = False
-        if simulation.region.stop[axis] == simulation.shape[axis]:
+        if flow.region.stop[axis] == flow.shape[axis]:
             along[-1] = False
     return fluid
 
 
-def _with_neighbours(simulation: Simulation, values: np.ndarray) -> np.ndarray:
+def _with_neighbours(flow: Flow, values: np.ndarray) -> np.ndarray:
     """Return a field [..., x, y, z] of this rank with one more cell at both ends of each axis.
 
     These belong to other ranks, or to the other end of the domain.
     """
-    ranks, partition = simulation.domain.ranks, simulation.domain.partition
-    region, shape = simulation.region, simulation.shape
+    ranks, partition = flow.domain.ranks, flow.domain.partition
+    region, shape = flow.region, flow.shape
     regions = [partition.region(rank) for rank in range(ranks.size)]
     lead = values.shape[:-3]
     out = np.zeros((*lead, *(n + 2 for n in region.shape)), values.dtype)

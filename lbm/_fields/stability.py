@@ -16,26 +16,26 @@ from lbm.boundaries import MovingWall, PressureOutlet, VelocityInlet
 from lbm.errors import UnstableError
 
 if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+    from lbm._domain.flow import Flow
 
 
 LOGGER = logging.getLogger(__name__)
 
 
-def require_stable(simulation: Simulation) -> None:
+def require_stable(flow: Flow) -> None:
     """Raise UnstableError if a cell is not finite or too fast."""
-    if (worst := find_worst_cell(simulation)) is not None:
-        message = describe_instability(simulation, simulation.steps, *worst)
-        raise UnstableError(message, simulation.steps, worst[1])
+    if (worst := find_worst_cell(flow)) is not None:
+        message = describe_instability(flow, flow.steps, *worst)
+        raise UnstableError(message, flow.steps, worst[1])
 
 
-def find_worst_cell(simulation: Simulation) -> tuple[float, tuple[int, int, int]] | None:
+def find_worst_cell(flow: Flow) -> tuple[float, tuple[int, int, int]] | None:
     """Return (speed, cell) of the worst cell of all ranks, or None if all are good.
 
     An infinite speed stands for NaN.
     """
     worst: tuple[float, tuple[int, int, int]] | None = None
-    for (x0, y0, z0), engine, data, x_range in simulation.domain.read_moments(simulation.steps):
+    for (x0, y0, z0), engine, data, x_range in flow.domain.read_moments(flow.steps):
         with engine.device.active():
             fields = data.reshape(4, -1)
             square, cell = _fields.loops(engine.device).find_worst_cell(fields)
@@ -43,9 +43,9 @@ def find_worst_cell(simulation: Simulation) -> tuple[float, tuple[int, int, int]
             _, _, ny, nx = data.shape
             z, cell_in_layer = divmod(cell, ny * nx)
             y, x = divmod(cell_in_layer, nx)
-            xr, yr, zr = simulation.region.start
+            xr, yr, zr = flow.region.start
             worst = square, (xr + x0 + x - x_range.start, yr + y0 + y, zr + z0 + z)
-    worst = _choose_worst(simulation.domain.ranks.gather_all(worst))
+    worst = _choose_worst(flow.domain.ranks.gather_all(worst))
     if worst is None:
         return None
     # Cells that are not finite have the speed 1e30 (see `_fields.formulas`).
@@ -60,19 +60,17 @@ def _choose_worst(
     return min(bad, key=lambda worst: (-worst[0], worst[1][::-1]), default=None)
 
 
-def describe_instability(
-    simulation: Simulation, step: int, speed: float, cell: tuple[int, int, int]
-) -> str:
+def describe_instability(flow: Flow, step: int, speed: float, cell: tuple[int, int, int]) -> str:
     """Return a message that says what is wrong with a flow and what to change."""
     when = f"after step {step}, first in cell {cell}" if step else f"at the start, in cell {cell}"
     if speed == float("inf"):
         return (
             f"the flow is not finite (NaN, infinity or a density below 0) {when}. "
-            f"{suggest_remedy(simulation)}"
+            f"{suggest_remedy(flow)}"
         )
     return (
         f"the speed is {speed:.3g} cells/step {when}, above {SPEED_LIMIT:.3g}: the method "
-        f"is valid only well below the speed of sound (0.577). {suggest_remedy(simulation)}"
+        f"is valid only well below the speed of sound (0.577). {suggest_remedy(flow)}"
     )
 
 
@@ -93,8 +91,8 @@ class LastGoodState:
     step: int = -1
     copies: list[Any] | None = None
 
-    def check_and_save(self, simulation: Simulation) -> None:
-        """Require a stable state; copy it if the last copy is older than `check` steps.
+    def check_and_save(self, flow: Flow, period: int) -> None:
+        """Require a stable state; copy it if the last one is `period` steps old.
 
         Raises
         ------
@@ -102,17 +100,17 @@ class LastGoodState:
             With the first bad step. The simulation is then back in the state of the copy.
         """
         try:
-            require_stable(simulation)
+            require_stable(flow)
         except UnstableError as error:
-            raise locate_first_bad_step(simulation, self, error) from None
-        if simulation.steps - self.step >= simulation.check:
-            self.save_from(simulation)
+            raise locate_first_bad_step(flow, self, error) from None
+        if flow.steps - self.step >= period:
+            self.save_from(flow)
 
-    def save_from(self, simulation: Simulation) -> None:
+    def save_from(self, flow: Flow) -> None:
         """Copy the present state over an earlier one, if there is memory for it."""
         if not self.enabled:
             return
-        domain = simulation.domain
+        domain = flow.domain
         domain.synchronize()
         if self.copies is None:
             need: dict[Device, int] = {}
@@ -127,7 +125,7 @@ class LastGoodState:
         failed = False
         try:
             self.copies = [
-                engine.copy_state(simulation.steps, copy)
+                engine.copy_state(flow.steps, copy)
                 for engine, copy in zip(domain.engines, self.copies, strict=True)
             ]
         except MemoryError:
@@ -136,25 +134,23 @@ class LastGoodState:
             self.discard()
             return
         domain.synchronize()
-        self.step = simulation.steps
+        self.step = flow.steps
 
     def discard(self) -> None:
         """Free the memory of the copy."""
         self.step, self.copies = -1, None
 
-    def restore_to(self, simulation: Simulation) -> None:
+    def restore_to(self, flow: Flow) -> None:
         """Return the simulation to this state."""
-        domain, copies = simulation.domain, self.copies or []
+        domain, copies = flow.domain, self.copies or []
         domain.synchronize()
         for engine, copy in zip(domain.engines, copies, strict=True):
             engine.return_to_state(self.step, copy)
         domain.synchronize()
-        simulation.mark_changed(self.step)
+        flow.mark_changed(self.step)
 
 
-def locate_first_bad_step(
-    simulation: Simulation, good: LastGoodState, error: UnstableError
-) -> UnstableError:
+def locate_first_bad_step(flow: Flow, good: LastGoodState, error: UnstableError) -> UnstableError:
     """Repeat the steps since the last good state one by one; return the error of the first bad one.
 
     Afterwards the simulation is in its last good state.
@@ -166,27 +162,27 @@ def locate_first_bad_step(
             "keep_good_state=False."
         )
         return UnstableError(message, error.step, error.cell)
-    end, worst = simulation.steps, None
+    end, worst = flow.steps, None
     try:
-        good.restore_to(simulation)
-        while (worst := find_worst_cell(simulation)) is None and simulation.steps < end:
-            simulation.advance(1)
-        step = simulation.steps
+        good.restore_to(flow)
+        while (worst := find_worst_cell(flow)) is None and flow.steps < end:
+            flow.advance(1)
+        step = flow.steps
     finally:
-        good.restore_to(simulation)
+        good.restore_to(flow)
     if worst is None:  # the steps were not reproducible: only the check's result is known
         return error
     message = (
-        f"{describe_instability(simulation, step, *worst)} The simulation is back in the state of "
+        f"{describe_instability(flow, step, *worst)} The simulation is back in the state of "
         f"step {good.step}, the last one that was kept: you can inspect and save it."
     )
     return UnstableError(message, step, worst[1])
 
 
-def suggest_remedy(simulation: Simulation) -> str:
+def suggest_remedy(flow: Flow) -> str:
     """Return advice on what would make a flow more stable than its present settings."""
-    tau, magic = simulation.collision.tau, simulation.collision.magic
-    conditions = [*simulation.faces, *(s.condition for s in simulation.solids.values())]
+    tau, magic = flow.collision.tau, flow.collision.magic
+    conditions = [*flow.faces, *(s.condition for s in flow.solids.values())]
     is_open = any(isinstance(c, VelocityInlet | PressureOutlet) for c in conditions)
     speeds = [math.hypot(*c.velocity) for c in conditions if isinstance(c, MovingWall)]
     limits = WITH_OPEN_ENDS if is_open else BETWEEN_WALLS
@@ -199,7 +195,7 @@ def suggest_remedy(simulation: Simulation) -> str:
     in_use = magic is not None and abs(better - magic) < 1e-3 * better
     words = (
         f"With {boundaries}, flows were stable up to speed/viscosity = {limits[better]:.3g} with "
-        f"{'this magic number' if in_use else f'lbm.TRT(tau, magic={better:.4g})'}"
+        f"{'this magic parameter' if in_use else f'lbm.TRT(tau, magic={better:.4g})'}"
     )
     if cell_reynolds > 0.0:
         words += f"; here it is {cell_reynolds:.3g} at tau={tau:.6g}"

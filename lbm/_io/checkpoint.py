@@ -19,8 +19,7 @@ import numpy as np
 from hetero.atomic_files import name_file_in_errors, replace_atomically
 from lbm._io.checkpoint_format import (
     DIGEST_BYTES,
-    MAGIC,
-    VERSION,
+    FIRST_LINE,
     Layout,
     digest_of,
     first_not_finite,
@@ -32,15 +31,15 @@ from lbm._model.lattice import Q
 from lbm.errors import CheckpointError, UnstableError
 
 if TYPE_CHECKING:
+    from lbm._domain.flow import Flow
     from lbm._domain.ranks.communication import Ranks
-    from lbm.simulation import Simulation
 
 
 LOGGER = logging.getLogger(__name__)
 
 
-def save(simulation: Simulation, path: str | Path) -> Path:
-    """Write the state of `simulation` to `path`, atomically.
+def save(flow: Flow, path: str | Path) -> Path:
+    """Write the state of `flow` to `path`, atomically.
 
     Each slab is collected and written by one of the ranks.
 
@@ -49,15 +48,15 @@ def save(simulation: Simulation, path: str | Path) -> Path:
     UnstableError
         If the state is not finite. A file that exists already stays as it is.
     """
-    path, ranks = Path(path), simulation.domain.ranks
+    path, ranks = Path(path), flow.domain.ranks
     ranks.require_same_call("save")
-    header = make_header(simulation)
+    header = make_header(flow)
     text = json.dumps(header).encode()
-    start = MAGIC[VERSION] + len(text).to_bytes(8, "little") + text
-    layout = Layout(VERSION, header, len(start), _dtype(simulation))
+    start = FIRST_LINE + len(text).to_bytes(8, "little") + text
+    layout = Layout(header, len(start), _dtype(flow))
     with _shared_file(path, ranks) as part:
         with ranks.agreeing():
-            digests = _write_slabs(simulation, part, layout, start)
+            digests = _write_slabs(flow, part, layout, start)
         for theirs in ranks.gather_all(digests):
             digests |= theirs
         with ranks.agreeing():
@@ -66,30 +65,28 @@ def save(simulation: Simulation, path: str | Path) -> Path:
                 table += len(layout.layers).to_bytes(8, "little")
                 with part.open("ab") as file:
                     file.write(table + digest_of(start, table))
-    LOGGER.info("saved step %d to %s", simulation.steps, path)
+    LOGGER.info("saved step %d to %s", flow.steps, path)
     return path
 
 
-def _write_slabs(
-    simulation: Simulation, part: Path, layout: Layout, start: bytes
-) -> dict[int, bytes]:
+def _write_slabs(flow: Flow, part: Path, layout: Layout, start: bytes) -> dict[int, bytes]:
     """Write the first bytes of a file and the slabs of this rank, and return their digests.
 
     A rank that cannot write goes on sending its cells, for which the others wait, and raises its
     error at the end.
     """
-    ranks, digests, errors = simulation.domain.ranks, {}, _FirstError()
+    ranks, digests, errors = flow.domain.ranks, {}, _FirstError()
     with contextlib.ExitStack() as stack:
         with errors:
             file = stack.enter_context(part.open("r+b"))
             if ranks.rank == 0:
                 file.write(start)
         for k in range(len(layout.layers)):
-            slab = _collect_slab(simulation, layout, k, writer=k % ranks.size)
+            slab = _collect_slab(flow, layout, k, writer=k % ranks.size)
             if slab is None or errors.first is not None:
                 continue
             with errors:
-                _refuse_unstable(simulation, slab, layout.layers[k][0])
+                _refuse_unstable(flow, slab, layout.layers[k][0])
                 data = np.ascontiguousarray(slab, layout.dtype).data.cast("B")
                 if ranks.size > 1:
                     file.seek(layout.position(k))
@@ -117,18 +114,18 @@ class _FirstError:
         return True
 
 
-def _refuse_unstable(simulation: Simulation, slab: np.ndarray, z0: int) -> None:
+def _refuse_unstable(flow: Flow, slab: np.ndarray, z0: int) -> None:
     """Raise UnstableError if a slab of populations from layer z0 on is not finite."""
     if (cell := first_not_finite(slab, z0)) is not None:
         raise UnstableError(
-            f"the state of step {simulation.steps} is not finite in cell {cell} and was not saved",
-            simulation.steps,
+            f"the state of step {flow.steps} is not finite in cell {cell} and was not saved",
+            flow.steps,
             cell,
         )
 
 
-def _dtype(simulation: Simulation) -> np.dtype:
-    return np.dtype(simulation.problem.precision.compute).newbyteorder("<")
+def _dtype(flow: Flow) -> np.dtype:
+    return np.dtype(flow.problem.precision.compute).newbyteorder("<")
 
 
 @contextlib.contextmanager
@@ -143,36 +140,36 @@ def _shared_file(path: Path, ranks: Ranks) -> Iterator[Path]:
             yield ranks.broadcast(part)
 
 
-def _collect_slab(simulation: Simulation, layout: Layout, k: int, writer: int) -> np.ndarray | None:
+def _collect_slab(flow: Flow, layout: Layout, k: int, writer: int) -> np.ndarray | None:
     """Return the populations of slab k on the rank `writer`, and None on the others."""
     z0, z1 = layout.layers[k]
-    piece = _read_piece(simulation, z0, z1)
-    if simulation.domain.ranks.size == 1:
+    piece = _read_piece(flow, z0, z1)
+    if flow.domain.ranks.size == 1:
         assert piece is not None
         return piece[1]
-    pieces = simulation.domain.ranks.communicator.gather(piece, writer)
-    if simulation.domain.ranks.rank != writer:
+    pieces = flow.domain.ranks.communicator.gather(piece, writer)
+    if flow.domain.ranks.rank != writer:
         return None
-    nx, ny, _ = simulation.shape
+    nx, ny, _ = flow.shape
     slab = np.empty((Q, z1 - z0, ny, nx), layout.dtype)
     for slices, values in filter(None, pieces):
         slab[slices] = values
     return slab
 
 
-def _read_piece(simulation: Simulation, z0: int, z1: int) -> tuple[tuple, np.ndarray] | None:
+def _read_piece(flow: Flow, z0: int, z1: int) -> tuple[tuple, np.ndarray] | None:
     """Return where this rank's populations belong in the layers z0 to z1, and the populations."""
-    (x, y, z), (x1, y1, top) = simulation.region
+    (x, y, z), (x1, y1, top) = flow.region
     first, last = max(z0, z), min(z1, top)
     if first >= last:
         return None
-    values = simulation.domain.read_to_host(simulation.steps, first - z, last - z, populations=True)
+    values = flow.domain.read_to_host(flow.steps, first - z, last - z, populations=True)
     slices = slice(None), slice(first - z0, last - z0), slice(y, y1), slice(x, x1)
     return slices, values
 
 
-def restore(simulation: Simulation, path: str | Path) -> None:
-    """Restore the state of `simulation` from `path`.
+def restore(flow: Flow, path: str | Path) -> None:
+    """Restore the state of `flow` from `path`.
 
     Each rank reads the slabs that hold its cells.
 
@@ -184,33 +181,28 @@ def restore(simulation: Simulation, path: str | Path) -> None:
         If the file is damaged, if it belongs to another shape, precision, geometry, collision or
         force, or if its state is not finite. The simulation is unchanged then.
     """
-    path, ranks = Path(path), simulation.domain.ranks
+    path, ranks = Path(path), flow.domain.ranks
     ranks.require_same_call("restore")
     with ranks.agreeing():
         data = _open(path)
-        layout = read_layout(path, data, simulation.problem.precision.name, _dtype(simulation))
-        if layout.version == 1 and ranks.size > 1:
-            raise CheckpointError(
-                f"{path} has version 1 of the format, which several ranks cannot check: restore it "
-                "with one rank and save it again"
-            )
+        layout = read_layout(path, data, flow.problem.precision.name, _dtype(flow))
     ranks.require_same(
         {
             "steps of the checkpoint": layout.header["steps"],
             "digest of the checkpoint": bytes(data[-DIGEST_BYTES:]).hex(),
         }
     )
-    for key, expected in make_header(simulation, layout.version).items():
+    for key, expected in make_header(flow).items():
         if key not in ("steps", "slab") and layout.header[key] != expected:
             raise CheckpointError(
                 f"{path} was written with {key}={layout.header[key]!r}, but this simulation has "
                 f"{expected!r}"
             )
     with ranks.agreeing():  # check all slabs before an error could leave a mixed state
-        _for_each_slab(simulation, path, data, layout, _require_finite)
-    _for_each_slab(simulation, path, data, layout, _write_piece)
-    simulation.mark_changed(layout.header["steps"])
-    LOGGER.info("restored step %d from %s", simulation.steps, path)
+        _for_each_slab(flow, path, data, layout, _require_finite)
+    _for_each_slab(flow, path, data, layout, _write_piece)
+    flow.mark_changed(layout.header["steps"])
+    LOGGER.info("restored step %d from %s", flow.steps, path)
 
 
 def _open(path: Path) -> memoryview:
@@ -219,36 +211,32 @@ def _open(path: Path) -> memoryview:
         raise IsADirectoryError(f"{path} is a folder: give the path of a checkpoint in it")
     if not path.is_file():
         raise FileNotFoundError(f"the checkpoint {path} does not exist")
-    if path.stat().st_size <= len(MAGIC[VERSION]) + 8 + DIGEST_BYTES:
+    if path.stat().st_size <= len(FIRST_LINE) + 8 + DIGEST_BYTES:
         raise CheckpointError(f"{path} is not a checkpoint: it has {path.stat().st_size} bytes")
     mapped: Any = np.memmap(path, np.uint8, "r")
     return memoryview(mapped)
 
 
-_SlabUse = Callable[["Simulation", Path, int, int, np.ndarray], None]
+_SlabUse = Callable[["Flow", Path, int, int, np.ndarray], None]
 
 
-def _for_each_slab(
-    simulation: Simulation, path: Path, data: memoryview, layout: Layout, use: _SlabUse
-) -> None:
+def _for_each_slab(flow: Flow, path: Path, data: memoryview, layout: Layout, use: _SlabUse) -> None:
     """Call `use` with the step, the first layer and the populations of slabs of this rank."""
-    z, top = simulation.region.start[2], simulation.region.stop[2]
+    z, top = flow.region.start[2], flow.region.stop[2]
     for k, (z0, z1) in enumerate(layout.layers):
         if max(z0, z) < min(z1, top):
             slab = read_slab(path, data, layout, k)
-            use(simulation, path, layout.header["steps"], z0, slab)
+            use(flow, path, layout.header["steps"], z0, slab)
 
 
-def _require_finite(
-    simulation: Simulation, path: Path, steps: int, z0: int, slab: np.ndarray
-) -> None:
+def _require_finite(flow: Flow, path: Path, steps: int, z0: int, slab: np.ndarray) -> None:
     if (cell := first_not_finite(slab, z0)) is not None:
         raise CheckpointError(f"{path} holds a state that is not finite in cell {cell}")
 
 
-def _write_piece(simulation: Simulation, path: Path, steps: int, z0: int, slab: np.ndarray) -> None:
+def _write_piece(flow: Flow, path: Path, steps: int, z0: int, slab: np.ndarray) -> None:
     """Write those cells of a slab that belong to this rank."""
-    (x, y, z), (x1, y1, top) = simulation.region
+    (x, y, z), (x1, y1, top) = flow.region
     first, last = max(z0, z), min(z0 + slab.shape[1], top)
     values = slab[:, first - z0 : last - z0, y:y1, x:x1]
-    simulation.domain.write(steps, first - z, values, populations=True)
+    flow.domain.write(steps, first - z, values, populations=True)

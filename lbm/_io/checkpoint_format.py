@@ -1,15 +1,13 @@
-"""The format of checkpoints, versions 1 and 2.
+"""The format of checkpoints.
 
-Version 2: the line `LBM-D3Q19 2`, the length of the header as 8 bytes (little endian), a header in
-JSON, the populations, a table of the BLAKE2b digests (32 bytes each) of their slabs, the number of
-slabs as 8 bytes, and the digest of everything but the populations. The populations are f_q - w_q
-as the next step will read them, in slabs of `slab` layers z; a slab is an array [q, z, y, x] of
-little-endian float32 or float64. Their order does not depend on the streaming pattern, the devices
-or the ranks, so that a run may continue with others; the precision must be the same. Since each
-slab has its own digest, ranks write and check slabs at the same time.
-
-Version 1, which is still read, has no table of digests but one digest of the whole file, and
-another hash of the walls.
+A file consists of the line `LBM-D3Q19 1`, in which 1 is the version of the format, the length of
+the header as 8 bytes (little endian), a header in JSON, the populations, a table of the BLAKE2b
+digests (32 bytes each) of their slabs, the number of slabs as 8 bytes, and the digest of everything
+but the populations. The populations are f_q - w_q as the next step will read them, in slabs of
+`slab` layers z; a slab is an array [q, z, y, x] of little-endian float32 or float64. Their order
+does not depend on the streaming pattern, the devices or the ranks, so that a run may continue with
+others; the precision must be the same. Since each slab has its own digest, ranks write and check
+slabs at the same time.
 """
 
 from __future__ import annotations
@@ -26,14 +24,10 @@ from lbm._model.lattice import Q
 from lbm.errors import CheckpointError
 
 if TYPE_CHECKING:
-    from lbm._model.problem import Problem
-    from lbm.simulation import Simulation
+    from lbm._domain.flow import Flow
 
-MAGIC = {1: b"LBM-D3Q19 1\n", 2: b"LBM-D3Q19 2\n"}
-"""First line of a checkpoint of each version."""
-
-VERSION = 2
-"""Version of the format that is written."""
+FIRST_LINE = b"LBM-D3Q19 1\n"
+"""First line of a checkpoint, which ends with the version of the format."""
 
 DIGEST_BYTES = 32
 """Size of a BLAKE2b digest."""
@@ -46,13 +40,11 @@ class Layout(NamedTuple):
 
     Attributes
     ----------
-    version : of the format
     header : the fields of the header
     begin : position of the first slab in bytes
     dtype : of the populations
     """
 
-    version: int
     header: dict[str, Any]
     begin: int
     dtype: np.dtype
@@ -77,37 +69,36 @@ class Layout(NamedTuple):
     @property
     def size(self) -> int:
         """Size of the file."""
-        table = len(self.layers) * DIGEST_BYTES + 8 if self.version > 1 else 0
-        return self.position(len(self.layers)) + table + DIGEST_BYTES
+        return self.position(len(self.layers)) + (len(self.layers) + 1) * DIGEST_BYTES + 8
 
 
-def make_header(simulation: Simulation, version: int = VERSION) -> dict[str, Any]:
-    """Return the header of a checkpoint of a simulation."""
-    p, shape = simulation.problem, simulation.shape
+def make_header(flow: Flow) -> dict[str, Any]:
+    """Return the header of a checkpoint of a flow."""
+    p, shape = flow.problem, flow.shape
     return {
         "shape": list(shape),
-        "steps": simulation.steps,
+        "steps": flow.steps,
         "precision": p.precision.name,
-        "walls": _hash_walls_of_version_1(p) if version == 1 else hash_walls(simulation),
+        "walls": hash_walls(flow),
         "collision": repr(p.collision),
         "force": list(p.force),
         "slab": max(1, _SLAB_CELLS // (shape[0] * shape[1])),
     }
 
 
-def hash_walls(simulation: Simulation) -> str:
+def hash_walls(flow: Flow) -> str:
     """Return a hash of the walls around each cell, the same for any number of ranks.
 
     A cell contributes a hash of its position and of its walls; the sum does not depend on order.
     """
-    links = simulation.problem.links
+    links = flow.problem.links
     z, y, x = np.nonzero(links.classes)
-    x0, y0, z0 = simulation.region.start
-    nx, ny, _ = simulation.shape
+    x0, y0, z0 = flow.region.start
+    nx, ny, _ = flow.shape
     position = ((z + z0) * ny + (y + y0)) * nx + (x + x0)
     walls = np.array([_hash_class(links, c) for c in range(len(links.masks))], np.uint64)
     mixed = _mix(position.astype(np.uint64) ^ walls[links.classes[z, y, x]])
-    total = simulation.domain.ranks.gather_all(int(mixed.sum(dtype=np.uint64)))
+    total = flow.domain.ranks.gather_all(int(mixed.sum(dtype=np.uint64)))
     return f"{sum(total) % (1 << 64):016x}"
 
 
@@ -125,14 +116,6 @@ def _mix(x: np.ndarray) -> np.ndarray:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
         x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
     return x
-
-
-def _hash_walls_of_version_1(problem: Problem) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for array in (problem.links.classes, problem.links.masks, problem.links.wall_rows):
-        digest.update(np.ascontiguousarray(array).data)
-    digest.update(problem.links.wall_types.tobytes())
-    return digest.hexdigest()
 
 
 def first_not_finite(slab: np.ndarray, z0: int) -> tuple[int, int, int] | None:
@@ -155,32 +138,28 @@ def digest_of(*chunks: Any) -> bytes:
 def read_layout(path: Path, data: memoryview, precision: str, dtype: np.dtype) -> Layout:
     """Return the layout of a file, if its size and the digests of its ends are right.
 
-    `precision` and `dtype` are those of the simulation that wants to read it.
+    `precision` and `dtype` are those of the flow that is to be restored.
     """
-    version = next((v for v, magic in MAGIC.items() if bytes(data[: len(magic)]) == magic), None)
-    if version is None:
+    start = len(FIRST_LINE) + 8
+    if bytes(data[: len(FIRST_LINE)]) != FIRST_LINE:
         raise CheckpointError(
-            f"{path} is not a checkpoint of version 1 or 2: it does not begin with {MAGIC[2]!r}"
+            f"{path} is not a checkpoint that can be read: it does not begin with {FIRST_LINE!r}"
         )
-    if version == 1 and digest_of(data[:-DIGEST_BYTES]) != bytes(data[-DIGEST_BYTES:]):
-        raise CheckpointError(f"{path} is damaged: its checksum does not match")
-    start = len(MAGIC[version]) + 8
     begin = start + int.from_bytes(data[start - 8 : start], "little")
     if begin > len(data):
         raise CheckpointError(f"{path} is damaged or cut: its header does not fit into it")
     text = bytes(data[start:begin])
-    if version == 2:
-        count = int.from_bytes(data[-DIGEST_BYTES - 8 : -DIGEST_BYTES], "little")
-        table = data[max(begin, len(data) - DIGEST_BYTES * (count + 1) - 8) : -DIGEST_BYTES]
-        if digest_of(data[:begin], table) != bytes(data[-DIGEST_BYTES:]):
-            raise CheckpointError(f"{path} is damaged: its checksum does not match")
+    count = int.from_bytes(data[-DIGEST_BYTES - 8 : -DIGEST_BYTES], "little")
+    table = data[max(begin, len(data) - DIGEST_BYTES * (count + 1) - 8) : -DIGEST_BYTES]
+    if digest_of(data[:begin], table) != bytes(data[-DIGEST_BYTES:]):
+        raise CheckpointError(f"{path} is damaged: its checksum does not match")
     header = parse_header(path, text)
     if header["precision"] != precision:
         raise CheckpointError(
             f"{path} was written with precision={header['precision']!r}, but this simulation has "
             f"{precision!r}"
         )
-    layout = Layout(version, header, begin, dtype)
+    layout = Layout(header, begin, dtype)
     if layout.size != len(data):
         raise CheckpointError(f"{path} is too short or too long for its shape")
     return layout
@@ -189,10 +168,9 @@ def read_layout(path: Path, data: memoryview, precision: str, dtype: np.dtype) -
 def read_slab(path: Path, data: memoryview, layout: Layout, k: int) -> np.ndarray:
     """Return slab number k, if its digest is right."""
     begin, end = layout.position(k), layout.position(k + 1)
-    if layout.version > 1:
-        table = layout.position(len(layout.layers)) + k * DIGEST_BYTES
-        if digest_of(data[begin:end]) != bytes(data[table : table + DIGEST_BYTES]):
-            raise CheckpointError(f"{path} is damaged: the checksum of slab {k} does not match")
+    table = layout.position(len(layout.layers)) + k * DIGEST_BYTES
+    if digest_of(data[begin:end]) != bytes(data[table : table + DIGEST_BYTES]):
+        raise CheckpointError(f"{path} is damaged: the checksum of slab {k} does not match")
     (z0, z1), (nx, ny, _) = layout.layers[k], layout.header["shape"]
     return np.frombuffer(data[begin:end], layout.dtype).reshape(Q, z1 - z0, ny, nx)
 

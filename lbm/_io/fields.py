@@ -13,7 +13,7 @@ from lbm.errors import UnstableError
 from lbm.units import Units
 
 if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+    from lbm._domain.flow import Flow
 
 DERIVED = "vorticity", "q"
 """Fields that are computed on request."""
@@ -52,7 +52,7 @@ class Fields(NamedTuple):
     time_unit: str
 
 
-def collect_fields(simulation: Simulation, units: Units | None, derived: Sequence[str]) -> Fields:
+def collect_fields(flow: Flow, units: Units | None, derived: Sequence[str]) -> Fields:
     """Return the fields of this rank; with `derived` all ranks must call it.
 
     With `units` they are in SI: pressure instead of density.
@@ -61,20 +61,20 @@ def collect_fields(simulation: Simulation, units: Units | None, derived: Sequenc
     speed = rate = 1.0
     if units is None:
         fields = {
-            "rho": Field(simulation.rho, "1", "density"),
-            "drho": Field(simulation.drho, "1", "density minus 1"),
+            "rho": Field(flow.rho, "1", "density"),
+            "drho": Field(flow.drho, "1", "density minus 1"),
         }
     else:
         speed, rate = units.to_physical(speed=1.0), 1.0 / units.dt
-        pressure = _scaled(simulation.drho, units.to_physical(pressure=1.0))
+        pressure = _scaled(flow.drho, units.to_physical(pressure=1.0))
         fields = {"pressure": Field(pressure, "Pa", "pressure relative to density 1")}
     unit = "cells/step" if units is None else "m/s"
-    fields["u"] = Field(_scaled(simulation.u, speed), unit, "velocity")
-    fields |= _derive(simulation, rate, "step" if units is None else "s", derived)
-    fields["fluid"] = Field(simulation.fluid, "1", "whether a cell is fluid")
+    fields["u"] = Field(_scaled(flow.u, speed), unit, "velocity")
+    fields |= _derive(flow, rate, "step" if units is None else "s", derived)
+    fields["fluid"] = Field(flow.fluid, "1", "whether a cell is fluid")
     if units is None:
-        return Fields(fields, 1.0, "cells", float(simulation.steps), "steps")
-    return Fields(fields, units.dx, "m", units.to_physical(steps=simulation.steps), "s")
+        return Fields(fields, 1.0, "cells", float(flow.steps), "steps")
+    return Fields(fields, units.dx, "m", units.to_physical(steps=flow.steps), "s")
 
 
 def require_options(units: Units | None, derived: Sequence[str]) -> None:
@@ -87,13 +87,11 @@ def require_options(units: Units | None, derived: Sequence[str]) -> None:
         check_choice("derived", name, DERIVED)
 
 
-def _derive(
-    simulation: Simulation, rate: float, time: str, derived: Sequence[str]
-) -> dict[str, Field]:
+def _derive(flow: Flow, rate: float, time: str, derived: Sequence[str]) -> dict[str, Field]:
     """Return the requested fields that follow from the gradient of the velocity."""
     if not derived:
         return {}
-    gradient, fields = velocity_gradient(simulation), {}
+    gradient, fields = velocity_gradient(flow), {}
     if "vorticity" in derived:
         fields["vorticity"] = Field(_scaled(vorticity(gradient), rate), f"1/{time}", "vorticity")
     if "q" in derived:
@@ -107,16 +105,16 @@ def _scaled(values: np.ndarray, factor: float) -> np.ndarray:
     return values if factor == 1.0 else values * values.dtype.type(factor)
 
 
-def require_finite(simulation: Simulation) -> None:
+def require_finite(flow: Flow) -> None:
     """Raise UnstableError if a cell of this rank is not finite: other programs would show noise."""
-    for values in (simulation.drho, simulation.u):
-        finite = np.isfinite(values).reshape(-1, *simulation.region.shape).all(axis=0)
+    for values in (flow.drho, flow.u):
+        finite = np.isfinite(values).reshape(-1, *flow.region.shape).all(axis=0)
         if not finite.all():
             index = np.unravel_index(int(finite.argmin()), finite.shape)
-            x, y, z = (int(i) + k for i, k in zip(index, simulation.region.start, strict=True))
+            x, y, z = (int(i) + k for i, k in zip(index, flow.region.start, strict=True))
             raise UnstableError(
-                f"the state of step {simulation.steps} is not finite in cell {(x, y, z)} and was "
+                f"the state of step {flow.steps} is not finite in cell {(x, y, z)} and was "
                 "not written",
-                simulation.steps,
+                flow.steps,
                 (x, y, z),
             )

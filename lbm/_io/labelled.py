@@ -12,20 +12,20 @@ from hetero.validation import describe
 from lbm._io.fields import collect_fields
 
 if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+    from lbm._domain.flow import Flow
     from lbm.units import Units
 
 AXES = "x", "y", "z"
 
 
-def make_dataset(simulation: Simulation, units: Units | None, derived: Sequence[str]) -> Any:
+def make_dataset(flow: Flow, units: Units | None, derived: Sequence[str]) -> Any:
     """Return the fields of this rank's cells; see `Simulation.to_xarray`."""
     if importlib.util.find_spec("xarray") is None:
         raise ImportError("to_xarray needs xarray: pip install xarray")
     import xarray
 
-    simulation.domain.ranks.require_same_call("to_xarray", {"derived": describe(derived)})
-    collected, region = collect_fields(simulation, units, derived), simulation.region
+    flow.domain.ranks.require_same_call("to_xarray", {"derived": describe(derived)})
+    collected, region = collect_fields(flow, units, derived), flow.region
     coordinates: dict[str, Any] = {"component": list(AXES)}
     for axis, first, last in zip(AXES, *region, strict=True):
         centres = (np.arange(first, last) + 0.5) * collected.spacing
@@ -39,4 +39,4 @@ def make_dataset(simulation: Simulation, units: Units | None, derived: Sequence[
         )
         for name, field in collected.fields.items()
     }
-    return xarray.Dataset(variables, coordinates, {"steps": simulation.steps})
+    return xarray.Dataset(variables, coordinates, {"steps": flow.steps})

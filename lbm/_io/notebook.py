@@ -8,25 +8,28 @@ from hetero.display.notebook import html_table
 from lbm.boundaries import FACES
 
 if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+    from lbm._domain.flow import Flow
 
 
-def describe_simulation(simulation: Simulation) -> str:
-    """Return an HTML table of the settings and the progress of a simulation."""
-    problem, ratio = simulation.problem, simulation.ratio
-    faces = zip(FACES, simulation.faces, strict=True)
-    solids = ((name, solid.condition) for name, solid in simulation.solids.items())
+def describe_simulation(flow: Flow, ratio: float, check: int) -> str:
+    """Return an HTML table of the settings and the progress of a simulation.
+
+    `ratio` is the CPU's share of the rows, and `check` the number of steps between checks.
+    """
+    problem = flow.problem
+    faces = zip(FACES, flow.faces, strict=True)
+    solids = ((name, solid.condition) for name, solid in flow.solids.items())
     rows = [
-        ("cells", " x ".join(map(str, simulation.shape))),
-        ("steps", simulation.steps),
-        ("collision", simulation.collision),
+        ("cells", " x ".join(map(str, flow.shape))),
+        ("steps", flow.steps),
+        ("collision", flow.collision),
         *(("face " + name, condition) for name, condition in faces),
         *(("solid " + name, condition) for name, condition in solids),
         ("force", problem.force if problem.forced else "none"),
         ("streaming pattern", problem.pattern.name),
         ("numbers", problem.precision),
-        ("device", simulation.device),
-        ("share of the CPU", ratio if isinstance(ratio, str) else f"{ratio:.1%}"),
-        ("stability checks", f"every {simulation.check} steps" if simulation.check else "none"),
+        ("device", flow.device),
+        ("share of the CPU", f"{ratio:.1%}"),
+        ("stability checks", f"every {check} steps" if check else "none"),
     ]
     return html_table("Simulation", rows)

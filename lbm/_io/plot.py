@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from lbm.simulation import Simulation
+    from lbm._domain.flow import Flow
 
 FIELDS = {
     "speed": "speed in cells/step",
@@ -29,23 +29,23 @@ SIGNED = "ux", "uy", "uz", "drho"
 
 
 def read_slice(
-    simulation: Simulation, axis: int, index: int, field: str
+    flow: Flow, axis: int, index: int, field: str
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return a field in a layer of cells and its fluid cells on rank 0, and None on the others.
 
     Both are arrays over the two other axes, in the order x, y, z. All ranks call this function.
     """
-    region, ranks = simulation.region, simulation.domain.ranks
+    region, ranks = flow.region, flow.domain.ranks
     piece = None
     if region.start[axis] <= index < region.stop[axis]:
         layer: list[Any] = [slice(None)] * 3
         layer[axis] = index - region.start[axis]
         slices = tuple(s for k, s in enumerate(region.slices) if k != axis)
-        piece = slices, _evaluate(simulation, field, tuple(layer)), simulation.fluid[tuple(layer)]
+        piece = slices, _evaluate(flow, field, tuple(layer)), flow.fluid[tuple(layer)]
     pieces = ranks.gather(piece)
     if pieces is None:
         return None
-    shape = tuple(n for k, n in enumerate(simulation.shape) if k != axis)
+    shape = tuple(n for k, n in enumerate(flow.shape) if k != axis)
     values, fluid = np.empty(shape), np.empty(shape, bool)
     for each in pieces:
         if each is not None:
@@ -53,25 +53,25 @@ def read_slice(
     return values, fluid
 
 
-def _evaluate(simulation: Simulation, field: str, layer: tuple[Any, ...]) -> np.ndarray:
+def _evaluate(flow: Flow, field: str, layer: tuple[Any, ...]) -> np.ndarray:
     """Return a field in the cells `layer` of this rank."""
     if field in ("rho", "drho"):
-        values: np.ndarray = getattr(simulation, field)[layer]
+        values: np.ndarray = getattr(flow, field)[layer]
         return values
-    u = simulation.u[(slice(None), *layer)].astype(float)
+    u = flow.u[(slice(None), *layer)].astype(float)
     return np.sqrt((u**2).sum(axis=0)) if field == "speed" else u["xyz".index(field[1])]
 
 
 def plot_slice(
-    simulation: Simulation, axis: str, index: int | None, field: str, ax: Axes | None
+    flow: Flow, axis: str, index: int | None, field: str, ax: Axes | None
 ) -> Figure | None:
     """Draw a slice; the parameters are those of `Simulation.plot`."""
-    simulation.domain.ranks.require_same_call("plot")
+    flow.domain.ranks.require_same_call("plot")
     number = "xyz".index(check_choice("axis", axis, ("x", "y", "z")))
     check_choice("field", field, tuple(FIELDS))
-    count = simulation.shape[number]
+    count = flow.shape[number]
     index = count // 2 if index is None else check_integer("index", index, 0, count - 1)
-    result = read_slice(simulation, number, index, field)
+    result = read_slice(flow, number, index, field)
     if result is None:
         return None
     from hetero.display.figures import DATA_COLOUR, axes_of, figure_of, figure_style
@@ -91,6 +91,6 @@ def plot_slice(
         image = axes.imshow(picture, origin="lower", extent=(0, width, 0, height), **limits)
         bar = axes.inset_axes((1.0 + 0.1 / (scale * width), 0.0, 0.15 / (scale * width), 1.0))
         figure_of(axes).colorbar(image, cax=bar, label=FIELDS[field])
-        title = f"step {simulation.steps}, {axis} = {index + 0.5:g}"
+        title = f"step {flow.steps}, {axis} = {index + 0.5:g}"
         axes.set(xlabel=f"{across} in cells", ylabel=f"{up} in cells", title=title)
     return figure_of(axes)

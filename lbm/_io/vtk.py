@@ -14,8 +14,8 @@ from hetero.validation import describe
 from lbm._io.fields import collect_fields, require_finite, require_options
 
 if TYPE_CHECKING:
+    from lbm._domain.flow import Flow
     from lbm._model.extent import Extent
-    from lbm.simulation import Simulation
     from lbm.units import Units
 
 
@@ -41,7 +41,7 @@ def require_pyevtk() -> None:
 
 
 def write_vtk(
-    simulation: Simulation,
+    flow: Flow,
     path: str | Path,
     *,
     units: Units | None = None,
@@ -49,26 +49,26 @@ def write_vtk(
 ) -> Path:
     """Write the fields of all cells as a VTK image; see `Simulation.write_vtk`."""
     require_pyevtk()
-    path, ranks = Path(path), simulation.domain.ranks
+    path, ranks = Path(path), flow.domain.ranks
     ranks.require_same_call("write_vtk", {"derived": describe(derived)})
     if path.suffix not in (".vti", ".pvti"):
         path = path.with_name(path.name + ".vti")
     with ranks.agreeing():
         require_options(units, derived)
-        require_finite(simulation)
-    image = _make_image(simulation, units, derived)
+        require_finite(flow)
+    image = _make_image(flow, units, derived)
     if ranks.size == 1:
         path = path.with_suffix(".vti")
-        _write_image(path, simulation.region, image)
+        _write_image(path, flow.region, image)
         return path
     piece = path.with_suffix(f".{ranks.rank:0{len(str(ranks.size - 1))}}.vti")
     with ranks.agreeing():
-        _write_image(piece, simulation.region, image)
-    pieces = ranks.gather((piece.name, simulation.region))
+        _write_image(piece, flow.region, image)
+    pieces = ranks.gather((piece.name, flow.region))
     path = path.with_suffix(".pvti")
     with ranks.agreeing():  # the index is complete when the call returns
         if pieces is not None:
-            _write_index(path, simulation.shape, image, pieces)
+            _write_index(path, flow.shape, image, pieces)
     return path
 
 
@@ -83,9 +83,9 @@ def write_series(path: Path, files: Sequence[tuple[Path, float]]) -> None:
         group.save()
 
 
-def _make_image(simulation: Simulation, units: Units | None, derived: Sequence[str]) -> _Image:
+def _make_image(flow: Flow, units: Units | None, derived: Sequence[str]) -> _Image:
     """Return the fields of this rank in the order of VTK, in which x varies fastest."""
-    collected, arrays = collect_fields(simulation, units, derived), {}
+    collected, arrays = collect_fields(flow, units, derived), {}
     for name, field in collected.fields.items():
         values = field.values.astype(np.uint8) if field.values.dtype == bool else field.values
         is_vector = values.ndim == 4

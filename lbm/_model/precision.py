@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hetero.validation import check_choice
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -114,28 +107,3 @@ def _dtype_name(argument: str, dtype: DTypeLike) -> str:
     except TypeError:
         name = str(dtype)
     return check_choice(argument, name, tuple(PRECISIONS))
-
-
-def accepts_precision(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function with the arguments `dtype` and `storage` take their old form, `precision`.
-
-    `precision="float16"` stands for dtype="float32", storage="float16". It raises a
-    DeprecationWarning and is accepted for one more release.
-    """
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if "precision" in kwargs:
-            if kwargs.keys() & {"dtype", "storage"}:
-                raise TypeError("precision is the old form of dtype and storage: leave it out")
-            old = check_choice("precision", kwargs.pop("precision"), tuple(PRECISIONS))
-            warnings.warn(
-                f"precision={old!r} is now {PRECISIONS[old]}; the next release removes the "
-                "old form",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            kwargs.update(PRECISIONS[old].arguments)
-        return function(*args, **kwargs)
-
-    return call

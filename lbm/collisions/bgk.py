@@ -58,5 +58,5 @@ class BGK(Collision):
 
     @classmethod
     def stability_limit(cls, has_open_ends: bool) -> float:
-        """Return the limit that `lbm._model.stability_map` records."""
+        """Return the largest cell Reynolds number, measured as in `lbm._model.stability_map`."""
         return 12.0 if has_open_ends else 14.2

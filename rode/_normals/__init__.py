@@ -13,7 +13,7 @@ from hetero.devices import Device
 class Loops(Protocol):
     """Fills by the methods that make each block of words into numbers."""
 
-    def direct(
+    def fill(
         self,
         method: str,
         key: tuple[np.uint32, np.uint32],

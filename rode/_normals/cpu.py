@@ -55,9 +55,9 @@ _DIRECT = {
 }
 
 
-def direct(method, key, path, stream, out, launch_stream=0, threads=0, per_sm=None):
+def fill(method, key, path, stream, out, launch_stream=0, threads=0, per_sm=None):
     """Fill `out` by a method that makes each block of words into numbers."""
-    fill, size = _DIRECT[method, out.dtype.name], 16 // out.dtype.itemsize
+    loop, size = _DIRECT[method, out.dtype.name], 16 // out.dtype.itemsize
     constants = (*key, np.uint32(path), np.uint32(stream), out.dtype.type(1.0))
     for a, b in ranges(out.size, first=_FIRST, multiple=size * CHUNK):
-        fill(np.uint64(a // size), *constants, out[a:b])
+        loop(np.uint64(a // size), *constants, out[a:b])

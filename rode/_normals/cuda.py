@@ -7,9 +7,9 @@ from numba import uint32, uint64
 
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.memory import store_vector
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10
+from rode._intrinsics.memory import store_vector
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
 from rode._normals.launches import split_into_launches
@@ -79,7 +79,7 @@ DIRECT = {
 """(pairs, remainder) of a method and type."""
 
 
-def direct(method, key, path, stream, out, launch_stream=0, threads=THREADS, per_sm=None):
+def fill(method, key, path, stream, out, launch_stream=0, threads=THREADS, per_sm=None):
     """Fill `out` by a method that makes each block of words into numbers."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
     pairs, remainder = DIRECT[method, dtype.name]

@@ -62,7 +62,7 @@ class Loops(Protocol):
     ) -> None:
         """Fill `out` (steps,) with one path from `start` through ends[i] at the end of tile i."""
 
-    def ends_of(self, count: int, dtype: DTypeLike, stream: Stream = 0) -> Array:
+    def allocate_ends(self, count: int, dtype: DTypeLike, stream: Stream = 0) -> Array:
         """Return memory for the ends of a bridge's tiles."""
 
 

@@ -11,7 +11,7 @@ from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
 from rode._normals.cpu_chunks import chunk_of
 from rode._paths.noise_formulas import BLOCKS
-from rode._paths.stationary import stationary
+from rode._paths.stationary import draw_stationary
 from rode._paths.step_formulas import advance
 from rode._paths.tiles import ROUNDS, Steps, block, tile
 
@@ -84,7 +84,7 @@ def scan(run, table, start, deviation, noise, normals, out, stream=0):
     """Fill the rows of `out` with paths from `start`, or with stationary ones if that is None."""
     T, paths = out.dtype.type, out.shape[0]
     if start is None:
-        starts = stationary((run.k0, run.k1), run.stream, run.path, T(deviation), paths)
+        starts = draw_stationary((run.k0, run.k1), run.stream, run.path, T(deviation), paths)
     else:
         starts = np.full(paths, start, T)
     loop, steps = _make_scan(out.dtype.name, noise is None, normals), Steps(*run[:6])
@@ -172,6 +172,6 @@ def bridge(run, table, start, ends, normals, out, stream=0):
         loop(steps, (a, b), bends, table, start, ends, out)
 
 
-def ends_of(count, dtype, stream=0):
+def allocate_ends(count, dtype, stream=0):
     """Return memory for the ends of a bridge's tiles."""
     return np.empty(count, dtype)

@@ -20,10 +20,10 @@ from hetero.cuda import launch
 from hetero.cuda.device_cache import resident, scratch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.bits import bits_of, float_of
-from hetero.intrinsics.memory import load_relaxed, store_relaxed
 from hetero.intrinsics.warp import warp_sum
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10
+from rode._intrinsics.memory import load_relaxed, store_relaxed
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
 from rode._paths.noise_formulas import START
 from rode._paths.tiles import LANES, ROUNDS, tile
@@ -291,6 +291,6 @@ def _bridge_of(dtype, normals, rounds):
     return _make_bridge(dtype.name, normals, rounds)
 
 
-def ends_of(count, dtype, stream=0):
+def allocate_ends(count, dtype, stream=0):
     """Return memory for the ends of a bridge's tiles."""
     return scratch("ends", count, dtype, stream)

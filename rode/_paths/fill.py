@@ -69,7 +69,7 @@ class PathFiller:
             mu_to_2d, mu_to_p = (np.array(a).astype(self.dtype) for a in (powers, weights))
             _, sigma = self.process.step(self.delta)
             loops = prefix_sum.loops(self.device)
-            loops.sweeps(mu_to_2d, mu_to_p, sigma, start, noise, row, self.stream)
+            loops.fill(mu_to_2d, mu_to_p, sigma, start, noise, row, self.stream)
         elif method == "scan":
             self.scan(start, path, STREAM, self.delta, noise, row)
         else:
@@ -86,7 +86,7 @@ class PathFiller:
     def bridge(self, start: float, path: int, row: Any) -> None:
         """Fill `row` with one long path by bridges between the ends of tiles."""
         size = tile(self.dtype)
-        ends = self.loops.ends_of(-(-row.size // size), self.dtype, self.stream)
+        ends = self.loops.allocate_ends(-(-row.size // size), self.dtype, self.stream)
         self.scan(start, path, STREAM_OF_ENDS, self.delta * size, None, ends)
         run, table = path_of(self.process, self.delta, self.dtype, self.key, path, STREAM)
         self.loops.bridge(run, table, start, ends, self.normals, row, self.stream)
@@ -95,7 +95,7 @@ class PathFiller:
         """Return O_0 of every path: `start`, or draws from the stationary distribution."""
         if start is not None:
             return np.full(paths, start, self.dtype)
-        from rode._paths.stationary import stationary
+        from rode._paths.stationary import draw_stationary
 
         deviation = self.dtype.type(self.process.deviation)
-        return stationary(self.key, STREAM, first_path, deviation, paths)
+        return draw_stationary(self.key, STREAM, first_path, deviation, paths)

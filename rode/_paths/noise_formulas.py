@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hetero.intrinsics.tuple_algebra import add_to_iterated_sums, cast
 from hetero.jit import scalar
+from rode._intrinsics.tuple_algebra import add_to_iterated_sums, cast
 from rode._normals.box_muller_formulas import (
     box_muller_fast,
     box_muller_float32,
@@ -37,7 +37,7 @@ class Block(NamedTuple):
 
 
 @scalar(forceinline=True)
-def _two(o, sums, a, b, mu_minus_1):
+def _take_two_steps(o, sums, a, b, mu_minus_1):
     """Return the process and its sums after two steps."""
     o = advance(o, mu_minus_1, a)
     sums = add_to_iterated_sums(sums, o)
@@ -53,13 +53,13 @@ def _draw_mixed(a, b, c, d, sigma):
 
 @scalar(forceinline=True)
 def _walk_two(o, sums, numbers, mu_minus_1):
-    return _two(o, sums, numbers[0], numbers[1], mu_minus_1)
+    return _take_two_steps(o, sums, numbers[0], numbers[1], mu_minus_1)
 
 
 @scalar(forceinline=True)
 def _walk_four(o, sums, numbers, mu_minus_1):
-    o, sums = _two(o, sums, numbers[0], numbers[1], mu_minus_1)
-    return _two(o, sums, numbers[2], numbers[3], mu_minus_1)
+    o, sums = _take_two_steps(o, sums, numbers[0], numbers[1], mu_minus_1)
+    return _take_two_steps(o, sums, numbers[2], numbers[3], mu_minus_1)
 
 
 BLOCKS = {

@@ -33,7 +33,7 @@ _FILLS = {
 }
 
 
-def stationary(
+def draw_stationary(
     key: tuple[np.uint32, np.uint32],
     stream: int,
     first: int,

@@ -16,11 +16,11 @@ from numba import uint32, uint64
 
 from hetero.codegen import compile_source
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.memory import load_vector, store_vector
-from hetero.intrinsics.tuple_algebra import axpy, cast, scale, walk_from_zero
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10
+from rode._intrinsics.memory import load_vector, store_vector
+from rode._intrinsics.tuple_algebra import axpy, cast, scale, walk_from_zero
 from rode._paths.noise_formulas import BLOCKS
 from rode._paths.tiles import LANES, block
 

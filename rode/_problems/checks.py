@@ -11,14 +11,14 @@ import numpy as np
 
 from hetero import validation
 from hetero.arrays import as_real
+from rode._problems.calls import RESULTS, call_uncompiled
+from rode._problems.problem import Problem
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from rode.problems import Problem
-
 TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
-"""Times at which functions are call_uncompiled in turn, as long as the start time is unknown."""
+"""Times at which functions are called in turn, as long as the start time is unknown."""
 
 
 def table_of(parameters: Sequence[ArrayLike]) -> np.ndarray:
@@ -154,59 +154,8 @@ def _numbers(problem: Problem, name: str, count: int | None, **arguments: Any) -
     value = call_uncompiled(problem, name, **arguments)
     right = isinstance(value, tuple) and all(isinstance(v, Real) for v in value)
     if not right or len(value) != (count or len(value) or 1):
-        raise TypeError(f"{name} must return {_RESULTS[name].format(count)}, got {value!r}")
+        raise TypeError(f"{name} must return {RESULTS[name].format(count)}, got {value!r}")
     return value
-
-
-_RESULTS = {
-    "start": "a tuple of {} numbers",
-    "H": "a tuple of {} numbers",
-    "B": "a tuple of {} numbers",
-    "G": "a tuple of {} numbers",
-    "g": "a number",
-    "observe": "a tuple of outputs, which are numbers",
-}
-
-
-def call_uncompiled(problem: Problem, name: str, **arguments: Any) -> Any:
-    """Call a function of a problem without compiling it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the function fails; the message shows the call and the signature that the function must
-        have. ValueError if it is not defined for these arguments.
-    """
-    try:
-        with np.errstate(all="ignore"):
-            return call_python(getattr(problem, name), *arguments.values())
-    except Exception as error:
-        undefined = isinstance(error, ArithmeticError | ValueError)
-        call = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
-        expected = _RESULTS[name].format(problem.dimension)
-        sizes = {"x": problem.dimension, "p": problem.parameters.shape[0]}
-        lengths = " and ".join(
-            f"{k} has {n} number{'s' * (n != 1)}" + " (those of parameters=)" * (k == "p")
-            for k, n in sizes.items()
-            if k in arguments
-        )
-        remedy = (
-            "It must be defined where the solution starts; functions of NumPy, such as numpy.log, "
-            "return NaN or infinity instead of raising an error. "
-            if undefined
-            else ""
-        )
-        raise (ValueError if undefined else TypeError)(
-            f"{name}({call}) raised {type(error).__name__}: {error}. {remedy}{name} must be a "
-            f"function ({', '.join(arguments)}) -> {expected}, where {lengths}"
-        ) from error
-
-
-def call_python(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the Python function behind a compiled one, with helpers as the user wrote them."""
-    from rode._problems.user_functions import uncompiled
-
-    return uncompiled(function)(*arguments)
 
 
 def _require_linear(problem: Problem) -> None:

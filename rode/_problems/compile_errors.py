@@ -17,7 +17,7 @@ from hetero.cuda.driver import SIMULATOR
 from hetero.numba_internals.dispatchers import is_for_cpu
 
 if TYPE_CHECKING:
-    from rode.problems import Problem
+    from rode._problems.problem import Problem
 
 REMEDIES = {
     "clip": "min(max(value, low), high) is numpy.clip for numbers",

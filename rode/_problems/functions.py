@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from numba import int64
 
-from hetero.intrinsics.tuple_algebra import cast, replace_component
 from hetero.jit import scalar
+from rode._intrinsics.tuple_algebra import cast, replace_component
 
 Numbers: TypeAlias = tuple[Any, ...]
 """Tuple of floats of one type, as the functions of problems take and return them."""

@@ -18,10 +18,10 @@ from numba import int64, uint32
 from hetero.cpu.interruptible import ranges
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10
+from rode._intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
 from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK, part_of
 from rode._solver.stage_formulas import (
@@ -118,7 +118,7 @@ def _make_path_step(spec):
     zeros = (0.0,) * (spec.form_count)
 
     @kernel(device=True)
-    def stretch(run, n, path, lane, o):
+    def walk_stretch(run, n, path, lane, o):
         """Return the process and its sums after this thread's fine steps."""
         blocks = uint32(run.fine_steps // size // run.threads_per_path)
         block, number, counter = uint32(lane * blocks), uint32(run.done + n), run.counter
@@ -138,7 +138,7 @@ def _make_path_step(spec):
         return (value,) + sums
 
     @kernel(device=True)
-    def joined(run, transfers, lane, state):
+    def join_stretches(run, transfers, lane, state):
         """Return the state after the stretches of all threads of a path."""
         bit, level = uint32(1), 0
         while bit < uint32(run.threads_per_path):
@@ -159,7 +159,7 @@ def _make_path_step(spec):
 
     @kernel(device=True)
     def take_coarse_step(run, arrays, n, path, lane, o, x, p):
-        state = joined(run, arrays.transfers, lane, stretch(run, n, path, lane, o))
+        state = join_stretches(run, arrays.transfers, lane, walk_stretch(run, n, path, lane, o))
         t = run.t + type(run.h)(run.done + n) * run.h
         return state[0], step(t, x, o, matvec(arrays.rows, (o,) + state), p, run.h)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -56,6 +57,11 @@ def required_bytes(plan: Plan) -> dict[Device, int]:
     return {CPU: result + state + window}
 
 
+def _bytes_on(device: Device, plan: Plan) -> int:
+    """Return the memory that a run takes on one of its devices."""
+    return required_bytes(plan)[device]
+
+
 def _bytes_of_time(plan: Plan) -> int:
     """Return the bytes of all outputs at one time."""
     return len(plan.problem.outputs) * plan.paths * np.dtype(plan.dtype).itemsize
@@ -64,7 +70,7 @@ def _bytes_of_time(plan: Plan) -> int:
 def require_memory(plan: Plan) -> None:
     """Raise MemoryError if a run does not fit: what it needs, what is free, what to do."""
     for device in required_bytes(plan):
-        _require("a run", plan, device, lambda plan: required_bytes(plan)[device])  # noqa: B023
+        _require("a run", plan, device, partial(_bytes_on, device))
 
 
 def require_memory_of_result(plan: Plan) -> None:

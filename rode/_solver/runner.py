@@ -204,7 +204,7 @@ class Reductions:
         rows = saved.reshape((count, paths))
         if self.mean is not None:
             mean, squares = (solver.empty((count,), np.float64) for _ in range(2))
-            loops.moments(rows, mean, squares)
+            loops.compute_moments(rows, mean, squares)
             self.mean[rows_of_times] = solver.to_host(mean).reshape(-1, solver.outputs)
             spread = solver.to_host(squares).reshape(-1, solver.outputs)
             self.variance[rows_of_times] = spread / (paths - 1) if paths > 1 else np.nan
@@ -219,7 +219,7 @@ class Reductions:
         ends = [0, paths - 1]  # NaN is sorted to an end
         ranks = np.unique(np.concatenate([low, np.minimum(low + 1, paths - 1), ends]))
         order_statistics = solver.empty((rows.shape[0], ranks.size))
-        loops.order(rows, solver.to_device(ranks, ranks.dtype), order_statistics)
+        loops.select_ranks(rows, solver.to_device(ranks, ranks.dtype), order_statistics)
         values = solver.to_host(order_statistics).astype(np.float64)
         below = values[:, np.searchsorted(ranks, low)]
         above = values[:, np.searchsorted(ranks, np.minimum(low + 1, paths - 1))]

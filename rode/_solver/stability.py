@@ -20,7 +20,7 @@ below 1 again, as that of order 5 of K-RODE-Taylor does."""
 def largest_step(problem: Problem, scheme: Scheme) -> float:
     """Return the supremum of h with |R(h lambda)| < 1 for every eigenvalue with Re lambda < 0.
 
-    All sets of parameters count, but only `problems.SETS` of them if H does not accept arrays.
+    All sets of parameters count, but only `problem.SETS` of them if H does not accept arrays.
     R is the scheme's polynomial; for Euler, whose R is 1 + z, that is min -2 Re lambda/|lambda|^2.
     """
     coefficients = list(reversed(scheme.stability))

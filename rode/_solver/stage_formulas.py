@@ -14,9 +14,9 @@ import numpy as np
 from numba import int64, uint32
 
 from hetero.intrinsics.floats import fma
-from hetero.intrinsics.tuple_algebra import add, cast, replace_component, scale
 from hetero.jit import scalar
 from hetero.philox.formulas import philox10
+from rode._intrinsics.tuple_algebra import add, cast, replace_component, scale
 from rode._paths.noise_formulas import BLOCKS, START, Block
 from rode._paths.step_formulas import advance
 
@@ -56,21 +56,21 @@ def make_sample_sums(spec):
     draw = block_of(spec).draw
 
     @scalar(forceinline=True)
-    def one(block, n, path, run):
+    def draw_block(block, n, path, run):
         T, counter = type(run.h), run.counter
         words = philox10(block, n, path, counter.stream, counter.k0, counter.k1)
         return draw(*words, T(1.0))
 
-    def joined(before, after):
+    def append_block(before, after):
         @scalar(forceinline=True)
-        def both(block, n, path, run):
-            return before(block, n, path, run) + one(after, n, path, run)
+        def draw_blocks(block, n, path, run):
+            return before(block, n, path, run) + draw_block(after, n, path, run)
 
-        return both
+        return draw_blocks
 
-    numbers = one
+    numbers = draw_block
     for b in range(1, exact_blocks(spec)):
-        numbers = joined(numbers, np.uint32(b))
+        numbers = append_block(numbers, np.uint32(b))
     matvec = make_matvec(spec.form_count + 1)
 
     @scalar(forceinline=True)

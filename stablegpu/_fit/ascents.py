@@ -27,11 +27,10 @@ _LARGEST_START_BETA = 0.9  # ascents start away from |beta| = 1, where a step ma
 def final_states(
     prepared: PreparedDataSets, lowest: np.ndarray, batch: BatchFit
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return states at the estimates of sets that can be fitted, a row for each.
+    """Return the states at the estimates, and the units of location and scale.
 
-    And the units of location and scale. `lowest` is the least alpha of each set.
+    Both have a row for each set that can be fitted. `lowest` is the least alpha of each set.
     """
-
     workspaces = batch.workspace, batch.host_workspace
     estimates = prepared.estimates
     if batch.method == "koutrouvelis":

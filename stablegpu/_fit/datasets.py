@@ -239,9 +239,10 @@ def _fill_bins(
     workspace: Workspace,
     host_workspace: Workspace,
 ) -> tuple[np.ndarray, np.ndarray, tuple[float, float, float]]:
-    """Return sorted points that stand for the data, two for each bin, and their weights.
+    """Return sorted points that stand for the data, their weights, and facts of the fullest bin.
 
-    And for the fullest bin: the weight before it, its weight, and the total.
+    There are two points for each bin. The facts are the weight before the fullest bin, its weight,
+    and the total.
     """
     from stablegpu._fit.binning.formulas import BINS, binning_coordinate
 

@@ -55,13 +55,11 @@ def covariances_of(
     They are NaN at boundaries and where there is no maximum, 0 for fixed parameters. Standard
     errors are not roots of the covariances: squares of scales may leave the range of floats.
     """
-
     information = states[:, slots.INFORMATION : slots.INFORMATION + 16].reshape(-1, 4, 4)
     measured = states[:, slots.WIDTHS : slots.WIDTHS + 4] != 0.0
     fixed = np.array([not (free >> k) & 1 for k in range(4)])
     unmeasured = ~measured & ~fixed
-    fine = np.isfinite(information).all(axis=(1, 2)) & (measured | fixed | unmeasured).all(axis=1)
-    fine &= measured.any(axis=1)
+    fine = np.isfinite(information).all(axis=(1, 2)) & measured.any(axis=1)
     safe = np.where(fine[:, None, None], information, np.eye(4))
     fine &= _is_positive_definite(_with_unit_diagonal(safe))
     inner = np.zeros_like(safe)

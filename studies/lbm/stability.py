@@ -1,4 +1,4 @@
-"""Smallest stable relaxation time over magic number and speed.
+"""Smallest stable relaxation time over magic parameter and speed.
 
 There are two flows, each run until it has developed: the lid-driven cavity, which is bounded by
 walls, and a sphere in a stream between free-slip sides, with an inlet and an outlet. Both are
@@ -32,7 +32,7 @@ _LARGEST_OFFSET, _OFFSET_RATIO, _OFFSET_COUNT = 0.2, 2.0**-0.25, 32
 
 
 def run(study: Study) -> dict:
-    """Search both flows for the smallest stable tau at each magic number and speed."""
+    """Search both flows for the smallest stable tau at each magic parameter and speed."""
     flows = {"cavity": is_cavity_stable, "sphere": is_sphere_stable}
     magic_numbers: tuple[float | None, ...] = MAGIC_NUMBERS
     speeds: tuple[float, ...] = SPEEDS
@@ -48,7 +48,7 @@ def run(study: Study) -> dict:
                     (flow, name, speed, speed / float(CS2) ** 0.5, 0.5 + offset, 3 * speed / offset)
                 )
     heads = ["flow", "magic", "speed", "Mach number", "smallest stable tau", "cell Reynolds number"]
-    study.table("Stability over magic number and speed", heads, rows)
+    study.table("Stability over magic parameter and speed", heads, rows)
     return {"picture": str(draw_limits(study, rows))}
 
 
@@ -97,13 +97,13 @@ def _magic_number(magic: float | None, offset: float) -> float:
 
 
 def draw_limits(study: Study, rows: list[tuple]) -> Path:
-    """Draw the largest stable cell Reynolds number over the magic number."""
+    """Draw the largest stable cell Reynolds number over the magic parameter."""
     figure = study.figure()
     flows = list(dict.fromkeys(row[0] for row in rows))
     for axis, flow in zip(figure.subplots(1, len(flows), squeeze=False)[0], flows, strict=True):
         for speed in dict.fromkeys(row[2] for row in rows):
             points = [(str(row[1]), row[5]) for row in rows if row[0] == flow and row[2] == speed]
             axis.plot(*zip(*points, strict=True), "-o", label=f"{speed} cells/step")
-        axis.set(title=flow, xlabel="magic number", ylabel="largest stable u/nu", yscale="log")
+        axis.set(title=flow, xlabel="magic parameter", ylabel="largest stable u/nu", yscale="log")
         axis.legend(fontsize=7)
     return study.save(figure, "stability.png")

@@ -102,9 +102,9 @@ def _grids(study: Study, out: Any) -> list[dict]:
 
 
 def _rate(study: Study, method: str, out: Any, launched: tuple) -> float:
-    """Return numbers per second; `launched` are the last arguments of `direct`."""
-    direct, key = loops(study.device).direct, (np.uint32(1),) * 2
-    return study.rate(lambda: direct(method, key, 0, 0, out, *launched), out.size)
+    """Return numbers per second; `launched` are the last arguments of `fill`."""
+    fill, key = loops(study.device).fill, (np.uint32(1),) * 2
+    return study.rate(lambda: fill(method, key, 0, 0, out, *launched), out.size)
 
 
 def _work(study: Study, size: int) -> list[dict]:

@@ -71,7 +71,7 @@ def _paths(study: Study, most: int) -> list[dict]:
 
 def _averages(study: Study, most: int) -> list[dict]:
     """Measure bandwidth over the elements of an average; the last case is a single average."""
-    sums, records = averages.loops(study.device).sums, []
+    sums, records = averages.loops(study.device).fill_sums, []
     for dtype in ("float32",) if study.quick else ("float32", "float64"):
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)
@@ -115,7 +115,7 @@ def _elements(study: Study, most: int) -> list[dict]:
 
 def _blocks(study: Study, most: int) -> list[dict]:
     """Measure the bandwidth of averages over the threads of a block (figures 10.2 and 10.3)."""
-    sums, records = averages.loops(study.device).sums, []
+    sums, records = averages.loops(study.device).fill_sums, []
     for dtype in ("float32", "float64"):
         source = study.empty(1 << most, dtype)
         rode.normal(rng=1, out=source, device=study.device)

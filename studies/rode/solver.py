@@ -43,7 +43,7 @@ def _shares(study: Study) -> list[dict]:
         blocks = {
             "normal numbers": partial(rode.normal, rng=1, out=noise, device=device),
             "process": partial(walk, None, 2.0**-20, noise=noise, out=o),
-            "averages": partial(averages.loops(device).sums, o, fine, sums),
+            "averages": partial(averages.loops(device).fill_sums, o, fine, sums),
         }
         record: dict[str, Any] = {"fine steps": steps}
         seconds = {name: 1.0 / study.rate(f, 1) for name, f in blocks.items()}

@@ -130,8 +130,8 @@ def test_info_is_the_default_command(capsys):
 
 
 def test_warm_as_json(capsys, monkeypatch):
-    monkeypatch.setattr("hetero.compile_cache.warm_up.warm", lambda *_: [("sbth.f", 0.5, 3)])
-    monkeypatch.setattr("hetero.compile_cache.warm_up.packages", lambda: ["sbth"])
+    monkeypatch.setattr("hetero.compile_ahead.warm", lambda *_: [("sbth.f", 0.5, 3)])
+    monkeypatch.setattr("hetero.compile_ahead.packages", lambda: ["sbth"])
     _, out, _ = run_inside(capsys, "warm", "sbth", "--device", "cpu", "--json")
     assert json.loads(out)["calls"] == [{"call": "sbth.f", "seconds": 0.5, "compiled": 3}]
 

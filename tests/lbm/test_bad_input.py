@@ -26,8 +26,6 @@ BALL[3:5, 3:5, 3:5] = True
         ({"dtype": "float16"}, ValueError, "dtype='float32', storage='float16'"),
         ({"dtype": "float64", "storage": "float16"}, ValueError, "goes with dtype='float32'"),
         ({"storage": "float128"}, ValueError, "storage must be one of"),
-        ({"precision": "float8"}, ValueError, "precision must be one of"),
-        ({"precision": "float32", "dtype": "float32"}, TypeError, "old form of dtype and storage"),
         ({"pattern": "abc"}, ValueError, "pattern must be one of"),
         ({"collision": "BGK"}, TypeError, "collision must be an operator"),
         ({"boundaries": {"x-": lbm.NoSlip()}}, ValueError, "'x-' and 'x\\+'"),
@@ -279,7 +277,7 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
     shape = (1024, 1024, before // (76 << 20) * 6 // 5)
     with pytest.raises(MemoryError, match=r"needs .* on cuda:0, which has .* free\. Remedy: "):
         lbm.Simulation(shape, device=gpu)
-    monkeypatch.setattr("lbm.simulation.require_memory", lambda *_, **__: None)
+    monkeypatch.setattr("lbm._domain.creation.require_memory", lambda *_, **__: None)
     monkeypatch.setattr("lbm._domain.parts.free_bytes", lambda device: 1 << 50)
     fitting = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
     with pytest.raises(MemoryError, match="Remedy: "):

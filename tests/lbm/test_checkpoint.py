@@ -11,7 +11,6 @@ import pytest
 
 import lbm
 from flows import pair
-from lbm._io.checkpoint_format import make_header
 from lbm._model.precision import PRECISIONS
 
 
@@ -110,27 +109,6 @@ def change_header(file, change):
 
 def digest(data):
     return hashlib.blake2b(data, digest_size=32).digest()
-
-
-def write_version_1(simulation, file):
-    """Write a checkpoint as earlier releases did."""
-    header = make_header(simulation, version=1)
-    text = json.dumps(header).encode()
-    values = np.ascontiguousarray(simulation.populations().transpose(0, 3, 2, 1))
-    data = b"LBM-D3Q19 1\n" + len(text).to_bytes(8, "little") + text + values.tobytes()
-    file.write_bytes(data + digest(data))
-    return file
-
-
-def test_version_1_can_be_read(tmp_path):
-    first = flow("cpu").run(3)
-    again = flow("cpu").restore(write_version_1(first, tmp_path / "state"))
-    assert np.array_equal(first.run(2).populations(), again.run(2).populations())
-    data = bytearray((tmp_path / "state").read_bytes())
-    data[-2000] ^= 1
-    (tmp_path / "state").write_bytes(data)
-    with pytest.raises(lbm.CheckpointError, match="checksum"):
-        again.restore(tmp_path / "state")
 
 
 @pytest.mark.parametrize("grid", [(1, 1, 2), (3, 2, 1)])

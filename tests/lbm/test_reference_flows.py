@@ -61,7 +61,7 @@ def test_the_stability_map_is_that_of_the_record():
 
 
 def test_a_sphere_of_few_cells_is_stable_at_reynolds_100(device):
-    """`sphere` chooses a stable magic number; the best one between walls is unstable here."""
+    """`sphere` chooses a stable magic parameter; the best one between walls is unstable here."""
     box = {"reynolds": 100.0, "width": 5.0, "length": 8.0, "device": device}
     s = sphere(8, **box).run(1500)
     assert np.isfinite(s.u).all()
@@ -88,9 +88,9 @@ def test_the_stability_map_holds(is_stable, limits, device, tmp_path):
     ("collision", "has_open_ends", "words", "not_words"),
     [
         (lbm.BGK(0.51), False, "Use magic=0.25", "up to speed/viscosity = 20"),
-        (lbm.TRT(0.51, 0.25), False, "this magic number", "magic="),
-        (lbm.TRT(0.51, 0.25), True, "Use magic=0.03", "this magic number"),
-        (lbm.TRT(0.505, 0.01), True, "this magic number", "magic="),
+        (lbm.TRT(0.51, 0.25), False, "this magic parameter", "magic="),
+        (lbm.TRT(0.51, 0.25), True, "Use magic=0.03", "this magic parameter"),
+        (lbm.TRT(0.505, 0.01), True, "this magic parameter", "magic="),
     ],
 )
 def test_messages_follow_the_map(collision, has_open_ends, words, not_words):

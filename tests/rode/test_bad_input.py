@@ -1,9 +1,12 @@
 """Arguments that the solver and the makers of problems refuse, and some that they accept."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import rode
+from rode._solver.schemes import SCHEMES
 
 QUAKE = rode.kanai_tajimi()
 NOISE = rode.kanai_tajimi(start_process=0.3)
@@ -49,6 +52,14 @@ def test_bad_arguments(arguments, words):
     settings = {"problem": QUAKE, "method": "averaged-euler"} | GOOD | arguments
     with pytest.raises((TypeError, ValueError), match=words):
         rode.solve(settings.pop("problem"), settings.pop("method"), **settings)
+
+
+def test_schemes_for_additive_noise_refuse_others(monkeypatch):
+    mine = replace(SCHEMES["averaged-heun"], name="mine", make_separable_step=None)
+    monkeypatch.setitem(SCHEMES, "mine", mine)
+    words = r"'mine' is for x' = H\(x\) \+ B O, and 'growth' is separable; use one of 'euler', "
+    with pytest.raises(ValueError, match=words):
+        rode.solve(rode.growth(), "mine", **GOOD)
 
 
 @pytest.mark.parametrize("outputs", [3, [None], {"x"}, np.ones(1), b"x", np.ma.masked])

@@ -76,6 +76,18 @@ def test_seeds_of_numpy_are_seeds():
     assert_same(result, expected)
 
 
+def test_generators_of_numpy_are_seeds():
+    settings = RUN | {"paths": 5, "reduction": WANTED, "device": "cpu"}
+    expected = rode.solve(QUAKE, "averaged-euler", **settings | {"rng": np.random.default_rng(3)})
+    settings |= {"rng": np.random.default_rng(3), "parts": 2, "devices": settings.pop("device")}
+    assert_same(rode.solve_in_parts(QUAKE, "averaged-euler", **settings), expected)
+
+
+def test_unknown_arguments_are_refused_by_name():
+    with pytest.raises(TypeError, match="solve_in_parts has no argument step="):
+        rode.solve_in_parts(QUAKE, "averaged-euler", paths=4, step=1, **RUN)
+
+
 def test_one_device_is_refused_by_name():
     with pytest.raises(TypeError, match="devices="):
         rode.solve_in_parts(QUAKE, "averaged-euler", paths=4, device="cpu", **RUN)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import sbth
 from sbth import reference
@@ -226,3 +227,24 @@ def test_results_are_named_and_unpack():
     assert reduced.reflectors is q
     assert repr(q) == "Reflectors(order=9, dtype=float64, subdiagonals: 2 to 1)"
     assert "Reflectors" in reduced._repr_html_()
+
+
+def test_one_stage_and_two_give_the_same_spectrum(device):
+    ab = np.random.default_rng(3).standard_normal((41, 120))
+    spectra = []
+    for stages in (1, 2):
+        d, e, q = sbth.tridiagonalize(
+            ab, lower=True, stages=stages, keep_reflectors=True, device=device
+        )
+        assert len(q.stages) == stages
+        spectra.append(scipy.linalg.eigvalsh_tridiagonal(d, e))
+    true = scipy.linalg.eigvals_banded(ab, lower=True)
+    np.testing.assert_allclose(spectra, [true, true], atol=1e-12 * np.abs(true).max())
+
+
+def test_numbers_of_stages_that_cannot_be(device):
+    with pytest.raises(ValueError, match="stages must be 1 for ab with 4 subdiagonals"):
+        sbth.tridiagonalize(np.ones((5, 20)), stages=2, device=device)
+    if device == "cuda":
+        with pytest.raises(ValueError, match="stages must be 2 for ab with 70 subdiagonals"):
+            sbth.tridiagonalize(np.ones((71, 90)), stages=1, device=device)

@@ -59,5 +59,5 @@ def _warn_of_idle_cores(used: frozenset[int]) -> None:
         warnings.warn(
             f"Open MPI lets its ranks use {len(used)} of the {len(cores)} cores of this host: "
             "start them with mpiexec --bind-to none",
-            stacklevel=5,
+            stacklevel=4,
         )

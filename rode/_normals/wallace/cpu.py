@@ -85,9 +85,9 @@ def _make_fill(dtype):
 _wallace_float32, _wallace_float64 = _make_fill("float32"), _make_fill("float64")
 
 
-def wallace(key, path, stream, corrected, out, launch_stream=0):
+def fill(key, path, stream, corrected, out, launch_stream=0):
     """Fill `out`, a pool for every PASSES POOL numbers."""
-    fill = _wallace_float32 if out.dtype == np.float32 else _wallace_float64
+    loop = _wallace_float32 if out.dtype == np.float32 else _wallace_float64
     constants = (*key, np.uint32(path), np.uint32(stream), corrected)
     for a, b in ranges(out.size, first=_FIRST, multiple=PASSES * POOL):
-        fill(np.uint32(a // (PASSES * POOL)), *constants, out[a:b])
+        loop(np.uint32(a // (PASSES * POOL)), *constants, out[a:b])

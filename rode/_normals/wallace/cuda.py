@@ -7,9 +7,9 @@ from numba import float32, float64, int64, uint32, uint64
 
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.memory import store_vector
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10
+from rode._intrinsics.memory import store_vector
 from rode._normals.box_muller_formulas import box_muller_float32, box_muller_float64
 from rode._normals.launches import is_aligned as is_aligned
 from rode._normals.wallace.formulas import (
@@ -106,7 +106,7 @@ def _make_fill(dtype):
 wallace_float32, wallace_float64 = _make_fill("float32"), _make_fill("float64")
 
 
-def wallace(key, path, stream, corrected, out, launch_stream=0):
+def fill(key, path, stream, corrected, out, launch_stream=0):
     """Fill `out`, a pool for every PASSES POOL numbers."""
     chosen = wallace_float32 if np.dtype(out.dtype) == np.float32 else wallace_float64
     grid = launch.blocks_for(out.size, PASSES * POOL)

@@ -13,7 +13,7 @@ from hetero.devices import Device
 class Loops(Protocol):
     """Fills by the Ziggurat."""
 
-    def ziggurat(
+    def fill(
         self,
         key: tuple[np.uint32, np.uint32],
         path: int,

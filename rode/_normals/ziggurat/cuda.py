@@ -8,9 +8,9 @@ from numba import float32, float64, uint32, uint64
 from hetero.cuda import launch
 from hetero.cuda.device_cache import resident
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.memory import store_vector
 from hetero.jit import kernel
 from hetero.philox.formulas import philox10, words10
+from rode._intrinsics.memory import store_vector
 from rode._normals.launches import split_into_launches
 from rode._normals.ziggurat.formulas import (
     attempt_float32,
@@ -138,7 +138,7 @@ _ZIGGURAT = {
 }
 
 
-def ziggurat(key, path, stream, table, in_shared, out, launch_stream=0):
+def fill(key, path, stream, table, in_shared, out, launch_stream=0):
     """Fill `out`; `table` holds the strips' edges, on the host."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
     local, shared, remainder = _ZIGGURAT[dtype.name]

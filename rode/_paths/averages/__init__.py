@@ -13,7 +13,7 @@ from hetero.devices import Device
 class Loops(Protocol):
     """Weighted sums of each window of M = `steps` elements of a path, float32 or float64."""
 
-    def sums(
+    def fill_sums(
         self, path: Array, steps: int, out: Array, stream: Stream = 0, threads: int = ...
     ) -> None:
         """Fill out[d, w] with the sum over j < M of ((M - j)/M)^d path[w M + j].

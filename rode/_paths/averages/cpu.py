@@ -15,7 +15,7 @@ PART = 4096
 
 
 @serial(fastmath=SUMS)
-def _part(x, first, steps, d):
+def _sum_part(x, first, steps, d):
     """Return the sum of ((M - j)/M)^d x_j for j = first and on."""
     total, share = 0.0, 1.0 / steps
     if d == 0:  # these loops vectorise, unlike the general one
@@ -35,22 +35,22 @@ def _part(x, first, steps, d):
 
 
 @parallel
-def _sums(path, steps, begin, end, out):
-    """Sum the windows begin to end; see `sums`."""
+def _sum_windows(path, steps, begin, end, out):
+    """Sum the windows begin to end; see `fill_sums`."""
     for i in prange(end - begin):
         w = begin + np.int64(i)
         window = path[w * steps : (w + 1) * steps]
         for d in range(out.shape[0]):
             total = 0.0
             for low in range(0, steps, PART):
-                total += _part(window[low : min(low + PART, steps)], low, steps, d)
+                total += _sum_part(window[low : min(low + PART, steps)], low, steps, d)
             out[d, w] = total
 
 
-def sums(path, steps, out, stream=0, threads=0):
+def fill_sums(path, steps, out, stream=0, threads=0):
     """Fill out[d, w] with the sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
     for begin, end in _window_ranges(out, steps):
-        _sums(path, steps, begin, end, out)
+        _sum_windows(path, steps, begin, end, out)
 
 
 def _window_ranges(out, steps):
@@ -61,7 +61,7 @@ def _window_ranges(out, steps):
 
 
 @parallel
-def _finish(path, steps, weights, begin, end, out):
+def _finish_windows(path, steps, weights, begin, end, out):
     """Finish the sums of the windows begin to end; see `finish`."""
     for i in prange(end - begin):
         w = begin + np.int64(i)
@@ -77,4 +77,4 @@ def _finish(path, steps, weights, begin, end, out):
 def finish(path, steps, weights, out, stream=0):
     """Replace out[d, w] by scale (out[d, w] + first path[w M] + last path[(w + 1) M])."""
     for begin, end in _window_ranges(out, steps):
-        _finish(path, steps, weights, begin, end, out)
+        _finish_windows(path, steps, weights, begin, end, out)

@@ -13,10 +13,10 @@ from numba import int64, uint64
 from hetero.cuda import launch
 from hetero.cuda.device_cache import resident, scratch
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.memory import load_vector
-from hetero.intrinsics.tuple_algebra import cast, replace_component
 from hetero.intrinsics.warp import FULL_MASK, warp_sum
 from hetero.jit import kernel, scalar
+from rode._intrinsics.memory import load_vector
+from rode._intrinsics.tuple_algebra import cast, replace_component
 
 THREADS = 256
 """Number of threads in a block."""
@@ -122,7 +122,7 @@ finish_float32, finish_float64 = kernel(finish_windows.py_func), kernel(finish_w
 del join_parts, finish_windows
 
 
-def sums(path, steps, out, stream=0, threads=THREADS):
+def fill_sums(path, steps, out, stream=0, threads=THREADS):
     """Fill out[d, w] with the sum over j < M of ((M - j)/M)^d path[w M + j], M = steps."""
     dtype, windows = np.dtype(out.dtype), out.shape[1]
     size = 16 // dtype.itemsize

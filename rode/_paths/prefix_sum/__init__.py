@@ -13,7 +13,7 @@ from hetero.devices import Device
 class Loops(Protocol):
     """The prefix sum by sweeps (Riesinger 2017, section 9.2)."""
 
-    def sweeps(
+    def fill(
         self,
         powers: np.ndarray,
         weights: np.ndarray,

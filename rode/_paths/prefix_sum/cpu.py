@@ -47,7 +47,7 @@ def _fix(out, values, weights, start):
             out[block * SWEEP + p] += weights[p] * before
 
 
-def sweeps(powers, weights, sigma, start, noise, out, stream=0):
+def fill(powers, weights, sigma, start, noise, out, stream=0):
     """Fill `out` with the path of `noise` from `start` by up-sweep and down-sweep."""
     T = out.dtype.type
     totals = np.empty(-(-out.size // SWEEP), out.dtype)
@@ -57,7 +57,7 @@ def sweeps(powers, weights, sigma, start, noise, out, stream=0):
     values = totals
     if totals.size > 1:
         values = np.empty_like(totals)
-        sweeps(powers[1:], weights[1:], 1.0, start, totals, values)
+        fill(powers[1:], weights[1:], 1.0, start, totals, values)
     for begin, end in ranges(totals.size, first=FIRST_BLOCKS):
         before = values[begin - 1] if begin else T(start)
         _fix(out[begin * SWEEP : end * SWEEP], values[begin:end], weights[0], before)

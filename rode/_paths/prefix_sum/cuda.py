@@ -66,7 +66,7 @@ sweep_float32, fix_float32 = _make_sweeps("float32")
 sweep_float64, fix_float64 = _make_sweeps("float64")
 
 
-def sweeps(powers, weights, sigma, start, noise, out, stream=0):
+def fill(powers, weights, sigma, start, noise, out, stream=0):
     """Fill `out` with the path of `noise` from `start` by three kernels."""
     dtype = np.dtype(out.dtype)
     single = dtype == np.float32
@@ -77,5 +77,5 @@ def sweeps(powers, weights, sigma, start, noise, out, stream=0):
     values = totals
     if blocks > 1:
         values = cuda.device_array(blocks, dtype, stream=stream)
-        sweeps(powers[1:], weights[1:], 1.0, start, totals, values, stream)
+        fill(powers[1:], weights[1:], 1.0, start, totals, values, stream)
     fix[blocks, THREADS, stream](out, values, resident(weights[0]), dtype.type(start))

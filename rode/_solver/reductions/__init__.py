@@ -11,10 +11,10 @@ from hetero.devices import Device
 class Loops(Protocol):
     """Statistics of rows of numbers, one for each time and output; all numbers of one type."""
 
-    def moments(self, rows: Array, mean: Array, squares: Array, stream: Stream = 0) -> None:
+    def compute_moments(self, rows: Array, mean: Array, squares: Array, stream: Stream = 0) -> None:
         """Fill `mean` and `squares`, sums of squared distances from it, of float64 for each row."""
 
-    def order(self, rows: Array, ranks: Array, result: Array, stream: Stream = 0) -> None:
+    def select_ranks(self, rows: Array, ranks: Array, result: Array, stream: Stream = 0) -> None:
         """Fill result[r, k] with the number of rank `ranks[k]` (int64, from 0) in row r.
 
         The ends of a row have a NaN if it has one: a CPU sorts them to the upper end, a GPU to

@@ -11,15 +11,15 @@ FIRST_NUMBERS = 1 << 21
 """Numbers that are sorted at first: less than a second's work."""
 
 
-def moments(rows, mean, squares, stream=0):
+def compute_moments(rows, mean, squares, stream=0):
     """Fill `mean` and `squares`, the sum of squared distances from it, for each row of `rows`."""
     for begin, end in _row_ranges(rows):
-        _moments(rows[begin:end], mean[begin:end], squares[begin:end])
+        _compute_moments(rows[begin:end], mean[begin:end], squares[begin:end])
 
 
 @parallel
-def _moments(rows, mean, squares):
-    """Compute the moments of some rows; see `moments`."""
+def _compute_moments(rows, mean, squares):
+    """Compute the moments of some rows; see `compute_moments`."""
     for r in prange(rows.shape[0]):
         total = 0.0
         for x in rows[r]:
@@ -32,10 +32,10 @@ def _moments(rows, mean, squares):
         squares[r] = spread
 
 
-def order(rows, ranks, result, stream=0):
+def select_ranks(rows, ranks, result, stream=0):
     """Fill result[r, k] with the number of rank `ranks[k]` (from 0) in row r, NaN last."""
     for begin, end in _row_ranges(rows):
-        _order(rows[begin:end], ranks, result[begin:end])
+        _sort_rows(rows[begin:end], ranks, result[begin:end])
 
 
 def _row_ranges(rows):
@@ -44,8 +44,8 @@ def _row_ranges(rows):
 
 
 @parallel
-def _order(rows, ranks, result):
-    """Compute the order statistics of some rows; see `order`."""
+def _sort_rows(rows, ranks, result):
+    """Compute the order statistics of some rows; see `select_ranks`."""
     for r in prange(rows.shape[0]):
         line = np.sort(rows[r])
         for k in range(ranks.size):

@@ -15,7 +15,7 @@ THREADS = 256  # number of threads in a block
 
 @kernel
 def sum_rows(rows, mean, squares):
-    """Compute the moments of each row by one block of threads, in a fixed order; see `moments`."""
+    """Compute the moments of each row by one block of threads, in a fixed order."""
     shared = cuda.shared.array(THREADS, float64)
     r, t = cuda.blockIdx.x, cuda.threadIdx.x
     n = rows.shape[1]
@@ -45,7 +45,7 @@ sum_rows_float32, sum_rows_float64 = kernel(sum_rows.py_func), kernel(sum_rows.p
 del sum_rows
 
 
-def moments(rows, mean, squares, stream=0):
+def compute_moments(rows, mean, squares, stream=0):
     """Fill `mean` and `squares`, the sum of squared distances from it, for each row of `rows`."""
     chosen = sum_rows_float32 if rows.dtype.itemsize == 4 else sum_rows_float64
     chosen[rows.shape[0], THREADS, stream](rows, mean, squares)
@@ -93,7 +93,7 @@ def _make_select(word, width):
 select_rank_float32, select_rank_float64 = _make_select(uint32, 32), _make_select(uint64, 64)
 
 
-def order(rows, ranks, result, stream=0):
+def select_ranks(rows, ranks, result, stream=0):
     """Fill result[r, k] with the number of rank `ranks[k]` (from 0) in row r.
 
     NaN stand at the ends, by their signs.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numba import int64
 
-from hetero.intrinsics.tuple_algebra import add, axpy, cast, replace_component, scale
 from hetero.jit import scalar
+from rode._intrinsics.tuple_algebra import add, axpy, cast, replace_component, scale
 from rode._solver.schemes.scheme import Field, Numbers, Scheme
 
 

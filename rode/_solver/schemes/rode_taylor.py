@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from hetero.intrinsics.tuple_algebra import add, axpy, cast, scale
 from hetero.jit import scalar
+from rode._intrinsics.tuple_algebra import add, axpy, cast, scale
 from rode._solver.schemes.scheme import Field, Numbers, Scheme
 
 MAX_ORDER = 8

@@ -49,14 +49,14 @@ def nodes_of(
     from stablegpu._density.nodes.formulas import OCTAVES, Nodes
 
     both = half_lines(alpha, beta)
-    parts, reaches, blocks = [], [], 0
+    parts, node_ranges, blocks = [], [], 0
     for k, side in enumerate(both):
         node_range, part = _side_nodes(side, k * OCTAVES)
         parts.append(part._replace(first=part.first + blocks, last=part.last + blocks))
-        reaches.append(node_range)
+        node_ranges.append(node_range)
         blocks += part.largest.size
     joined = Nodes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-    right, left = reaches
+    right, left = node_ranges
     return both, (right, left), joined
 
 

@@ -10,6 +10,7 @@ from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardiz
 from stablegpu._density.pointwise.near_one_formulas import point_near_one
 from stablegpu._density.pointwise.points import Points
 from stablegpu._density.quadrature.cpu import point
+from stablegpu._density.quadrature.kronrod import FORCED_BELOW
 from stablegpu._density.value_formulas import is_trivial, restore_side, trivial
 
 _located = make_standardize_at(scalar)
@@ -34,7 +35,7 @@ def _evaluate_points(points, rule, panels, tolerance, size, outputs):
             else:
                 result, done = point_near_one(y, z, side)
             if not done:
-                result, _ = point(y, z, side, rule, panels, tolerance, side.alpha < 0.3)
+                result, _ = point(y, z, side, rule, panels, tolerance, side.alpha < FORCED_BELOW)
         write(outputs, i, restore_side(result, mirrored, own_scale))
 
 

@@ -16,6 +16,7 @@ from stablegpu._density.outputs_on_gpu import write_to
 from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes
 from stablegpu._density.pointwise.near_one_formulas import point_near_one
 from stablegpu._density.quadrature.block_quadrature import point_of_block, shared_memory_bytes
+from stablegpu._density.quadrature.kronrod import FORCED_BELOW
 from stablegpu._density.value_formulas import is_trivial, restore_side, trivial
 
 _THREADS = 256
@@ -68,7 +69,7 @@ def evaluate_hard(points, rule, tolerance, outputs, listed, count):
         if i == _DONE:
             continue
         (y, z, side, mirrored), own_scale = _located(i, points)
-        forced = side.alpha < 0.3
+        forced = side.alpha < FORCED_BELOW
         result, _ = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:
             write_to(outputs, i, restore_side(result, mirrored, own_scale))

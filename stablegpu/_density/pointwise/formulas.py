@@ -47,7 +47,7 @@ DECAY = 38.0
 ABOVE = 40.0
 LANES = 4  # nodes that a CPU computes at once
 MAX_NODES = 2048  # nodes; with more, e^-q overflows
-MAX_EXPONENT = 708.0  # e^-GONE is the smallest normal number
+MAX_EXPONENT = 708.0  # e^-708 is close to the smallest normal number
 
 extent = scalar(half_line.extent)
 half_line_at_one = scalar(half_line.half_line_at_one)

@@ -19,15 +19,12 @@ from hetero.devices import device_of
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.outputs import output_arrays
 from stablegpu._density.quadrature import loops
-from stablegpu._density.quadrature.kronrod import half_rule
+from stablegpu._density.quadrature.kronrod import FORCED_BELOW, half_rule
 from stablegpu._parameters import NAMES, Parameters
 from stablegpu.evaluators import Quadrature
 
 WARN_ABOVE = 1e-7
 """Estimated relative error that is worth a warning; the estimate exceeds the error by far."""
-
-FORCED_BELOW = 0.3
-"""Stability indices under which the panels that matter are always evaluated a second time."""
 
 
 def evaluate_flat(

@@ -10,6 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+FORCED_BELOW = 0.3
+"""Stability index below which the panels that matter are always evaluated a second time."""
+
+MOST_PASSES = 12
+"""Number of evaluations of all panels after which every result is taken as it is."""
+
 
 def _jacobi_kronrod(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return diagonal a and squared off-diagonal b of the Jacobi-Kronrod matrix of order 2n + 1.
@@ -46,10 +52,6 @@ def _jacobi_kronrod(n: int) -> tuple[np.ndarray, np.ndarray]:
         s, t = t, s
     a[2 * n] = a[n - 1] - b[2 * n] * s[1] / t[1]
     return a, b
-
-
-MOST_PASSES = 12
-"""Number of evaluations of all panels after which every result is taken as it is."""
 
 
 class HalfRule(NamedTuple):

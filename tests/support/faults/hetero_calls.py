@@ -63,7 +63,7 @@ CALLS = [
 
 NOT_CALLED = {
     "CompilerDisabledError", "DeviceMemoryError", "DeviceUnavailableError", "ForkedProcessError",
-    "Limits", "Profile",
+    "Limits", "Profile", "Profile.child", "Profile.walk",
     "Region", "Region.child", "Region.walk", "Timing", "Timing.rate", "Workspace.input",
     "Workspace.output", "Workspace.result", "Workspace", "available", "facts", "threads",
 }  # fmt: skip

@@ -123,5 +123,7 @@ NOT_CALLED = {
     "Decomposition.bounds", "Simulation.mark_changed", "Solid.cells_around", "Solid.mask",
     "Statistics.resume", "CheckpointError", "Collision", "Condition", "FreeSlip", "NoSlip",
     "Periodic", "UnstableError", "flows", "geometry", "launcher",
+    *(f"{operator}.{method}" for operator in ("BGK", "Collision", "TRT")
+      for method in ("reference_collide", "stability_limit", "suited_to")),
 }  # fmt: skip
 """Public names that users do not call, or with no argument: errors, types, plain walls."""

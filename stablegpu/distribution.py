@@ -194,8 +194,8 @@ class Stable:
         Parameters
         ----------
         evaluator : as for `stable`, for this call
-            `stablegpu.Quadrature(panels, order, tolerance)` is the rule of Julian-Moreno et al.
-            (2016); its estimate of the error is part of the result.
+            `stablegpu.Quadrature(panels, order, tolerance)` sets the Gauss-Kronrod rule; its
+            estimate of the error is part of the result.
         out : dict of arrays by name, optional
         """
         return self._evaluate(x, NAMES, evaluator, out)

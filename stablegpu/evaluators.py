@@ -3,8 +3,8 @@
 Three evaluators agree to a few 1e-15, and the fastest one that fits is taken
 (`stablegpu/_density/choose.py`):
 
-- "quadrature": the rule of Julian-Moreno et al. (2016) for each point; all parameters, and an
-  estimate of the error;
+- "quadrature": fixed panels around the peak for each point, after Julian-Moreno et al. (2016); all
+  parameters, and an estimate of the error;
 - "nodes": sums over nodes prepared for (alpha, beta), |alpha - 1| >= 0.07;
 - "polynomials": interpolation prepared for (alpha, beta).
 """
@@ -38,7 +38,7 @@ class Quadrature:
     Attributes
     ----------
     panels : int
-        Number of panels that the interval is cut into, 8 to 16.
+        Number of panels that the interval around the peak is cut into, 8 to 16.
     order : int
         Points of the Gauss rule, odd, 7 to 15; Kronrod's extension has 2 order + 1 points.
     tolerance : float

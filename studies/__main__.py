@@ -27,6 +27,7 @@ STUDIES = {
     "rode-solver": "studies.rode.solver",
     "rode-variance": "studies.rode.variance",
     "sbth-comparison": "studies.sbth.comparison",
+    "sbth-counts": "studies.sbth.counts",
     "sbth-operations": "studies.sbth.operations",
     "sbth-pipeline": "studies.sbth.pipeline",
     "stablegpu-accuracy": "studies.stablegpu.accuracy",

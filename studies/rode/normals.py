@@ -1,4 +1,9 @@
-"""Normal numbers: figures 8.4 to 8.8 and tables 8.2 to 8.4 of (Riesinger 2017)."""
+"""Normal numbers: strips, launch shapes, operations and setup, after Riesinger (2017, section 8.4).
+
+These are figures 8.4 (one launch shape) and 8.6, part of 8.8, and tables 8.2, 8.3 (methods without
+branches) and 8.4. Not made are occupancies (figure 8.5), launch shapes of Wallace's generator
+(figure 8.7), and in figure 8.8 those of the Ziggurat and of other libraries.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,7 @@ def run(study: Study) -> dict:
 
 
 def _strips(study: Study, size: int) -> list[dict]:
-    """Measure rate and divergence over the number of strips (figures 8.4 and 8.5, table 8.2)."""
+    """Measure rate and divergence over the number of strips (figure 8.4 and table 8.2)."""
     records, out = [], {d: study.empty(size, d) for d in ("float32", "float64")}
     for strips in STRIPS[7:9] if study.quick else STRIPS:
         table = ziggurat(strips)
@@ -73,9 +78,9 @@ def _ziggurat(study: Study, settings: dict) -> float | None:
 
 
 def _grids(study: Study, out: Any) -> list[dict]:
-    """Measure rates over launch shapes, or on a CPU over threads (figures 8.6 and 8.8).
+    """Measure rates over launch shapes, or on a CPU over threads (figure 8.6, part of 8.8).
 
-    Wallace's generator (figure 8.7) has a block a pool and as many threads as its turns need.
+    Wallace's generator is left out: it has a block a pool and as many threads as its turns need.
     """
     records, cpu = [], study.device.kind == "cpu"
     methods = ("box-muller", "box-muller-fast", "inverse", "rational", "rational-blending")

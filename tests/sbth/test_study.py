@@ -11,7 +11,7 @@ from sbth import reference
 from sbth.__main__ import main
 from sbth._bulge_chasing.cuda_source import TILES
 from studies.__main__ import main as run_studies
-from studies.sbth import operations
+from studies.sbth import counts, operations
 from studies.sbth.host_driven import ORDERS, HostDriven
 
 GOLDEN = Path(__file__).parent / "data" / "bulge-chasing-16.py.txt"
@@ -50,8 +50,26 @@ def test_calls_are_counted_correctly():
     assert named["gemv"] == named["gemv_t"] == tasks - 998  # a sweep's last task has one block
 
 
+@pytest.mark.parametrize(("n", "d"), [(24, 5), (31, 4), (20, 7)])
+def test_the_sums_are_what_a_run_counts(n, d):
+    calls, operations_of_level_2 = counts.count_run(n, d)
+    assert calls == counts.count_pairs(n, d)
+    assert operations_of_level_2 == counts.count_work(n, d)[0]
+
+
+def test_algorithm_2_as_printed_misses_block_pairs():
+    ab = np.random.default_rng(0).standard_normal((6, 24))
+    a = reference.dense_from_band(ab, lower=True)
+    true = np.linalg.eigvalsh(a)
+    _, processed = counts.reduce_by_steps(a, 5, own_count=False)
+    assert (counts.count_pairs(24, 5), processed.total()) == (64, 58)
+    result, processed = counts.reduce_by_steps(a, 5, own_count=True)
+    assert processed.total() == 64
+    np.testing.assert_allclose(np.linalg.eigvalsh(result), true, atol=1e-13)
+
+
 def test_studies_run(tmp_path):
-    names = ["sbth-comparison", "sbth-operations", "sbth-pipeline"]
+    names = ["sbth-comparison", "sbth-counts", "sbth-operations", "sbth-pipeline"]
     assert run_studies(["run", *names, "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 0
     for name in names:
         assert json.loads((tmp_path / f"{name}-cpu.json").read_text())["result"]

@@ -1,8 +1,10 @@
 """Density and distribution function by fixed-panel Gauss-Kronrod quadrature of Nolan's integrals.
 
-The method is that of Julian-Moreno et al. (2016, section 3.1): a fixed number of panels around the
-peak, all with the same rule, and another evaluation of the few panels that hold most of the
-integral. See `_density/nolan_formulas.py` for the integrals.
+As in Julian-Moreno et al. (2016, section 3.1), a fixed number of panels have the same rule, and the
+few panels that hold most of the integral are evaluated again. Their panels are equal parts of the
+whole interval, without a search; here they lie around the peak, which is searched for first, as in
+libstable (Royuela-del-Val et al. 2017, section 3). The integrals are those of
+`_density/nolan_formulas.py`.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from cache_tree import COUNT, HELPER, ROOT, Tree
 from hetero.compile_cache import notice, tables
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
 from hetero.cuda.driver import SIMULATOR
+from hetero.numba_internals import compiler_lock
 from hetero.jit import scalar
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code")
@@ -157,9 +158,10 @@ def test_a_user_who_waits_is_told_once(monkeypatch, capsys, is_notebook):
     compiles, done = threading.Event(), threading.Event()
 
     def compile_slowly():
-        with notice.global_compiler_lock:
-            compiles.set()
-            done.wait()
+        compiler_lock.acquire()
+        compiles.set()
+        done.wait()
+        compiler_lock.release()
 
     thread = threading.Thread(target=compile_slowly)
     thread.start()

@@ -179,3 +179,20 @@ def test_an_import_that_was_interrupted_is_not_repeated(tmp_path):
         text=True,
     )
     assert run.stdout.split() == ["interrupted", "True", "1"], run.stderr
+
+
+def test_a_module_that_was_left_half_loaded_is_loaded_again():
+    """Python keeps such a module if Ctrl-C comes at a bad moment of its import."""
+    code = """
+import importlib.machinery, sys
+name = "hetero.cpu.whole_imports"
+half = type(sys)(name)
+half.__spec__ = importlib.machinery.ModuleSpec(name, None)
+half.__spec__._initializing = True
+sys.modules[name] = half
+import tmd
+assert sys.modules[name] is not half
+print(tmd.__name__)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert run.stdout == "tmd\n", run.stderr

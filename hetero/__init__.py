@@ -8,11 +8,18 @@ import sys
 
 import lazy_loader
 
-# Ctrl-C in the first moment of an earlier import, before `import_whole` defers it, may have left a
-# module half loaded, which Python would not load again.
-for _name, _module in list(sys.modules.items()):
-    if _name.startswith(f"{__name__}.") and getattr(_module.__spec__, "_initializing", False):
-        del sys.modules[_name]
+
+def _forget_half_loaded_modules() -> None:
+    """Let Python load modules again that Ctrl-C has left half loaded.
+
+    That can happen in the first moment of an import, before `import_whole` defers signals.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{__name__}.") and getattr(module.__spec__, "_initializing", False):
+            del sys.modules[name]
+
+
+_forget_half_loaded_modules()
 
 from hetero.compile_cache.sources import register  # noqa: E402
 from hetero.cpu.whole_imports import import_whole  # noqa: E402

@@ -70,7 +70,7 @@ def _send_after_import(number: int) -> None:
     frame = sys._getframe()
     while (caller := frame.f_back) is not None and _is_importing(caller):
         frame = caller
-    threading.Thread(target=_send_without, args=(number, frame), daemon=True).start()
+    threading.Thread(target=_send_when_gone, args=(number, frame), daemon=True).start()
 
 
 def _is_importing(frame: FrameType) -> bool:
@@ -79,7 +79,7 @@ def _is_importing(frame: FrameType) -> bool:
     return file.startswith("<frozen importlib") or file in (__file__, deferred_signals.__file__)
 
 
-def _send_without(number: int, import_frame: FrameType) -> None:
+def _send_when_gone(number: int, import_frame: FrameType) -> None:
     """Send a signal to the main thread when the frame of an import is no longer on its stack."""
     main = threading.main_thread().ident
     while main is not None and _is_on_stack(import_frame, sys._current_frames().get(main)):

@@ -1,4 +1,4 @@
-"""What Numba has compiled, as bytes and back."""
+"""The conversion of what Numba has compiled to bytes, and back."""
 
 from __future__ import annotations
 

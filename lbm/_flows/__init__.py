@@ -1,1 +1,1 @@
-"""What the flows of `lbm.flows` share: their settings, and the profile of the cavity."""
+"""Parts that the flows of `lbm.flows` share: their settings, and the profile of the cavity."""

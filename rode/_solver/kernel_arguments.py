@@ -51,7 +51,7 @@ class Counter(NamedTuple):
 
 
 class Saving(NamedTuple):
-    """What a call records of the outputs.
+    """Choice of the outputs that a call records.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ REDUCTIONS = ("paths", "moments", "peaks")
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a run computes, and where; all of it is checked.
+    """A checked description of what a run computes, and where.
 
     Attributes
     ----------

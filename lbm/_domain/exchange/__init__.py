@@ -57,7 +57,7 @@ class Worker(Protocol):
 
 
 class GPUWorker(Worker, Protocol):
-    """What only the worker of a block on a GPU can do."""
+    """The worker of a block on a GPU, which can do more than one on a CPU."""
 
     def allocate_on_device(self, shape: tuple[int, int], dtype: type) -> Any:
         """Return a buffer for messages in the GPU's memory."""

@@ -22,6 +22,7 @@ SUITES = {
     "lbm-flows": "benchmarks.lbm_flows",
     "lbm-peers": "benchmarks.lbm_cpu_peers",
     "sbth": "benchmarks.sbth",
+    "sbth-vectors": "benchmarks.sbth_vectors",
     "tmd": "benchmarks.tmd",
     "tmd-tests": "benchmarks.tmd_boolean_tests",
 }

@@ -10,6 +10,7 @@ from .devices import available as available
 from .devices import resolve as resolve
 from .devices import use_device as use_device
 from .display.progress_bar import progress as progress
+from .errors import CheckpointError as CheckpointError
 from .errors import CompilerDisabledError as CompilerDisabledError
 from .errors import DeviceMemoryError as DeviceMemoryError
 from .errors import DeviceUnavailableError as DeviceUnavailableError

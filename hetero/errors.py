@@ -78,3 +78,10 @@ class CompilerDisabledError(RuntimeError):
 
     def __reduce__(self) -> tuple[type, tuple]:  # the base class would call with the message
         return type(self), ()
+
+
+class CheckpointError(ValueError):
+    """A folder with finished parts is damaged or belongs to another computation.
+
+    It is left unchanged.
+    """

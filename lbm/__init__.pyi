@@ -16,7 +16,11 @@ from .callbacks import Probe as Probe
 from .callbacks import Statistics as Statistics
 from .callbacks import SteadyState as SteadyState
 from .collisions.bgk import BGK as BGK
+from .collisions.central_moments import CentralMoments as CentralMoments
 from .collisions.operator import Collision as Collision
+from .collisions.recursive import RecursiveRegularized as RecursiveRegularized
+from .collisions.smagorinsky import Smagorinsky as Smagorinsky
+from .collisions.smagorinsky import SmagorinskyBGK as SmagorinskyBGK
 from .collisions.trt import TRT as TRT
 from .decomposition import Decomposition as Decomposition
 from .errors import CheckpointError as CheckpointError

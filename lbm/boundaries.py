@@ -6,7 +6,7 @@ one into the same cell, so that walls stand half-way between cells. Any cell may
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from hetero.validation import check_finite, check_in_range, describe, require_unmasked
 from lbm._model.extent import Extent, Triple
+from lbm._model.prescribed import CONSTANT, Dependence, Function, evaluate, find_dependence
 
 DENSITY_RANGE = 0.5, 1.5
 """Range of densities of initial flows and outlets: the method holds near density 1."""
@@ -35,14 +36,22 @@ def check_vector(name: str, value: Any) -> tuple[float, float, float]:
 def _check_velocity(value: object) -> tuple[float, float, float]:
     """Return `value` as a velocity, if its speed is at most MAX_SPEED."""
     u = check_vector("velocity", value)
-    speed = float(np.hypot(np.hypot(u[0], u[1]), u[2]))
+    _require_slow(float(np.hypot(np.hypot(u[0], u[1]), u[2])))
+    return u
+
+
+def _require_slow(speed: float) -> None:
+    """Raise ValueError if a speed is larger than MAX_SPEED."""
     if speed > MAX_SPEED:
         raise ValueError(
             f"velocity must be at most {MAX_SPEED} cells/step, got {speed:g}: the method is valid "
             "only well below the speed of sound (0.577). Use a smaller time step "
             "(lbm.Units does it for you)"
         )
-    return u
+
+
+NOWHERE = np.zeros((1, 3))
+"""A point for conditions that do not depend on position."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +66,12 @@ class NoSlip:
     Second order; exact for flat walls with TRT and the magic parameter 3/16.
     """
 
-    rank: ClassVar[int] = 0
+    rank: ClassVar[int] = 1
+    depends_on: ClassVar[Dependence] = CONSTANT
 
-    def parameters(self) -> tuple[float, ...]:
-        """Return a row of `Links.wall_types` (see `Condition`)."""
-        return 0.0, 0.0, 0.0, 0.0, 0.0
+    def parameters(self, points: np.ndarray = NOWHERE, t: float = 0.0) -> np.ndarray:
+        """Return rows of `Links.wall_types` (see `Condition`)."""
+        return np.zeros((len(points), 5))
 
 
 @dataclass(frozen=True)
@@ -69,24 +79,52 @@ class MovingWall:
     """A no-slip wall with a velocity (cells/step): Ladd (1994), density 1 at the wall.
 
     Faces of the domain must move in their own plane. The cells of a moving solid stay in place.
+
+    Parameters
+    ----------
+    velocity : three floats, or function
+        A function velocity(t), velocity(x, y, z) or velocity(x, y, z, t) returns the three
+        components. Positions are in cells (the first cell ends at 1), t is in steps. x, y and z are
+        arrays of the same length with the points where links meet the wall, half-way between
+        cells; the wall is taken at the half step, when populations meet it. A rotating body, for
+        example, has velocity = lambda x, y, z: (-w * (y - y0), w * (x - x0), 0.0). It keeps the
+        mass of the fluid exactly, as does any rigid motion.
     """
 
-    velocity: tuple[float, float, float]
-    rank: ClassVar[int] = 1
+    velocity: tuple[float, float, float] | Function
+    rank: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "velocity", _check_velocity(self.velocity))
+        if not self.depends_on:
+            object.__setattr__(self, "velocity", _check_velocity(self.velocity))
 
-    def parameters(self) -> tuple[float, ...]:
-        """Return a row of `Links.wall_types` (see `Condition`)."""
-        return 0.0, 0.0, *self.velocity
+    @property
+    def depends_on(self) -> Dependence:
+        """What the velocity depends on."""
+        return find_dependence("velocity", self.velocity)
+
+    def parameters(self, points: np.ndarray = NOWHERE, t: float = 0.0) -> np.ndarray:
+        """Return rows of `Links.wall_types` (see `Condition`)."""
+        rows = np.zeros((len(points), 5))
+        if not callable(self.velocity):
+            rows[:, 2:] = self.velocity
+            return rows
+        rows[:, 2:] = evaluate("velocity", self.velocity, self.depends_on, points, t, 3)
+        _require_slow(float(np.sqrt((rows[:, 2:] ** 2).sum(axis=1)).max(initial=0.0)))
+        return rows
 
 
 @dataclass(frozen=True)
 class VelocityInlet(MovingWall):
-    """An inlet: fluid enters (or leaves) with a velocity, as if the wall moved out of its plane."""
+    """An inlet: fluid enters (or leaves) with a velocity, as if the wall moved out of its plane.
 
-    rank: ClassVar[int] = 2
+    Between walls at rest, the mass that enters is velocity times area, exactly: links through the
+    edges of the inlet belong to it, not to the walls. For a profile, a function as in `MovingWall`,
+    it is the sum of the profile by a rule that is exact for cubic polynomials (Simpson's across a
+    channel).
+    """
+
+    rank: ClassVar[int] = 0
 
 
 @dataclass(frozen=True)
@@ -95,18 +133,34 @@ class PressureOutlet:
 
     It uses the velocity of the cell (Ginzburg et al. 2008). Second order for flow across the
     outlet. The shear stress in its plane is zero as well, so that a sheared flow bends there (see
-    docs/packages/lbm.md).
+    docs/packages/lbm.md). `rho` is a float or a function of position, time or both, as the velocity
+    of a `MovingWall`.
     """
 
-    rho: float = 1.0
+    rho: float | Function = 1.0
     rank: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", check_in_range("rho", self.rho, *DENSITY_RANGE))
+        if not self.depends_on:
+            object.__setattr__(self, "rho", check_in_range("rho", self.rho, *DENSITY_RANGE))
 
-    def parameters(self) -> tuple[float, ...]:
-        """Return a row of `Links.wall_types` (see `Condition`)."""
-        return 1.0, self.rho - 1.0, 0.0, 0.0, 0.0
+    @property
+    def depends_on(self) -> Dependence:
+        """What the density depends on."""
+        return find_dependence("rho", self.rho)
+
+    def parameters(self, points: np.ndarray = NOWHERE, t: float = 0.0) -> np.ndarray:
+        """Return rows of `Links.wall_types` (see `Condition`)."""
+        rows = np.zeros((len(points), 5))
+        rows[:, 0] = 1.0
+        if not callable(self.rho):
+            rows[:, 1] = self.rho - 1.0
+            return rows
+        density = evaluate("rho", self.rho, self.depends_on, points, t, 1)[:, 0]
+        for extreme in (density.min(initial=1.0), density.max(initial=1.0)):
+            check_in_range("rho", extreme, *DENSITY_RANGE)
+        rows[:, 1] = density - 1.0
+        return rows
 
 
 @dataclass(frozen=True)
@@ -119,15 +173,17 @@ class FreeSlip:
     """
 
     rank: ClassVar[int] = 4
+    depends_on: ClassVar[Dependence] = CONSTANT
 
-    def parameters(self) -> tuple[float, ...]:
-        """Return a row of `Links.wall_types` (see `Condition`)."""
-        return 0.0, 0.0, 0.0, 0.0, 0.0
+    def parameters(self, points: np.ndarray = NOWHERE, t: float = 0.0) -> np.ndarray:
+        """Return rows of `Links.wall_types` (see `Condition`)."""
+        return np.zeros((len(points), 5))
 
 
 WallCondition = NoSlip | MovingWall | PressureOutlet | FreeSlip
-"""A condition that changes what fluid cells beside it receive. `parameters()` returns
-(is an outlet, rho - 1, ux, uy, uz); where several meet at an edge, the lowest `rank` wins."""
+"""A condition that changes what fluid cells beside it receive. `parameters(points, t)` returns rows
+(is an outlet, rho - 1, ux, uy, uz) for points [k, (x, y, z)] in cells at time t in steps; where
+several conditions meet at an edge, the lowest `rank` wins."""
 
 Condition = Periodic | WallCondition
 """A condition at a face of the domain."""
@@ -222,6 +278,16 @@ FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
 """Names of the faces of a domain, in the order in which their conditions are stored."""
 
 
+def require_in_plane(face: str, speed: float) -> None:
+    """Raise ValueError if a moving face has a speed across its own plane."""
+    if speed:
+        raise ValueError(
+            f"the face {face!r} would move through its own plane, into the domain or out of it, "
+            f"with a speed of {speed:g}: set the component of its velocity along {face[0]} to 0, "
+            "or use VelocityInlet if fluid enters or leaves there"
+        )
+
+
 def split_boundaries(
     boundaries: Mapping[str, Condition | Solid] | None,
 ) -> tuple[tuple[Condition, ...], dict[str, Solid]]:
@@ -254,12 +320,8 @@ def split_boundaries(
             faces[name] = value
     conditions = tuple(faces.get(f, Periodic()) for f in FACES)
     for k, (name, condition) in enumerate(zip(FACES, conditions, strict=True)):
-        if type(condition) is MovingWall and condition.velocity[k // 2]:
-            raise ValueError(
-                f"the face {name!r} would move through its own plane, into the domain or out of "
-                f"it, with velocity {condition.velocity}: set its component along {name[0]} to 0, "
-                "or use VelocityInlet if fluid enters or leaves there"
-            )
+        if type(condition) is MovingWall and not callable(condition.velocity):
+            require_in_plane(name, condition.velocity[k // 2])
     for axis in range(3):
         low, high = conditions[2 * axis : 2 * axis + 2]
         if isinstance(low, Periodic) != isinstance(high, Periodic):
@@ -268,25 +330,3 @@ def split_boundaries(
                 f"or both have another condition, got {low} and {high}"
             )
     return conditions, solids
-
-
-def require_outlet(
-    faces: Sequence[Condition],
-    solids: Mapping[str, Solid],
-    inflow: Callable[[], tuple[float, float]],
-) -> None:
-    """Raise ValueError if inlets would fill or empty a domain without an outlet.
-
-    `inflow()` returns the mass that walls bring in per step, and the sum of all amounts.
-    """
-    conditions = [*faces, *(solid.condition for solid in solids.values())]
-    inlets = any(isinstance(condition, VelocityInlet) for condition in conditions)
-    if not inlets or any(isinstance(condition, PressureOutlet) for condition in conditions):
-        return
-    net, gross = inflow()
-    if abs(net) > 1e-9 * gross:
-        raise ValueError(
-            f"the inlets {'bring in' if net > 0 else 'take out'} a net mass of {abs(net):.3g} per "
-            "step, and there is no outlet: the density would keep "
-            f"{'rising' if net > 0 else 'falling'}. Make one of them lbm.PressureOutlet()"
-        )

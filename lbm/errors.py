@@ -6,7 +6,7 @@ from typing import Any
 
 
 class UnstableError(RuntimeError):
-    """The flow has become NaN or too fast; the message names the cell and remedies.
+    """The flow has become NaN, too fast or too dense; the message names the cell and remedies.
 
     Attributes
     ----------

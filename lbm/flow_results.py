@@ -91,6 +91,15 @@ class SphereResult:
     steady: bool = False
 
     @property
+    def accuracy(self) -> float:
+        """Relative error of the drag to expect from a surface of steps, however long the run is.
+
+        It is 0.8 cells over the diameter, which bounds what was measured with 6 to 12 cells in wide
+        enough boxes (docs/packages/lbm-accuracy.md). A smaller difference is luck.
+        """
+        return 0.8 / self.diameter
+
+    @property
     def error(self) -> float:
         """Relative difference of the drag from the correlation."""
         return self.drag / self.correlation - 1.0
@@ -106,6 +115,7 @@ class SphereResult:
             ("drag coefficient", self.drag),
             ("Schiller and Naumann (1933)", self.correlation),
             ("relative difference", self.error),
+            ("relative error to expect with so few cells", self.accuracy),
             ("diameter in cells", self.diameter),
             ("steady", self.steady),
             ("simulation", self.simulation),

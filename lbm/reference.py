@@ -6,8 +6,9 @@ the description of boundary conditions with the rest of the package, and nothing
 
 from __future__ import annotations
 
+import inspect
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +44,26 @@ def equilibrium(rho: np.ndarray, u: np.ndarray) -> np.ndarray:
     return f
 
 
+def _prescribed(value: Any, points: Sequence[np.ndarray], t: float) -> Any:
+    """Return a value of a condition, or what its function returns at points (x, y, z) and time t.
+
+    The number of the function's arguments tells what it depends on, as in `MovingWall`.
+    """
+    if not callable(value):
+        return value
+    given = {1: (t,), 3: points, 4: (*points, t)}
+    return value(*given[len(inspect.signature(value).parameters)])
+
+
+def _without_component(velocity: Any, axis: int) -> Any:
+    """Return a velocity, or its function, with 0 as the component along an axis."""
+    if not callable(velocity):
+        return tuple(0.0 if a == axis else v for a, v in enumerate(velocity))
+    return lambda x, y, z, t: [
+        0.0 if a == axis else v for a, v in enumerate(_prescribed(velocity, (x, y, z), t))
+    ]
+
+
 class Reference:
     """A flow like `Simulation`, computed in float64.
 
@@ -56,10 +77,10 @@ class Reference:
         shape: tuple[int, int, int],
         collision: Collision,
         boundaries: Mapping[str, b.Condition | b.Solid] | None = None,
-        force: Sequence[float] = (0.0, 0.0, 0.0),
+        force: Sequence[float] | Callable[[float], Sequence[float]] = (0.0, 0.0, 0.0),
     ):
-        self.shape, self.collision = shape, collision
-        self.force = np.asarray(force, float)
+        self.shape, self.collision, self.steps = shape, collision, 0
+        self._force = force
         self.faces, self.solids = b.split_boundaries(boundaries)
         self.labels = self._label_cells()
         self.fluid = self.labels[1:-1, 1:-1, 1:-1] == 0
@@ -112,11 +133,15 @@ class Reference:
                 solid = self.conditions[k][0]
                 entry = self._at_edge([face, solid], [axis, -1])  # a solid has no axis
                 if isinstance(solid, b.MovingWall) and not _is_open(face) and not _is_open(solid):
-                    x, y, z = (0.0 if a == axis else v for a, v in enumerate(solid.velocity))
-                    entry = b.MovingWall((x, y, z)), ()
+                    entry = b.MovingWall(_without_component(solid.velocity, axis)), ()
             self.conditions.append(entry)
             labels[beside == k] = len(self.conditions) - 1
         return labels
+
+    @property
+    def force(self) -> np.ndarray:
+        """The body force at the beginning of the next step."""
+        return np.asarray(self._force(self.steps) if callable(self._force) else self._force, float)
 
     def set(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start from the equilibrium; u includes half of the force's impulse."""
@@ -156,6 +181,7 @@ class Reference:
                 self.f[OPPOSITE[q]][cells] = self._reflected(q, after[q], u, condition)[cells]
                 if slip:
                     self._mirror(q, after, cells, slip)
+        self.steps += 1
 
     def _mirror(self, q: int, after: np.ndarray, cells: np.ndarray, slip: tuple[int, ...]) -> None:
         """Send back the mirror image of q in those cells in which that is mirrored as well."""
@@ -170,9 +196,13 @@ class Reference:
     ) -> np.ndarray:
         """Return what a wall sends back for the populations f that move with c_q."""
         c = np.array(C[q], float)
+        points = [np.arange(n) + 0.5 + 0.5 * s for n, s in zip(self.shape, C[q], strict=True)]
+        grid, t = np.meshgrid(*points, indexing="ij"), self.steps + 0.5
         if isinstance(condition, b.PressureOutlet):
             cu, square = np.tensordot(c, u, 1), (u**2).sum(axis=0)
-            return 2 * W[q] * condition.rho * (1 + 4.5 * cu**2 - 1.5 * square) - f
+            rho = _prescribed(condition.rho, grid, t)
+            return 2 * W[q] * rho * (1 + 4.5 * cu**2 - 1.5 * square) - f
         if isinstance(condition, b.MovingWall):
-            return f - 6 * W[q] * (c @ np.array(condition.velocity))
+            velocity = _prescribed(condition.velocity, grid, t)
+            return f - 6 * W[q] * sum(c[a] * velocity[a] for a in range(3))
         return f

@@ -15,6 +15,7 @@ from hetero.version import VERSION
 from lbm import boundaries as conditions
 from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_parts
 from lbm._domain.flow import MAX_STEPS, Flow
+from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.partition import make_partition
 from lbm._domain.placement import DeviceArgument, choose_devices
 from lbm._domain.ranks import agreement
@@ -50,9 +51,11 @@ class Simulation(Flow):
         Collision operator, such as `BGK(tau)`; by default `TRT(0.8)`.
     boundaries : mapping
         Maps faces "x-", "x+", "y-", ... or axes "x", "y", "z" to conditions, and other names to
-        `Solid`. A face that is not named is periodic.
-    force : three floats
-        Body force per unit of volume, density times cells/step^2 (Guo et al. 2002).
+        `Solid`. A face that is not named is periodic. Velocities and densities of conditions may be
+        functions of position and time, see `MovingWall`.
+    force : three floats, or function
+        Body force per unit of volume, density times cells/step^2 (Guo et al. 2002), or a function
+        force(t) of the time in steps that returns it.
     rho, u : array, number or function, optional
         Initial density [x, y, z] and velocity [c, x, y, z], or one for all cells, or functions
         rho(x, y, z) and u(x, y, z) of the coordinates of centres (in cells, the first is 0.5), of
@@ -68,8 +71,8 @@ class Simulation(Flow):
         Share of the rows that the CPU computes beside the GPU. "auto" measures both and uses the
         best share, often 0. Only with device="cuda".
     check : int
-        Steps between checks for NaN and for speeds near that of sound. With 0 there are none, and
-        a flow that blows up silently turns into NaN.
+        Steps between checks for NaN, for speeds near that of sound, and for densities outside of
+        0.25 to 3. With 0 there are none, and a flow that blows up silently turns into NaN.
     keep_good_state : bool
         Keep a copy of the last state that passed a check, to find the first bad step and to return
         to it. This takes one more copy of the populations; it is done if there is room for two.
@@ -98,8 +101,8 @@ class Simulation(Flow):
     Raises
     ------
     ValueError, TypeError
-        If shapes are wrong, settings unstable, walls contradictory, or if inlets fill a domain
-        without an outlet.
+        If shapes are wrong, settings unstable, walls contradictory, or if inlets and moving walls
+        fill or empty a connected region of fluid that has no outlet.
     MemoryError
         If the domain does not fit, before anything is built; the message suggests remedies.
 
@@ -116,7 +119,7 @@ class Simulation(Flow):
         *,
         collision: Collision | None = None,
         boundaries: Mapping[str, conditions.Condition | conditions.Solid] | None = None,
-        force: Sequence[float] = (0.0, 0.0, 0.0),
+        force: Sequence[float] | Callable[[float], Sequence[float]] = (0.0, 0.0, 0.0),
         rho: InitialField = 1.0,
         u: InitialField = (0.0, 0.0, 0.0),
         pattern: str = "esoteric",
@@ -141,7 +144,7 @@ class Simulation(Flow):
         form.require_width(cells[0])
         faces, solids = conditions.split_boundaries(boundaries)
         self.check = check_integer("check", check)
-        force = conditions.check_vector("force", force)
+        force_in_time, first_force = arguments.check_force(force)
         agreement.require_same_arguments(
             ranks, cells, solids=solids, version=VERSION, collision=collision,
             faces=faces, check=check, pattern=pattern, precision=form.name, force=force,
@@ -159,8 +162,11 @@ class Simulation(Flow):
         )  # fmt: skip
         moments = arguments.select_moments(cells, region, rho, u)
         walls = wall_links.classify_cells(cells, faces, solids, region)
-        agreement.require_fluid_and_outlet(ranks, walls, faces, solids)
-        problem = Problem(region.shape, walls, PATTERNS[pattern], form, collision, force)
+        agreement.require_fluid(ranks, walls)
+        require_balanced_mass(ranks, partition, walls)
+        problem = Problem(
+            region.shape, walls, PATTERNS[pattern], form, collision, first_force, force_in_time
+        )
         self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
         super().__init__(cells, faces, solids, domain, devices[0])
@@ -219,9 +225,9 @@ class Simulation(Flow):
         Raises
         ------
         UnstableError
-            If a check finds NaN, a density of 0 or a speed near that of sound. The error names the
-            first bad step and its worst cell; the simulation returns to the last state that was
-            kept.
+            If a check finds NaN, a density below 0.25 or above 3, or a speed near that of sound.
+            The error names the first bad step and its worst cell; the simulation returns to the
+            last state that was kept.
 
         Notes
         -----
@@ -230,7 +236,7 @@ class Simulation(Flow):
         timed = arguments.check_callbacks(callbacks)
         steps = check_integer("steps", steps, 0, MAX_STEPS)
         end = self.steps + steps
-        agreement.require_same_run(self.domain.ranks, steps, [every for _, every in timed])
+        agreement.require_same_run(self.domain.ranks, steps, timed)
         shows_bar = progress and self.rank == 0
         periods = {self.check or end + 1, *(every for _, every in timed)}
         if shows_bar:
@@ -256,7 +262,7 @@ class Simulation(Flow):
         return self
 
     def require_stable(self) -> None:
-        """Raise UnstableError if a cell is not finite or too fast."""
+        """Raise UnstableError if a cell is not finite, too fast, or far from density 1."""
         require_stable(self)
 
     def force_on(self, name: str) -> np.ndarray:
@@ -303,7 +309,7 @@ class Simulation(Flow):
             Write SI units: `pressure` (Pa, relative to density 1), `u` (m/s), lengths in m, time
             in s. By default lattice units: `rho`, `drho` (rho - 1 with all digits), `u`, lengths
             in cells, time in steps. `fluid` is 0 in solid cells.
-        derived : sequence of {"vorticity", "q"}
+        derived : sequence of {"vorticity", "q", "strain"}
             Also write the vorticity (1/s or 1/step) or the Q criterion (1/s^2 or 1/step^2), by
             central differences, which are one-sided beside walls.
 

@@ -1,13 +1,12 @@
 """The public names of rode, for its `__init__.py` and for type checkers."""
 
-from . import parts as parts
 from . import scalars as scalars
 from .averages import average as average
 from .averages import double_average as double_average
 from .averages import riemann_sums as riemann_sums
+from .joining import join_results as join_results
 from .normals import Generator as Generator
 from .normals import normal as normal
-from .parts import solve_in_parts as solve_in_parts
 from .paths import ornstein_uhlenbeck as ornstein_uhlenbeck
 from .peaks import peak_correction as peak_correction
 from .problems import Problem as Problem

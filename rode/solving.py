@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import logging
+import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero import region
+from hetero import validation
+from hetero.distributed.engines import Engine
+from hetero.distributed.worker_devices import Devices
+from rode._solver import shares
+from rode._solver.checkpoints import checkpoints_of, identity_of, stored_parts
+from rode._solver.joint_quantiles import enclose, join_quantiles
+from rode._solver.memory_forecast import require_memory_of_result
 from rode._solver.plan import Plan
+from rode._solver.running import run_plan
+from rode._solver.shares import MAX_PARTS
+from rode.joining import join
 from rode.problems import Problem
-from rode.results import Reduction, Result
+from rode.results import Quantiles, Reduction, Result
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from numpy.typing import DTypeLike
 
-    from hetero.devices import Device
     from rode.normals import Seed
-
-
-LOGGER = logging.getLogger(__name__)
 
 
 def solve(
@@ -39,8 +48,12 @@ def solve(
     normals: str | None = None,
     first_path: int = 0,
     threads_per_path: int | None = None,
+    parts: int | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
     progress: bool = False,
-    device: Device | str | None = None,
+    checkpoint: str | Path | None = None,
+    device: Devices = None,
 ) -> Result:
     """Solve for many paths of the process and reduce their outputs.
 
@@ -67,8 +80,25 @@ def solve(
     first_path : number of the first path; ranks that share the work use disjoint ranges
     threads_per_path : on a GPU, a power of two up to 32; by default enough threads to fill it. The
         last digits of sums depend on this number.
+    parts : number of ranges that the paths are shared out in; by default one for each device, four
+        for each worker of an executor as far as their number is known, one for each rank
+        Paths, peaks and quantiles do not depend on it, mean and variance in the last digits only.
+        Quantiles of several parts take two runs.
+    executor : concurrent.futures.Executor, optional
+        Takes the parts: `ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))`,
+        `mpi4py.futures.MPIPoolExecutor`, or Dask's `Client(...).get_executor()`. Each worker takes
+        a GPU of its own if there is one, or its CPU.
+    comm : communicator of mpi4py, optional
+        All its ranks call `solve` alike, share the parts, and get the same result.
     progress : whether to show a progress bar on the terminal
+    checkpoint : path, optional
+        Folder that stores each part as soon as it is computed, by whoever has computed it; ranks
+        and the caller must see the same folder. If it exists, the run continues from there, with as
+        many `parts` as before unless you say. It needs `rng`, and at least some ten `parts` for
+        each device or worker, so that little is lost. The files are pickles: use your own only.
     device : the device that solves; by default a GPU if one is usable and the work is large
+        Several, such as ["cuda:0", "cuda:1"] or "cuda:all", solve side by side. With an executor or
+        `comm`, "cpu" or "cuda": what each worker takes.
 
     Returns
     -------
@@ -79,48 +109,76 @@ def solve(
     TypeError, ValueError
         If, before anything runs, h is not stable or does not divide the span, delta does not divide
         h, there are no paths, a Taylor scheme is used for a problem that is not linear, a number is
-        NaN, or a function fails at the start of the first path. TypeError if a function cannot be
-        compiled; the message has its name, the line and a remedy.
+        NaN, a function fails at the start of the first path, or both an executor and `comm` are
+        given. TypeError if a function cannot be compiled; the message has its name, the line and a
+        remedy.
     MemoryError
         If, before anything runs, too little memory is free. The message says how much the run
         needs, how much is free, and which settings need less.
+    hetero.CheckpointError
+        The folder belongs to a run with other settings, or a file in it is damaged.
+    RuntimeError
+        Quantiles of parts that workers computed on devices of different kinds, or an error of
+        another rank.
 
     Notes
     -----
     Ctrl-C ends a run within a second.
     """
-    plan = Plan.checked(
-        problem,
-        method,
-        t_span=t_span,
-        h=h,
-        delta=delta,
-        paths=paths,
-        sampling=sampling,
-        rng=rng,
-        reduction=reduction,
-        save_every=save_every,
-        dtype=dtype,
-        normals=normals,
-        first_path=first_path,
-        threads_per_path=threads_per_path,
-        device=device,
+    engine = Engine.create(device, executor, comm)
+    stores = None if checkpoint is None else checkpoints_of("checkpoint", checkpoint, rng)
+    with engine.raised_by_all():
+        plan = Plan.checked(
+            problem,
+            method,
+            t_span=t_span,
+            h=h,
+            delta=delta,
+            paths=paths,
+            sampling=sampling,
+            rng=rng,
+            reduction=reduction,
+            save_every=save_every,
+            dtype=dtype,
+            normals=normals,
+            first_path=first_path,
+            threads_per_path=None if engine.is_elsewhere else threads_per_path,
+            device=engine.local,
+        )
+        if parts is None:
+            stored = None if stores is None else stored_parts(stores)
+            parts = min(plan.paths, stored or engine.count_parts())
+        parts = validation.check_integer("parts", parts, 1, min(plan.paths, MAX_PARTS))
+        if parts > 1 or engine.is_elsewhere:
+            require_memory_of_result(plan)
+    if parts == 1 and not engine.is_elsewhere and stores is None:
+        return run_plan(plan, show_progress=progress)[1]
+    if comm is not None:  # fresh entropy differs between ranks
+        plan = replace(plan, key=comm.bcast(plan.key))
+    compute = functools.partial(
+        engine.run,
+        shares.compute,
+        device=plan.device,
+        title=problem.name,
+        show_progress=progress,
     )
-    return run(plan, progress=progress)
-
-
-def run(plan: Plan, *, progress: bool = False) -> Result:
-    """Compute what a plan says, if the memory suffices."""
-    LOGGER.info(
-        "%s: %d paths, %d steps by %s with %s fine steps each, %s, on %s",
-        *(plan.problem.name, plan.paths, plan.steps, plan.scheme.name),
-        *(plan.fine_steps or "exact sums instead of", plan.dtype, plan.device),
+    first, second = (None, None) if stores is None else stores
+    with engine.raised_by_all():
+        if first is not None and engine.is_root:
+            first.open(identity_of(plan, parts))
+    split = shares.split(plan, parts, threads_per_path)
+    outcomes = compute(split, checkpoint=first)
+    brackets = [outcome.brackets for outcome in outcomes if outcome.brackets is not None]
+    results = [outcome.result for outcome in outcomes]
+    del outcomes  # `join` drops the paths of each result
+    result = join(results)
+    probabilities = tuple(
+        q for one in plan.reductions if isinstance(one, Quantiles) for q in one.probabilities
     )
-    with plan.device.active(), region("rode solve"):
-        from rode._problems.compile_errors import named_compile_errors
-        from rode._solver.memory_forecast import require_memory
-        from rode._solver.runner import Solver
-
-        require_memory(plan)
-        with named_compile_errors(plan.problem, plan.dtype):
-            return Solver(plan).run(show_progress=progress)
+    if not probabilities:
+        return result
+    between = enclose(brackets)
+    found = compute(shares.collecting(split, between), checkpoint=second)
+    inside = [outcome.inside for outcome in found if outcome.inside is not None]
+    quantiles = join_quantiles(inside, between, probabilities, plan.paths)
+    return replace(result, quantiles=quantiles, probabilities=probabilities)

@@ -5,8 +5,12 @@ from .band_storage import band_from_sparse as band_from_sparse
 from .band_storage import dense_from_band as dense_from_band
 from .dense import eigvalsh as eigvalsh
 from .dense import full_to_band as full_to_band
+from .dense_eigenvectors import eigh as eigh
 from .eigenvalues import eigvals_banded as eigvals_banded
 from .eigenvalues import eigvalsh_tridiagonal as eigvalsh_tridiagonal
+from .eigenvectors import eig_banded as eig_banded
+from .eigenvectors import eigh_tridiagonal as eigh_tridiagonal
+from .methods import solver_for as solver_for
 from .reflectors import Reflectors as Reflectors
 from .results import Spectrum as Spectrum
 from .results import Tridiagonal as Tridiagonal

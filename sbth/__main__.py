@@ -7,16 +7,19 @@ import sys
 
 from hetero.command_line import command_parser, run_command
 from sbth._commands.eigenvalues import add_eigenvalues
+from sbth._commands.eigenvectors import add_eigenvectors
 
 _EXAMPLES = (
     ("eigvals matrix.mtx", "all eigenvalues of a matrix, one a line"),
     ("eigvals matrix.mtx --index 0 9 --json", "the ten smallest, as JSON"),
+    ("eigh matrix.mtx --vectors vectors.npy", "eigenvectors, too"),
 )
 
 
 _SPEED = """\
 Where sbth is faster than LAPACK (benchmarks/records/sbth, without the first call, which compiles):
   one thread of an AMD EPYC   band matrices: yes at n = 4000, no at n = 500; full matrices: no
+                              (there --method auto runs LAPACK)
   H200                        band matrices: yes at n = 500 and more; full ones: yes at n = 5000
 It was measured on those machines, not on this one: python -m benchmarks run sbth measures it here.
 """
@@ -25,8 +28,9 @@ It was measured on those machines, not on this one: python -m benchmarks run sbt
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parser = command_parser("sbth", f"{__doc__}\n{_SPEED}", _EXAMPLES)
-    subcommands = parser.add_subparsers(required=True, metavar="eigvals|kernel")
+    subcommands = parser.add_subparsers(required=True, metavar="eigvals|eigh|kernel")
     add_eigenvalues(subcommands)
+    add_eigenvectors(subcommands)
     _add_kernel(subcommands)
     options = parser.parse_args(argv)
     return run_command(parser.prog, lambda: options.run(options))

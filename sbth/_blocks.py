@@ -45,7 +45,10 @@ def partition_tridiagonal(d: np.ndarray, e: np.ndarray) -> Partition:
 
     The criterion is that of LAPACK's dstebz: e_i^2 <= eps^2 |d_i d_(i+1)|.
     """
-    root = np.sqrt(np.abs(d))
+    magnitudes = np.abs(d)
+    if d.size > 1 and np.min(np.abs(e)) > _EPSILON * np.max(magnitudes):
+        return Partition(np.zeros(0, int), [np.arange(d.size)])  # without the arrays below
+    root = np.sqrt(magnitudes)
     ends = np.abs(e) <= _EPSILON * root[:-1] * root[1:]
     radii = np.zeros(d.size)
     radii[:-1] = np.abs(e)
@@ -55,8 +58,11 @@ def partition_tridiagonal(d: np.ndarray, e: np.ndarray) -> Partition:
 
 def partition_band(ab: np.ndarray, lower: bool) -> Partition:
     """Split a band matrix where all elements beside the diagonal blocks are 0."""
-    columns = diagonals(ab, lower)
     n = ab.shape[1]
+    first = diagonals(ab[:2] if lower else ab[-2:], lower)
+    if len(first) > 1 and np.count_nonzero(first[1]) == n - 1:
+        return Partition(np.zeros(0, int), [np.arange(n)])  # all neighbours are coupled
+    columns = diagonals(ab, lower)
     reach = np.arange(n)  # the last row with which each column is coupled
     sizes = np.abs(columns[0]).astype(float)
     for k, values in enumerate(columns[1:], 1):

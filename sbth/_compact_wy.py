@@ -17,7 +17,7 @@ def qr_compact_wy(xp: Any, panel: Any) -> tuple[Any, Any, Any, Any]:
     Returns
     -------
     v, u : arrays (m, min(m, b))
-        Q = 1 - v u^T with u = v T. `v` is unit lower trapezoidal; columns of reflections that
+        Q = 1 - u v^T with u = v T. `v` is unit lower trapezoidal; columns of reflections that
         change nothing (tau = 0) are 0.
     r : array (m, b)
         Upper trapezoidal.

@@ -29,24 +29,43 @@ class Selection:
     tolerance: float = 0.0
 
     @classmethod
-    def create(cls, select: Any, select_range: Any, tol: float | None, n: int) -> Selection:
-        """Validate the arguments of a public function for a matrix of order n."""
-        tolerance = 0.0 if tol is None else max(validation.check_finite("tol", tol), 0.0)
-        return cls(*_parse_selection(select, select_range, n), tolerance)
+    def create(
+        cls,
+        select: Any,
+        select_range: Any,
+        tol: float | None,
+        n: int,
+        name: str = "select_range",
+    ) -> Selection:
+        """Validate the arguments of a public function for a matrix of order n.
 
-    def of_part(self) -> Selection:
+        `name` is that of the argument `select_range`.
+        """
+        tolerance = 0.0 if tol is None else max(validation.check_finite("tol", tol), 0.0)
+        return cls(*_parse_selection(select, select_range, n, name), tolerance)
+
+    def of_part(self, all_values: bool = False) -> Selection:
         """Return the selection among the eigenvalues of a part of the matrix.
 
-        Nobody knows the indices of its eigenvalues among all, so that it takes all for "i".
+        Nobody knows the indices of its eigenvalues among all, so that it takes all for "i", and
+        with `all_values` for "v", too.
         """
-        return self if self.kind == "v" else Selection("a", 0, 0, self.tolerance)
+        return self if self.kind == "v" and not all_values else Selection("a", 0, 0, self.tolerance)
+
+    def bounds(self, values: np.ndarray) -> tuple[int, int]:
+        """Return the indices of the first selected one of all eigenvalues, and of the next.
+
+        `values` is in ascending order.
+        """
+        if self.kind == "v":
+            first, stop = np.searchsorted(values, (self.low, self.high), side="right")
+            return int(first), int(stop)
+        return (int(self.low), int(self.high) + 1) if self.kind == "i" else (0, values.size)
 
     def select(self, values: np.ndarray) -> np.ndarray:
         """Return the selected eigenvalues, in ascending order, out of those of all parts."""
         values = np.sort(values)
-        if self.kind == "v":
-            return values[(values > self.low) & (values <= self.high)]
-        return values[int(self.low) : int(self.high) + 1] if self.kind == "i" else values
+        return values[slice(*self.bounds(values))]
 
 
 _SELECT_KINDS = {
@@ -57,7 +76,7 @@ _SELECT_KINDS = {
 """Values of `select` in SciPy."""
 
 
-def _parse_selection(select: Any, select_range: Any, n: int) -> tuple[str, float, float]:
+def _parse_selection(select: Any, select_range: Any, n: int, name: str) -> tuple[str, float, float]:
     """Return the kind of a selection, and the ends of its range of indices or values."""
     key = select.lower() if isinstance(select, str) else select
     if not isinstance(key, str | int | np.integer) or isinstance(key, bool):
@@ -69,18 +88,16 @@ def _parse_selection(select: Any, select_range: Any, n: int) -> tuple[str, float
     if kind == "a":
         return kind, 0, n - 1
     try:
-        validation.require_unmasked("select_range", select_range)
+        validation.require_unmasked(name, select_range)
         low, high = map(float, select_range)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"select_range must be a pair of numbers for select={select!r}, got {select_range!r}"
+            f"{name} must be a pair of numbers for select={select!r}, got {select_range!r}"
         ) from None
     if kind == "v":
         if not low < high:
-            raise ValueError(f"select_range must be ascending, got ({low}, {high})")
+            raise ValueError(f"{name} must be ascending, got ({low}, {high})")
         return kind, low, high
     if not (low.is_integer() and high.is_integer() and 0 <= low <= high < n):
-        raise ValueError(
-            f"select_range must hold indices 0 <= first <= last < {n}, got {select_range!r}"
-        )
+        raise ValueError(f"{name} must hold indices 0 <= first <= last < {n}, got {select_range!r}")
     return kind, int(low), int(high)

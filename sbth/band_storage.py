@@ -6,6 +6,7 @@ diagonal downward, with space for the d - 1 rows of fill-in of a sweep (Riesinge
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any, NoReturn
 
@@ -21,11 +22,11 @@ from sbth._sparse_matrices import is_sparse
 _REAL_KINDS = ("float", "bfloat", "int", "uint", "bool")
 
 
-def validate_band(ab: ArrayLike, name: str = "ab") -> Any:
+def validate_band(ab: ArrayLike, name: str = "ab", *, allow_complex: bool = False) -> Any:
     """Validate an array in band storage and return it.
 
-    An array in host memory is returned as a NumPy array of float32 or float64, an array on a GPU
-    unchanged.
+    An array in host memory is returned as a NumPy array of float32 or float64 (or with
+    `allow_complex` complex64 or complex128), an array on a GPU unchanged.
 
     Raises
     ------
@@ -35,13 +36,42 @@ def validate_band(ab: ArrayLike, name: str = "ab") -> Any:
         It does not have two dimensions, or has no rows.
     """
     if device_of(ab) is None:
-        ab = validate_real(name, ab)
+        ab = validate_numbers(name, ab) if allow_complex else validate_real(name, ab)
         shape = ab.shape
     else:
         shape, _ = shape_and_dtype(name, ab)
     if len(shape) != 2 or shape[0] == 0:
         raise ValueError(f"{name} must have the shape (bandwidth + 1, n), got {shape}")
     return ab
+
+
+def validate_numbers(name: str, values: ArrayLike) -> np.ndarray:
+    """Return real numbers as `validate_real` does, and complex ones as complex64 or complex128.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `validate_real`, except for complex numbers.
+    """
+    if isinstance(values, list | tuple):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            values = np.asarray(values)
+    if getattr(getattr(values, "dtype", None), "kind", "") != "c" or is_sparse(values):
+        return validate_real(name, values)
+    validation.require_unmasked(name, values)
+    array = np.asarray(values)
+    single = array.dtype.newbyteorder("=") == np.complex64
+    return array.astype(np.complex64 if single else np.complex128, copy=False)
+
+
+def real_dtype(dtype: DTypeLike) -> np.dtype:
+    """Return the type of the eigenvalues of a matrix."""
+    return np.dtype(np.dtype(dtype).char.lower())
+
+
+def magnitudes(a: np.ndarray) -> np.ndarray:
+    """Return real numbers as they are, of complex ones the larger part, without its sign."""
+    return a if a.dtype.kind != "c" else np.maximum(np.abs(a.real), np.abs(a.imag))
 
 
 def validate_real(name: str, values: ArrayLike) -> np.ndarray:
@@ -73,11 +103,18 @@ def validate_bool(name: str, value: object) -> bool:
 
 def _refuse_complex(name: str) -> NoReturn:
     """Raise the error for complex arrays."""
-    raise TypeError(f"{name} must be real: complex Hermitian matrices are not supported")
+    raise TypeError(
+        f"{name} must be real: complex Hermitian matrices are solved by sbth.eigh, eigvalsh, "
+        "eig_banded and eigvals_banded, of which the last two require the CPU"
+    )
 
 
-def shape_and_dtype(name: str, array: Any) -> tuple[tuple[int, ...], np.dtype]:
+def shape_and_dtype(
+    name: str, array: Any, *, allow_complex: bool = False
+) -> tuple[tuple[int, ...], np.dtype]:
     """Return the shape of an array on a GPU, and the dtype to compute in: float32 or float64.
+
+    With `allow_complex` it is complex64 or complex128 for complex arrays.
 
     Raises
     ------
@@ -92,7 +129,9 @@ def shape_and_dtype(name: str, array: Any) -> tuple[tuple[int, ...], np.dtype]:
         shape, dtype = interface["shape"], np.dtype(interface["typestr"])
     text = str(dtype).removeprefix("torch.")
     if text.startswith("complex"):
-        _refuse_complex(name)
+        if not allow_complex:
+            _refuse_complex(name)
+        return tuple(shape), np.dtype(np.complex64 if text == "complex64" else np.complex128)
     if text.rstrip("0123456789") not in _REAL_KINDS:
         raise TypeError(f"{name} must hold real numbers, got dtype {text}")
     return tuple(shape), np.dtype(np.float32 if text == "float32" else np.float64)
@@ -156,12 +195,29 @@ def safe_scale(largest: float, dtype: DTypeLike) -> float:
     `low` is eps^-2 times the magnitude at which squares begin to lose digits: reflections neglect
     smaller elements.
     """
-    info = np.finfo(dtype)
-    eps = float(info.eps)
-    low, high = math.sqrt(float(info.tiny) / eps) / eps**2, math.sqrt(float(info.max)) * 1e-6
+    low, high = _safe_range(dtype)
     if largest == 0.0 or low < largest < high:
         return 1.0
-    return 2.0 ** min(-math.frexp(largest)[1], int(info.maxexp) - 2)
+    return 2.0 ** min(-math.frexp(largest)[1], int(np.finfo(dtype).maxexp) - 2)
+
+
+def is_plainly_safe(everything: np.ndarray, *inside: np.ndarray) -> bool:
+    """Return whether all elements are finite, and `safe_scale` is surely 1; False tells nothing.
+
+    `inside` holds parts that belong to the matrix, unlike some elements of `everything`.
+    """
+    low, high = _safe_range(everything.dtype)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        total = float(np.vdot(everything, everything).real)
+        part = sum(float(np.vdot(x, x).real) for x in inside)
+    return total < high * high and part > low * low * 2 * sum(x.size for x in inside)
+
+
+def _safe_range(dtype: DTypeLike) -> tuple[float, float]:
+    """Return the range of largest elements for which sums of squares stay within range."""
+    info = np.finfo(dtype)
+    eps = float(info.eps)
+    return math.sqrt(float(info.tiny) / eps) / eps**2, math.sqrt(float(info.max)) * 1e-6
 
 
 def band_from_dense(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
+import math
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -11,23 +11,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetero import Device, DeviceUnavailableError, region, validation
+from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress, report_loop
+from sbth._array_module import array_module, as_library_array, as_module_array, has_cupy
+from sbth._batches import over_batches, run_pieces
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
+from sbth._lapack import drivers
+from sbth._lapack.choice import full_driver, requested_device, require_method
 from sbth._selection import Selection
 from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide, mirrored, narrowed
 from sbth.band_storage import (
     band_from_sparse,
     copy_like,
+    is_plainly_safe,
+    magnitudes,
     safe_scale,
     shape_and_dtype,
     validate_band,
     validate_bool,
+    validate_numbers,
     validate_real,
 )
-from sbth.eigenvalues import band_eigenvalues
+from sbth.eigenvalues import band_eigenvalues, require_lapack, round_to_dtype
 
 BANDWIDTH = 64
 """Default number of subdiagonals: a GPU reduces them to tridiagonal form in a single stage."""
@@ -80,10 +87,10 @@ def full_to_band(
     """
     bandwidth = validation.check_integer("bandwidth", bandwidth, 1)
     lower = validate_bool("lower", lower)
-    a = _validate_matrix(a)
+    a = validate_matrix(a)
     bar = loop_progress("dense to band", enabled=progress)
-    with _array_module(a, _resolve_device(a, device)) as xp, region("dense to band"), bar:
-        scaled, factor = _reduce_to_band(xp, a, bandwidth)
+    with module_for(a, resolve_device(a, device)) as xp, region("dense to band"), bar:
+        scaled, factor = reduce_to_band(xp, a, bandwidth)
         with np.errstate(over="ignore"):
             ab = scaled / scaled.dtype.type(factor)
         if factor < 1.0 and not bool(xp.isfinite(ab).all()):
@@ -93,49 +100,71 @@ def full_to_band(
             )
         if not lower:
             ab = _to_upper_storage(xp, ab)
-        return _as_library_array(xp, ab, a)
+        return as_library_array(xp, ab, a)
 
 
-def _validate_matrix(a: ArrayLike) -> Any:
+def validate_matrix(a: ArrayLike, name: str = "a", *, allow_complex: bool = False) -> Any:
     """Validate a matrix; return it unchanged if it is on a GPU, else as a NumPy array."""
     if device_of(a) is None:
-        a = validate_real("a", a)
+        a = validate_numbers(name, a) if allow_complex else validate_real(name, a)
         shape = a.shape
     else:
-        shape, _ = shape_and_dtype("a", a)
+        shape, _ = shape_and_dtype(name, a, allow_complex=allow_complex)
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"a must be a square matrix, got shape {shape}")
+        raise ValueError(f"{name} must be a square matrix, got shape {shape}")
     return a
 
 
-def _resolve_device(a: Any, device: str | Device | None) -> Device:
+def scale_triangle(a: np.ndarray, lower: bool, name: str = "a") -> tuple[np.ndarray, float]:
+    """Scale a matrix in host memory by a power of two, so that squares stay within range.
+
+    Returns the matrix, itself if the power is 1, and the power.
+
+    Raises
+    ------
+    ValueError
+        There is NaN or infinity in the triangle that `lower` chooses.
+    """
+    below = np.diagonal(a, -1 if lower else 1)
+    if a.size and is_plainly_safe(a, np.diagonal(a), below):
+        return a, 1.0
+    triangle = np.tril(a) if lower else np.triu(a)
+    largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
+    if not np.isfinite(largest):
+        which = "lower" if lower else "upper"
+        raise ValueError(f"{name} must be finite: its {which} triangle holds NaN or infinity")
+    factor = safe_scale(largest, a.dtype)
+    return (a, 1.0) if factor == 1.0 else (triangle * a.real.dtype.type(factor), factor)
+
+
+def resolve_device(a: Any, device: str | Device | None) -> Device:
     """Choose the device for a matrix; "auto" considers GPUs only if CuPy is installed."""
     order = a.shape[0] if isinstance(a, np.ndarray) else 0
-    break_even = BREAK_EVEN if importlib.util.find_spec("cupy") else None
+    break_even = BREAK_EVEN if has_cupy() else None
     return resolve(device, a, work=order, break_even=break_even)
 
 
 @contextlib.contextmanager
-def _array_module(a: Any, device: Device) -> Iterator[ModuleType]:
+def module_for(a: Any, device: Device) -> Iterator[ModuleType]:
     """Yield NumPy, or on a GPU CuPy with the current stream of the library of `a`."""
-    if device.kind == "cpu":
-        yield np
-        return
-    cupy = _import_cupy(device)
-    with device.active(), contextlib.ExitStack() as stack:
-        stream = int(Workspace(device, a).stream)
-        if stream:
-            stack.enter_context(cupy.cuda.ExternalStream(stream))
-        yield cupy
+    with device.active():
+        stream = Workspace(device, a).stream
+        with array_module(device, stream, "sbth.full_to_band") as xp:
+            yield xp
 
 
-def _reduce_to_band(xp: ModuleType, a: Any, bandwidth: int) -> tuple[Any, float]:
+def reduce_to_band(
+    xp: ModuleType, a: Any, bandwidth: int, *, lower: bool = True, panels: list | None = None
+) -> tuple[Any, float]:
     """Reduce a validated matrix to lower band storage, scaled by a power of two.
 
-    Returns the band as an array of `xp`, and the power of two.
+    Returns the band as an array of `xp`, and the power of two. The triangle that `lower` chooses is
+    read. `panels` takes the pairs (v, u) of the factors 1 - u v^T of Q in A = Q B Q^T; that of
+    panel i acts on the rows from (i + 1) bandwidth on.
     """
     _, dtype = shape_and_dtype("a", a)
-    a = xp.tril(_as_module_array(xp, a).astype(dtype, copy=False))
+    a = as_module_array(xp, a).astype(dtype, copy=False)
+    a = xp.tril(a if lower else a.T)
     n = a.shape[0]
     largest = float(abs(a).max()) if n else 0.0
     if not np.isfinite(largest):
@@ -144,7 +173,9 @@ def _reduce_to_band(xp: ModuleType, a: Any, bandwidth: int) -> tuple[Any, float]
     a = (a + xp.tril(a, -1).T) * a.dtype.type(factor)
     with report_loop(float(n) ** 3) as advance:
         for start in range(0, n - bandwidth - 1, bandwidth):
-            _reduce_panel(xp, a, start, bandwidth)
+            panel = _reduce_panel(xp, a, start, bandwidth)
+            if panels is not None:
+                panels.append(panel)
             left, next_left = n - start, max(n - start - bandwidth, 0)
             advance(float(left) ** 3 - float(next_left) ** 3)  # each panel updates what is left
     d = min(bandwidth, max(n - 1, 0))
@@ -152,18 +183,6 @@ def _reduce_to_band(xp: ModuleType, a: Any, bandwidth: int) -> tuple[Any, float]
     for k in range(d + 1):
         ab[k, : n - k] = xp.diagonal(a, -k)
     return ab, factor
-
-
-def _as_module_array(xp: ModuleType, a: Any) -> Any:
-    """Return a matrix as an array of `xp`, without a copy if it is on the device already."""
-    if device_of(a) is not None:
-        if hasattr(a, "detach"):  # a PyTorch tensor may require a gradient
-            a = a.detach()
-            if str(a.dtype) == "torch.bfloat16":  # CuPy does not support this type
-                a = a.float()
-        if not hasattr(a, "__cuda_array_interface__"):
-            return xp.from_dlpack(a)
-    return xp.asarray(a)
 
 
 def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
@@ -175,30 +194,11 @@ def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
     return upper
 
 
-def _as_library_array(xp: ModuleType, ab: Any, like: Any) -> Any:
-    """Return an array of `xp` as an array of the library of `like`, on the same device."""
-    device = device_of(like)
-    if device is None:
-        return ab if xp is np else ab.get()
-    space = Workspace(device, like)
-    array = space.output(ab.shape, ab.dtype)
-    if ab.size:
-        xp.asarray(array)[...] = ab.reshape(-1)
-    return space.result(array, ab.shape)
+def _reduce_panel(xp: ModuleType, a: Any, start: int, b: int) -> tuple[Any, Any]:
+    """Eliminate the elements below the band in columns start, ..., start + b - 1 of a, in place.
 
-
-def _import_cupy(device: Device) -> ModuleType:
-    """Import CuPy, or raise DeviceUnavailableError with a remedy."""
-    try:
-        import cupy
-    except ImportError:
-        cause, remedy = "sbth.full_to_band requires CuPy on a GPU", "pip install cupy-cuda13x"
-        raise DeviceUnavailableError(str(device), cause, f"{remedy}, or device='cpu'") from None
-    return cupy
-
-
-def _reduce_panel(xp: ModuleType, a: Any, start: int, b: int) -> None:
-    """Eliminate the elements below the band in columns start, ..., start + b - 1 of a, in place."""
+    Returns (v, u) of the transformation 1 - u v^T.
+    """
     below = start + b
     v, u, r, _ = qr_compact_wy(xp, a[below:, start:below])
     a[below:, start:below] = r
@@ -206,6 +206,7 @@ def _reduce_panel(xp: ModuleType, a: Any, start: int, b: int) -> None:
     trailing = a[below:, below:]
     w = symmetric_update_factor(trailing @ u, v, u)
     trailing -= xp.hstack((w, v)) @ xp.hstack((v, w)).T
+    return v, u
 
 
 def _narrow_band(a: Any) -> np.ndarray | None:
@@ -221,33 +222,173 @@ def _narrow_band(a: Any) -> np.ndarray | None:
     return band
 
 
+def _stack_values(arguments: dict[str, Any]) -> Any:
+    """Return the eigenvalues of all matrices of a batch at once, if LAPACK solves them."""
+    select = arguments.get("select", "a"), arguments.get("select_range")
+    return solve_stack(arguments, *select, lower=True, vectors=False)
+
+
+def solve_stack(
+    arguments: dict[str, Any],
+    select: Any,
+    select_range: Any,
+    *,
+    lower: bool,
+    vectors: bool,
+    name: str = "select_range",
+) -> Any:
+    """Solve a batch of full matrices (..., n, n) by LAPACK at once; None if that is not chosen."""
+    a, method = arguments["a"], arguments.get("method", "auto")
+    n = a.shape[-1]
+    if a.shape[-2] != n:
+        raise ValueError(f"a must hold square matrices, got shape {a.shape}")
+    device = resolve_device(None, requested_device(method, arguments.get("device"), a))
+    if device.kind != "cpu" or choose_driver(method, n, a.dtype, device, vectors=vectors) != (
+        "lapack"
+    ):
+        return None
+    try:
+        selection = Selection.create(select, select_range, arguments.get("tol"), n, name)
+    except ValueError as error:
+        raise ValueError(f"{error}, where a has the shape {a.shape}") from None
+    first, stop = selection.bounds(np.empty(n))
+    matrices = a.reshape(math.prod(a.shape[:-2]), n, n)
+    real = a.real.dtype
+    values = np.empty((len(matrices), stop - first), real)
+    columns = np.empty((len(matrices), n, stop - first), a.dtype) if vectors else None
+
+    def solve(piece: range) -> None:
+        """Solve some matrices."""
+        chosen = slice(piece.start, piece.stop)
+        scaled, factors = _scale_stack(matrices[chosen], lower, piece.start, a.shape[:-2])
+        if columns is None:
+            found = drivers.full_values(scaled, lower)
+        else:
+            found, all_columns = np.linalg.eigh(scaled, "L" if lower else "U")
+            columns[chosen] = all_columns[..., first:stop]
+        with np.errstate(over="ignore"):
+            found = found.astype(float) / factors[:, None]
+        values[chosen] = round_to_dtype("a", found[:, first:stop], real)
+
+    with region("LAPACK"):
+        run_pieces(solve, len(matrices), n)
+    shaped = values.reshape(*a.shape[:-2], stop - first)
+    return shaped if columns is None else (shaped, columns.reshape(*a.shape[:-1], stop - first))
+
+
+def _scale_stack(
+    a: np.ndarray, lower: bool, start: int, lead: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scale each matrix (m, n, n) by a power of two; return the matrices and the powers.
+
+    `start` is the number of the first matrix in the batch, which has the shape `lead`.
+    """
+    triangles = np.tril(a) if lower else np.triu(a)
+    largest = np.max(np.abs(magnitudes(triangles)), axis=(1, 2), initial=0.0)
+    if not np.isfinite(largest).all():
+        index = start + int(np.argmin(np.isfinite(largest)))
+        place = tuple(int(i) for i in np.unravel_index(index, lead))
+        which = "lower" if lower else "upper"
+        raise ValueError(
+            f"a, matrix {place} of the batch: a must be finite: its {which} triangle holds NaN or "
+            "infinity"
+        )
+    factors = np.array([safe_scale(float(x), a.real.dtype) for x in largest])
+    if np.all(factors == 1.0):
+        return a, factors
+    return triangles * factors.astype(a.real.dtype)[:, None, None], factors
+
+
+@over_batches(stack=_stack_values, a=2)
 def eigvalsh(
     a: Any,
     *,
     select: str | int = "a",
     select_range: tuple | None = None,
     tol: float | None = None,
+    method: str = "auto",
     progress: bool = False,
     device: str | Device | None = None,
 ) -> Any:
-    """Compute eigenvalues of a symmetric matrix, by `full_to_band` and `eigvals_banded`.
+    """Compute eigenvalues of a symmetric or Hermitian matrix.
 
-    Parameters, results and errors are those of these functions. Only the lower triangle of `a` is
-    read. `a` may be a sparse matrix of SciPy; it is permuted if that narrows its band
-    (`sbth.spectrum` also tells how), and a narrow band is reduced as such.
+    Only the lower triangle of `a` is read. `a` may be a sparse matrix of SciPy; it is permuted if
+    that narrows its band (`sbth.spectrum` also tells how), and a narrow band is reduced as such.
+
+    `method` is "sbth" (`full_to_band` and `eigvals_banded`), on a CPU "lapack", and on a GPU
+    "cusolver" (through CuPy). "auto" takes on a CPU what is faster (`sbth.solver_for` says which),
+    and on a GPU "sbth"; complex matrices are solved by "lapack" and "cusolver". Other parameters,
+    results and errors are those of `eigvals_banded`. An array (..., n, n) is a batch of matrices;
+    see `eigvalsh_tridiagonal`.
     """
+    device = requested_device(method, device, a)
     if is_sparse(a):
         band = _narrow_band(a)
         if band is not None:
             chosen = Selection.create(select, select_range, tol, band.shape[1])
-            return band_eigenvalues("a", band, True, chosen, device, progress=progress)
+            return band_eigenvalues(
+                "a", band, True, chosen, device, progress=progress, method=method
+            )
         a = mirrored(a).toarray()
-    a = _validate_matrix(a)
-    selection = Selection.create(select, select_range, tol, shape_and_dtype("a", a)[0][0])
-    with _array_module(a, _resolve_device(a, device)) as xp:
+    a = validate_matrix(a, allow_complex=True)
+    (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
+    selection = Selection.create(select, select_range, tol, n)
+    resolved = resolve_device(a, device)
+    driver = choose_driver(method, n, dtype, resolved, vectors=False)
+    if driver == "lapack":
+        values = _values_by_lapack(a, selection)
+        return copy_like(round_to_dtype("a", values, dtype), a)
+    with module_for(a, resolved) as xp:
+        if driver == "cusolver":
+            values, _ = solve_by_vendor(xp, a, True, selection, vectors=False)
+            return copy_like(round_to_dtype("a", values, dtype), a)
         with region("dense to band"), loop_progress("dense to band", enabled=progress):
-            ab, factor = _reduce_to_band(xp, a, BANDWIDTH)
+            ab, factor = reduce_to_band(xp, a, BANDWIDTH)
             if xp is not np and device_of(a) is None:
                 ab = ab.get()
-        values = band_eigenvalues("a", ab, True, selection, device, factor, progress)
+        of_band = method if resolved.kind == "cpu" else "sbth"
+        values = band_eigenvalues("a", ab, True, selection, device, factor, progress, of_band)
     return copy_like(values, a)
+
+
+def choose_driver(method: str, order: int, dtype: Any, device: Device, *, vectors: bool) -> str:
+    """Return "sbth", "lapack" or "cusolver" for a full matrix; check `method`."""
+    require_method(method, device, full=True)
+    if np.dtype(dtype).kind == "c":
+        require_lapack("a", method)
+        return "lapack" if device.kind == "cpu" else "cusolver"
+    if device.kind == "cpu":
+        return full_driver(method, order, dtype, vectors)
+    return "cusolver" if method == "cusolver" else "sbth"
+
+
+def _values_by_lapack(a: np.ndarray, selection: Selection) -> np.ndarray:
+    """Return the selected eigenvalues of a matrix in host memory, of which one triangle is read."""
+    scaled, factor = scale_triangle(a, True)
+    with region("LAPACK"), np.errstate(over="ignore"):
+        values: np.ndarray = drivers.full_values(scaled, True).astype(float) / factor
+    return selection.select(values)
+
+
+def solve_by_vendor(
+    xp: ModuleType, a: Any, lower: bool, selection: Selection, *, vectors: bool
+) -> tuple[np.ndarray, Any]:
+    """Compute the selected eigenvalues, in host memory, and eigenvectors by CuPy's cuSOLVER."""
+    a = as_module_array(xp, a)
+    triangle = xp.tril(a) if lower else xp.triu(a)
+    largest = float(max(abs(triangle.real).max(), abs(triangle.imag).max())) if a.size else 0.0
+    if not np.isfinite(largest):
+        which = "lower" if lower else "upper"
+        raise ValueError(f"a must be finite: its {which} triangle holds NaN or infinity")
+    factor = safe_scale(largest, triangle.real.dtype)
+    scaled, uplo = triangle * triangle.real.dtype.type(factor), "L" if lower else "U"
+    columns = None
+    with region("cuSOLVER"):
+        if vectors:
+            values, columns = xp.linalg.eigh(scaled, uplo)
+        else:
+            values = xp.linalg.eigvalsh(scaled, uplo)
+    with np.errstate(over="ignore"):
+        host = values.get().astype(float) / factor
+    chosen = slice(*selection.bounds(host))
+    return host[chosen], None if columns is None else columns[:, chosen]

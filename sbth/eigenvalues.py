@@ -13,12 +13,22 @@ from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress
 from sbth import _bisection
+from sbth._batches import over_batches
 from sbth._blocks import partition_band, partition_tridiagonal
+from sbth._lapack import drivers
+from sbth._lapack.choice import (
+    band_driver,
+    requested_device,
+    require_method,
+    tridiagonal_driver,
+)
+from sbth._pencils.band import reduce_pencil
 from sbth._selection import Selection
 from sbth.band_storage import (
     copy_like,
     copy_to_host,
     diagonals,
+    real_dtype,
     shape_and_dtype,
     validate_band,
     validate_bool,
@@ -30,6 +40,7 @@ BREAK_EVEN = 300
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
 
 
+@over_batches(d=1, e=1)
 def eigvalsh_tridiagonal(
     d: ArrayLike,
     e: ArrayLike,
@@ -38,10 +49,11 @@ def eigvalsh_tridiagonal(
     check_finite: bool = True,
     tol: float | None = None,
     *,
+    method: str = "auto",
     progress: bool = False,
     device: str | Device | None = None,
 ) -> Any:
-    """Compute eigenvalues of a symmetric tridiagonal matrix by bisection, in ascending order.
+    """Compute eigenvalues of a symmetric tridiagonal matrix, in ascending order.
 
     Parameters
     ----------
@@ -58,7 +70,11 @@ def eigvalsh_tridiagonal(
         requires a pass over the elements anyway.
     tol : float, optional
         Length of an interval at which an eigenvalue has converged. By default, and for tol <= 0,
-        a small multiple of eps times the norm of the matrix.
+        a small multiple of eps times the norm of the matrix. LAPACK ignores it.
+    method : {"auto", "sbth", "lapack"}
+        "sbth" is bisection by this package; "lapack", on a CPU, is LAPACK's sterf for all
+        eigenvalues. "auto" takes the faster one for the order and the threads; `sbth.solver_for`
+        says which. On a GPU it is bisection.
     progress : bool
         Show how far long computations on the CPU are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -76,32 +92,38 @@ def eigvalsh_tridiagonal(
 
     Notes
     -----
-    Each eigenvalue is accurate to about 2 eps times the norm of the matrix (LAPACK's dstebz with
-    abstol = eps norm). Where an off-diagonal element is negligible (e_i^2 <= eps^2 |d_i d_(i+1)|),
+    By bisection, each eigenvalue is accurate to about 2 eps times the norm of the matrix (LAPACK's
+    dstebz with abstol = eps norm); errors of sterf are a few times larger. Where an off-diagonal
+    element is negligible (e_i^2 <= eps^2 |d_i d_(i+1)|),
     the matrix is split into blocks, and the accuracy refers to the norm of the block; eigenvalues
-    of single rows are exact. The eigenvalues are independent: k of them cost k/n of the time for
-    all, unless the blocks are of different magnitudes.
+    of single rows are exact. Bisection takes k/n of the time for k of the n eigenvalues, unless the
+    blocks are of different magnitudes.
+
+    `d` (..., n) and `e` (..., n - 1) with leading dimensions are a batch of matrices in host
+    memory: each thread solves matrices of its own (for n > 128 all threads one matrix after the
+    other), and the results have the same leading dimensions. An interval of values is an error.
     """
     like = d if device_of(d) is not None else e
-    for name, values in (("d", d), ("e", e)):
-        if device_of(values) is not None:
-            shape_and_dtype(name, values)  # refuses complex numbers before anything is copied
-    device = resolve(device, d, e, work=_length(d), break_even=BREAK_EVEN)
-    d, e = validate_real("d", d), validate_real("e", e)
-    if d.ndim != 1 or e.shape != (max(len(d) - 1, 0),):
-        raise ValueError(f"d and e must have shapes (n,) and (n - 1,), got {d.shape} and {e.shape}")
+    refuse_complex_device_arrays(d=d, e=e)
+    device = requested_device(method, device, d, e)
+    device = resolve(device, d, e, work=length_of(d), break_even=BREAK_EVEN)
+    require_method(method, device, name="sbth.eigvalsh_tridiagonal")
+    d, e = validate_tridiagonal(d, e)
     validate_bool("check_finite", check_finite)
     selection = Selection.create(select, select_range, tol, len(d))
-    for name, values in (("d", d), ("e", e)):
-        if not np.isfinite(values).all():
-            index = int(np.argmin(np.isfinite(values)))
-            raise ValueError(f"{name} must be finite, got {values[index]} at index {index}")
     with loop_progress("bisection", enabled=progress):
-        values = bisect(d, e, selection, device)
+        values = solve_values(d, e, selection, device, method=method)
     return copy_like(round_to_dtype("d, e", values, np.result_type(d, e)), like)
 
 
-def _length(d: Any) -> int:
+def refuse_complex_device_arrays(**arrays: Any) -> None:
+    """Raise TypeError for complex arrays on a GPU, before anything is copied."""
+    for name, values in arrays.items():
+        if device_of(values) is not None:
+            shape_and_dtype(name, values)
+
+
+def length_of(d: Any) -> int:
     """Return the number of elements of an array_like, 0 if it has no length."""
     try:
         return len(d)
@@ -109,28 +131,78 @@ def _length(d: Any) -> int:
         return 0
 
 
-def bisect(
-    d: np.ndarray, e: np.ndarray, selection: Selection, device: Device, factor: float = 1.0
+def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Validate the diagonal and subdiagonal of a matrix; return them in host memory.
+
+    Raises
+    ------
+    TypeError, ValueError
+        They do not hold real numbers, do not match, or hold NaN or infinity.
+    """
+    d, e = validate_real("d", d), validate_real("e", e)
+    if d.ndim != 1 or e.shape != (max(len(d) - 1, 0),):
+        raise ValueError(f"d and e must have shapes (n,) and (n - 1,), got {d.shape} and {e.shape}")
+    for name, values in (("d", d), ("e", e)):
+        if not np.isfinite(values).all():
+            index = int(np.argmin(np.isfinite(values)))
+            raise ValueError(f"{name} must be finite, got {values[index]} at index {index}")
+    return d, e
+
+
+def solve_values(
+    d: np.ndarray,
+    e: np.ndarray,
+    selection: Selection,
+    device: Device,
+    factor: float = 1.0,
+    method: str = "sbth",
 ) -> np.ndarray:
     """Compute eigenvalues of a tridiagonal matrix that was multiplied by a power of two.
 
     `d` and `e` are NumPy arrays of the matrix multiplied by `factor`. The selection and the float64
     results refer to the matrix itself, so that a result overflows only if the eigenvalue does.
+    `method` chooses between bisection and LAPACK on a CPU.
     """
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
     partition = partition_tridiagonal(d, e)
-    with device.active(), region("eigenvalues by bisection"):
+    method = method if device.kind == "cpu" else "sbth"
+
+    def solve(d: np.ndarray, e: np.ndarray, selection: Selection) -> np.ndarray:
+        """Return the selected eigenvalues of a block of similar magnitude."""
+        if tridiagonal_driver(method, d.size, selection, vectors=False) == "lapack":
+            return _solve_by_lapack(d, e, selection, factor)
+        return _Bisection(d, e, device, factor).values(selection)
+
+    with device.active(), region("eigenvalues of the tridiagonal matrix"):
         if partition.is_whole:
-            return _Bisection(d, e, device, factor).values(selection) if d.size else np.zeros(0)
+            return solve(d, e, selection) if d.size else np.zeros(0)
         parts = [d[partition.single] / factor]
         for rows in partition.groups:
             couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
-            parts.append(_Bisection(d[rows], couplings, device, factor).values(selection.of_part()))
+            parts.append(solve(d[rows], couplings, selection.of_part()))
     return selection.select(np.concatenate(parts))
+
+
+def _scale_for(d: np.ndarray, e: np.ndarray) -> float:
+    """Return a power of two that scales a tridiagonal matrix so that squares stay within range."""
+    largest = max(np.max(np.abs(d)), np.max(np.abs(e), initial=0.0))
+    return 2.0 ** min(-math.frexp(largest)[1], 1022) if largest > 0.0 else 1.0
+
+
+def _solve_by_lapack(
+    d: np.ndarray, e: np.ndarray, selection: Selection, factor: float
+) -> np.ndarray:
+    """Return the selected eigenvalues out of all, which LAPACK computes (and scales)."""
+    values = drivers.tridiagonal_values(d, e)
+    if factor != 1.0:
+        with np.errstate(over="ignore"):  # `round_to_dtype` checks for infinity
+            values = values / factor
+    return selection.select(values)
 
 
 def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarray:
     """Round float64 eigenvalues to `dtype`; raise ValueError if one overflows."""
+    dtype = real_dtype(dtype)
     with np.errstate(over="ignore"):
         rounded = values.astype(dtype)
     if not np.isfinite(rounded).all():
@@ -145,8 +217,7 @@ class _Bisection:
     """A tridiagonal matrix on a device, scaled so that squares stay within range."""
 
     def __init__(self, d: np.ndarray, e: np.ndarray, device: Device, factor: float):
-        largest = max(np.max(np.abs(d)), np.max(np.abs(e), initial=0.0))
-        self.scale = 2.0 ** min(-math.frexp(largest)[1], 1022) if largest > 0.0 else 1.0
+        self.scale = _scale_for(d, e)
         d = d * self.scale
         below = np.zeros(len(d) + 1)  # the subdiagonal between two zeros
         below[1:-1] = e * self.scale
@@ -197,6 +268,7 @@ class _Bisection:
         return self.space.result(counts, x.shape)
 
 
+@over_batches(a_band=2, b_band=2)
 def eigvals_banded(
     a_band: ArrayLike,
     lower: bool = False,
@@ -205,28 +277,41 @@ def eigvals_banded(
     select_range: tuple | None = None,
     check_finite: bool = True,
     *,
+    b_band: ArrayLike | None = None,
     tol: float | None = None,
+    method: str = "auto",
     progress: bool = False,
     device: str | Device | None = None,
 ) -> Any:
-    """Compute eigenvalues of a symmetric band matrix, as `scipy.linalg.eigvals_banded` does.
+    """Compute eigenvalues of a symmetric or Hermitian band matrix.
+
+    The arguments are those of `scipy.linalg.eigvals_banded`, and some more.
 
     Parameters
     ----------
-    a_band : array_like (bandwidth + 1, n) of float
+    a_band : array_like (bandwidth + 1, n) of float or complex
         LAPACK band storage: a_band[bandwidth + i - j, j] is element (i, j) of the upper triangle,
         or with `lower` a_band[i - j, j] is element (i, j) of the lower one. Entries outside the
-        matrix are ignored. An array on a GPU is reduced there.
+        matrix are ignored, and so are the imaginary parts of the diagonal. An array on a GPU is
+        reduced there. Complex matrices require the CPU.
     lower : bool
         Whether `a_band` holds the lower triangle. As in SciPy, the upper one is the default.
     overwrite_a_band : bool
         Accepted for compatibility with SciPy; `a_band` is never modified.
+    b_band : array_like (bandwidth + 1, n), optional
+        A positive definite band matrix B in the same storage, for the problem A x = lambda B x.
+        It requires the CPU; see `eig_banded`.
+    method : {"auto", "sbth", "lapack"}
+        "sbth" reduces the band by this package's bulge chasing. "lapack", on a CPU, is LAPACK, as
+        a band matrix or a full one, whichever is faster. "auto" takes what is faster for the
+        order, the bandwidth and the threads, which `sbth.solver_for` says; on a GPU it is "sbth".
+        Complex matrices are always solved by LAPACK.
     select, select_range, check_finite, tol, progress, device
         See `eigvalsh_tridiagonal`.
 
     Returns
     -------
-    array of float64 (float32 if `a_band` is), ascending
+    array of float64 (float32 if `a_band` is, or complex64), ascending
         A NumPy array, or for an `a_band` on a GPU an array of its library on that GPU.
 
     Raises
@@ -240,36 +325,53 @@ def eigvals_banded(
     A matrix of diagonal blocks that do not touch each other is solved block by block, with errors
     relative to the norm of each; a diagonal matrix gives its elements exactly. (Bands of 2 or more
     rows that are on a GPU already are reduced as a whole.)
+
+    An `a_band` (..., bandwidth + 1, n) is a batch; see `eigvalsh_tridiagonal`.
     """
     lower = validate_bool("lower", lower)
     validate_bool("overwrite_a_band", overwrite_a_band)
     validate_bool("check_finite", check_finite)
-    band = validate_band(a_band, "a_band")
+    band = validate_band(a_band, "a_band", allow_complex=True)
+    device = requested_device(method, device, band)
+    require_real_or_cpu("a_band", band, device, method)
+    if b_band is not None:
+        require_cpu("b_band", device, band, b_band)
+        band, _ = reduce_pencil(band, b_band, lower, vectors=False)
+        lower, device = True, "cpu"
     shape = band.shape if isinstance(band, np.ndarray) else shape_and_dtype("a_band", band)[0]
     selection = Selection.create(select, select_range, tol, shape[1])
-    values = _split_band_eigenvalues(band, lower, selection, device, progress)
+    if isinstance(band, np.ndarray) and band.dtype.kind == "c":
+        device = "cpu"
+    values = _split_band_eigenvalues(band, lower, selection, device, progress, method)
     return copy_like(values, a_band)
 
 
 def _split_band_eigenvalues(
-    band: Any, lower: bool, selection: Selection, device: str | Device | None, progress: bool
+    band: Any,
+    lower: bool,
+    selection: Selection,
+    device: str | Device | None,
+    progress: bool,
+    method: str,
 ) -> np.ndarray:
     """Compute the eigenvalues of a validated band, block by block if it falls into blocks."""
+    options: dict[str, Any] = {"progress": progress, "method": method}
     if device_of(band) is not None:
         if shape_and_dtype("a_band", band)[0][0] > 1:
-            return band_eigenvalues("a_band", band, lower, selection, device, progress=progress)
+            return band_eigenvalues("a_band", band, lower, selection, device, **options)
         band = copy_to_host("a_band", band)
     partition = partition_band(band, lower)
     if partition.is_whole:
-        return band_eigenvalues("a_band", band, lower, selection, device, progress=progress)
-    diagonal = diagonals(band, lower)[0]
+        return band_eigenvalues("a_band", band, lower, selection, device, **options)
+    diagonal = diagonals(band, lower)[0].real
     choose_scale(band, lower, "a_band", Workspace(Device("cpu")))  # refuses NaN and infinity
-    resolve(device)  # a device that cannot be used is an error for diagonal matrices, too
+    # A device that cannot be used is an error for diagonal matrices, too.
+    require_method(method, resolve(device), name="sbth.eigvals_banded")
     parts = [diagonal[partition.single]]
     for rows in partition.groups:
         part = np.ascontiguousarray(band[:, rows])
         chosen = selection.of_part()
-        parts.append(band_eigenvalues("a_band", part, lower, chosen, device, progress=progress))
+        parts.append(band_eigenvalues("a_band", part, lower, chosen, device, **options))
     return selection.select(np.concatenate(parts))
 
 
@@ -281,17 +383,73 @@ def band_eigenvalues(
     device: str | Device | None,
     factor: float = 1.0,
     progress: bool = False,
+    method: str = "sbth",
 ) -> np.ndarray:
     """Compute eigenvalues, in host memory, of a validated band that was multiplied by `factor`."""
     requested = device
     device, options = choose_method(ab, ReductionOptions(), requested)
+    require_method(method, device, name="sbth.eigvals_banded")
+    if device.kind == "cpu":
+        width = min(len(ab) - 1, max(ab.shape[1] - 1, 0))
+        driver = band_driver(method, ab.shape[1], width, ab.dtype, vectors=False)
+        if driver != "sbth":
+            return _band_values_by_lapack(name, ab, lower, selection, factor, driver)
     bar = loop_progress("band to tridiagonal", enabled=progress)
     with device.active(), region("band to tridiagonal"), bar:
         space = Workspace(device, ab)
         matrix = reduce_band(ab, lower, options, space, name)
         d, e = matrix.diagonals(scaled=True)
+    method = method if device.kind == "cpu" else "sbth"
     if device_of(ab) is None:
         device = resolve(requested, work=len(d), break_even=BREAK_EVEN)
     with loop_progress("bisection", enabled=progress):
-        values = bisect(d, e, selection, device, factor * matrix.factor)
+        values = solve_values(d, e, selection, device, factor * matrix.factor, method)
     return round_to_dtype(name, values, matrix.dtype)
+
+
+def _band_values_by_lapack(
+    name: str, ab: np.ndarray, lower: bool, selection: Selection, factor: float, driver: str
+) -> np.ndarray:
+    """Compute what `band_eigenvalues` does by LAPACK, as a band or as a full matrix."""
+    if ab.shape[1] == 0:
+        return np.zeros(0, real_dtype(ab.dtype))
+    scale = choose_scale(ab, lower, name, Workspace(Device("cpu")))
+    scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
+    with region("LAPACK"), np.errstate(over="ignore"):
+        if driver == "dense":
+            values = drivers.full_values(drivers.expand(scaled, lower), lower)
+        else:
+            values = drivers.band_values(scaled, lower)
+        values = selection.select(values.astype(float) / scale / factor)
+    return round_to_dtype(name, values, ab.dtype)
+
+
+def require_real_or_cpu(name: str, band: Any, device: str | Device | None, method: str) -> None:
+    """Raise an error for complex bands on a GPU, or for which this package's loops are asked."""
+    if not isinstance(band, np.ndarray) or band.dtype.kind != "c":
+        return
+    if device is not None and resolve(device).kind != "cpu":
+        raise TypeError(
+            f"{name} must be real on a GPU: complex Hermitian band matrices are solved with "
+            "device='cpu', full ones by sbth.eigh, on a GPU, too"
+        )
+    require_lapack(name, method)
+
+
+def require_lapack(name: str, method: str) -> None:
+    """Raise ValueError if this package's loops are asked for a complex matrix."""
+    if method == "sbth":
+        raise ValueError(
+            f"method='sbth' reduces real matrices only, and {name} is complex: use 'auto'"
+        )
+
+
+def require_cpu(name: str, device: str | Device | None, *arrays: Any) -> None:
+    """Raise an error if a generalized band problem is asked for on a GPU."""
+    if any(device_of(a) is not None for a in arrays) or (
+        device is not None and resolve(device).kind != "cpu"
+    ):
+        raise TypeError(
+            f"{name} requires the CPU: generalized band problems are solved in host memory, with "
+            "NumPy arrays and device='cpu'; sbth.eigh(a, b) solves full ones on a GPU"
+        )

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import validation
+from hetero.arrays import Array
 from hetero.devices import device_of
 from hetero.equality import equal_by_value
+from sbth._back_transformation import apply_stage
+from sbth._back_transformation.diamonds import Layout
 from sbth.band_storage import copy_like, copy_to_host
 
 
@@ -23,7 +26,7 @@ class Stage:
     Attributes
     ----------
     before, after : int
-    vectors : NumPy array (columns, n)
+    vectors : array (columns, n)
         Row j holds the reflections 1 - tau v v^T that belong to column j, one after the other from
         index j + after on. Each occupies `before` elements (the last one may have fewer): tau,
         v_2, v_3, ...; v_1 is 1. It acts on the rows of the matrix with the same indices.
@@ -31,27 +34,13 @@ class Stage:
 
     before: int
     after: int
-    vectors: np.ndarray
+    vectors: Array
 
-    def apply(self, x: np.ndarray, transposed: bool) -> None:
-        """Multiply x (n, columns) by the product of the reflections, or its transpose, in place."""
+    @property
+    def layout(self) -> Layout:
+        """Rows and columns on which the reflections act."""
         columns, n = self.vectors.shape
-        columns = min(columns, n - self.after)
-        order = range(columns) if transposed else range(columns - 1, -1, -1)
-        for j in order:
-            start = j + self.after
-            count = -(-(n - start) // self.before)
-            v = np.zeros((count * self.before,), x.dtype)
-            v[: n - start] = self.vectors[j, start:]
-            v = v.reshape(count, self.before)
-            tau = v[:, 0].copy()
-            v[:, 0] = 1.0
-            block = np.zeros((count * self.before, x.shape[1]), x.dtype)
-            block[: n - start] = x[start:]
-            block = block.reshape(count, self.before, x.shape[1])
-            dots = np.einsum("ki,kic->kc", v, block)
-            block -= (tau[:, None] * v)[:, :, None] * dots[:, None, :]
-            x[start:] = block.reshape(count * self.before, x.shape[1])[: n - start]
+        return Layout(n, self.before, self.after, min(columns, n - self.after))
 
 
 @equal_by_value
@@ -111,6 +100,8 @@ class Reflectors:
         columns = math.prod(x.shape[1:])
         dtype = np.result_type(x.dtype, self.dtype)
         result = np.array(x.reshape(self.order, columns), dtype=dtype)
+        # Real and imaginary parts are columns of their own.
+        parts = result.view(result.real.dtype)
         for stage in self.stages if transposed else self.stages[::-1]:
-            stage.apply(result, transposed)
+            apply_stage(np, stage.layout, stage.vectors, parts, transposed)
         return result.reshape(x.shape)

@@ -24,6 +24,7 @@ def spectrum(
     select: str | int = "a",
     select_range: tuple | None = None,
     tol: float | None = None,
+    method: str = "auto",
     progress: bool = False,
     device: str | Device | None = None,
 ) -> Spectrum:
@@ -39,6 +40,8 @@ def spectrum(
         In host memory. Both triangles are read, and must agree.
     select, select_range, tol
         See `eigvalsh_tridiagonal`.
+    method : {"auto", "sbth", "lapack", "cusolver"}
+        See `eigvals_banded` and `eigvalsh`; "cusolver" for full matrices only.
     progress : bool
         Show how far long computations are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -57,12 +60,14 @@ def spectrum(
         "select": select,
         "select_range": select_range,
         "tol": tol,
+        "method": method,
         "progress": progress,
         "device": device,
     }
-    is_sparse = hasattr(a, "tocoo")
-    matrix: Any
-    matrix, permuted = narrowed(_checked_sparse(a)) if is_sparse else (_checked_dense(a), False)
+    matrix, permuted = check_symmetric(a), False
+    is_sparse = hasattr(matrix, "tocoo")
+    if is_sparse:
+        matrix, permuted = narrowed(matrix)
     order = matrix.shape[0]
     bandwidth = bandwidth_of(matrix)
     if is_wide(bandwidth, order):
@@ -71,6 +76,16 @@ def spectrum(
     band = band_from_sparse(matrix) if is_sparse else band_from_dense(matrix, bandwidth)
     values = eigvals_banded(band, **options)
     return Spectrum(np.asarray(values), order, bandwidth, "band", permuted)
+
+
+def check_symmetric(a: Any) -> Any:
+    """Return a matrix as a NumPy array, or a sparse one in rows, if it is finite and symmetric.
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    return _checked_sparse(a) if hasattr(a, "tocoo") else _checked_dense(a)
 
 
 def _checked_dense(a: Any) -> np.ndarray:

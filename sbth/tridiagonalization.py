@@ -19,6 +19,8 @@ from sbth.band_storage import (
     copy_like,
     diagonals,
     host_workspace,
+    is_plainly_safe,
+    magnitudes,
     safe_scale,
     shape_and_dtype,
     validate_band,
@@ -160,7 +162,14 @@ def tridiagonalize(
             main, below = copy_like(main, ab), copy_like(below, ab)
     if not keep_reflectors:
         return Tridiagonal(main, below)
-    return TridiagonalReduction(main, below, Reflectors(matrix.order, matrix.stages, matrix.dtype))
+    kept = tuple(_copy_to_host(stage, matrix.space) for stage in matrix.stages)
+    return TridiagonalReduction(main, below, Reflectors(matrix.order, kept, matrix.dtype))
+
+
+def _copy_to_host(stage: Stage, space: Workspace) -> Stage:
+    """Return a stage with its reflections in host memory."""
+    flat = stage.vectors.reshape(stage.vectors.size)
+    return Stage(stage.before, stage.after, space.result(flat, stage.vectors.shape))
 
 
 def _refuse_overflow(name: str, *results: np.ndarray) -> None:
@@ -183,7 +192,7 @@ class ReducedMatrix(NamedTuple):
     factor : float
         A power of two; 1 unless the matrix is close to over- or underflow.
     stages : tuple of sbth.reflectors.Stage
-        The reflections, if they were requested.
+        The reflections, if they were requested, on the device of `columns`.
     space : Workspace
         A workspace on the device of `columns`.
     """
@@ -311,6 +320,10 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
     """
     n, width = _order_and_bandwidth(ab)
     device = Device("cpu") if isinstance(ab, np.ndarray) else space.device
+    if isinstance(ab, np.ndarray):
+        if n and is_plainly_safe(ab, *diagonals(ab[:2] if lower else ab[-2:], lower)):
+            return 1.0  # without the passes below
+        ab = magnitudes(ab)
     inspect_band = _working_matrix.loops(device).inspect_band
     largest, index = inspect_band(ab, lower, width, space.stream)
     if index >= 0:
@@ -331,13 +344,13 @@ def _run_stages(
         *(options.stages, options.method, device),
     )
     in_flight, keep = options.in_flight, options.keep_reflectors
-    stages: list[tuple[int, int, Any]] = []
+    stages: list[Stage] = []
 
     def allocate_reflectors(before: int, after: int) -> Any:
         """Allocate the reflections of a stage, with size 0 if they are not requested."""
         shape = (sweep_count(n, after) * after, n) if keep else (0, 0)
         vectors = copies.zeros(shape[0] * shape[1], dtype, space.stream).reshape(shape)
-        stages.append((before, after, vectors))
+        stages.append(Stage(before, after, vectors))
         return vectors
 
     def allocate_matrix(bandwidth: int) -> Any:
@@ -359,9 +372,4 @@ def _run_stages(
     tridiagonal = allocate_matrix(1)
     copies.truncate(work, 1, tridiagonal, space.stream)
 
-    def to_host(array: Any) -> np.ndarray:
-        """Copy an array of the device to the host."""
-        return np.asarray(space.result(array.reshape(array.size), array.shape))
-
-    requested = stages if keep else []
-    return tridiagonal, tuple(Stage(before, after, to_host(v)) for before, after, v in requested)
+    return tridiagonal, tuple(stages if keep else ())

@@ -23,5 +23,12 @@ def eigvalsh(device: str) -> None:
     sbth.eigvalsh(np.diag(np.arange(300.0)) + 1.0, device=device)
 
 
-CALLS: dict[str, Callable[[str], None]] = {f.__name__: f for f in (eigvals_banded, eigvalsh)}
+def eigh(device: str) -> None:
+    """Compute all eigenvalues and eigenvectors of a full matrix."""
+    import sbth
+
+    sbth.eigh(np.diag(np.arange(300.0)) + 1.0, device=device)
+
+
+CALLS: dict[str, Callable[[str], None]] = {f.__name__: f for f in (eigvals_banded, eigvalsh, eigh)}
 """A call of each main function, which takes the name of a device."""

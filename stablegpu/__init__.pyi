@@ -40,5 +40,6 @@ from .special import expn as expn
 from .special import log_ndtr as log_ndtr
 from .special import logsumexp as logsumexp
 from .special import ndtr as ndtr
+from .streaming import fit_stream as fit_stream
 
 __version__: str

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from hetero import Device, devices, validation
+from hetero import Device, validation
+from hetero.devices import parse
 from stablegpu._parameters import NAMES, Parameters, characteristic_function, check_pm
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import numpy as np
     from numpy.typing import ArrayLike, DTypeLike
 
+    from hetero.distributed.engines import Engine
+    from hetero.distributed.worker_devices import Devices
     from stablegpu.derivatives import Gradient
     from stablegpu.evaluators import Evaluation
 
@@ -26,13 +32,15 @@ class Stable:
     ----------
     alpha, beta, loc, scale : float
     parameterization : {"S1", "S0"}
-    device : None, str or hetero.Device
+    device, executor, comm : who computes; see `stablegpu.stable`
     evaluator : None, str, stablegpu.Quadrature or stablegpu.Interpolation
     """
 
     parameters: Parameters = field(repr=False)
-    device: str | Device | None = None
+    device: str | Device | tuple[str | Device, ...] | None = None
     evaluator: Any = None
+    executor: Executor | None = None
+    comm: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Parameters):
@@ -40,6 +48,13 @@ class Stable:
                 f"parameters must be the Parameters of a distribution, got {self.parameters!r}: "
                 "stablegpu.stable(alpha, beta) makes a distribution from numbers"
             )
+
+    @functools.cached_property
+    def _engine(self) -> Engine:
+        """Who computes large arrays."""
+        from hetero.distributed.engines import Engine
+
+        return Engine.create(self.device, self.executor, self.comm)
 
     @property
     def alpha(self) -> float:
@@ -131,7 +146,7 @@ class Stable:
             self.loc,
             self.scale,
             parameterization=self.parameterization,
-            device=self.device,
+            device=self._engine.local,
         )
 
     def cdf(self, x: ArrayLike, *, out: Any = None) -> Any:
@@ -162,16 +177,12 @@ class Stable:
         return self._quantile(p, True, out)
 
     def _quantile(self, p: ArrayLike, upper: bool, out: Any) -> Any:
-        from stablegpu._quantiles.quantile import quantile
+        from stablegpu._quantiles.quantile import quantile, quantile_in_parts
 
-        return quantile(
-            p,
-            self.parameters,
-            upper=upper,
-            evaluator=self.evaluator,
-            out=out,
-            device=self.device,
-        )
+        options = {"upper": upper, "evaluator": self.evaluator, "out": out}
+        if not self._engine.is_single:
+            return quantile_in_parts(p, self.parameters, self._engine, **options)
+        return quantile(p, self.parameters, device=self._engine.local, **options)
 
     def pdf_cdf(self, x: ArrayLike, *, out: Any = None) -> tuple[Any, Any]:
         """Return the density and the distribution function by one evaluation of the integrals
@@ -239,15 +250,20 @@ class Stable:
         out: Mapping[str, Any] | None = None,
     ) -> Evaluation:
         """Evaluate the functions of these names, by this evaluator or that of the distribution."""
-        from stablegpu._density.choose import evaluate
+        from stablegpu._density.choose import evaluate, evaluate_in_parts
 
-        return evaluate(
-            x,
-            self.parameters,
-            evaluator=self.evaluator if evaluator is None else evaluator,
-            names=names,
-            out=out,
-            device=self.device,
+        evaluator = self.evaluator if evaluator is None else evaluator
+        if self._engine.is_single:
+            return evaluate(
+                x,
+                self.parameters,
+                evaluator=evaluator,
+                names=names,
+                out=out,
+                device=self._engine.local,
+            )
+        return evaluate_in_parts(
+            x, self.parameters, self._engine, evaluator=evaluator, names=names, out=out
         )
 
     def cf(self, t: ArrayLike) -> np.ndarray:
@@ -322,7 +338,7 @@ class Stable:
         from stablegpu.risk import value_at_risk
 
         return value_at_risk(
-            self.parameters, level, of=of, evaluator=self.evaluator, device=self.device
+            self.parameters, level, of=of, evaluator=self.evaluator, device=self._engine.local
         )
 
     def expected_shortfall(self, level: ArrayLike, *, of: str = "returns") -> Any:
@@ -375,7 +391,7 @@ class Stable:
             if rng is not None:
                 raise TypeError("rvs() got both rng and random_state; pass rng")
             rng = random_state
-        return sample(self.parameters, size, rng=rng, dtype=dtype, out=out, device=self.device)
+        return sample(self.parameters, size, rng=rng, dtype=dtype, out=out, engine=self._engine)
 
 
 def stable(
@@ -386,7 +402,9 @@ def stable(
     *,
     parameterization: str = "S1",
     evaluator: Any = None,
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> Stable:
     """Return the alpha-stable distribution S(alpha, beta, scale, loc) as a frozen object.
 
@@ -407,9 +425,17 @@ def stable(
     evaluator : None, "quadrature", "nodes", "polynomials", or their settings
         How densities and distribution functions are computed; None takes the fastest for the
         number of points. All agree to a few 1e-15. See `stablegpu.evaluators.check_evaluator`.
+    executor : concurrent.futures.Executor, optional
+        Its workers compute parts of pdf, cdf and the like, of quantiles and of random numbers, each
+        on a GPU of its own if there is one. Arrays go there and back: this pays from some millions
+        of points on.
+    comm : communicator of mpi4py, optional
+        All its ranks call the methods alike, share the points, and get the same result.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
         Where to compute; None follows the arrays, `hetero.use_device`, HETERO_DEVICE, and then
-        takes the faster one.
+        takes the faster one. Several, such as ["cuda:0", "cuda:1"] or "cuda:all", compute parts of
+        arrays in host memory side by side; random numbers are the same for any number of parts.
+        With an executor or `comm`, "cpu" or "cuda": what each worker takes.
 
     Raises
     ------
@@ -421,10 +447,15 @@ def stable(
     >>> stable(2.0, 0.0).pdf(0.0)   # 1 / (2 sqrt(pi))
     0.28209479177387814
     """
-    devices.parse(device)
+    named: Any = device
+    if device is not None and not isinstance(device, str | Device):
+        validation.require_iterable("device", device, "devices")
+        named = tuple(device)
     if evaluator is not None:
         from stablegpu.evaluators import check_evaluator
 
         check_evaluator(evaluator)
     parameters = Parameters.checked(alpha, beta, loc, scale, parameterization)
-    return Stable(parameters, device, evaluator)
+    distribution = Stable(parameters, named, evaluator, executor, comm)
+    parse(distribution._engine.local)  # raises for what is no device; the engine checks the rest
+    return distribution

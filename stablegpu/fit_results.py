@@ -13,6 +13,7 @@ from hetero.equality import equal_by_value
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.outcomes import CONVERGED
 from stablegpu._fit.outcomes import STATUSES as STATUSES
+from stablegpu._fit.streams.pieces import Observations
 from stablegpu._inference.wald import wald_intervals
 from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distribution import Stable
@@ -66,7 +67,8 @@ class FitResult:
         observations are equal and that is more; 4/3 of 1/(n - 1) where none are. Below k/(n - k)
         the likelihood has no bound.
     data, weights : arrays
-        The fitted data: a copy of data in host memory, the array itself on a GPU.
+        The fitted data: a copy of data in host memory, the array itself on a GPU; of `fit_stream`
+        what reads them again.
     nobs : float
         Number of observations; with weights their sum.
     label : object
@@ -121,6 +123,9 @@ class FitResult:
     @functools.cached_property
     def loglik(self) -> float:
         """Log-likelihood of the data, by the exact density; evaluated at first use."""
+        if isinstance(self.data, Observations):
+            distribution = self.distribution
+            return math.fsum(float(distribution.logpdf(piece).sum()) for piece in self.data)
         logpdf = self.distribution.logpdf(self.data)
         if self.weights is not None:
             logpdf, weights = on_host(logpdf), on_host(self.weights)
@@ -229,12 +234,22 @@ class FitResult:
         self.require_data()
         return plot(self.data, self.weights, self.distribution, ax)
 
+    @property
+    def has_data(self) -> bool:
+        """Whether the fitted data are in memory: not those of many fits, or of `fit_stream`."""
+        return self.data is not None and not isinstance(self.data, Observations)
+
     def require_data(self) -> None:
         """Raise TypeError if the result does not carry its data, as one of many fits."""
         if self.data is None:
             raise TypeError(
                 "result must be a FitResult with its data: fit that data set alone (results of "
                 "several sets carry none)"
+            )
+        if isinstance(self.data, Observations):
+            raise TypeError(
+                "result must be a FitResult with its data in memory, and those of `fit_stream` are "
+                "read from their source: fit a sample of them"
             )
 
     def _repr_html_(self) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import math
-import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -15,21 +14,17 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
+from hetero.distributed.engines import Engine
+from hetero.distributed.worker_devices import Devices
 from hetero.frames import series_index
 from stablegpu._fit import datasets
-from stablegpu._fit.arguments import (
-    BatchFit,
-    as_sets,
-    check_fixed,
-    check_weights,
-    select_weighted,
-)
-from stablegpu._fit.batch import fit_batch
-from stablegpu._fit.estimates import at_boundary
+from stablegpu._fit.arguments import as_sets, check_fixed, check_weights, select_weighted
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
-from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
-from stablegpu._fit.outcomes import REMEDIES, outcome_message
-from stablegpu._parameters import PARAMETERIZATIONS, Parameters
+from stablegpu._fit.outcomes import REMEDIES
+from stablegpu._fit.quantile_fit import fit_by_quantiles
+from stablegpu._fit.samples import ArraySample
+from stablegpu._fit.sharing import SetsToFit, fit_by_engine, fit_on_device
+from stablegpu._parameters import PARAMETERIZATIONS
 from stablegpu.batch_results import FitResults
 from stablegpu.fit_results import FitResult
 
@@ -49,7 +44,9 @@ class FitOptions(TypedDict, total=False):
     fixed: Mapping[str, Any] | None
     weights: Any
     progress: bool
-    device: str | Device | None
+    executor: Executor | None
+    comm: Any
+    device: Devices
 
 
 @overload
@@ -75,7 +72,9 @@ def fit(
     fixed: Mapping[str, Any] | None = None,
     weights: Any = None,
     progress: bool = False,
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> FitResult | FitResults:
     """Estimate alpha, beta, loc and scale from independent observations.
 
@@ -106,7 +105,15 @@ def fit(
         are not checked if the data or the weights are on a GPU.
     progress : bool
         Show how far long computations on the CPU are; a GPU takes milliseconds.
+    executor : concurrent.futures.Executor, optional
+        Fits parts of many data sets in its workers, each of which takes a GPU of its own if there
+        is one: `ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))`,
+        `mpi4py.futures.MPIPoolExecutor`, or Dask's `Client(...).get_executor()`.
+    comm : communicator of mpi4py, optional
+        All its ranks call `fit` with the same data, share the sets, and get the same result.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+        Several, such as ["cuda:0", "cuda:1"] or "cuda:all", fit side by side. With an executor or
+        `comm`, "cpu" or "cuda": what each worker takes.
 
     Returns
     -------
@@ -114,7 +121,7 @@ def fit(
 
     Raises
     ------
-    TypeError : data are not real numbers
+    TypeError : data are not real numbers, or are on a GPU that others should fit
     ValueError : too few data; for one data set also NaN or infinite data, or half of them equal (no
         scale). Among several sets, the results of bad ones are NaN, and `status` says why.
     hetero.DeviceUnavailableError : the device asked for cannot be used
@@ -144,35 +151,65 @@ def fit(
     """
     validation.check_choice("method", method, METHODS)
     validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
-    flat, counts, single, labels = as_sets("data", data)
-    fixed_values = check_fixed(fixed, parameterization, method, counts.size)
-    weight_source = check_weights(weights, counts, method, labels)
-    if weight_source is not None and device_of(flat) is None and device_of(weight_source) is None:
-        flat, weight_source, counts = select_weighted(
-            flat.reshape(-1), weight_source.reshape(-1), counts
+    engine = Engine.create(device, executor, comm)
+    with engine.raised_by_all():
+        flat, counts, single, labels = as_sets("data", data)
+        fixed_values = check_fixed(fixed, parameterization, method, counts.size)
+        weight_source = check_weights(weights, counts, method, labels)
+        on_host = device_of(flat) is None and device_of(weight_source) is None
+        _require_on_host(on_host, engine)
+        if weight_source is not None and on_host:
+            flat, weight_source, counts = select_weighted(
+                flat.reshape(-1), weight_source.reshape(-1), counts
+            )
+        target = _resolve(engine, method, int(counts.sum()), flat, weight_source)
+    own_device = engine.kind if engine.is_elsewhere else engine.local
+    title = "fit" if single else f"{counts.size} fits"
+    _log_fits(len(counts), sum(counts), method, engine, target)
+    if single and method == "mcculloch" and counts[0] > datasets.LARGEST_SORTED_SET:
+        with target.active(), region("stable fit"):
+            workspace = Workspace(target, flat)
+            x = workspace.input("data", flat)
+            sample = ArraySample(x, workspace.output((0,)), workspace)
+            result = fit_by_quantiles(sample, parameterization)
+        return dataclasses.replace(
+            result, label=labels and labels[0], device=own_device, data=_copy(flat)
         )
-    target = resolve(
-        device, flat, weight_source, work=int(counts.sum()), break_even=BREAK_EVEN[method]
+    if on_host:
+        flat = flat.reshape(-1)
+    stops = np.cumsum(counts)
+    sets = SetsToFit(
+        flat, weight_source, stops - counts, stops, method, parameterization, fixed_values
     )
-    bar = loop_progress("fit" if single else f"{counts.size} fits", enabled=progress)
-    _log_fits(len(counts), sum(counts), method, target)
-    with target.active(), region("stable fit"), bar:
-        workspace, host_workspace = Workspace(target, flat), Workspace(target)
-        if single and method == "mcculloch" and counts[0] > datasets.LARGEST_SORTED_SET:
-            result = _fit_by_quantiles(flat, parameterization, workspace, device)
-            return dataclasses.replace(result, label=labels and labels[0])
-        x = workspace.input("data", flat)
-        if weight_source is None:
-            flat_weights = host_workspace.output((0,))
-        else:
-            flat_weights = Workspace(target, weight_source).input("weights", weight_source)
-        stops = np.cumsum(counts)
-        batch = BatchFit(method, parameterization, fixed_values, workspace, host_workspace)
-        results = fit_batch(x, flat_weights, stops - counts, stops, batch)
+    results = _fit_sets(sets, engine, target, title, progress)
     results = dataclasses.replace(results, labels=labels)
     if not single:
         return results
-    return _single_result(results, flat, weight_source, device)
+    return _single_result(results, flat, weight_source, own_device)
+
+
+def _require_on_host(is_on_host: bool, engine: Engine) -> None:
+    """Raise TypeError for data on a GPU that others than that GPU should fit."""
+    if not is_on_host and not engine.is_single:
+        raise TypeError(
+            "data on a GPU are fitted there: pass arrays in host memory with several devices, an "
+            "executor or comm, or leave these out"
+        )
+
+
+def _resolve(engine: Engine, method: str, work: int, *arrays: Any) -> Device:
+    """Return the device of this process that fits; that of arrays, if they are on a GPU."""
+    return resolve(engine.local, *arrays, work=work, break_even=BREAK_EVEN[method])
+
+
+def _fit_sets(
+    sets: SetsToFit, engine: Engine, target: Device, title: str, show_progress: bool
+) -> FitResults:
+    """Fit data sets by an engine, or on the device `target`."""
+    if not engine.is_single:
+        return fit_by_engine(sets, engine, show_progress, title)
+    with loop_progress(title, enabled=show_progress):
+        return fit_on_device(sets, target)
 
 
 def fit_windows(
@@ -185,7 +222,9 @@ def fit_windows(
     parameterization: str = "S1",
     fixed: Mapping[str, Any] | None = None,
     progress: bool = False,
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> FitResults:
     """Fit every window of a series: series[0:window], series[step:step + window], ...
 
@@ -198,7 +237,7 @@ def fit_windows(
     index : sequence, optional
         What each observation is labelled with, such as its date; by default the index of a pandas
         series. The result's `labels` are those of the last observation of each window.
-    method, parameterization, fixed, progress, device : as for `fit`
+    method, parameterization, fixed, progress, executor, comm, device : as for `fit`
 
     Returns
     -------
@@ -227,21 +266,20 @@ def fit_windows(
     starts = np.arange(0, size - window + 1, min(step, size))
     fixed_values = check_fixed(fixed, parameterization, method, starts.size)
     work = starts.size * window
-    target = resolve(device, flat, work=work, break_even=BREAK_EVEN[method])
-    bar = loop_progress(f"{starts.size} fits", enabled=progress)
-    _log_fits(starts.size, work, method, target)
-    with target.active(), region("stable fit"), bar:
-        workspace, host_workspace = Workspace(target, flat), Workspace(target)
-        x = workspace.input("series", flat)
-        batch = BatchFit(method, parameterization, fixed_values, workspace, host_workspace)
-        results = fit_batch(x, host_workspace.output((0,)), starts, starts + window, batch)
+    engine = Engine.create(device, executor, comm)
+    _require_on_host(device_of(flat) is None, engine)
+    target = _resolve(engine, method, work, flat)
+    _log_fits(starts.size, work, method, engine, target)
+    sets = SetsToFit(flat, None, starts, starts + window, method, parameterization, fixed_values)
+    results = _fit_sets(sets, engine, target, f"{starts.size} fits", progress)
     labels = None if index is None else tuple(index[k] for k in (starts + window - 1).tolist())
     return dataclasses.replace(results, labels=labels)
 
 
-def _log_fits(sets: int, observations: int, method: str, device: Device) -> None:
+def _log_fits(sets: int, observations: int, method: str, engine: Engine, device: Device) -> None:
     """Tell Python's `logging` what is about to be fitted, and where."""
-    LOGGER.info("%d sets, %d observations in all, by %s, on %s", sets, observations, method, device)
+    where = device if engine.is_single else ", ".join(map(str, engine.devices)) or "workers"
+    LOGGER.info("%d sets, %d observations in all, by %s, on %s", sets, observations, method, where)
 
 
 def _single_result(
@@ -257,34 +295,3 @@ def _single_result(
 def _copy(values: Any) -> Any:
     """Copy an array in host memory: the caller may change it before the result reads it."""
     return values if values is None or device_of(values) else values.copy()
-
-
-def _fit_by_quantiles(
-    data: Any, parameterization: str, workspace: Workspace, device: str | Device | None
-) -> FitResult:
-    """Fit a data set of any size by order statistics that are selected, not sorted."""
-    size = math.prod(data.shape)
-    start = time.perf_counter()
-    quantiles, ties = mcculloch_estimate.quantiles(workspace, data, size)
-    estimate = mcculloch_estimate.start(quantiles)
-    alpha, beta, loc, scale = estimate
-    if math.isnan(alpha) or (2.0 * ties >= size and math.isfinite(alpha)):
-        raise ValueError(REMEDIES["constant"])
-    if math.isinf(alpha):
-        raise ValueError(REMEDIES["not finite" if alpha > 0.0 else "too wide"])
-    result = Parameters.checked(alpha, beta, loc, scale, "S0").converted(parameterization)
-    return FitResult(
-        result.alpha,
-        result.beta,
-        result.loc,
-        result.scale,
-        parameterization=parameterization,
-        method="mcculloch",
-        size=size,
-        message=outcome_message(at_boundary(np.array([[alpha, beta]]))[0]),
-        device=device,
-        ties=ties,
-        data=_copy(data),
-        nobs=float(size),
-        timings={"start": time.perf_counter() - start},
-    )

@@ -7,17 +7,21 @@ the precision of any unbiased estimator.
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
 
 from hetero import validation
+from hetero.distributed.worker_devices import Devices
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._fit.batch import join_results
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._inference.profile_curve import trace_profile
 from stablegpu._inference.refits import largest_logliks, options_of, require_single
 from stablegpu._inference.replicas import (
+    Replication,
+    engine_arguments,
     fitted_mask,
     goodness_statistics,
     repeat_observations,
@@ -100,12 +104,16 @@ def bootstrap(
     confidence: float = 0.95,
     rng: Any = None,
     *,
+    method: str = "parametric",
     progress: bool = False,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> Bootstrap:
-    """Estimate confidence intervals by a parametric bootstrap.
+    """Estimate confidence intervals by a bootstrap.
 
-    Samples are drawn from the fitted distribution, and fitted by the same method with the same
-    parameters fixed.
+    Samples of the fitted distribution, or of the data with replacement, are fitted by the same
+    method with the same parameters fixed.
 
     The intervals are basic bootstrap intervals: percentiles of the replicas reflected about the
     estimate, clipped to the parameter ranges. All replicas are fitted in one call, which takes
@@ -118,8 +126,14 @@ def bootstrap(
     replicas : int >= 1
     confidence : float in (0, 1)
     rng : None, int, SeedSequence, numpy Generator or RandomState
+    method : {"parametric", "nonparametric"}
+        Draw from the fitted distribution, or from the data with replacement. The latter does not
+        rely on the data being stable, but the values that it draws several times bound alpha from
+        below in small samples (see `fit`).
     progress : bool
         Show a progress bar.
+    executor, comm, device : as for `fit`
+        Who fits the samples; by default the device of the fit. The intervals do not depend on it.
 
     Returns
     -------
@@ -130,8 +144,10 @@ def bootstrap(
     ValueError : weights are not integers, so the number of observations is not defined
     """
     confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
-    size, form = repeat_observations(result).size, result.parameterization
-    parts = simulate_fits(result, size, replicas, rng, form, progress)
+    validation.check_choice("method", method, ("parametric", "nonparametric"))
+    engine = engine_arguments(executor, comm, device)
+    replication = Replication(replicas, rng, method, engine, progress)
+    parts = simulate_fits(result, repeat_observations(result), result.parameterization, replication)
     results = join_results([fits for _, fits in parts])
     fitted_mask(results)
     complement = 0.5 * (1.0 - confidence)
@@ -149,7 +165,14 @@ def bootstrap(
 
 
 def goodness_of_fit(
-    result: FitResult, replicas: int = 999, rng: Any = None, *, progress: bool = False
+    result: FitResult,
+    replicas: int = 999,
+    rng: Any = None,
+    *,
+    progress: bool = False,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> GoodnessOfFit:
     """Test how well the distribution fits, by Kolmogorov-Smirnov and Anderson-Darling statistics.
 
@@ -160,7 +183,7 @@ def goodness_of_fit(
 
     Parameters
     ----------
-    result, replicas, rng, progress : as for `bootstrap`
+    result, replicas, rng, progress, executor, comm, device : as for `bootstrap`
 
     Returns
     -------
@@ -171,17 +194,19 @@ def goodness_of_fit(
     ValueError : weights are not integers, so the number of observations is not defined
     """
     data = np.sort(repeat_observations(result))
-    form = options_of(result)["parameterization"]
-    fitted = result.distribution.to(form)
+    parameterization = options_of(result)["parameterization"]
+    fitted = result.distribution.to(parameterization)
     names = ("cdf", "logcdf", "logsf")
 
     def statistics_of(points: np.ndarray, *parameters: Any) -> np.ndarray:
-        values = evaluate((points, *parameters), form, names, device=result.device)
+        values = evaluate((points, *parameters), parameterization, names, device=result.device)
         return np.stack(goodness_statistics(**values), axis=-1)
 
     observed = statistics_of(data, *(getattr(fitted, name) for name in PARAMETERS))
     larger, count = np.ones(2), 0
-    for samples, fits in simulate_fits(result, data.size, replicas, rng, form, progress):
+    engine = engine_arguments(executor, comm, device)
+    replication = Replication(replicas, rng, "parametric", engine, progress)
+    for samples, fits in simulate_fits(result, data, parameterization, replication):
         good = fitted_mask(fits)
         parameters = (getattr(fits, name)[good][:, None] for name in PARAMETERS)
         larger += (statistics_of(np.sort(samples[good], axis=1), *parameters) >= observed).sum(

@@ -26,9 +26,8 @@ def mode(distribution: Stable | Parameters) -> float:
     S1's loc.
     """
     parameters = Parameters.of(distribution)
-    form = _parameterization_of_standard_mode(parameters.alpha)
-    in_form = parameters.converted(form)
-    return in_form.loc + in_form.scale * _standard_mode(parameters.alpha, parameters.beta)
+    standardized = parameters.converted(_parameterization_of_standard_mode(parameters.alpha))
+    return standardized.loc + standardized.scale * _standard_mode(parameters.alpha, parameters.beta)
 
 
 def _parameterization_of_standard_mode(alpha: float) -> str:

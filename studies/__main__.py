@@ -5,37 +5,49 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import json
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from hetero.command_line import check_outputs, command_parser, run_command
+from hetero.command_line import check_outputs, command_parser, run_command, save_output
 from hetero.devices import Device, resolve
+from hetero.display.progress_bar import progress
+from hetero.measurement import environment
 from hetero.validation import check_integer
 from studies.study import Study
 
 STUDIES = {
+    "hetero-parts": "studies.hetero.parts",
     "lbm-blocks": "studies.lbm.blocks",
     "lbm-hybrid": "studies.lbm.hybrid",
+    "lbm-magic": "studies.lbm.magic",
+    "lbm-operators": "studies.lbm.operators",
     "lbm-stability": "studies.lbm.stability",
     "lbm-strong": "studies.lbm.strong",
     "lbm-weak": "studies.lbm.weak",
+    "rode-convergence": "studies.rode.convergence",
+    "rode-expectation": "studies.rode.expectation",
     "rode-normals": "studies.rode.normals",
     "rode-paths": "studies.rode.paths",
     "rode-quality": "studies.rode.quality",
+    "rode-scaling": "studies.rode.scaling",
     "rode-solver": "studies.rode.solver",
     "rode-variance": "studies.rode.variance",
+    "sbth-blocks": "studies.sbth.blocks",
     "sbth-comparison": "studies.sbth.comparison",
     "sbth-counts": "studies.sbth.counts",
     "sbth-operations": "studies.sbth.operations",
     "sbth-pipeline": "studies.sbth.pipeline",
+    "sbth-plane": "studies.sbth.plane",
     "stablegpu-accuracy": "studies.stablegpu.accuracy",
     "stablegpu-fit": "studies.stablegpu.fits",
     "stablegpu-map": "studies.stablegpu.error_maps",
     "stablegpu-random": "studies.stablegpu.random_points",
     "stablegpu-rate": "studies.stablegpu.rates",
     "stablegpu-special": "studies.stablegpu.special_functions",
+    "tmd-configurations": "studies.tmd.configurations",
     "tmd-divergence": "studies.tmd.divergence",
     "tmd-phases": "studies.tmd.phases",
     "tmd-tests": "studies.tmd.rates",
@@ -49,6 +61,7 @@ _EXAMPLES = (
     ("list", "the names of all studies"),
     ("run lbm-weak lbm-strong", "scaling over the ranks and GPUs of this machine"),
     ("run stablegpu-random --processes 8", "errors at random points, by an independent oracle"),
+    ('run "thesis table 6.3"', "the study that makes a table of a paper; see `papers`"),
     ("all --quick", "all of them at tiny sizes"),
 )
 
@@ -56,15 +69,21 @@ _EXAMPLES = (
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parser = command_parser("studies", __doc__ or "", _EXAMPLES)
-    verbs = parser.add_subparsers(required=True, metavar="run|list|all")
-    run = verbs.add_parser("run", help="run the named studies")
-    run.add_argument("names", nargs="+", metavar="NAME", choices=STUDIES, help="see `list`")
-    everything = verbs.add_parser("all", help="run all studies that this device can run")
+    verbs = parser.add_subparsers(required=True, metavar="run|list|all|papers")
+    run = verbs.add_parser("run", help="run studies, by name or by the number of a table or figure")
+    run.add_argument("names", nargs="+", metavar="NAME", help="see `list` and `papers`")
+    everything = verbs.add_parser(
+        "all",
+        help="run all studies that this device can run and that have no record of this commit",
+    )
     everything.set_defaults(names=None)
     for command in (run, everything):
         add_options(command)
         command.set_defaults(run=run_chosen)
     verbs.add_parser("list", help="print names and subjects").set_defaults(run=print_list)
+    papers = verbs.add_parser("papers", help="print the tables and figures of the papers")
+    papers.add_argument("--write", action="store_true", help="write docs/papers.md instead")
+    papers.set_defaults(run=print_papers)
     options = parser.parse_args(argv)
     options.command = ["studies", *(sys.argv[1:] if argv is None else argv)]
     return run_command(parser.prog, lambda: options.run(options))
@@ -87,8 +106,49 @@ def print_list(options: argparse.Namespace) -> int:
         assert spec is not None
         assert spec.origin is not None
         text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
-        print(f"{name:<20}{text.splitlines()[0]}")
+        print(f"{name:<22}{text.splitlines()[0]}")
     return 0
+
+
+def print_papers(options: argparse.Namespace) -> int:
+    """Print a line for each numbered result of the papers, or write the page of the docs."""
+    if options.write:
+        from studies.papers.page import PAGE, page
+
+        save_output(PAGE, lambda path: path.write_text(page(), encoding="utf-8"))
+        print(PAGE)
+        return 0
+    from studies.papers import RESULTS
+
+    for result in RESULTS:
+        print(f"{result.key:<24}{result.command or '-':<36}{result.subject}")
+    return 0
+
+
+def find_studies(names: Sequence[str]) -> list[str]:
+    """Return the studies that make what names say, each once; raise an error for other names."""
+    studies = [name if name in STUDIES else _study_of_result(name) for name in names]
+    return list(dict.fromkeys(studies))
+
+
+def _study_of_result(name: str) -> str:
+    """Return the study that makes a numbered table or figure."""
+    from studies.papers import find
+
+    results = find(name)
+    if not results:
+        raise ValueError(
+            f"{name!r} is neither a study (`python -m studies list`) nor a table or figure of a "
+            "paper (`python -m studies papers`)"
+        )
+    if len(results) > 1:
+        keys = ", ".join(repr(result.key) for result in results)
+        raise ValueError(f"several papers have a {name}: write one of {keys}")
+    (result,) = results
+    if result.study in STUDIES:
+        return result.study
+    other = f"`python -m {result.command}` makes it" if result.study else result.remark
+    raise ValueError(f"no study makes {result.key}: {other}")
 
 
 def run_chosen(options: argparse.Namespace) -> int:
@@ -98,7 +158,8 @@ def run_chosen(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     check_outputs(others=(options.out / "study.json",))
     study = Study(options.out, device, options.quick, options.processes)
-    for path in run_studies(options.names or names_for(device), study, options.command):
+    names = find_studies(options.names) if options.names else names_for(device)
+    for path in run_studies(names, study, options.command, resume=not options.names):
         print(path)
     return 0
 
@@ -108,13 +169,29 @@ def names_for(device: Device) -> list[str]:
     return [name for name in STUDIES if device.kind == "cuda" or name not in ON_GPUS_ONLY]
 
 
-def run_studies(names: Sequence[str], study: Study, command: Sequence[str]) -> list[Path]:
-    """Run studies by name and return the paths of their records."""
+def run_studies(
+    names: Sequence[str], study: Study, command: Sequence[str], *, resume: bool = False
+) -> list[Path]:
+    """Run studies by name and return the paths of their records.
+
+    With `resume`, a study whose record in the folder is of this commit is not run again.
+    """
     paths = []
-    for name in names:
-        result = importlib.import_module(STUDIES[name]).run(study)
-        paths.append(study.write(name, result, command))
+    for name in progress(names, "studies", enabled=len(names) > 1):
+        path = study.path(name)
+        if not (resume and is_of_this_commit(path)):
+            result = importlib.import_module(STUDIES[name]).run(study)
+            study.write(name, result, command)
+        paths.append(path)
     return paths
+
+
+def is_of_this_commit(path: Path) -> bool:
+    """Return whether a record was made at the present commit, by sources without edits."""
+    here = environment.commit()
+    if here is None or here.endswith("+") or not path.exists():
+        return False
+    return bool(json.loads(path.read_text(encoding="utf-8"))["facts"]["commit"] == here)
 
 
 if __name__ == "__main__":

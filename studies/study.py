@@ -80,9 +80,14 @@ class Study:
 
     def write(self, name: str, result: dict, command: Sequence[str]) -> Path:
         """Write the record of a study, whose tables are those printed since the last one."""
-        path = self.out / f"{name}-{self.device.kind}.json"
         tables, self.tables = self.tables, []
-        return write_record(path, name, self.device, command, result=result, tables=tables)
+        return write_record(
+            self.path(name), name, self.device, command, result=result, tables=tables
+        )
+
+    def path(self, name: str) -> Path:
+        """Return the path of a study's record."""
+        return self.out / f"{name}-{self.device.kind}.json"
 
 
 def _text(cell: object) -> str:

@@ -26,7 +26,7 @@ CALLS = {
         "2 sets, 40 observations in all, by mcculloch, on cpu",
     ),
     "sbth.tridiagonalization": (
-        lambda: sbth.eigvals_banded(np.ones((3, 9)), device="cpu"),
+        lambda: sbth.eigvals_banded(np.ones((3, 9)), method="sbth", device="cpu"),
         "order 9, 2 subdiagonals, float64: stages 1, method serial, on cpu",
     ),
     "tmd.searches": (
@@ -34,7 +34,7 @@ CALLS = {
         "exp: 4096 arguments, blocks by algorithm: 1 exhaustive, on cpu",
     ),
     "lbm": (lambda: lbm.Simulation((4, 4, 4), device="cpu").run(1), "rank 0 of 1: parts"),
-    "rode.solving": (
+    "rode._solver.running": (
         solve,
         "3 paths, 64 steps by averaged-euler with 4 fine steps each, float64, on cpu",
     ),

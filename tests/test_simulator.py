@@ -10,6 +10,7 @@ import pytest
 from hetero.cuda.driver import SIMULATOR
 
 
+@pytest.mark.timeout(1200)  # one thread after the other, and code for the CPU compiled anew
 @pytest.mark.skipif(SIMULATOR, reason="this is the simulator")
 def test_kernels_in_the_simulator(request):
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "HETERO_SIMULATED": "1"}

@@ -48,6 +48,19 @@ def test_a_study_prints_its_table_and_writes_a_record(tiny, tmp_path, capsys):
     assert record["tables"][0]["rows"] == [[0, 0], [1, 1], [2, 4]]
 
 
+def test_all_leaves_out_what_this_commit_has_measured(tiny, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(runner, "STUDIES", {"tiny": runner.STUDIES["tiny"]})
+    options = ["all", "--device", "cpu", "--quick", "--out", str(tmp_path)]
+    record = tmp_path / "tiny-cpu.json"
+    for commit, runs in (("abc", 1), ("abc", 0), ("def", 1), ("def+", 1), ("def+", 1)):
+        monkeypatch.setattr("hetero.measurement.environment.commit", lambda c=commit: c)
+        assert runner.main(options) == 0
+        printed = capsys.readouterr().out
+        assert printed.count("Squares") == runs, commit
+        assert json.loads(record.read_text())["facts"]["commit"] == commit
+        assert printed.splitlines()[-1] == str(record)
+
+
 def test_a_benchmark_writes_the_same_format(tiny, tmp_path, monkeypatch):
     path = tmp_path / "tiny.json"
     monkeypatch.setattr("sys.argv", ["benchmarks", "run", "tiny", "--json", str(path)])
@@ -76,10 +89,8 @@ def test_all_leaves_out_on_a_cpu_what_needs_a_gpu():
 
 
 def test_an_unknown_study_is_refused(capsys):
-    with pytest.raises(SystemExit) as ended:
-        runner.main(["run", "phrenology"])
-    assert ended.value.code == 2
-    assert "invalid choice: 'phrenology'" in capsys.readouterr().err
+    assert runner.main(["run", "phrenology"]) == 2
+    assert "'phrenology' is neither a study" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from hetero import validation
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
+from hetero.distributed.engines import Engine
+from hetero.distributed.worker_devices import Devices
 from tmd._certificates import records
 from tmd._search.blocks import MAX_BLOCK_BITS, split_into_blocks
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
@@ -21,6 +22,7 @@ from tmd._search.decisions import BlockCases
 from tmd._search.pipeline import count_arguments, search_blocks
 from tmd._search.planning import MAX_BITS, Plan, make_plan
 from tmd._search.taylor_models import ROUNDINGS, Scale
+from tmd.errors import CheckpointError
 from tmd.formats import Format, format_fraction, to_fraction
 from tmd.functions import load_function
 from tmd.functions.function import Function
@@ -52,9 +54,10 @@ def search(
     algorithm: str = "auto",
     division: str = "reciprocal",
     executor: Executor | None = None,
+    comm: Any = None,
     progress: bool = False,
     checkpoint: str | Path | None = None,
-    device: str | Device | None = None,
+    device: Devices = None,
 ) -> Result:
     """Find all arguments whose values lie closer than 2^-bits ulp to a rounding breakpoint.
 
@@ -83,14 +86,20 @@ def search(
     division : {"reciprocal", "float64", "integer", "hybrid", "subtractive"}
         How the test computes its quotients.
     executor : concurrent.futures.Executor, optional
-        Searches groups of blocks in parallel, in processes or by `mpi4py.futures.MPIPoolExecutor`.
-        Processes must be started with `mp_context=multiprocessing.get_context("spawn")`, because
-        GNU OpenMP terminates forked ones.
+        Searches groups of blocks in parallel: in processes, by `mpi4py.futures.MPIPoolExecutor`, or
+        by Dask's `Client(...).get_executor()`. Processes must be started with
+        `mp_context=multiprocessing.get_context("spawn")`, because GNU OpenMP terminates forked
+        ones. Each worker takes a GPU of its own if there is one.
+    comm : communicator of mpi4py, optional
+        All its ranks call `search` alike, share the blocks, and get the same result.
     progress : bool
         Whether to show a progress bar on the terminal.
     checkpoint : path, optional
-        File that stores the finished blocks. If it exists, the search continues from there.
+        File that stores the finished blocks. If it exists, the search continues from there. With
+        `comm` rank 0 writes it, at the end.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+        Several, such as ["cuda:0", "cuda:1"] or "cuda:all", search side by side. With an executor
+        or `comm`, "cpu" or "cuda": what each worker takes.
 
     Returns
     -------
@@ -121,19 +130,20 @@ def search(
     bits = question["bits"]
     validation.check_choice("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
     validation.check_choice("division", division, tuple(DIVISIONS))
-    validation.check_executor("executor", executor)
+    engine = Engine.create(device, executor, comm)
     if checkpoint is not None:
         checkpoint = validation.check_path("checkpoint", checkpoint)
-    with open_bar(f"{name}: planning", 1.0, enabled=progress):
+    with engine.raised_by_all(), open_bar(f"{name}: planning", 1.0, enabled=progress):
         blocks, trivial = split_into_blocks(f, lo, hi, fmt, MAX_BLOCK_BITS)
         arguments = sum(b.run.count for b in blocks)
         _require_few_cases(arguments, bits, rounding)
-        device = resolve(device, work=arguments, break_even=BREAK_EVEN)
+        chosen = resolve(engine.local, work=arguments, break_even=BREAK_EVEN)
         scale = Scale.for_rounding(rounding)
         plans = [make_plan(f, b, bits, scale, algorithm, division) for b in blocks]
     LOGGER.info(
         "%s: %d arguments, blocks by algorithm: %s, on %s",
-        *(name, arguments, _count_algorithms(plans), device),
+        *(name, arguments, _count_algorithms(plans)),
+        "workers" if engine.is_elsewhere else chosen,
     )
     store = None
     if checkpoint is not None:
@@ -142,8 +152,11 @@ def search(
             "division": division,
             "plans": records.hash_plans(plans),
         }
-        store = Checkpoint(checkpoint, question | method, plans)
-    block_cases = _search_all(f, plans, executor, progress, store, device)
+        store = _open_checkpoint(checkpoint, question | method, plans, comm)
+    if engine.is_single:
+        block_cases = _search_here(f, plans, progress, store, chosen)
+    else:
+        block_cases = _search_elsewhere(f, plans, engine, progress, store)
     pairs = list(zip(plans, block_cases, strict=True))
     block_records = [records.block_record(*pair) for pair in pairs]
     undecided = [p.block.run.argument(i) for p, cases in pairs for i in cases.undecided]
@@ -224,58 +237,76 @@ def _count_algorithms(plans: list[Plan]) -> str:
     return ", ".join(f"{count} {algorithm}" for algorithm, count in counts.items())
 
 
-def _search_all(
+def _open_checkpoint(
+    path: str | Path, search: dict, plans: list[Plan], comm: Any
+) -> Checkpoint | None:
+    """Open a checkpoint, of ranks on rank 0 alone; the others get None, or the same error."""
+    if comm is None:
+        return Checkpoint(path, search, plans)
+    store: Checkpoint | None = None
+    error: Exception | None = None
+    if comm.Get_rank() == 0:
+        try:
+            store = Checkpoint(path, search, plans)
+        except (CheckpointError, OSError) as caught:
+            error = caught
+    error = comm.bcast(error)
+    if error is not None:
+        raise error
+    return store
+
+
+def _search_here(
     f: Function,
     plans: list[Plan],
-    executor: Executor | None,
     show_progress: bool,
     store: Checkpoint | None,
     device: Device,
 ) -> list[BlockCases]:
-    """Return the cases of each block, from the checkpoint or by a search."""
+    """Return the cases of each block, from the checkpoint or by a search on one device."""
     finished = {} if store is None else dict(store.blocks)
     missing = [i for i in range(len(plans)) if i not in finished]
     total = count_arguments(plans[i] for i in missing)
     with open_bar(f.name, total, enabled=show_progress) as advance:
-        for number, cases in _search_missing(f, plans, missing, executor, device, advance):
+        searched = search_blocks(f, [plans[i] for i in missing], device, advance)
+        for number, (_, cases) in zip(missing, searched):  # noqa: B905
             finished[number] = cases
             if store is not None:
                 store.add(number, cases)
     return [finished[i] for i in range(len(plans))]
 
 
-def _search_missing(
+def _search_elsewhere(
     f: Function,
     plans: list[Plan],
-    missing: list[int],
-    executor: Executor | None,
-    device: Device,
-    advance: Callable[[float], None],
-) -> Iterator[tuple[int, BlockCases]]:
-    """Yield number and cases of each missing block, as soon as they are known."""
-    if executor is None:
-        searched = search_blocks(f, [plans[i] for i in missing], device, advance)
-        for number, (_, cases) in zip(missing, searched):  # noqa: B905
-            yield number, cases
-        return
-    from concurrent.futures import as_completed
+    engine: Engine,
+    show_progress: bool,
+    store: Checkpoint | None,
+) -> list[BlockCases]:
+    """Return the cases of each block, from the checkpoint or by groups that an engine searches."""
+    finished = {} if store is None else dict(store.blocks)
+    if engine.comm is not None:  # only rank 0 has a checkpoint
+        finished = engine.comm.bcast(finished)
+    missing = [i for i in range(len(plans)) if i not in finished]
+    groups = [missing[b : b + BLOCKS_PER_TASK] for b in range(0, len(missing), BLOCKS_PER_TASK)]
 
-    tasks = {}
-    for begin in range(0, len(missing), BLOCKS_PER_TASK):
-        numbers = missing[begin : begin + BLOCKS_PER_TASK]
-        group = [plans[i] for i in numbers]
-        tasks[executor.submit(search_group, f.name, group, str(device))] = numbers
-    try:
-        for future in as_completed(tasks):
-            numbers = tasks[future]
-            yield from zip(numbers, future.result(), strict=True)
-            advance(count_arguments(plans[i] for i in numbers))
-    finally:
-        for future in tasks:
-            future.cancel()
+    def take(group: int, found: list[BlockCases]) -> None:
+        for number, cases in zip(groups[group], found, strict=True):
+            finished[number] = cases
+            if store is not None:
+                store.add(number, cases)
+
+    engine.run(
+        search_group,
+        [(f.name, [plans[i] for i in numbers]) for numbers in groups],
+        on_result=take,
+        title=f.name,
+        show_progress=show_progress,
+    )
+    return [finished[i] for i in range(len(plans))]
 
 
-def search_group(name: str, plans: list[Plan], device: str) -> list[BlockCases]:
-    """Search a group of blocks in a worker of an executor."""
-    f = load_function(name)
-    return [cases for _, cases in search_blocks(f, plans, Device.parse(device).require())]
+def search_group(group: tuple[str, list[Plan]], device: Device) -> list[BlockCases]:
+    """Search blocks of a function, which is given by its name, on a device."""
+    name, plans = group
+    return [cases for _, cases in search_blocks(load_function(name), plans, device)]

@@ -85,12 +85,12 @@ def worst_errors(count=200_000, seed=1) -> tuple:
     from hetero.jit import serial
     from stablegpu._fit.datasets import host_constants
     from stablegpu._fit.likelihood.near_one_formulas import (
-        NEAREST,
         PROFILE,
         ROWS,
         log_pdf_near_one,
         profile_at,
     )
+    from stablegpu._fit.likelihood.rule import FIT
 
     @serial
     def values(z, alpha, beta, flat, out):
@@ -103,7 +103,7 @@ def worst_errors(count=200_000, seed=1) -> tuple:
                 out[i] = log_pdf_near_one(z[i], profile, alpha[d], beta[d])[0]
 
     rng, distributions = np.random.default_rng(seed), count // 100
-    alpha = 1.0 + NEAREST * rng.uniform(-1.0, 1.0, distributions)
+    alpha = 1.0 + FIT.nearest_to_one * rng.uniform(-1.0, 1.0, distributions)
     beta = rng.uniform(-1.0, 1.0, distributions)
     beta[::2] = np.sign(beta[::2]) * (1.0 - 10.0 ** rng.uniform(-6.0, -0.5, beta[::2].size))
     z, from_table = np.sinh(rng.uniform(-12.0, 12.0, count)), np.empty(count)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 from hetero.display.progress_bar import loop_bar
+from hetero.distributed.cancellation import raise_if_stopped
 
 TARGET_SECONDS = 0.2
 """Time that one range should take: short for a waiting user, long compared with a call's 10 us."""
@@ -22,7 +23,8 @@ def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, 
     """Yield (begin, end) pairs that cover range(total) in order.
 
     The sizes follow the clock: each range is to take `TARGET_SECONDS`. The progress is reported to
-    the `hetero.display.progress_bar.loop_progress` around the loop, if there is one.
+    the `hetero.display.progress_bar.loop_progress` around the loop, if there is one. If the work is
+    a part of a larger one that was stopped, a StoppedError ends it.
 
     Parameters
     ----------
@@ -38,6 +40,7 @@ def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, 
     bar = loop_bar(total)
     try:
         while begin < total:
+            raise_if_stopped()
             end = min(begin + size, total)
             start = time.perf_counter()
             yield begin, end

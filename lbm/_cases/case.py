@@ -13,9 +13,12 @@ from lbm._cases.walls import read_array, read_boundaries, read_density
 from lbm._io.tables import Table, read_toml
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
+from lbm._model.stability_map import FlowKind, kind_of_flow
 from lbm._model.streaming_patterns import PATTERNS
+from lbm.boundaries import Condition, Solid
 from lbm.callbacks import SteadyState
 from lbm.collisions import DEFAULT, OPERATORS, make_collision
+from lbm.collisions.operator import Collision
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,14 @@ def read_case(path: Path) -> Case:
     scales = read_scales(case)
     steps = _read_steps(case, scales)
     boundaries = read_boundaries(case, shape, scales)
+    kind = kind_of_flow(_conditions(boundaries))
+    fluid = _read_fluid(case, scales, kind)
+    if fluid["collision"].stability_limit(kind) is not None:  # an operator with a known limit
+        scales.require_stable(case.file, kind)
     arguments = {
         "shape": shape,
         "boundaries": boundaries,
-        **_read_fluid(case, scales),
+        **fluid,
         **_read_start(case, shape, scales),
         **_read_numerics(case),
         **_read_devices(case),
@@ -87,8 +94,16 @@ def _read_steps(case: Table, scales: Scales) -> int:
     return scales.steps(case.positive("time"))
 
 
-def _read_fluid(case: Table, scales: Scales) -> dict[str, Any]:
-    """Read [fluid]: the collision operator and the body force."""
+def _conditions(boundaries: Mapping[str, Condition | Solid]) -> list[Condition]:
+    """Return the conditions of faces and solids; a face without one is periodic."""
+    return [value.condition if isinstance(value, Solid) else value for value in boundaries.values()]
+
+
+def _read_fluid(case: Table, scales: Scales, kind: FlowKind) -> dict[str, Any]:
+    """Read [fluid]: the collision operator and the body force.
+
+    With [units] the speed is known, and with it the parameters of the operator that suit the flow.
+    """
     fluid = case.table("fluid", {} if scales.units is not None else None)
     if fluid is None:
         raise case.error(
@@ -109,7 +124,8 @@ def _read_fluid(case: Table, scales: Scales) -> dict[str, Any]:
     else:
         tau = 0.5 + 3.0 * fluid.positive("viscosity")
     name = fluid.choice("collision", tuple(OPERATORS), DEFAULT)
-    parameters = _read_parameters(fluid, name)
+    suited = OPERATORS[name].suited_to(tau, scales.cell_reynolds, kind) if scales.units else None
+    parameters = _read_parameters(fluid, name, suited)
     force = scales.force(fluid.vector("force", (0.0, 0.0, 0.0)))
     fluid.finish()
     try:
@@ -118,9 +134,14 @@ def _read_fluid(case: Table, scales: Scales) -> dict[str, Any]:
         raise ValueError(f"{fluid.file}: fluid.{error}") from None
 
 
-def _read_parameters(fluid: Table, name: str) -> dict[str, float]:
-    """Read the parameters of the operator `name`; refuse those that only others have."""
+def _read_parameters(fluid: Table, name: str, suited: Collision | None) -> dict[str, float]:
+    """Read the parameters of the operator `name`; refuse those that only others have.
+
+    Their defaults are those of `suited`, if the operator that suits the flow is known.
+    """
     own = OPERATORS[name].parameters()
+    if suited is not None:
+        own = {key: getattr(suited, key) for key in own}
     for other, operator in OPERATORS.items():
         for key in operator.parameters().keys() - own.keys():
             if key in fluid:

@@ -14,12 +14,17 @@ CHECKPOINT, PROBES, FORCES, STATISTICS, STATISTICS_STATE, SERIES = (
 )
 """Names of files in the folder of a case."""
 
-_IMAGE = re.compile(r"flow-(\d+)(\.\d+)?\.p?vti")
+_IMAGE = re.compile(r"flow-(\d+)(\.\d+)?\.p?vti|picture-(\d+)\.png")
 
 
 def image_stem(step: int) -> str:
     """Return the name of the image of a step, without a suffix."""
     return f"flow-{step:08d}"
+
+
+def picture_name(step: int) -> str:
+    """Return the name of the picture of a step."""
+    return f"picture-{step:08d}.png"
 
 
 def prepare_folder(folder: Path, ranks: Ranks, *, is_new: bool, overwrite: bool) -> None:
@@ -71,13 +76,13 @@ def _list_outputs(folder: Path) -> list[Path]:
 
 def _is_whole_image(path: Path) -> bool:
     match = _IMAGE.fullmatch(path.name)
-    return match is not None and match[2] is None
+    return match is not None and match[1] is not None and match[2] is None
 
 
 def _step_of(path: Path) -> int:
-    """Return the step of an image; -1 for other files."""
+    """Return the step of an image or a picture; -1 for other files."""
     match = _IMAGE.fullmatch(path.name)
-    return -1 if match is None else int(match[1])
+    return -1 if match is None else int(match[1] or match[3])
 
 
 def _remove(paths: list[Path]) -> None:

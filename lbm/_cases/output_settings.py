@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from lbm._cases.scales import Scales
 from lbm._io.fields import DERIVED
+from lbm._io.plot import FIELDS
 from lbm._io.tables import Table
 from lbm._model.extent import Triple
 from lbm.boundaries import Condition, PressureOutlet, Solid
@@ -31,6 +32,28 @@ class ProbeTable(NamedTuple):
     every: int
 
 
+class ForceScales(NamedTuple):
+    """What makes forces dimensionless, in the units of the tables.
+
+    Attributes
+    ----------
+    force : density speed^2 area / 2, by which a force is divided
+    time : length / speed in steps, by which a frequency is multiplied; 0 without a length
+    """
+
+    force: float
+    time: float
+
+
+class PictureSettings(NamedTuple):
+    """Pictures of a layer of cells: steps between them, and the arguments of `Simulation.plot`."""
+
+    every: int
+    field: str
+    axis: str
+    layer: int | None
+
+
 @dataclass(frozen=True)
 class Outputs:
     """Files that a case writes, and after how many steps; 0 is never.
@@ -43,6 +66,8 @@ class Outputs:
     probes : ProbeTable, or None
     forces : names of solids
     forces_every : steps between samples
+    force_scales : ForceScales, or None
+    pictures : PictureSettings, or None
     statistics_every, statistics_start : steps between samples, and the first step that counts
     """
 
@@ -53,6 +78,8 @@ class Outputs:
     probes: ProbeTable | None = None
     forces: tuple[str, ...] = ()
     forces_every: int = 0
+    force_scales: ForceScales | None = None
+    pictures: PictureSettings | None = None
     statistics_every: int = 0
     statistics_start: int = 0
 
@@ -83,7 +110,11 @@ def read_outputs(
     if (forces := table.table("forces", None)) is not None:
         settings["forces"] = _read_bodies(forces, boundaries)
         settings["forces_every"] = _read_every(forces, steps)
+        settings["force_scales"] = _read_force_scales(forces, scales)
         forces.finish()
+    if (pictures := table.table("pictures", None)) is not None:
+        settings["pictures"] = _read_pictures(pictures, shape, steps)
+        pictures.finish()
     statistics = table.table("statistics", None)
     if statistics is not None:
         settings["statistics_every"] = statistics.integer("every", 10, 1)
@@ -119,6 +150,29 @@ def _read_bodies(table: Table, boundaries: Mapping[str, Condition | Solid]) -> t
             "solids", f"must list solids of this case that are no outlets ({listed}), got {names!r}"
         )
     return tuple(names)
+
+
+def _read_force_scales(table: Table, scales: Scales) -> ForceScales | None:
+    """Read the speed, the area and the length that make forces and frequencies dimensionless."""
+    if not any(key in table for key in ("speed", "area", "length")):
+        return None
+    speed, area = table.positive("speed"), table.positive("area")
+    length = table.positive("length", 0.0)
+    density, step = (1.0, 1.0) if scales.units is None else (scales.units.density, scales.units.dt)
+    return ForceScales(0.5 * density * speed**2 * area, length / speed / step)
+
+
+def _read_pictures(table: Table, shape: Triple, steps: int) -> PictureSettings:
+    """Read which layer is drawn, and how often."""
+    table.take("every")  # it has no default: a run of many steps would draw for hours
+    axis = table.choice("axis", ("x", "y", "z"), "z")
+    index = table.integer("index", None)
+    count = shape["xyz".index(axis)]
+    if index is not None and index >= count:
+        raise table.error("index", f"must be less than {count}, got {index}")
+    return PictureSettings(
+        _read_every(table, steps), table.choice("field", tuple(FIELDS), "speed"), axis, index
+    )
 
 
 def _read_every(table: Table, steps: int) -> int:

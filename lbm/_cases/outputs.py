@@ -1,7 +1,8 @@
-"""The files of a running case: VTK, checkpoints, tables of probes and forces, statistics."""
+"""The files of a running case: VTK, pictures, checkpoints, tables, statistics."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -10,6 +11,7 @@ import numpy as np
 
 from hetero.atomic_files import replace_atomically
 from lbm._cases.case import Case
+from lbm._cases.coefficients import summarize_forces
 from lbm._cases.folder import (
     CHECKPOINT,
     FORCES,
@@ -19,8 +21,9 @@ from lbm._cases.folder import (
     STATISTICS_STATE,
     image_stem,
     list_images,
+    picture_name,
 )
-from lbm._cases.output_settings import ProbeTable
+from lbm._cases.output_settings import PictureSettings, ProbeTable
 from lbm._cases.statistics_state import read_sums, write_sums
 from lbm._io.vtk import require_pyevtk, write_series
 from lbm.callbacks import Every, Probe, Statistics
@@ -67,6 +70,8 @@ class Recorder:
             callbacks.append(self._statistics)
         if outputs.vtk:
             callbacks.append(Every(outputs.vtk, self._write_vtk))
+        if outputs.pictures is not None:
+            callbacks.append(Every(outputs.pictures.every, self._write_picture(outputs.pictures)))
         if outputs.checkpoint:
             callbacks.append(Every(outputs.checkpoint, self._save))
         if self.case.steady is not None:
@@ -83,6 +88,13 @@ class Recorder:
         if self._statistics is not None and self._statistics.samples:
             self._write_statistics(self._statistics)
         self.close()
+
+    def summarize_forces(self) -> dict[str, Any]:
+        """Return coefficients of the forces on each solid; nothing on ranks other than 0."""
+        outputs = self.case.outputs
+        if outputs.force_scales is None or self.simulation.rank:
+            return {}
+        return summarize_forces(outputs.folder / FORCES, outputs.forces, outputs.force_scales)
 
     def close(self) -> None:
         """Close all tables."""
@@ -102,6 +114,23 @@ class Recorder:
             self._images.append((simulation.steps, image))
             scale = 1.0 if units is None else units.dt
             write_series(folder / SERIES, [(path, scale * step) for step, path in self._images])
+
+    def _write_picture(self, pictures: PictureSettings) -> Callable[[Simulation], None]:
+        """Return a callback that draws a layer of cells and writes it as a PNG."""
+        if importlib.util.find_spec("matplotlib") is None:
+            raise ImportError("output.pictures needs matplotlib: pip install matplotlib")
+        from hetero.display.figures import detached_figures
+
+        def write(simulation: Simulation) -> None:
+            path = self.case.outputs.folder / picture_name(simulation.steps)
+            with detached_figures():
+                figure = simulation.plot(pictures.axis, pictures.layer, pictures.field)
+            self.files[path] = None
+            if figure is not None:  # on rank 0
+                with replace_atomically(path) as part:
+                    figure.savefig(part, format="png", dpi=100)
+
+        return write
 
     def _save(self, simulation: Simulation) -> None:
         folder = self.case.outputs.folder

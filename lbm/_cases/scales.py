@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lbm._io.tables import Table
-from lbm.units import Units
+from lbm._model.stability_map import FlowKind
+from lbm.units import Units, require_stable_cells
 
 
 @dataclass(frozen=True)
@@ -16,9 +17,26 @@ class Scales:
     Attributes
     ----------
     units : Units, or None if the file is in lattice units
+    reynolds, cells : Reynolds number of the [units], and the number of cells of their length
     """
 
     units: Units | None
+    reynolds: float = 0.0
+    cells: int = 1
+
+    @property
+    def cell_reynolds(self) -> float:
+        """Speed over viscosity in lattice units."""
+        return self.reynolds / self.cells
+
+    def require_stable(self, file: str, kind: FlowKind) -> None:
+        """Raise ValueError if flows of this kind were never stable with these [units]."""
+        if self.units is None:
+            return
+        try:
+            require_stable_cells(self.reynolds, self.cells, self.units.tau, kind)
+        except ValueError as error:
+            raise ValueError(f"{file}: [units]: {error}") from None
 
     @property
     def cell(self) -> float:
@@ -48,6 +66,14 @@ class Scales:
         x, y, z = (c if self.units is None else self.units.to_lattice(acceleration=c) for c in f)
         return x, y, z
 
+    def duration(self, time: float) -> float:
+        """Return a time in steps."""
+        return time if self.units is None else self.units.to_lattice(time=time)
+
+    def rate(self, w: Sequence[float]) -> tuple[float, ...]:
+        """Return an angular velocity in radians per step."""
+        return tuple(c / self.duration(1.0) for c in w)
+
     def steps(self, seconds: float) -> int:
         """Return the number of steps nearest to a time, at least one."""
         assert self.units is not None
@@ -74,7 +100,8 @@ def read_scales(case: Table) -> Scales:
             viscosity=viscosity,
             density=density,
             lattice_speed=lattice_speed,
+            flow="free",  # what bounds it is read later: `Scales.require_stable` checks it then
         )
     except ValueError as error:
         raise ValueError(f"{case.file}: [units]: {error}") from None
-    return Scales(units)
+    return Scales(units, length * speed / viscosity, cells)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lbm._cases.prescribed import read_velocity
 from lbm._cases.scales import Scales
 from lbm._io.tables import Table
 from lbm._model.extent import Triple
@@ -42,7 +43,7 @@ def read_boundaries(case: Table, shape: Triple, scales: Scales) -> dict[str, Con
     faces = case.table("boundaries", {})
     for key in (*"xyz", *FACES):
         if key in faces:
-            boundaries[key] = read_condition(faces, key, FACE_TYPES, scales)
+            boundaries[key] = read_condition(faces, key, FACE_TYPES, shape, scales)
     faces.finish()
     for name, table in case.tables("solids"):
         if name in (*"xyz", *FACES):
@@ -51,7 +52,9 @@ def read_boundaries(case: Table, shape: Triple, scales: Scales) -> dict[str, Con
     return boundaries
 
 
-def read_condition(table: Table, key: str, types: tuple[str, ...], scales: Scales) -> Any:
+def read_condition(
+    table: Table, key: str, types: tuple[str, ...], shape: Triple, scales: Scales
+) -> Any:
     """Read a condition: the name of its type, or a table with its type and numbers."""
     if not isinstance(table.take(key), dict):
         name = table.choice(key, types)
@@ -66,7 +69,7 @@ def read_condition(table: Table, key: str, types: tuple[str, ...], scales: Scale
         if name in PLAIN:
             condition = PLAIN[name]
         elif name in MOVING:
-            condition = MOVING[name](scales.velocity(inner.vector("velocity")))
+            condition = MOVING[name](read_velocity(inner, shape, scales))
         else:
             condition = PressureOutlet(read_density(inner, scales))
     except ValueError as error:
@@ -92,7 +95,7 @@ def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
     cells = _SHAPES[table.choice("shape", tuple(_SHAPES))](table, shape, scales)
     condition: Any = NoSlip()
     if "condition" in table:
-        condition = read_condition(table, "condition", SOLID_TYPES, scales)
+        condition = read_condition(table, "condition", SOLID_TYPES, shape, scales)
     table.finish()
     return Solid(cells, condition)
 

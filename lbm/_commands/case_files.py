@@ -15,6 +15,7 @@ from lbm._commands.options import add_placement, check_devices, is_other_rank, p
 
 if TYPE_CHECKING:
     from lbm._cases.case import Case
+    from lbm._cases.outputs import Recorder
 
 _EXAMPLES = (
     ("wake.toml", "compute the flow and write its files"),
@@ -88,7 +89,7 @@ def _run(options: argparse.Namespace) -> int:
         recorder.finish()
     finally:
         recorder.close()
-    _report(case, simulation, seconds, list(recorder.files), options)
+    _report(case, simulation, seconds, recorder, options)
     return 0
 
 
@@ -111,9 +112,10 @@ def _read_case(options: argparse.Namespace) -> Case:
 
 
 def _report(
-    case: Any, simulation: Any, seconds: float, files: list[Path], options: argparse.Namespace
+    case: Any, simulation: Any, seconds: float, recorder: Recorder, options: argparse.Namespace
 ) -> None:
-    """Print what was computed, at what rate, and the files."""
+    """Print what was computed, at what rate, the coefficients of forces, and the files."""
+    files, forces = list(recorder.files), recorder.summarize_forces()
     x, y, z = simulation.shape
     about = {
         "title": case.title,
@@ -125,6 +127,7 @@ def _report(
         "transports": simulation.transports,
         "seconds": seconds,
         "files": files,
+        "forces": forces,
     }
     if options.json:
         print_json({"version": VERSION, **about})
@@ -135,4 +138,9 @@ def _report(
         f"{case.title}: {x} x {y} x {z} cells, {simulation.steps} steps{state}, {seconds:.1f} s on "
         f"{' + '.join(simulation.devices)}{ranks}"
     )
+    for solid, found in forces.items():
+        numbers = ", ".join(f"{c:.4g}" for c in found["coefficients"])
+        strouhal = found["strouhal"]
+        shedding = "" if strouhal is None else f"; Strouhal number {strouhal:.4g}"
+        print(f"mean force coefficients of {solid} along x, y, z: {numbers}{shedding}")
     print(*files, sep="\n")

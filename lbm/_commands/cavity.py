@@ -72,7 +72,7 @@ def _run(options: argparse.Namespace) -> int:
         **simulation_options(options),
     )
     about = finish_flow(result.simulation, "cavity", options)
-    require_meaning(result, n, options.reynolds, has_open_ends=False)
+    require_meaning(result, n, options.reynolds, kind="walls")
     if options.json:
         about |= {"reynolds": options.reynolds, "largest_error": result.error,
                   "lowest_u": result.lowest, "change": result.change, "steady": result.steady,

@@ -18,6 +18,7 @@ from hetero.command_line import (
 )
 from lbm._io.vtk import require_pyevtk
 from lbm._model.precision import PRECISIONS, choose_precision
+from lbm._model.stability_map import FlowKind
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import Every
 from lbm.collisions import DEFAULT, OPERATORS
@@ -215,13 +216,13 @@ def run_flow(simulation: Simulation, steps: int, options: argparse.Namespace) ->
 
 
 def require_meaning(
-    result: CavityResult | SphereResult, cells: int, reynolds: float, *, has_open_ends: bool
+    result: CavityResult | SphereResult, cells: int, reynolds: float, *, kind: FlowKind
 ) -> None:
     """Raise ComputationFailedError if a flow is neither steady nor among the stable ones.
 
     Such a flow blows up sooner or later; before that its figures look like an answer.
     """
-    limit = result.simulation.collision.stability_limit(has_open_ends)
+    limit = result.simulation.collision.stability_limit(kind)
     if not result.steady and limit is not None and reynolds / cells > limit:
         raise ComputationFailedError(
             f"the flow is not steady after {result.simulation.steps} steps, and its figures mean "

@@ -57,10 +57,11 @@ def _run(options: argparse.Namespace) -> int:
         **simulation_options(options),
     )
     about = finish_flow(result.simulation, "sphere", options)
-    require_meaning(result, n, options.reynolds, has_open_ends=True)
+    require_meaning(result, n, options.reynolds, kind="open")
     if options.json:
         about |= {"reynolds": options.reynolds, "drag": result.drag,
                   "schiller_naumann": result.correlation, "relative_difference": result.error,
+                  "expected_error": result.accuracy,
                   "diameter": result.diameter, "force": result.force,
                   "steady": result.steady}  # fmt: skip
         print_json({"version": VERSION, "flow": "sphere", **about})
@@ -68,7 +69,8 @@ def _run(options: argparse.Namespace) -> int:
     print(
         f"sphere, Re = {options.reynolds:g}, box {result.simulation.shape}: drag coefficient "
         f"{result.drag:.4f}, Schiller-Naumann {result.correlation:.4f} ({result.error:+.1%})"
-        f"{'' if result.steady else ', not steady yet'}"
+        f"{'' if result.steady else ', not steady yet'}; {n} cells are accurate to about "
+        f"{result.accuracy:.0%}"
     )
     print(*options.files, sep="\n")
     return 0

@@ -129,6 +129,18 @@ class Domain:
                 worker.step_interior(t, piece)
             self.exchange.finish(t, axis)
 
+    def prescribe(self, t: int) -> None:
+        """Set forces and walls that change with time to those of step t."""
+        if not self.problem.is_driven:
+            return
+        self.synchronize()
+        force, types = self.problem.force_in(t), self.problem.links.wall_types_in(t)
+        for engine in self.engines:
+            if self.problem.force_in_time is not None:
+                engine.set_force(force)
+            if self.problem.links.varying:
+                engine.set_wall_types(types)
+
     def wait(self) -> None:
         """Wait until what neighbouring parts send each other after a step has arrived."""
         if self.exchange is not None:

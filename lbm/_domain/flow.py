@@ -71,6 +71,7 @@ class Flow:
     def mark_changed(self, steps: int) -> None:
         """Note that the populations in `domain` are now those of step number `steps`."""
         self.steps = steps
+        self.domain.prescribe(steps)
         self._moments.discard()
 
     @property
@@ -151,4 +152,5 @@ class Flow:
             for _ in range(steps):
                 self.domain.step(self.steps)
                 self.steps += 1
+                self.domain.prescribe(self.steps)
                 signals.deliver()

@@ -36,6 +36,12 @@ class Partition:
         """Return for each axis whether there are several parts along it, which then have halos."""
         return tuple(len(bounds) > 2 for bounds in self.bounds)
 
+    @property
+    def shape(self) -> Triple:
+        """Number of cells of the whole domain along x, y and z."""
+        x, y, z = (bounds[-1] for bounds in self.bounds)
+        return x, y, z
+
     def extent(self, part: Triple) -> Extent:
         """Return the cells of a part."""
         (x0, x1), (y0, y1), (z0, z1) = (

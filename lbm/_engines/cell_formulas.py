@@ -1,4 +1,4 @@
-"""Formulas of one cell, for both targets: moments, equilibrium, body force and walls.
+"""Formulas of one cell, for both targets: equilibrium, body force and walls.
 
 Populations are stored shifted, f_q - w_q: small numbers, so that float32 keeps its digits and 16
 bits suffice (Skordos 1993). `drho` is rho - 1. Lattice units throughout: cells, steps, density 1.
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from hetero.codegen import compile_source
 from lbm._model.lattice import PAIRS, C, Q, W
-from lbm.collisions.unroll import balanced_sum, inlined, per_pair, per_population
+from lbm.collisions.moments import join_parts, moments
+from lbm.collisions.unroll import inlined, per_population
 
 if TYPE_CHECKING:
     from lbm.collisions.operator import Collision
@@ -20,15 +21,6 @@ if TYPE_CHECKING:
 def _dot_expression(c, names=("ux", "uy", "uz")) -> str:
     """Return the scalar product of a lattice velocity and a vector with these component names."""
     return " ".join(f"{'+' if s > 0 else '-'} {n}" for s, n in zip(c, names, strict=True) if s)
-
-
-def _moments_source() -> str:
-    lines = ["def moments(f):", f"    drho = {balanced_sum(f'f[{q}]' for q in range(Q))}"]
-    for axis, name in enumerate("xyz"):
-        terms = [f"(f[{i}] - f[{j}])" if C[i][axis] > 0 else f"(f[{j}] - f[{i}])"
-                 for i, j in PAIRS if C[i][axis]]  # fmt: skip
-        lines.append(f"    j{name} = {balanced_sum(terms)}")
-    return "\n".join([*lines, "    return drho, jx, jy, jz", ""])
 
 
 def _equilibrium_source() -> str:
@@ -76,9 +68,6 @@ def _half_force_source() -> str:
     return "\n".join([*lines, f"    return ({', '.join(f's{q}' for q in range(Q))})", ""])
 
 
-moments = inlined(compile_source("moments", _moments_source(), {}))
-"""moments(f) -> rho - 1 and the momentum of the populations."""
-
 equilibrium = inlined(compile_source("equilibrium", _equilibrium_source(), {}))
 """equilibrium(rho - 1, ux, uy, uz) -> the shifted equilibria as even and odd parts of pairs.
 
@@ -95,14 +84,9 @@ def _add(f, s):
     return f + s
 
 
-@per_pair
-def _from_pairs(f, g, even, odd):
-    return even + odd, even - odd
-
-
 def _relax_towards_populations(relax):
     """Return relax(f, pairs, rates) for an operator on populations and their equilibria."""
-    return inlined(lambda f, pairs, rates: relax(f, _from_pairs(pairs, pairs), rates))
+    return inlined(lambda f, pairs, rates: relax(f, join_parts(pairs, pairs), rates))
 
 
 @inlined
@@ -111,7 +95,7 @@ def equilibrium_populations(drho, ux, uy, uz, force):
     T = type(drho)
     shift = T(-0.5) / (T(1) + drho)
     e = equilibrium(drho, ux + shift * force[0], uy + shift * force[1], uz + shift * force[2])
-    return _from_pairs(e, e)
+    return join_parts(e, e)
 
 
 def make_relaxation(operator: type[Collision]):

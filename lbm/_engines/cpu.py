@@ -75,6 +75,9 @@ class CPUEngine(Engine):
     def set_division(self, count):
         self._tasks = count
 
+    def set_wall_types(self, rows):
+        self._walls.types[...] = rows
+
     def step(self, t, box):
         self._sweeps.step(
             Populations(self.source(t).reshape(-1), self.target(t).reshape(-1)),

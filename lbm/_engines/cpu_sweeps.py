@@ -68,7 +68,7 @@ class Populations(NamedTuple):
 
 
 class Walls(NamedTuple):
-    """Tables of `wall_links.Links`: int64 [class, 3], uint8 [class, q, 2], float [type, 5]."""
+    """Tables of `wall_links.Links`: int64 [class, 3], unsigned [class, q, 2], float [type, 5]."""
 
     masks: np.ndarray
     rows: np.ndarray

@@ -46,8 +46,6 @@ class GPUEngine(Engine):
             self._walls = [
                 cuda.to_device(a) for a in (classes, links.masks, links.wall_rows, wall_types)
             ]
-        self._launches: dict = {}  # prepared launches of steps
-        self._reads: dict = {}  # prepared launches that fill self._out
         # Results are read into the same array: allocating 2 GB takes longer than filling them.
         self._out = None
 
@@ -102,6 +100,20 @@ class GPUEngine(Engine):
 
     def set_division(self, count):
         self._threads, self._launches, self._reads = count, {}, {}
+
+    def set_force(self, force):
+        super().set_force(force)
+        # Prepared launches hold the old force: those of steps, and those that fill self._out.
+        self._launches: dict = {}
+        self._reads: dict = {}
+
+    def set_wall_types(self, rows):
+        table = np.ascontiguousarray(rows, self.problem.precision.compute)
+        profiling.count_transfer(to_device=table.nbytes)
+        with self.device.active():
+            self._walls[3].copy_to_device(table)
+            # The copy may still be under way, and streams do not wait for it.
+            self.synchronize()
 
     def step(self, t, box, stream=None):
         stream = self.stream if stream is None else stream

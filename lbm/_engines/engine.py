@@ -21,7 +21,7 @@ class Engine:
         T = problem.precision.compute
         self.problem, self.device = problem, device
         self.rates = tuple(map(T, problem.collision.rates))
-        self.force = tuple(map(T, problem.force))
+        self.set_force(problem.force)
         self.populations: list[Any] = []
 
     def box(self, y0: int = 0, y1: int | None = None, z0: int = 0, z1: int | None = None) -> Box:
@@ -45,6 +45,14 @@ class Engine:
 
     def set_division(self, count: int) -> None:
         """Set the number of threads in a GPU's block, or of tasks for each thread of the CPU."""
+        raise NotImplementedError
+
+    def set_force(self, force: tuple[float, float, float]) -> None:
+        """Set the body force of the steps and reads that follow."""
+        self.force = tuple(map(self.problem.precision.compute, force))
+
+    def set_wall_types(self, rows: np.ndarray) -> None:
+        """Set `Links.wall_types` for the steps that follow; those before have ended."""
         raise NotImplementedError
 
     def step(self, t: int, box: Box) -> None:

@@ -13,8 +13,7 @@ class Loops(Protocol):
     """
 
     def find_worst_cell(self, fields: Any) -> tuple[float, int]:
-        """Return (largest squared speed, its cell); the speed is 1e30 for a cell that is not
-        finite."""
+        """Return (largest badness, its cell); see `formulas.badness`."""
 
     def accumulate(self, fields: Any, mean: Any, squares: Any, count: int) -> None:
         """Add sample number `count` (from 1) to the mean and the sum of squared deviations

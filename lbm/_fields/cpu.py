@@ -4,7 +4,7 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
-from lbm._fields.formulas import squared_speed_or_huge
+from lbm._fields.formulas import badness
 
 _PARTS = 64  # parts of a field, shared out to the threads; not tuned
 
@@ -15,14 +15,14 @@ def _find_worst(fields, values, cells):
     for part in prange(values.size):
         largest, cell = fields.dtype.type(-1.0), np.int64(0)
         for i in range(np.int64(part) * n // values.size, (np.int64(part) + 1) * n // values.size):
-            value = squared_speed_or_huge(fields[0, i], fields[1, i], fields[2, i], fields[3, i])
+            value = badness(fields[0, i], fields[1, i], fields[2, i], fields[3, i])
             if value > largest:
                 largest, cell = value, i
         values[part], cells[part] = largest, cell
 
 
 def find_worst_cell(fields):
-    """Return the largest squared speed and its cell."""
+    """Return the largest badness and its cell."""
     values, cells = np.empty(_PARTS, fields.dtype), np.empty(_PARTS, np.int64)
     _find_worst(fields, values, cells)
     k = int(values.argmax())

@@ -5,7 +5,7 @@ import numpy as np
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from lbm._fields.formulas import squared_speed_or_huge
+from lbm._fields.formulas import badness
 
 _BLOCKS = 256  # at most; a thread then looks at several cells of large domains; not tuned
 
@@ -14,7 +14,7 @@ def _find_worst(fields, values, cells):
     thread = cuda.grid(1)
     largest, cell = fields.dtype.type(-1.0), 0
     for i in range(thread, fields.shape[1], cuda.gridsize(1)):
-        value = squared_speed_or_huge(fields[0, i], fields[1, i], fields[2, i], fields[3, i])
+        value = badness(fields[0, i], fields[1, i], fields[2, i], fields[3, i])
         if value > largest:
             largest, cell = value, i
     values[thread], cells[thread] = largest, cell
@@ -25,7 +25,7 @@ find_worst_float64 = kernel(_find_worst)
 
 
 def find_worst_cell(fields):
-    """Return the largest squared speed and its cell."""
+    """Return the largest badness and its cell."""
     grid = min(_BLOCKS, launch.blocks_for(fields.shape[1]))
     values = cuda.device_array(grid * launch.THREADS, fields.dtype)
     cells = cuda.device_array(grid * launch.THREADS, np.int64)

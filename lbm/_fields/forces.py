@@ -58,7 +58,8 @@ def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
             f"there is no force on {name!r} at step 0: forces are those of the last step, so run "
             "the simulation first"
         )
-    cells, q, velocity = flow.problem.links.bodies[name]
+    cells, q, row = flow.problem.links.bodies[name]
+    velocity = flow.problem.links.wall_types_in(flow.steps - 1)[row, 2:]
     c, w = np.array(C, float)[q], np.array(W)[q]
     returned = flow.domain.read_wall_returns(flow.steps, cells, q)
     point = cells[:, ::-1] + flow.region.start + 0.5 + 0.5 * c

@@ -1,14 +1,29 @@
-"""Squared speed of a cell, or a huge value if it is not finite: for finding the worst cell."""
+"""How bad the state of a cell is, as a number: for finding the worst cell."""
 
+from lbm._model.arguments import DENSITY_LIMITS
 from lbm.collisions.unroll import inlined
+
+NOT_FINITE = 1e30
+"""Badness of a cell whose density or velocity is not finite, or whose density is not positive."""
+
+DENSITY_UNIT = 1e20
+"""Factor of 1 + rho in the badness of a cell whose density is out of bounds: more than any squared
+speed, less than NOT_FINITE."""
+
+LARGEST_DENSITY = 1e6
+"""Densities above this count as not finite, so that their badness stays below NOT_FINITE."""
+
+_LOWEST, _HIGHEST = (rho - 1.0 for rho in DENSITY_LIMITS)
 
 
 @inlined
-def squared_speed_or_huge(drho, ux, uy, uz):
-    """Return u^2 in (cells/step)^2; 1e30 if rho or u is not finite or rho is not positive."""
+def badness(drho, ux, uy, uz):
+    """Return u^2 in (cells/step)^2, DENSITY_UNIT (1 + rho) for a bad density, or NOT_FINITE."""
     T = type(drho)
     square = ux * ux + uy * uy + uz * uz
     total = square + drho
-    if total - total != T(0) or drho <= T(-1):
-        return T(1e30)
+    if total - total != T(0) or drho <= T(-1) or drho > T(LARGEST_DENSITY):
+        return T(NOT_FINITE)
+    if drho < T(_LOWEST) or drho > T(_HIGHEST):
+        return T(DENSITY_UNIT) * (T(2) + drho)
     return square

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lbm._model.extent import Extent
-from lbm.boundaries import Periodic
+from lbm._domain.neighbours import add_neighbours, clear_beyond_walls
+from lbm._domain.partition import AXES
 
 if TYPE_CHECKING:
     from lbm._domain.flow import Flow
-
-AXES = 0, 1, 2
 
 
 def velocity_gradient(flow: Flow) -> np.ndarray:
@@ -50,57 +48,26 @@ def q_criterion(gradient: np.ndarray) -> np.ndarray:
     return -0.5 * sum(products, np.zeros_like(gradient[0, 0]))
 
 
+def strain_rate(gradient: np.ndarray) -> np.ndarray:
+    """Return |S| = sqrt(2 S:S) [x, y, z], where S is the symmetric part of the gradient."""
+    parts = (0.5 * (gradient[i, j] + gradient[j, i]) ** 2 for i in AXES for j in AXES)
+    magnitude: np.ndarray = np.sqrt(sum(parts, np.zeros_like(gradient[0, 0])))
+    return magnitude
+
+
 def _shift(cells: tuple[slice, ...], axis: int, step: int) -> tuple[slice, ...]:
     """Return slices that select the neighbours of inner cells at -1 or +1 along an axis."""
     moved = slice(0, -2) if step < 0 else slice(2, None)
     return tuple(moved if a == axis else cells[a] for a in AXES)
 
 
+def _with_neighbours(flow: Flow, values: np.ndarray) -> np.ndarray:
+    """Return a field of this rank with one more cell at both ends of each axis."""
+    return add_neighbours(values, flow.domain.ranks, flow.domain.partition)
+
+
 def _fluid_with_neighbours(flow: Flow) -> np.ndarray:
     """Return the fluid cells of this rank and one cell around; beyond a wall there is no fluid."""
     fluid = _with_neighbours(flow, flow.fluid)
-    for axis in AXES:
-        if isinstance(flow.faces[2 * axis], Periodic):
-            continue
-        along = np.moveaxis(fluid, axis, 0)
-        if flow.region.start[axis] == 0:
-            along[0] = False
-        if flow.region.stop[axis] == flow.shape[axis]:
-            along[-1] = False
+    clear_beyond_walls(fluid, flow.region, flow.domain.partition)
     return fluid
-
-
-def _with_neighbours(flow: Flow, values: np.ndarray) -> np.ndarray:
-    """Return a field [..., x, y, z] of this rank with one more cell at both ends of each axis.
-
-    These belong to other ranks, or to the other end of the domain.
-    """
-    ranks, partition = flow.domain.ranks, flow.domain.partition
-    region, shape = flow.region, flow.shape
-    regions = [partition.region(rank) for rank in range(ranks.size)]
-    lead = values.shape[:-3]
-    out = np.zeros((*lead, *(n + 2 for n in region.shape)), values.dtype)
-    pieces = []
-    for theirs in regions:
-        halo = _halo_positions(theirs, region, shape)
-        x, y, z = (cells - first for (_, cells), first in zip(halo, region.start, strict=True))
-        pieces.append(values[..., x[:, None, None], y[:, None], z])
-    for owner, piece in zip(regions, ranks.exchange(pieces), strict=True):
-        x, y, z = (position for position, _ in _halo_positions(region, owner, shape))
-        out[..., x[:, None, None], y[:, None], z] = piece
-    return out
-
-
-def _halo_positions(
-    reader: Extent, owner: Extent, shape: tuple[int, int, int]
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return along each axis (positions in the reader's array with neighbours, cells there).
-
-    Only cells that belong to the owner are returned.
-    """
-    positions = []
-    for axis in AXES:
-        cells = np.arange(reader.start[axis] - 1, reader.stop[axis] + 1) % shape[axis]
-        (position,) = np.nonzero((owner.start[axis] <= cells) & (cells < owner.stop[axis]))
-        positions.append((position, cells[position]))
-    return positions

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 from hetero.devices import Device
 from hetero.memory import free_bytes
 from lbm import _fields
-from lbm._model.arguments import SPEED_LIMIT
-from lbm._model.stability_map import BETWEEN_WALLS, WITH_OPEN_ENDS, choose_magic
-from lbm.boundaries import MovingWall, PressureOutlet, VelocityInlet
+from lbm._fields.formulas import DENSITY_UNIT, NOT_FINITE
+from lbm._model.arguments import DENSITY_LIMITS, SPEED_LIMIT
+from lbm._model.stability_map import (
+    LIMITS,
+    FlowKind,
+    advise_magic,
+    is_same_magic,
+    kind_of_flow,
+)
+from lbm.boundaries import MovingWall
 from lbm.errors import UnstableError
 
 if TYPE_CHECKING:
@@ -23,33 +30,29 @@ LOGGER = logging.getLogger(__name__)
 
 
 def require_stable(flow: Flow) -> None:
-    """Raise UnstableError if a cell is not finite or too fast."""
+    """Raise UnstableError if a cell is not finite, too fast, or far from density 1."""
     if (worst := find_worst_cell(flow)) is not None:
         message = describe_instability(flow, flow.steps, *worst)
         raise UnstableError(message, flow.steps, worst[1])
 
 
 def find_worst_cell(flow: Flow) -> tuple[float, tuple[int, int, int]] | None:
-    """Return (speed, cell) of the worst cell of all ranks, or None if all are good.
+    """Return (badness, cell) of the worst cell of all ranks, or None if all are good.
 
-    An infinite speed stands for NaN.
+    `lbm._fields.formulas` has the scale of badness.
     """
     worst: tuple[float, tuple[int, int, int]] | None = None
     for (x0, y0, z0), engine, data, x_range in flow.domain.read_moments(flow.steps):
         with engine.device.active():
             fields = data.reshape(4, -1)
-            square, cell = _fields.loops(engine.device).find_worst_cell(fields)
-        if square > max(SPEED_LIMIT**2, worst[0] if worst else 0.0):
+            bad, cell = _fields.loops(engine.device).find_worst_cell(fields)
+        if bad > max(SPEED_LIMIT**2, worst[0] if worst else 0.0):
             _, _, ny, nx = data.shape
             z, cell_in_layer = divmod(cell, ny * nx)
             y, x = divmod(cell_in_layer, nx)
             xr, yr, zr = flow.region.start
-            worst = square, (xr + x0 + x - x_range.start, yr + y0 + y, zr + z0 + z)
-    worst = _choose_worst(flow.domain.ranks.gather_all(worst))
-    if worst is None:
-        return None
-    # Cells that are not finite have the speed 1e30 (see `_fields.formulas`).
-    return float("inf") if worst[0] > 1e29 else worst[0] ** 0.5, worst[1]
+            worst = bad, (xr + x0 + x - x_range.start, yr + y0 + y, zr + z0 + z)
+    return _choose_worst(flow.domain.ranks.gather_all(worst))
 
 
 def _choose_worst(
@@ -60,16 +63,25 @@ def _choose_worst(
     return min(bad, key=lambda worst: (-worst[0], worst[1][::-1]), default=None)
 
 
-def describe_instability(flow: Flow, step: int, speed: float, cell: tuple[int, int, int]) -> str:
+def describe_instability(flow: Flow, step: int, bad: float, cell: tuple[int, int, int]) -> str:
     """Return a message that says what is wrong with a flow and what to change."""
-    when = f"after step {step}, first in cell {cell}" if step else f"at the start, in cell {cell}"
-    if speed == float("inf"):
+    moment = f"after step {step}" if step else "at the start"
+    when = f"{moment}, first in cell {cell}" if step else f"{moment}, in cell {cell}"
+    if bad > 0.5 * NOT_FINITE:
         return (
             f"the flow is not finite (NaN, infinity or a density below 0) {when}. "
             f"{suggest_remedy(flow)}"
         )
+    if bad > 0.5 * DENSITY_UNIT:
+        low, high = DENSITY_LIMITS
+        return (
+            f"the density is {bad / DENSITY_UNIT - 1.0:.3g} in cell {cell} {moment}, not between "
+            f"{low} and {high}: the method is valid only near density 1. If it has changed slowly, "
+            "fluid enters where none can leave, or a body force has no wall or drag that balances "
+            f"it. If it has changed within some steps, the flow is unstable: {suggest_remedy(flow)}"
+        )
     return (
-        f"the speed is {speed:.3g} cells/step {when}, above {SPEED_LIMIT:.3g}: the method "
+        f"the speed is {math.sqrt(bad):.3g} cells/step {when}, above {SPEED_LIMIT:.3g}: the method "
         f"is valid only well below the speed of sound (0.577). {suggest_remedy(flow)}"
     )
 
@@ -179,22 +191,30 @@ def locate_first_bad_step(flow: Flow, good: LastGoodState, error: UnstableError)
     return UnstableError(message, step, worst[1])
 
 
+_SURROUNDINGS: dict[FlowKind, str] = {
+    "walls": "With walls only",
+    "open": "With inlets or outlets",
+    "free": "Without walls",
+}
+
+
 def suggest_remedy(flow: Flow) -> str:
     """Return advice on what would make a flow more stable than its present settings."""
     tau, magic = flow.collision.tau, flow.collision.magic
     conditions = [*flow.faces, *(s.condition for s in flow.solids.values())]
-    is_open = any(isinstance(c, VelocityInlet | PressureOutlet) for c in conditions)
-    speeds = [math.hypot(*c.velocity) for c in conditions if isinstance(c, MovingWall)]
-    limits = WITH_OPEN_ENDS if is_open else BETWEEN_WALLS
-    best = max(limits, key=lambda magic: limits[magic])
-    boundaries = "inlets or outlets" if is_open else "walls only"
-    cell_reynolds = 3.0 * max(speeds, default=0.0) / (tau - 0.5)
-    better = best
-    if magic is not None:
-        better = choose_magic(cell_reynolds, is_open) if cell_reynolds else best
-    in_use = magic is not None and abs(better - magic) < 1e-3 * better
+    kind = kind_of_flow(conditions)
+    walls = flow.problem.links.wall_types_in(flow.steps)  # those of functions, on this rank
+    speeds = [math.hypot(*row[2:]) for row in walls] + [
+        math.hypot(*c.velocity)
+        for c in conditions
+        if isinstance(c, MovingWall) and not callable(c.velocity)
+    ]
+    cell_reynolds = 3.0 * max(speeds) / (tau - 0.5)
+    better = advise_magic(magic, cell_reynolds, kind)
+    in_use = magic is not None and is_same_magic(better, magic)
     words = (
-        f"With {boundaries}, flows were stable up to speed/viscosity = {limits[better]:.3g} with "
+        f"{_SURROUNDINGS[kind]}, flows were stable up to speed/viscosity = "
+        f"{LIMITS[kind][better]:.3g} with "
         f"{'this magic parameter' if in_use else f'lbm.TRT(tau, magic={better:.4g})'}"
     )
     if cell_reynolds > 0.0:

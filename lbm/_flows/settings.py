@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 from hetero.validation import check_in_range
 from lbm._domain.memory_forecast import require_memory
 from lbm._domain.placement import DeviceArgument
+from lbm._model.stability_map import FlowKind
 from lbm.boundaries import MAX_SPEED
 from lbm.collisions import CollisionChoice, choose_operator, make_collision
 from lbm.collisions.operator import LARGEST_TAU, Collision
@@ -74,21 +75,21 @@ def suit_collision(
     cell_reynolds: float,
     magic: float | None = None,
     *,
-    has_open_ends: bool,
+    kind: FlowKind,
 ) -> Collision:
     """Return the operator of a flow, with parameters that suit the flow if none are given."""
     if magic is not None:
         return make_collision(collision, tau, magic=magic)
     if isinstance(collision, Collision):
         return make_collision(collision, tau)
-    return choose_operator(collision).suited_to(tau, cell_reynolds, has_open_ends)
+    return choose_operator(collision).suited_to(tau, cell_reynolds, kind)
 
 
 def warn_if_unstable(
-    operator: Collision, reynolds: float, cells: int, name: str, comm: Any, *, has_open_ends: bool
+    operator: Collision, reynolds: float, cells: int, name: str, comm: Any, *, kind: FlowKind
 ) -> None:
     """Warn once if a length of `cells` is too small for any parameters of the operator."""
-    limit = operator.stability_limit(has_open_ends)
+    limit = operator.stability_limit(kind)
     if limit is None or reynolds / cells <= limit or (comm is not None and comm.rank):
         return
     warnings.warn(

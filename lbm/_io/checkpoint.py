@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import mmap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,8 @@ LOGGER = logging.getLogger(__name__)
 def save(flow: Flow, path: str | Path) -> Path:
     """Write the state of `flow` to `path`, atomically.
 
-    Each slab is collected and written by one of the ranks.
+    Each slab is collected and written by one of the ranks. While it writes, a rank needs memory for
+    its share of a slab, or, in turn, for a few copies of a slab.
 
     Raises
     ------
@@ -171,7 +173,7 @@ def _read_piece(flow: Flow, z0: int, z1: int) -> tuple[tuple, np.ndarray] | None
 def restore(flow: Flow, path: str | Path) -> None:
     """Restore the state of `flow` from `path`.
 
-    Each rank reads the slabs that hold its cells.
+    Each rank reads the slabs that hold its cells, one after the other.
 
     Raises
     ------
@@ -213,8 +215,8 @@ def _open(path: Path) -> memoryview:
         raise FileNotFoundError(f"the checkpoint {path} does not exist")
     if path.stat().st_size <= len(FIRST_LINE) + 8 + DIGEST_BYTES:
         raise CheckpointError(f"{path} is not a checkpoint: it has {path.stat().st_size} bytes")
-    mapped: Any = np.memmap(path, np.uint8, "r")
-    return memoryview(mapped)
+    with path.open("rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 _SlabUse = Callable[["Flow", Path, int, int, np.ndarray], None]
@@ -225,8 +227,15 @@ def _for_each_slab(flow: Flow, path: Path, data: memoryview, layout: Layout, use
     z, top = flow.region.start[2], flow.region.stop[2]
     for k, (z0, z1) in enumerate(layout.layers):
         if max(z0, z) < min(z1, top):
-            slab = read_slab(path, data, layout, k)
-            use(flow, path, layout.header["steps"], z0, slab)
+            use(flow, path, layout.header["steps"], z0, read_slab(path, data, layout, k))
+            _release_pages(data)
+
+
+def _release_pages(data: memoryview) -> None:
+    """Give back the memory that holds the parts of a file which were read, where possible."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        mapped: Any = data.obj
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def _require_finite(flow: Flow, path: Path, steps: int, z0: int, slab: np.ndarray) -> None:

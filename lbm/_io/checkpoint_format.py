@@ -25,6 +25,7 @@ from lbm.errors import CheckpointError
 
 if TYPE_CHECKING:
     from lbm._domain.flow import Flow
+    from lbm._model.wall_links import Links
 
 FIRST_LINE = b"LBM-D3Q19 1\n"
 """First line of a checkpoint, which ends with the version of the format."""
@@ -32,7 +33,9 @@ FIRST_LINE = b"LBM-D3Q19 1\n"
 DIGEST_BYTES = 32
 """Size of a BLAKE2b digest."""
 
-_SLAB_CELLS = 1 << 22  # 304 MiB of float32: large enough to write fast, small beside a domain
+_SLAB_CELLS = 1 << 17
+"""Cells of a slab, unless a layer has more: 10 MB of float32. Ranks hold a few copies of a slab
+while they write or read it, which must be little beside their part of a domain."""
 
 
 class Layout(NamedTuple):
@@ -96,17 +99,20 @@ def hash_walls(flow: Flow) -> str:
     x0, y0, z0 = flow.region.start
     nx, ny, _ = flow.shape
     position = ((z + z0) * ny + (y + y0)) * nx + (x + x0)
-    walls = np.array([_hash_class(links, c) for c in range(len(links.masks))], np.uint64)
+    # Values that change with time differ between the saved step and the first one: they count as
+    # "varying", which infinity says.
+    types = np.where(links.is_varying[:, None], np.inf, links.wall_types)
+    walls = np.array([_hash_class(links, types, c) for c in range(len(links.masks))], np.uint64)
     mixed = _mix(position.astype(np.uint64) ^ walls[links.classes[z, y, x]])
     total = flow.domain.ranks.gather_all(int(mixed.sum(dtype=np.uint64)))
     return f"{sum(total) % (1 << 64):016x}"
 
 
-def _hash_class(links: Any, c: int) -> int:
-    """Return a hash of all that walls around cells of a class do."""
+def _hash_class(links: Links, types: np.ndarray, c: int) -> int:
+    """Return a hash of all that walls around cells of a class do; `types` are those of walls."""
     digest = hashlib.blake2b(links.masks[c].tobytes(), digest_size=8)
-    digest.update(np.ascontiguousarray(links.wall_rows[c, :, 1]).tobytes())
-    digest.update(links.wall_types[links.wall_rows[c, :, 0]].tobytes())
+    digest.update(links.wall_rows[c, :, 1].astype(np.uint8).tobytes())
+    digest.update(types[links.wall_rows[c, :, 0]].tobytes())
     digest.update(bytes([c == 1]))
     return int.from_bytes(digest.digest(), "little")
 

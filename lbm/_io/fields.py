@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero.validation import check_choice, describe
-from lbm._fields.gradients import q_criterion, velocity_gradient, vorticity
+from lbm._fields.gradients import q_criterion, strain_rate, velocity_gradient, vorticity
 from lbm.errors import UnstableError
 from lbm.units import Units
 
 if TYPE_CHECKING:
     from lbm._domain.flow import Flow
 
-DERIVED = "vorticity", "q"
+DERIVED = "vorticity", "q", "strain"
 """Fields that are computed on request."""
 
 
@@ -97,6 +97,9 @@ def _derive(flow: Flow, rate: float, time: str, derived: Sequence[str]) -> dict[
     if "q" in derived:
         values = _scaled(q_criterion(gradient), rate**2)
         fields["q"] = Field(values, f"1/{time}^2", "Q criterion, positive in vortices")
+    if "strain" in derived:
+        values = _scaled(strain_rate(gradient), rate)
+        fields["strain"] = Field(values, f"1/{time}", "strain rate, sqrt(2 S:S)")
     return fields
 
 

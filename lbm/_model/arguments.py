@@ -14,7 +14,8 @@ from hetero.devices import Device
 from hetero.validation import check_finite, check_integer
 from lbm._model.extent import Extent, Triple
 from lbm._model.lattice import CS2
-from lbm.boundaries import DENSITY_RANGE
+from lbm._model.prescribed import find_dependence
+from lbm.boundaries import DENSITY_RANGE, check_vector
 
 InitialField = ArrayLike | Callable[..., ArrayLike]
 """An initial density or velocity: numbers, an array, or a function of position."""
@@ -24,6 +25,11 @@ SOUND = float(CS2) ** 0.5
 
 SPEED_LIMIT = 0.8 * SOUND
 """Speed in cells/step above which a run stops: Mach 0.8, where the equilibrium is inaccurate."""
+
+DENSITY_LIMITS = DENSITY_RANGE[0] / 2, DENSITY_RANGE[1] * 2
+"""Densities outside of which a run stops. The pressure of a flow at moderate speeds changes the
+density by a few per cent, waves between walls at most double what the start has; beyond, a region
+of fluid fills or empties."""
 
 MAX_CELLS = 1 << 32
 """Number of cells that a domain must stay below: GPU kernels index them by 32 bits."""
@@ -38,6 +44,23 @@ def check_shape(shape: Sequence[int], ranks: int = 1) -> tuple[int, int, int]:
     if nx * ny * nz >= MAX_CELLS * ranks:
         raise ValueError(f"shape must have fewer than 2^32 cells on each rank, got {shape!r}")
     return nx, ny, nz
+
+
+def check_force(
+    force: Any,
+) -> tuple[Callable[[float], tuple[float, float, float]] | None, tuple[float, float, float]]:
+    """Return a body force as a function of time, or None if it is constant, and its first value."""
+    depends = find_dependence("force", force)
+    if not depends:
+        return None, check_vector("force", force)
+    if depends.position:
+        raise TypeError("force must be three numbers or a function of time, force(t): it is the "
+                        "same in all cells")  # fmt: skip
+
+    def force_in_time(t: float) -> tuple[float, float, float]:
+        return check_vector("force(t)", force(t))
+
+    return force_in_time, force_in_time(0.0)
 
 
 def check_ratio(ratio: float | str, *devices: Device) -> float | str:

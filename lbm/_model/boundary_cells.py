@@ -20,7 +20,9 @@ class BoundaryCells:
     z, y, x : int64 [cell], coordinates in the domain
     owner : uint8 [cell, q], the wall at the end of a link: 0 for none, 1 for a face, 2 + k for
         solid number k
-    row : uint8 [cell, q], the row of the wall in the table of wall types
+    row : unsigned [cell, q], the row of the wall in `wall_types`
+    wall_types : float64 [row, 5], the rows of `Links.wall_types` before the first step
+    varying : rows that change with time
     slip : uint8 [cell, q], the axes (bits) in which free slip should mirror the link
     """
 
@@ -34,20 +36,24 @@ class BoundaryCells:
     ):
         self.shape, self.faces, self.solids, self.labels = shape, faces, solids, labels
         self.types = WallTypes()
-        self.solid_rows = np.array(
-            [0, *(self.types.index_of(s.condition.parameters()) for s in solids)]
+        self.solid_numbers = np.array(
+            [0, *(self.types.index_of(s.condition) for s in solids)], np.uint16
         )
         near = np.nonzero(_near_walls(shape, faces, labels, extent))
         self.z, self.y, self.x = (
             k + first for k, first in zip(near, reversed(extent.start), strict=True)
         )
         size = len(self.x), Q
-        self.owner, self.row, self.slip = (np.zeros(size, np.uint8) for _ in range(3))
+        self.owner, self.slip = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+        self._number = np.zeros(size, np.uint16)  # of the wall in `types`: at most 254 solids
         for q in range(1, Q):
             self._find_links(q)
+        self.row, self.wall_types, self.varying = self.types.tabulate(
+            self._number.astype(np.int64), self.owner > 0, np.stack([self.x, self.y, self.z], 1)
+        )
 
     def _find_links(self, q: int) -> None:
-        """Fill column q of `owner`, `row` and `slip`."""
+        """Fill column q of `owner`, of the numbers of walls, and of `slip`."""
         cells, ends = (self.x, self.y, self.z), []
         through: list[tuple[int, WallCondition, np.ndarray]] = []
         for axis in range(3):
@@ -63,7 +69,7 @@ class BoundaryCells:
         if self.labels is not None:
             hit = np.where(inside, self.labels.of_cells(*ends), 0)
             self.owner[:, q] = np.where(hit > 0, hit + 1, 0)
-            self.row[:, q] = self.solid_rows[hit]
+            self._number[:, q] = self.solid_numbers[hit]
         for choice in range(1, 1 << len(through)):
             selected = np.ones(len(inside), bool)
             for i, (_, _, crossed) in enumerate(through):
@@ -72,7 +78,7 @@ class BoundaryCells:
                 continue
             walls = [(a, wall) for i, (a, wall, _) in enumerate(through) if choice >> i & 1]
             self.owner[selected, q] = 1
-            self.row[selected, q], self.slip[selected, q] = self.types.of_link(walls)
+            self._number[selected, q], self.slip[selected, q] = self.types.of_link(walls)
             if self.labels is not None and len(walls) == 1:
                 self._find_solids_behind_face(
                     q, np.flatnonzero(selected), *walls[0], ends, self.labels
@@ -93,8 +99,8 @@ class BoundaryCells:
         hit = labels.of_cells(*foot)
         for k in np.unique(hit[hit > 0]):
             behind, condition = near[hit == k], self.solids[k - 1].condition
-            row, slip = self.types.of_link_behind_face(axis, face, condition)
-            self.row[behind, q], self.slip[behind, q] = row, slip
+            number, slip = self.types.of_link_behind_face(axis, face, condition)
+            self._number[behind, q], self.slip[behind, q] = number, slip
             if isinstance(face, FreeSlip):  # it mirrors the solid, and has no friction of its own
                 self.owner[behind, q] = k + 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,8 @@ class Problem:
     pattern : streaming pattern
     precision : dtypes of the arithmetic and of the memory
     collision : operator with its rates
-    force : body force on a cell, density times cells/step^2
+    force : body force on a cell in step 0, density times cells/step^2
+    force_in_time : function of the time in steps that returns the force, if it changes
     """
 
     shape: tuple[int, int, int]
@@ -65,6 +67,7 @@ class Problem:
     precision: Precision
     collision: Collision
     force: tuple[float, float, float]
+    force_in_time: Callable[[float], tuple[float, float, float]] | None = None
 
     def __post_init__(self) -> None:
         self.precision.require_width(self.shape[0])
@@ -72,7 +75,16 @@ class Problem:
     @property
     def forced(self) -> bool:
         """Return whether there is a body force."""
-        return any(self.force)
+        return any(self.force) or self.force_in_time is not None
+
+    @property
+    def is_driven(self) -> bool:
+        """Return whether forces or walls change with time."""
+        return self.force_in_time is not None or bool(self.links.varying)
+
+    def force_in(self, step: int) -> tuple[float, float, float]:
+        """Return the force in a step, at its beginning, when populations collide."""
+        return self.force if self.force_in_time is None else self.force_in_time(float(step))
 
     @property
     def cells(self) -> int:

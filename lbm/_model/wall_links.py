@@ -15,6 +15,7 @@ import numpy as np
 from lbm._model.boundary_cells import BoundaryCells, label_solids
 from lbm._model.extent import Extent, Triple
 from lbm._model.lattice import OPPOSITE, C, Q, W
+from lbm._model.wall_types import HALF_STEP, VaryingRows
 from lbm.boundaries import Condition, Solid
 
 SOLID_CLASS = 1
@@ -36,18 +37,21 @@ class Links:
     ----------
     classes : [z, y, x], the class of each cell, in the smallest unsigned dtype that holds them all
     masks : uint32 [class, column], bit q for population q; the columns are INTO, SPECIAL and FROM
-    wall_rows : uint8 [class, q, 2]: the row of `wall_types` of the wall at the end of link q, and
-        the population whose value it sends back, q itself except for free slip
-    wall_types : float64 [type, 5], rows of parameters for `_engines.cell_formulas.wall_return`
+    wall_rows : unsigned [class, q, 2]: the row of `wall_types` of the wall at the end of link q,
+        and the population whose value it sends back, q itself except for free slip
+    wall_types : float64 [type, 5], rows of parameters for `_engines.cell_formulas.wall_return` in
+        step 0
+    varying : rows of `wall_types` that change from step to step
     solid_sizes : number of cells that each named solid covers
     bodies : for each named solid the cells beside it [k, (z, y, x)], their links q [k], and the
-        velocity of the wall there [k, 3]
+        rows of `wall_types` there [k]
     """
 
     classes: np.ndarray
     masks: np.ndarray
     wall_rows: np.ndarray
     wall_types: np.ndarray
+    varying: tuple[VaryingRows, ...]
     solid_sizes: dict[str, int]
     bodies: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
 
@@ -55,6 +59,20 @@ class Links:
     def any(self) -> bool:
         """Return whether there is any wall at all."""
         return len(self.masks) > _FIRST_WALL_CLASS
+
+    def wall_types_in(self, step: int) -> np.ndarray:
+        """Return `wall_types` for a step, counted from 0."""
+        if not self.varying:
+            return self.wall_types
+        table = self.wall_types.copy()
+        for rows in self.varying:
+            rows.write(table, step + HALF_STEP)
+        return table
+
+    @property
+    def is_varying(self) -> np.ndarray:
+        """Return whether rows of `wall_types` change from step to step, bool [type]."""
+        return _find_varying(len(self.wall_types), self.varying)
 
 
 def classify_cells(
@@ -83,28 +101,53 @@ def classify_cells(
     x0, y0, z0 = extent.start
     position = cells.z - z0, cells.y - y0, cells.x - x0
     classes[position] = np.where(has_walls, number + _FIRST_WALL_CLASS, 0)
-    wall_types = np.array(cells.types.rows)
+    wall_types, varying = cells.wall_types, cells.varying
+    is_special = np.any(wall_types != 0, axis=1) | _find_varying(len(wall_types), varying)
     masks, wall_rows = _class_tables(
-        cells.owner[first] > 0, cells.row[first], partner[first], wall_types
+        cells.owner[first] > 0, cells.row[first], partner[first], is_special
     )
     counts = np.zeros(0, int) if labels is None else np.bincount(labels.inner.ravel())
     sizes = {name: int(counts[k]) if k < len(counts) else 0 for k, name in enumerate(solids, 1)}
     bodies = {}
     for k, name in enumerate(solids):
         cell, q = np.nonzero(cells.owner == k + 2)
-        bodies[name] = np.stack(position, axis=1)[cell], q, wall_types[cells.row[cell, q], 2:]
-    return Links(classes, masks, wall_rows, wall_types, sizes, bodies)
+        bodies[name] = np.stack(position, axis=1)[cell], q, cells.row[cell, q]
+    return Links(classes, masks, wall_rows, wall_types, varying, sizes, bodies)
 
 
-def mass_inflow(links: Links) -> tuple[float, float]:
-    """Return the mass that walls bring in per step at density 1, and the sum of all amounts."""
-    counts = np.zeros(len(links.masks), np.int64)
-    for layer in links.classes:
-        counts += np.bincount(layer.ravel(), minlength=len(counts))
+def _find_varying(count: int, varying: Sequence[VaryingRows]) -> np.ndarray:
+    """Return a mask of `count` rows that tells those which change with time."""
+    mask = np.zeros(count, bool)
+    for rows in varying:
+        mask[rows.first : rows.first + len(rows.points)] = True
+    return mask
+
+
+def mass_inflow_of_classes(links: Links) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mass that walls bring into a cell of each class per step, and its amounts' sum.
+
+    Walls bring in -6 w_q (c_q . u) on each link, whatever the density of the cell is. Two arrays
+    [class] in float64.
+    """
     velocity = links.wall_types[links.wall_rows[:, :, 0], 2:]  # [class, q, component]
-    into_wall = links.masks[:, INTO, None] >> np.arange(Q, dtype=np.uint32) & 1
-    inflow = -6.0 * into_wall * np.array(W) * (velocity * np.array(C)).sum(axis=2)
-    return float(counts @ inflow.sum(axis=1)), float(counts @ np.abs(inflow).sum(axis=1))
+    inflow = -6.0 * _into_walls(links) * np.array(W) * (velocity * np.array(C)).sum(axis=2)
+    return inflow.sum(axis=1), np.abs(inflow).sum(axis=1)
+
+
+def has_outlet_link(links: Links) -> np.ndarray:
+    """Return whether cells of each class have a link that ends at an outlet, bool [class].
+
+    Walls that change with time count as outlets: what they bring in now they may take out later.
+    """
+    lets_out = (links.wall_types[:, 0] != 0.0) | links.is_varying
+    found: np.ndarray = (_into_walls(links) & lets_out[links.wall_rows[:, :, 0]]).any(axis=1)
+    return found
+
+
+def _into_walls(links: Links) -> np.ndarray:
+    """Return whether link q of a cell of each class ends at a wall, bool [class, q]."""
+    bits: np.ndarray = links.masks[:, INTO, None] >> np.arange(Q, dtype=np.uint32) & 1
+    return bits.astype(bool)
 
 
 def _mirror_images(slip: np.ndarray, owner: np.ndarray, row: np.ndarray) -> np.ndarray:
@@ -144,14 +187,17 @@ def _number_combinations(
 
 
 def _class_tables(
-    walls: np.ndarray, row: np.ndarray, partner: np.ndarray, wall_types: np.ndarray
+    walls: np.ndarray, row: np.ndarray, partner: np.ndarray, is_special: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return `Links.masks` and `Links.wall_rows` for these combinations of walls."""
+    """Return `Links.masks` and `Links.wall_rows` for these combinations of walls.
+
+    `is_special` says for each row of `wall_types` whether such walls do more than bounce.
+    """
     bits = np.uint32(1) << np.arange(Q, dtype=np.uint32)
-    special = (np.any(wall_types != 0, axis=1)[row] | (partner != np.arange(Q))) & walls
+    special = (is_special[row] | (partner != np.arange(Q))) & walls
     masks = np.zeros((len(walls) + _FIRST_WALL_CLASS, 3), np.uint32)
     for column, links in ((INTO, walls), (SPECIAL, special), (FROM, walls[:, list(OPPOSITE)])):
         masks[_FIRST_WALL_CLASS:, column] = (links * bits).sum(axis=1, dtype=np.uint32)
-    wall_rows = np.zeros((len(walls) + _FIRST_WALL_CLASS, Q, 2), np.uint8)
+    wall_rows = np.zeros((len(walls) + _FIRST_WALL_CLASS, Q, 2), row.dtype)
     wall_rows[_FIRST_WALL_CLASS:] = np.stack([row, partner], axis=2)
     return masks, wall_rows

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
+
+from lbm._model.lattice import C
 from lbm.boundaries import (
+    NOWHERE,
     Condition,
     FreeSlip,
     MovingWall,
@@ -12,47 +17,127 @@ from lbm.boundaries import (
     PressureOutlet,
     VelocityInlet,
     WallCondition,
+    require_in_plane,
 )
 
-MAX_WALL_TYPES = 256
-"""Largest number of different walls, since their indices are bytes."""
+HALF_STEP = 0.5
+"""Time in a step at which populations meet walls, half-way between two cells."""
+
+
+@dataclass(frozen=True)
+class WallType:
+    """What a wall sends back, as far as that is the same for all of its links.
+
+    Attributes
+    ----------
+    condition : the condition of the wall
+    blocked : axis along which another wall blocks the velocity, or None
+    across : axis across the face to which the wall belongs, along which it may not move, or None
+    """
+
+    condition: WallCondition
+    blocked: int | None = None
+    across: int | None = None
+
+    def parameters(self, points: np.ndarray = NOWHERE, t: float = 0.0) -> np.ndarray:
+        """Return the rows of `Links.wall_types` for points [k, (x, y, z)] at time t."""
+        rows = self.condition.parameters(points, t)
+        if self.across is not None:
+            require_in_plane("xyz"[self.across], float(np.abs(rows[:, 2 + self.across]).max()))
+        if self.blocked is not None:
+            rows[:, 2 + self.blocked] = 0.0
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class VaryingRows:
+    """Rows of `Links.wall_types` that change with time: first, first + 1, ..., one for a point."""
+
+    wall: WallType
+    first: int
+    points: np.ndarray
+
+    def write(self, table: np.ndarray, t: float) -> None:
+        """Set the rows of `table` to those at time t in steps."""
+        table[self.first : self.first + len(self.points)] = self.wall.parameters(self.points, t)
 
 
 class WallTypes:
-    """Rows of `Links.wall_types`, numbered in the order in which they occur; row 0 is at rest."""
+    """Walls, numbered in the order in which they occur; number 0 is at rest."""
 
     def __init__(self) -> None:
-        self.rows = [NoSlip().parameters()]
+        self._walls = [WallType(NoSlip())]
+        self._numbers: dict[object, int] = {self._key(self._walls[0]): 0}
 
-    def index_of(self, row: tuple[float, ...]) -> int:
-        """Return the index of a row, which is added if it is new."""
-        if row not in self.rows:
-            if len(self.rows) == MAX_WALL_TYPES:
-                raise ValueError(
-                    f"boundaries hold more than {MAX_WALL_TYPES} different velocities and "
-                    "densities: give some walls the same"
-                )
-            self.rows.append(row)
-        return self.rows.index(row)
+    @staticmethod
+    def _key(wall: WallType) -> object:
+        """Return what walls have in common that are the same."""
+        return wall if wall.condition.depends_on else tuple(wall.parameters()[0])
+
+    def index_of(
+        self, condition: WallCondition, blocked: int | None = None, across: int | None = None
+    ) -> int:
+        """Return the number of a wall, which is added if it is new."""
+        is_face = type(condition) is MovingWall and callable(condition.velocity)
+        wall = WallType(condition, blocked, across if is_face else None)
+        number = self._numbers.setdefault(self._key(wall), len(self._walls))
+        if number == len(self._walls):
+            self._walls.append(wall)
+        return number
+
+    def tabulate(
+        self, number: np.ndarray, has_wall: np.ndarray, cells: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, tuple[VaryingRows, ...]]:
+        """Return the row of each link, the table of rows before step 0, and rows that vary.
+
+        `number` [cell, q] has the wall of each link that `has_wall`; `cells` [cell, (x, y, z)] are
+        coordinates. Each point at which a function of position is taken gets a row of its own,
+        where walls depend on time; otherwise rows with the same values are one.
+        """
+        row, varying = number.copy(), []
+        table = [np.zeros((len(self._walls), 5))]
+        size = len(self._walls)
+        for k, wall in enumerate(self._walls):
+            depends = wall.condition.depends_on
+            if not depends.position:
+                table[0][k] = wall.parameters(t=HALF_STEP)[0]
+                if depends.time:
+                    varying.append(VaryingRows(wall, k, NOWHERE))
+                continue
+            cell, q = np.nonzero((number == k) & has_wall)
+            halves = 2 * cells[cell] + 1 + np.array(C, np.int64)[q]
+            halves, place = np.unique(halves, axis=0, return_inverse=True)
+            points = halves / 2.0
+            rows = wall.parameters(points, HALF_STEP)
+            if depends.time:
+                varying.append(VaryingRows(wall, size, points))
+            else:
+                rows, same = np.unique(rows, axis=0, return_inverse=True)
+                place = same.ravel()[place.ravel()]
+            row[cell, q] = size + place.ravel()
+            table.append(rows)
+            size += len(rows)
+        return row.astype(np.min_scalar_type(size - 1)), np.concatenate(table), tuple(varying)
 
     def of_link(self, crossed: Sequence[tuple[int, WallCondition]]) -> tuple[int, int]:
-        """Return (row, slip axes as bits) of a link that meets one or more conditions.
+        """Return (number, slip axes as bits) of a link that meets one or more conditions.
 
         `crossed` holds (axis, condition) pairs. If the second number is not 0, the link should be
-        mirrored in these axes, and the row applies only if that is impossible.
+        mirrored in these axes, and the wall applies only if that is impossible.
         """
         conditions = [wall for _, wall in crossed]
         slip = sum(1 << axis for axis, wall in crossed if isinstance(wall, FreeSlip))
-        strongest = min(conditions, key=lambda wall: wall.rank)
+        axis, strongest = min(crossed, key=lambda pair: pair[1].rank)
+        across = axis if axis >= 0 else None
         # Fluid slides along slip faces and passes inlets and outlets: nothing turns the tangential
         # velocity around where these meet, so only the component across the slip faces is mirrored.
         if slip and all(isinstance(w, FreeSlip) or not is_impermeable(w) for w in conditions):
-            return self.index_of(strongest.parameters()), slip
+            return self.index_of(strongest, across=across), slip
         # Two impermeable faces: a velocity of one along the other's normal would push mass through
         # the edge, and across itself a face has none.
         if len(conditions) > 1 and all(map(is_impermeable, conditions)):
             return 0, 0
-        return self.index_of(strongest.parameters()), 0
+        return self.index_of(strongest, across=across), 0
 
     def of_link_behind_face(
         self, axis: int, face: WallCondition, condition: WallCondition
@@ -66,9 +151,7 @@ class WallTypes:
             return self.of_link([(axis, face), (-1, condition)])
         # Each of the two blocks the fluid in one direction, and only its velocity along the other
         # counts: that of the face is 0 across it.
-        row = list(condition.parameters())
-        row[2 + axis] = 0.0
-        return self.index_of(tuple(row)), 0
+        return self.index_of(condition, blocked=axis), 0
 
 
 def is_impermeable(condition: Condition) -> bool:

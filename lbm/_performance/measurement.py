@@ -177,12 +177,12 @@ def _measure_rows(problem: Problem, beside: Device | None) -> Curve:
     while round(rows) >= fewest:
         counts.add(round(rows))
         rows *= ROWS_RATIO
-    memory = {}
-    if beside is not None:
+    allocate = None
+    if beside is not None:  # the hybrid's CPU part lies in memory that its GPU reads
         from lbm._domain.exchange.cuda import MappedMemory
 
-        memory = {"memory": MappedMemory(beside).allocate}
-    engine = make_engine(problem, Device("cpu"), **memory)
+        allocate = MappedMemory(beside).allocate
+    engine = make_engine(problem, Device("cpu"), allocate)
     points = []
     for count in sorted(counts, reverse=True):
         step = functools.partial(engine.step, box=Box(0, nx, 0, count, 0, nz))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hetero.validation import check_in_range
+from lbm._model.stability_map import FlowKind
 from lbm.collisions.operator import LARGEST_TAU, Collision
 
 
@@ -57,6 +58,6 @@ class BGK(Collision):
         return f + (e - f) / self.tau
 
     @classmethod
-    def stability_limit(cls, has_open_ends: bool) -> float:
+    def stability_limit(cls, kind: FlowKind) -> float:
         """Return the largest cell Reynolds number, measured as in `lbm._model.stability_map`."""
-        return 12.0 if has_open_ends else 14.2
+        return {"walls": 14.2, "open": 12.0, "free": 79.5}[kind]

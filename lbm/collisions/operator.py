@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from lbm._model.stability_map import FlowKind
+
 LARGEST_TAU = 100.0
 """Largest relaxation time in steps. At 100 the flow in a channel is exact to 3e-6 with TRT in
 float32; at 1000 it is still 1 % off after 20000 steps."""
@@ -96,16 +98,16 @@ class Collision(ABC):
         )
 
     @classmethod
-    def suited_to(cls, tau: float, cell_reynolds: float, has_open_ends: bool) -> Self:
+    def suited_to(cls, tau: float, cell_reynolds: float, kind: FlowKind) -> Self:
         """Make the operator with the parameters that suit a flow, by default those of the class.
 
-        `cell_reynolds` is speed/viscosity in lattice units, and `has_open_ends` says whether there
-        are inlets or outlets.
+        `cell_reynolds` is speed/viscosity in lattice units; `kind` says what bounds the flow:
+        "walls", "open" ends (inlets or outlets), or nothing ("free").
         """
         return cls(tau)  # type: ignore[call-arg]  # the constructor of a dataclass
 
     @classmethod
-    def stability_limit(cls, has_open_ends: bool) -> float | None:
+    def stability_limit(cls, kind: FlowKind) -> float | None:
         """Return the largest cell Reynolds number of a stable flow, or None if it is unknown."""
         return None
 

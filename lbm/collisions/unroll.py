@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from hetero.codegen import compile_source
 from hetero.jit import FUSED, scalar
 from lbm._model.lattice import PAIRS, Q
@@ -29,7 +31,7 @@ def balanced_sum(terms: Iterable[str]) -> str:
     return terms[0]
 
 
-def matrix_product(matrix: Sequence[Sequence[float]]) -> Any:
+def matrix_product(matrix: Sequence[Sequence[float]] | np.ndarray) -> Any:
     """Make a function of a tuple f that returns the tuple `matrix` @ f; zeros are left out."""
     rows = (
         balanced_sum([f"T({float(m)!r}) * f[{q}]" for q, m in enumerate(row) if m])

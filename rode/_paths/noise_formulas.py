@@ -21,10 +21,11 @@ from rode._normals.box_muller_formulas import (
 from rode._paths.step_formulas import advance
 
 START = np.uint32(0xFFFFFFFF)
-"""Counter word that replaces the step when the start of a path's process is drawn.
+"""Counter word that replaces a step when the start of a path's process is drawn.
 
-The counter of a block is (number in the coarse step, coarse step, path, stream) in a solver, and
-(lower word, higher word of the number, path, stream) for paths in memory.
+The counter of a block is (lower word, higher word of its number, path, stream). Blocks are numbered
+along the path. Only a solver that draws sums from their distribution has no fine steps: there the
+counter is (number in the coarse step, coarse step, path, stream).
 """
 
 

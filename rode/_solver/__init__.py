@@ -27,7 +27,7 @@ class Loops(Protocol):
         """Advance every path by `run.coarse_steps` coarse steps.
 
         The state carries over from call to call, and no bit depends on where calls end. If the flag
-        `stop` of `_solver.stopping` is set, the call returns early.
+        `stop` of `hetero.distributed.cancellation` is set, the call returns early.
         """
 
 

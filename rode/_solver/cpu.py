@@ -21,20 +21,21 @@ from numba import int64, types, uint32
 from numba.extending import intrinsic
 
 import hetero
+from hetero.distributed.cancellation import results_of
 from hetero.jit import serial
-from hetero.philox.formulas import philox10
 from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK
 from rode._solver.stage_formulas import (
     block_of,
+    first_fine_step,
     make_averages,
     make_initialize,
     make_matvec,
     make_read_column,
     make_record,
     make_sample_sums,
+    words_of_block,
 )
-from rode._solver.stopping import results_of
 
 GROUP = 512
 """Largest number of paths side by side: enough to hide the setup of each loop; not tuned."""
@@ -216,11 +217,10 @@ def _make_step_group(spec):
 
 
 @serial
-def _fill(run, block, coarse, first, words):
-    """Fill `words` with one Philox block of a coarse step for every path of a group."""
-    k0, k1, stream = run.counter.k0, run.counter.k1, run.counter.stream
+def _fill(counter, block, first, words):
+    """Fill `words` with the words of a block of noise for every path of a group."""
     for l in range(words.shape[1]):
-        a, b, c, d = philox10(block, coarse, uint32(first + uint32(l)), stream, k0, k1)
+        a, b, c, d = words_of_block(counter, block, uint32(first + uint32(l)))
         words[0, l] = a
         words[1, l] = b
         words[2, l] = c
@@ -253,10 +253,10 @@ def _make_path_step(spec):
             write_sums(total, sums, l)
 
     @serial
-    def walk_remainder(mu_minus_1, noise, o, sums, remainder):
-        """Advance by the first `remainder` numbers of a block."""
+    def walk_part(mu_minus_1, noise, o, sums, low, high):
+        """Advance by the numbers low .. high - 1 of a block that two coarse steps share."""
         for l in range(o.size):
-            for j in range(remainder):
+            for j in range(low, high):
                 o[l] = advance(o[l], mu_minus_1, noise[j, l])
                 for d in range(count - 1, 0, -1):
                     sums[d, l] += sums[d - 1, l]
@@ -267,16 +267,18 @@ def _make_path_step(spec):
         first, o, sums, words = group.first, group.o, group.sums, group.words
         sums[:] = 0
         noise = np.empty((size, o.size), o.dtype)
-        blocks = (run.fine_steps + size - 1) // size
-        for b in range(blocks):
+        begin = first_fine_step(run, n)
+        end = begin + run.fine_steps
+        for block in range(begin // size, (end + size - 1) // size):
             if _is_set(stop):
                 return
-            _fill(run, uint32(b), uint32(run.done + n), first, words)
+            _fill(run.counter, block, first, words)
             draw_numbers(run.sigma, words, noise)
-            if (b + 1) * size <= run.fine_steps:
+            low, high = max(begin - block * size, 0), min(end - block * size, size)
+            if high - low == size:
                 walk(run.mu_minus_1, noise, o, sums)
             else:
-                walk_remainder(run.mu_minus_1, noise, o, sums, run.fine_steps - b * size)
+                walk_part(run.mu_minus_1, noise, o, sums, low, high)
         step_group(run, t, arrays.rows, group)
 
     return advance_path

@@ -26,6 +26,7 @@ from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK, part_of
 from rode._solver.stage_formulas import (
     block_of,
+    first_fine_step,
     make_averages,
     make_initialize,
     make_matvec,
@@ -34,6 +35,7 @@ from rode._solver.stage_formulas import (
     make_sample_sums,
     next_save,
     store_state,
+    words_of_block,
 )
 
 THREADS = 128
@@ -118,23 +120,39 @@ def _make_path_step(spec):
     zeros = (0.0,) * (spec.form_count)
 
     @kernel(device=True)
+    def walk_part(run, path, block, low, high, value, sums):
+        """Advance by the numbers low .. high - 1 of a block that two coarse steps share."""
+        numbers = draw(*words_of_block(run.counter, block, path), run.sigma)
+        for j in range(low, high):
+            value = advance(value, run.mu_minus_1, numbers[j])
+            sums = add_to_iterated_sums(sums, value)
+        return value, sums
+
+    @kernel(device=True)
     def walk_stretch(run, n, path, lane, o):
         """Return the process and its sums after this thread's fine steps."""
-        blocks = uint32(run.fine_steps // size // run.threads_per_path)
-        block, number, counter = uint32(lane * blocks), uint32(run.done + n), run.counter
+        counter, steps = run.counter, int64(run.fine_steps // run.threads_per_path)
+        begin = first_fine_step(run, n) + int64(lane) * steps
+        end, block = begin + steps, begin // size
         value = o if lane == 0 else o - o
         sums = cast(zeros, run.h)
-        for _ in range(blocks):
-            w0, w1, w2, w3 = philox10(block, number, path, counter.stream, counter.k0, counter.k1)
-            value, sums = walk(value, sums, draw(w0, w1, w2, w3, run.sigma), run.mu_minus_1)
-            block = uint32(block + uint32(1))
-        remainder = run.fine_steps % size
-        if remainder > 0:  # one thread a path, then
-            words = philox10(block, number, path, counter.stream, counter.k0, counter.k1)
-            last = draw(*words, run.sigma)
-            for j in range(remainder):
-                value = advance(value, run.mu_minus_1, last[j])
-                sums = add_to_iterated_sums(sums, value)
+        if begin > block * size:
+            value, sums = walk_part(
+                run, path, block, begin - block * size, min(size, end - block * size), value, sums
+            )
+            block += 1
+        while block < end // size:
+            # The upper word is constant in the inner loop, which saves a tenth of Philox's work.
+            low, high = uint32(block), uint32(block >> int64(32))
+            count = min(end // size - block, (int64(1) << int64(32)) - int64(low))
+            for _ in range(count):
+                w0, w1, w2, w3 = philox10(low, high, path, counter.stream, counter.k0, counter.k1)
+                numbers = draw(w0, w1, w2, w3, run.sigma)
+                value, sums = walk(value, sums, numbers, run.mu_minus_1)
+                low = uint32(low + uint32(1))
+            block += count
+        if block * size < end:
+            value, sums = walk_part(run, path, block, 0, end - block * size, value, sums)
         return (value,) + sums
 
     @kernel(device=True)

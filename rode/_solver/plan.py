@@ -12,6 +12,7 @@ import numpy as np
 from hetero import philox, validation
 from hetero.devices import Device, resolve
 from rode._problems.checks import try_functions
+from rode._solver.joint_quantiles import Between, Brackets
 from rode._solver.path_sums import (
     GaussianDistribution,
     integrals_distribution,
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 BREAK_EVEN = 2_000_000
 """Number of fine steps of all paths above which a GPU is faster (measured)."""
 
-MAX_STEPS = 2**32 - 1
-"""Largest numbers of coarse and of fine steps, which are words of the Philox counter."""
+MAX_STEPS = 2**31
+"""Bound of the numbers of coarse steps and of fine steps in one; of all fine steps, its square."""
 
 REDUCTIONS = ("paths", "moments", "peaks")
 """Names of reductions; the others are `Quantiles`."""
@@ -53,7 +54,7 @@ class Plan:
     is_exact : whether sums are drawn from their distribution instead of fine steps
     paths, first_path : how many paths, and the number of the first
     save_every : coarse steps from one saved time to the next
-    reductions : what is kept of the paths
+    reductions : what is kept of the paths; shares of a run have those of `joint_quantiles`, too
     dtype, normals : types of the solver and of the normal numbers
     key : Philox's key
     device : the device that solves
@@ -70,7 +71,7 @@ class Plan:
     paths: int
     first_path: int
     save_every: int
-    reductions: tuple[Reduction, ...]
+    reductions: tuple[Reduction | Brackets | Between, ...]
     dtype: str
     normals: str
     key: tuple[np.uint32, np.uint32]
@@ -147,7 +148,7 @@ class Plan:
             device=device,
             threads_per_path=1,
         )
-        return replace(plan, threads_per_path=_choose_threads_per_path(plan, threads_per_path))
+        return replace(plan, threads_per_path=choose_threads_per_path(plan, threads_per_path))
 
     @property
     def kind(self) -> str:
@@ -265,7 +266,7 @@ def _reductions_of(
     return reductions
 
 
-def _choose_threads_per_path(plan: Plan, requested: int | None) -> int:
+def choose_threads_per_path(plan: Plan, requested: int | None) -> int:
     """Return the threads of a path, which share the fine steps of a coarse one in equal blocks."""
     block = 2 if plan.normals == "float64" else 4
     shared = plan.fine_steps or 1  # 1 is shared by no threads

@@ -11,8 +11,16 @@ import numpy as np
 from hetero import philox
 from hetero.arrays import Array, Workspace
 from hetero.display.progress_bar import progress
+from hetero.distributed.cancellation import StoppedError, current_flag
 from rode import _solver
 from rode._solver import reductions
+from rode._solver.joint_quantiles import (
+    Between,
+    Brackets,
+    Inside,
+    bracket_ranks,
+    collect_inside,
+)
 from rode._solver.kernel_arguments import (
     Counter,
     KernelSpec,
@@ -22,7 +30,6 @@ from rode._solver.kernel_arguments import (
     part_of,
 )
 from rode._solver.memory_forecast import times_of_window
-from rode._solver.stopping import StoppedError, current_flag
 from rode.results import Quantiles, Result
 
 if TYPE_CHECKING:
@@ -69,6 +76,7 @@ class Solver:
             failed=self.to_device(np.zeros(plan.paths, np.uint8), np.uint8),
         )
         self.stop = current_flag()
+        self.reduced = Reductions(self)
 
     # ---- memory ----
 
@@ -103,7 +111,7 @@ class Solver:
 
     def run(self, *, show_progress: bool) -> Result:
         """Solve window by window, and return the reductions."""
-        plan, reduced = self.plan, Reductions(self)
+        plan, reduced = self.plan, self.reduced
         # On a CPU the paths are written where they stay.
         stays = reduced.paths is not None and plan.device.kind == "cpu"
         buffer: Array = None
@@ -192,6 +200,16 @@ class Reductions:
             self.mean, self.variance = np.empty(shape), np.empty(shape)
         if self.levels:
             self.quantiles = np.empty((len(self.levels), *shape))
+        # What parts give for quantiles of all parts: see `_solver.joint_quantiles`.
+        self.brackets: Any = None
+        self.inside: Any = None
+        self.bracketed = next((one for one in requested if isinstance(one, Brackets)), None)
+        self.between = next((one for one in requested if isinstance(one, Between)), None)
+        if self.bracketed is not None:
+            self.brackets = np.empty((2, len(self.bracketed.probabilities), *shape))
+        if self.between is not None:
+            below = np.empty(self.between.lower.shape, np.int64)
+            self.inside = Inside(below, [[[] for _ in range(plan.times)] for _ in below])
 
     def take(self, times: range, saved: Array) -> None:
         """Reduce the (times, outputs, paths) numbers of some of the saved times."""
@@ -210,24 +228,57 @@ class Reductions:
             self.variance[rows_of_times] = spread / (paths - 1) if paths > 1 else np.nan
         if self.quantiles is not None:
             self.quantiles[:, rows_of_times] = self._quantiles(loops, rows)
+        if self.bracketed is not None:
+            self.brackets[:, :, rows_of_times] = self._brackets(loops, rows)
+        if self.between is not None:
+            self._take_inside(loops, rows, rows_of_times)
 
     def _quantiles(self, loops: reductions.Loops, rows: Array) -> np.ndarray:
         """Return quantiles of the rows, interpolated linearly between order statistics."""
-        solver, paths = self.solver, self.solver.plan.paths
+        paths = self.solver.plan.paths
         position = np.array(self.levels) * (paths - 1)
         low = np.floor(position).astype(np.int64)
-        ends = [0, paths - 1]  # NaN is sorted to an end
-        ranks = np.unique(np.concatenate([low, np.minimum(low + 1, paths - 1), ends]))
-        order_statistics = solver.empty((rows.shape[0], ranks.size))
-        loops.select_ranks(rows, solver.to_device(ranks, ranks.dtype), order_statistics)
-        values = solver.to_host(order_statistics).astype(np.float64)
-        below = values[:, np.searchsorted(ranks, low)]
-        above = values[:, np.searchsorted(ranks, np.minimum(low + 1, paths - 1))]
+        below, above = self._order_statistics(loops, rows, low, np.minimum(low + 1, paths - 1))
         with np.errstate(invalid="ignore"):
             between = below + (position - low) * (above - below)
         between = np.where(position == low, below, between)
-        between[np.isnan(values[:, [0, -1]]).any(axis=1)] = np.nan
-        return between.T.reshape(len(self.levels), -1, solver.outputs)
+        return between.T.reshape(len(self.levels), -1, self.solver.outputs)
+
+    def _brackets(self, loops: reductions.Loops, rows: Array) -> np.ndarray:
+        """Return the ends of the intervals, (2, probabilities, times, outputs)."""
+        assert self.bracketed is not None
+        levels, paths = self.bracketed.probabilities, self.solver.plan.paths
+        low, high = np.array([bracket_ranks(q, paths) for q in levels]).T
+        ends = np.stack(self._order_statistics(loops, rows, low, high))
+        return np.moveaxis(ends, 2, 1).reshape(2, len(levels), -1, self.solver.outputs)
+
+    def _order_statistics(
+        self, loops: reductions.Loops, rows: Array, *wanted: np.ndarray
+    ) -> list[np.ndarray]:
+        """Return for each array of ranks the numbers of these ranks, (rows, ranks).
+
+        A row that has a NaN gives NaN.
+        """
+        solver, paths = self.solver, self.solver.plan.paths
+        ends = [0, paths - 1]  # NaN is sorted to an end
+        ranks = np.unique(np.concatenate([*wanted, ends]))
+        order_statistics = solver.empty((rows.shape[0], ranks.size))
+        loops.select_ranks(rows, solver.to_device(ranks, ranks.dtype), order_statistics)
+        values = solver.to_host(order_statistics).astype(np.float64)
+        values[np.isnan(values[:, [0, -1]]).any(axis=1)] = np.nan
+        return [values[:, np.searchsorted(ranks, one)] for one in wanted]
+
+    def _take_inside(self, loops: reductions.Loops, rows: Array, times: slice) -> None:
+        """Count and collect the numbers inside of the intervals of some times."""
+        assert self.between is not None
+        outputs = self.solver.outputs
+        levels = len(self.between.lower)
+        lower, upper = (end[:, times].reshape(levels, -1) for end in self.between)
+        below, values = collect_inside(loops, self.solver.workspace, rows, lower, upper)
+        self.inside.below[:, times] = below.reshape(levels, -1, outputs)
+        for k, found in enumerate(values):
+            for number, first in enumerate(range(0, len(found), outputs)):
+                self.inside.values[k][times.start + number] = found[first : first + outputs]
 
     def result(self) -> Result:
         """Return the result."""

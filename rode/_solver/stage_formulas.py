@@ -29,6 +29,24 @@ def block_of(spec: KernelSpec) -> Block:
     return BLOCKS[spec.dtype, spec.normals]
 
 
+@scalar(forceinline=True)
+def first_fine_step(run, n):
+    """Return the number of the first fine step of coarse step n of a call, from the run's start."""
+    return int64(run.done + n) * int64(run.fine_steps)
+
+
+@scalar(forceinline=True)
+def words_of_block(counter, block, path):
+    """Return the words of a block of noise of a path.
+
+    The fine steps of a path are numbered from the start of the run, and a block serves as many of
+    them as it has numbers, so that one seed and one fine step give the same process for every
+    coarse step.
+    """
+    low, high = uint32(block), uint32(block >> int64(32))
+    return philox10(low, high, path, counter.stream, counter.k0, counter.k1)
+
+
 def exact_blocks(spec: KernelSpec) -> int:
     """Return how many Philox blocks a coarse step of kind "exact" takes."""
     return -(-(spec.form_count + 1) // block_of(spec).size)
@@ -156,13 +174,11 @@ def make_averages(spec):
         t, delta = run.t + T(run.done + n) * run.h, run.h / T(run.fine_steps)
         phi = cast(fields(t, o, p), run.h)
         single, double = phi, phi
-        block, last = uint32(0), run.fine_steps - 1
-        step = uint32(run.done + n)
-        for first in range(0, run.fine_steps, size):
-            words = philox10(block, step, path, counter.stream, counter.k0, counter.k1)
-            numbers = draw(*words, run.sigma)
-            block = uint32(block + uint32(1))
-            for j in range(min(size, run.fine_steps - first)):
+        begin, last = first_fine_step(run, n), run.fine_steps - 1
+        for block in range(begin // size, (begin + last) // size + 1):
+            numbers = draw(*words_of_block(counter, block, path), run.sigma)
+            first = block * size - begin  # negative if the coarse step begins within the block
+            for j in range(max(0, -first), min(size, run.fine_steps - first)):
                 o = advance(o, run.mu_minus_1, numbers[j])
                 if not at_start and first + j < last:
                     phi = cast(fields(t + T(first + j + 1) * delta, o, p), run.h)

@@ -25,6 +25,8 @@ from sbth._commands.matrix_files import read_matrix
 from sbth.results import Spectrum
 from sbth.spectra import spectrum
 
+METHODS = ("auto", "sbth", "lapack", "cusolver")
+
 _EXAMPLES = (
     ("matrix.mtx", "all eigenvalues, one a line"),
     ("matrix.mtx --index 0 9 --plot spectrum.html", "the ten smallest, with a picture"),
@@ -36,12 +38,30 @@ def add_eigenvalues(subcommands: Any) -> None:
     """Add the command."""
     text = "compute eigenvalues of a symmetric matrix: Matrix Market, NPY or NPZ"
     parser = subcommands.add_parser("eigvals", help=text, description=text, examples=_EXAMPLES)
+    add_matrix_and_selection(parser)
+    parser.add_argument(
+        "--tol", type=float, metavar="LENGTH", help="error that is good enough (default: rounding)"
+    )
+    add_plot_option(parser, "the spectrum")
+    add_out_option(parser, "the eigenvalues")
+    add_common_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def add_matrix_and_selection(parser: argparse.ArgumentParser) -> None:
+    """Add the file of the matrix, and the options that choose eigenvalues."""
     parser.add_argument(
         "file",
         type=Path,
         metavar="FILE",
         help="a .mtx (or .mtx.gz), .npy or .npz file; .npz as scipy.sparse.save_npz writes it, or "
         "with one array",
+    )
+    parser.add_argument(
+        "--method",
+        choices=METHODS,
+        default="auto",
+        help="solver: this package's, LAPACK on a CPU, cuSOLVER on a GPU (default: the faster one)",
     )
     parts = parser.add_mutually_exclusive_group()
     parts.add_argument(
@@ -58,13 +78,15 @@ def add_eigenvalues(subcommands: Any) -> None:
         metavar=("LOW", "HIGH"),
         help="compute the eigenvalues above LOW, up to HIGH, only",
     )
-    parser.add_argument(
-        "--tol", type=float, metavar="LENGTH", help="error that is good enough (default: rounding)"
-    )
-    add_plot_option(parser, "the spectrum")
-    add_out_option(parser, "the eigenvalues")
-    add_common_options(parser)
-    parser.set_defaults(run=_run)
+
+
+def read_selection(options: argparse.Namespace) -> tuple[str, tuple | None]:
+    """Return `select` and `select_range` of the options that choose eigenvalues."""
+    if options.index is not None:
+        return "i", tuple(options.index)
+    if options.interval is not None:
+        return "v", tuple(options.interval)
+    return "a", None
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -73,11 +95,7 @@ def _run(options: argparse.Namespace) -> int:
     check_outputs(out=options.out, plot=options.plot)
     if options.tol is not None:
         check_in_range("--tol", options.tol, 0.0, math.inf, closed="left")
-    select, select_range = "a", None
-    if options.index is not None:
-        select, select_range = "i", tuple(options.index)
-    elif options.interval is not None:
-        select, select_range = "v", tuple(options.interval)
+    select, select_range = read_selection(options)
     matrix = read_matrix(options.file)
     try:
         result = spectrum(
@@ -85,6 +103,7 @@ def _run(options: argparse.Namespace) -> int:
             select=select,
             select_range=select_range,
             tol=options.tol,
+            method=options.method,
             progress=not options.quiet,
             device=options.device,
         )

@@ -38,6 +38,9 @@ class Loops(Protocol):
     def zeros(self, size: int, dtype: np.dtype, stream: Stream = 0) -> Array:
         """Allocate a vector of zeros."""
 
+    def clear(self, values: Array, stream: Stream = 0) -> None:
+        """Fill a vector, which is not empty, with zeros."""
+
     def inspect_band(
         self, ab: Array, lower: bool, width: int, stream: Stream = 0
     ) -> tuple[float, int]:

@@ -47,6 +47,11 @@ def zeros(size, dtype, stream=0):
     return np.zeros(size, dtype)
 
 
+def clear(values, stream=0):
+    """Fill a vector with zeros."""
+    values[:] = 0
+
+
 def inspect_band(ab, lower, width, stream=0):
     """Find the largest magnitude in band storage (d + 1, n), and an element that is not finite."""
     d, n = ab.shape[0] - 1, ab.shape[1]

@@ -98,8 +98,13 @@ def zeros(size, dtype, stream=0):
     """Allocate a vector of zeros."""
     values = cuda.device_array(size, dtype, stream=stream)
     if size:
-        fill_zeros[launch.grid_stride_blocks(size), launch.THREADS, stream](values)
+        clear(values, stream)
     return values
+
+
+def clear(values, stream=0):
+    """Fill a vector with zeros."""
+    fill_zeros[launch.grid_stride_blocks(values.size), launch.THREADS, stream](values)
 
 
 def inspect_band(ab, lower, width, stream=0):

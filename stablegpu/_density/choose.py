@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hetero import Device, region, validation
-from hetero.arrays import Workspace, as_real
+from hetero.arrays import Array, Workspace, as_real
 from hetero.devices import device_of, resolve
+from hetero.distributed.arrays import Range, fill_in_parts, require_host_array
+from hetero.distributed.engines import Engine
 from stablegpu._density.nodes import evaluate as nodes_evaluate
+from stablegpu._density.nodes.rule import NODES
 from stablegpu._density.polynomials import build as polynomials_build
 from stablegpu._density.polynomials import evaluate as polynomials_evaluate
 from stablegpu._density.quadrature import evaluate as quadrature_evaluate
@@ -78,6 +83,56 @@ def evaluate(
     return result
 
 
+def evaluate_in_parts(
+    x: Any,
+    parameters: Parameters,
+    engine: Engine,
+    *,
+    evaluator: Any = None,
+    names: tuple[str, ...] = NAMES,
+    out: Mapping[str, Any] | None = None,
+) -> Evaluation:
+    """Return what `evaluate` does, of ranges of x that an engine shares out.
+
+    The evaluator is that for all points, so that the results do not depend on their number.
+
+    Raises
+    ------
+    TypeError : x is on a GPU, besides the errors of `evaluate`
+    """
+    out = _check_outputs(out)
+    require_host_array("x", x)
+    x = as_real("x", x)
+    chosen = choose_evaluator(parameters, evaluator, x.size, names)
+    estimates = isinstance(chosen, Quadrature)
+    all_names = (*names, "error") if estimates else names
+    workspace = Workspace(Device("cpu"), x)
+    points = workspace.input("x", x)
+    outputs = {name: workspace.output(x.shape, out=out.get(name)) for name in all_names}
+    task = functools.partial(_evaluate_range, parameters, chosen, names, all_names)
+    if points.size:
+        fill_in_parts(engine, task, (points,), list(outputs.values()), "stable density")
+    result = Evaluation(**{n: workspace.result(a, x.shape, out.get(n)) for n, a in outputs.items()})
+    if estimates:
+        quadrature_evaluate.warn_of_error(result.error)
+    return result
+
+
+def _evaluate_range(
+    parameters: Parameters,
+    chosen: Quadrature | Interpolation | str,
+    names: tuple[str, ...],
+    all_names: tuple[str, ...],
+    part: Range,
+    device: Device,
+) -> list[Any]:
+    """Return the functions of these names in a range of the points."""
+    with warnings.catch_warnings():  # the caller warns of the errors of all points
+        warnings.simplefilter("ignore")
+        found = evaluate(part.inputs[0], parameters, evaluator=chosen, names=names, device=device)
+    return [getattr(found, name) for name in all_names]
+
+
 def _check_outputs(out: Any) -> Mapping[str, Any]:
     """Return the arrays for results by name; raise unless they are in a dictionary, or None."""
     if out is None:
@@ -113,16 +168,16 @@ def choose_evaluator(
         return exact
     if evaluator == "nodes" and exact != "nodes":
         raise ValueError(
-            f"evaluator='nodes' needs |alpha - 1| >= {nodes_evaluate.NEAREST} and alpha >= "
-            f"{nodes_evaluate.SMALLEST}, got alpha={alpha!r}; leave it out or use 'quadrature'"
+            f"evaluator='nodes' needs |alpha - 1| >= {NODES.nearest_to_one} and alpha >= "
+            f"{NODES.smallest_alpha}, got alpha={alpha!r}; leave it out or use 'quadrature'"
         )
     return evaluator
 
 
 def evaluate_flat(
-    points: Any,
+    points: Array,
     parameters: Parameters,
-    outputs: dict[str, Any],
+    outputs: dict[str, Array],
     workspace: Workspace,
     chosen: Quadrature | Interpolation | str,
 ) -> None:

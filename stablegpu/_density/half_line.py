@@ -66,7 +66,7 @@ def half_line_of(
     """Return the half-line for alpha != 1 from zeta and the extents of both half-lines.
 
     This function and `extent` and `half_line_at_one` call no other functions of this module:
-    `_density/pointwise/formulas.py` compiles them as they are, for parameters that differ from
+    `half_line_formulas.py` compiles them as they are, for parameters that differ from
     point to point.
     """
     length, left_angle = whole / alpha, other / alpha

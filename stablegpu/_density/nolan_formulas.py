@@ -142,7 +142,7 @@ def is_steep(width, p, r, side):
 
 @scalar
 def expansion_point(p, r, log_g, side):
-    """Return the values at (p, r) from which `gain` takes differences."""
+    """Return the values at (p, r) from which `log_g_difference` takes differences."""
     if side.alpha == 1.0:
         sin_r = sine(r) if r < 1.5 else sine(p)
         return p, r, log_g, sin_r, 0.5 * math.pi * (1.0 - side.beta) + side.beta * p, 1.0
@@ -232,7 +232,7 @@ def solve_g_equals_one(base, side):
 
 
 @scalar
-def ends(left, right, base, steep, log_y, side):
+def cut_ends(left, right, base, steep, log_y, side):
     """Return g at its lower end, and the parts of both lengths beyond [left, right].
 
     Below, g is too small to change e^-g; above, e^-g is too small to count.
@@ -244,7 +244,7 @@ def ends(left, right, base, steep, log_y, side):
 
 
 @scalar
-def integrands(tau, base, steep, log_y, g_min, side):
+def evaluate_integrands(tau, base, steep, log_y, g_min, side):
     """Return g e^-(g - g_min), e^-(g - g_min) and 1 - e^-g, times dp/dt."""
     log_g, p, r = log_g_at(tau, base, steep, log_y, side)
     g = math.exp(log_g)

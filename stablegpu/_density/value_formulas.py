@@ -10,14 +10,14 @@ import numpy as np
 
 from hetero.jit import scalar
 
-FAR = 92.0
+FAR_FOR_ONE_TERM = 92.0  # log of y^alpha: the next term of the tail's series is e^-92 of the first
 FAR_AT_ONE = 1e40  # there the next term is smaller by log(x)/x
 AT_ZETA = 1e-100  # closer to zeta the density and the distribution function do not change,
 SMALL_ALPHA, AT_ZETA_OF_SMALL = 0.03, 1e-300  # but for small alpha, whose spike is narrower
 
 
 @scalar
-def values(y, g_min, density, below, above, side):
+def compute_values(y, g_min, density, below, above, side):
     """Return pdf, low and high on this side from the three integrals."""
     decay = math.exp(-g_min) if g_min > 0.0 else 1.0
     front = side.front if side.alpha == 1.0 else side.front / y
@@ -29,7 +29,7 @@ def values(y, g_min, density, below, above, side):
 
 
 @scalar
-def logarithms(y, g_min, density, below, above, prob_below, prob_above, side):
+def compute_logarithms(y, g_min, density, below, above, prob_below, prob_above, side):
     """Return log pdf, log low and log high, also where the values underflow."""
     front = side.front if side.alpha == 1.0 else side.front / y
     log_pdf = math.log(front) + math.log(density) - g_min
@@ -52,15 +52,15 @@ def logarithms(y, g_min, density, below, above, prob_below, prob_above, side):
 @scalar
 def assemble(y, g_min, density, below, above, side):
     """Return pdf, low, high and their logarithms on this side from the three integrals."""
-    pdf, prob_below, prob_above = values(y, g_min, density, below, above, side)
-    log_pdf, log_prob_below, log_prob_above = logarithms(
+    pdf, prob_below, prob_above = compute_values(y, g_min, density, below, above, side)
+    log_pdf, log_prob_below, log_prob_above = compute_logarithms(
         y, g_min, density, below, above, prob_below, prob_above, side
     )
     return pdf, prob_below, prob_above, log_pdf, log_prob_below, log_prob_above
 
 
 @scalar
-def light_tail_limit(y, log_g, side):
+def evaluate_light_tail(y, log_g, side):
     """Return the values of `assemble` in a light tail so far out that only e^-g matters."""
     g = math.exp(log_g)
     front = side.front if side.alpha == 1.0 else side.front / y
@@ -79,7 +79,7 @@ def light_tail_limit(y, log_g, side):
 
 
 @scalar
-def with_logs(pdf, prob_below, prob_above):
+def add_logarithms(pdf, prob_below, prob_above):
     """Return the values and their logarithms, where nothing underflows."""
     return pdf, prob_below, prob_above, math.log(pdf), math.log(prob_below), math.log(prob_above)
 
@@ -112,16 +112,16 @@ def restore_side(result, mirrored, scale):
 
 @scalar
 def is_far(y, side):
-    """Return whether the tail series may stop after one term: the next is e^-FAR times smaller."""
+    """Return whether the tail series may stop after one term."""
     if side.alpha == 1.0:
         if abs(y) < FAR_AT_ONE:
             return False
         return side.log_right > -np.inf if y > 0.0 else side.log_left > -np.inf
-    return side.log_right > -np.inf and side.alpha * math.log(y) + side.log_cos > FAR
+    return side.log_right > -np.inf and side.alpha * math.log(y) + side.log_cos > FAR_FOR_ONE_TERM
 
 
 @scalar
-def far(y, side):
+def evaluate_far_tail(y, side):
     """Return the values of `assemble` where the tail is a power law."""
     log_y = math.log(abs(y))
     log_tail = (side.log_left if y < 0.0 else side.log_right) - side.alpha * log_y
@@ -152,23 +152,23 @@ def is_trivial(z, y, side):
 
 
 @scalar
-def trivial(z, y, side):
+def evaluate_trivial(z, y, side):
     """Return pdf, low and high with their logarithms where `is_trivial`."""
     if y != y:
-        return with_logs(y, y, y)
+        return add_logarithms(y, y, y)
     if abs(y) < np.inf:
         if side.alpha == 1.0:
-            return cauchy(z) if side.beta == 0.0 else far(z, side)
+            return evaluate_cauchy(z) if side.beta == 0.0 else evaluate_far_tail(z, side)
         if is_at_zeta(y, side):
             prob_below, prob_above = side.left_angle / math.pi, side.length / math.pi
-            return with_logs(side.peak, min(prob_below, 1.0), min(prob_above, 1.0))
+            return add_logarithms(side.peak, min(prob_below, 1.0), min(prob_above, 1.0))
         if side.length > 0.0:
-            return far(y, side)
-    return with_logs(0.0, 1.0, 0.0) if y > 0.0 else with_logs(0.0, 0.0, 1.0)
+            return evaluate_far_tail(y, side)
+    return add_logarithms(0.0, 1.0, 0.0) if y > 0.0 else add_logarithms(0.0, 0.0, 1.0)
 
 
 @scalar
-def cauchy(z):
+def evaluate_cauchy(z):
     """Return the values of the distribution with alpha = 1, beta = 0, with their logarithms."""
     log_pdf = -math.log(math.pi) - 2.0 * math.log(math.hypot(1.0, z))
     prob_below, prob_above = math.atan2(1.0, -z) / math.pi, math.atan2(1.0, z) / math.pi

@@ -10,6 +10,9 @@ from math import factorial
 from hetero.intrinsics.floats import fma
 from hetero.jit import scalar
 
+NEXT_TO_ZETA = 1e-3
+"""|x - zeta| over |zeta| below which zeta is needed in two floats."""
+
 _TERMS = 14  # (pi/4)^(2 _TERMS) / (2 _TERMS)! < 1e-32
 
 

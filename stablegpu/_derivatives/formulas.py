@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.jit import scalar
-from stablegpu._density.pointwise.formulas import NEXT_TO_ZETA, tan_half_pi, value_for_point
-from stablegpu._density.zeta_formulas import zeta_in_parts
+from stablegpu._density.pointwise.points import value_for_point
+from stablegpu._density.zeta_formulas import NEXT_TO_ZETA, zeta_in_parts
+from stablegpu._numerics.trigonometry_formulas import tan_half_pi
 
 LEVELS = 9  # steps of each quotient
 QUOTIENTS = 5  # by z; by alpha and beta, to both sides and inward
@@ -47,7 +48,7 @@ class Design(NamedTuple):
 
 
 @scalar
-def design(x, alpha, beta, loc, scale, s1):
+def design_steps(x, alpha, beta, loc, scale, s1):
     """Return the `Design` of a point whose arguments are in S1 or not."""
     fine = 0.0 < alpha <= 2.0 and abs(beta) <= 1.0 and 0.0 < scale < np.inf and abs(loc) < np.inf
     if not fine:
@@ -221,7 +222,7 @@ def _slope(table, start, quotient, plan):
 
 
 def design_from(decorate):
-    """Make `design_of(i, points, s1)`: the `design` of point i.
+    """Make `design_of(i, points, s1)`: the `design_steps` of point i.
 
     `points` holds arrays of x, alpha, beta, loc and scale, of one element or as many as the points.
     """
@@ -229,7 +230,7 @@ def design_from(decorate):
 
     def design_of(i, points, s1):
         x, alpha, beta, loc, scale = points
-        return design(
+        return design_steps(
             entry(x, i), entry(alpha, i), entry(beta, i), entry(loc, i), entry(scale, i), s1
         )
 

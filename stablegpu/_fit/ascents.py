@@ -1,4 +1,4 @@
-"""Final states of the optimizer for many data sets, by each method of fitting."""
+"""Outcomes of the optimizer for many data sets, by each method of fitting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stablegpu._fit.datasets import PreparedDataSets
 from stablegpu._fit.grid_search import search
 from stablegpu._fit.koutrouvelis.estimate import improve_estimates
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
-from stablegpu._fit.optimizer import slots
+from stablegpu._fit.records import LOC_IN_S1, make_starts, missing_outcomes
 from stablegpu._fit.second_starts import choose
 
 OVER_SPIKE, OVER_SPIKE_OF_TIES = 4.0 / 3.0, 2.0
@@ -24,10 +24,10 @@ _GRID_DIMENSIONS = {"grid": 4, "grid2": 2}
 _LARGEST_START_BETA = 0.9  # ascents start away from |beta| = 1, where a step may end; not tuned
 
 
-def final_states(
+def find_outcomes(
     prepared: PreparedDataSets, lowest: np.ndarray, batch: BatchFit
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the states at the estimates, and the units of location and scale.
+    """Return the outcomes at the estimates, and the units of location and scale.
 
     Both have a row for each set that can be fitted. `lowest` is the least alpha of each set.
     """
@@ -38,13 +38,13 @@ def final_states(
     units = np.ascontiguousarray(estimates[:, 2:])
     if batch.method in _GRID_DIMENSIONS:
         dimensions = _GRID_DIMENSIONS[batch.method]
-        return _search_grids(prepared, units, dimensions, batch), units
+        return search(prepared.sorted, estimates, units, dimensions, *workspaces), units
     if batch.method == "ml":
         return _maximize_likelihoods(prepared, units, lowest, batch), units
-    states = np.zeros((len(estimates), slots.RESULT))
-    states[:, slots.X], states[:, slots.X + 1] = estimates[:, 0], estimates[:, 1]
-    states[:, slots.VALUE] = np.nan
-    return states, units
+    outcomes = missing_outcomes(len(estimates))
+    outcomes["parameters"] = 0.0
+    outcomes["parameters"][:, :2] = estimates[:, :2]
+    return outcomes, units
 
 
 def lowest_alphas(ties: np.ndarray) -> np.ndarray:
@@ -63,93 +63,68 @@ def lowest_alphas(ties: np.ndarray) -> np.ndarray:
 def _maximize_likelihoods(
     prepared: PreparedDataSets, units: np.ndarray, lowest: np.ndarray, batch: BatchFit
 ) -> np.ndarray:
-    """Return the states at the largest likelihoods, after ascents from one start or several."""
+    """Return the outcomes at the largest likelihoods, after ascents from one start or several."""
 
     workspaces = batch.workspace, batch.host_workspace
     initial, in_s1 = _initial_points(prepared.estimates, units, batch)
-    mode = batch.free | (slots.LOC_IN_S1 if in_s1 else 0)
+    starts = make_starts(initial, units, lowest)
+    free = batch.free | (LOC_IN_S1 if in_s1 else 0)
     if "loc" in batch.fixed_values or "scale" in batch.fixed_values:
-        return datasets.maximize(prepared.sorted, initial, units, lowest, mode, *workspaces)
-    choices = choose.choices(lowest, batch.fixed_values)
-    result = datasets.maximize(prepared.sorted, initial, units, lowest, mode, *workspaces, choices)
-    states, peaks = result[:, : slots.RESULT], result[:, slots.RESULT :]
-    _climb_other_peaks(states, peaks, prepared, units, lowest, batch)
-    return states
+        return datasets.maximize(prepared.sorted, starts, free, *workspaces)
+    choose.set_choices(starts, batch.fixed_values)
+    outcomes = datasets.maximize(prepared.sorted, starts, free, *workspaces, find_peaks=True)
+    _climb_other_peaks(outcomes, prepared, units, lowest, batch)
+    return outcomes
 
 
 def _climb_other_peaks(
-    states: np.ndarray,
-    peaks: np.ndarray,
+    outcomes: np.ndarray,
     prepared: PreparedDataSets,
     units: np.ndarray,
     lowest: np.ndarray,
     batch: BatchFit,
 ) -> None:
-    """Climb the peaks of a rough profile that the first ascents have not reached, and keep the
-    better of the final states."""
+    """Climb the peaks of a rough profile that the first ascents have not reached.
+
+    The better of the outcomes is kept.
+    """
     from stablegpu._fit.optimizer.state import TO_S0, TO_S1
-    from stablegpu._fit.second_starts.formulas import ALPHA, BETA, LOC, SCALE
 
     weights, fixed_values = prepared.ties[:, 1], batch.fixed_values
-    which, begins = choose.worth_while(peaks, weights, states, units)
+    which, peaks = choose.select_starts(outcomes, weights, units)
     if not which.size:
         return
-    alpha, beta = np.minimum(begins[:, ALPHA], LARGEST_START_ALPHA), begins[:, BETA]
+    alpha, beta = np.minimum(peaks["alpha"], LARGEST_START_ALPHA), peaks["beta"]
     if "alpha" in fixed_values:
         alpha = fixed_values["alpha"][which]
     if "beta" in fixed_values:
         beta = fixed_values["beta"][which]
-    shift = begins[:, BETA] * begins[:, SCALE] * np.tan(0.5 * np.pi * begins[:, ALPHA])
+    shift = peaks["beta"] * peaks["scale"] * np.tan(0.5 * np.pi * peaks["alpha"])
+    log_scale = np.log(peaks["scale"] / units[which, 1])
     # A location in S1 is the first to be tried; in place of one in S0 a small alpha first tries the
     # data that lie closest.
     in_s1 = (alpha < TO_S0) | ("alpha" not in fixed_values)
     in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= choose.MANY))
-    for mode, chosen in ((batch.free | slots.LOC_IN_S1, in_s1), (batch.free, in_s0)):
+    for free, chosen in ((batch.free | LOC_IN_S1, in_s1), (batch.free, in_s0)):
         chosen_sets = which[chosen]
         if not chosen_sets.size:
             continue
-        loc = begins[chosen, LOC] - (shift[chosen] if mode & slots.LOC_IN_S1 else 0.0)
-        initial = np.stack(
-            [
-                alpha[chosen],
-                beta[chosen],
-                (loc - units[chosen_sets, 0]) / units[chosen_sets, 1],
-                np.log(begins[chosen, SCALE] / units[chosen_sets, 1]),
-            ],
-            axis=1,
-        )
-        new_states = datasets.maximize(
+        loc = peaks["loc"] - (shift if free & LOC_IN_S1 else 0.0)
+        loc = (loc - units[which, 0]) / units[which, 1]
+        parameters = np.stack([alpha, beta, loc, log_scale], axis=1)[chosen]
+        new_outcomes = datasets.maximize(
             datasets.select(prepared.sorted, chosen_sets, batch.host_workspace),
-            initial,
-            units[chosen_sets],
-            lowest[chosen_sets],
-            mode,
+            make_starts(parameters, units[chosen_sets], lowest[chosen_sets]),
+            free,
             batch.workspace,
             batch.host_workspace,
         )
-        for s, state in zip(chosen_sets, new_states, strict=True):
-            evaluations = states[s, slots.EVALUATIONS] + state[slots.EVALUATIONS]
-            best = states[s, slots.VALUE]
-            if state[slots.VALUE] > best or not np.isfinite(best):
-                states[s] = state
-            states[s, slots.EVALUATIONS] = evaluations
-
-
-def _search_grids(
-    prepared: PreparedDataSets, units: np.ndarray, dimensions: int, batch: BatchFit
-) -> np.ndarray:
-    """Return the states of the most likely distributions on contracting grids."""
-
-    states, evaluations = search(
-        prepared.sorted,
-        prepared.estimates,
-        units,
-        dimensions,
-        batch.workspace,
-        batch.host_workspace,
-    )
-    states[:, slots.EVALUATIONS] = evaluations
-    return states
+        for s, outcome in zip(chosen_sets, new_outcomes, strict=True):
+            evaluations = outcomes["evaluations"][s] + outcome["evaluations"]
+            best = outcomes["loglik"][s]
+            if outcome["loglik"] > best or not np.isfinite(best):
+                outcomes[s] = outcome
+            outcomes["evaluations"][s] = evaluations
 
 
 def _initial_points(

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from hetero.arrays import Array
 from stablegpu._fit import datasets
 from stablegpu._fit.arguments import BatchFit
-from stablegpu._fit.ascents import final_states, lowest_alphas
+from stablegpu._fit.ascents import find_outcomes, lowest_alphas
 from stablegpu._fit.datasets import PreparedDataSets, UnsortedDataSets
 from stablegpu._fit.estimates import at_boundary, covariances_of, parameters_of
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
-from stablegpu._fit.optimizer import slots
 from stablegpu._fit.outcomes import STATUSES
+from stablegpu._fit.records import missing_outcomes
+from stablegpu._fit.samples import ArraySample, Sample
 from stablegpu._parameters import PARAMETERS
 from stablegpu.batch_results import FitResults
 
@@ -24,18 +26,18 @@ _STAGES = ("start", "ascent", "results")
 
 
 def fit_batch(
-    x: Any, weights: Any, starts: np.ndarray, stops: np.ndarray, batch: BatchFit
+    x: Array, weights: Array, starts: np.ndarray, stops: np.ndarray, batch: BatchFit
 ) -> FitResults:
     """Fit the data sets x[starts[s]:stops[s]]; x and weights are on the device."""
     if (stops - starts).max() > datasets.LARGEST_SORTED_SET:
         return _fit_one_by_one(x, weights, starts, stops, batch)
     clock = [time.perf_counter()]
     unsorted = UnsortedDataSets(x, starts, stops)
-    return _fit_prepared(_prepare(unsorted, weights, batch), batch, clock)
+    return fit_prepared(_prepare(unsorted, weights, batch), batch, clock)
 
 
 def _fit_one_by_one(
-    x: Any, weights: Any, starts: np.ndarray, stops: np.ndarray, batch: BatchFit
+    x: Array, weights: Array, starts: np.ndarray, stops: np.ndarray, batch: BatchFit
 ) -> FitResults:
     """Fit data sets one by one if some are too large for the batched kernel."""
     results = []
@@ -45,11 +47,11 @@ def _fit_one_by_one(
         own_weights = weights[start:stop] if weights.size else weights
         prepare = _gather if stop - start > datasets.LARGEST_SORTED_SET else _prepare
         prepared = prepare(unsorted, own_weights, batch)
-        results.append(_fit_prepared(prepared, batch.select(slice(k, k + 1)), clock))
+        results.append(fit_prepared(prepared, batch.select(slice(k, k + 1)), clock))
     return join_results(results)
 
 
-def _prepare(unsorted: UnsortedDataSets, weights: Any, batch: BatchFit) -> PreparedDataSets:
+def _prepare(unsorted: UnsortedDataSets, weights: Array, batch: BatchFit) -> PreparedDataSets:
     """Sort data sets, and estimate their parameters by McCulloch's quantiles."""
     workspaces = batch.workspace, batch.host_workspace
     sets, table = datasets.sort_sets(unsorted, weights, *workspaces)
@@ -57,34 +59,37 @@ def _prepare(unsorted: UnsortedDataSets, weights: Any, batch: BatchFit) -> Prepa
     return PreparedDataSets(sets, unsorted, estimates, ties)
 
 
-def _gather(unsorted: UnsortedDataSets, weights: Any, batch: BatchFit) -> PreparedDataSets:
+def _gather(unsorted: UnsortedDataSets, weights: Array, batch: BatchFit) -> PreparedDataSets:
     """Gather one large set in bins, and estimate its parameters by McCulloch's quantiles."""
+    return gather_sample(ArraySample(unsorted.x, weights, batch.workspace), unsorted, batch)
+
+
+def gather_sample(sample: Sample, unsorted: UnsortedDataSets, batch: BatchFit) -> PreparedDataSets:
+    """Gather a sample in bins, and estimate its parameters by McCulloch's quantiles."""
     from stablegpu._fit.mcculloch.formulas import ESTIMATE_SIZE
 
-    x, size = unsorted.x, int(unsorted.stops[0])
-    workspaces = batch.workspace, batch.host_workspace
-    quantiles, equal = mcculloch_estimate.quantiles(batch.workspace, x, size)
+    quantiles, equal = mcculloch_estimate.quantiles(sample)
     estimates, ends = np.array([mcculloch_estimate.start(quantiles)]), (quantiles[0], quantiles[-1])
-    ties = np.array([[equal, float(size)]])
+    ties = np.array([[equal, float(sample.size)]])
     sets = None
     spread = quantiles[4] - quantiles[2]
-    if weights.size and np.isnan(estimates).any():  # those of large weight may vary
+    if sample.is_weighted and np.isnan(estimates).any():  # those of large weight may vary
         spread = ends[1] - ends[0]
     if spread > 0.0 and not np.isinf(estimates).any():
         width = max(1e-3 * spread, np.nextafter(0.0, 1.0))
-        bins, ties = datasets.bin_set(x, weights, quantiles[3], width, ends, *workspaces)
-        if weights.size:
+        bins, ties = datasets.bin_set(sample, quantiles[3], width, ends, batch.host_workspace)
+        if sample.is_weighted:
             table = batch.host_workspace.input("estimates", np.zeros((1, ESTIMATE_SIZE))).reshape(
                 1, ESTIMATE_SIZE
             )
-            estimates, _ = datasets.estimate(bins, table, *workspaces)
+            estimates, _ = datasets.estimate(bins, table, batch.workspace, batch.host_workspace)
         # Without an estimate there is nothing to fit, and the estimate says why.
-        if not weights.size or np.isfinite(estimates).all():
+        if not sample.is_weighted or np.isfinite(estimates).all():
             sets = bins
     return PreparedDataSets(sets, unsorted, estimates, ties)
 
 
-def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FitResults:
+def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FitResults:
     """Fit data sets from McCulloch's estimates; `clock` has the time of the first stage's start."""
 
     clock.append(time.perf_counter())
@@ -93,24 +98,24 @@ def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float
     lowest = np.full(count, ALPHA_RANGE[0])
     if batch.method == "ml" and "alpha" not in batch.fixed_values:
         lowest = lowest_alphas(prepared.ties)
-    states, units = np.full((count, slots.RESULT), np.nan), np.ones((count, 2))
+    outcomes, units = missing_outcomes(count), np.ones((count, 2))
     good = np.flatnonzero(bad < 0)
     if good.size == count:
-        states, units = final_states(prepared, lowest, batch)
+        outcomes, units = find_outcomes(prepared, lowest, batch)
     elif good.size:
         chosen = prepared.select(good, batch.host_workspace)
-        states[good], units[good] = final_states(chosen, lowest[good], batch.select(good))
+        outcomes[good], units[good] = find_outcomes(chosen, lowest[good], batch.select(good))
     clock.append(time.perf_counter())
-    parameters, slope = parameters_of(states, units, batch.parameterization)
+    parameters, slope = parameters_of(outcomes, units, batch.parameterization)
     covariance, errors = np.full((count, 4, 4), np.nan), np.full((count, 4), np.nan)
     if batch.method == "ml":
-        covariance, errors = covariances_of(states, slope, parameters[:, 3], batch.free)
+        covariance, errors = covariances_of(outcomes, slope, parameters[:, 3], batch.free)
     parameters[parameters[:, 0] == ALPHA_RANGE[1], 1] = 0.0  # normal: beta has no meaning
     for name, values in batch.fixed_values.items():
         parameters[:, PARAMETERS.index(name)] = values
     for array in (parameters, covariance, errors):
         array[bad >= 0] = np.nan
-    codes = np.where(bad >= 0, bad, np.nan_to_num(states[:, slots.STATUS])).astype(int)
+    codes = np.where(bad >= 0, bad, outcomes["status"])
     clock.append(time.perf_counter())
     alpha, beta, loc, scale = parameters.T
     return FitResults(
@@ -118,13 +123,13 @@ def _fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float
         beta,
         loc,
         scale,
-        loglik=states[:, slots.VALUE],
+        loglik=outcomes["loglik"],
         covariance=covariance,
         errors=errors,
         status=np.array(STATUSES)[codes],
-        evaluations=np.nan_to_num(states[:, slots.EVALUATIONS]).astype(int),
+        evaluations=outcomes["evaluations"],
         size=prepared.unsorted.stops - prepared.unsorted.starts,
-        at_boundary=at_boundary(parameters, states, lowest),
+        at_boundary=at_boundary(parameters, outcomes, lowest),
         ties=prepared.ties[:, 0],
         smallest_alpha=lowest,
         nobs=prepared.ties[:, 1],

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.arrays import Workspace
+from hetero.arrays import Array, Workspace
 from hetero.cuda.device_cache import resident_tuple
-from stablegpu._fit import binning, likelihood, mcculloch, order_statistics, second_starts
+from stablegpu._fit import likelihood, mcculloch, second_starts
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
-from stablegpu._fit.optimizer import slots
+from stablegpu._fit.records import OUTCOME
+from stablegpu._fit.samples import Sample
 from stablegpu._fit.second_starts import choose
 
 LARGEST_SORTED_SET = 8192
@@ -26,19 +27,19 @@ in `_fit/ascents.py`)."""
 class SortedDataSets(NamedTuple):
     """Sorted data sets: set s is x[ends[s, 0]:ends[s, 1]], all on the device."""
 
-    x: Any
-    weights: Any  # of the same indices; empty: all 1
-    ends: Any
+    x: Array
+    weights: Array  # of the same indices; empty: all 1
+    ends: Array
 
 
 class UnsortedDataSets(NamedTuple):
     """Data sets as the caller gave them: set s is x[starts[s]:stops[s]], x on the device."""
 
-    x: Any
+    x: Array
     starts: np.ndarray
     stops: np.ndarray
 
-    def select(self, which: Any) -> UnsortedDataSets:
+    def select(self, which: np.ndarray) -> UnsortedDataSets:
         """Return the data sets with the indices `which`."""
         return self._replace(starts=self.starts[which], stops=self.stops[which])
 
@@ -46,12 +47,12 @@ class UnsortedDataSets(NamedTuple):
 class PreparedDataSets(NamedTuple):
     """Data sets with their first estimates, before an ascent."""
 
-    sorted: Any  # SortedDataSets, or None if there is nothing to fit
+    sorted: Any  # SortedDataSets, or None if no set can be fitted
     unsorted: UnsortedDataSets
     estimates: np.ndarray  # (sets, 4): McCulloch's alpha, beta, S0 location, scale
     ties: np.ndarray  # (sets, 2): the largest weight of equal data, and that of all
 
-    def select(self, which: Any, host_workspace: Workspace) -> PreparedDataSets:
+    def select(self, which: np.ndarray, host_workspace: Workspace) -> PreparedDataSets:
         """Return the data sets with the indices `which`."""
         return PreparedDataSets(
             select(self.sorted, which, host_workspace),
@@ -64,9 +65,9 @@ class PreparedDataSets(NamedTuple):
 class Constants(NamedTuple):
     """Tables that fits read."""
 
-    surfaces: Any
-    table: Any
-    profile: Any
+    surfaces: Array
+    table: Array
+    profile: Array
 
 
 @functools.cache
@@ -87,8 +88,8 @@ def constants(workspace: Workspace) -> Constants:
 
 
 def sort_sets(
-    unsorted: UnsortedDataSets, weights: Any, workspace: Workspace, host_workspace: Workspace
-) -> tuple[SortedDataSets, Any]:
+    unsorted: UnsortedDataSets, weights: Array, workspace: Workspace, host_workspace: Workspace
+) -> tuple[SortedDataSets, Array]:
     """Sort data sets on the device; return them and a table of equal data for `estimate`."""
     from stablegpu._fit.mcculloch.formulas import ESTIMATE_SIZE
 
@@ -107,14 +108,14 @@ def sort_sets(
     return SortedDataSets(x, w, ends), estimates
 
 
-def select(sets: SortedDataSets, which: Any, host_workspace: Workspace) -> SortedDataSets:
+def select(sets: SortedDataSets, which: np.ndarray, host_workspace: Workspace) -> SortedDataSets:
     """Return the data sets with the indices `which`."""
     ends = host_workspace.result(sets.ends, sets.ends.shape)[which]
     return sets._replace(ends=upload_ends(host_workspace, ends))
 
 
 def estimate(
-    sets: SortedDataSets, estimates: Any, workspace: Workspace, host_workspace: Workspace
+    sets: SortedDataSets, estimates: Array, workspace: Workspace, host_workspace: Workspace
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return McCulloch's estimates, and the largest weight of equal data and that of all.
 
@@ -128,60 +129,45 @@ def estimate(
 
 def maximize(
     sets: SortedDataSets,
-    initial: np.ndarray,
-    units: np.ndarray,
-    lowest: np.ndarray | float,
+    starts: np.ndarray,
     free: int,
     workspace: Workspace,
     host_workspace: Workspace,
-    choices: np.ndarray | None = None,
+    find_peaks: bool = False,
 ) -> np.ndarray:
-    """Return the final states of the ascents, a row for each set.
+    """Return the outcomes of the ascents (records `OUTCOME`) from `starts` (records `START`).
 
-    `initial` holds the starting points in units of location and scale, `lowest` the least alpha of
-    each set, `free` the bit mask of the free parameters (see `_fit/likelihood/cpu.py`). With
-    `choices` the states are followed by the peaks of the set's profile
-    (`_fit/second_starts/formulas.py`), computed in the same call: a transfer costs a fit alone as
+    `free` is the bit mask of the free parameters, with `LOC_IN_S1`. With `find_peaks` the outcomes
+    have the peaks of the profiles, too, computed in the same call: a transfer costs a fit alone as
     much as an evaluation.
     """
-    from stablegpu._fit.likelihood.formulas import BEGINNING, CHOICES, LEAST_ALPHA, UNITS
-    from stablegpu._fit.second_starts.formulas import PEAKS
-
-    count = sets.ends.shape[0]
-    begins = np.zeros((count, BEGINNING))
-    begins[:, :UNITS], begins[:, UNITS:LEAST_ALPHA] = initial, units
-    begins[:, LEAST_ALPHA] = lowest
-    columns = slots.RESULT
-    if choices is not None:
-        begins[:, CHOICES:] = choices
-        columns += PEAKS
-    begins = host_workspace.input("begins", begins).reshape(count, BEGINNING)
-    states, tables = _matrix(host_workspace, count, columns), constants(workspace)
-    if choices is not None:
-        profile = second_starts.loops(workspace.device)
-        profile.find_starts(*sets, begins, tables.profile, states, workspace.stream)
+    tables, stream = constants(workspace), workspace.stream
+    records = host_workspace.input("starts", starts.view(np.float64))
+    outcomes = host_workspace.output((len(starts) * OUTCOME.itemsize // 8,))
+    if find_peaks:
+        second_starts.loops(workspace.device).find_peaks(
+            *sets, records, tables.profile, outcomes, stream
+        )
     likelihood.loops(workspace.device).maximize(
-        *sets, begins, free, tables.table, states, workspace.stream
+        *sets, records, free, tables.table, outcomes, stream
     )
-    return host_workspace.result(states, (count, columns))
+    return host_workspace.result(outcomes, (outcomes.size,)).view(OUTCOME)
 
 
-def _matrix(host_workspace: Workspace, rows: int, columns: int) -> Any:
+def _matrix(host_workspace: Workspace, rows: int, columns: int) -> Array:
     return host_workspace.output((rows, columns)).reshape(rows, columns)
 
 
-def upload_ends(host_workspace: Workspace, ends: np.ndarray) -> Any:
+def upload_ends(host_workspace: Workspace, ends: np.ndarray) -> Array:
     """Copy the ends of data sets, (sets, 2) integers, to the device."""
     return host_workspace.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 
 def bin_set(
-    data: Any,
-    weights: Any,
+    sample: Sample,
     centre: float,
     width: float,
     ends: tuple[float, float],
-    workspace: Workspace,
     host_workspace: Workspace,
 ) -> tuple[SortedDataSets, np.ndarray]:
     """Gather one large set in at most `LARGEST_SORTED_SET` weighted points, sorted.
@@ -192,29 +178,23 @@ def bin_set(
     centre)/width). Centre and width are those of the data without weights; with them bins are made
     anew around the weighted median, until they are narrow enough there.
     """
-    points, masses, fullest = _fill_bins(
-        data, weights, centre, width, ends, workspace, host_workspace
-    )
-    while weights.size:
+    points, masses, fullest = _fill_bins(sample, centre, width, ends)
+    while sample.is_weighted:
         share = (np.cumsum(masses) - 0.5 * masses) / masses.sum()
         lower, centre, upper = np.interp((0.25, 0.5, 0.75), share, points)
         if not 0.0 < 1e-3 * (upper - lower) < 0.5 * width:
             break
         width = 1e-3 * (upper - lower)
-        points, masses, fullest = _fill_bins(
-            data, weights, centre, width, ends, workspace, host_workspace
-        )
+        points, masses, fullest = _fill_bins(sample, centre, width, ends)
     sets = SortedDataSets(
         host_workspace.input("data", points),
         host_workspace.input("weights", masses),
         upload_ends(host_workspace, np.array([[0, points.size]])),
     )
-    return sets, np.array([_ties_of(data, weights, fullest, workspace)])
+    return sets, np.array([_ties_of(sample, fullest)])
 
 
-def _ties_of(
-    data: Any, weights: Any, fullest: tuple[float, float, float], workspace: Workspace
-) -> tuple[float, float]:
+def _ties_of(sample: Sample, fullest: tuple[float, float, float]) -> tuple[float, float]:
     """Return the largest weight of equal data, and that of all data.
 
     Equal data are in one bin, and a bin that is so full has little else. Weights are counted by
@@ -223,21 +203,14 @@ def _ties_of(
     before, within, total = fullest
     if within <= COUNTED * total:
         return 1.0, total
-    if weights.size:
+    if sample.is_weighted:
         return within, total
-    order = order_statistics.loops(workspace.device)
-    value = order.select(data, np.array([int(before + 0.5 * within)]), workspace.stream)
-    return float(max(order.count(data, value, workspace.stream)[0], 1)), total
+    value = sample.select(np.array([int(before + 0.5 * within)]))
+    return float(max(sample.count(value)[0], 1)), total
 
 
 def _fill_bins(
-    data: Any,
-    weights: Any,
-    centre: float,
-    width: float,
-    ends: tuple[float, float],
-    workspace: Workspace,
-    host_workspace: Workspace,
+    sample: Sample, centre: float, width: float, ends: tuple[float, float]
 ) -> tuple[np.ndarray, np.ndarray, tuple[float, float, float]]:
     """Return sorted points that stand for the data, their weights, and facts of the fullest bin.
 
@@ -248,11 +221,7 @@ def _fill_bins(
 
     low, high = (binning_coordinate(end, centre, width) for end in ends)
     per_unit = BINS / max(high - low, 1e-300) * (1.0 - 1e-12)
-    table = host_workspace.output((3 * BINS,))
-    binning.loops(workspace.device).accumulate(
-        data, weights, centre, width, low, per_unit, table, workspace.stream
-    )
-    count, first, second = host_workspace.result(table, (3, BINS))
+    count, first, second = sample.bin(centre, width, low, per_unit)
     most = int(count.argmax())
     fullest = float(count[:most].sum()), float(count[most]), float(count.sum())
     middle = centre + width * np.sinh(low + (np.arange(BINS) + 0.5) / per_unit)

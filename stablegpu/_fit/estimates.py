@@ -1,4 +1,4 @@
-"""Parameters and covariances in either parameterization from final states of the optimizer."""
+"""Parameters and covariances in either parameterization from the outcomes of ascents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._fit.optimizer import slots
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -18,14 +17,14 @@ _SNAP = 1e-8
 
 
 def parameters_of(
-    states: np.ndarray, units: np.ndarray, parameterization: str
+    outcomes: np.ndarray, units: np.ndarray, parameterization: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (sets, 4) parameters in S0 or S1, and their derivatives by those of the optimizer.
 
     The derivatives have the shape (sets, 4, 4).
     """
 
-    q = states[:, slots.X : slots.X + 4]
+    q = outcomes["parameters"]
     alpha = np.where(q[:, 0] > 2.0 - _SNAP, 2.0, q[:, 0])
     beta = np.where(np.abs(q[:, 1]) > 1.0 - _SNAP, np.sign(q[:, 1]), q[:, 1])
     loc = units[:, 0] + units[:, 1] * q[:, 2]
@@ -33,7 +32,7 @@ def parameters_of(
     slope = np.zeros((len(q), 4, 4))
     for k, by in enumerate((1.0, 1.0, units[:, 1], scale)):
         slope[:, k, k] = by
-    in_s1 = states[:, slots.IN_S1] > 0.0
+    in_s1 = outcomes["in_s1"]
     sign = np.where(in_s1 == (parameterization == "S1"), 0.0, np.where(in_s1, 1.0, -1.0))
     # loc_S0 = loc_S1 + beta scale tan(pi alpha/2); log(scale) in its place at alpha = 1.
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -48,15 +47,14 @@ def parameters_of(
 
 
 def covariances_of(
-    states: np.ndarray, slope: np.ndarray, scale: np.ndarray, free: int
+    outcomes: np.ndarray, slope: np.ndarray, scale: np.ndarray, free: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (sets, 4, 4) covariances and (sets, 4) standard errors.
 
     They are NaN at boundaries and where there is no maximum, 0 for fixed parameters. Standard
     errors are not roots of the covariances: squares of scales may leave the range of floats.
     """
-    information = states[:, slots.INFORMATION : slots.INFORMATION + 16].reshape(-1, 4, 4)
-    measured = states[:, slots.WIDTHS : slots.WIDTHS + 4] != 0.0
+    information, measured = outcomes["information"], outcomes["widths"] != 0.0
     fixed = np.array([not (free >> k) & 1 for k in range(4)])
     unmeasured = ~measured & ~fixed
     fine = np.isfinite(information).all(axis=(1, 2)) & measured.any(axis=1)
@@ -99,7 +97,7 @@ def _with_unit_diagonal(matrix: np.ndarray) -> np.ndarray:
 
 
 def at_boundary(
-    parameters: np.ndarray, states: np.ndarray | None = None, lowest: ArrayLike = ALPHA_RANGE[0]
+    parameters: np.ndarray, outcomes: np.ndarray | None = None, lowest: ArrayLike = ALPHA_RANGE[0]
 ) -> np.ndarray:
     """Return (sets, 3): whether alpha is `lowest` or 2, |beta| is 1, and the scale the least."""
     from stablegpu._fit.optimizer.state import SMALLEST_LOG_SCALE
@@ -107,6 +105,6 @@ def at_boundary(
     alpha, beta = parameters[:, 0], parameters[:, 1]
     ends = (alpha <= np.asarray(lowest) * (1.0 + _SNAP)) | (alpha == ALPHA_RANGE[1])
     least = np.zeros(len(alpha), bool)
-    if states is not None:
-        least = states[:, slots.X + 3] <= SMALLEST_LOG_SCALE + _SNAP
+    if outcomes is not None:
+        least = outcomes["parameters"][:, 3] <= SMALLEST_LOG_SCALE + _SNAP
     return np.stack([ends, np.abs(beta) == 1.0, least], axis=1)

@@ -15,7 +15,7 @@ from hetero.arrays import Workspace
 from stablegpu._fit import datasets
 from stablegpu._fit.datasets import SortedDataSets
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
-from stablegpu._fit.optimizer import slots
+from stablegpu._fit.records import make_starts, missing_outcomes
 
 POINTS = {4: 3, 2: 7}
 """Points of the grid along an axis, by the number of its dimensions."""
@@ -33,11 +33,11 @@ def search(
     dimensions: int,
     workspace: Workspace,
     host_workspace: Workspace,
-) -> tuple[np.ndarray, int]:
-    """Return the states of the most likely points, a row for each set, and their evaluations.
+) -> np.ndarray:
+    """Return the outcomes at the most likely points, with the number of their evaluations.
 
     `estimates` holds McCulloch's (alpha, beta, S0 location and scale), `units` the locations and
-    scales of the states. All sets take a step at once.
+    scales of the outcomes. All sets take a step at once.
     """
 
     steps = np.linspace(-1.0, 1.0, POINTS[dimensions])
@@ -45,7 +45,8 @@ def search(
     count, every = len(estimates), np.arange(len(estimates))
     centres = np.column_stack([estimates[:, :2], np.zeros((count, 2))])
     widths = np.tile(_WIDTHS[:dimensions], (count, 1))
-    best, evaluations = np.full((count, slots.RESULT), -np.inf), 0
+    best, evaluations = missing_outcomes(count), 0
+    best["loglik"] = -np.inf
     for _ in range(_MOST):
         grids = np.repeat(centres[:, None, :], len(offsets), axis=1)
         grids[..., :dimensions] += widths[:, None, :] * offsets
@@ -53,19 +54,20 @@ def search(
         grids[..., 1] = np.clip(grids[..., 1], *BETA_RANGE)
         if dimensions == 2:
             grids[..., 2:] = _from_quantiles(grids, estimates, units)
-        states = evaluate_likelihoods(sets, grids, units, workspace, host_workspace)
+        outcomes = evaluate_likelihoods(sets, grids, units, workspace, host_workspace)
         evaluations += len(offsets)
-        top = states[..., slots.VALUE].argmax(axis=1)
-        result = grids[every, top]
-        moved = (best[:, slots.VALUE] > -np.inf) & (result != centres).any(axis=1)
-        better = states[every, top, slots.VALUE] > best[:, slots.VALUE]
-        best[better], centres[better] = states[every, top][better], result[better]
+        top = outcomes["loglik"].argmax(axis=1)
+        result, outcomes = grids[every, top], outcomes[every, top]
+        moved = (best["loglik"] > -np.inf) & (result != centres).any(axis=1)
+        better = outcomes["loglik"] > best["loglik"]
+        best[better], centres[better] = outcomes[better], result[better]
         # A best point at the rim: the maximum may lie outside, and the grid keeps its size.
         at_rim = (np.abs(offsets[top]).max(axis=1) == 1.0) & moved
         widths *= np.where(at_rim, 0.85, _SHRINK[dimensions])[:, None]
         if widths[:, 0].max() < _NARROWEST:
             break
-    return best, evaluations
+    best["evaluations"] = evaluations
+    return best
 
 
 def evaluate_likelihoods(
@@ -75,15 +77,12 @@ def evaluate_likelihoods(
     workspace: Workspace,
     host_workspace: Workspace,
 ) -> np.ndarray:
-    """Return states with the log-likelihood of grids[s, k] for set s: all at once."""
+    """Return the outcomes with the log-likelihood of grids[s, k] for set s: all at once."""
     count, size = grids.shape[:2]
     ends = host_workspace.result(sets.ends, (count, 2)).repeat(size, axis=0)
     repeated = sets._replace(ends=datasets.upload_ends(host_workspace, ends))
-    units = np.repeat(units, size, axis=0)
-    states = datasets.maximize(
-        repeated, grids.reshape(-1, 4), units, ALPHA_RANGE[0], 0, workspace, host_workspace
-    )
-    return states.reshape(count, size, -1)
+    starts = make_starts(grids.reshape(-1, 4), np.repeat(units, size, axis=0), ALPHA_RANGE[0])
+    return datasets.maximize(repeated, starts, 0, workspace, host_workspace).reshape(count, size)
 
 
 def _from_quantiles(grids: np.ndarray, estimates: np.ndarray, units: np.ndarray) -> np.ndarray:

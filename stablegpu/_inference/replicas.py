@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero import philox, validation
 from hetero.arrays import on_host
+from hetero.distributed.parts import check_engine
 from stablegpu._inference.refits import options_of, require_single
 from stablegpu.batch_results import FitResults
 from stablegpu.fit_results import FitResult
@@ -44,23 +45,58 @@ def repeat_observations(result: FitResult) -> np.ndarray:
     return np.repeat(data, times.astype(np.int64))
 
 
-def simulate_fits(
-    result: FitResult, size: int, replicas: int, rng: Any, parameterization: str, progress: bool
-) -> Iterator[tuple[np.ndarray, FitResults]]:
-    """Yield samples of the fitted distribution and their fits, part by part.
+class Replication(NamedTuple):
+    """How samples like the data are drawn and fitted.
 
-    A sample is a row.
+    Attributes
+    ----------
+    replicas : number of samples
+    rng : as for `bootstrap`
+    method : {"parametric", "nonparametric"}
+        Samples of the fitted distribution, or of the data with replacement.
+    engine : arguments executor, comm and device of `fit`, as far as the caller gave them
+    progress : whether to show a progress bar
+    """
+
+    replicas: int
+    rng: Any
+    method: str
+    engine: dict[str, Any]
+    progress: bool
+
+
+def engine_arguments(executor: Any, comm: Any, device: Any) -> dict[str, Any]:
+    """Return the arguments of `fit` that say where samples are fitted.
+
+    Without any, samples are fitted where the data were.
+    """
+    arguments = {"executor": executor, "comm": comm, "device": device}
+    return {} if all(value is None for value in arguments.values()) else arguments
+
+
+def simulate_fits(
+    result: FitResult, data: np.ndarray, parameterization: str, replication: Replication
+) -> Iterator[tuple[np.ndarray, FitResults]]:
+    """Yield samples like the data of a fit and their fits, part by part; a sample is a row.
 
     Parts are as large as memory allows, so that their fits share a call.
     """
-    replicas = validation.check_integer("replicas", replicas, 1, MAX_REPLICAS)
-    generator = np.random.default_rng(philox.key(rng))
-    options = options_of(result) | {"parameterization": parameterization}
+    replicas = validation.check_integer("replicas", replication.replicas, 1, MAX_REPLICAS)
+    key, comm = philox.key(replication.rng), replication.engine.get("comm")
+    if comm is not None:  # fresh entropy differs between ranks
+        check_engine(None, comm)
+        key = comm.bcast(key)
+    generator = np.random.default_rng(key)
+    options = options_of(result) | {"parameterization": parameterization} | replication.engine
+    size, distribution = data.size, result.distribution
     rows = max(1, _LARGEST_PART // size)
     for first in range(0, replicas, rows):
         shape = min(rows, replicas - first), size
-        samples = result.distribution.rvs(shape, rng=generator)
-        fits = fit(samples, **options, progress=progress)
+        if replication.method == "parametric":
+            samples = distribution.rvs(shape, rng=generator)
+        else:
+            samples = data[generator.integers(0, size, shape)]
+        fits = fit(samples, **options, progress=replication.progress)
         assert isinstance(fits, FitResults)  # two dimensions
         yield samples, fits
 

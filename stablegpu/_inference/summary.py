@@ -77,7 +77,7 @@ def summarize(result: FitResult, confidence: float) -> str:
     lines.append("")
     facts = [("log-likelihood", f"{result.loglik:.6f}"), ("AIC", f"{result.aic:.6f}")]
     facts.append(("BIC", f"{result.bic:.6f}"))
-    if result.data is not None:
+    if result.has_data:
         facts.append(("KS distance", f"{result.ks_distance:.4g}"))
     facts.append(("status", result.status))
     facts += [("note", result.message)] if result.message else []
@@ -127,7 +127,7 @@ def describe_in_html(result: FitResult) -> str:
         rows.append(("message", result.message))
     head = ("", "estimate", "standard error", "95 % interval")
     table = html_table("Fit of a stable distribution", rows, head)
-    if result.data is None or result.size > _MOST_DRAWN:
+    if not result.has_data or result.size > _MOST_DRAWN:
         return table
     from hetero.display.figures import axes_of
 

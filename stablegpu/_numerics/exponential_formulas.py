@@ -8,12 +8,13 @@ from hetero.jit import FUSED, scalar, scalar_internal
 
 _MAGIC = 1.5 * 2.0**52  # added, it leaves an integer in the last bits
 _LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
+LARGEST_EXPONENT = 708.0  # e^-708 is close to the smallest normal number
 _HIGHEST_EXCESS = 300.0  # products with e^-300 are still normal numbers
 
 
 @scalar(fastmath=FUSED)
 def exp_minus(g: float) -> float:
-    """Return e^-g for 0 <= g <= 708, to 1 ulp, without branches or calls."""
+    """Return e^-g for 0 <= g <= LARGEST_EXPONENT, to 1 ulp, without branches or calls."""
     n = _MAGIC - g * 1.4426950408889634
     power = signed_bits_of(n) << 52
     n -= _MAGIC

@@ -6,7 +6,7 @@ the ends:
 
     reach = 2.0 * (high - low)
     while high - low > tolerance:
-        x = between(low, high, below, above, width, reach)
+        x = next_trial(low, high, below, above, width, reach)
         ...
         reach *= 0.5
 """

@@ -1,6 +1,9 @@
-"""Sine and cosine of angles that need no reduction, for both targets."""
+"""Sine and cosine of angles that need no reduction, and a tangent, for both targets."""
 
 from hetero.jit import scalar
+from stablegpu import _parameters
+
+tan_half_pi = scalar(_parameters.tan_half_pi)
 
 
 @scalar

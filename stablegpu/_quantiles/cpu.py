@@ -9,9 +9,9 @@ from stablegpu._quantiles.formulas import (
     Search,
     Values,
     advance,
-    restored,
+    choose_first,
+    restore_quantile,
     standardized_point,
-    start,
 )
 
 
@@ -37,7 +37,7 @@ def _values_at(values, i):
 def begin_points(p, upper, centre, search, x):
     """Set the initial bracket of each quantile."""
     for i in prange(p.size):
-        s = start(p[i], upper, centre)
+        s = choose_first(p[i], upper, centre)
         _write(search, i, s, LOWEST, HIGHEST)
         x[i] = standardized_point(s, p[i], upper, centre)
 
@@ -60,7 +60,7 @@ def advance_points(p, upper, centre, values, search, x):
 def finish_points(restoration, s, x, out):
     """Write the quantiles, moved to their location and scale."""
     for i in prange(x.size):
-        out[i] = restored(x[i], s[i], restoration)
+        out[i] = restore_quantile(x[i], s[i], restoration)
 
 
 def begin(p, upper, centre, search, x, stream=0):

@@ -11,9 +11,9 @@ from stablegpu._quantiles.formulas import (
     Search,
     Values,
     advance,
-    restored,
+    choose_first,
+    restore_quantile,
     standardized_point,
-    start,
 )
 
 
@@ -22,7 +22,7 @@ def begin_points(p, upper, centre, search, x):
     """Set the initial bracket of each quantile."""
     s, low, high = search
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
-        s[i] = start(p[i], upper, centre)
+        s[i] = choose_first(p[i], upper, centre)
         low[i], high[i] = LOWEST, HIGHEST
         x[i] = standardized_point(s[i], p[i], upper, centre)
 
@@ -49,7 +49,7 @@ def advance_points(p, upper, centre, values, search, x, unsettled):
 def finish_points(restoration, s, x, out):
     """Write the quantiles, moved to their location and scale."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        out[i] = restored(x[i], s[i], restoration)
+        out[i] = restore_quantile(x[i], s[i], restoration)
 
 
 def begin(p, upper, centre, search, x, stream=0):

@@ -60,7 +60,7 @@ class Values(NamedTuple):
 
 
 @scalar
-def target(p, upper, centre):
+def find_target(p, upper, centre):
     """Return whether the quantile is on the right, whether sf (else cdf) is matched, its value."""
     right = p <= centre.sf if upper else p >= centre.cdf
     by_sf = (p <= 0.5) == upper
@@ -94,12 +94,12 @@ def far_in_tail(q, constant, angle, centre):
 
 
 @scalar
-def start(p, upper, centre):
+def choose_first(p, upper, centre):
     """Return the first s: from the tail's power law, or from the density at the centre.
 
     The density is used if that value is nearer.
     """
-    right, by_sf, q = target(p, upper, centre)
+    right, by_sf, q = find_target(p, upper, centre)
     at_centre = centre.sf if by_sf else centre.cdf
     constant = centre.log_right if right else centre.log_left
     if q == at_centre:
@@ -124,7 +124,7 @@ def standardized_point(s, p, upper, centre):
     """
     if not 0.0 <= p <= 1.0:
         return math.nan
-    right, by_sf, q = target(p, upper, centre)
+    right, by_sf, q = find_target(p, upper, centre)
     if q <= 0.0:
         return math.inf if by_sf else -math.inf
     a = math.exp(s) if s > LOWEST else 0.0
@@ -132,7 +132,7 @@ def standardized_point(s, p, upper, centre):
 
 
 @scalar
-def restored(a, s, restoration):
+def restore_quantile(a, s, restoration):
     """Return the quantile from the standardized variable and its s."""
     if s > FARTHEST:
         return restoration.loc + math.copysign(math.exp(s + math.log(restoration.scale)), a)
@@ -147,7 +147,7 @@ def advance(search, p, upper, values, centre):
     s, low, high = search
     if not 0.0 < p < 1.0:
         return s, low, high, 0.0
-    right, by_sf, q = target(p, upper, centre)
+    right, by_sf, q = find_target(p, upper, centre)
     at_centre = centre.sf if by_sf else centre.cdf
     if s > FARTHEST or q == at_centre:
         return s, low, high, 0.0

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from hetero import Device, region
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
+from hetero.distributed.arrays import Range, fill_in_parts, require_host_array
+from hetero.distributed.engines import Engine
 from stablegpu import _quantiles
 from stablegpu._density.choose import (
     choose_evaluator,
@@ -100,6 +102,41 @@ def quantile(
                     break
             steps.finish(restoration, search.s, result, result, workspace.stream)
         return workspace.result(result, shape, out)
+
+
+def quantile_in_parts(
+    p: Any,
+    parameters: Parameters,
+    engine: Engine,
+    *,
+    upper: bool = False,
+    evaluator: Any = None,
+    out: Any = None,
+) -> Any:
+    """Return what `quantile` does, of ranges of p that an engine shares out.
+
+    Raises TypeError if p is on a GPU.
+    """
+    require_host_array("p", p)
+    p = as_real("p", p)
+    chosen = _choose(parameters, evaluator, p.size)
+    workspace = Workspace(Device("cpu"), p)
+    probabilities, result = workspace.input("p", p), workspace.output(p.shape, out=out)
+    task = functools.partial(_invert_range, parameters, upper, chosen)
+    if probabilities.size:
+        fill_in_parts(engine, task, (probabilities,), (result,), "stable quantiles")
+    return workspace.result(result, p.shape, out)
+
+
+def _invert_range(
+    parameters: Parameters,
+    upper: bool,
+    chosen: Quadrature | Interpolation | str,
+    part: Range,
+    device: Device,
+) -> tuple[Any]:
+    """Return the quantiles in a range of the probabilities."""
+    return (quantile(part.inputs[0], parameters, upper=upper, evaluator=chosen, device=device),)
 
 
 def _choose(parameters: Parameters, evaluator: Any, size: int) -> Quadrature | Interpolation | str:

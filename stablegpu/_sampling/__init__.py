@@ -19,10 +19,11 @@ class Loops(Protocol):
         samplers: tuple,
         loc: float,
         scale: float,
+        first: int,
         out: Array,
         stream: Stream = 0,
     ) -> None:
-        """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`.
+        """Fill `out` with loc + scale X, sample i from Philox block first + i of stream `number`.
 
         `samplers` are the constants of the distribution, from `sample.sampler_of`.
         """

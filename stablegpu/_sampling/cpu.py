@@ -5,7 +5,12 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
-from stablegpu._sampling.formulas import RandomStream, centred, variables, weron
+from stablegpu._sampling.formulas import (
+    RandomStream,
+    draw_variables,
+    transform_to_s0,
+    transform_to_s1,
+)
 
 CHUNK = 1024
 
@@ -18,13 +23,13 @@ def _fill_chunk(begin, random_stream, right, left, sampler, loc, scale, out):
     """Fill a chunk by plain loops without branches, which the compiler vectorizes."""
     x, w = np.empty_like(out), np.empty_like(out)
     for i in range(out.size):
-        x[i], w[i] = variables(begin + np.uint64(i), random_stream, loc)
+        x[i], w[i] = draw_variables(begin + np.uint64(i), random_stream, loc)
     if sampler.near:
         for i in range(out.size):
-            out[i] = loc + scale * centred(x[i], w[i], right, left, sampler)
+            out[i] = loc + scale * transform_to_s0(x[i], w[i], right, left, sampler)
     else:
         for i in range(out.size):
-            out[i] = loc + scale * weron(x[i], w[i], right, left, sampler)
+            out[i] = loc + scale * transform_to_s1(x[i], w[i], right, left, sampler)
 
 
 @parallel
@@ -36,13 +41,13 @@ def _fill(first, random_stream, right, left, sampler, loc, scale, out):
         _fill_chunk(block, random_stream, right, left, sampler, loc, scale, part)
 
 
-def fill(key, path, number, samplers, loc, scale, out, stream=0):
-    """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
-    T = out.dtype.type
+def fill(key, path, number, samplers, loc, scale, first, out, stream=0):
+    """Fill `out` with loc + scale X, sample i from Philox block first + i of stream `number`."""
+    real = out.dtype.type
     random_stream = RandomStream(np.uint32(path), np.uint32(number), *key)
-    constants = (random_stream, *samplers, T(loc), T(scale))
+    constants = (random_stream, *samplers, real(loc), real(scale))
     if out.size <= CHUNK:  # waking threads costs more
-        _fill_chunk(np.uint64(0), *constants, out)
+        _fill_chunk(np.uint64(first), *constants, out)
     else:
         for a, b in ranges(out.size, first=_FIRST, multiple=CHUNK):
-            _fill(np.uint64(a), *constants, out[a:b])
+            _fill(np.uint64(first + a), *constants, out[a:b])

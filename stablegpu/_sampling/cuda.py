@@ -5,23 +5,45 @@ import numpy as np
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._sampling.formulas import RandomStream, centred, variables, weron
+from stablegpu._sampling.formulas import (
+    RandomStream,
+    draw_variables,
+    transform_to_s0,
+    transform_to_s1,
+)
 
 
 @kernel
 def fill_samples(random_stream, right, left, sampler, loc, scale, out):
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        x, w = variables(np.uint64(i), random_stream, loc)
+        x, w = draw_variables(np.uint64(i), random_stream, loc)
         if sampler.near:
-            out[i] = loc + scale * centred(x, w, right, left, sampler)
+            out[i] = loc + scale * transform_to_s0(x, w, right, left, sampler)
         else:
-            out[i] = loc + scale * weron(x, w, right, left, sampler)
+            out[i] = loc + scale * transform_to_s1(x, w, right, left, sampler)
 
 
-def fill(key, path, number, samplers, loc, scale, out, stream=0):
-    """Fill `out` with loc + scale X, sample i from Philox block i of the stream `number`."""
+@kernel
+def fill_samples_from(first, random_stream, right, left, sampler, loc, scale, out):
+    """Fill a part of the samples: those from number `first` on.
+
+    `fill_samples` counts from 0: it has no addition for each sample.
+    """
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        x, w = draw_variables(first + np.uint64(i), random_stream, loc)
+        if sampler.near:
+            out[i] = loc + scale * transform_to_s0(x, w, right, left, sampler)
+        else:
+            out[i] = loc + scale * transform_to_s1(x, w, right, left, sampler)
+
+
+def fill(key, path, number, samplers, loc, scale, first, out, stream=0):
+    """Fill `out` with loc + scale X, sample i from Philox block first + i of stream `number`."""
     real = np.dtype(out.dtype).type
     random_stream = RandomStream(np.uint32(path), np.uint32(number), *key)
-    fill_samples[launch.grid_stride_blocks(out.size), launch.THREADS, stream](
-        random_stream, *samplers, real(loc), real(scale), out
-    )
+    constants = (random_stream, *samplers, real(loc), real(scale))
+    grid = launch.grid_stride_blocks(out.size)
+    if first:
+        fill_samples_from[grid, launch.THREADS, stream](np.uint64(first), *constants, out)
+    else:
+        fill_samples[grid, launch.THREADS, stream](*constants, out)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetero import Device, philox, region, validation
-from hetero.arrays import Workspace
+from hetero.arrays import Array, Workspace
 from hetero.devices import resolve
+from hetero.distributed.arrays import Range, fill_in_parts, require_host_array
+from hetero.distributed.engines import Engine
 from stablegpu import _sampling
 from stablegpu._density.half_line import half_lines
 from stablegpu._parameters import Parameters, tan_half_pi, zeta
@@ -42,7 +45,7 @@ def sampler_of(
         offset = -offset
     # At alpha = 1 the distribution of the next float is drawn: it differs by less than a rounding.
     alpha = math.nextafter(1.0, 0.0) if parameters.alpha == 1.0 else parameters.alpha
-    T: Any = np.dtype(dtype).type
+    real: Any = np.dtype(dtype).type
 
     def half(beta: float) -> SamplerHalf:
         side = half_lines(alpha, beta)[0]
@@ -51,12 +54,13 @@ def sampler_of(
         if side.tail_gap < start if near else slope < 0.0:
             start, slope = side.tail_gap, -slope
         lengths = (side.length / math.pi, side.tail_gap / math.pi, start / math.pi)
-        return SamplerHalf(*map(T, (*lengths, slope, beta)))
+        return SamplerHalf(*map(real, (*lengths, slope, beta)))
 
     secant = math.hypot(1.0, zeta(alpha, parameters.beta))
     front = secant if near else secant ** (1.0 / alpha)
     sampler = Sampler(
-        T(alpha), T((1.0 - alpha) / alpha), T(front), T(tan_half_pi(alpha)), T(offset), near
+        *(real(alpha), real((1.0 - alpha) / alpha), real(front)),
+        *(real(tan_half_pi(alpha)), real(offset), near),
     )
     return half(parameters.beta), half(-parameters.beta), sampler
 
@@ -68,7 +72,7 @@ def sample(
     rng: Any = None,
     dtype: Any = None,
     out: Any = None,
-    device: str | Device | None = None,
+    engine: Engine,
 ) -> Any:
     """Draw independent numbers.
 
@@ -83,6 +87,7 @@ def sample(
         float64, or that of `out`.
     out : array, optional
         Array to fill, in host memory or (say a CuPy array) on a GPU, where the draws then stay.
+    engine : who draws; the numbers do not depend on how they are shared out
 
     Returns
     -------
@@ -114,19 +119,48 @@ def sample(
         dtype = "float64" if out is None else str(out.dtype).removeprefix("torch.")
     dtype = validation.check_dtype("dtype", dtype, ("float64", "float32"))
     key = philox.key(rng)
-    target = resolve(device, out, work=math.prod(shape), break_even=BREAK_EVEN)
+    if not engine.is_single:
+        require_host_array("out", out)
+        if engine.comm is not None:  # fresh entropy differs between ranks
+            key = engine.comm.bcast(key)
+        workspace = Workspace(Device("cpu"), out)
+        array = workspace.output(shape, dtype, out)
+        task = functools.partial(_draw_range, parameters, dtype, key)
+        if array.size:
+            fill_in_parts(engine, task, (), (array,), "stable samples")
+        return workspace.result(array, shape, out)
+    target = resolve(engine.local, out, work=math.prod(shape), break_even=BREAK_EVEN)
     with target.active(), region("stable samples"):
         workspace = Workspace(target, out)
         array = workspace.output(shape, dtype, out)
         if array.size:
-            _sampling.loops(target).fill(
-                key,
-                0,
-                _STREAM,
-                sampler_of(parameters, dtype),
-                parameters.loc,
-                parameters.scale,
-                array,
-                workspace.stream,
-            )
+            _draw(parameters, dtype, key, 0, array, workspace)
         return workspace.result(array, shape, out)
+
+
+def _draw(
+    parameters: Parameters, dtype: str, key: Any, first: int, array: Array, workspace: Workspace
+) -> None:
+    """Fill an array of the workspace with the draws from number `first` on."""
+    _sampling.loops(workspace.device).fill(
+        key,
+        0,
+        _STREAM,
+        sampler_of(parameters, dtype),
+        parameters.loc,
+        parameters.scale,
+        first,
+        array,
+        workspace.stream,
+    )
+
+
+def _draw_range(
+    parameters: Parameters, dtype: str, key: Any, part: Range, device: Device
+) -> tuple[np.ndarray]:
+    """Return the draws of a range."""
+    with device.active(), region("stable samples"):
+        workspace, shape = Workspace(device), (part.end - part.begin,)
+        array = workspace.output(shape, dtype)
+        _draw(parameters, dtype, key, part.begin, array, workspace)
+        return (workspace.result(array, shape),)

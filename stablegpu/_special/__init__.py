@@ -10,7 +10,7 @@ from hetero.arrays import Array, Stream
 from hetero.devices import Device
 
 if TYPE_CHECKING:
-    from stablegpu._special.expn_coefficients import Form
+    from stablegpu._special.expn_coefficients import Expansion
 
 
 class Loops(Protocol):
@@ -27,7 +27,7 @@ class Loops(Protocol):
         x: Array,
         near: np.ndarray,
         far: np.ndarray,
-        form: Form,
+        expansion: Expansion,
         out: Array,
         stream: Stream = 0,
     ) -> None:

@@ -41,15 +41,15 @@ def ndtr(x, out, stream=0):
 
 
 @parallel
-def _expn(x, near, far, form, out):
+def _expn(x, near, far, expansion, out):
     for i in prange(out.size):
-        out[i] = formulas.expn(x[i], near, far, form)
+        out[i] = formulas.expn(x[i], near, far, expansion)
 
 
-def expn(x, near, far, form, out, stream=0):
+def expn(x, near, far, expansion, out, stream=0):
     """Fill `out` with the exponential integral of the order that the table is for."""
     for a, b in ranges(out.size, first=_FIRST):
-        _expn(x[a:b], near, far, form, out[a:b])
+        _expn(x[a:b], near, far, expansion, out[a:b])
 
 
 @parallel

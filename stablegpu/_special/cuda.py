@@ -74,22 +74,22 @@ def ndtr(x, out, stream=0):
 
 
 @kernel
-def apply_expn(x, near, far, form, out):
+def apply_expn(x, near, far, expansion, out):
     """Write the exponential integral of each x; see `expn_coefficients.table`."""
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        out[i] = formulas.expn(x[i], near, far, form)
+        out[i] = formulas.expn(x[i], near, far, expansion)
 
 
 _tables: dict = {}
 
 
-def expn(x, near, far, form, out, stream=0):
+def expn(x, near, far, expansion, out, stream=0):
     """Fill `out` with the exponential integral of the order that the table is for."""
     where = (launch.device_id(), x.dtype, near.tobytes())
     if where not in _tables:  # coefficients are uploaded once
         _tables[where] = cuda.to_device(near), cuda.to_device(far)
     grid = launch.grid_stride_blocks(x.size)
-    apply_expn[grid, _THREADS, stream](x, *_tables[where], form, out)
+    apply_expn[grid, _THREADS, stream](x, *_tables[where], expansion, out)
 
 
 @kernel
@@ -104,9 +104,9 @@ def fold_lanes(tops, rests, bare, row, lanes, top_out, rest_out):
         return
     outer = t // lanes
     i, end = outer * row + t - outer * lanes, (outer + uint64(1)) * row
-    T = type(top_out[t])
-    zero = T(0)
-    top, remainder = T(-math.inf), zero
+    real = type(top_out[t])
+    zero = real(0)
+    top, remainder = real(-math.inf), zero
     while i + uint64(3) * lanes < end and bare:
         a, b = tops[i], tops[i + lanes]
         c, d = tops[i + uint64(2) * lanes], tops[i + uint64(3) * lanes]

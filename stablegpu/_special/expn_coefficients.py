@@ -9,16 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 EDGE = 0.75
-"""Where the power series ends: up to here its terms cancel by less than exp(2 EDGE) = 4.5."""
+"""End of the power series: up to here its terms cancel by less than exp(2 EDGE) = 4.5."""
 
 _NODES = 48  # of the interpolation; the coefficients that it does not need are dropped
 _PRECISION = 320  # bits
 
 
-class Form(NamedTuple):
-    """E_n(x) = near(x) - factor x^power log(x) for x <= edge, exp(-x) t far(t - centre) above.
+class Expansion(NamedTuple):
+    """Constants of the expansions of E_n for one n.
 
-    t = 1/(x + shift); `near` and `far` are polynomials.
+    E_n(x) = near(x) - factor x^power log(x) for x <= edge, and exp(-x) t far(t - centre) above,
+    where t = 1/(x + shift); `near` and `far` are polynomials.
     """
 
     shift: float
@@ -30,8 +31,8 @@ class Form(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def table(n: int, dtype: str) -> tuple[np.ndarray, np.ndarray, Form]:
-    """Return (near, far, form) of E_n, n >= 0, for "float32" or "float64".
+def table(n: int, dtype: str) -> tuple[np.ndarray, np.ndarray, Expansion]:
+    """Return (near, far, expansion) of E_n, n >= 0, for "float32" or "float64".
 
     The highest powers come first.
     """
@@ -39,14 +40,14 @@ def table(n: int, dtype: str) -> tuple[np.ndarray, np.ndarray, Form]:
     if n == 0:  # exp(-x)/x
         one, none = np.ones(1, real), np.zeros(1, real)
         zero = real(0.0)
-        return none, one, Form(zero, zero, zero, 0, zero, real(math.inf))
+        return none, one, Expansion(zero, zero, zero, 0, zero, real(math.inf))
     digits = np.finfo(real).nmant + 1
     shift = real(max(2.0, n))
     centre, far = _far(n, float(shift), digits)
     near, power, factor = _near(n, digits)
     at_zero = real(1.0 / (n - 1) if n > 1 else math.inf)
-    form = Form(shift, real(centre), real(EDGE), power, real(factor), at_zero)
-    return np.array(near, real), np.array(far, real), form
+    expansion = Expansion(shift, real(centre), real(EDGE), power, real(factor), at_zero)
+    return np.array(near, real), np.array(far, real), expansion
 
 
 def _near(n: int, digits: int) -> tuple[list[float], int, float]:

@@ -14,7 +14,7 @@ E_n(x) is a polynomial plus x^(n-1) log(x) times a constant near 0, and exp(-x)/
 polynomial in 1/(x + c) - m elsewhere. The coefficients depend on n:
 `stablegpu._special.expn_coefficients`.
 
-Literals are float64 in Numba: `T(1)` is a one of the type of the data.
+Literals are float64 in Numba: `real(1)` is a one of the type of the data.
 """
 
 import math
@@ -168,37 +168,37 @@ def _log1p(z):
 @scalar
 def log_ndtr(x):
     """Logarithm of the distribution function of the standard normal distribution."""
-    T = type(x)
-    right = x > T(0)
+    real = type(x)
+    right = x > real(0)
     a = _FAR(x) if x > _FAR(x) else abs(x)
     t, w, remainder = _mills(a)
     m, k = split_exponent(t * w)
-    q, z = _minus_tail(a, t, w, remainder), m - T(1)  # both: a choice of values is no branch
+    q, z = _minus_tail(a, t, w, remainder), m - real(1)  # both: a choice of values is no branch
     log = _log1p(q if right else z)
     # a may be infinite or NaN, R then anything.
-    left = fma(a * a, T(-0.5), fma(k, _LN2(x), log))
+    left = fma(a * a, real(-0.5), fma(k, _LN2(x), log))
     return log if right else left
 
 
 @scalar
 def ndtr(x):
     """Distribution function of the standard normal distribution."""
-    T = type(x)
+    real = type(x)
     a = abs(x)
     a = _FAR(x) if a > _FAR(x) else a
     t, w, remainder = _mills(a)
     q = _minus_tail(a, t, w, remainder)
-    result = T(1) + q if x > T(0) else -q
+    result = real(1) + q if x > real(0) else -q
     return x if x != x else result
 
 
 @scalar
 def _exp_minus(x):
     """Return exp(-x) for x >= 0 or NaN."""
-    T = type(x)
-    most = T(0.5) * _FAR(x) * _FAR(x)
-    g, n = _decay(most if x > most else x, T(2))
-    return x if x != x else scale_by_power_of_two(T(1) + g, n) * _UNSCALE(x)
+    real = type(x)
+    most = real(0.5) * _FAR(x) * _FAR(x)
+    g, n = _decay(most if x > most else x, real(2))
+    return x if x != x else scale_by_power_of_two(real(1) + g, n) * _UNSCALE(x)
 
 
 @scalar
@@ -231,20 +231,20 @@ def _polynomial_at(x, coefficients):
 
 
 @scalar
-def expn(x, near, far, form):
-    """E_n(x) from the table of n: see `stablegpu._special.expn_coefficients.Form`."""
-    T = type(x)
-    if x == T(0):
-        return form.at_zero
-    if x < T(0):
-        return T(math.nan)
-    if x <= form.edge:
+def expn(x, near, far, expansion):
+    """Return E_n(x) from the table of n: see `expn_coefficients.Expansion`."""
+    real = type(x)
+    if x == real(0):
+        return expansion.at_zero
+    if x < real(0):
+        return real(math.nan)
+    if x <= expansion.edge:
         result = _polynomial_at(x, near)
-        if form.factor != T(0):
-            power = form.factor
-            for _ in range(form.power):
+        if expansion.factor != real(0):
+            power = expansion.factor
+            for _ in range(expansion.power):
                 power *= x
             result = fma(-power, math.log(x), result)
         return result
-    t = T(1) / (x + form.shift)
-    return math.exp(-x) * (t * _polynomial_at(t - form.centre, far))
+    t = real(1) / (x + expansion.shift)
+    return math.exp(-x) * (t * _polynomial_at(t - expansion.centre, far))

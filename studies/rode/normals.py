@@ -40,10 +40,12 @@ def run(study: Study) -> dict:
 
 def _strips(study: Study, size: int) -> list[dict]:
     """Measure rate and divergence over the number of strips (figure 8.4 and table 8.2)."""
-    records, out = [], {d: study.empty(size, d) for d in ("float32", "float64")}
+    records: list[dict[str, Any]] = []
+    out = {d: study.empty(size, d) for d in ("float32", "float64")}
     for strips in STRIPS[7:9] if study.quick else STRIPS:
         table = ziggurat(strips)
-        record = {"strips": strips, "fast": table.fast, "diverging warps": table.diverging()}
+        record: dict[str, Any] = {"strips": strips, "fast": table.fast}
+        record["diverging warps"] = table.diverging()
         for dtype in out:
             for memory in ("shared", "local"):
                 settings = {"strips": strips, "table": memory, "out": out[dtype]}
@@ -53,14 +55,14 @@ def _strips(study: Study, size: int) -> list[dict]:
     study.table("Ziggurat over the number of strips", list(records[0]), rows)
     figure = study.figure()
     left, right = figure.subplots(1, 2)
-    strips = [r["strips"] for r in records]
+    counts = [r["strips"] for r in records]
     for key in list(records[0])[3:]:
         rates = [np.nan if r[key] is None else r[key] for r in records]
-        left.semilogx(strips, rates, "o-", label=key.removeprefix("G/s, "), base=2)
+        left.semilogx(counts, rates, "o-", label=key.removeprefix("G/s, "), base=2)
     left.set(xlabel="strips", ylabel="G numbers/s", title="rate")
     left.legend()
     diverging = [r["diverging warps"] for r in records]
-    right.semilogx(strips, diverging, "o-", base=2)
+    right.semilogx(counts, diverging, "o-", base=2)
     right.set(xlabel="strips", ylabel="share", title="warps that leave the fast path")
     study.save(figure, "ziggurat.png")
     return records

@@ -22,9 +22,17 @@ def noise(shape):
 
 
 def solids(shape, shift):
-    """Two bodies of scattered cells, one of which moves, all of them shifted."""
+    """Two bodies of scattered cells, one of which moves, all of them shifted.
+
+    No cell at rest touches a moving one, because a flow without outlets keeps its mass only so.
+    """
     draw = np.random.default_rng(6).random(shape)
-    at_rest, moving = (np.roll(cells, shift, (0, 1, 2)) for cells in (draw < 0.03, draw > 0.97))
+    moving = draw > 0.97
+    offsets = itertools.product((-1, 0, 1), repeat=3)
+    near = np.any([np.roll(moving, offset, (0, 1, 2)) for offset in offsets], axis=0)
+    at_rest = (draw < 0.06) & ~near
+    assert min(at_rest.sum(), moving.sum()) > 4
+    at_rest, moving = (np.roll(cells, shift, (0, 1, 2)) for cells in (at_rest, moving))
     wall = lbm.MovingWall((0.02, 0.01, -0.03))
     return {"rest": lbm.Solid(at_rest), "moving": lbm.Solid(moving, wall)}
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 import resource
 import signal
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -206,3 +207,15 @@ def test_a_full_disk_leaves_the_old_file(write, tmp_path):
         signal.signal(signal.SIGXFSZ, handler)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["flow.vti"]
+
+
+def test_memory_for_a_checkpoint_is_a_share_of_the_populations(tmp_path):
+    """It was more than all of them, on each rank."""
+    s = lbm.Simulation((128, 128, 64), device="cpu", check=0, keep_good_state=False).run(1)
+    populations = 19 * 4 * 128 * 128 * 64
+    for work in (s.save, s.restore):
+        tracemalloc.start()
+        work(tmp_path / "state")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 0.6 * populations

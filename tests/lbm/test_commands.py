@@ -12,6 +12,8 @@ import pytest
 import lbm
 from lbm.__main__ import main
 from lbm._cases.case import read_case
+from lbm._cases.coefficients import find_frequency, summarize_forces
+from lbm._cases.output_settings import ForceScales
 from lbm._io.tables import REQUIRED, Table
 from lbm.launcher import find_launcher, run_ranks
 
@@ -321,6 +323,46 @@ def check_image(folder, s, units):
     assert float(row.get("timestep")) == pytest.approx(10 * units.dt)
 
 
+def test_coefficients_and_pictures_of_a_case(tmp_path, capsys):
+    path, out = tmp_path / "case.toml", tmp_path / "out"
+    contents = CASE.replace(
+        "[output.forces]",
+        """[output.forces]
+speed = 0.02
+area = 8.0
+length = 3.2""",
+    )
+    path.write_text(f"""{contents}
+[output.pictures]
+every = 10
+axis = "y"
+field = "ux"
+""")
+    status, text, _ = run(capsys, "run", path, "--out", out, "--json")
+    assert status == 0
+    found = json.loads(text)["forces"]["ball"]
+    rows = np.loadtxt(out / "forces.csv", delimiter=",", skiprows=1)
+    assert found["coefficients"] == pytest.approx(rows[-1, 1:] / (0.5 * 0.02**2 * 8.0))
+    assert found["strouhal"] is None
+    assert [p.read_bytes()[:4] for p in sorted(out.glob("*.png"))] == [b"\x89PNG"] * 2
+    assert run(capsys, "run", path, "--out", out)[0] == 2  # the pictures are files of a run
+    path.write_text(path.read_text().replace("speed = 0.02", ""))
+    assert "output.forces.speed is missing" in run(capsys, "run", path, "--overwrite")[2]
+    path.write_text(contents + '[output.pictures]\nevery = 10\naxis = "y"\nindex = 8\n')
+    assert "output.pictures.index must be less than 8" in run(capsys, "run", path)[2]
+
+
+def test_strouhal_numbers_are_found_in_a_table(tmp_path):
+    steps = np.arange(1000.0, 3000.0, 10.0)
+    wave = 2 * np.pi * (steps - 1234.0) / 217.0
+    forces = np.stack([1.5 + 0.02 * np.cos(2 * wave), 0.3 * np.sin(wave), 0 * wave], axis=1)
+    np.savetxt(tmp_path / "t.csv", np.column_stack([steps, 4.0 * forces]), header="", delimiter=",")
+    found = summarize_forces(tmp_path / "t.csv", ["post"], ForceScales(4.0, 1302.0))["post"]
+    assert found["strouhal"] == pytest.approx(6.0, rel=2e-3)
+    assert found["coefficients"][0] == pytest.approx(1.5, abs=2e-3)
+    assert find_frequency(steps[:40], wave[:40] * 0.0) is None
+
+
 def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
     path = tmp_path / "case.toml"
     text = EXAMPLE.read_text().replace("[80, 40, 40]", "[40, 20, 20]")
@@ -369,7 +411,7 @@ def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
             'tau = 0.7\ncollision = "bgk"\nmagic = 0.1',
             "fluid.magic is a parameter of 'trt': remove it",
         ),
-        ("tau = 0.7", 'tau = 0.7\ncollision = "mrt"', "must be one of 'trt', 'bgk', got 'mrt'"),
+        ("tau = 0.7", 'tau = 0.7\ncollision = "mrt"', "must be one of 'trt', 'bgk', "),
         ("force = [1e-5", "force = [nan", "fluid.force must be finite"),
         ('y = "no-slip"', 'y = "noslip"', "got 'noslip' (did you mean 'no-slip'?)"),
         ('y = "no-slip"', 'y = "velocity-inlet"', "boundaries.y needs a number: {"),
@@ -603,6 +645,8 @@ def test_the_page_of_case_files_has_every_key(case, tmp_path, monkeypatch):
     solids = """
 [stop]
 tolerance = 1e-6
+[output.pictures]
+every = 5
 [solids.a]
 shape = "cylinder"
 centre = [9.0, 3.0]
@@ -623,8 +667,46 @@ file = "mask.npy"
     inside = {name for name in names if re.match(r"boundaries\.[xyz][+-]?\.|.*condition\.", name)}
     leaves = names - tables - inside - {"solids.a", "solids.b", "solids.c", "solids.ball"}
     files = {
-        name for name in described if name.endswith((".state", ".csv", ".npz", ".vti", ".pvd"))
+        name
+        for name in described
+        if name.endswith((".state", ".csv", ".npz", ".vti", ".pvd", ".png"))
     }
     assert leaves | {f"boundaries.{axis}{side}" for axis in "xyz" for side in ("", "-", "+")} == (
         described - files
     )
+
+
+@pytest.mark.parametrize(
+    ("faces", "cells", "magic"),
+    [
+        ('"x-" = { type = "velocity-inlet", velocity = [1.0, 0, 0] }\n'
+         '"x+" = { type = "pressure-outlet" }', 8, 0.03),
+        ('y = "no-slip"', 8, 1 / 12),
+        ('y = "no-slip"', 4, 0.25),
+        ('y = "free-slip"', 2, 1e-3),
+    ],
+)  # fmt: skip
+def test_units_choose_the_magic_parameter_that_suits_the_flow(faces, cells, magic, tmp_path):
+    """The Reynolds number is 100; with 3/16 an inlet at a cell Reynolds number of 12.5 blows up."""
+    path = tmp_path / "case.toml"
+    text = f"""
+shape = [16, 16, 16]
+steps = 1
+[units]
+length = 0.1
+cells = {cells}
+speed = 1.0
+viscosity = 1e-3
+[boundaries]
+{faces}
+"""
+    path.write_text(text)
+    assert read_case(path).arguments["collision"].magic == magic
+    path.write_text(f"{text}[fluid]\nmagic = 0.1\n")
+    assert read_case(path).arguments["collision"].magic == 0.1
+    path.write_text(text.replace(f"cells = {cells}", "cells = 1"))
+    if "free-slip" in faces:
+        assert read_case(path).arguments["collision"].magic == 1e-3
+    else:
+        with pytest.raises(ValueError, match=r"\[units\]: 1 cells are too few for Reynolds"):
+            read_case(path)

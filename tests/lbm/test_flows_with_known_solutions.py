@@ -212,3 +212,24 @@ def test_a_stream_between_slip_sides_stays_uniform(device):
         kinds = tuple(np.roll(["open", "slip", "slip"], turn))
         kinds = tuple(("inlet", "outlet") if k == "open" else k for k in kinds)
         assert keeps_uniform_flow(kinds, device, (7, 6, 5))
+
+
+@pytest.mark.parametrize("wall", ["faces", "layers of solid cells"])
+@pytest.mark.parametrize("n", [5, 9])
+def test_an_inlet_between_walls_brings_in_its_speed_times_its_area(n, wall, device):
+    """What leaves through any cross section, as momentum of its cells, is U A.
+
+    The edges of the inlet belong to it: if they belonged to the walls, 2/(3 n) would be missing.
+    """
+    length, speed = 4 * n, 0.02
+    ends = {"x-": lbm.VelocityInlet((speed, 0.0, 0.0)), "x+": lbm.PressureOutlet(1.0)}
+    if wall == "faces":
+        shape, walls = (length, n, n), ends | {"y": lbm.NoSlip(), "z": lbm.NoSlip()}
+    else:
+        shape = length, n + 2, n + 2
+        cells = np.ones(shape, bool)
+        cells[:, 1:-1, 1:-1] = False
+        walls = ends | {"duct": lbm.Solid(cells)}
+    s = run_to_steady_state(shape, device, tolerance=1e-9, boundaries=walls)
+    flow = (s.rho * s.u[0]).sum(axis=(1, 2)) / (speed * n**2)
+    assert np.abs(flow[n:-n] - 1.0).max() < 2e-4

@@ -23,7 +23,7 @@ try:
 except FileNotFoundError as error:
     pytest.skip(str(error), allow_module_level=True)
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.timeout(600)]
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests" / "support"),
                                         os.environ.get("PYTHONPATH", "")])}  # fmt: skip
@@ -50,7 +50,7 @@ def ranks(request, tmp_path_factory):
         folder / "one rank.state"
     )
     worker = ROOT / "tests" / "support" / "rank_worker.py"
-    done = run_ranks(request.param, [str(worker), str(folder)], threads=1, timeout=280,
+    done = run_ranks(request.param, [str(worker), str(folder)], threads=1, timeout=560,
                      environment=PATHS, capture_output=True, text=True)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return request.param, folder
@@ -142,19 +142,44 @@ comm = MPI.COMM_WORLD
          "u=[array"),
         ("cells = np.zeros((8, 8, 8), bool); cells[comm.rank] = True", "solids="),
         ("lbm.simulation.VERSION = str(comm.rank)", "version="),
+        ("force = lambda t: (1e-5 * comm.rank, 0, 0)", "force=function"),
+        ("wall = lbm.MovingWall(lambda x, y, z: (0.01 * (x + comm.rank), 0, 0))", "faces="),
     ],
 )  # fmt: skip
 def test_ranks_with_different_arguments_refuse_to_start(change, named):
     program = f"""{START}
 import lbm.simulation
 shape, u, cells = (8, 8, 8), (0, 0, 0), np.zeros((8, 8, 8), bool)
+force, wall = (0, 0, 0), lbm.NoSlip()
 {change}
-lbm.Simulation(shape, u=u, boundaries={{"a": lbm.Solid(cells)}}, comm=comm, device="cpu")
+walls = {{"a": lbm.Solid(cells), "y": wall}}
+lbm.Simulation(shape, u=u, boundaries=walls, force=force, comm=comm, device="cpu")
 """
     status, output = run_program(2, program)
     assert status != 0
     assert f"rank 1 has {named}" in output
     assert "all ranks must run the same program" in output
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_regions_of_fluid_extend_over_all_ranks(gap):
+    """An inlet and an outlet in the two arms of a U, whose bend only the ranks in between know."""
+    program = f"""{START}
+x, y, z = np.ogrid[:12, :9, :2]
+cells = (y == 4) & ((x < 10) | {not gap}) & (z < 2)
+walls = {{"x": lbm.NoSlip(), "y": lbm.NoSlip(), "wall": lbm.Solid(cells)}}
+walls["in"] = lbm.Solid((x == 0) & (y < 4) & (z < 2), lbm.VelocityInlet((0.02, 0, 0)))
+walls["out"] = lbm.Solid((x == 0) & (y > 4) & (z < 2), lbm.PressureOutlet())
+try:
+    lbm.Simulation((12, 9, 2), boundaries=walls, comm=comm, decomposition=(3, 1, 1), device="cpu")
+    print("accepted", flush=True)
+except ValueError as error:
+    print(f"refused: {{error}}\\n", end="", flush=True)
+"""
+    status, output = run_program(3, program)
+    assert status == 0, output
+    assert output.count("accepted" if gap else "refused: inlets") == 3
+    assert output.count("around cell (1, 0, 0), which has no outlet") == 3 * (not gap)
 
 
 @pytest.mark.parametrize(
@@ -163,6 +188,8 @@ lbm.Simulation(shape, u=u, boundaries={{"a": lbm.Solid(cells)}}, comm=comm, devi
         ("s.run(10 + comm.rank)", "rank 1 has steps=11, but rank 0 has 10"),
         ("s.run(4, callbacks=[lbm.Every(1 + comm.rank, print)])",
          "rank 1 has steps between callbacks=[2], but rank 0 has [1]"),
+        ("s.run(4, callbacks=[lbm.Probe([(1, 1, 1)]) if comm.rank else lbm.SteadyState(0.1, 1)])",
+         "rank 1 has callbacks=['Probe'], but rank 0 has ['SteadyState']"),
         ("comm.rank or s.momentum(); s.run(10)", "rank 1 has method=run, but rank 0 has momentum"),
         ("s.run(2); comm.rank or s.save(sys.argv[1]); s.run(10)",
          "rank 1 has method=run, but rank 0 has save"),
@@ -273,6 +300,43 @@ s.run(10**9)
     assert status != 0
     assert "rank 1 of 3 on" in output
     assert "the disk of rank 1 is on fire" in output
+
+
+@pytest.mark.parametrize("status", ["3", "'the input of rank 1 is empty'"])
+def test_an_exit_of_one_rank_ends_all(status):
+    program = f"""{START}
+s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu", check=0)
+s.run(3)
+if comm.rank == 1:
+    sys.exit({status})
+s.run(10**9)
+"""
+    code, output = run_program(3, program)
+    assert code != 0
+    assert f"has called sys.exit({status}), and all ranks end" in output
+
+
+def test_other_exits_end_no_rank():
+    """A status of 0, one that is caught, and the same mistake on all ranks."""
+    program = f"""{START}
+s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
+s.run(1)
+def ask():
+    try:
+        sys.exit(2)
+    except SystemExit:
+        print("caught", flush=True)
+ask()
+if comm.rank == 1:
+    sys.exit()
+time.sleep(3)
+print("went on", flush=True)
+"""
+    status, output = run_program(2, program)
+    assert (status, output.count("caught"), output.count("went on")) == (0, 2, 1), output
+    status, output = run_program(2, f"{START}lbm.Simulation((8, 8, 8), comm=comm); sys.exit(2)")
+    assert status != 0
+    assert "all ranks end" not in output
 
 
 def test_a_killed_rank_ends_all_and_the_last_checkpoint_restarts_on_fewer(tmp_path):

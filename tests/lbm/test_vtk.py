@@ -61,13 +61,14 @@ def test_the_vorticity_of_a_rotation_is_twice_its_rate(units, rate, tmp_path):
     np.testing.assert_allclose(fields["q"], 1e-6 * rate**2, rtol=1e-10)
 
 
-def test_q_of_a_shear_flow_is_zero(tmp_path):
+def test_q_and_the_strain_rate_of_a_shear_flow(tmp_path):
     shape = (6, 8, 4)
     u = np.zeros((3, *shape))
     u[0] = 1e-3 * np.arange(8)[None, :, None]
     s = lbm.Simulation(shape, boundaries={"y": lbm.NoSlip()}, dtype="float64", u=u, device="cpu")
-    _, fields = read_image(s.write_vtk(tmp_path / "flow", derived=["q", "vorticity"]))
+    _, fields = read_image(s.write_vtk(tmp_path / "flow", derived=["q", "vorticity", "strain"]))
     np.testing.assert_allclose(fields["q"], 0.0, atol=1e-18)
+    np.testing.assert_allclose(fields["strain"], 1e-3, rtol=1e-10)
     np.testing.assert_allclose(fields["vorticity"][2], -1e-3, rtol=1e-10)
 
 
@@ -124,5 +125,5 @@ def test_options_of_files_are_checked(tmp_path, options, words):
 
 
 def test_derived_fields_are_checked(tmp_path):
-    with pytest.raises(ValueError, match="derived must be one of 'vorticity', 'q', got 'curl'"):
+    with pytest.raises(ValueError, match="one of 'vorticity', 'q', 'strain', got 'curl'"):
         flow().write_vtk(tmp_path / "flow", derived=["curl"])

@@ -212,4 +212,4 @@ def test_results_show_themselves():
 
 def test_joined_parts_keep_the_probabilities():
     parts = [solved("moments", first_path=first) for first in (0, 40)]
-    assert rode.parts.joined(parts).plot().axes[0].get_title("left") == "80 paths"
+    assert rode.join_results(parts).plot().axes[0].get_title("left") == "80 paths"

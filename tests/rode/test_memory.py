@@ -44,8 +44,8 @@ def test_paths_are_in_memory_once(reduction):
 def test_paths_of_parts_are_in_memory_twice_at_most():
     settings = {k: v for k, v in RUN.items() if k != "device"}
     peak, result = peak_of(
-        lambda: rode.solve_in_parts(
-            ONE, "averaged-euler", paths=4096, parts=4, devices="cpu", reduction="paths", **settings
+        lambda: rode.solve(
+            ONE, "averaged-euler", paths=4096, parts=4, device="cpu", reduction="paths", **settings
         )
     )
     assert peak < 2.1 * result.paths.nbytes
@@ -81,8 +81,8 @@ def test_forecast_is_what_a_run_takes(reductions):
             r"needs 292 GiB on cpu, .*Remedy: ",
         ),
         (
-            lambda: rode.solve_in_parts(
-                QUAKE, "averaged-euler", paths=2**32, reduction="paths", devices="cpu",
+            lambda: rode.solve(
+                QUAKE, "averaged-euler", paths=2**32, parts=2, reduction="paths", device="cpu",
                 t_span=(0, 8), h=2.0**-6,
             ),
             r"the result of 4294967296 paths, .* needs 48.09 TiB on cpu",

@@ -13,7 +13,13 @@ from hetero import use_threads
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
 from rode._normals.wallace.formulas import rotate
-from rode._normals.ziggurat.tables import ziggurat
+from rode._normals.ziggurat.tables import (
+    STRIPS,
+    TAIL_STARTS,
+    area_of_strip,
+    edges_of,
+    ziggurat,
+)
 from rode.normals import METHODS
 
 DTYPES = ["float32", "float64"]
@@ -170,6 +176,18 @@ def test_tables_of_the_ziggurat():
         x, v = ziggurat(strips).x, ziggurat(strips).v
         f = np.exp(-0.5 * x * x)
         np.testing.assert_allclose(x[1:-1] * (f[:-2] - f[1:-1]), v, rtol=1e-9)
+
+
+@pytest.mark.parametrize("strips", STRIPS)
+def test_the_tail_starts_where_all_strips_have_one_area(strips):
+    """If r is too large, the strips end below the peak (Riesinger 2017, figure 8.2)."""
+
+    def strip_less_top(r):
+        x = edges_of(r, strips)
+        return area_of_strip(r) - x[1] * (1.0 - math.exp(-0.5 * x[1] ** 2))
+
+    r = TAIL_STARTS[strips]
+    assert strip_less_top(r * (1 - 1e-14)) > 0.0 > strip_less_top(r * (1 + 1e-14))
 
 
 def test_wallace_matrices_are_orthogonal():

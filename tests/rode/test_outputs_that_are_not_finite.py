@@ -79,8 +79,6 @@ def test_windows_of_time_forget_nothing(problem, device, monkeypatch):
 
 
 def test_parts_tell_of_outputs(problem):
-    result = rode.solve_in_parts(
-        problem, "euler", parts=2, devices="cpu", reduction="peaks", **SETTINGS
-    )
+    result = rode.solve(problem, "euler", parts=2, device="cpu", reduction="peaks", **SETTINGS)
     assert result.status == "diverged"
     assert np.isnan(result.peaks[0, 1])

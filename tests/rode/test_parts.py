@@ -1,4 +1,4 @@
-"""Runs of `solve_in_parts`: any number of parts, devices, threads and processes."""
+"""Runs of `rode.solve` in parts: any number of them, devices, threads, processes and ranks."""
 
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -8,17 +8,20 @@ import pytest
 
 import rode
 from hetero.cuda.driver import SIMULATOR
+from rode._solver.joint_quantiles import Between, Inside, join_quantiles
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 
 QUAKE = rode.kanai_tajimi(outputs=("acceleration",))
 RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-10, "rng": 3, "save_every": 16}
-WANTED = ("paths", "moments", "peaks")
+WANTED = ("paths", "moments", "peaks", rode.Quantiles(0.0, 0.1, 0.5, 0.999, 1.0))
 
 
 def assert_same(result, expected):
     np.testing.assert_array_equal(result.paths, expected.paths)
     np.testing.assert_array_equal(result.peaks, expected.peaks)
+    np.testing.assert_array_equal(result.quantiles, expected.quantiles)
+    assert result.probabilities == expected.probabilities
     np.testing.assert_allclose(result.mean, expected.mean, rtol=0, atol=1e-13)
     np.testing.assert_allclose(result.variance, expected.variance, rtol=1e-12, atol=1e-25)
     assert result.work == expected.work
@@ -30,17 +33,15 @@ def test_any_number_of_parts_gives_the_same_paths(device):
     expected = rode.solve(QUAKE, "averaged-euler", device=device, **settings)
     for parts in (1, 3, 101):
         devices = (device,) if parts == 1 else (device, device)
-        result = rode.solve_in_parts(
-            QUAKE, "averaged-euler", parts=parts, devices=devices, **settings
-        )
+        result = rode.solve(QUAKE, "averaged-euler", parts=parts, device=devices, **settings)
         assert_same(result, expected)
 
 
 def test_every_gpu(require_cuda):
-    """All GPUs of the machine compute a part by default."""
+    """All GPUs of the machine compute a part."""
     settings = RUN | {"paths": 1001, "reduction": WANTED}
     expected = rode.solve(QUAKE, "3-rode-taylor", device="cuda", **settings)
-    assert_same(rode.solve_in_parts(QUAKE, "3-rode-taylor", **settings), expected)
+    assert_same(rode.solve(QUAKE, "3-rode-taylor", device="cuda:all", **settings), expected)
 
 
 @pytest.mark.slow
@@ -48,8 +49,8 @@ def test_processes_give_the_same_paths():
     settings = RUN | {"paths": 9, "reduction": WANTED}
     expected = rode.solve(QUAKE, "averaged-euler", device="cpu", **settings)
     with ProcessPoolExecutor(2, get_context("spawn")) as executor:
-        result = rode.solve_in_parts(
-            QUAKE, "averaged-euler", parts=2, devices="cpu", executor=executor, **settings
+        result = rode.solve(
+            QUAKE, "averaged-euler", parts=2, device="cpu", executor=executor, **settings
         )
     assert_same(result, expected)
 
@@ -58,13 +59,13 @@ def test_parameters_of_each_path_go_with_it():
     quake = rode.kanai_tajimi(np.linspace(0.5, 0.7, 7), outputs=("acceleration",))
     settings = RUN | {"paths": 7, "reduction": WANTED}
     expected = rode.solve(quake, "averaged-euler", device="cpu", **settings)
-    result = rode.solve_in_parts(quake, "averaged-euler", parts=3, devices="cpu", **settings)
+    result = rode.solve(quake, "averaged-euler", parts=3, device="cpu", **settings)
     assert_same(result, expected)
 
 
 def test_fresh_entropy_is_shared_by_all_parts():
     settings = RUN | {"rng": None, "paths": 4, "reduction": "peaks"}
-    result = rode.solve_in_parts(QUAKE, "averaged-euler", parts=4, devices="cpu", **settings)
+    result = rode.solve(QUAKE, "averaged-euler", parts=4, device="cpu", **settings)
     assert np.unique(result.peaks).size == 4
 
 
@@ -72,25 +73,15 @@ def test_seeds_of_numpy_are_seeds():
     settings = RUN | {"paths": 5, "reduction": WANTED, "rng": 3}
     expected = rode.solve(QUAKE, "averaged-euler", device="cpu", **settings)
     settings |= {"rng": np.int64(3), "paths": np.int16(5)}
-    result = rode.solve_in_parts(QUAKE, "averaged-euler", devices="cpu", parts=2, **settings)
+    result = rode.solve(QUAKE, "averaged-euler", device="cpu", parts=2, **settings)
     assert_same(result, expected)
 
 
 def test_generators_of_numpy_are_seeds():
     settings = RUN | {"paths": 5, "reduction": WANTED, "device": "cpu"}
     expected = rode.solve(QUAKE, "averaged-euler", **settings | {"rng": np.random.default_rng(3)})
-    settings |= {"rng": np.random.default_rng(3), "parts": 2, "devices": settings.pop("device")}
-    assert_same(rode.solve_in_parts(QUAKE, "averaged-euler", **settings), expected)
-
-
-def test_unknown_arguments_are_refused_by_name():
-    with pytest.raises(TypeError, match="solve_in_parts has no argument step="):
-        rode.solve_in_parts(QUAKE, "averaged-euler", paths=4, step=1, **RUN)
-
-
-def test_one_device_is_refused_by_name():
-    with pytest.raises(TypeError, match="devices="):
-        rode.solve_in_parts(QUAKE, "averaged-euler", paths=4, device="cpu", **RUN)
+    settings |= {"rng": np.random.default_rng(3), "parts": 2}
+    assert_same(rode.solve(QUAKE, "averaged-euler", **settings), expected)
 
 
 def test_a_lost_part_is_told():
@@ -102,7 +93,7 @@ def test_a_lost_part_is_told():
 
     problem = rode.additive(growing, one, dimension=1, start=(5.0,))
     settings = {"t_span": (0, 10), "h": 0.5, "delta": 0.25, "paths": 4, "reduction": "peaks"}
-    result = rode.solve_in_parts(problem, "averaged-euler", parts=2, devices="cpu", **settings)
+    result = rode.solve(problem, "averaged-euler", parts=2, device="cpu", **settings)
     assert result.status == "diverged"
     assert result.message.count("2 of 2 paths") == 2
 
@@ -114,12 +105,19 @@ def test_a_lost_part_is_told():
         ({"parts": 9}, "parts must be an integer in"),
         ({"paths": 0}, "paths must be an integer"),
         ({"h": 0.1}, "h=0.1 is not stable"),
-        ({"reduction": rode.Quantiles(0.5)}, "cannot be joined"),
-        ({"devices": ()}, "devices must be of one kind"),
+        ({"device": ()}, "device must hold one or more devices"),
         ({"first_path": 2**32}, "first_path must be"),
     ],
 )
 def test_bad_arguments(arguments, words):
-    settings = RUN | {"paths": 8, "devices": "cpu"} | arguments
+    settings = RUN | {"paths": 8, "device": "cpu"} | arguments
     with pytest.raises(ValueError, match=words):
-        rode.solve_in_parts(QUAKE, "averaged-euler", **settings)
+        rode.solve(QUAKE, "averaged-euler", **settings)
+
+
+def test_other_paths_in_the_second_run_are_an_error():
+    """Workers with GPUs and workers without round differently; then no quantile may come out."""
+    one = np.ones((1, 1, 1))
+    inside = Inside(np.full((1, 1, 1), 5), [[[np.array([1.0])]]])
+    with pytest.raises(RuntimeError, match="let all workers use one kind of device"):
+        join_quantiles([inside], Between(0 * one, 2 * one), (0.5,), paths=3)

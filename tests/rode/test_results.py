@@ -30,12 +30,11 @@ def test_a_progress_bar_changes_no_bit(settings, monkeypatch, capsys):
 
 
 def test_progress_of_parts(monkeypatch, capsys):
-    settings = RUN | {"devices": "cpu", "parts": 4}
-    del settings["device"]
-    expected = rode.solve_in_parts(QUAKE, "averaged-euler", **settings)
+    settings = RUN | {"device": "cpu", "parts": 4, "reduction": "moments"}
+    expected = rode.solve(QUAKE, "averaged-euler", **settings)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
-    result = rode.solve_in_parts(QUAKE, "averaged-euler", progress=True, **settings)
+    result = rode.solve(QUAKE, "averaged-euler", progress=True, **settings)
     assert "Kanai-Tajimi" in capsys.readouterr().err
     np.testing.assert_array_equal(result.mean, expected.mean)
 

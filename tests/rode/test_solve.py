@@ -10,6 +10,8 @@ from scipy import stats
 import rode
 from hetero import philox
 from rode import reference
+from rode._solver import loops
+from rode._solver.kernel_arguments import part_of
 from rode._solver.schemes import SCHEMES, find_scheme
 from rode.process import Process
 
@@ -17,30 +19,26 @@ QUAKE = rode.kanai_tajimi()
 NOISE = rode.kanai_tajimi(start_process=0.3)
 
 
-def process_values(path, steps, fine, delta, process, start, key_of):
-    """Return O at every fine step of a path of `solve` in float64, from the words of its counter.
+def process_values(path, steps, delta, process, start, key_of, first=0):
+    """Return O at fine steps of a path of `solve` in float64, from the words of its counter.
 
-    Coarse step n takes ceil(M/2) blocks (number, n, path, stream) of two numbers.
+    Fine step number s, counted from the start of the run, takes number s mod 2 of the block whose
+    counter is (lower word of s/2, higher word of s/2, path, stream).
     """
+    from hetero.philox.formulas import philox10
     from rode._normals.box_muller_formulas import box_muller_float64
 
     @njit
-    def numbers(block, n, path, stream, k0, k1):
-        from_words = philox10(np.uint32(block), np.uint32(n), path, stream, k0, k1)
-        a, b, c, d = from_words
+    def numbers(low, high, path, stream, k0, k1):
+        a, b, c, d = philox10(low, high, path, stream, k0, k1)
         return box_muller_float64(a, b, c, d, 1.0)
 
-    from hetero.philox.formulas import philox10
-
-    values, o, stream = [start], start, np.uint32(philox.STREAMS["rode.solve"])
-    for n in range(steps):
-        drawn = []
-        for block in range(-(-fine // 2)):
-            drawn += numbers(block, n, np.uint32(path), stream, *key_of)
-        part = reference.ornstein_uhlenbeck(drawn[:fine], o, delta, process)
-        values += list(part)
-        o = part[-1]
-    return np.array(values)
+    stream, drawn = np.uint32(philox.STREAMS["rode.solve"]), []
+    for s in range(first, first + steps):
+        high, low = divmod(s // 2, 2**32)
+        pair = numbers(np.uint32(low), np.uint32(high), np.uint32(path), stream, *key_of)
+        drawn.append(pair[s % 2])
+    return np.append(start, reference.ornstein_uhlenbeck(drawn, start, delta, process))
 
 
 FOLLOWED = [name for name, scheme in SCHEMES.items() if scheme.order <= 3]
@@ -56,7 +54,7 @@ def test_paths_follow_the_scheme(device, method):
     key = philox.key(5)
     A, B, rows = reference.kanai_tajimi()
     for path in (0, 2):
-        o = process_values(path, steps, fine, h / fine, NOISE.process, 0.3, key)
+        o = process_values(path, steps * fine, h / fine, NOISE.process, 0.3, key)
         x = np.array([0.0, -0.3])
         for n in range(steps + 1):
             state = np.append(x, o[n * fine])
@@ -90,7 +88,7 @@ def test_paths_of_separable_noise_follow_the_scheme(device, method):
         problem, method, t_span=(1, 1 + steps * h), h=h, delta=h / fine, paths=2, rng=5,
         device=device,
     )  # fmt: skip
-    o = process_values(1, steps, fine, h / fine, problem.process, 0.3, philox.key(5))
+    o = process_values(1, steps * fine, h / fine, problem.process, 0.3, philox.key(5))
     t, x = 1 + h / fine * np.arange(len(o)), np.array([0.5])
     for n in range(steps + 1):
         np.testing.assert_allclose(result.paths[n, :, 1], x, rtol=1e-10)
@@ -98,6 +96,65 @@ def test_paths_of_separable_noise_follow_the_scheme(device, method):
             part = slice(n * fine, (n + 1) * fine + 1)
             g = t[part] + 2 * o[part]
             x = reference.separable_step_by(SCHEMES[method], np.sin, o[part, None], g, x, h)
+
+
+def values_of_process(t, x, o, p):
+    return (o,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype", "normals"),
+    [
+        ("additive", np.float64, None),
+        ("additive", np.float32, "fast"),
+        ("separable", np.float64, "float32"),
+    ],
+)
+def test_one_seed_and_fine_step_give_one_process(device, kind, dtype, normals):
+    """O does not depend on h, whether or not coarse steps end where blocks of numbers end."""
+    shared = {"dimension": 1, "start": (0.0,), "observe": values_of_process}
+    if kind == "additive":
+        method = "averaged-heun"
+        problem = rode.additive(lambda x, p: (-x[0],), lambda p: (1.0,), **shared)
+    else:
+        method = "averaged-euler"
+        problem = rode.separable(
+            lambda t, o, p: (o,), lambda t, o, p: 1.0, lambda x, p: (-x[0],), **shared
+        )
+    delta, settings = 2.0**-10, {"paths": 5, "rng": 3, "dtype": dtype, "normals": normals}
+    finest = rode.solve(
+        problem, method, t_span=(0, 60 * delta), h=delta, delta=delta, device=device, **settings
+    ).paths
+    for fine in (2, 3, 4, 5, 6, 10, 12, 20, 30):
+        paths = rode.solve(
+            problem, method, t_span=(0, 60 * delta), h=fine * delta, delta=delta, device=device,
+            **settings,
+        ).paths  # fmt: skip
+        np.testing.assert_array_equal(paths, finest[::fine])
+
+
+def test_blocks_beyond_the_lower_counter_word(device):
+    """Fine steps of a path are numbered by 64 bits: here number 2^33 lies within a coarse step."""
+    from rode._solver.plan import Plan
+    from rode._solver.runner import Solver
+
+    h, fine, first = 2.0**-28, 12, 2**33 // 12 - 1
+    plan = Plan.checked(
+        NOISE, "averaged-euler", t_span=(0, 4), h=h, delta=h / fine, paths=2, rng=5,
+        reduction="peaks", device=device,
+    )  # fmt: skip
+    solver = Solver(plan)
+    window = next(solver.windows())
+    run = part_of(solver.parameters(window), first, 3)
+    ones = np.full(2, 0.3)
+    solver.arrays = solver.arrays._replace(o=solver.to_device(ones, np.float64))
+    loops(plan.device).integrate(solver.spec, run, solver.arrays, solver.stop)
+    ends = solver.to_host(solver.arrays.o)
+    for path in (0, 1):
+        o = process_values(
+            path, 3 * fine, h / fine, NOISE.process, 0.3, plan.key, first=first * fine
+        )
+        np.testing.assert_allclose(ends[path] - 0.3, o[-1] - 0.3, rtol=1e-5)
 
 
 def test_ranks_windows_and_reductions_agree(device, monkeypatch):

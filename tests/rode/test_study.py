@@ -56,7 +56,9 @@ def test_quality_finds_good_and_bad_numbers(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["normals", "paths", "solver", "variance"])
+@pytest.mark.parametrize(
+    "name", ["convergence", "expectation", "normals", "paths", "scaling", "solver", "variance"]
+)
 def test_studies_run(tmp_path, name):
     assert main(["run", f"rode-{name}", "--quick", "--out", str(tmp_path)]) == 0
     assert list(tmp_path.glob(f"rode-{name}-*.json"))

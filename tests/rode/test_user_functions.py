@@ -183,8 +183,8 @@ def test_functions_get_their_parameters_and_nothing_else(device):
     result = rode.solve(problem, "euler", **(RUN | {"device": device}))
     for number, rate in enumerate(rates):
         np.testing.assert_allclose(result.paths[:, 0, number], exact_fall(rate), rtol=1e-14)
-    settings = {k: v for k, v in RUN.items() if k != "device"} | {"devices": (device,)}
-    parts = rode.solve_in_parts(problem, "euler", parts=2, reduction="paths", **settings)
+    settings = RUN | {"device": (device,)}
+    parts = rode.solve(problem, "euler", parts=2, reduction="paths", **settings)
     np.testing.assert_array_equal(parts.paths, result.paths)
 
 

@@ -46,6 +46,32 @@ def run(capsys, *arguments):
     return code, out, err
 
 
+@pytest.mark.parametrize("name", ["matrix.mtx", "matrix.npy"])
+@pytest.mark.parametrize("chosen", [[], ["--index", 3, 7], ["--interval", 0.5, 1.0]])
+def test_eigenvectors(name, chosen, files, capsys):
+    vectors = files / "vectors.npy"
+    arguments = ["eigh", files / name, "--vectors", vectors, *chosen, "--device", "cpu", "--json"]
+    assert main([str(argument) for argument in arguments]) == 0
+    result, v = json.loads(capsys.readouterr().out), np.load(vectors)
+    w, a = np.array(result["eigenvalues"]), laplacian(seed=1).toarray()
+    assert v.shape == (N, len(w))
+    np.testing.assert_allclose(a @ v, v * w, atol=1e-13)
+    np.testing.assert_allclose(v.T @ v, np.eye(len(w)), atol=1e-13)
+    expected = EIGENVALUES[3:8] if "--index" in chosen else EIGENVALUES
+    if "--interval" in chosen:
+        expected = EIGENVALUES[(EIGENVALUES > 0.5) & (EIGENVALUES <= 1.0)]
+    np.testing.assert_allclose(w, expected, atol=1e-13)
+
+
+def test_eigenvectors_need_a_file(files, capsys):
+    with pytest.raises(SystemExit):
+        main(["eigh", str(files / "matrix.npy")])
+    assert "--vectors" in capsys.readouterr().err
+    code = main(["eigh", str(files / "matrix.npy"), "--vectors", "vectors.csv"])
+    assert code == 2
+    assert "--vectors: the name must end with .npy" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["matrix.mtx", "matrix.npz", "dense.npz", "matrix.npy"])
 def test_every_format_gives_the_same_eigenvalues(name, files, capsys):
     code, out, err = run(capsys, files / name, "--device", "cpu", "--json")
@@ -169,7 +195,7 @@ def test_progress_reaches_every_stage(monkeypatch):
     monkeypatch.setattr("sbth._bulge_chasing.cpu._FIRST_PIECE", 1)
     monkeypatch.setattr("sbth._bisection.cpu._FIRST_PIECE", 1)
     a = np.random.default_rng(0).standard_normal((200, 200))
-    sbth.eigvalsh(a + a.T, progress=True, device="cpu")
+    sbth.eigvalsh(a + a.T, progress=True, device="cpu", method="sbth")
     assert set(stages) == {"dense to band", "band to tridiagonal", "bisection"}
     assert stages["band to tridiagonal"] == 1.0
     wide = sbth.band_from_dense(a + a.T)

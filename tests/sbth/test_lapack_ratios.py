@@ -4,91 +4,11 @@ import numpy as np
 import pytest
 
 import sbth
+from lapack_matrices import TYPES, small_beside_the_diagonal
 from sbth import reference, tridiagonalization
 
 EPS = np.finfo(float).eps
-LARGE, SMALL = np.finfo(float).max ** 0.5, np.finfo(float).tiny ** 0.5
 THRESHOLD = 20.0
-
-
-def spaced(n):
-    """Return n values from 1 to eps in arithmetic progression."""
-    return np.linspace(1.0, EPS, n)
-
-
-def geometric(n):
-    """Return n values from 1 to eps in geometric progression."""
-    return EPS ** (np.arange(n) / max(n - 1, 1))
-
-
-def clustered(n):
-    """Return n values, of which the first is 1 and the others are eps."""
-    return np.where(np.arange(n) == 0, 1.0, EPS)
-
-
-def rotated(values, d, scale=1.0):
-    """Return a band matrix with these eigenvalues, with random signs, and the eigenvalues."""
-    n, rng = len(values), np.random.default_rng(len(values))
-    q = np.linalg.qr(rng.standard_normal((n, n)))[0]
-    values = values * rng.choice((-1.0, 1.0), n) * scale
-    full = (q * values) @ q.T
-    return sbth.full_to_band(full, d, lower=True, device="cpu"), np.sort(values)
-
-
-def random(n, d, scale=1.0):
-    """Return a random band matrix."""
-    ab = np.random.default_rng(n + d).uniform(-1.0, 1.0, (d + 1, n)) * scale
-    return ab, None
-
-
-def diagonal(values, d):
-    """Return a diagonal matrix in band storage, and its eigenvalues."""
-    ab = np.zeros((d + 1, len(values)))
-    ab[0] = values
-    return ab, np.sort(values)
-
-
-TYPES = {
-    "zero": lambda n, d: diagonal(np.zeros(n), d),
-    "identity": lambda n, d: diagonal(np.ones(n), d),
-    "diagonal, spaced": lambda n, d: diagonal(spaced(n), d),
-    "diagonal, geometric": lambda n, d: diagonal(geometric(n), d),
-    "diagonal, clustered": lambda n, d: diagonal(clustered(n), d),
-    "spaced": lambda n, d: rotated(spaced(n), d),
-    "geometric": lambda n, d: rotated(geometric(n), d),
-    "clustered": lambda n, d: rotated(clustered(n), d),
-    "geometric, large": lambda n, d: rotated(geometric(n), d, LARGE),
-    "geometric, small": lambda n, d: rotated(geometric(n), d, SMALL),
-    "random": random,
-    "random, large": lambda n, d: random(n, d, LARGE),
-    "random, small": lambda n, d: random(n, d, SMALL),
-    "small beside the diagonal": lambda n, d: small_beside_the_diagonal(n, d),
-    "powers of a Toeplitz matrix": lambda n, d: toeplitz_power(n, d),
-    "Clement": lambda n, d: clement(n, d),
-}
-
-
-def toeplitz_power(n, d):
-    """Return the d-th power of tridiag(-1, 2.1, -1), whose eigenvalues are powers of known ones."""
-    t = 2.1 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
-    values = (2.1 - 2.0 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))) ** min(d, 6)
-    power = np.linalg.matrix_power(t, min(d, 6))
-    return sbth.band_from_dense(np.tril(power), d, lower=True), np.sort(values)
-
-
-def small_beside_the_diagonal(n, d, size=SMALL * 1e-3, dtype=float):
-    """Return a matrix whose eliminated elements have squares with few digits."""
-    ab, _ = random(n, d, size)
-    ab[0] /= size
-    return ab.astype(dtype), None
-
-
-def clement(n, d):
-    """Return the Clement matrix and its eigenvalues."""
-    k = np.arange(1, n)
-    ab = np.zeros((d + 1, n))
-    ab[1, :-1] = np.sqrt(k * (n - k))
-    return ab, np.arange(1.0 - n, n, 2.0)
 
 
 @pytest.fixture(params=["one stage", "two stages"])
@@ -103,7 +23,7 @@ def test_ratios(device, order, kind):
     n, d = order
     ab, true = TYPES[kind](n, d)
     main, below, q = sbth.tridiagonalize(ab, lower=True, keep_reflectors=True, device=device)
-    values = sbth.eigvalsh_tridiagonal(main, below, device=device)
+    values = sbth.eigvalsh_tridiagonal(main, below, device=device, method="sbth")
     # All in units of the largest element: norms of products would over- or underflow.
     unit = max(np.max(np.abs(ab)), np.finfo(float).tiny)
     a = reference.dense_from_band(ab / unit, lower=True)
@@ -127,7 +47,7 @@ def test_reflections_are_orthogonal_when_squares_underflow(device, order, dtype,
     full = q.apply(np.eye(n))
     eps = np.finfo(dtype).eps
     assert np.linalg.norm(np.eye(n) - full @ full.T, 1) / (n * eps) < THRESHOLD
-    values = sbth.eigvalsh_tridiagonal(main, below, device=device)
+    values = sbth.eigvalsh_tridiagonal(main, below, device=device, method="sbth")
     np.testing.assert_allclose(values, np.sort(ab[0]), rtol=0, atol=THRESHOLD * n * eps)
 
 
@@ -154,6 +74,6 @@ def test_laplacian_of_a_rectangle(device, n, d):
     ab[1, d - 1 :: d] = 0.0
     ab[d, : (n - 1) * d] = -1.0
     x, y = (2.0 - 2.0 * np.cos(np.pi * np.arange(1, m + 1) / (m + 1)) for m in (n, d))
-    computed = sbth.eigvals_banded(ab, lower=True, device=device)
+    computed = sbth.eigvals_banded(ab, lower=True, device=device, method="sbth")
     true = np.sort(np.add.outer(x, y).ravel())
     assert np.max(np.abs(computed - true)) < THRESHOLD * 8.0 * n * d * EPS

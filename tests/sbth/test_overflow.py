@@ -22,10 +22,10 @@ def test_an_eigenvalue_that_overflows_is_an_error(device, dtype):
     ab, full = ONES.astype(dtype), ONES.astype(dtype)
     message = f"is too large: an eigenvalue exceeds the largest {np.dtype(dtype)}"
     with pytest.raises(ValueError, match=f"^a_band {message}"):
-        sbth.eigvals_banded(ab * large, device=device)
+        sbth.eigvals_banded(ab * large, device=device, method="sbth")
     with pytest.raises(ValueError, match=f"^a {message}"):
-        sbth.eigvalsh(full * large, device="cpu")
-    values = sbth.eigvals_banded(ab * small, device=device)
+        sbth.eigvalsh(full * large, device="cpu", method="sbth")
+    values = sbth.eigvals_banded(ab * small, device=device, method="sbth")
     np.testing.assert_allclose(values / small, [0] * (N - 1) + [N], atol=1e-5)
     with pytest.raises(ValueError, match=r"^ab is too large: its tridiagonal form exceeds"):
         sbth.tridiagonalize(ab * large, device=device)
@@ -37,8 +37,8 @@ def test_tridiagonal_eigenvalues_do_not_become_infinite(device, dtype):
     large = np.finfo(dtype).max
     d, e = np.zeros(30, dtype), np.full(29, large, dtype)
     with pytest.raises(ValueError, match=r"^d, e is too large: an eigenvalue exceeds"):
-        sbth.eigvalsh_tridiagonal(d, e, device=device)
-    middle = sbth.eigvalsh_tridiagonal(d, e, "i", (12, 17), device=device)
+        sbth.eigvalsh_tridiagonal(d, e, device=device, method="sbth")
+    middle = sbth.eigvalsh_tridiagonal(d, e, "i", (12, 17), device=device, method="sbth")
     true = np.sort(2.0 * np.cos(np.pi * np.arange(1, 31) / 31))[12:18]
     assert middle.dtype == dtype
     np.testing.assert_allclose(middle / large, true, atol=1e-6)
@@ -47,12 +47,18 @@ def test_tridiagonal_eigenvalues_do_not_become_infinite(device, dtype):
 def test_selected_eigenvalues_survive_an_overflow_of_others(device):
     """The tridiagonal form of this matrix overflows; the selected eigenvalue is 0."""
     large, _ = limits(np.float64)
-    values = sbth.eigvals_banded(ONES * large, select="i", select_range=(0, 3), device=device)
+    values = sbth.eigvals_banded(
+        ONES * large, select="i", select_range=(0, 3), device=device, method="sbth"
+    )
     assert np.max(np.abs(values)) < 1e-13 * large
     window = -0.1 * large, 0.1 * large
-    values = sbth.eigvals_banded(ONES * large, select="v", select_range=window, device=device)
+    values = sbth.eigvals_banded(
+        ONES * large, select="v", select_range=window, device=device, method="sbth"
+    )
     assert values.shape == (N - 1,)
-    values = sbth.eigvalsh(ONES * large, select="i", select_range=(0, 3), device="cpu")
+    values = sbth.eigvalsh(
+        ONES * large, select="i", select_range=(0, 3), device="cpu", method="sbth"
+    )
     assert np.max(np.abs(values)) < 1e-13 * large
 
 

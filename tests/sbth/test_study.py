@@ -68,11 +68,22 @@ def test_algorithm_2_as_printed_misses_block_pairs():
     np.testing.assert_allclose(np.linalg.eigvalsh(result), true, atol=1e-13)
 
 
+def test_the_pictures_of_the_pipeline_are_those_of_a_reduction(tmp_path):
+    options = ["--device", "cpu", "--out", str(tmp_path)]
+    assert run_studies(["run", "thesis figure 4.3", *options]) == 0
+    result = json.loads((tmp_path / "sbth-blocks-cpu.json").read_text())["result"]
+    assert result["steps"] == 44  # figure 4.4 ends with step 43
+    assert result["error of eigenvalues"] < 1e-12
+    assert result["largest element left"] == 0.0
+    assert (tmp_path / "sbth-blocks-4.3.png").stat().st_size > 5000
+
+
 def test_studies_run(tmp_path):
-    names = ["sbth-comparison", "sbth-counts", "sbth-operations", "sbth-pipeline"]
+    names = [f"sbth-{x}" for x in ("comparison", "counts", "operations", "pipeline", "plane")]
     assert run_studies(["run", *names, "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 0
     for name in names:
         assert json.loads((tmp_path / f"{name}-cpu.json").read_text())["result"]
+    assert (tmp_path / "sbth-plane.png").stat().st_size > 5000
     assert (tmp_path / "operations.png").stat().st_size > 5000
     assert (tmp_path / "pipeline-speed-up.png").stat().st_size > 5000
 

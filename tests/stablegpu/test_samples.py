@@ -99,7 +99,8 @@ def test_draws_are_the_exact_transform_of_their_words(device, dtype, alpha, para
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_extreme_words_give_numbers(dtype):
-    from stablegpu._sampling.formulas import centred, exponential, signed_distance, weron
+    from stablegpu._numerics.branchless_formulas import exponential
+    from stablegpu._sampling.formulas import signed_distance, transform_to_s0, transform_to_s1
     from stablegpu._sampling.sample import sampler_of
 
     ends = [(0, 0), (2**32 - 1, 2**32 - 1), (2**32 - 1, 2**31 - 1), (0, 2**31), (1, 0)]
@@ -110,7 +111,7 @@ def test_extreme_words_give_numbers(dtype):
         for y in near:
             for alpha, beta in ((0.3, 1.0), (0.5, 0.2), (0.95, -1.0), (1, 1), (1.05, 0.3), (2, 0)):
                 right, left, sampler = sampler_of(stable(alpha, beta).parameters, dtype)
-                transform = centred if sampler.near else weron
+                transform = transform_to_s0 if sampler.near else transform_to_s1
                 w = exponential(y)
                 assert 0 < w < 45
                 result = transform(x, w, right, left, sampler)
@@ -120,7 +121,8 @@ def test_extreme_words_give_numbers(dtype):
 
 def test_tails_reach_beyond_the_digits_of_a_uniform_number():
     """The smallest words give the draw that has the probability of those words."""
-    from stablegpu._sampling.formulas import exponential, signed_distance
+    from stablegpu._numerics.branchless_formulas import exponential
+    from stablegpu._sampling.formulas import signed_distance
 
     for dtype in (np.float64, np.float32):
         for high in (0, 1, 2**20):

@@ -18,6 +18,11 @@ def _second_obstacle():
     return np.roll(_obstacle(), 4, 0) & ~_obstacle()
 
 
+def _changing_rotation(x, y, z, t):
+    rate = 0.01 * np.cos(t)
+    return -rate * (y - 4), rate * (x - 5), 0.0
+
+
 FLOWS = {
     "periodic": {"force": (1e-4, 2e-5, -3e-5)},
     "cavity with bodies": {
@@ -27,7 +32,8 @@ FLOWS = {
             "y+": lbm.MovingWall((0.1, 0.0, 0.0)),
             "z": lbm.NoSlip(),
             "still": lbm.Solid(_obstacle()),
-            "moving": lbm.Solid(_second_obstacle(), lbm.MovingWall((0.0, 0.05, 0.02))),
+            # The velocity suits the cells at rest that touch the body: together they keep mass.
+            "moving": lbm.Solid(_second_obstacle(), lbm.MovingWall((0.02, 0.02, -0.03))),
         },
         "force": (1e-4, 0.0, 2e-5),
     },
@@ -39,6 +45,16 @@ FLOWS = {
             "still": lbm.Solid(_obstacle()),
         },
         "force": (0.0, 1e-5, 0.0),
+    },
+    # Few different walls: more than 255 would compile every kernel again, for larger indices.
+    "driven in time": {
+        "boundaries": {
+            "x-": lbm.VelocityInlet(lambda t: (0.01 * np.cos(t), 0.01, 0.0)),
+            "x+": lbm.PressureOutlet(lambda t: 1.0 + 0.01 * np.sin(t)),
+            "y": lbm.MovingWall(lambda x, y, z: (0.02 * np.sign(x - 5.2), 0.0, 0.0)),
+            "moving": lbm.Solid(_obstacle(), lbm.MovingWall(_changing_rotation)),
+        },
+        "force": lambda t: (1e-4 * np.cos(t), 0.0, 2e-5),
     },
     "slip in two directions": {
         "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()},

@@ -20,14 +20,14 @@ def complete():
 
 def interrupt_search(path, monkeypatch, after=1):
     """Run a search that is interrupted after some blocks, as by a signal."""
-    search_missing = searches._search_missing
+    search_blocks = searches.search_blocks
 
     def stop(*arguments):
-        yield from itertools.islice(search_missing(*arguments), after)
+        yield from itertools.islice(search_blocks(*arguments), after)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as m:
-        m.setattr(searches, "_search_missing", stop)
+        m.setattr(searches, "search_blocks", stop)
         with pytest.raises(KeyboardInterrupt):
             tmd.search(**SEARCH, checkpoint=path)
 

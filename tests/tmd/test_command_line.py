@@ -44,6 +44,14 @@ def test_errors_are_reported_without_a_traceback(capsys, tmp_path):
     assert "cannot be loaded" in capsys.readouterr().err
 
 
+def test_configurations_of_two_lengths_are_those_of_the_points(tmp_path):
+    options = ["--device", "cpu", "--out", str(tmp_path)]
+    assert run_studies(["run", "hard-cases table 1", *options]) == 0
+    record = json.loads((tmp_path / "tmd-configurations-cpu.json").read_text())
+    assert record["result"] == {"agree": True, "configurations": 10}
+    assert record["tables"][0]["rows"][4][:6] == [1, 1, 4, 3, 11, 3]  # table 1, row (1, 1)
+
+
 @pytest.mark.slow
 def test_studies_write_records_and_a_figure(tmp_path):
     names = ["tmd-divergence", "tmd-phases", "tmd-tests"]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from hetero import region
 from hetero.devices import Device
+from hetero.distributed.cancellation import raise_if_stopped
 from tmd import _search
 from tmd._search import Loops
 from tmd._search.decisions import BlockCases, decide_candidates, decide_every_argument, join_batches
@@ -59,6 +60,7 @@ def search_blocks(
     parts: list[BlockCases] = []
     with device.active():
         for plan, begin, count in _split_into_batches(plans, device):
+            raise_if_stopped()
             if plan.algorithm == "balls":
                 while in_flight:
                     yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)

@@ -98,6 +98,7 @@ def figures_in_memory() -> Iterator[None]:
     from hetero.display.figures import STYLE
 
     plt.switch_backend("agg")
+    plt.close("all")  # others may have left figures open, which are not those of a document
     with plt.rc_context(STYLE | FIGURE_SETTINGS):
         yield
     plt.close("all")

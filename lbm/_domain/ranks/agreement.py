@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lbm._domain.ranks.communication import Ranks
-from lbm._domain.ranks.fingerprints import fingerprint, fingerprint_solids
+from lbm._domain.ranks.fingerprints import fingerprint, fingerprint_force, fingerprint_solids
 from lbm._model import wall_links
 from lbm._model.extent import Triple
-from lbm.boundaries import Condition, Solid, require_outlet
+from lbm.boundaries import Solid
 
 
 def require_same_arguments(
-    ranks: Ranks, shape: Triple, *, solids: Mapping[str, Solid], **arguments: object
+    ranks: Ranks, shape: Triple, *, solids: Mapping[str, Solid], force: object, **arguments: object
 ) -> None:
     """Raise ValueError if another rank has another version, geometry, start or setting."""
     if ranks.size == 1:
         return
     ranks.require_same({"shape": shape})
     described = {name: fingerprint(value, shape) for name, value in arguments.items()}
-    ranks.require_same(described | {"solids": fingerprint_solids(solids, shape)})
+    described |= {"solids": fingerprint_solids(solids, shape), "force": fingerprint_force(force)}
+    ranks.require_same(described)
 
 
-def require_same_run(ranks: Ranks, steps: int, periods: Sequence[int]) -> None:
+def require_same_run(ranks: Ranks, steps: int, callbacks: Sequence[tuple[Callable, int]]) -> None:
     """Raise ValueError if another rank runs other steps or callbacks, or something else.
 
-    They would otherwise wait for each other forever.
+    They would otherwise wait for each other forever. Callbacks are pairs of a callable and its
+    period. Those of the user may differ (one rank prints, another does not), those of this package
+    may not: they talk to those of the other ranks.
     """
-    ranks.require_same_call("run", {"steps": steps, "steps between callbacks": list(periods)})
+    periods = [every for _, every in callbacks]
+    types = [type(callback) for callback, _ in callbacks]
+    kinds = [t.__name__ if t.__module__.startswith("lbm.") else "callable" for t in types]
+    ranks.require_same_call(
+        "run", {"steps": steps, "steps between callbacks": periods, "callbacks": kinds}
+    )
 
 
 def require_cells_of_solids(ranks: Ranks, links: wall_links.Links) -> None:
@@ -41,22 +48,11 @@ def require_cells_of_solids(ranks: Ranks, links: wall_links.Links) -> None:
             )
 
 
-def require_fluid_and_outlet(
-    ranks: Ranks,
-    links: wall_links.Links,
-    faces: Sequence[Condition],
-    solids: Mapping[str, Solid],
-) -> None:
-    """Raise ValueError if the domain has no fluid, empty solids, or inlets without an outlet.
+def require_fluid(ranks: Ranks, links: wall_links.Links) -> None:
+    """Raise ValueError if the domain has no fluid, or a solid covers no cell.
 
     `links` are the walls around the cells of this rank.
     """
     require_cells_of_solids(ranks, links)
     if not ranks.any((links.classes != wall_links.SOLID_CLASS).any()):
         raise ValueError("the solids in boundaries leave no fluid cell in the domain")
-
-    def inflow() -> tuple[float, float]:
-        net, gross = zip(*ranks.gather_all(wall_links.mass_inflow(links)), strict=True)
-        return math.fsum(net), math.fsum(gross)
-
-    require_outlet(faces, solids, inflow)

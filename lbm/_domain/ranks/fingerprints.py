@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from lbm._model.extent import Triple
-from lbm.boundaries import Solid
+from lbm.boundaries import Solid, WallCondition
 
 _SAMPLES = 16
 """Positions along each axis at which functions are compared."""
+
+_TIMES = (0.0, 0.5, 10.0, 1000.0)
+"""Times in steps at which functions of time are compared."""
 
 
 def fingerprint(value: Any, shape: Triple) -> str:
@@ -20,6 +23,10 @@ def fingerprint(value: Any, shape: Triple) -> str:
 
     Functions of position are compared by their values at 4096 cells of the domain.
     """
+    if isinstance(value, WallCondition) and value.depends_on:
+        return _fingerprint_condition(value, shape)
+    if isinstance(value, tuple) and any(isinstance(v, WallCondition) for v in value):
+        return f"({', '.join(fingerprint(v, shape) for v in value)})"
     if callable(value):
         points = ((np.arange(_SAMPLES) * n // _SAMPLES) + 0.5 for n in shape)
         values = value(*np.ix_(*points))
@@ -33,10 +40,24 @@ def fingerprint(value: Any, shape: Triple) -> str:
     return repr(value)
 
 
+def fingerprint_force(force: Any) -> str:
+    """Return the fingerprint of a body force: three numbers, or a function of time."""
+    if not callable(force):
+        return repr(force)
+    return f"function with the values {_hash(np.array([force(t) for t in _TIMES], float))}"
+
+
+def _fingerprint_condition(condition: WallCondition, shape: Triple) -> str:
+    """Return the fingerprint of a condition that is a function of position or time."""
+    points = np.random.default_rng(0).random((_SAMPLES, 3)) * shape
+    values = [condition.parameters(points, t) for t in _TIMES]
+    return f"{type(condition).__name__} with the values {_hash(*values)}"
+
+
 def fingerprint_solids(solids: Mapping[str, Solid], shape: Triple) -> str:
     """Return the names, conditions and fingerprints of solids."""
     return ", ".join(
-        f"{name}: {solid.condition} of {fingerprint(solid.cells, shape)}"
+        f"{name}: {fingerprint(solid.condition, shape)} of {fingerprint(solid.cells, shape)}"
         for name, solid in solids.items()
     )
 

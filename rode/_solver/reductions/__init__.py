@@ -21,6 +21,21 @@ class Loops(Protocol):
         either by their signs.
         """
 
+    def count_between(
+        self, rows: Array, lower: Array, upper: Array, below: Array, inside: Array
+    ) -> None:
+        """Fill below[k, r] and inside[k, r] (int64): how many numbers of row r are less than
+        lower[k, r], and how many others are at most upper[k, r].
+        """
+
+    def collect_between(
+        self, rows: Array, lower: Array, upper: Array, places: Array, values: Array
+    ) -> None:
+        """Write the numbers of row r from lower[k, r] to upper[k, r] into `values`, in any order.
+
+        They begin at index places[k, r] (int64), which is moved behind them.
+        """
+
     def count_nonfinite(
         self, o: Array, x: Array, failed: Array, stream: Stream = 0
     ) -> tuple[int, int]:

@@ -52,6 +52,51 @@ def _sort_rows(rows, ranks, result):
             result[r, k] = line[ranks[k]]
 
 
+def count_between(rows, lower, upper, below, inside):
+    """Count the numbers below and inside of intervals; see the Protocol."""
+    for begin, end in _row_ranges(rows):
+        chosen = slice(begin, end)
+        _count_rows(
+            *(rows[chosen], lower[:, chosen], upper[:, chosen]),
+            *(below[:, chosen], inside[:, chosen]),
+        )
+
+
+@parallel
+def _count_rows(rows, lower, upper, below, inside):
+    """Count in some rows; see `count_between`."""
+    for r in prange(rows.shape[0]):
+        for k in range(lower.shape[0]):
+            less, within = 0, 0
+            for x in rows[r]:
+                if x < lower[k, r]:
+                    less += 1
+                elif x <= upper[k, r]:
+                    within += 1
+            below[k, r] = less
+            inside[k, r] = within
+
+
+def collect_between(rows, lower, upper, places, values):
+    """Collect the numbers inside of intervals; see the Protocol."""
+    for begin, end in _row_ranges(rows):
+        chosen = slice(begin, end)
+        _collect_rows(rows[chosen], lower[:, chosen], upper[:, chosen], places[:, chosen], values)
+
+
+@parallel
+def _collect_rows(rows, lower, upper, places, values):
+    """Collect from some rows; see `collect_between`."""
+    for r in prange(rows.shape[0]):
+        for k in range(lower.shape[0]):
+            place = places[k, r]
+            for x in rows[r]:
+                if lower[k, r] <= x <= upper[k, r]:
+                    values[place] = x
+                    place += 1
+            places[k, r] = place
+
+
 def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
     """Return the number of paths that are infinite or NaN, and of others with such outputs."""
     finite = np.isfinite(o)

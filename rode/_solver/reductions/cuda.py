@@ -103,6 +103,51 @@ def select_ranks(rows, ranks, result, stream=0):
 
 
 @kernel
+def count_interval(rows, lower, upper, below, inside):
+    """Count the numbers below and inside of one interval of one row by each block of threads."""
+    counts = cuda.shared.array(2, int64)
+    r, k, t = cuda.blockIdx.x, cuda.blockIdx.y, cuda.threadIdx.x
+    if t < 2:
+        counts[t] = 0
+    cuda.syncthreads()
+    low, high = lower[k, r], upper[k, r]
+    less, within = int64(0), int64(0)
+    for i in range(t, rows.shape[1], THREADS):
+        x = rows[r, i]
+        if x < low:
+            less += 1
+        elif x <= high:
+            within += 1
+    cuda.atomic.add(counts, 0, less)
+    cuda.atomic.add(counts, 1, within)
+    cuda.syncthreads()
+    if t == 0:
+        below[k, r] = counts[0]
+        inside[k, r] = counts[1]
+
+
+def count_between(rows, lower, upper, below, inside):
+    """Count the numbers below and inside of intervals; see the Protocol."""
+    count_interval[(rows.shape[0], lower.shape[0]), THREADS](rows, lower, upper, below, inside)
+
+
+@kernel
+def collect_interval(rows, lower, upper, places, values):
+    """Collect the numbers inside of one interval of one row by each block of threads."""
+    r, k = cuda.blockIdx.x, cuda.blockIdx.y
+    low, high = lower[k, r], upper[k, r]
+    for i in range(cuda.threadIdx.x, rows.shape[1], THREADS):
+        x = rows[r, i]
+        if low <= x <= high:
+            values[cuda.atomic.add(places, (k, r), 1)] = x
+
+
+def collect_between(rows, lower, upper, places, values):
+    """Collect the numbers inside of intervals; see the Protocol."""
+    collect_interval[(rows.shape[0], lower.shape[0]), THREADS](rows, lower, upper, places, values)
+
+
+@kernel
 def count_paths(o, x, failed, result):
     """Count in result[0] the paths that are not finite, in result[1] others that have `failed`."""
     count, others = int64(0), int64(0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero.jit import serial
 from stablegpu._density.half_line import HalfLine
-from stablegpu._density.nodes.formulas import BLOCK, TERMS
+from stablegpu._density.nodes.rule import NODES
 from stablegpu._density.nolan_formulas import distances, log_rise, log_v
 
 _LEAST, _MOST = -670.0, 700.0  # of log U
@@ -42,7 +42,7 @@ def log_value(t: float, limit: float, side: HalfLine) -> float:
 
 
 @serial
-def grid(
+def compute_nodes(
     start: float, step: float, size: int, limit: float, side: HalfLine
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute U and weights at `size` values of t from `start` on; steps may be negative."""
@@ -56,7 +56,7 @@ def grid(
 
 
 @serial
-def beyond(start: float, step: float, side: HalfLine) -> float:
+def sum_weights_beyond(start: float, step: float, side: HalfLine) -> float:
     """Return the sum of the weights from `start` on to the end of the line."""
     total, weight = 0.0, 1.0
     t = start
@@ -69,29 +69,29 @@ def beyond(start: float, step: float, side: HalfLine) -> float:
 
 
 @serial
-def moments(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compute_moments(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest value u before each block, and sum w (U/u)^k (-1)^k / k! before it."""
-    blocks = values.size // BLOCK
-    series, largest = np.zeros((blocks, TERMS)), np.zeros(blocks)
-    sums = np.zeros(TERMS)
+    blocks = values.size // NODES.block
+    series, largest = np.zeros((blocks, NODES.terms)), np.zeros(blocks)
+    sums = np.zeros(NODES.terms)
     u = values[0]
     for b in range(blocks):
         if b > 0:
-            last = values[b * BLOCK - 1]
+            last = values[b * NODES.block - 1]
             ratio = u / last
             power = 1.0
-            for k in range(TERMS):
+            for k in range(NODES.terms):
                 sums[k] *= power
                 power *= ratio
             u = last
-            for i in range((b - 1) * BLOCK, b * BLOCK):
+            for i in range((b - 1) * NODES.block, b * NODES.block):
                 ratio = values[i] / u
                 power = weights[i]
-                for k in range(TERMS):
+                for k in range(NODES.terms):
                     sums[k] += power
                     power *= ratio
         factor = 1.0
-        for k in range(TERMS):
+        for k in range(NODES.terms):
             series[b, k] = sums[k] * factor
             factor /= -(k + 1)
         largest[b] = u

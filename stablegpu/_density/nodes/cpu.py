@@ -6,15 +6,14 @@ from numba import prange
 from hetero.cpu.interruptible import ranges
 from hetero.jit import FUSED, SUMS, parallel, scalar
 from stablegpu._density.nodes.formulas import (
-    BLOCK,
-    TERMS,
-    assembled,
-    completed,
+    assemble_requested,
+    complete_sums,
+    evaluate_node,
+    evaluate_outside,
     is_outside,
-    node,
     octave_of,
-    outside,
 )
+from stablegpu._density.nodes.rule import NODES
 from stablegpu._density.outputs import write
 from stablegpu._density.value_formulas import restore_side, standardize
 
@@ -26,7 +25,7 @@ _FIRST = 1 << 18
 def _window(level, start, stop, nodes):
     density = below = above = 0.0
     for j in range(np.uint64(start), np.uint64(stop)):  # signed indices may count from the end
-        f, low, high = node(level, nodes.values[j], nodes.weights[j])
+        f, low, high = evaluate_node(level, nodes.values[j], nodes.weights[j])
         density += f
         below += low
         above += high
@@ -34,21 +33,21 @@ def _window(level, start, stop, nodes):
 
 
 @scalar(fastmath=FUSED)
-def integrals(y, side, node_range, nodes):
+def sum_nodes(y, side, node_range, nodes):
     """Return int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g, and g_min."""
     level = y**side.kappa
     row = node_range.octave + octave_of(level)
     first, last = nodes.first[row], nodes.last[row]
-    window = _window(level, first * BLOCK, last * BLOCK, nodes)
+    window = _window(level, first * NODES.block, last * NODES.block, nodes)
     z = level * nodes.largest[first]
     high = slope = 0.0
-    for k in range(TERMS - 1, 0, -1):
+    for k in range(NODES.terms - 1, 0, -1):
         term = nodes.moments[first, k]
         high = high * z + term
         slope = slope * z + k * term
     before, beyond = nodes.moments[first, 0], nodes.beyond[last]
     g_min = level * node_range.limit
-    return completed(window, z, high, slope, before, beyond, g_min, side), g_min
+    return complete_sums(window, z, high, slope, before, beyond, g_min, side), g_min
 
 
 @parallel
@@ -61,10 +60,10 @@ def _evaluate_points(x, frame, right, left, right_range, left_range, nodes, outp
         if mirrored:
             side, node_range = left, left_range
         if is_outside(y, side, node_range):
-            result = outside(y, side, node_range)
+            result = evaluate_outside(y, side, node_range)
         else:
-            (density, below, above), g_min = integrals(y, side, node_range, nodes)
-            result = assembled(y, g_min, density, below, above, side, logs)
+            (density, below, above), g_min = sum_nodes(y, side, node_range, nodes)
+            result = assemble_requested(y, g_min, density, below, above, side, logs)
         write(outputs, i, restore_side(result, mirrored, frame.scale))
 
 

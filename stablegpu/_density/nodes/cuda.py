@@ -7,15 +7,14 @@ from hetero.cuda.device_cache import resident_tuple
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.nodes.formulas import (
-    BLOCK,
-    TERMS,
-    assembled,
-    completed,
+    assemble_requested,
+    complete_sums,
+    evaluate_node,
+    evaluate_outside,
     is_outside,
-    node,
     octave_of,
-    outside,
 )
+from stablegpu._density.nodes.rule import NODES
 from stablegpu._density.outputs_on_gpu import write_to
 from stablegpu._density.value_formulas import restore_side, standardize
 
@@ -38,29 +37,29 @@ def evaluate_points(x, frame, right, left, right_range, left_range, nodes, outpu
         if mirrored:
             side, node_range = left, left_range
         if is_outside(y, side, node_range):
-            result = outside(y, side, node_range)
+            result = evaluate_outside(y, side, node_range)
         else:
             level = y**side.kappa
             row = node_range.octave + octave_of(level)
             first, last = nodes.first[row], nodes.last[row]
             density = below = above = 0.0
-            for j in range(2 * BLOCK * first, 2 * BLOCK * last, 2):
-                d, b, a = node(level, shared[j], shared[j + 1])
+            for j in range(2 * NODES.block * first, 2 * NODES.block * last, 2):
+                d, b, a = evaluate_node(level, shared[j], shared[j + 1])
                 density += d
                 below += b
                 above += a
             z = level * nodes.largest[first]
             high = slope = 0.0
-            for k in range(TERMS - 1, 0, -1):
+            for k in range(NODES.terms - 1, 0, -1):
                 term = nodes.moments[first, k]
                 high = high * z + term
                 slope = slope * z + k * term
             before, beyond = nodes.moments[first, 0], nodes.beyond[last]
             g_min = level * node_range.limit
-            density, below, above = completed(
+            density, below, above = complete_sums(
                 (density, below, above), z, high, slope, before, beyond, g_min, side
             )
-            result = assembled(y, g_min, density, below, above, side, logs)
+            result = assemble_requested(y, g_min, density, below, above, side, logs)
         write_to(outputs, i, restore_side(result, mirrored, frame.scale))
 
 

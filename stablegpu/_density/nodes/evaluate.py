@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero.arrays import Workspace
+from hetero.arrays import Array, Workspace
 from stablegpu._density.half_line import HalfLine, half_lines
 from stablegpu._density.nodes import loops
+from stablegpu._density.nodes.rule import NODES
 from stablegpu._density.outputs import output_arrays
 from stablegpu._density.tail_series import (
     FAR_LOG,
@@ -23,22 +24,12 @@ from stablegpu._parameters import NAMES, Parameters
 if TYPE_CHECKING:
     from stablegpu._density.nodes.formulas import NodeRange, Nodes
 
-NEAREST = 0.07
-"""Least distance of alpha from 1 for nodes: closer to 1, log g is a difference of large numbers."""
-
-SMALLEST = 0.02
-"""Stability index below which log V spans more than float64 does."""
-
-_STEP = 0.25  # in log V: the trapezoidal rule is then good to 1e-16
-_ABOVE = 40.0
-_DECAY = 38.0  # in t: a weight falls below 1e-16 of the others
-_LEAST = -690.0  # of log y
-_VANISHED = 1e15  # g where log pdf is -g to the last digit
+_LEAST_LOG_Y = -690.0  # close to the smallest normal number
 
 
 def has_nodes(alpha: float) -> bool:
     """Return whether distributions with this alpha can be evaluated by nodes."""
-    return abs(alpha - 1.0) >= NEAREST and alpha >= SMALLEST
+    return abs(alpha - 1.0) >= NODES.nearest_to_one and alpha >= NODES.smallest_alpha
 
 
 @functools.lru_cache(maxsize=64)
@@ -63,14 +54,7 @@ def nodes_of(
 def _side_nodes(side: HalfLine, octave: int) -> tuple[NodeRange, Nodes]:
     """Compute `NodeRange` and `Nodes` of one half-line."""
     from stablegpu._density.nodes import build
-    from stablegpu._density.nodes.formulas import (
-        BELOW,
-        BLOCK,
-        FIRST_OCTAVE,
-        OCTAVES,
-        NodeRange,
-        Nodes,
-    )
+    from stablegpu._density.nodes.formulas import FIRST_OCTAVE, OCTAVES, NodeRange, Nodes
 
     if side.length <= 0.0:
         return _no_nodes(octave)
@@ -85,29 +69,29 @@ def _side_nodes(side: HalfLine, octave: int) -> tuple[NodeRange, Nodes]:
     lowest = 1e-17 * math.exp(math.lgamma(1.0 + 1.0 / alpha) - math.lgamma(1.0 + 2.0 / alpha))
     highest = math.exp((FAR_LOG - side.log_cos) / alpha)
     if light:
-        vanishing = math.exp(max((math.log(_VANISHED) - log_limit) / kappa, _LEAST))
+        vanishing = math.exp(max((math.log(NODES.vanished_g) - log_limit) / kappa, _LEAST_LOG_Y))
         lowest, highest = (
             (vanishing, highest) if side.g_increases_with_theta else (lowest, vanishing)
         )
     nearest, farthest = (highest, lowest) if side.g_increases_with_theta else (lowest, highest)
     top = build.solve_t(math.log(above) - kappa * math.log(nearest), limit, side)
-    bottom = build.solve_t(math.log(BELOW) - kappa * math.log(farthest), limit, side)
+    bottom = build.solve_t(math.log(NODES.smallest_g) - kappa * math.log(farthest), limit, side)
     steepest = max(max(1.0, alpha) / abs(1.0 - alpha), 2.0 if light else 0.0)
-    step = math.copysign(_STEP / steepest, top - bottom)
-    start = bottom - math.copysign(_DECAY, step)
-    blocks = math.ceil((top - start) / step) // BLOCK + 1
+    step = math.copysign(NODES.step / steepest, top - bottom)
+    start = bottom - math.copysign(NODES.decay, step)
+    blocks = math.ceil((top - start) / step) // NODES.block + 1
 
-    values, weights = build.grid(start, step, blocks * BLOCK, limit, side)
-    tail = build.beyond(start + blocks * BLOCK * step, step, side)
-    by_block = np.append(weights.reshape(-1, BLOCK).sum(axis=1), tail)
+    values, weights = build.compute_nodes(start, step, blocks * NODES.block, limit, side)
+    tail = build.sum_weights_beyond(start + blocks * NODES.block * step, step, side)
+    by_block = np.append(weights.reshape(-1, NODES.block).sum(axis=1), tail)
     beyond = np.cumsum(by_block[::-1])[::-1]
     octaves = np.arange(OCTAVES) + FIRST_OCTAVE  # of Y
-    first = np.searchsorted(values, BELOW * np.exp2(-octaves - 1), side="right") // BLOCK
-    last = -(-np.searchsorted(values, above * np.exp2(-octaves)) // BLOCK)
-    first = np.minimum(first, blocks - 1)
+    first = np.searchsorted(values, NODES.smallest_g * np.exp2(-octaves - 1), side="right")
+    last = -(-np.searchsorted(values, above * np.exp2(-octaves)) // NODES.block)
+    first = np.minimum(first // NODES.block, blocks - 1)
     last = np.maximum(last, first + 1)
-    values, weights = (np.append(v, np.zeros(BLOCK)) for v in (values, weights))
-    series, largest = build.moments(values, weights)
+    values, weights = (np.append(v, np.zeros(NODES.block)) for v in (values, weights))
+    series, largest = build.compute_moments(values, weights)
     node_range = NodeRange(lowest, highest, limit, log_limit, octave, *tail_coefficients(side))
     return node_range, Nodes(values, weights, series, largest, beyond, first, last)
 
@@ -119,7 +103,7 @@ def _most_g(side: HalfLine, light: bool) -> float:
     weights grow with g like g^m.
     """
     thin = side.left_angle if side.g_increases_with_theta else side.tail_gap
-    most = _ABOVE - (0.0 if light else min(0.0, math.log(thin)))
+    most = NODES.largest_g - (0.0 if light else min(0.0, math.log(thin)))
     if side.g_increases_with_theta:
         m = (1.0 - side.alpha) / side.alpha
         base = most + m - m * math.log(m)
@@ -131,22 +115,16 @@ def _most_g(side: HalfLine, light: bool) -> float:
 
 def _no_nodes(octave: int) -> tuple[NodeRange, Nodes]:
     """Return the range and nodes of a half-line outside the support."""
-    from stablegpu._density.nodes.formulas import (
-        BLOCK,
-        OCTAVES,
-        TERMS,
-        NodeRange,
-        Nodes,
-    )
+    from stablegpu._density.nodes.formulas import OCTAVES, NodeRange, Nodes
 
-    by_octave = np.zeros(OCTAVES, np.int64)
-    sums = np.zeros((1, TERMS)), np.zeros(1), np.zeros(1)
+    by_octave, one_block = np.zeros(OCTAVES, np.int64), np.zeros(NODES.block)
+    sums = np.zeros((1, NODES.terms)), np.zeros(1), np.zeros(1)
     node_range = NodeRange(math.inf, math.inf, 0.0, 0.0, octave, *(0.0,) * TAIL_TERMS)
-    return node_range, Nodes(np.zeros(BLOCK), np.zeros(BLOCK), *sums, by_octave, by_octave)
+    return node_range, Nodes(one_block, one_block, *sums, by_octave, by_octave)
 
 
 def evaluate_flat(
-    points: Any, parameters: Parameters, outputs: dict[str, Any], workspace: Workspace
+    points: Array, parameters: Parameters, outputs: dict[str, Array], workspace: Workspace
 ) -> None:
     """Evaluate the functions named in `outputs` at flat arrays that are in the workspace."""
     half_lines, node_ranges, nodes = nodes_of(parameters.alpha, parameters.beta)

@@ -11,24 +11,21 @@ analytic and vanishes at both ends, so the error decays exponentially with the n
 Where V has a limit V_0 > 0 (light tails), U = V - V_0 takes its place, and e^(-Y V_0) is a factor.
 
 Of the nodes, sorted by U, only a window matters: above it e^-g vanishes and the sum of the
-weights is known; below it g < BELOW, and the sum is a power series in Y whose coefficients,
-moments of the weights, are known. The window consists of whole blocks.
+weights is known; below it g is small, and the sum is a power series in Y whose coefficients,
+moments of the weights, are known. The window consists of whole blocks. `rule.py` has the constants.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from hetero.arrays import Array
 from hetero.intrinsics.floats import signed_bits_of
 from hetero.jit import FUSED, scalar
 from stablegpu._density.tail_formulas import sum_tail
-from stablegpu._density.value_formulas import assemble, values, with_logs
-from stablegpu._numerics.exponential_formulas import exp_minus
+from stablegpu._density.value_formulas import add_logarithms, assemble, compute_values
+from stablegpu._numerics.exponential_formulas import LARGEST_EXPONENT, exp_minus
 
-BLOCK = 8  # nodes
-BELOW = 0.135  # g under which the power series takes over
-TERMS = 11  # of the power series: BELOW^TERMS / TERMS! < 1e-17
 FIRST_OCTAVE, OCTAVES = -1016, 2032
-UNDERFLOW = 708.0
 
 
 class NodeRange(NamedTuple):
@@ -48,20 +45,20 @@ class NodeRange(NamedTuple):
 class Nodes(NamedTuple):
     """Nodes of both sides, U ascending in each. The blocks of both are numbered consecutively."""
 
-    values: Any  # U_j
-    weights: Any  # w_j
-    moments: Any  # by block, TERMS each: the power series of the sum over the nodes before it
-    largest: Any  # by block: largest U before it
-    beyond: Any  # by block: sum of the weights from it on
-    first: Any  # by octave of Y: first block of the window
-    last: Any  # by octave of Y: the block after the window
+    values: Array  # U_j
+    weights: Array  # w_j
+    moments: Array  # by block: coefficients of the power series of the sum over nodes before it
+    largest: Array  # by block: largest U before it
+    beyond: Array  # by block: sum of the weights from it on
+    first: Array  # by octave of Y: first block of the window
+    last: Array  # by octave of Y: the block after the window
 
 
 @scalar(fastmath=FUSED)
-def node(scale, u, weight):
+def evaluate_node(scale, u, weight):
     """Return the contributions of a node to the integrals of g e^-g, e^-g and 1 - e^-g."""
     g = scale * u
-    g = g if g < UNDERFLOW else UNDERFLOW
+    g = g if g < LARGEST_EXPONENT else LARGEST_EXPONENT
     low = weight * exp_minus(g)
     return low * g, low, weight - low
 
@@ -73,7 +70,7 @@ def octave_of(scale):
 
 
 @scalar(fastmath=FUSED)
-def completed(window, z, high, slope, before, beyond, g_min, side):
+def complete_sums(window, z, high, slope, before, beyond, g_min, side):
     """Return int g e^-(g - g_min), int e^-(g - g_min), int 1 - e^-g from their parts.
 
     `window` has the three sums over the window, `high` and `slope` are the power series in z of
@@ -90,11 +87,11 @@ def completed(window, z, high, slope, before, beyond, g_min, side):
 
 
 @scalar
-def assembled(y, g_min, density, below, above, side, logs):
+def assemble_requested(y, g_min, density, below, above, side, logs):
     """Return what `assemble` returns, but logarithms only if `logs`: they take most of the time."""
     if logs:
         return assemble(y, g_min, density, below, above, side)
-    pdf, low, high = values(y, g_min, density, below, above, side)
+    pdf, low, high = compute_values(y, g_min, density, below, above, side)
     return pdf, low, high, 0.0, 0.0, 0.0
 
 
@@ -105,22 +102,22 @@ def is_outside(y, side, node_range):
 
 
 @scalar
-def outside(y, side, node_range):
+def evaluate_outside(y, side, node_range):
     """Return pdf, low and high with their logarithms where `is_outside`."""
     if y != y:
-        return with_logs(y, y, y)
+        return add_logarithms(y, y, y)
     if side.length <= 0.0 or not y < math.inf:
-        return with_logs(0.0, 1.0, 0.0)
+        return add_logarithms(0.0, 1.0, 0.0)
     if node_range.limit > 0.0 and (y > node_range.lowest) == (side.alpha > 1.0):
-        return vanished(y, side, node_range)
+        return evaluate_vanished(y, side, node_range)
     if y <= node_range.lowest:
         low, high = side.left_angle / math.pi, side.length / math.pi
-        return with_logs(side.peak, min(low, 1.0), min(high, 1.0))
+        return add_logarithms(side.peak, min(low, 1.0), min(high, 1.0))
     return sum_tail(y, side.alpha, node_range)
 
 
 @scalar
-def vanished(y, side, node_range):
+def evaluate_vanished(y, side, node_range):
     """Return the values in a light tail so far out that only e^-g counts in its logarithm."""
     log_g = side.kappa * math.log(y) + node_range.log_limit if y > 0.0 else math.inf
     g = math.exp(log_g)

@@ -14,25 +14,25 @@ from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.outputs_on_gpu import write_to
 from stablegpu._density.pointwise.formulas import lay_out_nodes, make_standardize_at, sum_nodes
-from stablegpu._density.pointwise.near_one_formulas import point_near_one
+from stablegpu._density.pointwise.near_one_formulas import try_near_one
 from stablegpu._density.quadrature.block_quadrature import point_of_block, shared_memory_bytes
 from stablegpu._density.quadrature.kronrod import FORCED_BELOW
-from stablegpu._density.value_formulas import is_trivial, restore_side, trivial
+from stablegpu._density.value_formulas import evaluate_trivial, is_trivial, restore_side
 
 _THREADS = 256
 _THREADS_NEAR_ONE = 128
 _DONE = -1
-_located = make_standardize_at(kernel(device=True))
+_standardize_at = make_standardize_at(kernel(device=True))
 
 
 @kernel(launch_bounds=(_THREADS, 1))
 def evaluate_points(points, outputs, listed, count):
     """Evaluate all points, and list the hard ones for the other kernels."""
     for i in range(cuda.grid(1), listed.size, cuda.gridsize(1)):
-        (y, z, side, mirrored), own_scale = _located(i, points)
+        (y, z, side, mirrored), own_scale = _standardize_at(i, points)
         done = is_trivial(z, y, side)
         if done:
-            result = trivial(z, y, side)
+            result = evaluate_trivial(z, y, side)
         else:
             nodes = lay_out_nodes(y, z, side)
             done = nodes.steps.light > 0
@@ -49,8 +49,8 @@ def evaluate_near_one(points, outputs, listed, count):
     """Evaluate the listed points with alpha next to 1, and remove them from the list."""
     for k in range(cuda.grid(1), count[0], cuda.gridsize(1)):
         i = listed[k]
-        (y, z, side, mirrored), own_scale = _located(i, points)
-        result, done = point_near_one(y, z, side)
+        (y, z, side, mirrored), own_scale = _standardize_at(i, points)
+        result, done = try_near_one(y, z, side)
         if done:
             write_to(outputs, i, restore_side(result, mirrored, own_scale))
             listed[k] = _DONE
@@ -68,7 +68,7 @@ def evaluate_hard(points, rule, tolerance, outputs, listed, count):
         i = listed[k]
         if i == _DONE:
             continue
-        (y, z, side, mirrored), own_scale = _located(i, points)
+        (y, z, side, mirrored), own_scale = _standardize_at(i, points)
         forced = side.alpha < FORCED_BELOW
         result, _ = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:

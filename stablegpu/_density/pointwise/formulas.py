@@ -3,10 +3,10 @@
 Nothing can be prepared here: a point builds its own `HalfLine`, finds where g = 1, and sums some
 ninety nodes. The variable t and the integrals are those of `_density/nolan_formulas.py`. The
 integrands are analytic on the whole line and vanish at its ends, so the trapezoidal rule converges
-exponentially. It needs a map t(q) whose steps are `STEP` in log g where e^-g changes, and elsewhere
+exponentially. It needs a map t(q) whose steps are `step` in log g where e^-g changes, and elsewhere
 a fraction of the distance to the nearest singularity:
 
-    t = centre + width (q + STRETCH (e^(rate q) - 1) - lead (e^-q - 1)).
+    t = centre + width (q + stretch (e^(rate q) - 1) - lead (e^-q - 1)).
 
 q > 0 is the side of small g. There log g has singularities at t = 0 +- i pi and, where the interval
 is nearly one of a light tail, at log(pi/nearest_gap) +- i pi; `rate` is the angle subtended by the
@@ -25,34 +25,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hetero.intrinsics.bits import select
 from hetero.jit import FUSED, SUMS, scalar
-from stablegpu._density import half_line
+from stablegpu._density.half_line_formulas import extent, half_line_at_one, half_line_of
 from stablegpu._density.nolan_formulas import T_MAX, distances, log_factor, log_v, slope_of_log_g
+from stablegpu._density.pointwise.points import value_for_point
+from stablegpu._density.pointwise.rule import POINTWISE
 from stablegpu._density.value_formulas import assemble
-from stablegpu._density.zeta_formulas import zeta_in_parts
-from stablegpu._numerics.trigonometry_formulas import sine
-from stablegpu._parameters import tan_half_pi as tan_half_pi_of_float
-from stablegpu._sampling.formulas import lesser, power, select
-
-NEAREST = 0.0125  # of alpha to 1: nearer, log g is a sharp difference
-NEAREST_LIGHT = 0.1  # the same for a light tail: g is largest where nothing else is left
-NEXT_TO_ZETA = 1e-3  # relative: nearer, zeta is needed in two floats
-LIGHTEST = 10.0  # least g of a light tail up to which sums are taken
-STEP = 0.25  # in log g
-STRETCH = 0.2
-LEAD = 0.04
-CLOSE = 0.1  # |alpha - 1| below which log g decays exponentially in t
-ANGLE_FRACTION = 0.7  # fraction of the singularity's angle: keeps the rule accurate to about 1e-15
-DECAY = 38.0
-ABOVE = 40.0
-LANES = 4  # nodes that a CPU computes at once
-MAX_NODES = 2048  # nodes; with more, e^-q overflows
-MAX_EXPONENT = 708.0  # e^-708 is close to the smallest normal number
-
-extent = scalar(half_line.extent)
-half_line_at_one = scalar(half_line.half_line_at_one)
-half_line_of = scalar(half_line.half_line_of)
-tan_half_pi = scalar(tan_half_pi_of_float)
+from stablegpu._density.zeta_formulas import NEXT_TO_ZETA, zeta_in_parts
+from stablegpu._numerics.branchless_formulas import lesser, power
+from stablegpu._numerics.exponential_formulas import LARGEST_EXPONENT
+from stablegpu._numerics.trigonometry_formulas import sine, tan_half_pi
 
 
 class Steps(NamedTuple):
@@ -113,16 +96,11 @@ def standardize_point(x, alpha, beta, loc, scale, s0):
     return y, z, half_line_of(alpha, beta, zeta, whole, tail_gap, other), mirrored
 
 
-# These two take arrays, so each target compiles them for its own.
-
-
-def value_for_point(values, i):
-    """Return values[i]; an array of one element holds for all points."""
-    return values[i if values.size > 1 else 0]
-
-
 def make_standardize_at(decorate):
-    """Make `standardize_at(i, points)`: `standardize_point` of point i, and its scale."""
+    """Make `standardize_at(i, points)`: `standardize_point` of point i, and its scale.
+
+    It takes arrays, so each target compiles it for its own.
+    """
     value_at = decorate(value_for_point)
 
     def standardize_at(i, points):
@@ -166,7 +144,9 @@ def solve_log_g(target, precision, t, log_y, side):
 @scalar
 def singularity_angle(distance, height, fall):
     """Return the angle of the nearest singularity, or 1 if the integrands do not reach it."""
-    return ANGLE_FRACTION * math.atan2(height, distance) if fall * distance < DECAY else 1.0
+    if fall * distance < POINTWISE.decay:
+        return POINTWISE.angle_fraction * math.atan2(height, distance)
+    return 1.0
 
 
 @scalar
@@ -179,19 +159,20 @@ def choose_steps(sign, steepest, ahead, to_end, rate, by_above, most):
     heavy = to_end * steepest
     lead = 0.0
     if by_above:
-        lead = LEAD * math.exp(-heavy)
-        heavy += math.log(DECAY * steepest / LEAD)
-    length = (ahead + DECAY) * steepest  # all fall off as e^-|t|
-    light = min(length, math.log1p(length / STRETCH) / rate)
-    if not light + heavy < most * STEP:
+        lead = POINTWISE.lead * math.exp(-heavy)
+        heavy += math.log(POINTWISE.decay * steepest / POINTWISE.lead)
+    length = (ahead + POINTWISE.decay) * steepest  # all fall off as e^-|t|
+    light = min(length, math.log1p(length / POINTWISE.stretch) / rate)
+    if not light + heavy < most * POINTWISE.step:
         return NO_STEPS
-    light, heavy = _whole_vectors(light / STEP + 1.0), _whole_vectors(heavy / STEP)
+    light = _whole_vectors(light / POINTWISE.step + 1.0)
+    heavy = _whole_vectors(heavy / POINTWISE.step)
     return Steps(sign / steepest, rate, lead, light, heavy, by_above)
 
 
 @scalar
 def _whole_vectors(count):
-    return (int(count) // LANES + 1) * LANES
+    return (int(count) // POINTWISE.vector + 1) * POINTWISE.vector
 
 
 @scalar
@@ -203,21 +184,21 @@ def lay_out_nodes(y, z, side):
     least = 0.0
     if nearest_gap == 0.0:
         log_least = log_y + math.log(abs(1.0 - alpha)) - side.kappa * math.log(alpha)
-        least = math.exp(log_least) if log_least < math.log(LIGHTEST) else np.inf
-    nearest = NEAREST_LIGHT if nearest_gap == 0.0 else NEAREST
+        least = math.exp(log_least) if log_least < math.log(POINTWISE.lightest) else np.inf
+    nearest = POINTWISE.nearest_to_one_light if nearest_gap == 0.0 else POINTWISE.nearest_to_one
     if abs(alpha - 1.0) < nearest or least == np.inf:
         return NodeLayout(NO_STEPS, 0.0, 0.0, 0.0, 0.0)
     t, slope = solve_log_g(math.log1p(least), 0.1 / (1.0 + least), 0.0, log_y, side)
     sign = -1.0 if side.g_increases_with_theta else 1.0
     # Beyond t = 0 the weights have fallen as e^-|t|: nearer to 0, less of e^-g counts as much.
-    log_above = math.log(ABOVE + max(0.0, sign * t) + least)
+    log_above = math.log(POINTWISE.largest_g + max(0.0, sign * t) + least)
     end, _ = solve_log_g(log_above, 0.1, t + log_above / slope, log_y, side)
     steepest = max(1.0, alpha) / abs(1.0 - alpha)
     if nearest_gap == 0.0:
         steepest = max(steepest, 2.0)
     ahead = max(-sign * t, 0.0)
     # Near alpha = 1, log g falls as -e^|t|, and e^-g grows on half the way to the singularity.
-    height = 0.5 * math.pi if abs(alpha - 1.0) < CLOSE else math.pi
+    height = 0.5 * math.pi if abs(alpha - 1.0) < POINTWISE.exponential else math.pi
     rate = singularity_angle(ahead, height, min(1.0, alpha / abs(1.0 - alpha)))
     if nearest_gap > 0.0:
         rate = min(
@@ -225,7 +206,7 @@ def lay_out_nodes(y, z, side):
             singularity_angle(max(0.0, math.log(math.pi / nearest_gap) - sign * t), height, 1.0),
         )
     by_above = ahead > 0.0 and least < 1.0
-    steps = choose_steps(sign, steepest, ahead, abs(end - t), rate, by_above, MAX_NODES)
+    steps = choose_steps(sign, steepest, ahead, abs(end - t), rate, by_above, POINTWISE.most_nodes)
     base = math.exp(log_y / side.kappa)
     return NodeLayout(steps, t, base, least if least >= 1.0 else 0.0, nearest_gap)
 
@@ -241,9 +222,9 @@ def _exponential(x):
 @scalar(fastmath=FUSED, forceinline=True)
 def map_node(q, steps):
     """Return t - centre and dt/dq."""
-    growth = STRETCH * _exponential(steps.rate * q)[0]
+    growth = POINTWISE.stretch * _exponential(steps.rate * q)[0]
     lead = steps.lead * _exponential(-q)[0]
-    tau = steps.width * (q + (growth - STRETCH) - (lead - steps.lead))
+    tau = steps.width * (q + (growth - POINTWISE.stretch) - (lead - steps.lead))
     return tau, abs(steps.width) * (1.0 + steps.rate * growth + lead)
 
 
@@ -267,7 +248,7 @@ def _node(q, layout, side):
     eta = layout.nearest_gap + abs(1.0 - side.alpha) * select(side.g_increases_with_theta, p, r)
     excess, s0, s1 = power(layout.base * (sin_r / sin_angle), side.kappa)
     g = (1.0 + excess) * s0 * s1 * (sine(lesser(eta, angle + r)) / sin_r)
-    g = lesser(g - layout.least, MAX_EXPONENT)
+    g = lesser(g - layout.least, LARGEST_EXPONENT)
     g = select(g > 0.0, g, 0.0)
     decay, complement = _exponential(-g)
     weight *= large * small / side.length
@@ -276,17 +257,17 @@ def _node(q, layout, side):
 
 @scalar(fastmath=SUMS)
 def _sums(layout, side):
-    """Return the sums of `_node` over q = 0, STEP, ..., and then over q = -STEP, -2 STEP, ..."""
+    """Return the sums of `_node` over q = 0, h, 2 h, ..., and then over q = -h, -2 h, ..."""
     density = below = above = 0.0
     turn = float(layout.steps.light)
     for k in range(np.uint64(layout.steps.light + layout.steps.heavy)):
         n = float(k)
         n = select(n < turn, n, turn - 1.0 - n)
-        f, low, high = _node(STEP * n, layout, side)
+        f, low, high = _node(POINTWISE.step * n, layout, side)
         density += f
         below += low
         above += high
-    return STEP * density, STEP * below, STEP * above
+    return POINTWISE.step * density, POINTWISE.step * below, POINTWISE.step * above
 
 
 @scalar

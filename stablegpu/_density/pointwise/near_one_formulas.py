@@ -1,10 +1,9 @@
 """Sums over nodes where alpha is next to 1, as in `_density/pointwise/formulas.py`.
 
 There log g = kappa log(...) is the difference of large numbers, and it is taken instead from its
-value at the point where g = 1 (`gain` in `_density/nolan_formulas.py`). Its slope stays finite
-although
-kappa does not: log g grows as e^|t| towards either end, so the slopes at g = 1 and where e^-g is
-gone set the steps.
+value at the point where g = 1 (`log_g_difference` in `_density/nolan_formulas.py`). Its slope stays
+finite although kappa does not: log g grows as e^|t| towards either end, so the slopes at g = 1 and
+where e^-g vanishes set the steps.
 """
 
 import math
@@ -20,28 +19,21 @@ from stablegpu._density.nolan_formulas import (
     solve_g_equals_one,
 )
 from stablegpu._density.pointwise.formulas import (
-    ABOVE,
-    DECAY,
-    NEAREST,
     NO_STEPS,
-    STEP,
     choose_steps,
     map_node,
     singularity_angle,
     solve_log_g,
 )
+from stablegpu._density.pointwise.rule import POINTWISE
 from stablegpu._density.value_formulas import assemble
-
-AT_ONE = 1e-6  # of alpha to 1: nearer, there is no rule
-SKEWED = 0.99  # abs(beta) from which g has a limit at one end, nearly
-MOST = 1000  # nodes: those of a quadrature take as long
-HEIGHT = 0.42 * math.pi  # of the singularities: where log g grows as e^|t|, a bit below pi/2
 
 
 @scalar
 def is_near_one(side):
     """Return whether `place_near_one` may have nodes for a point."""
-    return AT_ONE < abs(side.alpha - 1.0) < NEAREST and abs(side.beta) < SKEWED
+    is_near = POINTWISE.at_one < abs(side.alpha - 1.0) < POINTWISE.nearest_to_one
+    return is_near and abs(side.beta) < POINTWISE.skewed
 
 
 @scalar
@@ -68,26 +60,27 @@ def place_near_one(y, z, side):
     slope = slope_of_log_g(p, r, side)
     sign = -1.0 if side.g_increases_with_theta else 1.0
     t = math.log(p / r)
-    to_end, last = _end(base, slope, math.log(ABOVE + max(0.0, sign * t)), side)
+    to_end, last = _end(base, slope, math.log(POINTWISE.largest_g + max(0.0, sign * t)), side)
     ahead = max(-sign * t, 0.0)
     log_g, _, _ = log_g_at(-t, base, True, 0.0, side)  # where weights are largest
-    rate = singularity_angle(ahead, HEIGHT, 1.0) if log_g + ahead > -DECAY else 1.0
+    height, rate = POINTWISE.height_at_one, 1.0
+    if log_g + ahead > -POINTWISE.decay:
+        rate = singularity_angle(ahead, height, 1.0)
     nearest_gap = side.left_angle if side.g_increases_with_theta else side.tail_gap
     if nearest_gap > 0.0:
-        rate = min(
-            rate,
-            singularity_angle(max(0.0, math.log(math.pi / nearest_gap) - sign * t), HEIGHT, 1.0),
-        )
+        distance = max(0.0, math.log(math.pi / nearest_gap) - sign * t)
+        rate = min(rate, singularity_angle(distance, height, 1.0))
     largest = max(1.0, abs(slope), abs(last))
-    return choose_steps(sign, largest, ahead, abs(to_end), rate, ahead > 0.0, MOST), base
+    most = POINTWISE.most_nodes_at_one
+    return choose_steps(sign, largest, ahead, abs(to_end), rate, ahead > 0.0, most), base
 
 
 @scalar
-def summed_near_one(y, steps, base, side):
+def sum_nodes_near_one(y, steps, base, side):
     """Return pdf, low and high with their logarithms on this side."""
     density = below = above = 0.0
     for k in range(steps.light + steps.heavy):
-        q = STEP * (k if k < steps.light else steps.light - 1 - k)
+        q = POINTWISE.step * (k if k < steps.light else steps.light - 1 - k)
         tau, weight = map_node(q, steps)
         log_g, p, r = log_g_at(tau, base, True, 0.0, side)
         g = math.exp(log_g)
@@ -96,7 +89,7 @@ def summed_near_one(y, steps, base, side):
         density += weight * g * decay if decay > 0.0 else 0.0
         below += weight * decay
         above -= weight * math.expm1(-g)
-    density, below, above = STEP * density, STEP * below, STEP * above
+    density, below, above = POINTWISE.step * density, POINTWISE.step * below, POINTWISE.step * above
     if steps.by_above:
         below = side.length - above
     else:
@@ -105,9 +98,9 @@ def summed_near_one(y, steps, base, side):
 
 
 @scalar
-def point_near_one(y, z, side):
-    """Return the result of `summed_near_one`, and whether the point has a rule."""
+def try_near_one(y, z, side):
+    """Return the result of `sum_nodes_near_one`, and whether the point has a rule."""
     steps, base = NO_STEPS, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if is_near_one(side):
         steps, base = place_near_one(y, z, side)
-    return summed_near_one(y, steps, base, side), steps.light > 0
+    return sum_nodes_near_one(y, steps, base, side), steps.light > 0

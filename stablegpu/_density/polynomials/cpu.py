@@ -7,10 +7,10 @@ from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
 from stablegpu._density.polynomials.formulas import (
     ROW,
-    beyond,
     cell_of,
     choose_half,
-    ends,
+    end_of_support,
+    evaluate_tail,
     far_quantile,
     locate_segment,
     polynomial,
@@ -49,7 +49,7 @@ def _evaluate_points(x, centring, right, left, cells, rows, outputs):
             gain, f = polynomial(t, coefficients)
             f, low, high = f * inverse_width, rows[k + _12] + gain, rows[k + _13] - gain
         else:
-            f, low, high = beyond(b, polynomial_half)
+            f, low, high = evaluate_tail(b, polynomial_half)
         if outputs[0].size:  # an empty array: not requested
             outputs[0][i] = f * power * inverse
         if outputs[1].size:
@@ -71,7 +71,7 @@ def _invert_points(p, upper, restoration, right, left, segments, x):
     rows = segments.rows
     for i in prange(p.size):
         if not 0.0 < p[i] < 1.0:
-            x[i] = ends(p[i], upper, restoration)
+            x[i] = end_of_support(p[i], upper, restoration)
             continue
         at_right, outward, q = choose_half(p[i], upper, right, left, segments.lows, segments.highs)
         polynomial_half = right if at_right else left

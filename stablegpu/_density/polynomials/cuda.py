@@ -8,10 +8,10 @@ from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.polynomials.formulas import (
     ROW,
-    beyond,
     cell_of,
     choose_half,
-    ends,
+    end_of_support,
+    evaluate_tail,
     far_quantile,
     locate_segment,
     polynomial,
@@ -55,7 +55,7 @@ def _kernel(shared: bool):
                 gain, f = polynomial(t, coefficients)
                 f, low, high = f * inverse_width, near[k + 12] + gain, near[k + 13] - gain
             else:
-                f, low, high = beyond(b, polynomial_half)
+                f, low, high = evaluate_tail(b, polynomial_half)
             if pdf.size:  # an empty array: not requested
                 pdf[i] = f * power * inverse
             if cdf.size:
@@ -75,7 +75,7 @@ def invert_points(p, upper, restoration, right, left, segments, x):
     rows = segments.rows
     for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
         if not 0.0 < p[i] < 1.0:
-            x[i] = ends(p[i], upper, restoration)
+            x[i] = end_of_support(p[i], upper, restoration)
             continue
         at_right, outward, q = choose_half(p[i], upper, right, left, segments.lows, segments.highs)
         polynomial_half = right if at_right else left

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from hetero.arrays import Workspace
+from hetero.arrays import Array, Workspace
 from stablegpu._density import polynomials
 from stablegpu._density.outputs import output_arrays
 from stablegpu._density.polynomials.build import segments_of
@@ -22,9 +21,9 @@ def is_heavy(parameters: Parameters) -> bool:
 
 
 def evaluate_flat(
-    points: Any,
+    points: Array,
     parameters: Parameters,
-    outputs: dict[str, Any],
+    outputs: dict[str, Array],
     workspace: Workspace,
     settings: Interpolation,
 ) -> None:
@@ -46,10 +45,10 @@ def evaluate_flat(
 
 
 def invert_flat(
-    p: Any,
+    p: Array,
     upper: bool,
     parameters: Parameters,
-    x: Any,
+    x: Array,
     workspace: Workspace,
     settings: Interpolation,
 ) -> None:

@@ -11,8 +11,9 @@ powers of t. They come from a polynomial for pdf, and pdf is the derivative: a p
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from hetero.arrays import Array
 from hetero.intrinsics.floats import float_of_signed, signed_bits_of
 from hetero.jit import FUSED, scalar
 from stablegpu._density.tail_formulas import sum_tail
@@ -56,11 +57,11 @@ class Centring(NamedTuple):
 class Segments(NamedTuple):
     """Segments on both sides of the centre."""
 
-    cells: Any  # int64: number of the first row, and how many bits tell its rows apart
-    rows: Any  # ROW numbers each, in one piece
-    starts: Any  # by segment: where it starts, in a
-    lows: Any  # by segment: low and high there
-    highs: Any
+    cells: Array  # int64: number of the first row, and how many bits tell its rows apart
+    rows: Array  # ROW numbers each, in one piece
+    starts: Array  # by segment: where it starts, in a
+    lows: Array  # by segment: low and high there
+    highs: Array
 
 
 @scalar
@@ -115,7 +116,7 @@ def polynomial(t, coefficients):
 
 
 @scalar
-def beyond(b, polynomial_half):
+def evaluate_tail(b, polynomial_half):
     """Return pdf, low and high beyond the segments: at NaN, infinity and in the far tails."""
     if b != b:
         return b, b, b
@@ -131,7 +132,7 @@ def beyond(b, polynomial_half):
 
 
 @scalar
-def ends(p, upper, restoration):
+def end_of_support(p, upper, restoration):
     """Return the quantile of 0 or 1, an end of the support; NaN for other p and for NaN."""
     low, high = restoration.low, restoration.high
     if p == 0.0:

@@ -23,10 +23,10 @@ from stablegpu._density.nolan_formulas import (
     U_MAX,
     U_STEP,
     UNDERFLOW,
+    cut_ends,
     distances,
-    ends,
+    evaluate_integrands,
     expansion_point,
-    integrands,
     is_higher,
     is_steep,
     log_factor,
@@ -37,7 +37,7 @@ from stablegpu._density.nolan_formulas import (
     solve_g_equals_one,
 )
 from stablegpu._density.quadrature.kronrod import MOST_PASSES
-from stablegpu._density.value_formulas import assemble, light_tail_limit
+from stablegpu._density.value_formulas import assemble, evaluate_light_tail
 
 _WAITING = MOST_PASSES + 2
 _STEPS = int(U_MAX / U_STEP)
@@ -61,7 +61,7 @@ def _pair(
     for sign in (-1.0, 1.0):
         v = u + sign * offset
         tau = width * math.sinh(v)
-        f0, f1, f2 = integrands(tau, base, steep, log_y, g_min, side)
+        f0, f1, f2 = evaluate_integrands(tau, base, steep, log_y, g_min, side)
         scale = width * math.cosh(v)
         s0 += scale * f0
         s1 += scale * f1
@@ -139,7 +139,7 @@ def point_of_block(
     base = expansion_point(p, r, log_g, side)
     steep = is_steep(width, p, r, side)
     if log_g > LIGHT and not steep:
-        result = light_tail_limit(y, log_g, side)
+        result = evaluate_light_tail(y, log_g, side)
     else:
         if steep:
             base, width = solve_g_equals_one(base, side)
@@ -163,7 +163,7 @@ def point_of_block(
                     cuda.atomic.min(slots, slot, int32(k))
         cuda.syncthreads()
         left, right = -U_STEP * slots[_LEFT], U_STEP * slots[_RIGHT]
-        g_min, below, above = ends(
+        g_min, below, above = cut_ends(
             width * math.sinh(left),
             width * math.sinh(right),
             base,

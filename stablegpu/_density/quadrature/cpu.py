@@ -17,10 +17,10 @@ from stablegpu._density.nolan_formulas import (
     U_MAX,
     U_STEP,
     UNDERFLOW,
+    cut_ends,
     distances,
-    ends,
+    evaluate_integrands,
     expansion_point,
-    integrands,
     is_higher,
     is_steep,
     log_factor,
@@ -34,11 +34,11 @@ from stablegpu._density.outputs import write
 from stablegpu._density.quadrature.kronrod import MOST_PASSES
 from stablegpu._density.value_formulas import (
     assemble,
+    evaluate_light_tail,
+    evaluate_trivial,
     is_trivial,
-    light_tail_limit,
     restore_side,
     standardize,
-    trivial,
 )
 
 _SECTIONS = 12  # of the interval in each step of the search for the peak
@@ -99,7 +99,7 @@ def _panel(interval, width, base, steep, log_y, g_min, side, rule):
         for sign in (-1.0, 1.0):
             u = left + 0.5 * size * (1.0 + sign * nodes[j])
             tau = width * math.sinh(u)
-            f0, f1, f2 = integrands(tau, base, steep, log_y, g_min, side)
+            f0, f1, f2 = evaluate_integrands(tau, base, steep, log_y, g_min, side)
             scale = 0.5 * size * width * math.cosh(u)
             weight, excess = scale * kronrod[j], scale * (kronrod[j] - gauss[j])
             k0 += weight * f0
@@ -139,11 +139,11 @@ def point(y, z, side, rule, panels, tolerance, forced):
     if steep:
         base, width = solve_g_equals_one(base, side)
     elif log_g > LIGHT:
-        return light_tail_limit(y, log_g, side), 8.0 * EPSILON
+        return evaluate_light_tail(y, log_g, side), 8.0 * EPSILON
     best = log_integrand_of(base[2], base[0] * base[1] / side.length)
     left = _reach(-1.0, center, best, width, base, steep, log_y, side)
     right = _reach(1.0, center, best, width, base, steep, log_y, side)
-    g_min, below, above = ends(
+    g_min, below, above = cut_ends(
         width * math.sinh(left), width * math.sinh(right), base, steep, log_y, side
     )
     total = np.zeros(6)  # density, below, above, and the estimated error of each
@@ -201,7 +201,7 @@ def _evaluate_points(x, frame, right, left, rule, settings, outputs, error):
         side = left if mirrored else right
         e = 0.0
         if is_trivial(z, y, side):
-            result = trivial(z, y, side)
+            result = evaluate_trivial(z, y, side)
         else:
             result, e = point(y, z, side, rule, panels, tolerance, forced)
         write(outputs, i, restore_side(result, mirrored, frame.scale))

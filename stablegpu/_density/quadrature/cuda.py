@@ -6,7 +6,12 @@ from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.outputs_on_gpu import write_to
 from stablegpu._density.quadrature.block_quadrature import point_of_block, shared_memory_bytes
-from stablegpu._density.value_formulas import is_trivial, restore_side, standardize, trivial
+from stablegpu._density.value_formulas import (
+    evaluate_trivial,
+    is_trivial,
+    restore_side,
+    standardize,
+)
 
 
 # At most 256 threads: rules up to 31 points on 16 panels.
@@ -24,7 +29,7 @@ def evaluate_points(x, frame, right, left, rule, settings, outputs, error):
         side = left if mirrored else right
         relative = 0.0
         if is_trivial(z, y, side):
-            result = trivial(z, y, side)
+            result = evaluate_trivial(z, y, side)
         else:
             result, relative = point_of_block(y, z, side, node, weight, excess, tolerance, forced)
         if first:

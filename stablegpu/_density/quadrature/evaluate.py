@@ -10,11 +10,10 @@ libstable (Royuela-del-Val et al. 2017, section 3). The integrals are those of
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 
-from hetero.arrays import Workspace
+from hetero.arrays import Array, Workspace
 from hetero.devices import device_of
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.outputs import output_arrays
@@ -28,9 +27,9 @@ WARN_ABOVE = 1e-7
 
 
 def evaluate_flat(
-    points: Any,
+    points: Array,
     parameters: Parameters,
-    outputs: dict[str, Any],
+    outputs: dict[str, Array],
     workspace: Workspace,
     quadrature: Quadrature,
 ) -> None:
@@ -47,7 +46,7 @@ def evaluate_flat(
     )
 
 
-def warn_of_error(error: Any) -> None:
+def warn_of_error(error: Array) -> None:
     """Warn if the quadrature did not converge at some point.
 
     Arrays on a GPU are not examined, because that would wait for the GPU.

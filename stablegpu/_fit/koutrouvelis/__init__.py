@@ -9,7 +9,7 @@ from hetero.devices import Device
 class Loops(Protocol):
     """The passes of the regression."""
 
-    def improve(
+    def add_up(
         self,
         x: Array,
         starts: Array,
@@ -19,11 +19,22 @@ class Loops(Protocol):
         estimates: Array,
         stream: Stream = 0,
     ) -> None:
-        """Compute new estimates from the last ones by one pass of the regression.
+        """Write the sums of the empirical characteristic function of each part of each set.
 
-        Set s is x[starts[s]:stops[s]]. Estimates are rows of alpha, beta, S0 location and scale.
-        The sums of a set are taken in `parts` parts.
+        Set s is x[starts[s]:stops[s]], in units of its estimate. Estimates are rows of alpha, beta,
+        S0 location and scale. Row s * parts + part of `sums` has the cosines and sines of a part.
         """
+
+    def regress(
+        self,
+        starts: Array,
+        stops: Array,
+        parts: int,
+        sums: Array,
+        estimates: Array,
+        stream: Stream = 0,
+    ) -> None:
+        """Compute new estimates from the last ones and the sums of their sets."""
 
 
 def loops(device: Device) -> Loops:

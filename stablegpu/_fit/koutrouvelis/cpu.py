@@ -7,7 +7,8 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point, regress
+from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point
+from stablegpu._fit.koutrouvelis.formulas import regress as regress_set
 
 _FIRST = 1 << 21
 """Observations of the first piece of a long loop (`hetero.cpu.interruptible`): 0.3 s at most."""
@@ -38,16 +39,20 @@ def _regress(starts, stops, parts, sums, estimates):
         total = np.zeros(SUMS)
         for part in range(parts):
             total += sums[s * parts + part]
-        estimate = regress(
+        estimate = regress_set(
             *(estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3]),
             *(total, float(stops[s] - starts[s]), np.empty(SCRATCH)),
         )
         estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3] = estimate
 
 
-def improve(x, starts, stops, parts, sums, estimates, stream=0):
-    """Compute new estimates from the last ones by one pass of the regression."""
+def add_up(x, starts, stops, parts, sums, estimates, stream=0):
+    """Write the sums of the empirical characteristic function of each part of each set."""
     largest = int(np.max(stops - starts))
     for a, b in ranges(starts.size, first=max(1, _FIRST // largest)):
         _add(x, starts[a:b], stops[a:b], estimates[a:b], parts, sums[a * parts : b * parts])
+
+
+def regress(starts, stops, parts, sums, estimates, stream=0):
+    """Compute new estimates from the last ones and the sums of their sets."""
     _regress(starts, stops, parts, sums, estimates)

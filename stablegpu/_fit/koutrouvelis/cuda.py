@@ -11,7 +11,8 @@ from numba import float64
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point, regress
+from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point
+from stablegpu._fit.koutrouvelis.formulas import regress as regress_set
 
 THREADS = 128
 THREADS_OF_REGRESSIONS = 64
@@ -51,16 +52,20 @@ def regress_sets(starts, stops, parts, sums, estimates):
         for part in range(1, parts):
             for k in range(SUMS):
                 sums[s * parts, k] += sums[s * parts + part, k]
-        estimate = regress(
+        estimate = regress_set(
             *(estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3]),
             *(sums[s * parts], float64(stops[s] - starts[s]), scratch),
         )
         estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3] = estimate
 
 
-def improve(x, starts, stops, parts, sums, estimates, stream=0):
-    """Compute new estimates from the last ones by one pass of the regression; see the CPU's."""
+def add_up(x, starts, stops, parts, sums, estimates, stream=0):
+    """Write the sums of the empirical characteristic function of each part of each set."""
     grid = launch.grid_stride_blocks(THREADS * starts.size * parts, THREADS)
     add_sets[grid, THREADS, stream](x, starts, stops, estimates, parts, sums)
+
+
+def regress(starts, stops, parts, sums, estimates, stream=0):
+    """Compute new estimates from the last ones and the sums of their sets."""
     grid = launch.blocks_for(starts.size, THREADS_OF_REGRESSIONS)
     regress_sets[grid, THREADS_OF_REGRESSIONS, stream](starts, stops, parts, sums, estimates)

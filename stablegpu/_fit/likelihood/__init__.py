@@ -14,16 +14,17 @@ class Loops(Protocol):
         x: Array,
         weights: Array,
         ends: Array,
-        begins: Array,
+        starts: Array,
         free: int,
         table: Array,
-        states: Array,
+        outcomes: Array,
         stream: Stream = 0,
     ) -> None:
-        """Write the results of the optimizer, one row per data set, to `states`.
+        """Fill `outcomes`, one for each data set.
 
-        Set s is x[ends[s, 0]:ends[s, 1]], sorted; `formulas.py` describes begins[s]; `free` is a
-        bit mask of the free parameters.
+        Set s is x[ends[s, 0]:ends[s, 1]], sorted; `free` is a bit mask of the free parameters, with
+        `LOC_IN_S1`. `starts` and `outcomes` are flat arrays of float64 with the records `START` and
+        `OUTCOME` (`_fit/records.py`).
         """
 
 

@@ -7,18 +7,15 @@ of which it has a part; so only these sums are exchanged, and all blocks go the 
 
 import math
 
+import numpy as np
 from numba import float64
 
 from hetero.cuda import launch
-from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import SIMULATOR, cuda, upload
 from hetero.intrinsics.warp import LANES, warp_sum
 from hetero.jit import kernel
 from stablegpu._fit.likelihood.formulas import (
-    ARRIVED,
-    DISTRIBUTION_SIZE,
-    LEAST_ALPHA,
-    SCALE,
-    UNITS,
+    DISTRIBUTION,
     allocate_nodes,
     block_moments,
     build,
@@ -29,10 +26,11 @@ from stablegpu._fit.likelihood.formulas import (
     score_candidate,
     score_observation,
 )
-from stablegpu._fit.likelihood.node_formulas import NODES, SERIES
-from stablegpu._fit.optimizer import codes, slots
-from stablegpu._fit.optimizer.ascent_formulas import advance, begin, reach_of
-from stablegpu._fit.optimizer.state import size_of
+from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
+from stablegpu._fit.optimizer import codes
+from stablegpu._fit.optimizer.ascent_formulas import advance, begin
+from stablegpu._fit.optimizer.state import CANDIDATE_COUNT, STATE, SUMS, size_of, write_outcome
+from stablegpu._fit.records import OUTCOME, START
 
 THREADS = 128
 """Threads of a block, of which a multiprocessor runs three."""
@@ -41,13 +39,11 @@ THREADS_OF_TEAMS, TEAM = 384, 8
 """Threads of a block in a team, each on a multiprocessor of its own; largest number of blocks."""
 
 _WARPS = THREADS_OF_TEAMS // 32
-_STATE = slots.STATE  # Numba takes the size of a shared array from a global, not from a module
+_STATE = STATE.itemsize // 8  # float64; Numba takes the size of a shared array from a global
 _AT_ONCE = 5  # sums
-_SCAN_PARTS = slots.CANDIDATE_COUNT // _AT_ONCE
+_SCAN_PARTS = CANDIDATE_COUNT // _AT_ONCE
 _PARTIAL = _AT_ONCE * _WARPS
-_TOTALS = slots.SUMS + 1
-_ROUND = slots.SUMS  # the last of them: how often the team has exchanged
-_MEMORY = NODES + SERIES  # float64 of dynamic shared memory; a profile is shorter
+_MEMORY = NODE_NUMBERS + SERIES_NUMBERS  # float64 of dynamic shared memory; a profile is shorter
 
 
 @kernel(device=True)
@@ -60,21 +56,22 @@ def _total(value, k, partial):
 
 
 @kernel(device=True)
-def _exchange(total, s, rank, team, sums, begins, meetings):
+def _exchange(total, s, rank, team, exchanges, arrivals, meetings):
     """Return the sum of the blocks' totals, one for each of the first `_AT_ONCE` lanes.
 
-    Parts of two rounds lie side by side: who is late still reads those of the last.
+    `exchanges` is the number of those before this one, and `arrivals[s]` counts the blocks of the
+    team that have come to any of them. Parts of two exchanges lie side by side: who is late still
+    reads those of the last.
     """
     lane = cuda.threadIdx.x
-    half = int(sums[_ROUND]) % 2
+    half = exchanges % 2
     if lane < _AT_ONCE:
         meetings[s, half, rank, lane] = total
         cuda.threadfence()
     cuda.syncthreads()
     if lane == 0:
-        sums[_ROUND] += 1.0
-        cuda.atomic.add(begins, (s, ARRIVED), 1.0)
-        while cuda.atomic.add(begins, (s, ARRIVED), 0.0) < team * sums[_ROUND]:
+        cuda.atomic.add(arrivals, s, 1)
+        while cuda.atomic.add(arrivals, s, 0) < team * (exchanges + 1):
             pass
         cuda.threadfence()
     cuda.syncthreads()
@@ -86,38 +83,40 @@ def _exchange(total, s, rank, team, sums, begins, meetings):
 
 
 @kernel(launch_bounds=(THREADS_OF_TEAMS, 1))
-def maximize_sets(data, ends, begins, free, table, team, meetings, states):
+def maximize_sets(data, ends, starts, free, table, team, arrivals, meetings, outcomes):
     """Run the ascent of each data set in one block of threads, or in a team of blocks.
 
-    `data` holds the data and their weights.
+    `data` holds the data and their weights. `starts` and `outcomes` are viewed as records.
     """
     x, weights = data
+    starts, outcomes = starts.view(START), outcomes.view(OUTCOME)
     memory = cuda.shared.array(0, float64)
-    nodes, series, profile = memory[:NODES], memory[NODES:], memory
-    distribution = cuda.shared.array(DISTRIBUTION_SIZE, float64)
-    state = cuda.shared.array(_STATE, float64)
+    nodes, series, profile = memory[:NODE_NUMBERS], memory[NODE_NUMBERS:], memory
+    distribution = cuda.shared.array(1, DISTRIBUTION)[0]
+    state_memory = cuda.shared.array(_STATE, float64)
+    state = state_memory.view(STATE)[0]
     partial = cuda.shared.array(_PARTIAL, float64)
-    sums = cuda.shared.array(_TOTALS, float64)
+    sums = cuda.shared.array(SUMS, float64)
     lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
     weighted = weights.size > 0
     rank = cuda.blockIdx.x % team
     s = cuda.blockIdx.x // team
     while s < ends.shape[0]:
         first, last = ends[s, 0], ends[s, 1]
+        exchanges = 0
+        cuda.syncthreads()
+        for k in range(lane, _STATE, lanes):
+            state_memory[k] = 0.0
         cuda.syncthreads()
         if lane == 0:
-            sums[_ROUND] = 0.0
-            least = begins[s, LEAST_ALPHA]
-            reach = reach_of(x[first], x[last - 1], last - first) / begins[s, UNITS + 1]
-            begin(state, begins[s, 0], begins[s, 1], begins[s, 2], begins[s, 3], least, free, reach)
+            begin(state, starts[s], x[first], x[last - 1], last - first, free)
         cuda.syncthreads()
-        while state[slots.PHASE] < codes.DONE:
+        while state.phase < codes.DONE:
             if lane == 0:
-                choose_candidates(state, x[first:last], begins[s, UNITS], begins[s, UNITS + 1])
+                choose_candidates(state, starts[s], x[first:last])
             cuda.syncthreads()
             if lane < 2:
-                loc, scale = begins[s, UNITS], begins[s, UNITS + 1]
-                prepare(state, loc, scale, x[first], x[last - 1], distribution, lane, 2)
+                prepare(state, starts[s], x[first], x[last - 1], distribution, lane, 2)
             cuda.syncthreads()
             if lane < 4:
                 find_node_ends(distribution, lane, 4)
@@ -131,11 +130,11 @@ def maximize_sets(data, ends, begins, free, table, team, meetings, states):
             cuda.syncthreads()
             running_moments(distribution, series, lane, lanes)
             cuda.syncthreads()
-            to_units = math.exp(-state[slots.TRIAL + 3])
-            log_scale = math.log(distribution[SCALE])
-            scanning = state[slots.PHASE] >= codes.SCANNING
+            to_units = math.exp(-state.trial[3])
+            log_scale = math.log(distribution.scale)
+            scanning = state.phase >= codes.SCANNING
             # Five sums at a time: a thread has too few registers for more.
-            first_time = state[slots.PHASE] == codes.FIRST
+            first_time = state.phase == codes.FIRST
             parts = _SCAN_PARTS if scanning else (3 if first_time else 1)
             for part in range(parts):
                 s0 = s1 = s2 = s3 = s4 = 0.0
@@ -148,8 +147,8 @@ def maximize_sets(data, ends, begins, free, table, team, meetings, states):
                     if scanning:
                         # In a loop of unknown length, so that the density is compiled once.
                         for k in range(size_of(state) + 1):
-                            loc = state[slots.CANDIDATES + _AT_ONCE * part + k]
-                            loc = begins[s, UNITS] + begins[s, UNITS + 1] * loc
+                            loc = state.candidates[_AT_ONCE * part + k]
+                            loc = starts[s].unit_loc + starts[s].unit_scale * loc
                             f = weight * (
                                 score_candidate(x[i], loc, distribution, nodes, series) - log_scale
                             )
@@ -182,16 +181,16 @@ def maximize_sets(data, ends, begins, free, table, team, meetings, states):
                     for k in range(lanes // 32):
                         total += partial[lane * _WARPS + k]
                 if team > 1:
-                    total = _exchange(total, s, rank, team, sums, begins, meetings)
+                    total = _exchange(total, s, rank, team, exchanges, arrivals, meetings)
+                    exchanges += 1
                 if lane < _AT_ONCE:
                     sums[_AT_ONCE * part + lane] = total
                 cuda.syncthreads()
             if lane == 0:
                 advance(state, sums)
             cuda.syncthreads()
-        if rank == 0:
-            for k in range(lane, slots.RESULT, lanes):
-                states[s, k] = state[k]
+        if rank == 0 and lane == 0:
+            write_outcome(state, outcomes[s])
         s += cuda.gridDim.x // team
 
 
@@ -203,12 +202,14 @@ def _team(sets: int) -> int:
     return 1 if SIMULATOR else max(1, min(TEAM, launch.multiprocessors() // sets))
 
 
-def maximize(x, weights, ends, begins, free, table, states, stream=0):
-    """Write the results of the optimizer, one row per data set, to `states`."""
+def maximize(x, weights, ends, starts, free, table, outcomes, stream=0):
+    """Fill `outcomes`, one for each data set."""
     sets = ends.shape[0]
     team = _team(sets)
-    meetings = cuda.device_array((sets if team > 1 else 1, 2, team, _AT_ONCE), stream=stream)
-    arguments = ((x, weights), ends, begins, free, table, team, meetings, states)
+    teams = sets if team > 1 else 1
+    arrivals = upload(np.zeros(teams, np.int64), stream)
+    meetings = cuda.device_array((teams, 2, team, _AT_ONCE), stream=stream)
+    arguments = ((x, weights), ends, starts, free, table, team, arrivals, meetings, outcomes)
     threads = THREADS_OF_TEAMS if sets <= launch.multiprocessors() else THREADS
     items = threads * team * sets
     launch.launch_with_shared_memory(maximize_sets, arguments, 8 * _MEMORY, threads, items, stream)

@@ -21,46 +21,40 @@ import math
 import numpy as np
 
 from hetero.jit import FUSED, scalar_internal
-from stablegpu._density.pointwise.formulas import extent, tan_half_pi
-from stablegpu._numerics.trigonometry_formulas import cosine, sine
+from stablegpu._density.half_line_formulas import extent
+from stablegpu._fit.likelihood.rule import FIT
+from stablegpu._numerics.trigonometry_formulas import cosine, sine, tan_half_pi
 
-FAR = 12.0  # log of y^alpha from which three terms of the tail's series are exact to e^-36
-NEXT = 1e-7  # of the width at zeta: nearer, the density is that at this distance
-TAIL_TERMS = 3
+_DERIVED_BY_ALPHA = ("length", "tail_gap", "left_angle", "kappa", "log_scale", "log_front")
+_DERIVED_BY_BETA = ("length", "tail_gap", "left_angle", "log_scale")
 
-# Columns of a half-line. `_A` and `_B` mark derivatives by alpha and by the half-line's beta.
-(
-    LENGTH,
-    GAP,
-    REST,
-    KAPPA,
-    LOG_SCALE,
-    LOG_FRONT,
-    ZETA,
-    LENGTH_A,
-    GAP_A,
-    REST_A,
-    KAPPA_A,
-    LOG_SCALE_A,
-    FRONT_A,
-    ZETA_A,
-    LENGTH_B,
-    GAP_B,
-    REST_B,
-    LOG_SCALE_B,
-    ZETA_B,
-    LOWEST,
-    HIGHEST,
-    START,
-    WIDTH,
-    COUNT,
-    FIRST,
-    MOST,
-    FADE,
-    ENDS,
-) = range(28)
-TAIL = ENDS + 2  # three coefficients of the tail's series, their derivatives by alpha and by beta
-FIELDS = TAIL + 3 * TAIL_TERMS
+HALF_LINE = np.dtype(
+    [
+        ("alpha", np.float64),
+        # Constants with the names and the values of `stablegpu._density.half_line.HalfLine`, where
+        # log_front is the logarithm of `front`; their derivatives by alpha and this side's beta.
+        *((name, np.float64) for name in _DERIVED_BY_ALPHA),
+        *((f"{name}_by_alpha", np.float64) for name in _DERIVED_BY_ALPHA),
+        *((f"{name}_by_beta", np.float64) for name in _DERIVED_BY_BETA),
+        (
+            "tail",
+            np.float64,
+            (3, FIT.tail_terms),
+        ),  # coefficients of its series, and derivatives by both
+        # The nodes, which `node_formulas.py` lays out.
+        ("lowest", np.float64),  # below this y the density is as at zeta
+        ("highest", np.float64),  # above this y the tail's series is used
+        ("start", np.float64),  # t of the first node
+        ("step", np.float64),  # in t between nodes; 0: no nodes
+        ("count", np.int64),  # of nodes
+        ("first_block", np.int64),
+        ("largest_g", np.float64),  # beyond, e^-g is left out
+        ("fade", np.float64),  # t over which the integrands fade behind g = 1
+        ("ends", np.float64, 2),  # of the nodes' range, at small and at large V: log V, then t
+    ],
+    align=True,
+)
+"""A half-line y > 0 in a fit."""
 
 
 @scalar_internal
@@ -71,9 +65,8 @@ def _digamma(x):
 
 
 @scalar_internal
-def set_half_line(distribution, k, alpha, beta):
-    """Set row k of `distribution` to the half-line y > 0 of (alpha, beta), without its tail."""
-    side = distribution[k * FIELDS : (k + 1) * FIELDS]
+def set_half_line(side, alpha, beta):
+    """Set `side` to the half-line y > 0 of (alpha, beta), without its tail and nodes."""
     tangent = tan_half_pi(alpha)
     tangent_a = 0.5 * math.pi * (1.0 + tangent * tangent)
     whole, tail_gap = extent(alpha, beta)
@@ -89,69 +82,70 @@ def set_half_line(distribution, k, alpha, beta):
     zeta_a, zeta_b = -beta * tangent_a, -tangent
     cos_a, cos_b = -zeta * zeta_a * share, -zeta * zeta_b * share
     off = alpha - 1.0
-    side[LENGTH], side[GAP], side[REST] = length, tail_gap, left_angle
-    side[KAPPA] = alpha / off
-    side[LOG_SCALE] = log_cos / off
-    side[LOG_FRONT] = math.log(alpha / (math.pi * abs(off)))
-    side[ZETA] = zeta
-    side[LENGTH_A], side[LENGTH_B] = (whole_a - length) / alpha, whole_b / alpha
-    side[GAP_A], side[GAP_B] = -whole_a, -whole_b
-    side[REST_A], side[REST_B] = (other_a - left_angle) / alpha, -whole_b / alpha
-    side[KAPPA_A] = -1.0 / (off * off)
-    side[LOG_SCALE_A] = (cos_a - log_cos / off) / off
-    side[LOG_SCALE_B] = cos_b / off
-    side[FRONT_A] = 1.0 / alpha - 1.0 / off
-    side[ZETA_A], side[ZETA_B] = zeta_a, zeta_b
+    side.alpha = alpha
+    side.length, side.tail_gap, side.left_angle = length, tail_gap, left_angle
+    side.kappa, side.log_scale = alpha / off, log_cos / off
+    side.log_front = math.log(alpha / (math.pi * abs(off)))
+    side.length_by_alpha, side.length_by_beta = (whole_a - length) / alpha, whole_b / alpha
+    side.tail_gap_by_alpha, side.tail_gap_by_beta = -whole_a, -whole_b
+    side.left_angle_by_alpha = (other_a - left_angle) / alpha
+    side.left_angle_by_beta = -whole_b / alpha
+    side.kappa_by_alpha = -1.0 / (off * off)
+    side.log_scale_by_alpha, side.log_scale_by_beta = (cos_a - log_cos / off) / off, cos_b / off
+    side.log_front_by_alpha = 1.0 / alpha - 1.0 / off
     # Gamma(1 + 1/alpha)/Gamma(1 + 2/alpha) by Stirling's formula, whose constants cancel.
     once, twice = 1.0 / alpha, 2.0 / alpha
     log_width = (once + 0.5) * math.log1p(once) - (twice + 0.5) * math.log1p(twice) + once
-    side[LOWEST] = NEXT * math.exp(log_width - log_cos / alpha)
-    side[HIGHEST] = np.inf
-    if _is_heavy(side, alpha):
-        side[HIGHEST] = math.exp(min((FAR - log_cos) / alpha, 700.0))
+    side.lowest = FIT.next_to_zeta * math.exp(log_width - log_cos / alpha)
+    side.highest = np.inf
+    if _is_heavy(side):
+        side.highest = math.exp(min((FIT.far - log_cos) / alpha, 700.0))
 
 
 @scalar_internal
-def _is_heavy(side, alpha):
+def _is_heavy(side):
     """Return whether the tail is a power law."""
-    return side[LENGTH] > 0.0 and side[GAP] > 0.0 and alpha < 2.0
+    return side.length > 0.0 and side.tail_gap > 0.0 and side.alpha < 2.0
 
 
 @scalar_internal
-def expand_tail(distribution, term, alpha):
-    """Set coefficient term % 3 of the tail series of half-line term // 3, and its derivatives."""
-    side = distribution[term // TAIL_TERMS * FIELDS : (term // TAIL_TERMS + 1) * FIELDS]
-    n = term % TAIL_TERMS + 1
-    entry = TAIL + n - 1
-    side[entry] = side[entry + 3] = side[entry + 6] = 0.0
-    if not _is_heavy(side, alpha):
+def expand_tail(side, term):
+    """Set coefficient number `term` of the tail's series, and its derivatives."""
+    tail, n = side.tail, term + 1
+    tail[0, term] = tail[1, term] = tail[2, term] = 0.0
+    if not _is_heavy(side):
         return
-    whole, off = side[LENGTH] * alpha, alpha - 1.0
-    log_cos = side[LOG_SCALE] * off
-    cos_a, cos_b = side[LOG_SCALE_A] * off + side[LOG_SCALE], side[LOG_SCALE_B] * off
-    angle, angle_a, angle_b, sign = whole, -side[GAP_A], -side[GAP_B], 1.0
-    if side[GAP] < whole:
-        angle, angle_a, angle_b, sign = side[GAP], side[GAP_A], side[GAP_B], -1.0
+    alpha = side.alpha
+    whole, off = side.length * alpha, alpha - 1.0
+    log_cos = side.log_scale * off
+    cos_a = side.log_scale_by_alpha * off + side.log_scale
+    cos_b = side.log_scale_by_beta * off
+    angle, angle_a, angle_b = whole, -side.tail_gap_by_alpha, -side.tail_gap_by_beta
+    sign = 1.0
+    if side.tail_gap < whole:
+        angle, angle_a, angle_b = side.tail_gap, side.tail_gap_by_alpha, side.tail_gap_by_beta
+        sign = -1.0
     size = n * math.exp(math.lgamma(n * alpha) - math.lgamma(n + 1.0) - n * log_cos)
     size *= (-sign if n % 2 == 0 else 1.0) / math.pi
     bend = size * n * math.cos(n * angle)
     size *= math.sin(n * angle)
-    side[entry] = size
-    side[entry + 3] = size * n * (_digamma(n * alpha) - cos_a) + bend * angle_a
-    side[entry + 6] = -size * n * cos_b + bend * angle_b
+    tail[0, term] = size
+    tail[1, term] = size * n * (_digamma(n * alpha) - cos_a) + bend * angle_a
+    tail[2, term] = -size * n * cos_b + bend * angle_b
 
 
 @scalar_internal(fastmath=FUSED)
-def log_v_of(t, side, alpha):
+def log_v_of(t, side):
     """Return log V without its constant factor, and its derivatives by alpha and beta at fixed t.
 
     The last value is dp/dt, the weight of a node.
     """
+    alpha = side.alpha
     tail = math.exp(-abs(t))
-    large = side[LENGTH] / (1.0 + tail)
+    large = side.length / (1.0 + tail)
     small = large * tail
     p, r = (large, small) if t > 0.0 else (small, large)
-    left_angle, tail_gap = side[REST], side[GAP]
+    left_angle, tail_gap = side.left_angle, side.tail_gap
     angle = alpha * p
     sin_r = sine(r) if r < 1.5 else sine(left_angle + p)
     sin_angle = sine(angle) if angle < 1.5 else sine(tail_gap + alpha * r)
@@ -160,17 +154,17 @@ def log_v_of(t, side, alpha):
     sin_eta = sine(up) if up < 1.5 else sine(eta)
     cot_r, cot_angle = cosine(r) / sin_r, cosine(angle) / sin_angle
     cot_eta = cosine(eta) / sin_eta
-    p_a, p_b = p / side[LENGTH] * side[LENGTH_A], p / side[LENGTH] * side[LENGTH_B]
-    r_a, r_b = r / side[LENGTH] * side[LENGTH_A], r / side[LENGTH] * side[LENGTH_B]
+    p_a, p_b = p / side.length * side.length_by_alpha, p / side.length * side.length_by_beta
+    r_a, r_b = r / side.length * side.length_by_alpha, r / side.length * side.length_by_beta
     if alpha < 1.0:
-        eta_a = side[REST_A] - p + (1.0 - alpha) * p_a
-        eta_b = side[REST_B] + (1.0 - alpha) * p_b
+        eta_a = side.left_angle_by_alpha - p + (1.0 - alpha) * p_a
+        eta_b = side.left_angle_by_beta + (1.0 - alpha) * p_b
     else:
-        eta_a = side[GAP_A] + r + (alpha - 1.0) * r_a
-        eta_b = side[GAP_B] + (alpha - 1.0) * r_b
-    kappa = side[KAPPA]
+        eta_a = side.tail_gap_by_alpha + r + (alpha - 1.0) * r_a
+        eta_b = side.tail_gap_by_beta + (alpha - 1.0) * r_b
+    kappa = side.kappa
     log_ratio = math.log(sin_r / sin_angle)
     value = kappa * log_ratio + math.log(sin_eta / sin_r)
     a = kappa * (cot_r * r_a - cot_angle * (p + alpha * p_a)) + cot_eta * eta_a - cot_r * r_a
     b = kappa * (cot_r * r_b - cot_angle * alpha * p_b) + cot_eta * eta_b - cot_r * r_b
-    return value, a + side[KAPPA_A] * log_ratio, b, p * r / side[LENGTH]
+    return value, a + side.kappa_by_alpha * log_ratio, b, p * r / side.length

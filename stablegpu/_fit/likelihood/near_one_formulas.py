@@ -18,7 +18,6 @@ from hetero.jit import FUSED, scalar
 from stablegpu._numerics.asinh_formulas import asinh
 
 HALF_WIDTH = 0.12  # of alpha around 1 in the table
-NEAREST = 0.1  # of alpha to 1: there the table is used
 FINE, MIDDLE = 1.0 / 16.0, 44  # spacing and number of the knots in the middle, u >= 0
 COARSE, OUTER = 1.0 / 8.0, 144  # and of those outside
 EDGE = 2.5  # u between them

@@ -12,13 +12,11 @@ import functools
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
 
-from hetero.arrays import Workspace
 from hetero.compile_cache.tables import cached_table
-from stablegpu._fit import order_statistics
+from stablegpu._fit.samples import Sample
 
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -88,21 +86,21 @@ def start(quantiles: Sequence[float]) -> tuple[float, float, float, float]:
     return estimate_within(low, *five, high, surfaces())
 
 
-def quantiles(workspace: Workspace, data: Any, size: int) -> tuple[list[float], float]:
+def quantiles(sample: Sample) -> tuple[list[float], float]:
     """Return minimum, McCulloch's five quantiles, maximum; and the largest number of equal data.
 
     Between order statistics at probabilities (i - 1/2)/n, linearly: his correction for continuity.
     Equal data are counted if two order statistics around a quantile are among them, as is the case
     if they are more than a quarter.
     """
+    size = sample.size
     position = np.clip(size * np.array(PROBABILITIES) - 0.5, 0.0, size - 1.0)
     below = position.astype(np.int64)
     ranks = np.concatenate(([0], below, np.minimum(below + 1, size - 1), [size - 1]))
-    order, data = order_statistics.loops(workspace.device), workspace.input("data", data)
-    values = order.select(data, ranks, workspace.stream)
+    values = sample.select(ranks)
     lower, upper = values[1:6], values[6:11]
     with np.errstate(invalid="ignore"):  # infinite data: refused by the caller
         middle = lower + (position - below) * (upper - lower)
     equal = np.unique(lower[lower == upper])
-    ties = float(order.count(data, equal, workspace.stream).max()) if equal.size else 1.0
+    ties = float(sample.count(equal).max()) if equal.size else 1.0
     return [float(values[0]), *map(float, middle), float(values[-1])], ties

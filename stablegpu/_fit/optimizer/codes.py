@@ -1,14 +1,14 @@
 """Codes of the optimizer: phases and statuses, which its state holds, and actions."""
 
-FIRST = 0.0  # the first evaluation at a starting point
-SEARCH = 1.0  # a step of the ascent
-INFORM = 2.0  # a finite difference for the observed information
-POLISH = 3.0  # the last Newton step
-SCANNING = 4.0  # candidates for the location
-DONE = 5.0
+FIRST = 0  # the first evaluation at a starting point
+SEARCH = 1  # a step of the ascent
+INFORM = 2  # a finite difference for the observed information
+POLISH = 3  # the last Newton step
+SCANNING = 4  # candidates for the location
+DONE = 5
 """Phases say what the evaluation under way is for."""
 
-CONVERGED, STUCK, EXHAUSTED, IMPOSSIBLE = 0.0, 1.0, 2.0, 3.0
+CONVERGED, STUCK, EXHAUSTED, IMPOSSIBLE = 0, 1, 2, 3
 """Statuses, in the order of `STATUSES` (`_fit/outcomes.py`)."""
 
 EVALUATE = 0  # evaluate the likelihood at the trial point: the caller does this

@@ -11,8 +11,7 @@ import math
 import numpy as np
 
 from hetero.jit import scalar_internal
-from stablegpu._fit.optimizer import slots
-from stablegpu._fit.optimizer.state import lower_bound, size_of, upper_bound
+from stablegpu._fit.optimizer.state import is_free, lower_bound, size_of, upper_bound
 
 
 @scalar_internal
@@ -22,15 +21,17 @@ def largest_step(state, k):
     That of the location is 1.5 units, or 1.5 scales if the scale is larger than the unit.
     """
     if k == 2:
-        return 1.5 * math.exp(max(state[slots.X + 3], 0.0))
+        return 1.5 * math.exp(max(state.current.parameters[3], 0.0))
     return 0.3 if k == 0 else (0.6 if k == 1 else 0.7)
 
 
 @scalar_internal
 def _is_active(state, k):
     """Return whether a parameter is at a bound and the gradient points outwards."""
-    x, slope = state[slots.X + k], state[slots.GRADIENT + k]
-    return (x <= lower_bound(state, k) and slope < 0.0) or (x >= upper_bound(k) and slope > 0.0)
+    value, slope = state.current.parameters[k], state.current.gradient[k]
+    return (value <= lower_bound(state, k) and slope < 0.0) or (
+        value >= upper_bound(k) and slope > 0.0
+    )
 
 
 @scalar_internal
@@ -38,40 +39,41 @@ def _solve(state, matrix, damping, moves):
     """Solve (matrix + damping) step = gradient; return whether the matrix is positive definite.
 
     The unknowns are the steps of the parameters whose bit is in `moves`, given those of the others.
-    They are written to DIRECTION.
+    They are written to `state.direction`.
     """
+    factor, direction = state.spare, state.direction
     for i in range(size_of(state)):
         free_i = (moves >> i) & 1
         for j in range(i + 1):
             free_j = (moves >> j) & 1
-            value = state[matrix + 4 * i + j] if free_i and free_j else 0.0
+            value = matrix[i, j] if free_i and free_j else 0.0
             if i == j:
                 value = value * (1.0 + damping) if free_i else 1.0
             for n in range(j):
-                value -= state[slots.SPARE + 4 * i + n] * state[slots.SPARE + 4 * j + n]
+                value -= factor[i, n] * factor[j, n]
             if i == j:
-                if free_i and not value > 1e-14 * abs(state[matrix + 5 * i]):
+                if free_i and not value > 1e-14 * abs(matrix[i, i]):
                     return False
-                state[slots.SPARE + 5 * i] = math.sqrt(value)
+                factor[i, i] = math.sqrt(value)
             else:
-                state[slots.SPARE + 4 * i + j] = value / state[slots.SPARE + 5 * j]
+                factor[i, j] = value / factor[j, j]
     for i in range(size_of(state)):
         if (moves >> i) & 1:
-            value = state[slots.GRADIENT + i]
+            value = state.current.gradient[i]
             for j in range(size_of(state)):
                 if not (moves >> j) & 1:
-                    value -= state[matrix + 4 * i + j] * state[slots.DIRECTION + j]
+                    value -= matrix[i, j] * direction[j]
             for j in range(i):
                 if (moves >> j) & 1:
-                    value -= state[slots.SPARE + 4 * i + j] * state[slots.DIRECTION + j]
-            state[slots.DIRECTION + i] = value / state[slots.SPARE + 5 * i]
+                    value -= factor[i, j] * direction[j]
+            direction[i] = value / factor[i, i]
     for i in range(size_of(state) - 1, -1, -1):
         if (moves >> i) & 1:
-            value = state[slots.DIRECTION + i]
+            value = direction[i]
             for j in range(i + 1, 4):
                 if (moves >> j) & 1:
-                    value -= state[slots.SPARE + 4 * j + i] * state[slots.DIRECTION + j]
-            state[slots.DIRECTION + i] = value / state[slots.SPARE + 5 * i]
+                    value -= factor[j, i] * direction[j]
+            direction[i] = value / factor[i, i]
     return True
 
 
@@ -83,50 +85,51 @@ def free_mask(state):
     """
     moves = 0
     for k in range(size_of(state)):
-        idle = k == 1 and state[slots.X] == 2.0
-        if state[slots.FREE + k] > 0.0 and not idle and not _is_active(state, k):
+        idle = k == 1 and state.current.parameters[0] == 2.0
+        if is_free(state, k) and not idle and not _is_active(state, k):
             moves |= 1 << k
     return moves
 
 
 @scalar_internal
 def bounded_step(state, matrix, damping):
-    """Write a step within the bounds to DIRECTION; return the gain that it promises.
+    """Write a step within the bounds to `state.direction`; return the gain that it promises.
 
     The gain is -1 if the matrix is not positive definite.
     """
+    parameters, direction = state.current.parameters, state.direction
     moves = free_mask(state)
     for k in range(size_of(state)):
-        state[slots.DIRECTION + k] = 0.0
+        direction[k] = 0.0
     for _ in range(3):
         if not _solve(state, matrix, damping, moves):
             return -1.0
         crossed = False
         for k in range(size_of(state)):
             if (moves >> k) & 1:
-                target = state[slots.X + k] + state[slots.DIRECTION + k]
+                target = parameters[k] + direction[k]
                 if not lower_bound(state, k) <= target <= upper_bound(k):
                     bound = (
                         lower_bound(state, k) if target < lower_bound(state, k) else upper_bound(k)
                     )
-                    state[slots.DIRECTION + k] = bound - state[slots.X + k]
+                    direction[k] = bound - parameters[k]
                     moves ^= 1 << k
                     crossed = True
         if not crossed:
             break
     shrink = 1.0
     for k in range(size_of(state)):
-        size = abs(state[slots.DIRECTION + k])
+        size = abs(direction[k])
         if size * shrink > largest_step(state, k):
             shrink = largest_step(state, k) / size
     gain = 0.0
     for i in range(size_of(state)):
-        state[slots.DIRECTION + i] *= shrink
+        direction[i] *= shrink
     for i in range(size_of(state)):
-        pull = state[slots.GRADIENT + i]
+        pull = state.current.gradient[i]
         for j in range(size_of(state)):
-            pull -= 0.5 * state[matrix + 4 * i + j] * state[slots.DIRECTION + j]
-        gain += pull * state[slots.DIRECTION + i]
+            pull -= 0.5 * matrix[i, j] * direction[j]
+        gain += pull * direction[i]
     return gain
 
 
@@ -136,16 +139,17 @@ def bfgs_update(state, sums):
 
     Powell's damping keeps the matrix positive definite where the curvature is small or negative.
     """
-    pulls, falls = slots.SPARE, slots.SPARE + 4  # 4 numbers each
+    current, trial = state.current, state.trial
+    pulls, falls = state.spare[0], state.spare[1]
     curvature = bend = 0.0
     for i in range(size_of(state)):
-        step = state[slots.TRIAL + i] - state[slots.X + i]
+        step = trial[i] - current.parameters[i]
         pull = 0.0
         for j in range(size_of(state)):
-            pull += state[slots.MATRIX + 4 * i + j] * (state[slots.TRIAL + j] - state[slots.X + j])
-        state[pulls + i] = pull
-        fall = state[slots.GRADIENT + i] - sums[1 + i] if state[slots.FREE + i] > 0.0 else 0.0
-        state[falls + i] = fall
+            pull += current.matrix[i, j] * (trial[j] - current.parameters[j])
+        pulls[i] = pull
+        fall = current.gradient[i] - sums[1 + i] if is_free(state, i) else 0.0
+        falls[i] = fall
         curvature += step * fall
         bend += step * pull
     if not bend > 0.0 or not curvature < np.inf:
@@ -154,10 +158,10 @@ def bfgs_update(state, sums):
         share = 0.9 * bend / (bend - curvature)
         curvature = 0.0
         for i in range(size_of(state)):
-            fall = share * state[falls + i] + (1.0 - share) * state[pulls + i]
-            state[falls + i] = fall
-            curvature += fall * (state[slots.TRIAL + i] - state[slots.X + i])
+            fall = share * falls[i] + (1.0 - share) * pulls[i]
+            falls[i] = fall
+            curvature += fall * (trial[i] - current.parameters[i])
     for i in range(size_of(state)):
         for j in range(size_of(state)):
-            gain = state[falls + i] * state[falls + j] / curvature
-            state[slots.MATRIX + 4 * i + j] += gain - state[pulls + i] * state[pulls + j] / bend
+            gain = falls[i] * falls[j] / curvature
+            current.matrix[i, j] += gain - pulls[i] * pulls[j] / bend

@@ -15,39 +15,43 @@ import math
 import numpy as np
 
 from hetero.jit import scalar_internal
-from stablegpu._density.pointwise.formulas import tan_half_pi
-from stablegpu._fit.optimizer import codes, slots
+from stablegpu._fit.optimizer import codes
 from stablegpu._fit.optimizer.state import (
+    CANDIDATE_COUNT,
     MAX_EVALUATIONS,
     TO_S0,
     TO_S1,
+    copy_point,
     gain_tolerance,
+    is_free,
     moves_location,
     try_point,
     upper_bound,
 )
+from stablegpu._numerics.trigonometry_formulas import tan_half_pi
 
 MOST_SCANS = 8  # not tuned
 MOST_TRIES = 3  # the number of restarts that `next_restart` knows
-LATEST = 0.7 * MAX_EVALUATIONS  # no scan or restart begins after this many evaluations
+LATEST = 7 * MAX_EVALUATIONS // 10  # no scan or restart begins after this many evaluations
 NEXT_TO_TWO = 1.97  # alpha of the restarts that leave the normal distribution; not tuned
-CENTRE = slots.CANDIDATE_COUNT // 2  # the candidate at the observation after the location
+CENTRE = CANDIDATE_COUNT // 2  # the candidate at the observation after the location
 BEFORE, AFTER = CENTRE - 3, CENTRE + 1  # candidates in the middles of the gaps on both sides
 ASIDE = 3  # candidates up to so far from CENTRE are next to the location
 
 
 @scalar_internal
 def restart(state):
-    """Begin an ascent at X, in the parameterization that suits its alpha."""
-    alpha, beta = state[slots.X], state[slots.X + 1]
-    to_s1 = state[slots.FREE + 2] > 0.0 and state[slots.IN_S1] == 0.0 and alpha < TO_S1
+    """Begin an ascent at the current point, in the parameterization that suits its alpha."""
+    current = state.current
+    alpha, beta = current.parameters[0], current.parameters[1]
+    to_s1 = is_free(state, 2) and not current.in_s1 and alpha < TO_S1
     if to_s1 or (moves_location(state) and alpha > TO_S0):
-        shift = beta * tan_half_pi(alpha) * math.exp(state[slots.X + 3])
-        state[slots.X + 2] += -shift if to_s1 else shift
-        state[slots.IN_S1] = 1.0 - state[slots.IN_S1]
-    state[slots.VALUE] = -np.inf
-    state[slots.DAMPING] = 0.0
-    state[slots.PHASE] = codes.FIRST
+        shift = beta * tan_half_pi(alpha) * math.exp(current.parameters[3])
+        current.parameters[2] += -shift if to_s1 else shift
+        current.in_s1 = not current.in_s1
+    current.loglik = -np.inf
+    state.damping = 0.0
+    state.phase = codes.FIRST
     try_point(state)
     if to_s1:
         _scan(state)
@@ -60,8 +64,8 @@ def _scan(state):
     The caller, which has the data, chooses them and evaluates the likelihood at all of them at
     once.
     """
-    state[slots.PHASE] = codes.SCANNING
-    state[slots.SCANS] += 1.0
+    state.phase = codes.SCANNING
+    state.scans += 1
     try_point(state)
 
 
@@ -71,15 +75,13 @@ def after_scan(state, sums):
 
     It is a restart from the best candidate if that improves on the optimum, else the next restart.
     """
-    for k in range(slots.CANDIDATE_COUNT):
-        state[slots.CANDIDATE_VALUES + k] = sums[k] if sums[k] < np.inf else -np.inf  # also NaN
-    best = _best_apart(state, -slots.CANDIDATE_COUNT)
-    if (
-        not state[slots.CANDIDATE_VALUES + best] > state[slots.VALUE] + gain_tolerance(state)
-        and state[slots.VALUE] > -np.inf
-    ):
+    for k in range(CANDIDATE_COUNT):
+        state.candidate_logliks[k] = sums[k] if sums[k] < np.inf else -np.inf  # also NaN
+    best = _best_apart(state, -CANDIDATE_COUNT)
+    loglik = state.current.loglik
+    if not state.candidate_logliks[best] > loglik + gain_tolerance(state) and loglik > -np.inf:
         return codes.NEXT_RESTART
-    state[slots.X + 2] = state[slots.CANDIDATES + best]
+    state.current.parameters[2] = state.candidates[best]
     return codes.RESTART
 
 
@@ -87,11 +89,8 @@ def after_scan(state, sums):
 def _best_apart(state, least):
     """Return the index of the best candidate more than `least` positions from the location."""
     best = 0
-    for k in range(slots.CANDIDATE_COUNT):
-        if (
-            abs(k - CENTRE) > least
-            and state[slots.CANDIDATE_VALUES + k] > state[slots.CANDIDATE_VALUES + best]
-        ):
+    for k in range(CANDIDATE_COUNT):
+        if abs(k - CENTRE) > least and state.candidate_logliks[k] > state.candidate_logliks[best]:
             best = k
     return best
 
@@ -99,15 +98,10 @@ def _best_apart(state, least):
 @scalar_internal
 def after_convergence(state):
     """Scan for a better location if this optimum improved on the best; else restart elsewhere."""
-    if state[slots.VALUE] > state[slots.BEST_VALUE] + gain_tolerance(state):
-        for k in range(slots.POINT_SIZE):
-            state[slots.BEST + k] = state[slots.POINT + k]
-        state[slots.TRIES] = 0.0
-        if (
-            moves_location(state)
-            and state[slots.SCANS] < MOST_SCANS
-            and state[slots.EVALUATIONS] < LATEST
-        ):
+    if state.current.loglik > state.best.loglik + gain_tolerance(state):
+        copy_point(state, state.current, state.best)
+        state.tries = 0
+        if moves_location(state) and state.scans < MOST_SCANS and state.evaluations < LATEST:
             _scan(state)
             return codes.EVALUATE
     return codes.NEXT_RESTART
@@ -116,22 +110,19 @@ def after_convergence(state):
 @scalar_internal
 def next_restart(state):
     """Move to the next restart point, or back to the best point once all restarts are used."""
-    for k in range(slots.POINT_SIZE):
-        state[slots.POINT + k] = state[slots.BEST + k]
-    state[slots.TRIES] += 1.0
-    tries = int(state[slots.TRIES])
-    if tries > MOST_TRIES or state[slots.EVALUATIONS] > LATEST:
+    copy_point(state, state.best, state.current)
+    state.tries += 1
+    parameters, tries = state.current.parameters, state.tries
+    if tries > MOST_TRIES or state.evaluations > LATEST:
         return codes.DIFFERENCES
     if moves_location(state):
         candidate = AFTER if tries == 1 else BEFORE
         if tries == MOST_TRIES:
             candidate = _best_apart(state, ASIDE)
-        state[slots.X + 2] = state[slots.CANDIDATES + candidate]
+        parameters[2] = state.candidates[candidate]
         return codes.RESTART
-    at_two = (
-        state[slots.FREE] > 0.0 and state[slots.FREE + 1] > 0.0 and state[slots.X] >= upper_bound(0)
-    )
+    at_two = is_free(state, 0) and is_free(state, 1) and parameters[0] >= upper_bound(0)
     if tries < MOST_TRIES and at_two:
-        state[slots.X], state[slots.X + 1] = NEXT_TO_TWO, 0.9 if tries == 1 else -0.9
+        parameters[0], parameters[1] = NEXT_TO_TWO, 0.9 if tries == 1 else -0.9
         return codes.RESTART
     return codes.DIFFERENCES

@@ -1,6 +1,6 @@
-"""The parameters in the state of an ascent, their bounds, and the tolerance. For both targets.
+"""The state of an ascent, the bounds of its parameters, and the tolerance. For both targets.
 
-The state is an array of floats (`_fit/optimizer/slots.py`). Its parameters are alpha, beta, the
+The state is a record, so that a block of threads can share it. Its parameters are alpha, beta, the
 location over the unit, and the logarithm of the scale over the unit. The location is that of S0,
 which is smooth at alpha = 1; for small alpha it is that of S1, where the density has a spike that
 other parameters must not move away from the data.
@@ -12,7 +12,51 @@ import numpy as np
 
 from hetero.jit import scalar_internal
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
-from stablegpu._fit.optimizer import slots
+
+CANDIDATE_COUNT = 25
+"""Candidates for the location in a scan."""
+
+SUMS = 25
+"""Numbers that an evaluation returns: log-likelihood, gradient, and products of the scores (lower
+triangle), 15 in all; or the log-likelihoods of all candidates of a scan."""
+
+POINT = np.dtype(
+    [
+        ("parameters", np.float64, 4),
+        ("loglik", np.float64),
+        ("in_s1", np.bool_),  # whether the location is that of S1, not S0
+        ("status", np.int64),
+        ("gradient", np.float64, 4),  # of the log-likelihood
+        ("matrix", np.float64, (4, 4)),  # approximation of the information in quasi-Newton steps
+    ],
+    align=True,
+)
+"""A point of the ascent and what is known there."""
+
+STATE = np.dtype(
+    [
+        ("phase", np.int64),
+        ("size", np.int64),  # 4, the number of parameters
+        ("free", np.int64),  # a bit for each parameter that may move
+        ("lowest_alpha", np.float64),  # of the data set, if alpha may move
+        ("evaluations", np.int64),  # of the likelihood so far
+        ("scans", np.int64),  # so far
+        ("tries", np.int64),  # restarts since the last improvement
+        ("current", POINT),
+        ("best", POINT),  # of the ascents so far
+        ("trial", np.float64, 4),  # parameters at which the likelihood is evaluated next
+        ("direction", np.float64, 4),  # the step
+        ("predicted", np.float64),  # gain that the step to `trial` promises
+        ("damping", np.float64),  # Levenberg's
+        ("column", np.int64),  # column of the information that is measured now
+        ("widths", np.float64, 4),  # steps of the differences; 0: at a bound, or fixed
+        ("information", np.float64, (4, 4)),  # observed
+        ("spare", np.float64, (4, 4)),  # a Cholesky factor, or vectors of an update
+        ("candidates", np.float64, CANDIDATE_COUNT),  # locations of a scan
+        ("candidate_logliks", np.float64, CANDIDATE_COUNT),
+    ],
+    align=True,
+)
 
 SMALLEST_LOG_SCALE = math.log(1e-8)
 """Least scale over the unit, which is McCulloch's scale: it keeps fits from spikes on data that are
@@ -42,7 +86,13 @@ def size_of(state):
 
     It is read from memory so that the compiler does not unroll loops.
     """
-    return int(state[slots.SIZE])
+    return state.size
+
+
+@scalar_internal
+def is_free(state, k):
+    """Return whether parameter k may move."""
+    return (state.free >> k) & 1 != 0
 
 
 @scalar_internal
@@ -50,7 +100,7 @@ def lower_bound(state, k):
     """Return the lower bound of parameter k of the fit."""
     if k == 3:
         return SMALLEST_LOG_SCALE
-    return state[slots.LOWEST_ALPHA] if k == 0 else (BETA_RANGE[0] + MARGIN if k == 1 else -np.inf)
+    return state.lowest_alpha if k == 0 else (BETA_RANGE[0] + MARGIN if k == 1 else -np.inf)
 
 
 @scalar_internal
@@ -64,17 +114,39 @@ def upper_bound(k):
 @scalar_internal
 def gain_tolerance(state):
     """Return the smallest gain in log-likelihood that justifies another step."""
-    return min(GAIN_TOLERANCE + RELATIVE * abs(state[slots.VALUE]), MAX_GAIN_TOLERANCE)
+    return min(GAIN_TOLERANCE + RELATIVE * abs(state.current.loglik), MAX_GAIN_TOLERANCE)
 
 
 @scalar_internal
 def moves_location(state):
     """Return whether the location is that of S1 and free."""
-    return state[slots.IN_S1] > 0.0 and state[slots.FREE + 2] > 0.0
+    return state.current.in_s1 and is_free(state, 2)
 
 
 @scalar_internal
 def try_point(state):
     """Set the trial point to the current point."""
     for k in range(size_of(state)):
-        state[slots.TRIAL + k] = state[slots.X + k]
+        state.trial[k] = state.current.parameters[k]
+
+
+@scalar_internal
+def copy_point(state, source, target):
+    """Copy a point to another; `state` has the number of parameters."""
+    target.loglik, target.in_s1, target.status = source.loglik, source.in_s1, source.status
+    for i in range(size_of(state)):
+        target.parameters[i], target.gradient[i] = source.parameters[i], source.gradient[i]
+        for j in range(size_of(state)):
+            target.matrix[i, j] = source.matrix[i, j]
+
+
+@scalar_internal
+def write_outcome(state, outcome):
+    """Write what a fit returns."""
+    current = state.current
+    outcome.evaluations, outcome.status = state.evaluations, current.status
+    outcome.in_s1, outcome.loglik = current.in_s1, current.loglik
+    for i in range(size_of(state)):
+        outcome.parameters[i], outcome.widths[i] = current.parameters[i], state.widths[i]
+        for j in range(size_of(state)):
+            outcome.information[i, j] = state.information[i, j]

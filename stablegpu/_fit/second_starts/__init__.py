@@ -9,20 +9,20 @@ from hetero.devices import Device
 class Loops(Protocol):
     """The search for second starts."""
 
-    def find_starts(
+    def find_peaks(
         self,
         x: Array,
         weights: Array,
         ends: Array,
-        begins: Array,
+        starts: Array,
         table: tuple,
-        states: Array,
+        outcomes: Array,
         stream: Stream = 0,
     ) -> None:
-        """Find the peaks of every set's profile, to states[s, RESULT:]; see `formulas.find_peaks`.
+        """Write the peaks of the profile of each data set to its outcome.
 
-        Set s is x[ends[s, 0]:ends[s, 1]], sorted. begins[s, CHOICES:] holds the first and the last
-        number of alpha, and the number of beta or -1.
+        Set s is x[ends[s, 0]:ends[s, 1]], sorted. `starts` and `outcomes` are flat arrays of
+        float64 with the records `START` and `OUTCOME` (`_fit/records.py`).
         """
 
 

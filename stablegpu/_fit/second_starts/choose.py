@@ -7,8 +7,6 @@ from importlib.resources import files
 
 import numpy as np
 
-from stablegpu._fit.optimizer import slots
-
 MARGIN, MARGIN_OF_FEW = 0.03, 6.0
 """How far below the likelihood that was reached, and below the highest peak, another peak may be
 for an ascent to start there: so much for each observation, and so much in all. The profile is
@@ -41,52 +39,51 @@ def table() -> np.ndarray:
     return np.concatenate([alphas[:, None], betas[:, None], positions, pairs], axis=1).ravel()
 
 
-def choices(lowest: np.ndarray, fixed_values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the possible starts of each set.
+def set_choices(starts: np.ndarray, fixed_values: Mapping[str, np.ndarray]) -> None:
+    """Set which second starts are possible in records `START`.
 
-    These are the first and last alpha of the table, and the index of beta, or -1 for all betas.
     Fixed parameters leave the nearest ones of the table.
     """
     from stablegpu._fit.second_starts.formulas import ALPHAS, BETAS
 
-    result = np.zeros((len(lowest), 3), np.int64)
-    result[:, 0], result[:, 1] = np.searchsorted(ALPHAS, lowest), len(ALPHAS) - 1
+    starts["first_alpha"] = np.searchsorted(ALPHAS, starts["lowest_alpha"])
+    starts["last_alpha"], starts["beta_index"] = len(ALPHAS) - 1, -1
     if "alpha" in fixed_values:
-        result[:, :2] = _nearest(np.log(ALPHAS), np.log(fixed_values["alpha"]))[:, None]
-    result[:, 2] = _nearest(np.array(BETAS), fixed_values["beta"]) if "beta" in fixed_values else -1
-    return result
+        nearest = _nearest(np.log(ALPHAS), np.log(fixed_values["alpha"]))
+        starts["first_alpha"] = starts["last_alpha"] = nearest
+    if "beta" in fixed_values:
+        starts["beta_index"] = _nearest(np.array(BETAS), fixed_values["beta"])
 
 
 def _nearest(positions: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.abs(positions - values[:, None]).argmin(axis=1)
 
 
-def worth_while(
-    peaks: np.ndarray, sizes: np.ndarray, states: np.ndarray, units: np.ndarray
+def select_starts(
+    outcomes: np.ndarray, sizes: np.ndarray, units: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sets that need another ascent, and its starts (rows of `START` numbers).
+    """Return the sets that need another ascent, and its starts, which are records `PEAK`.
 
-    `peaks` are those of the profiles, `states` the final ones of the ascents so far: a peak that
-    belongs to a distribution that was reached is not climbed again, nor one that is much lower.
+    A peak of the profile that belongs to the distribution at the end of the first ascent is not
+    climbed again, nor one that is much lower. `sizes` are the weights of all data.
     """
-    from stablegpu._fit.second_starts.formulas import ALPHA, ALPHAS, LOC, LOGLIK, SCALE, START
+    from stablegpu._fit.second_starts.formulas import ALPHAS
 
-    peaks = peaks.reshape(len(peaks), -1, START)
+    logliks = outcomes["peaks"]["loglik"]
     with np.errstate(invalid="ignore"):
-        highest = np.fmax(peaks[:, 0, LOGLIK], states[:, slots.VALUE] / sizes)
+        highest = np.fmax(logliks[:, 0], outcomes["loglik"] / sizes)
         least = np.maximum(highest - MARGIN - MARGIN_OF_FEW / sizes, -np.finfo(float).max)
-        which, number = np.nonzero(peaks[..., LOGLIK] > least[:, None])
-        starts, reached = peaks[which, number], states[which, slots.X : slots.X + 4]
+        which, number = np.nonzero(logliks > least[:, None])
+        starts, reached = outcomes["peaks"][which, number], outcomes[which]
+        alpha, beta, loc, log_scale = reached["parameters"].T
         alphas = np.array(ALPHAS)
-        row = np.searchsorted(alphas, starts[:, ALPHA])
-        same = (reached[:, 0] >= alphas[np.maximum(row - 1, 0)]) | (row <= 1)
-        same &= (reached[:, 0] <= alphas[np.minimum(row + 1, alphas.size - 1)]) | (
-            row >= alphas.size - 2
-        )
-        scale = units[which, 1] * np.exp(reached[:, 3])
-        loc = units[which, 0] + units[which, 1] * reached[:, 2]
-        shift = reached[:, 1] * scale * np.tan(0.5 * np.pi * reached[:, 0])
-        loc += np.where(states[which, slots.IN_S1] > 0.0, shift, 0.0)
-        same &= np.abs(starts[:, LOC] - loc) < NEARBY * np.maximum(starts[:, SCALE], scale)
+        row = np.searchsorted(alphas, starts["alpha"])
+        same = (alpha >= alphas[np.maximum(row - 1, 0)]) | (row <= 1)
+        same &= (alpha <= alphas[np.minimum(row + 1, alphas.size - 1)]) | (row >= alphas.size - 2)
+        scale = units[which, 1] * np.exp(log_scale)
+        loc = units[which, 0] + units[which, 1] * loc
+        shift = beta * scale * np.tan(0.5 * np.pi * alpha)
+        loc += np.where(reached["in_s1"], shift, 0.0)
+        same &= np.abs(starts["loc"] - loc) < NEARBY * np.maximum(starts["scale"], scale)
         same &= sizes[which] >= MANY
     return which[~same], starts[~same]

@@ -5,17 +5,16 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from stablegpu._fit.likelihood.formulas import CHOICES
-from stablegpu._fit.optimizer import slots
+from stablegpu._fit.records import OUTCOME, START
 from stablegpu._fit.second_starts.formulas import (
     CANDIDATES,
     POINTS,
     SPOT,
     SPOTS,
-    find_peaks,
     find_spot,
     gather,
     score,
+    write_peaks,
 )
 
 _FIRST = 256
@@ -23,7 +22,7 @@ _FIRST = 256
 
 
 @parallel
-def _find_peaks_of_sets(x, weights, ends, begins, table, states):
+def _find_peaks_of_sets(x, weights, ends, starts, table, outcomes):
     """Find the peaks of the profile of each data set."""
     for index in prange(ends.shape[0]):
         s = np.int64(index)
@@ -33,20 +32,12 @@ def _find_peaks_of_sets(x, weights, ends, begins, table, states):
         for spot in range(SPOTS):
             find_spot(spot, sample, size, spots)
         for candidate in range(CANDIDATES):
-            scores[candidate] = score(
-                candidate,
-                sample,
-                size,
-                spots,
-                table,
-                int(begins[s, CHOICES]),
-                int(begins[s, CHOICES + 1]),
-                int(begins[s, CHOICES + 2]),
-            )
-        find_peaks(scores, spots, table, states[s, slots.RESULT :])
+            scores[candidate] = score(candidate, sample, size, spots, table, starts[s])
+        write_peaks(scores, spots, table, outcomes[s].peaks)
 
 
-def find_starts(x, weights, ends, begins, table, states, stream=0):
-    """Find the peaks of every set's profile, to states[s, RESULT:]; see `find_peaks`."""
+def find_peaks(x, weights, ends, starts, table, outcomes, stream=0):
+    """Write the peaks of the profile of each data set to its outcome."""
+    starts, outcomes = starts.view(START), outcomes.view(OUTCOME)
     for a, b in ranges(len(ends), first=_FIRST):
-        _find_peaks_of_sets(x, weights, ends[a:b], begins[a:b], table, states[a:b])
+        _find_peaks_of_sets(x, weights, ends[a:b], starts[a:b], table, outcomes[a:b])

@@ -5,17 +5,16 @@ from numba import float64
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._fit.likelihood.formulas import CHOICES
-from stablegpu._fit.optimizer import slots
+from stablegpu._fit.records import OUTCOME, START
 from stablegpu._fit.second_starts.formulas import (
     CANDIDATES,
     POINTS,
     SPOT,
     SPOTS,
-    find_peaks,
     find_spot,
     gather,
     score,
+    write_peaks,
 )
 
 _THREADS = 128
@@ -23,8 +22,9 @@ _SPOTS = SPOTS * SPOT
 
 
 @kernel
-def find_peaks_of_sets(x, weights, ends, begins, table, states):
+def find_peaks_of_sets(x, weights, ends, starts, table, outcomes):
     """Find the peaks of the profile of each data set, a block of threads for each."""
+    starts, outcomes = starts.view(START), outcomes.view(OUTCOME)
     sample = cuda.shared.array(POINTS, float64)
     spots = cuda.shared.array(_SPOTS, float64)
     scores = cuda.shared.array(CANDIDATES, float64)
@@ -36,23 +36,14 @@ def find_peaks_of_sets(x, weights, ends, begins, table, states):
             find_spot(spot, sample, size, spots)
         cuda.syncthreads()
         for candidate in range(lane, CANDIDATES, lanes):
-            scores[candidate] = score(
-                candidate,
-                sample,
-                size,
-                spots,
-                table,
-                int(begins[s, CHOICES]),
-                int(begins[s, CHOICES + 1]),
-                int(begins[s, CHOICES + 2]),
-            )
+            scores[candidate] = score(candidate, sample, size, spots, table, starts[s])
         cuda.syncthreads()
         if lane == 0:
-            find_peaks(scores, spots, table, states[s, slots.RESULT :])
+            write_peaks(scores, spots, table, outcomes[s].peaks)
         cuda.syncthreads()
 
 
-def find_starts(x, weights, ends, begins, table, states, stream=0):
-    """Find the peaks of every set's profile, to states[s, RESULT:]; see `find_peaks`."""
+def find_peaks(x, weights, ends, starts, table, outcomes, stream=0):
+    """Write the peaks of the profile of each data set to its outcome."""
     grid = launch.blocks_for(_THREADS * ends.shape[0], _THREADS)
-    find_peaks_of_sets[grid, _THREADS, stream](x, weights, ends, begins, table, states)
+    find_peaks_of_sets[grid, _THREADS, stream](x, weights, ends, starts, table, outcomes)

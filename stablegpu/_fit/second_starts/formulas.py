@@ -15,7 +15,8 @@ import numpy as np
 
 from hetero.intrinsics.floats import float_of_signed, signed_bits_of
 from hetero.jit import scalar_internal
-from stablegpu._density.pointwise.formulas import tan_half_pi
+from stablegpu._fit.records import PEAKS
+from stablegpu._numerics.trigonometry_formulas import tan_half_pi
 
 ALPHAS = (0.12, 0.2, 0.3, 0.45, 0.65, 0.85, 1.2, 1.5, 1.8, 2.0)
 BETAS = (-0.95, 0.0, 0.95)
@@ -24,7 +25,6 @@ WINDOWS = (0.125, 0.25, 0.5, 1.0)  # fractions of the data that lie closest
 LOWEST, HIGHEST = -46, 40  # exponents of the least and the largest tabulated distance
 KNOTS = 2 * (HIGHEST - LOWEST)
 POINTS = 128
-STARTS = 6
 
 DISTRIBUTIONS = len(ALPHAS) * len(BETAS)
 SPOTS, SPOT = len(WINDOWS) * len(BETAS), 1 + len(FRACTIONS)
@@ -36,10 +36,6 @@ CANDIDATES = DISTRIBUTIONS * WAYS
 OF_ALPHA, OF_BETA, MODE, DISTANCES = 0, 1, 2, 3
 VALUES = DISTANCES + len(FRACTIONS)
 DISTRIBUTION_SIZE = VALUES + 4 * KNOTS
-
-LOGLIK, ALPHA, BETA, LOC, SCALE = range(5)
-START = 5  # numbers of a start: log-likelihood an observation, then a distribution in S0
-PEAKS = STARTS * START
 
 _FIRST_KNOT = (1023 + LOWEST) << 1  # exponent and first bit of the significand
 _PER_KNOT = 0.5 * math.log(2.0)
@@ -87,7 +83,8 @@ def find_spot(spot, sample, size, spots):
     mode = sample[centre]
     spots[spot * SPOT] = mode
     for k in range(len(FRACTIONS)):
-        others = min(max(int((0.1 if k == 0 else 0.3 * k) * size), 1), size - 1)
+        fraction = 0.1 if k == 0 else 0.3 * k  # FRACTIONS[k], without an array in memory
+        others = min(max(int(fraction * size), 1), size - 1)
         # Of the intervals of that many neighbours, the one whose farther end is nearest.
         i = max(centre - others, 0)
         while (
@@ -116,7 +113,7 @@ def log_pdf_of(y, table, distribution):
 
 
 @scalar_internal
-def laid(candidate, spots, table):
+def lay_out(candidate, spots, table):
     """Return distribution, location of zeta and scale of a candidate."""
     distribution, way = candidate // WAYS, candidate % WAYS
     window, fraction = way // len(FRACTIONS), way % len(FRACTIONS)
@@ -128,20 +125,19 @@ def laid(candidate, spots, table):
 
 
 @scalar_internal
-def score(candidate, sample, size, spots, table, first_row, last_row, kind):
+def score(candidate, sample, size, spots, table, start):
     """Return the log-likelihood of a candidate for an observation of the sample.
 
-    Of the distributions those of alphas number `first_row` to `last_row` are looked at, and of beta
-    number `kind` if that is not negative.
+    It is -inf for the distributions that the record `start` excludes.
     """
     row = candidate // WAYS // len(BETAS)
-    other = candidate // WAYS % len(BETAS)
-    fits = first_row <= row <= last_row
+    column = candidate // WAYS % len(BETAS)
+    fits = start.first_alpha <= row <= start.last_alpha
     if row == len(ALPHAS) - 1:  # the normal distribution has no beta
-        fits = fits and other == 1
-    elif kind >= 0:
-        fits = fits and other == kind
-    distribution, loc, scale = laid(candidate, spots, table)
+        fits = fits and column == 1
+    elif start.beta_index >= 0:
+        fits = fits and column == start.beta_index
+    distribution, loc, scale = lay_out(candidate, spots, table)
     if not (fits and 0.0 < scale < np.inf):
         return -np.inf
     total = 0.0
@@ -151,13 +147,13 @@ def score(candidate, sample, size, spots, table, first_row, last_row, kind):
 
 
 @scalar_internal
-def find_peaks(scores, spots, table, starts):
-    """Write the peaks of the profile, the highest first.
+def write_peaks(scores, spots, table, peaks):
+    """Write the peaks of the profile, the highest first, to an array of the records `PEAK`.
 
-    They are `STARTS` times a log-likelihood and a distribution of S0; -inf where no more exist.
+    Their log-likelihood is -inf where no more exist.
     """
-    for n in range(STARTS):
-        starts[START * n + LOGLIK] = -np.inf
+    for n in range(PEAKS):
+        peaks[n].loglik = -np.inf
     before, current, best = -np.inf, -np.inf, 0
     for step in range(len(BETAS) * (len(ALPHAS) + 1)):
         kind, row = step // (len(ALPHAS) + 1), step % (len(ALPHAS) + 1)
@@ -167,19 +163,23 @@ def find_peaks(scores, spots, table, starts):
             if scores[k] > after:
                 after, best_after = scores[k], k
         # The least alpha is one in any case: next to it are the sharpest spikes.
-        peak = current > before and (current >= after or before == -np.inf)
-        n = (STARTS - 1) * START
-        if peak and current > starts[n + LOGLIK]:
-            while n > 0 and current > starts[n - START + LOGLIK]:
-                for j in range(START):
-                    starts[n + j] = starts[n - START + j]
-                n -= START
-            distribution, loc, scale = laid(best, spots, table)
-            alpha, beta = (
-                table[distribution * DISTRIBUTION_SIZE],
-                table[distribution * DISTRIBUTION_SIZE + OF_BETA],
-            )
-            starts[n + LOGLIK], starts[n + ALPHA], starts[n + BETA] = current, alpha, beta
-            starts[n + LOC] = loc + beta * tan_half_pi(alpha) * scale
-            starts[n + SCALE] = scale
+        is_peak = current > before and (current >= after or before == -np.inf)
+        n = PEAKS - 1
+        if is_peak and current > peaks[n].loglik:
+            while n > 0 and current > peaks[n - 1].loglik:
+                _copy_peak(peaks[n - 1], peaks[n])
+                n -= 1
+            distribution, loc, scale = lay_out(best, spots, table)
+            peak = peaks[n]
+            peak.loglik, peak.alpha = current, table[distribution * DISTRIBUTION_SIZE]
+            peak.beta = table[distribution * DISTRIBUTION_SIZE + OF_BETA]
+            peak.loc = loc + peak.beta * tan_half_pi(peak.alpha) * scale
+            peak.scale = scale
         before, current, best = current, after, best_after
+
+
+@scalar_internal
+def _copy_peak(source, target):
+    """Copy a record `PEAK` to another."""
+    target.loglik, target.alpha, target.beta = source.loglik, source.alpha, source.beta
+    target.loc, target.scale = source.loc, source.scale

@@ -62,8 +62,8 @@ CALLS = [
 ]  # fmt: skip
 
 NOT_CALLED = {
-    "CompilerDisabledError", "DeviceMemoryError", "DeviceUnavailableError", "ForkedProcessError",
-    "Limits", "Profile", "Profile.child", "Profile.walk",
+    "CheckpointError", "CompilerDisabledError", "DeviceMemoryError", "DeviceUnavailableError",
+    "ForkedProcessError", "Limits", "Profile", "Profile.child", "Profile.walk",
     "Region", "Region.child", "Region.walk", "Timing", "Timing.rate", "Workspace.input",
     "Workspace.output", "Workspace.result", "Workspace", "available", "facts", "threads",
 }  # fmt: skip

@@ -41,6 +41,11 @@ def _run_with(callback):
 CALLS = [
     Call("lbm.BGK", lbm.BGK, lambda: {"tau": 0.8}),
     Call("lbm.TRT", lbm.TRT, lambda: {"tau": 0.8, "magic": 0.1875}),
+    Call("lbm.Smagorinsky", lbm.Smagorinsky,
+         lambda: {"tau": 0.8, "constant": 0.1, "magic": 0.1875}),
+    Call("lbm.SmagorinskyBGK", lbm.SmagorinskyBGK, lambda: {"tau": 0.8, "constant": 0.1}),
+    Call("lbm.RecursiveRegularized", lbm.RecursiveRegularized, lambda: {"tau": 0.8}),
+    Call("lbm.CentralMoments", lbm.CentralMoments, lambda: {"tau": 0.8}),
     Call("lbm.Decomposition", lbm.Decomposition,
          lambda: {"grid": (1, 1, 2), "weights": (None, None, (3, 1))},
          known_as={"grid": ("boxes", "box")}),
@@ -58,7 +63,7 @@ CALLS = [
     Call("lbm.Units", lbm.Units, lambda: {"dx": 0.1, "dt": 0.1, "density": 1.0, "tau": 0.8}),
     Call("lbm.Units.choose", lbm.Units.choose,
          lambda: {"length": 1.0, "cells": 100, "speed": 1.0, "viscosity": 0.01, "density": 1.0,
-                  "lattice_speed": 0.1},
+                  "lattice_speed": 0.1, "flow": "walls"},
          known_as={"viscosity": ("tau", "Reynolds"), "length": ("Reynolds", "tau"),
                    "speed": ("Reynolds", "tau"), "lattice_speed": ("tau",)}),
     *(Call(f"lbm.Units.{method} by {name}",
@@ -122,8 +127,13 @@ CALLS = [
 NOT_CALLED = {
     "Decomposition.bounds", "Simulation.mark_changed", "Solid.cells_around", "Solid.mask",
     "Statistics.resume", "CheckpointError", "Collision", "Condition", "FreeSlip", "NoSlip",
-    "Periodic", "UnstableError", "flows", "geometry", "launcher",
-    *(f"{operator}.{method}" for operator in ("BGK", "Collision", "TRT")
+    "Periodic", "UnstableError", "flows",
+    *(f"{wall}.parameters" for wall in
+      ("FreeSlip", "MovingWall", "NoSlip", "PressureOutlet", "VelocityInlet")),
+    "geometry", "launcher",
+    *(f"{operator}.{method}" for operator in
+      ("BGK", "CentralMoments", "Collision", "RecursiveRegularized", "Smagorinsky",
+       "SmagorinskyBGK", "TRT")
       for method in ("reference_collide", "stability_limit", "suited_to")),
 }  # fmt: skip
 """Public names that users do not call, or with no argument: errors, types, plain walls."""

@@ -44,14 +44,9 @@ def _solve_arguments():
         "problem": _problem(), "method": "averaged-euler", "t_span": (0.0, 1.0), "h": 0.25,
         "delta": 0.125, "paths": 4, "sampling": "path", "rng": 1, "reduction": "paths",
         "save_every": 1, "dtype": "float64", "normals": None, "first_path": 0,
-        "threads_per_path": None, "device": "cpu",
+        "threads_per_path": None, "parts": 1, "executor": None, "comm": None, "checkpoint": None,
+        "device": "cpu",
     }  # fmt: skip
-
-
-def _parts_arguments():
-    good = _solve_arguments() | {"parts": 1, "executor": None, "devices": "cpu"}
-    del good["device"], good["threads_per_path"], good["normals"]
-    return good
 
 
 FUNCTIONS = {"H": drift, "B": noise, "dimension": 1, "linear": True, "parameters": (),
@@ -118,9 +113,9 @@ CALLS = [
     Call("rode.Result.to_frame", lambda kind: _result().to_frame(kind), lambda: {"kind": "paths"}),
     Call("rode.Result.plot", lambda **a: close(_result().plot(**a)),
          lambda: {"ax": None, "output": "y0"}, takes_long=True),
-    Call("rode.solve_in_parts", rode.solve_in_parts, _parts_arguments,
-         nonsense={"dtype": ("type",)}, known_as={"devices": ("device",)}, takes_long=True),
+    Call("rode.join_results", lambda results: rode.join_results(results),
+         lambda: {"results": [_result(), _result()]}),
 ]  # fmt: skip
 
-NOT_CALLED = {"Output", "Problem", "Result", "Work", "parts", "scalars"}
+NOT_CALLED = {"Output", "Problem", "Result", "Work", "scalars"}
 """Public names that take no arguments of users: results and modules."""

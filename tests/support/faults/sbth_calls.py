@@ -7,8 +7,11 @@ from faults.judge import Call, close
 
 BAND = np.array([[4.0, 4.0, 4.0, 4.0], [1.0, 1.0, 1.0, 0.0]])
 FULL = np.diag([4.0] * 4) + np.diag([1.0] * 3, 1) + np.diag([1.0] * 3, -1)
-SPECTRUM = {"select": "i", "select_range": (0, 1), "tol": None, "device": "cpu"}
-FLAGS = ("lower", "overwrite_a_band", "check_finite", "keep_reflectors")
+SPECTRUM = {"select": "i", "select_range": (0, 1), "tol": None, "method": "auto", "device": "cpu"}
+FLAGS = (
+    *("lower", "overwrite_a", "overwrite_a_band", "check_finite", "keep_reflectors"),
+    "eigvals_only",
+)
 
 CALLS = [
     Call("sbth.tridiagonalize", sbth.tridiagonalize,
@@ -21,6 +24,27 @@ CALLS = [
     Call("sbth.eigvalsh_tridiagonal", sbth.eigvalsh_tridiagonal,
          lambda: {"d": np.ones(4), "e": np.ones(3), "check_finite": True, **SPECTRUM},
          untold=FLAGS),
+    Call("sbth.eigh_tridiagonal", sbth.eigh_tridiagonal,
+         lambda: {"d": np.ones(4), "e": np.ones(3), "eigvals_only": False, "check_finite": True,
+                  **SPECTRUM}, untold=FLAGS),
+    Call("sbth.eig_banded", sbth.eig_banded,
+         lambda: {"a_band": BAND.copy(), "lower": True, "eigvals_only": False,
+                  "overwrite_a_band": False, "max_ev": 0, "check_finite": True, **SPECTRUM},
+         untold=(*FLAGS, "max_ev")),
+    Call("sbth.eigh", sbth.eigh,
+         lambda: {"a": FULL.copy(), "lower": True, "eigvals_only": False, "overwrite_a": False,
+                  "check_finite": True, "subset_by_index": (0, 1), "device": "cpu"},
+         untold=FLAGS),
+    Call("sbth.eigh, of two matrices", sbth.eigh,
+         lambda: {"a": FULL.copy(), "b": FULL.copy(), "lower": True, "method": "lapack",
+                  "device": "cpu"}, untold=FLAGS),
+    Call("sbth.eig_banded, of two matrices", sbth.eig_banded,
+         lambda: {"a_band": BAND.copy(), "lower": True, "b_band": BAND.copy(), "method": "auto",
+                  "device": "cpu"}, untold=FLAGS),
+    Call("sbth.solver_for", sbth.solver_for,
+         lambda: {"order": 9, "bandwidth": 2, "eigvals_only": True, "dtype": "float64",
+                  "method": "auto", "device": "cpu"},
+         untold=FLAGS, nonsense={"dtype": ("type",)}),
     Call("sbth.full_to_band", sbth.full_to_band,
          lambda: {"a": FULL.copy(), "bandwidth": 2, "lower": True, "device": "cpu"},
          untold=FLAGS),

@@ -91,6 +91,13 @@ def _statistics() -> dict:
         40,
         40,
     )
+    rows, counts = array(f8, 2), array(i8, 2)
+    budgets["rode._solver.reductions.cuda.count_interval"] = Budget(
+        (rows, rows, rows, counts, counts), 40
+    )
+    budgets["rode._solver.reductions.cuda.collect_interval"] = Budget(
+        (rows, rows, rows, counts, array(f8)), 40
+    )
     states = array(uint8), array(i8)
     budgets |= _both(
         "rode._solver.reductions.cuda.count_nonfinite",

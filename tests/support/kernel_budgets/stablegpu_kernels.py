@@ -17,14 +17,14 @@ from stablegpu._special.expn_coefficients import table
 
 SIDE = typeof(half_lines(1.5, 0.5)[0])
 FRAME = typeof(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1").frame)
-LAW_FLOAT32, LAW_FLOAT64 = (
+SAMPLER_FLOAT32, SAMPLER_FLOAT64 = (
     tuple(map(typeof, sampler_of(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1"), dtype)))
     for dtype in ("float32", "float64")
 )
-REACHES, NODES = map(typeof, nodes_of(1.5, 0.5)[1:])
-REACH = REACHES.dtype
-WINGS, SEGMENTS = map(typeof, segments_of(1.5, 0.5, 1e-6)[1:])
-WING = WINGS.dtype
+NODE_RANGES, NODES = map(typeof, nodes_of(1.5, 0.5)[1:])
+NODE_RANGE = NODE_RANGES.dtype
+HALVES, SEGMENTS = map(typeof, segments_of(1.5, 0.5, 1e-6)[1:])
+HALF = HALVES.dtype
 CENTRE, RESTORATION = typeof(Centre(*(0.5,) * 9)), typeof(Restoration(*(1.0,) * 6))
 CENTRING = typeof(Centring(*(1.0,) * 5))
 RULE = types.NamedUniTuple(array(f8), 3, HalfRule)
@@ -36,11 +36,11 @@ RANDOM_STREAM = types.NamedUniTuple(u4, 4, RandomStream)
 def special(dtype) -> dict:
     """Kernels of the special functions for one data type."""
     a, double = array(dtype), dtype is f8
-    form = typeof(table(3, str(dtype))[2])
+    expansion = typeof(table(3, str(dtype))[2])
     of = {
         "apply_log_ndtr": ((a, a), 96),
         "apply_ndtr": ((a, a), 144),
-        "apply_expn": ((a, a, a, form, a), 64),
+        "apply_expn": ((a, a, a, expansion, a), 64),
         "fold_lanes": ((a, a, boolean, i8, i8, a, a), 48),
         "write_logarithms": ((a, a, a), 64),
     }
@@ -54,7 +54,7 @@ SPECIAL = special(f4) | special(f8)
 
 POLYNOMIALS = Budget(
     (
-        *(array(f8), CENTRING, WING, WING),
+        *(array(f8), CENTRING, HALF, HALF),
         *(array(i8), array(f8), i8, types.UniTuple(array(f8), 3)),
     ),
     64,
@@ -74,7 +74,7 @@ KERNELS = {
     ),
     "stablegpu._density.nodes.cuda.evaluate_points": Budget(
         (
-            *(array(f8), FRAME, SIDE, SIDE, REACH, REACH, NODES),
+            *(array(f8), FRAME, SIDE, SIDE, NODE_RANGE, NODE_RANGE, NODES),
             types.UniTuple(array(f8), 6),
         ),
         80,
@@ -82,7 +82,7 @@ KERNELS = {
     "stablegpu._density.polynomials.cuda.evaluate_near": POLYNOMIALS,
     "stablegpu._density.polynomials.cuda.evaluate_far": POLYNOMIALS,
     "stablegpu._density.polynomials.cuda.invert_points": Budget(
-        (array(f8), boolean, RESTORATION, WING, WING, SEGMENTS, array(f8)), 96
+        (array(f8), boolean, RESTORATION, HALF, HALF, SEGMENTS, array(f8)), 96
     ),
     "stablegpu._density.pointwise.cuda.evaluate_points": Budget(POINTS, 200),
     "stablegpu._density.pointwise.cuda.evaluate_near_one": Budget(POINTS, 255),
@@ -96,10 +96,16 @@ KERNELS = {
         (types.UniTuple(array(f8), 5), boolean, i8, array(f8), types.UniTuple(array(f8), 5)), 168
     ),
     "stablegpu._sampling.cuda.fill_samples[float32]": Budget(
-        (RANDOM_STREAM, *LAW_FLOAT32, f4, f4, array(f4)), 48, float64=False
+        (RANDOM_STREAM, *SAMPLER_FLOAT32, f4, f4, array(f4)), 48, float64=False
     ),
     "stablegpu._sampling.cuda.fill_samples[float64]": Budget(
-        (RANDOM_STREAM, *LAW_FLOAT64, f8, f8, array(f8)), 64
+        (RANDOM_STREAM, *SAMPLER_FLOAT64, f8, f8, array(f8)), 64
+    ),
+    "stablegpu._sampling.cuda.fill_samples_from[float32]": Budget(
+        (u8, RANDOM_STREAM, *SAMPLER_FLOAT32, f4, f4, array(f4)), 48, float64=False
+    ),
+    "stablegpu._sampling.cuda.fill_samples_from[float64]": Budget(
+        (u8, RANDOM_STREAM, *SAMPLER_FLOAT64, f8, f8, array(f8)), 64
     ),
     "stablegpu._quantiles.cuda.begin_points": Budget(
         (array(f8), boolean, CENTRE, SEARCH, array(f8)), 72
@@ -111,14 +117,8 @@ KERNELS = {
     **SPECIAL,
     "stablegpu._fit.likelihood.cuda.maximize_sets": Budget(
         (
-            types.UniTuple(array(f8), 2),
-            array(i8, 2),
-            array(f8, 2),
-            i8,
-            array(f8),
-            i8,
-            array(f8, 4),
-            array(f8, 2),
+            *(types.UniTuple(array(f8), 2), array(i8, 2), array(f8), i8, array(f8), i8),
+            *(array(i8), array(f8, 4), array(f8)),
         ),
         168,  # three blocks of 128 threads a multiprocessor
     ),
@@ -126,7 +126,7 @@ KERNELS = {
         (*(array(f8),) * 2, *(array(i8, 2),) * 2, *(array(f8),) * 2, array(f8, 2)), 64
     ),
     "stablegpu._fit.second_starts.cuda.find_peaks_of_sets": Budget(
-        (*(array(f8),) * 2, array(i8, 2), array(f8, 2), array(f8), array(f8, 2)), 96
+        (*(array(f8),) * 2, array(i8, 2), *(array(f8),) * 3), 96
     ),
     "stablegpu._fit.mcculloch.cuda.start_sets": Budget(
         (*(array(f8),) * 2, array(i8, 2), array(f8), array(f8, 2)), 80

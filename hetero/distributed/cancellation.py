@@ -39,6 +39,13 @@ def current_flag() -> np.ndarray:
     return new_flag() if flag is None else flag
 
 
+def raise_if_stopped() -> None:
+    """Raise StoppedError if the flag of the `use_flag` block around the call is set."""
+    flag = _flag_of_caller.get()
+    if flag is not None and flag[0]:
+        raise StoppedError("another part of the same work failed or was interrupted")
+
+
 @contextlib.contextmanager
 def use_flag(flag: np.ndarray) -> Iterator[None]:
     """Let the runs that this thread starts in the block look at `flag`."""
@@ -57,20 +64,22 @@ def results_of(
     If one of them fails, or Ctrl-C comes, set `flag`, so that the others end soon, and raise.
     """
     try:
-        completed = _completed(futures)
+        completed = as_completed(futures)
         for _ in progress(range(len(futures)), title, enabled=show_progress):
-            next(completed)
+            next(completed).result()
     except BaseException:
         flag[0] = 1
         raise
     return [future.result() for future in futures]
 
 
-def _completed(futures: Iterable[Future]) -> Iterator[None]:
-    """Yield whenever another future is done; raise if it failed."""
+def as_completed(futures: Iterable[Future[T]]) -> Iterator[Future[T]]:
+    """Yield futures that are done, and look at signals meanwhile; cancel the others at an error."""
     pending = set(futures)
-    while pending:
-        done, pending = wait(pending, POLL_SECONDS, FIRST_COMPLETED)
-        for future in done:
-            future.result()
-            yield
+    try:
+        while pending:
+            done, pending = wait(pending, POLL_SECONDS, FIRST_COMPLETED)
+            yield from done
+    finally:
+        for future in pending:
+            future.cancel()

@@ -1,0 +1,144 @@
+"""Finished parts of a computation in a folder, from which an interrupted one continues.
+
+Whoever computes a part writes its file: on ranks each its own, so that a job that dies loses only
+parts that were being computed. Files are written under another name and renamed, so that each is
+complete. Results are pickled: read folders of your own only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hetero.atomic_files import replace_atomically
+from hetero.errors import CheckpointError
+
+_FORMAT = "hetero parts 1"
+_DIGEST_SIZE = 16
+
+
+class Checkpoint:
+    """A folder with the finished parts of one computation.
+
+    Parameters
+    ----------
+    folder : where the files are
+    name : beginning of the names of the files; several computations may share a folder
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+
+    @property
+    def _head(self) -> Path:
+        return self._folder / f"{self._name}.json"
+
+    def read_identity(self) -> dict[str, Any] | None:
+        """Return what identifies the computation of the folder, or None if there is none yet.
+
+        Raises CheckpointError if the file is not one of a checkpoint.
+        """
+        if not self._head.exists():
+            return None
+        try:
+            head = json.loads(self._head.read_text())
+            identity = head["identity"]
+            known = head["format"] == _FORMAT and isinstance(identity, dict)
+        except (ValueError, TypeError, KeyError):
+            known = False
+        if not known:
+            raise CheckpointError(
+                f"{self._head} is not of a checkpoint: remove the folder, or use another"
+            )
+        return dict(identity)
+
+    def open(self, identity: Mapping[str, Any]) -> None:
+        """Create the folder for a computation, or check that it belongs to it.
+
+        Parameters
+        ----------
+        identity : values of JSON by name, which are equal for equal computations
+
+        Raises
+        ------
+        CheckpointError
+            The folder belongs to another computation. It is left unchanged.
+        """
+        expected = json.loads(json.dumps(dict(identity)))
+        found = self.read_identity()
+        if found is None:
+            with replace_atomically(self._head) as part:
+                part.write_text(json.dumps({"format": _FORMAT, "identity": expected}))
+            return
+        for key in expected.keys() | found.keys():
+            if found.get(key) != expected.get(key):
+                raise CheckpointError(
+                    f"{self._folder} belongs to a computation with {key}={found.get(key)!r}, but "
+                    f"this one has {expected.get(key)!r}: use another folder, or remove this one"
+                )
+
+    def load(self, parts: int) -> dict[int, Any]:
+        """Return the results of the finished parts by number; raise CheckpointError for damage."""
+        results = {}
+        for number in range(parts):
+            path = self._path_of(number)
+            if not path.exists():
+                continue
+            data = path.read_bytes()
+            digest, payload = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
+            if _digest_of(payload) != digest:
+                raise CheckpointError(
+                    f"{path} is damaged: remove this file, and its part is computed again"
+                )
+            results[number] = pickle.loads(payload)
+        return results
+
+    def add(self, number: int, result: Any) -> None:
+        """Write the file of a finished part."""
+        payload = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+        with replace_atomically(self._path_of(number)) as part:
+            part.write_bytes(_digest_of(payload) + payload)
+
+    def _path_of(self, number: int) -> Path:
+        return self._folder / f"{self._name}-{number}.part"
+
+
+def _digest_of(payload: bytes) -> bytes:
+    return hashlib.blake2b(payload, digest_size=_DIGEST_SIZE).digest()
+
+
+def fingerprint(function: Any) -> str:
+    """Return text that is equal for equal functions: their code, constants, and closures.
+
+    Functions that they find in their module by name are not followed.
+    """
+    digest = hashlib.blake2b(digest_size=_DIGEST_SIZE)
+    _add_function(digest, function)
+    return digest.hexdigest()
+
+
+def _add_function(digest: Any, value: Any) -> None:
+    """Add a function, or another value that one refers to, to a digest."""
+    function = getattr(value, "py_func", value)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        digest.update(repr(value).encode())
+        return
+    _add_code(digest, code)
+    for default in (function.__defaults__ or (), function.__closure__ or ()):
+        for item in default:
+            _add_function(digest, getattr(item, "cell_contents", item))
+
+
+def _add_code(digest: Any, code: Any) -> None:
+    """Add the instructions and constants of a code object, without its file and lines."""
+    digest.update(code.co_code + repr((code.co_names, code.co_varnames)).encode())
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            _add_code(digest, constant)
+        else:
+            digest.update(repr(constant).encode())

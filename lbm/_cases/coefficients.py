@@ -1,0 +1,51 @@
+"""Force coefficients and Strouhal numbers from the table of forces of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lbm._cases.output_settings import ForceScales
+
+FEWEST_PERIODS = 3
+"""Whole periods of a force that its second half must have for a frequency."""
+
+
+def summarize_forces(
+    path: Path, solids: Sequence[str], scales: ForceScales
+) -> dict[str, dict[str, Any]]:
+    """Return mean coefficients [x, y, z] and the Strouhal number of each solid by its name.
+
+    Means are taken over the second half of the rows. The Strouhal number belongs to that component
+    of the force that varies most in it, and is None where there are less than three periods.
+    """
+    rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+    steps, forces = rows[:, 0], rows[:, -3 * len(solids) :] / scales.force
+    half = len(rows) // 2
+    summary: dict[str, dict[str, Any]] = {}
+    for k, solid in enumerate(solids):
+        own = forces[half:, 3 * k : 3 * k + 3]
+        signal = own[:, int(own.std(axis=0).argmax())]
+        frequency = find_frequency(steps[half:], signal) if scales.time else None
+        summary[solid] = {
+            "coefficients": [float(c) for c in own.mean(axis=0)],
+            "strouhal": None if frequency is None else frequency * scales.time,
+        }
+    return summary
+
+
+def find_frequency(times: np.ndarray, signal: np.ndarray) -> float | None:
+    """Return the frequency of a signal from its upward crossings of the middle of its range.
+
+    The crossings are interpolated linearly; None if there are too few of them.
+    """
+    level = signal - 0.5 * (signal.min() + signal.max())
+    (up,) = np.nonzero((level[:-1] < 0.0) & (level[1:] >= 0.0))
+    if len(up) <= FEWEST_PERIODS:
+        return None
+    share = level[up] / (level[up] - level[up + 1])
+    crossings = times[up] + share * (times[up + 1] - times[up])
+    return float((len(crossings) - 1) / (crossings[-1] - crossings[0]))

@@ -1,0 +1,103 @@
+"""Results of disjoint ranges of paths, joined to that of all paths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from hetero import validation
+from rode.results import Result, Work
+
+
+def join_results(results: Iterable[Result]) -> Result:
+    """Return the result of all paths from those of disjoint ranges, in the order of the paths.
+
+    Processes that share the work by themselves call `rode.solve` with `first_path` and join their
+    results by this function; `rode.solve(executor=...)` and `comm=` do so already.
+
+    Parameters
+    ----------
+    results : results of one problem with equal settings
+
+    Returns
+    -------
+    Result
+        Paths and peaks are those of a run of all paths; mean and variance, which are joined by the
+        update of Chan, Golub and LeVeque (1983), differ from its in the last digits. Quantiles of
+        ranges do not give quantiles of all, and are None.
+
+    Raises
+    ------
+    TypeError, ValueError : there is no result, or they have different times or outputs
+    """
+    validation.require_iterable("results", results, "rode.Result")
+    given = list(results)
+    for one in given:
+        if not isinstance(one, Result):
+            described = validation.describe(one)
+            raise TypeError(f"results must be a list of rode.Result, got one that is {described}")
+    if not given:
+        raise ValueError("results must hold at least one rode.Result")
+    first = given[0]
+    for other in given[1:]:
+        if other.outputs != first.outputs or not np.array_equal(other.t, first.t):
+            raise ValueError("results must have equal times and outputs")
+    return join(given)
+
+
+def join(results: list[Result]) -> Result:
+    """Join results and drop their paths one by one, so that only a part is in memory twice."""
+    if len(results) == 1:
+        return results.pop()
+    paths = None
+    if results[0].paths is not None:
+        shape = *results[0].paths.shape[:2], sum(r.work.paths for r in results)
+        paths, end = np.empty(shape, results[0].paths.dtype), 0
+        for number, result in enumerate(results):
+            begin, end = end, end + result.work.paths
+            paths[:, :, begin:end] = result.paths
+            results[number] = replace(result, paths=None)
+            del result
+    first, works = results[0], [r.work for r in results]
+    mean, variance = _moments(results)
+    failures = [r.message for r in results if not r.success]
+    return replace(
+        first,
+        work=Work(
+            sum(w.paths for w in works),
+            first.work.coarse_steps,
+            sum(w.fine_steps for w in works),
+            sum(w.normals for w in works),
+        ),
+        status="diverged" if failures else "success",
+        message="; ".join(failures) if failures else first.message,
+        paths=paths,
+        peaks=None if first.peaks is None else _concatenate_peaks(results),
+        mean=mean,
+        variance=variance,
+        quantiles=None,
+        probabilities=(),
+    )
+
+
+def _concatenate_peaks(results: list[Result]) -> np.ndarray:
+    """Return the peaks of all paths."""
+    return np.concatenate([r.peaks for r in results if r.peaks is not None], axis=1)
+
+
+def _moments(results: list[Result]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return mean and variance by the update of Chan, Golub and LeVeque (1983), part after part."""
+    if results[0].mean is None:
+        return None, None
+    count, mean, squares = 0, np.zeros(()), np.zeros(())
+    for r in results:
+        added = r.work.paths
+        distance, total = np.asarray(r.mean) - mean, count + added
+        inner = 0.0 if added == 1 else np.asarray(r.variance) * (added - 1)
+        squares = squares + inner + distance**2 * (count * added / total)
+        mean = mean + distance * (added / total)
+        count = total
+    return mean, squares / (count - 1) if count > 1 else np.full_like(mean, math.nan)

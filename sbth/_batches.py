@@ -1,0 +1,181 @@
+"""Batches of matrices: arrays with leading dimensions, solved matrix by matrix on all threads.
+
+LAPACK and the loops of this package release the interpreter's lock, so that each Python thread
+solves matrices of its own. Large matrices are solved one after the other, each by all threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from hetero.devices import device_of
+from sbth._sparse_matrices import is_sparse
+from sbth.band_storage import validate_numbers
+
+LARGEST_ORDER = 128
+"""Order up to which threads solve matrices of their own; BLAS uses threads for larger ones."""
+
+_PIECES = 8
+"""Number of pieces of a batch for each thread, for balance (not tuned)."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def over_batches(
+    stack: Callable[[dict[str, Any]], Any] | None = None, **dimensions: int
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator with which a function takes batches of the arguments that are named.
+
+    Parameters
+    ----------
+    stack : function, optional
+        Takes the arguments of a call, with the batch as a NumPy array; returns the results of all
+        matrices at once, or None if it cannot.
+    **dimensions : int
+        Number of dimensions of each array argument for one matrix.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+        places = {name: i for i, name in enumerate(signature.parameters)}
+
+        @functools.wraps(function)
+        def solve(*arguments: P.args, **options: P.kwargs) -> R:
+            for name, count in dimensions.items():
+                place = places[name]
+                value = arguments[place] if place < len(arguments) else options.get(name)
+                if _dimensions(value) > count:
+                    bound = signature.bind(*arguments, **options).arguments
+                    return _solve_batch(function, bound, dimensions, stack)
+            return function(*arguments, **options)
+
+        return solve
+
+    return decorate
+
+
+def _dimensions(value: Any) -> int:
+    """Return the number of dimensions of an array_like; 0 if it has none or is ragged."""
+    if value is None or is_sparse(value):
+        return 0
+    shape = getattr(value, "shape", None)
+    if shape is None and isinstance(value, list | tuple):
+        try:
+            shape = np.shape(value)
+        except ValueError:
+            return 0
+    return len(shape) if isinstance(shape, tuple) else 0
+
+
+def _solve_batch(
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    dimensions: dict[str, int],
+    stack: Callable[[dict[str, Any]], Any] | None,
+) -> Any:
+    """Solve all matrices of a batch; return arrays with its leading dimensions."""
+    names = [name for name in dimensions if arguments.get(name) is not None]
+    for name in names:
+        if device_of(arguments[name]) is not None:
+            raise TypeError(
+                f"{name} is a batch of matrices on a GPU, and batches are solved from host memory: "
+                "loop over the matrices, or copy the batch to a NumPy array"
+            )
+        if is_sparse(arguments[name]):
+            raise TypeError(f"{name} must be an array, because it belongs to a batch of matrices")
+    if arguments.get("subset_by_value") is not None or _is_interval(arguments.get("select")):
+        raise ValueError(
+            "an interval of values holds another number of eigenvalues for each matrix of a batch: "
+            "select by index, or loop over the matrices"
+        )
+    arrays = {name: validate_numbers(name, arguments[name]) for name in names}
+    cores = {name: array.shape[array.ndim - dimensions[name] :] for name, array in arrays.items()}
+    leads = {name: array.shape[: array.ndim - dimensions[name]] for name, array in arrays.items()}
+    try:
+        lead = np.broadcast_shapes(*leads.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"the shapes of the batches do not match: {shapes}") from None
+    if stack is not None and list(arrays) == [names[0]]:
+        results = stack(arguments | arrays)
+        if results is not None:
+            return results
+    count = math.prod(lead)
+    flat = {
+        name: np.broadcast_to(array, lead + cores[name]).reshape(count, *cores[name])
+        for name, array in arrays.items()
+    }
+
+    def solve_one(index: int) -> Any:
+        """Solve a matrix; errors name it."""
+        try:
+            return function(**(arguments | {name: x[index] for name, x in flat.items()}))
+        except (TypeError, ValueError) as error:
+            place = tuple(int(i) for i in np.unravel_index(index, lead))
+            which = f"{', '.join(names)}, matrix {place} of the batch"
+            raise type(error)(f"{which}: {error}") from error
+
+    if count == 0:
+        one = {name: np.zeros(core, arrays[name].dtype) for name, core in cores.items()}
+        if cores[names[0]][0] and "b_band" not in one and "b" not in one:
+            return _empty(function(**(arguments | one)), lead)
+        raise ValueError(f"{names[0]} is an empty batch, of shape {arrays[names[0]].shape}")
+    first = solve_one(0)
+    is_pair = isinstance(first, tuple)
+    outputs = [np.empty((count, *x.shape), x.dtype) for x in (first if is_pair else (first,))]
+
+    def solve_piece(piece: range) -> None:
+        """Solve some matrices and store the results."""
+        for index in piece:
+            result = first if index == 0 else solve_one(index)
+            for out, x in zip(outputs, result if is_pair else (result,), strict=True):
+                out[index] = x
+
+    run_pieces(solve_piece, count, max(cores[names[0]]))
+    shaped = tuple(out.reshape(lead + out.shape[1:]) for out in outputs)
+    return shaped if is_pair else shaped[0]
+
+
+def _empty(result: Any, lead: tuple[int, ...]) -> Any:
+    """Return the results of an empty batch, with the shapes of the result for one matrix."""
+    if isinstance(result, tuple):
+        return tuple(np.empty(lead + x.shape, x.dtype) for x in result)
+    return np.empty(lead + result.shape, result.dtype)
+
+
+def _is_interval(select: Any) -> bool:
+    """Return whether `select` asks for an interval of values."""
+    return select == 1 or (isinstance(select, str) and select.lower() in ("v", "value"))
+
+
+def run_pieces(solve: Callable[[range], None], count: int, order: int) -> None:
+    """Call `solve` for ranges of the matrices of a batch, on all threads if these are small."""
+    from hetero.cpu.threads import threads, use_threads
+
+    workers = threads() if order <= LARGEST_ORDER else 1
+    if workers == 1 or count < 2:
+        solve(range(count))
+        return
+
+    def solve_alone(piece: range) -> None:
+        """Solve a piece with one thread for each loop."""
+        with use_threads(1):
+            solve(piece)
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(solve_alone, _pieces(count, workers * _PIECES)))
+
+
+def _pieces(count: int, most: int) -> Iterator[range]:
+    """Yield ranges that cover 0, ..., count - 1."""
+    bounds: Sequence[int] = [count * i // most for i in range(most + 1)]
+    yield from (range(i, j) for i, j in itertools.pairwise(bounds) if i < j)

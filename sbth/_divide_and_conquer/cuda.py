@@ -1,0 +1,438 @@
+"""Divide and conquer on the GPU: a launch for each step of all merges of a level.
+
+The products of large merges are computed by cuBLAS, through CuPy.
+"""
+
+import math
+
+from numba import float64, int64
+
+from hetero import Device
+from hetero.cuda import launch
+from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.jit import kernel
+from sbth._array_module import array_module
+from sbth._divide_and_conquer.deflation_formulas import (
+    NO_COUNTS,
+    NO_PENDING,
+    deflation_tolerance,
+    make_scan,
+)
+from sbth._divide_and_conquer.layout import (
+    BEGIN,
+    COLUMN,
+    COSINE,
+    DROPPED,
+    DROPPED_VALUE,
+    END,
+    FIRST,
+    GATHER,
+    IN_LOWER,
+    IN_UPPER,
+    KEPT,
+    KIND,
+    LEAF_ROWS,
+    MIDDLE,
+    ORDER,
+    ORIGIN,
+    POLE,
+    ROTATIONS,
+    ROW,
+    SECOND,
+    SHIFT,
+    SINE,
+    TOP,
+    UPPER,
+    WEIGHT,
+)
+from sbth._divide_and_conquer.leaf_formulas import (
+    MAX_SWEEPS,
+    first_bulge,
+    is_negligible,
+    negligible_size,
+    ql_rotation,
+)
+from sbth._divide_and_conquer.secular_formulas import distance, make_root_finder, make_weight
+
+_THREADS = 128
+"""Threads of a block that work on one row or merge (not tuned)."""
+
+_ROOT_THREADS = 64
+"""Threads of a block that find a root each: few, so that 10^4 of them occupy the GPU."""
+
+_TILE = 64
+"""Rows and columns of a product that a block computes (not tuned)."""
+
+_CHUNK = 16
+"""Terms of a product that are in shared memory at a time (not tuned)."""
+
+_MICRO = 4
+"""Rows, and columns, of a tile that a thread computes."""
+
+_PITCH = _TILE + 1  # odd, to avoid bank conflicts
+
+_TILE_THREADS = (_TILE // _MICRO) ** 2
+
+LARGE_MERGE = 512
+"""Rows of the smallest merges whose products cuBLAS computes, one after the other (not tuned)."""
+
+_device = kernel(device=True)
+_take_pole, _keep = make_scan(_device)
+_find_root = make_root_finder(_device, _device)
+_exact_weight = make_weight(_device)
+
+
+@kernel(launch_bounds=(LEAF_ROWS, 1))
+def solve_leaf(d, e, bounds, vectors):
+    """Compute eigenvalues and eigenvectors of a leaf by each block.
+
+    Every thread runs the iteration for itself, and rotates one component of all vectors.
+    """
+    begin, t = bounds[cuda.blockIdx.x], cuda.threadIdx.x
+    m = bounds[cuda.blockIdx.x + 1] - begin
+    diagonal = cuda.local.array(LEAF_ROWS, float64)
+    below = cuda.local.array(LEAF_ROWS, float64)
+    z = cuda.local.array(LEAF_ROWS, float64)
+    largest = 0.0
+    for i in range(m):
+        diagonal[i], below[i] = d[begin + i], e[begin + i]
+        z[i] = 1.0 if i == t else 0.0
+        largest = max(largest, abs(diagonal[i]), abs(below[i]))
+    cuda.syncthreads()
+    for low in range(m):
+        converged = False
+        for sweep in range(MAX_SWEEPS):
+            high, size = low, negligible_size(sweep, largest)
+            while high < m - 1 and not is_negligible(
+                below[high], diagonal[high], diagonal[high + 1], size
+            ):
+                high += 1
+            if high == low:
+                converged = True
+                break
+            g = first_bulge(diagonal[low], diagonal[low + 1], below[low], diagonal[high])
+            s, c, p = 1.0, 1.0, 0.0
+            i = high - 1
+            while i >= low:
+                radius, d_next, g, s, c, p = ql_rotation(
+                    g, s, c, p, diagonal[i], diagonal[i + 1], below[i]
+                )
+                below[i + 1], diagonal[i + 1] = radius, d_next
+                if radius == 0.0:
+                    break
+                x, y = z[i], z[i + 1]
+                z[i], z[i + 1] = c * x - s * y, s * x + c * y
+                i -= 1
+            below[high] = 0.0
+            if i < low:
+                diagonal[low] -= p
+                below[low] = g
+        if not converged:
+            diagonal[low] = math.nan
+    for i in range(m):
+        if t < m:
+            vectors[begin + i, begin + t] = z[i]
+        if t == 0:
+            d[begin + i] = diagonal[i]
+
+
+def solve_leaves(d, e, bounds, vectors, stream=0):
+    """Replace d by the eigenvalues of the leaves, and store their eigenvectors."""
+    solve_leaf[bounds.size - 1, LEAF_ROWS, stream](d, e, bounds, vectors)
+
+
+@kernel
+def rank_values(merges, owner, values, integers):
+    """Count, for each eigenvalue, those of its merge that precede it; NaN come last.
+
+    A leaf that has not converged has NaN. They keep their rows, so that the host finds them.
+    """
+    for i in range(cuda.grid(1), owner.size, cuda.gridsize(1)):
+        begin, value, rank = merges[owner[i], BEGIN], values[i], int64(0)
+        for j in range(begin, merges[owner[i], END]):
+            other = values[j]
+            is_less = other < value or (math.isnan(value) and not math.isnan(other))
+            is_equal = other == value or (math.isnan(value) and math.isnan(other))
+            rank += is_less or (is_equal and j < i)
+        integers[ORDER, begin + rank] = i
+
+
+def sort_values(merges, owner, values, integers, stream=0):
+    """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
+    blocks = launch.blocks_for(owner.size, _THREADS)
+    rank_values[blocks, _THREADS, stream](merges, owner, values, integers)
+
+
+@_device
+def _coupled_element(vectors, row, middle, sign):
+    """Return the weight of an eigenvector of the blocks, before it is divided by sqrt(2)."""
+    return vectors[row, middle - 1] if row < middle else sign * vectors[row, middle]
+
+
+@kernel(launch_bounds=(_THREADS, 1))
+def scan_merge(merges, couplings, vectors, values, floats, integers):
+    """Set up the secular equation of a merge by each block.
+
+    The poles are processed in order by one thread; the others load them.
+    """
+    merge = merges[cuda.blockIdx.x]
+    begin, middle, end = merge[BEGIN], merge[MIDDLE], merge[END]
+    rho = 2.0 * abs(couplings[cuda.blockIdx.x])
+    sign = math.copysign(1.0, couplings[cuda.blockIdx.x])
+    t, half = int64(cuda.threadIdx.x), math.sqrt(0.5)
+    rows = cuda.shared.array(_THREADS, int64)
+    poles = cuda.shared.array(_THREADS, float64)
+    weights = cuda.shared.array(_THREADS, float64)
+    largest = largest_weight = 0.0
+    for row in range(begin + t, end, _THREADS):
+        largest = max(largest, abs(values[row]))
+        largest_weight = max(largest_weight, abs(_coupled_element(vectors, row, middle, sign)))
+    poles[t], weights[t] = largest, largest_weight
+    cuda.syncthreads()
+    for i in range(_THREADS):
+        largest = max(largest, poles[i])
+        largest_weight = max(largest_weight, weights[i])
+    tolerance = deflation_tolerance(largest, half * largest_weight)
+    pending, counts = NO_PENDING, NO_COUNTS
+    for first in range(begin, end, _THREADS):
+        cuda.syncthreads()
+        if first + t < end:
+            row = integers[ORDER, first + t]
+            rows[t], poles[t] = row, values[row]
+            weights[t] = half * _coupled_element(vectors, row, middle, sign)
+        cuda.syncthreads()
+        if t == 0:
+            for i in range(min(_THREADS, end - first)):
+                kind = IN_UPPER if rows[i] < middle else IN_LOWER
+                candidate = rows[i], poles[i], weights[i], kind
+                pending, counts = _take_pole(
+                    floats, integers, begin, candidate, rho, tolerance, pending, counts
+                )
+    if t == 0:
+        if pending[0] >= 0:
+            counts = _keep(floats, integers, begin, pending, math.sqrt(rho), counts)
+        upper, both, lower, _, rotations = counts
+        merge[KEPT], merge[TOP] = upper + both + lower, upper
+        merge[UPPER], merge[ROTATIONS] = upper + both, rotations
+    cuda.syncthreads()
+    kept = merge[KEPT]
+    for i in range(begin + t, begin + kept, _THREADS):
+        kind = integers[KIND, i]
+        if kind != IN_UPPER:
+            integers[COLUMN, i] += merge[UPPER] if kind == IN_LOWER else merge[TOP]
+        integers[GATHER, begin + integers[COLUMN, i]] = integers[ROW, i]
+    for i in range(begin + t, end - kept, _THREADS):
+        integers[GATHER, kept + i] = integers[DROPPED, i]
+
+
+@kernel
+def rotate_vectors(merges, owner, vectors, floats, integers):
+    """Apply the rotations of all merges, each thread to one column.
+
+    The row that a rotation leaves is often the one that the next rotation takes: it stays in a
+    register.
+    """
+    for column in range(cuda.grid(1), owner.size, cuda.gridsize(1)):
+        begin = merges[owner[column], BEGIN]
+        row, carried = int64(-1), 0.0
+        for r in range(begin, begin + merges[owner[column], ROTATIONS]):
+            first, second = integers[FIRST, r], integers[SECOND, r]
+            c, s = floats[COSINE, r], floats[SINE, r]
+            if first != row:
+                if row >= 0:
+                    vectors[row, column] = carried
+                carried = vectors[first, column]
+            y = vectors[second, column]
+            vectors[first, column] = c * carried + s * y
+            carried, row = c * y - s * carried, second
+        if row >= 0:
+            vectors[row, column] = carried
+
+
+def deflate(merges, owner, couplings, vectors, values, floats, integers, stream=0):
+    """Set up the secular equation of each merge, without what deflation removes from it."""
+    arguments = merges, couplings, vectors, values, floats, integers
+    scan_merge[len(merges), _THREADS, stream](*arguments)
+    blocks = launch.blocks_for(owner.size, _THREADS)
+    rotate_vectors[blocks, _THREADS, stream](merges, owner, vectors, floats, integers)
+
+
+@kernel
+def find_roots(merges, owner, values, floats):
+    """Compute a root by each thread; the eigenvalues that deflation left follow them."""
+    i = cuda.grid(1)
+    if i >= owner.size:
+        return
+    begin, kept = merges[owner[i], BEGIN], merges[owner[i], KEPT]
+    if i >= begin + kept:
+        values[i] = floats[DROPPED_VALUE, i - kept]
+        return
+    poles, weights = (
+        floats[POLE, begin : begin + kept],
+        floats[WEIGHT, begin : begin + kept],
+    )
+    origin, shift = _find_root(poles, weights, i - begin)
+    floats[ORIGIN, i], floats[SHIFT, i] = origin, shift
+    values[i] = origin + shift
+
+
+@kernel
+def refine_weights(merges, owner, floats):
+    """Replace the weights by those for which the roots are exact, one by each thread."""
+    i = cuda.grid(1)
+    if i >= owner.size:
+        return
+    begin, kept = merges[owner[i], BEGIN], merges[owner[i], KEPT]
+    if i >= begin + kept:
+        return
+    poles, origins, shifts = (
+        floats[POLE, begin : begin + kept],
+        floats[ORIGIN, begin : begin + kept],
+        floats[SHIFT, begin : begin + kept],
+    )
+    weight = _exact_weight(poles, origins, shifts, i - begin)
+    floats[WEIGHT, i] = math.copysign(weight, floats[WEIGHT, i])
+
+
+@kernel(launch_bounds=(_THREADS, 1))
+def form_factors(merges, owner, floats, integers, factors):
+    """Compute an eigenvector of a secular equation by each block."""
+    row, t = cuda.blockIdx.x, int64(cuda.threadIdx.x)
+    begin, kept = merges[owner[row], BEGIN], merges[owner[row], KEPT]
+    if row >= begin + kept:
+        return
+    partial = cuda.shared.array(_THREADS, float64)
+    origin, shift, square = floats[ORIGIN, row], floats[SHIFT, row], 0.0
+    for i in range(begin + t, begin + kept, _THREADS):
+        element = floats[WEIGHT, i] / distance(floats[POLE, i], origin, shift)
+        square += element * element
+    partial[t] = square
+    size = _THREADS // 2
+    while size > 0:
+        cuda.syncthreads()
+        if t < size:
+            partial[t] += partial[t + size]
+        size //= 2
+    cuda.syncthreads()
+    factor = 1.0 / math.sqrt(partial[0])
+    for i in range(begin + t, begin + kept, _THREADS):
+        element = floats[WEIGHT, i] / distance(floats[POLE, i], origin, shift)
+        factors[row, begin + integers[COLUMN, i]] = factor * element
+
+
+def solve_secular(merges, owner, values, floats, integers, factors, stream=0):
+    """Compute the roots, in `values`, and the eigenvectors of the secular equations."""
+    blocks = launch.blocks_for(owner.size, _ROOT_THREADS)
+    find_roots[blocks, _ROOT_THREADS, stream](merges, owner, values, floats)
+    refine_weights[blocks, _ROOT_THREADS, stream](merges, owner, floats)
+    form_factors[owner.size, _THREADS, stream](merges, owner, floats, integers, factors)
+
+
+@kernel
+def gather_rows(merges, owner, integers, vectors, packed):
+    """Sort the eigenvectors of the blocks into `packed`, a row by each block of threads."""
+    row = cuda.blockIdx.x
+    merge, source = merges[owner[row]], integers[GATHER, row]
+    for column in range(merge[BEGIN] + cuda.threadIdx.x, merge[END], cuda.blockDim.x):
+        packed[row, column] = vectors[source, column]
+
+
+@kernel
+def restore_rows(merges, owner, packed, vectors):
+    """Copy the eigenvectors that deflation left, a row by each block of threads."""
+    row = cuda.blockIdx.x
+    merge = merges[owner[row]]
+    if row < merge[BEGIN] + merge[KEPT]:
+        return
+    for column in range(merge[BEGIN] + cuda.threadIdx.x, merge[END], cuda.blockDim.x):
+        vectors[row, column] = packed[row, column]
+
+
+@kernel(launch_bounds=(_TILE_THREADS, 2))
+def multiply_tiles(merges, factors, packed, vectors):
+    """Compute a tile of `factors` times `packed` by each block of threads.
+
+    The grid is (tiles of the largest merge, 2, merges); the second index chooses the columns of
+    the upper or of the lower block, whose vectors are those of other poles.
+    """
+    merge, is_lower = merges[cuda.blockIdx.z], cuda.blockIdx.y == 1
+    begin, kept = merge[BEGIN], merge[KEPT]
+    left, right = (merge[MIDDLE], merge[END]) if is_lower else (begin, merge[MIDDLE])
+    term, stop = (
+        begin + (merge[TOP] if is_lower else 0),
+        begin + (kept if is_lower else merge[UPPER]),
+    )
+    across = (right - left + _TILE - 1) // _TILE
+    row, column = begin + cuda.blockIdx.x // across * _TILE, left + cuda.blockIdx.x % across * _TILE
+    if row >= begin + kept:
+        return
+    lefts = cuda.shared.array((_CHUNK, _PITCH), float64)
+    rights = cuda.shared.array((_CHUNK, _TILE), float64)
+    sums = cuda.local.array((_MICRO, _MICRO), float64)
+    for i in range(_MICRO):
+        for j in range(_MICRO):
+            sums[i, j] = 0.0
+    t = cuda.threadIdx.x
+    x, y = t % (_TILE // _MICRO), t // (_TILE // _MICRO)
+    while term < stop:
+        cuda.syncthreads()
+        for q in range(t, _CHUNK * _TILE, _TILE_THREADS):
+            i, k = row + q // _CHUNK, term + q % _CHUNK
+            inside = i < begin + kept and k < stop
+            lefts[q % _CHUNK, q // _CHUNK] = factors[i, k] if inside else 0.0
+            k, j = term + q // _TILE, column + q % _TILE
+            rights[q // _TILE, q % _TILE] = packed[k, j] if k < stop and j < right else 0.0
+        cuda.syncthreads()
+        for k in range(_CHUNK):
+            for i in range(_MICRO):
+                factor = lefts[k, y + i * (_TILE // _MICRO)]
+                for j in range(_MICRO):
+                    sums[i, j] += factor * rights[k, x + j * (_TILE // _MICRO)]
+        term += _CHUNK
+    for i in range(_MICRO):
+        for j in range(_MICRO):
+            r, c = row + y + i * (_TILE // _MICRO), column + x + j * (_TILE // _MICRO)
+            if r < begin + kept and c < right:
+                vectors[r, c] = sums[i, j]
+
+
+def multiply(merges, owner, integers, factors, packed, vectors, roots, stream=0):
+    """Replace the vectors of the blocks by their products with those of the equations."""
+    n, count = owner.size, len(merges)
+    gather_rows[n, _THREADS, stream](merges, owner, integers, vectors, packed)
+    size = -(-n // count)
+    if size < LARGE_MERGE or SIMULATOR:
+        tiles = launch.blocks_for(size, _TILE) * launch.blocks_for(-(-size // 2), _TILE)
+        multiply_tiles[(tiles, 2, count), _TILE_THREADS, stream](merges, factors, packed, vectors)
+    else:
+        host = merges.copy_to_host(stream=stream)
+        _multiply_by_cublas(host, factors, packed, vectors, roots, stream)
+    restore_rows[n, _THREADS, stream](merges, owner, packed, vectors)
+
+
+def _multiply_by_cublas(merges, factors, packed, vectors, roots, stream):
+    """Compute the products of large merges."""
+    device = Device("cuda", launch.device_id())
+    with array_module(device, stream, "sbth.eigh_tridiagonal") as xp:
+        factors, packed, vectors = (xp.asarray(a) for a in (factors, packed, vectors))
+        for begin, middle, end, kept, top, upper, _ in merges.tolist():
+            new = slice(begin + roots[0], begin + min(kept, roots[1]))
+            for terms, columns in (
+                (slice(begin, begin + upper), slice(begin, middle)),
+                (slice(begin + top, begin + kept), slice(middle, end)),
+            ):
+                xp.matmul(factors[new, terms], packed[terms, columns], out=vectors[new, columns])
+
+
+@kernel
+def place_rows(vectors, sources, targets, columns, out):
+    """Copy a row of `vectors` to its place by each block of threads."""
+    source, target = sources[cuda.blockIdx.x], targets[cuda.blockIdx.x]
+    for j in range(cuda.threadIdx.x, columns.size, cuda.blockDim.x):
+        out[target, columns[j]] = vectors[source, j]
+
+
+def place_vectors(vectors, sources, targets, columns, out, stream=0):
+    """Store elements (sources[i], j) of `vectors` as (targets[i], columns[j]) of `out`."""
+    if sources.size:
+        place_rows[sources.size, _THREADS, stream](vectors, sources, targets, columns, out)

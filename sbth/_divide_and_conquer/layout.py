@@ -1,0 +1,49 @@
+"""Columns and rows of the arrays that the steps of a merge share, and the size of leaves.
+
+All merges of a level of the tree are done at once. Merge number g joins the diagonal blocks
+[BEGIN, MIDDLE) and [MIDDLE, END) of the matrix, and everything that belongs to it stands at the
+same positions [BEGIN, END) of the arrays below, which have a column for each row of the matrix.
+"""
+
+LEAF_ROWS = 32
+"""Largest order of a leaf: the threads of a warp."""
+
+BEGIN, MIDDLE, END = 0, 1, 2
+"""Columns of `merges` (int64): the rows that a merge joins."""
+
+KEPT, TOP, UPPER, ROTATIONS = 3, 4, 5, 6
+"""Columns of `merges` that deflation fills in.
+
+KEPT is the number of poles of the secular equation. The vectors of the first TOP of them are 0 in
+the lower block, those from number UPPER on are 0 in the upper one, if they are counted in the order
+of COLUMN. ROTATIONS is the number of plane rotations.
+"""
+
+MERGE_FIELDS = 7
+"""Number of columns of `merges`."""
+
+POLE, WEIGHT, ORIGIN, SHIFT, DROPPED_VALUE, COSINE, SINE = 0, 1, 2, 3, 4, 5, 6
+"""Rows of `floats` (float64).
+
+POLE and WEIGHT are those of the secular equation, in ascending order. A root is ORIGIN, the pole
+next to it, plus SHIFT. DROPPED_VALUE holds the eigenvalues that deflation leaves as they are;
+COSINE and SINE belong to the rotations.
+"""
+
+FLOAT_ROWS = 7
+"""Number of rows of `floats`."""
+
+ORDER, ROW, KIND, COLUMN, DROPPED, FIRST, SECOND, GATHER = 0, 1, 2, 3, 4, 5, 6, 7
+"""Rows of `integers` (int64).
+
+ORDER sorts the eigenvalues of both blocks. ROW is the row of `vectors` that belongs to a pole, KIND
+the block in which it is not 0, and COLUMN its position when the poles are sorted by kind.
+DROPPED holds rows of vectors that deflation leaves as they are; FIRST and SECOND are those that a
+rotation mixes. GATHER lists all rows: by COLUMN, then the dropped ones.
+"""
+
+INTEGER_ROWS = 8
+"""Number of rows of `integers`."""
+
+IN_UPPER, IN_BOTH, IN_LOWER = 0, 1, 2
+"""Values of KIND."""

@@ -1,0 +1,149 @@
+"""The tree of divide and conquer: leaves, and the merges of each level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetero.arrays import Workspace
+from hetero.memory import SMALL, free_bytes, shortage
+from sbth import _divide_and_conquer, _working_matrix
+from sbth._divide_and_conquer.layout import (
+    FLOAT_ROWS,
+    INTEGER_ROWS,
+    KEPT,
+    LEAF_ROWS,
+    MERGE_FIELDS,
+    ORDER,
+)
+
+MATRICES = 3
+"""Number of (n, n) matrices of float64 that divide and conquer needs."""
+
+
+@dataclass(frozen=True)
+class MergeTree:
+    """A balanced binary tree over the rows of a matrix of order `order`."""
+
+    order: int
+    levels: int
+
+    @classmethod
+    def create(cls, order: int) -> MergeTree:
+        """Return the tree with the fewest levels whose leaves have at most `LEAF_ROWS` rows."""
+        return cls(order, max(0, (-(-order // LEAF_ROWS) - 1).bit_length()))
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """First rows of the leaves, and the order."""
+        return np.arange((1 << self.levels) + 1) * self.order >> self.levels
+
+    def merges(self, level: int) -> np.ndarray:
+        """Return `merges` (see `layout`) for a level, 1 for the one above the leaves."""
+        bounds = self.bounds[:: 1 << (level - 1)]
+        merges = np.zeros((len(bounds) // 2, MERGE_FIELDS), np.int64)
+        for field in range(3):
+            merges[:, field] = bounds[field : field + 2 * len(merges) : 2]
+        return merges
+
+
+def require_memory(order: int, space: Workspace, bytes_an_element: int = MATRICES * 8) -> None:
+    """Raise MemoryError if (n, n) matrices do not fit into the memory of a device.
+
+    `bytes_an_element` is the sum of their item sizes, by default those of divide and conquer.
+    """
+    need = bytes_an_element * order * order
+    if need < SMALL or need <= (free := free_bytes(space.device, need)):
+        return
+    remedies = "compute eigenvalues alone (eigvals_only=True)", "use a device with more memory"
+    subject = f"all eigenvectors of a matrix of order {order}"
+    raise shortage(subject, space.device, need, free, remedies)
+
+
+def solve_tridiagonal(
+    d: np.ndarray,
+    e: np.ndarray,
+    space: Workspace,
+    choose: Callable[[np.ndarray], tuple[int, int]] | None = None,
+) -> tuple[np.ndarray, Any, Any]:
+    """Compute all eigenvalues and eigenvectors of a tridiagonal matrix of norm 1 or so.
+
+    Parameters
+    ----------
+    d, e : float64 (n,), (n - 1,)
+        In host memory; n is at least 1.
+    space : Workspace
+    choose : function, optional
+        Returns the index of the first eigenvalue, of all in ascending order, whose eigenvector is
+        needed, and that after the last one. The last merge, which is most of the work, leaves out
+        the others.
+
+    Returns
+    -------
+    values : float64 (n,)
+        In host memory, ascending.
+    vectors : (n, n)
+        On the device. Its rows are the eigenvectors, those that are not needed undefined.
+    order : int64 (n,)
+        On the device: row order[i] of `vectors` belongs to values[i].
+    """
+    n, tree = d.size, MergeTree.create(d.size)
+    require_memory(n, space)
+    loops, stream = _divide_and_conquer.loops(space.device), space.stream
+
+    def allocate(rows: int, dtype: type = float) -> Any:
+        """Allocate a matrix with n columns."""
+        return space.output((rows, n), dtype).reshape((rows, n))
+
+    def upload(host: np.ndarray) -> Any:
+        """Copy integers to the device."""
+        return space.input("merges", host, np.int64).reshape(host.shape)
+
+    torn, tears = d.copy(), tree.bounds[1:-1]
+    torn[tears - 1] -= np.abs(e[tears - 1])
+    torn[tears] -= np.abs(e[tears - 1])
+    zeros = _working_matrix.loops(space.device).zeros
+    vectors = zeros(n * n, np.dtype(float), stream).reshape((n, n))
+    values, below = space.input("d", torn), space.input("e", np.append(e, 0.0))
+    loops.solve_leaves(values, below, upload(tree.bounds), vectors, stream)
+    integers = allocate(INTEGER_ROWS, np.int64)
+    if tree.levels:
+        floats, factors, packed = (allocate(rows) for rows in (FLOAT_ROWS, n, n))
+    for level in range(1, tree.levels + 1):
+        host = tree.merges(level)
+        merges, couplings = upload(host), space.input("e", e[host[:, 1] - 1])
+        owner = upload(np.repeat(np.arange(len(host)), host[:, 2] - host[:, 0]))
+        loops.sort_values(merges, owner, values, integers, stream)
+        loops.deflate(merges, owner, couplings, vectors, values, floats, integers, stream)
+        loops.solve_secular(merges, owner, values, floats, integers, factors, stream)
+        roots = 0, n
+        if level == tree.levels and choose is not None:
+            kept = int(space.result(merges.reshape(merges.size), merges.shape)[0, KEPT])
+            roots = _needed_roots(space.result(values, (n,)), kept, choose)
+        loops.multiply(merges, owner, integers, factors, packed, vectors, roots, stream)
+    whole = np.zeros((1, MERGE_FIELDS), np.int64)
+    whole[0, 2] = n
+    loops.sort_values(upload(whole), upload(np.zeros(n, np.int64)), values, integers, stream)
+    host_values = space.result(values, (n,))
+    if np.isnan(host_values).any():
+        raise RuntimeError(
+            "implicit QL did not converge for a leaf of the matrix: this is a bug in sbth, please "
+            "report it with the matrix"
+        )
+    return np.sort(host_values), vectors, integers[ORDER]
+
+
+def _needed_roots(
+    values: np.ndarray, kept: int, choose: Callable[[np.ndarray], tuple[int, int]]
+) -> tuple[int, int]:
+    """Return the numbers of the first root of the last merge that is chosen, and after the last.
+
+    `values` holds the `kept` roots in ascending order, and the eigenvalues that deflation left.
+    """
+    order = np.argsort(values, kind="stable")
+    rows = order[slice(*choose(values[order]))]
+    roots = rows[rows < kept]
+    return (int(roots.min()), int(roots.max()) + 1) if roots.size else (0, 0)

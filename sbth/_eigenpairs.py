@@ -1,0 +1,286 @@
+"""Eigenvalues and eigenvectors of tridiagonal and band matrices whose arguments are checked."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from hetero import region
+from hetero.arrays import Array, Workspace
+from hetero.devices import Device
+from hetero.display.progress_bar import loop_progress
+from sbth import _divide_and_conquer, _working_matrix
+from sbth._back_transformation import apply_stage
+from sbth._back_transformation.diamonds import WAVE_MATRICES
+from sbth._blocks import partition_band, partition_tridiagonal
+from sbth._divide_and_conquer.merge_tree import MATRICES, require_memory, solve_tridiagonal
+from sbth._lapack import drivers
+from sbth._lapack.choice import band_driver, tridiagonal_driver
+from sbth._selection import Selection
+from sbth.band_storage import diagonals, host_workspace, shape_and_dtype
+from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
+
+
+class Part(NamedTuple):
+    """All eigenvectors of a diagonal block.
+
+    Attributes
+    ----------
+    rows : int64 (k,)
+        The rows of the matrix that belong to the block, in host memory.
+    vectors : (k, k)
+        Eigenvectors as rows, on the device.
+    order : int64 (k,), or None
+        On the device: row order[i] belongs to the i-th eigenvalue. If it is None, the vectors are
+        those of the selected eigenvalues, in their order.
+    """
+
+    rows: np.ndarray
+    vectors: Array
+    order: Array | None
+
+    @property
+    def indices(self) -> Array:
+        """The array `order`, if there is one, else that of vectors in the order of eigenvalues."""
+        return np.arange(len(self.vectors)) if self.order is None else self.order
+
+
+class EigenPairs(NamedTuple):
+    """Selected eigenvalues and eigenvectors of a matrix, block by block.
+
+    Attributes
+    ----------
+    values : float64 (m,)
+        The selected eigenvalues, ascending, in host memory.
+    single : int64 (s,)
+        Rows that are blocks by themselves.
+    parts : list of Part
+    targets : int64 (n,)
+        Positions among the selected eigenvalues of the eigenvalues of all blocks, those of `single`
+        first; negative or too large for those that are not selected.
+    space : Workspace
+        The workspace of the computation, whose results are NumPy arrays.
+    """
+
+    values: np.ndarray
+    single: np.ndarray
+    parts: list[Part]
+    targets: np.ndarray
+    space: Workspace
+
+    def place(self, space: Workspace, dtype: DTypeLike) -> Any:
+        """Return the eigenvectors as rows, in a flat array (m n) of the kind of `space`."""
+        m, n, stream = len(self.values), len(self.targets), self.space.stream
+        if m == 0:
+            return space.output((0,), dtype)
+        if len(self.parts) == 1 and not self.single.size and self.parts[0].order is None:
+            return self.parts[0].vectors.astype(dtype, copy=False)
+        loops = _divide_and_conquer.loops(self.space.device)
+        out = space.output((m, n), dtype)
+        if self.single.size or len(self.parts) > 1:
+            _working_matrix.loops(self.space.device).clear(out, stream)
+
+        def upload(host: np.ndarray) -> Any:
+            return self.space.input("indices", host, np.int64)
+
+        s = self.single.size
+        chosen = np.flatnonzero((self.targets[:s] >= 0) & (self.targets[:s] < m))
+        if chosen.size:
+            elements = self.targets[chosen] * n + self.single[chosen]
+            one, zero = self.space.input("one", np.ones(1)).reshape((1, 1)), np.zeros(1, np.int64)
+            sources, places = upload(np.zeros_like(elements)), upload(elements)
+            loops.place_vectors(one, sources, places, upload(zero), out.reshape((m * n, 1)), stream)
+        begin = s
+        for part in self.parts:
+            targets = self.targets[begin : begin + part.rows.size]
+            first, stop = np.searchsorted(targets, (0, m))
+            begin += part.rows.size
+            if first < stop:
+                places, rows = upload(targets[first:stop]), upload(part.rows)
+                sources = part.indices[first:stop]
+                loops.place_vectors(
+                    part.vectors, sources, places, rows, out.reshape((m, n)), stream
+                )
+        return out
+
+
+def solve_parts(
+    d: np.ndarray,
+    e: np.ndarray,
+    selection: Selection,
+    space: Workspace,
+    factor: float = 1.0,
+    method: str = "sbth",
+) -> EigenPairs:
+    """Compute eigenvalues and eigenvectors of a tridiagonal matrix, block by block.
+
+    `d` and `e` are NumPy arrays of the matrix multiplied by a power of two, `factor`; the selection
+    and the results refer to the matrix itself. `method` may be "auto" or "lapack" on a CPU.
+    """
+    d, e = d.astype(float, copy=False), e.astype(float, copy=False)
+    require_memory(d.size, space)
+    partition = partition_tridiagonal(d, e)
+    values, parts = [d[partition.single] / factor], []
+    with region("divide and conquer"), np.errstate(over="ignore"):
+        for rows in partition.groups:
+            couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
+            largest = max(np.max(np.abs(d[rows])), np.max(np.abs(couplings), initial=0.0))
+            scale = 2.0 ** min(-math.frexp(largest)[1], 1022) if largest > 0.0 else 1.0
+
+            def choose(values: np.ndarray, scale: float = scale) -> tuple[int, int]:
+                """Return the range of the selected ones among the scaled eigenvalues."""
+                return selection.bounds(values / scale / factor)
+
+            chosen = choose if partition.is_whole and selection.kind != "a" else None
+            matrix = d[rows] * scale, couplings * scale
+            if tridiagonal_driver(method, rows.size, selection, vectors=True) == "lapack":
+                scaled, columns = drivers.tridiagonal_vectors(*matrix, chosen)
+                parts.append(Part(rows, np.ascontiguousarray(columns.T), None))
+            else:
+                scaled, *vectors = solve_tridiagonal(*matrix, space, chosen)
+                parts.append(Part(rows, *vectors))
+            values.append(scaled / scale / factor)
+    everything = np.concatenate(values)
+    order = np.argsort(everything, kind="stable")
+    first, stop = selection.bounds(everything[order])
+    targets = np.empty(d.size, np.int64)
+    targets[order] = np.arange(d.size) - first
+    return EigenPairs(everything[order][first:stop], partition.single, parts, targets, space)
+
+
+def order_and_dtype(band: Any) -> tuple[int, np.dtype]:
+    """Return the order of a validated band, and the type to compute in."""
+    if isinstance(band, np.ndarray):
+        return band.shape[1], band.dtype
+    shape, dtype = shape_and_dtype("a_band", band)
+    return shape[1], dtype
+
+
+def solve_band_blocks(
+    xp: ModuleType,
+    band: Any,
+    lower: bool,
+    selection: Selection,
+    device: Device,
+    progress: bool,
+    method: str,
+) -> tuple[np.ndarray, Any]:
+    """Return values and vectors of a band, block by block if it is on the host and has blocks."""
+    partition = partition_band(band, lower) if isinstance(band, np.ndarray) else None
+    if partition is None or partition.is_whole:
+        return band_eigenvectors(
+            xp, "a_band", band, lower, selection, device, progress=progress, method=method
+        )
+    choose_scale(band, lower, "a_band", Workspace(Device("cpu")))  # refuses NaN and infinity
+    values, blocks = [diagonals(band, lower)[0][partition.single].real.astype(float)], []
+    for rows in partition.groups:
+        part = np.ascontiguousarray(band[:, rows])
+        all_values = selection.of_part(all_values=True)
+        pairs = band_eigenvectors(
+            xp, "a_band", part, lower, all_values, device, progress=progress, method=method
+        )
+        values.append(pairs[0])
+        blocks.append((rows, pairs[1]))
+    everything = np.concatenate(values)
+    order = np.argsort(everything, kind="stable")
+    chosen = order[slice(*selection.bounds(everything[order]))]
+    target = np.full(everything.size, -1)
+    target[chosen] = np.arange(chosen.size)
+    vectors = xp.zeros((band.shape[1], chosen.size), band.dtype)
+    s = partition.single.size
+    single = np.flatnonzero(target[:s] >= 0)
+    vectors[xp.asarray(partition.single[single]), xp.asarray(target[single])] = 1
+    for rows, of_block in blocks:
+        targets = target[s : s + rows.size]
+        s += rows.size
+        kept = np.flatnonzero(targets >= 0)
+        places = xp.asarray(rows)[:, None], xp.asarray(targets[kept])[None, :]
+        vectors[places] = of_block[:, xp.asarray(kept)]
+    return everything[chosen], vectors
+
+
+def band_eigenvectors(
+    xp: ModuleType,
+    name: str,
+    ab: Any,
+    lower: bool,
+    selection: Selection,
+    device: Device,
+    factor: float = 1.0,
+    progress: bool = False,
+    method: str = "sbth",
+) -> tuple[np.ndarray, Any]:
+    """Compute eigenvalues and eigenvectors of a validated band that was multiplied by `factor`.
+
+    `method` says on a CPU which driver is chosen, here and for the tridiagonal matrix.
+
+    Returns
+    -------
+    values : float64 (m,)
+        In host memory; infinite if they overflow.
+    vectors : array of `xp` (n, m)
+    """
+    space = Workspace(device, ab)
+    if device.kind == "cpu":
+        order, dtype = order_and_dtype(ab)
+        width = min(len(ab) - 1, max(order - 1, 0))
+        driver = band_driver(method, order, width, dtype, vectors=True)
+        if driver != "sbth":
+            return _lapack_band(name, ab, lower, selection, factor, driver)
+    inner = host_workspace(space)
+    device, options = choose_method(ab, ReductionOptions(keep_reflectors=True), device)
+    order, dtype = order_and_dtype(ab)
+    require_memory(order, space, band_memory(dtype, options.stages or 1))
+    bar = loop_progress("band to tridiagonal", enabled=progress)
+    with region("band to tridiagonal"), bar:
+        matrix = reduce_band(ab, lower, options, space, name)
+        d, e = matrix.diagonals(scaled=True)
+    method = method if device.kind == "cpu" else "sbth"
+    pairs = solve_parts(d, e, selection, inner, factor * matrix.factor, method)
+    values, shape = pairs.values, (len(pairs.values), matrix.order)
+    if not values.size:
+        return values, xp.zeros(shape[::-1], matrix.dtype)
+    rows = pairs.place(inner, matrix.dtype)
+    del pairs
+    with region("back-transformation"):
+        vectors = xp.ascontiguousarray(xp.asarray(rows).reshape(shape).T)
+        for stage in reversed(matrix.stages):
+            vectors = apply_stage(xp, stage.layout, xp.asarray(stage.vectors), vectors)
+    return values, vectors
+
+
+def _lapack_band(
+    name: str, ab: np.ndarray, lower: bool, selection: Selection, factor: float, driver: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute what `band_eigenvectors` does by LAPACK, as a band or as a full matrix."""
+    order = ab.shape[1]
+    space = Workspace(Device("cpu"))
+    if order == 0:
+        return np.zeros(0), np.zeros((0, 0), ab.dtype)
+    require_memory(order, space, LAPACK_MATRICES * ab.dtype.itemsize)
+    scale = choose_scale(ab, lower, name, space)
+    scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
+    with region("LAPACK"), np.errstate(over="ignore"):
+        if driver == "dense":
+            full = drivers.expand(scaled, lower)
+            values, vectors = drivers.full_vectors(full, lower, selection, factor * scale)
+            return values.astype(float) / scale / factor, vectors
+        values, vectors = drivers.band_vectors(scaled, lower)
+        values = values.astype(float) / scale / factor
+    chosen = slice(*selection.bounds(values))
+    return values[chosen], vectors[:, chosen]
+
+
+LAPACK_MATRICES = 5
+"""Number of (n, n) matrices that LAPACK's drivers need with their workspace and the results."""
+
+
+def band_memory(dtype: DTypeLike, stages: int) -> int:
+    """Return the bytes for each element of an (n, n) matrix that `band_eigenvectors` needs."""
+    item = np.dtype(dtype).itemsize
+    solving, transforming = MATRICES * 8 + item, WAVE_MATRICES * item
+    return stages * item + max(solving, transforming)

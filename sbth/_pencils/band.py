@@ -1,0 +1,129 @@
+"""Generalized problems of band matrices, by a split Cholesky factorization of B.
+
+B = S^H S, where the upper part of S is lower triangular and its lower part upper triangular. Then
+the elements beside the band that S^-H A S^-1 has can be chased away, to one end of the matrix for
+each part, and A keeps its bandwidth (Crawford 1973). LAPACK has it as pbstf and sbgst, which SciPy
+gives as pointers only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hetero import Device, region
+from hetero.arrays import Workspace
+from sbth.band_storage import diagonals, validate_band
+from sbth.tridiagonalization import choose_scale
+
+_PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
+
+
+def reduce_pencil(
+    a_band: np.ndarray, b_band: ArrayLike, lower: bool, *, vectors: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Reduce A x = lambda B x to C y = lambda y, where x = X y.
+
+    Parameters
+    ----------
+    a_band : array (bandwidth + 1, n)
+        Validated, in host memory.
+    b_band : array_like (bandwidth + 1, n)
+        In the same storage.
+    vectors : bool
+        Whether X is needed.
+
+    Returns
+    -------
+    band : array (bandwidth + 1, n)
+        C in lower storage; its bandwidth is the larger one of both.
+    transformation : array (n, n), or None
+
+    Raises
+    ------
+    TypeError, ValueError
+        `b_band` does not suit `a_band`, is not positive definite, or one of both is not finite.
+    """
+    b = validate_band(b_band, "b_band", allow_complex=True)
+    n = a_band.shape[1]
+    if b.shape[1] != n:
+        raise ValueError(f"b_band must be of the order of a_band, {n}, got shape {b.shape}")
+    dtype = np.result_type(a_band, b)
+    if n == 0:
+        return a_band.astype(dtype), np.zeros((0, 0), dtype) if vectors else None
+    space = Workspace(Device("cpu"))
+    scale_a = choose_scale(a_band, lower, "a_band", space)
+    scale_b = choose_scale(b, lower, "b_band", space)
+    width = max(len(diagonals(a_band, lower)), len(diagonals(b, lower))) - 1
+    with region("split Cholesky factorization"):
+        factor = _lower_storage(b, lower, len(diagonals(b, lower)) - 1, dtype, scale_b)
+        info = _call("pbstf", "pbstf", factor, (b"L", n, len(factor) - 1, factor, len(factor)))
+        if info > 0:
+            raise ValueError(
+                f"b_band must be positive definite: its factorization fails at row {info - 1}"
+            )
+        band = _lower_storage(a_band, lower, width, dtype, scale_a)
+        x = np.zeros((n, n) if vectors else (1, 1), dtype, order="F")
+        work = [np.zeros(2 * n, dtype)]
+        if dtype.kind == "c":
+            work.append(np.zeros(n, x.real.dtype))
+        sizes = n, width, len(factor) - 1
+        arrays = band, width + 1, factor, len(factor), x, len(x)
+        _call("sbgst", "hbgst", band, (b"V" if vectors else b"N", b"L", *sizes, *arrays, *work))
+    if scale_a != 1.0 or scale_b != 1.0:
+        with np.errstate(over="ignore", under="ignore"):
+            band = band / x.real.dtype.type(scale_a) * x.real.dtype.type(scale_b)
+            x = x * np.sqrt(x.real.dtype.type(scale_b))
+    return np.ascontiguousarray(band), x if vectors else None
+
+
+def _lower_storage(
+    ab: np.ndarray, lower: bool, width: int, dtype: np.dtype, scale: float
+) -> np.ndarray:
+    """Copy a band to lower storage with `width` subdiagonals, in columns as LAPACK has them."""
+    n = ab.shape[1]
+    out = np.zeros((width + 1, n), dtype, order="F")
+    for k, diagonal in enumerate(diagonals(ab, lower)):
+        out[k, : n - k] = diagonal if lower else diagonal.conj()
+    out[0] = out[0].real
+    if scale != 1.0:
+        out *= out.real.dtype.type(scale)
+    return out
+
+
+def _call(symmetric: str, hermitian: str, like: np.ndarray, arguments: tuple[Any, ...]) -> int:
+    """Call a routine of LAPACK for the dtype of `like`, and return its `info`."""
+    kind = like.dtype.char
+    function = _function(_PREFIXES[kind] + (hermitian if kind in "FD" else symmetric))
+    info = ctypes.c_int(0)
+    references = [
+        a.ctypes.data_as(ctypes.c_void_p)
+        if isinstance(a, np.ndarray)
+        else ctypes.c_char_p(a)
+        if isinstance(a, bytes)
+        else ctypes.byref(ctypes.c_int(a))
+        for a in arguments
+    ]
+    function(*references, ctypes.byref(info))
+    return info.value
+
+
+@functools.cache
+def _function(name: str) -> Callable[..., None]:
+    """Return a routine of the LAPACK that SciPy uses."""
+    from scipy.linalg import cython_lapack
+
+    capsule = cython_lapack.__pyx_capi__[name]
+    get_name, get_pointer = (
+        ctypes.pythonapi.PyCapsule_GetName,
+        ctypes.pythonapi.PyCapsule_GetPointer,
+    )
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get_pointer.restype = ctypes.c_void_p
+    get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return ctypes.CFUNCTYPE(None)(get_pointer(capsule, get_name(capsule)))

@@ -1,0 +1,64 @@
+"""Generalized problems of full matrices, by the Cholesky factor of B."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from sbth._array_module import as_module_array
+from sbth._lapack.drivers import routine
+from sbth.band_storage import shape_and_dtype
+
+_FAILURE = "b must be positive definite: its Cholesky factorization fails"
+
+
+def reduce_full_pencil(
+    xp: ModuleType, a: Any, b: Any, lower: bool
+) -> tuple[Any, Callable[[Any], Any]]:
+    """Reduce A x = lambda B x to C y = lambda y; return C and the function that turns y into x.
+
+    `a` and `b` are finite arrays of one dtype, `lower` says which triangles are read. The lower
+    triangle of C is filled. C = L^-1 A L^-H, where B = L L^H, and x = L^-H y.
+
+    Raises
+    ------
+    ValueError
+        B is not positive definite.
+    """
+    if not lower:
+        a, b = a.conj().T, b.conj().T
+    if xp is np:
+        return _reduce_on_cpu(a, b)
+    from cupyx.scipy.linalg import solve_triangular
+
+    full = xp.tril(a) + xp.tril(a, -1).conj().T
+    factor = xp.linalg.cholesky(xp.tril(b) + xp.tril(b, -1).conj().T)
+    if not bool(xp.isfinite(factor).all()):
+        raise ValueError(_FAILURE)
+    half = solve_triangular(factor, full, lower=True)
+    c = solve_triangular(factor, half.conj().T, lower=True)
+    return c, lambda y: solve_triangular(factor, y, lower=True, trans="C")
+
+
+def _reduce_on_cpu(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, Callable]:
+    """Do it by LAPACK's potrf and sygst, which takes half the operations of two solutions."""
+    if not a.size:
+        return a, lambda y: y
+    factor, info = routine("potrf", "potrf", b.dtype)[1](b, lower=1)
+    if info > 0:
+        raise ValueError(f"{_FAILURE} at row {info - 1}")
+    c, _ = routine("sygst", "hegst", a.dtype)[1](a, factor, itype=1, lower=1)
+    conjugate_transposed = 2
+    solve = routine("trtrs", "trtrs", a.dtype)[1]
+    return c, lambda y: solve(factor, y, lower=1, trans=conjugate_transposed)[0]
+
+
+def module_arrays(xp: ModuleType, a: Any, b: Any) -> tuple[Any, Any]:
+    """Return both matrices of a problem as arrays of `xp` with the wider dtype of both."""
+    dtypes = (shape_and_dtype(name, x, allow_complex=True)[1] for name, x in (("a", a), ("b", b)))
+    dtype = np.result_type(*dtypes)
+    first, second = (as_module_array(xp, x).astype(dtype, copy=False) for x in (a, b))
+    return first, second

@@ -1,0 +1,247 @@
+"""Eigenvalues and eigenvectors of dense symmetric matrices."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hetero import Device, region
+from hetero.arrays import Workspace
+from hetero.devices import device_of
+from hetero.display.progress_bar import loop_progress
+from sbth._array_module import as_library_array
+from sbth._batches import over_batches
+from sbth._divide_and_conquer.merge_tree import require_memory
+from sbth._eigenpairs import LAPACK_MATRICES, band_eigenvectors, band_memory
+from sbth._lapack import drivers
+from sbth._lapack.choice import requested_device
+from sbth._pencils.full import module_arrays, reduce_full_pencil
+from sbth._selection import Selection
+from sbth._sparse_matrices import is_sparse, mirrored
+from sbth.band_storage import copy_like, shape_and_dtype, validate_bool
+from sbth.dense import (
+    BANDWIDTH,
+    choose_driver,
+    eigvalsh,
+    module_for,
+    reduce_to_band,
+    resolve_device,
+    scale_triangle,
+    solve_by_vendor,
+    solve_stack,
+    validate_matrix,
+)
+from sbth.eigenvalues import round_to_dtype
+
+
+def _stack_pairs(arguments: dict[str, Any]) -> Any:
+    """Return the eigenvalues and eigenvectors of a batch at once, if LAPACK solves its matrices."""
+    lower = validate_bool("lower", arguments.get("lower", True))
+    vectors = not validate_bool("eigvals_only", arguments.get("eigvals_only", False))
+    subset = arguments.get("subset_by_index")
+    select = "a" if subset is None else "i", subset
+    name = "subset_by_index"
+    return solve_stack(arguments, *select, lower=lower, vectors=vectors, name=name)
+
+
+@over_batches(stack=_stack_pairs, a=2, b=2)
+def eigh(
+    a: Any,
+    b: Any = None,
+    *,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    subset_by_value: tuple[float, float] | None = None,
+    method: str = "auto",
+    progress: bool = False,
+    device: str | Device | None = None,
+) -> Any:
+    """Compute eigenvalues and eigenvectors of a dense symmetric or Hermitian matrix.
+
+    Parameters
+    ----------
+    a : array_like (n, n) of float or complex, or a real SciPy sparse matrix
+        Only one triangle is read, and it is not modified; imaginary parts of the diagonal are
+        ignored. A sparse matrix is treated as a dense one. An array on a GPU is reduced there.
+    b : array_like (n, n) of float or complex, optional
+        A positive definite matrix B, for the problem A x = lambda B x. The same triangle is read.
+    lower : bool
+        Whether the lower triangle is read, as by default in SciPy, or the upper one.
+    eigvals_only : bool
+        Compute no eigenvectors.
+    overwrite_a, check_finite : bool
+        Accepted for compatibility with SciPy. `a` is never modified, and NaN and infinity are
+        always refused.
+    subset_by_index : (int, int), optional
+        First and last index of the eigenvalues to compute, both included, counted from 0.
+    subset_by_value : (float, float), optional
+        Only those with eigenvalues in the half-open interval (low, high].
+    method : {"auto", "sbth", "lapack", "cusolver"}
+        "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for up
+        to a third of the eigenvectors through SciPy; "cusolver", on a GPU, is the vendor's solver
+        through CuPy. "auto" takes on a CPU what is faster for the order and the threads, which
+        `sbth.solver_for` says, and on a GPU "sbth". Complex matrices are always solved by LAPACK
+        or cuSOLVER.
+    progress : bool
+        Show how far long computations on the CPU are.
+    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+        A GPU requires CuPy (cuBLAS and cuSOLVER); without CuPy, "auto" chooses the CPU.
+
+    Returns
+    -------
+    w : array (m,) of float64 (float32 if `a` is, or complex64)
+        The m selected eigenvalues, in ascending order; multiple ones are repeated.
+    v : array (n, m)
+        Column i is the eigenvector of w[i], normalized so that v^H v = 1, or with `b` v^H B v = 1.
+        Only if not `eigvals_only`. NumPy arrays, or
+        for an `a` on a GPU arrays of its library on that GPU.
+
+    Raises
+    ------
+    TypeError, ValueError, hetero.DeviceUnavailableError
+        `a` is not square, holds NaN or infinity, or an eigenvalue overflows; a subset does not suit
+        it, or both subsets are given; `b` is of another order or not positive definite; `method`
+        does not suit the device.
+    numpy.linalg.LinAlgError
+        LAPACK did not converge, which has not been seen.
+    MemoryError
+        The device has too little memory; the message says how much is needed.
+
+    Notes
+    -----
+    The stages of this package are those of `full_to_band` and `eig_banded`. The blocks of
+    reflections of the first one are kept and applied to the m selected vectors, which takes n^2 m
+    multiply-adds in matrix products.
+
+    With `b`, the problem is that of L^-1 A L^-H, where B = L L^H is the Cholesky factorization, and
+    errors of eigenvalues are relative to |A| |B^-1|.
+
+    Arrays (..., n, n) are batches of matrices; see `eigvalsh_tridiagonal`.
+    """
+    lower = validate_bool("lower", lower)
+    validate_bool("overwrite_a", overwrite_a)
+    validate_bool("check_finite", check_finite)
+    if subset_by_index is not None and subset_by_value is not None:
+        raise ValueError("subset_by_index and subset_by_value must not be given both")
+    device = requested_device(method, device, a, b)
+    a = validate_matrix(mirrored(a).toarray() if is_sparse(a) else a, allow_complex=True)
+    (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
+    select, name = "a", ""
+    subset: tuple | None = None
+    if subset_by_index is not None:
+        select, subset, name = "i", subset_by_index, "subset_by_index"
+    elif subset_by_value is not None:
+        select, subset, name = "v", subset_by_value, "subset_by_value"
+    selection = Selection.create(select, subset, None, n, name)
+    values_only = validate_bool("eigvals_only", eigvals_only)
+    if b is not None:
+        options: dict[str, Any] = {"method": method, "progress": progress}
+        return _solve_pencil(a, b, lower, selection, values_only, device, options)
+    if values_only:
+        return eigvalsh(
+            a if lower else a.T,
+            select=select,
+            select_range=subset,
+            method=method,
+            progress=progress,
+            device=device,
+        )
+    device = resolve_device(a, device)
+    driver = choose_driver(method, n, dtype, device, vectors=True)
+    if driver == "lapack":
+        return _solve_by_lapack(a, lower, selection)
+    with module_for(a, device) as xp:
+        if driver == "cusolver":
+            values, vectors = solve_by_vendor(xp, a, lower, selection, vectors=True)
+        else:
+            values, vectors = _solve_in_stages(xp, a, lower, selection, device, progress, method)
+        values = round_to_dtype("a", values, dtype)
+        return copy_like(values, a), as_library_array(xp, vectors, a)
+
+
+def _solve_by_lapack(
+    a: np.ndarray, lower: bool, selection: Selection
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute eigenvalues and eigenvectors of a validated matrix in host memory by LAPACK."""
+    require_memory(len(a), Workspace(Device("cpu")), LAPACK_MATRICES * a.dtype.itemsize)
+    scaled, factor = scale_triangle(a, lower)
+    with region("LAPACK"), np.errstate(over="ignore"):
+        values, vectors = drivers.full_vectors(scaled, lower, selection, factor)
+        values = values.astype(float) / factor
+    return round_to_dtype("a", values, a.dtype), vectors
+
+
+def _solve_in_stages(
+    xp: ModuleType,
+    a: Any,
+    lower: bool,
+    selection: Selection,
+    device: Device,
+    progress: bool,
+    method: str,
+) -> tuple[np.ndarray, Any]:
+    """Compute eigenvalues and eigenvectors by this package: to a band, and from there."""
+    (n, _), dtype = shape_and_dtype("a", a)
+    with region("dense to band"), loop_progress("dense to band", enabled=progress):
+        # The matrix and a copy of it, then the panels, which take as much as the matrix.
+        item = np.dtype(dtype).itemsize
+        need = max(3 * item, item + band_memory(dtype, stages=1))
+        require_memory(n, Workspace(device), need)
+        panels: list[tuple[Any, Any]] = []
+        ab, factor = reduce_to_band(xp, a, BANDWIDTH, lower=lower, panels=panels)
+    of_band = method if device.kind == "cpu" else "sbth"
+    values, vectors = band_eigenvectors(
+        xp, "a", ab, True, selection, device, factor, progress=progress, method=of_band
+    )
+    with region("back-transformation"):
+        for i, (v, u) in reversed(list(enumerate(panels, 1))):
+            rows = vectors[i * BANDWIDTH :]
+            rows -= u @ (v.T @ rows)
+    return values, vectors
+
+
+def _solve_pencil(
+    a: Any,
+    b: Any,
+    lower: bool,
+    selection: Selection,
+    values_only: bool,
+    device: Any,
+    options: dict[str, Any],
+) -> Any:
+    """Solve A x = lambda B x for a validated `a`."""
+    b = validate_matrix(mirrored(b).toarray() if is_sparse(b) else b, "b", allow_complex=True)
+    shapes = [shape_and_dtype(x, y, allow_complex=True)[0] for x, y in (("a", a), ("b", b))]
+    if shapes[0] != shapes[1]:
+        raise ValueError(f"b must have the shape of a, {shapes[0]}, got {shapes[1]}")
+    if (device_of(a) is None) != (device_of(b) is None):
+        raise ValueError("a and b must be in one memory: one is on a GPU, the other is not")
+    device = resolve_device(a, device)
+    subset = {"i": "subset_by_index", "v": "subset_by_value"}
+    if selection.kind in subset:
+        options[subset[selection.kind]] = selection.low, selection.high
+    with module_for(a, device) as xp:
+        first, second = module_arrays(xp, a, b)
+        for name, x in (("a", first), ("b", second)):
+            if not bool(xp.isfinite(xp.tril(x) if lower else xp.triu(x)).all()):
+                which = "lower" if lower else "upper"
+                raise ValueError(
+                    f"{name} must be finite: its {which} triangle holds NaN or infinity"
+                )
+        c, transform = reduce_full_pencil(xp, first, second, lower)
+        solution = eigh(c, eigvals_only=values_only, device=device, **options)
+        if values_only:
+            return copy_like(xp_to_host(solution), a)
+        values, vectors = solution
+        x = transform(xp.ascontiguousarray(vectors))
+        return copy_like(xp_to_host(values), a), as_library_array(xp, x, a)
+
+
+def xp_to_host(values: Any) -> np.ndarray:
+    """Return eigenvalues as a NumPy array."""
+    return values if isinstance(values, np.ndarray) else np.asarray(values.get())

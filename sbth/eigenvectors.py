@@ -1,0 +1,250 @@
+"""Eigenvalues and eigenvectors of tridiagonal and banded symmetric matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hetero.arrays import Workspace
+from hetero.devices import Device, device_of, resolve
+from sbth._array_module import array_module, as_library_array, has_cupy
+from sbth._batches import over_batches
+from sbth._eigenpairs import order_and_dtype, solve_band_blocks, solve_parts
+from sbth._lapack.choice import requested_device, require_method
+from sbth._pencils.band import reduce_pencil
+from sbth._selection import Selection
+from sbth.band_storage import copy_like, host_workspace, validate_band, validate_bool
+from sbth.eigenvalues import (
+    eigvals_banded,
+    eigvalsh_tridiagonal,
+    length_of,
+    refuse_complex_device_arrays,
+    require_cpu,
+    require_real_or_cpu,
+    round_to_dtype,
+    validate_tridiagonal,
+)
+
+BREAK_EVEN = 1000
+"""Order from which on "auto" takes a GPU for eigenvectors, if CuPy is installed (not measured)."""
+
+
+def resolve_for_vectors(device: str | Device | None, *arrays: Any, order: int) -> Device:
+    """Choose the device for eigenvectors; "auto" considers GPUs only if CuPy is installed."""
+    break_even = BREAK_EVEN if has_cupy() else None
+    return resolve(device, *arrays, work=order, break_even=break_even)
+
+
+@over_batches(d=1, e=1)
+def eigh_tridiagonal(
+    d: ArrayLike,
+    e: ArrayLike,
+    eigvals_only: bool = False,
+    select: str | int = "a",
+    select_range: tuple | None = None,
+    check_finite: bool = True,
+    tol: float | None = None,
+    *,
+    method: str = "auto",
+    progress: bool = False,
+    device: str | Device | None = None,
+) -> Any:
+    """Compute eigenvalues and eigenvectors of a symmetric tridiagonal matrix.
+
+    Parameters
+    ----------
+    d, e : array_like (n,), (n - 1,) of float
+        Diagonal and subdiagonal. If one is on a GPU, so is the computation.
+    eigvals_only : bool
+        Compute no eigenvectors; this is `eigvalsh_tridiagonal`.
+    select : {"a", "v", "i"}
+        As in SciPy. "a", "all" or 0: all; "v", "value" or 1: those with eigenvalues in the
+        half-open interval (select_range[0], select_range[1]]; "i", "index" or 2: those with the
+        indices select_range[0] to select_range[1], both included, counted from 0.
+    select_range : pair of numbers
+        For "v" and "i".
+    check_finite : bool
+        Accepted for compatibility with SciPy. NaN and infinity are always refused.
+    tol : float, optional
+        For `eigvals_only`: see `eigvalsh_tridiagonal`. Divide and conquer has no tolerance.
+    method : {"auto", "sbth", "lapack"}
+        "sbth" is divide and conquer by this package; "lapack", on a CPU, is LAPACK's divide and
+        conquer (stevd), for up to a third of the eigenvectors relatively robust representations
+        (stemr). "auto" takes the faster one; `sbth.solver_for` says which. On a GPU it is "sbth".
+    progress : bool
+        For `eigvals_only`.
+    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+        A GPU requires CuPy (cuBLAS); without CuPy, "auto" chooses the CPU.
+
+    Returns
+    -------
+    w : array (m,) of float64 (float32 if d and e are)
+        The m selected eigenvalues, in ascending order; multiple ones are repeated.
+    v : array (n, m)
+        Column i is the normalized eigenvector of w[i]. Only if not `eigvals_only`. NumPy arrays, or
+        for `d` or `e` on a GPU arrays of the same library on that GPU.
+
+    Raises
+    ------
+    TypeError, ValueError, hetero.DeviceUnavailableError
+        ValueError also if an eigenvalue overflows.
+    MemoryError
+        The device has too little memory for 3 n^2 float64 and the result.
+
+    Notes
+    -----
+    The method of this package is divide and conquer (Cuppen 1981) with the deflation of LAPACK's
+    dlaed2, roots of the secular equation by the middle way of Li (1993) within intervals that
+    always shrink, and weights for which these roots are exact (Gu and Eisenstat 1994). It takes up
+    to 4/3 n^3 multiply-adds in matrix products; deflation often saves most of them.
+    Eigenvectors that are not selected are left out of the last
+    merge, so that few take a quarter of the time of all. In units of n eps, the
+    residual |T v - w v| / |T| and the error of orthogonality are below 1. It computes in float64,
+    also for float32.
+
+    Blocks of different magnitudes between which the subdiagonal is negligible
+    (e_i^2 <= eps^2 |d_i d_(i+1)|) are solved separately, so that the accuracy refers to the norm of
+    the block.
+
+    `d` (..., n) and `e` (..., n - 1) are a batch of matrices; see `eigvalsh_tridiagonal`.
+    """
+    if validate_bool("eigvals_only", eigvals_only):
+        options: dict[str, Any] = {"method": method, "progress": progress, "device": device}
+        return eigvalsh_tridiagonal(d, e, select, select_range, check_finite, tol, **options)
+    like = d if device_of(d) is not None else e
+    refuse_complex_device_arrays(d=d, e=e)
+    device = requested_device(method, device, d, e)
+    device = resolve_for_vectors(device, d, e, order=length_of(d))
+    require_method(method, device, name="sbth.eigh_tridiagonal")
+    d, e = validate_tridiagonal(d, e)
+    validate_bool("check_finite", check_finite)
+    selection = Selection.create(select, select_range, tol, len(d))
+    dtype = np.result_type(d, e)
+    with device.active():
+        space = Workspace(device, like)
+        require_array_module(space, "sbth.eigh_tridiagonal")
+        inner = host_workspace(space)
+        method = method if device.kind == "cpu" else "sbth"
+        pairs = solve_parts(d, e, selection, inner, method=method)
+        values = round_to_dtype("d, e", pairs.values, dtype)
+        vectors = space.result(pairs.place(space, dtype), (len(values), len(d)))
+        return copy_like(values, like), vectors.T
+
+
+def require_array_module(space: Workspace, routine: str) -> None:
+    """Raise DeviceUnavailableError if `routine` lacks CuPy on the GPU of `space`."""
+    if space.device.kind == "cpu":
+        return
+    from hetero.cuda.driver import SIMULATOR
+
+    if not SIMULATOR:
+        with array_module(space.device, space.stream, routine):
+            pass
+
+
+@over_batches(a_band=2, b_band=2)
+def eig_banded(
+    a_band: ArrayLike,
+    lower: bool = False,
+    eigvals_only: bool = False,
+    overwrite_a_band: bool = False,
+    select: str | int = "a",
+    select_range: tuple | None = None,
+    max_ev: int = 0,
+    check_finite: bool = True,
+    *,
+    b_band: ArrayLike | None = None,
+    tol: float | None = None,
+    method: str = "auto",
+    progress: bool = False,
+    device: str | Device | None = None,
+) -> Any:
+    """Compute eigenvalues and eigenvectors of a symmetric or Hermitian band matrix.
+
+    Parameters
+    ----------
+    a_band : array_like (bandwidth + 1, n) of float or complex
+        LAPACK band storage: a_band[bandwidth + i - j, j] is element (i, j) of the upper triangle,
+        or with `lower` a_band[i - j, j] is element (i, j) of the lower one. Entries outside the
+        matrix are ignored, and so are the imaginary parts of the diagonal. An array on a GPU is
+        reduced there. Complex matrices require the CPU.
+    lower : bool
+        Whether `a_band` holds the lower triangle. As in SciPy, the upper one is the default.
+    eigvals_only : bool
+        Compute no eigenvectors; this is `eigvals_banded`.
+    overwrite_a_band, max_ev
+        Accepted for compatibility with SciPy, without effect; `a_band` is never modified.
+    b_band : array_like (bandwidth + 1, n), optional
+        A positive definite band matrix B in the same storage, for the problem A x = lambda B x.
+        Its bandwidth may be another one. It requires the CPU.
+    method : {"auto", "sbth", "lapack"}
+        See `eigvals_banded`.
+    select, select_range, check_finite, tol, progress, device
+        See `eigh_tridiagonal`.
+
+    Returns
+    -------
+    w : array (m,) of float64 (float32 if `a_band` is, or complex64)
+        The m selected eigenvalues, in ascending order; multiple ones are repeated.
+    v : array (n, m)
+        Column i is the eigenvector of w[i], normalized so that v^H v = 1, or with `b_band`
+        v^H B v = 1. Only if not `eigvals_only`. NumPy arrays, or
+        for an `a_band` on a GPU arrays of its library on that GPU.
+
+    Raises
+    ------
+    TypeError, ValueError, hetero.DeviceUnavailableError
+        As for `eigvals_banded`; a GPU requires CuPy. `b_band` is not positive definite.
+    MemoryError
+        The device has too little memory; the message says how much is needed.
+
+    Notes
+    -----
+    The band is reduced by `tridiagonalize`, whose reflections are kept on the device; then follow
+    `eigh_tridiagonal` and the back-transformation of the m selected vectors. The reflections of
+    consecutive columns are applied together, by matrix products: a stage takes about 4 n^2 m
+    multiply-adds.
+
+    With `b_band`, B is factored by a split Cholesky factorization, with which the problem becomes
+    one of a band matrix of the bandwidth of A (Crawford 1973; LAPACK's pbstf and sbgst). Errors of
+    eigenvalues are relative to |A| |B^-1|.
+
+    An `a_band` (..., bandwidth + 1, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
+    """
+    if validate_bool("eigvals_only", eigvals_only):
+        return eigvals_banded(
+            *(a_band, lower, overwrite_a_band, select, select_range, check_finite),
+            b_band=b_band,
+            tol=tol,
+            method=method,
+            progress=progress,
+            device=device,
+        )
+    lower = validate_bool("lower", lower)
+    validate_bool("overwrite_a_band", overwrite_a_band)
+    validate_bool("check_finite", check_finite)
+    band = validate_band(a_band, "a_band", allow_complex=True)
+    device = requested_device(method, device, band)
+    require_real_or_cpu("a_band", band, device, method)
+    transformation = None
+    if b_band is not None:
+        require_cpu("b_band", device, band, b_band)
+        band, transformation = reduce_pencil(band, b_band, lower, vectors=True)
+        lower, device = True, "cpu"
+    if isinstance(band, np.ndarray) and band.dtype.kind == "c":
+        device = "cpu"
+    order, dtype = order_and_dtype(band)
+    selection = Selection.create(select, select_range, tol, order)
+    device = resolve_for_vectors(device, band, order=order)
+    require_method(method, device, name="sbth.eig_banded")
+    with device.active():
+        stream = Workspace(device, band).stream
+        with array_module(device, stream, "sbth.eig_banded") as xp:
+            options = xp, band, lower, selection, device, progress, method
+            values, vectors = solve_band_blocks(*options)
+            values = round_to_dtype("a_band", values, dtype)
+            if transformation is not None:
+                vectors = transformation @ vectors
+            return copy_like(values, band), as_library_array(xp, vectors, band)

@@ -1,0 +1,211 @@
+"""A sample that is read piece by piece: order statistics, bins and characteristic function."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from hetero.arrays import Workspace
+from hetero.devices import Device
+from hetero.distributed.engines import Engine
+from stablegpu._fit import koutrouvelis
+from stablegpu._fit.koutrouvelis.estimate import add_up_set
+from stablegpu._fit.limits import FEWEST_OBSERVATIONS
+from stablegpu._fit.outcomes import REMEDIES
+from stablegpu._fit.samples import bin_array
+from stablegpu._fit.streams.pieces import Observations
+
+COLLECTED = 1 << 20
+"""Observations that share their leading digits with those looked for, which are collected: 8 MiB.
+If there are more, another pass counts their next digit."""
+
+_KEY_BITS = 64
+
+
+class StreamedSample:
+    """A sample that is read piece by piece, in one pass for each question.
+
+    Parameters
+    ----------
+    observations : where the pieces come from
+    engine : shares the pieces out
+    device : of this process, if the engine has no other
+
+    Attributes
+    ----------
+    size, is_weighted : see `stablegpu._fit.samples.Sample`
+
+    Raises
+    ------
+    ValueError : observations are not finite, or fewer than five
+    """
+
+    is_weighted = False
+
+    def __init__(
+        self, observations: Observations, engine: Engine, device: Device, show_progress: bool
+    ) -> None:
+        self._engine, self._device, self._show_progress = engine, device, show_progress
+        self._parts = observations.split(engine.count_parts())
+        found = self._run("extremes", _survey)
+        self.size = sum(size for size, *_ in found)
+        if self.size < FEWEST_OBSERVATIONS:
+            raise ValueError(
+                f"source must hold at least {FEWEST_OBSERVATIONS} values, got {self.size}"
+            )
+        if not np.isfinite([end for _, low, high, _ in found for end in (low, high)]).all():
+            raise ValueError(REMEDIES["not finite"])
+        self._first_digits = np.sum([digits for *_, digits in found], axis=0)
+
+    def _run(self, title: str, fold: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return fold(part, *arguments, device) of each part, in their order."""
+        return self._engine.run(
+            functools.partial(_fold_part, fold, arguments),
+            self._parts,
+            device=self._device,
+            title=f"reading: {title}",
+            show_progress=self._show_progress,
+        )
+
+    def select(self, ranks: np.ndarray) -> np.ndarray:
+        """Return the observations of given ranks, 0 the smallest.
+
+        Each pass finds sixteen bits of them, until few observations agree with all that are known.
+        """
+        from stablegpu._fit.streams.cpu_digits import DIGIT_BITS, keys_of, values_of
+
+        count = len(ranks)
+        left = np.array(ranks, np.int64)  # the rank among the observations that share the prefix
+        prefixes, which = np.zeros(count, np.uint64), np.zeros(count, np.int64)
+        sharing = np.zeros(count, np.int64)
+        shift, counts = _KEY_BITS - DIGIT_BITS, self._first_digits
+        while True:
+            reached = np.cumsum(counts, axis=1)
+            for k, row in enumerate(which):
+                digit = int(np.searchsorted(reached[row], left[k], side="right"))
+                left[k] -= reached[row][digit - 1] if digit else 0
+                sharing[k] = counts[row, digit]
+                prefixes[k] = (prefixes[k] << np.uint64(DIGIT_BITS)) | np.uint64(digit)
+            wanted, firsts, which = np.unique(prefixes, return_index=True, return_inverse=True)
+            if shift == 0:
+                return values_of(prefixes)
+            if sharing[firsts].sum() <= COLLECTED:
+                break
+            shift -= DIGIT_BITS
+            counts = np.sum(self._run("quantiles", _count_digits, wanted, shift), axis=0)
+        collected = np.sort(np.concatenate(self._run("quantiles", _collect, wanted, shift)))
+        begins = np.searchsorted(keys_of(collected) >> np.uint64(shift), prefixes)
+        return collected[begins + left]
+
+    def count(self, values: np.ndarray) -> np.ndarray:
+        """Count the observations that equal each of `values`."""
+        counts: np.ndarray = np.sum(self._run("equal values", _count_equals, values), axis=0)
+        return counts
+
+    def bin(self, centre: float, width: float, low: float, per_unit: float) -> np.ndarray:
+        """Return weights and two moments of bins, (3, BINS); see `_fit/binning/formulas.py`."""
+        tables = self._run("bins", _bin, centre, width, low, per_unit)
+        table: np.ndarray = np.sum(tables, axis=0)
+        return table
+
+    def improve_estimate(self, estimate: np.ndarray) -> np.ndarray:
+        """Return the estimate after all passes of Koutrouvelis' regression, (1, 4) as before."""
+        from stablegpu._fit.koutrouvelis.formulas import PASSES
+
+        result = estimate.copy()
+        ends = np.zeros(1, np.int64), np.array([self.size])
+        regress = koutrouvelis.loops(Device("cpu")).regress
+        for _ in range(PASSES):
+            sums = self._run("characteristic function", _add_characteristic_function, result)
+            regress(*ends, 1, np.sum(sums, axis=0), result)
+        return result
+
+
+def _fold_part(
+    fold: Callable[..., Any], arguments: tuple[Any, ...], part: Observations, device: Device
+) -> Any:
+    """Return what a fold gives for a part, on a device."""
+    with device.active():
+        return fold(part, *arguments, device)
+
+
+def _survey(pieces: Iterable[np.ndarray], device: Device) -> tuple[int, float, float, np.ndarray]:
+    """Return size, least and largest number (NaN if there is one), and counts of first digits."""
+    from stablegpu._fit.streams.cpu_digits import DIGIT_BITS, count_digits
+
+    size, low, high = 0, 0.0, 0.0
+    digits = np.zeros((1, 1 << DIGIT_BITS), np.int64)
+    for piece in pieces:
+        if piece.size:
+            ends = piece.min(), piece.max()
+            low, high = (
+                (ends[0], ends[1])
+                if size == 0
+                else (np.minimum(low, ends[0]), np.maximum(high, ends[1]))
+            )
+            size += piece.size
+            digits += count_digits(piece, np.zeros(1, np.uint64), _KEY_BITS - DIGIT_BITS)
+    return size, float(low), float(high), digits
+
+
+def _count_digits(
+    pieces: Iterable[np.ndarray], prefixes: np.ndarray, shift: int, device: Device
+) -> Any:
+    """Return the counts of the next digits of the numbers with these prefixes."""
+    from stablegpu._fit.streams.cpu_digits import DIGIT_BITS, count_digits
+
+    counts = np.zeros((prefixes.size, 1 << DIGIT_BITS), np.int64)
+    for piece in pieces:
+        counts += count_digits(piece, prefixes, shift)
+    return counts
+
+
+def _collect(
+    pieces: Iterable[np.ndarray], prefixes: np.ndarray, shift: int, device: Device
+) -> np.ndarray:
+    """Return the numbers whose bits above `shift` are one of the prefixes."""
+    from stablegpu._fit.streams.cpu_digits import collect
+
+    return np.concatenate([np.empty(0), *(collect(piece, prefixes, shift) for piece in pieces)])
+
+
+def _count_equals(pieces: Iterable[np.ndarray], values: np.ndarray, device: Device) -> Any:
+    """Count the numbers that equal each of `values`."""
+    counts = np.zeros(len(values), np.int64)
+    for piece in pieces:
+        counts += [np.count_nonzero(piece == value) for value in values]
+    return counts
+
+
+def _bin(
+    pieces: Iterable[np.ndarray],
+    centre: float,
+    width: float,
+    low: float,
+    per_unit: float,
+    device: Device,
+) -> np.ndarray:
+    """Return the table of bins of all pieces."""
+    from stablegpu._fit.binning.formulas import BINS
+
+    table, workspace = np.zeros((3, BINS)), Workspace(device)
+    weights = workspace.output((0,))
+    for piece in pieces:
+        x = workspace.input("source", piece)
+        table += bin_array(x, weights, centre, width, low, per_unit, workspace)
+    return table
+
+
+def _add_characteristic_function(
+    pieces: Iterable[np.ndarray], estimate: np.ndarray, device: Device
+) -> np.ndarray:
+    """Return the sums of the empirical characteristic function, (1, SUMS), of all pieces."""
+    from stablegpu._fit.koutrouvelis.formulas import SUMS
+
+    total, workspace = np.zeros((1, SUMS)), Workspace(device)
+    for piece in pieces:
+        total += add_up_set(workspace.input("source", piece), estimate, workspace)
+    return total

@@ -1,0 +1,138 @@
+"""Tables and figures of Fortin, Gouicem and Graillat (2016): cases that are hard to round."""
+
+from studies.papers.result import Cell, Figure, NumberedResult, Value
+
+DOCUMENT = "hard-cases"
+PHASES = "studies/tmd-phases-cuda.json"
+DIVERGENCE = "studies/tmd-divergence-cuda.json"
+TESTS = "studies/tmd-tests-cuda.json"
+SUITE = "tmd/tmd-cuda.json"
+TABLE_2 = "Table 2"
+TABLES_6_AND_7 = "Tables 6 and 7"
+ROUNDS = "Rounds of the main loop"
+TIMES = "Search of a binade"
+C2070 = "Tesla C2070"
+
+SHARES = (
+    "Ours are the shares of all arguments that reach a phase. They are smaller than the published "
+    "ones for both tests; why is not settled."
+)
+
+
+def _phase(test: str, name: str, published: float) -> Value:
+    return Value(
+        f"arguments of {name}, {test}", published, "", "", Cell(PHASES, TABLE_2, (test,), name)
+    )
+
+
+def _part(binade: str, exponent: str, test: str, name: str, published: float) -> Value:
+    source = Cell(PHASES, TABLES_6_AND_7, (binade, exponent, test), name)
+    return Value(f"arguments of {name}, {test}", published, "", "", source)
+
+
+def _time(binade: str, test: str, published: float) -> Value:
+    source = Cell(TESTS, TIMES, (binade, test, "reciprocal"), "s a binade")
+    return Value(f"{binade}, {test}", published, "s", C2070, source)
+
+
+HARD_CASES = (
+    NumberedResult(
+        *(DOCUMENT, "table 1", "lengths and quotients for a = 14/45", "tmd-configurations"),
+        records=("studies/tmd-configurations-cpu.json",),
+        remark="Ours goes on to the last remainder; each line is compared with the points.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 3", "multiples of 14/45 on the circle", "tmd-configurations"),
+        records=("studies/tmd-configurations-cpu.json",),
+        remark="A drawing, which the study makes.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 2", "arguments in each phase, exp on [1, 1 + 2^-13)", "tmd-phases"),
+        records=(PHASES,),
+        values=(
+            _phase("lefevre", "phase 2", 3.6e9),
+            _phase("regular", "phase 2", 1.8e10),
+            _phase("lefevre", "phase 3", 8.9e6),
+            _phase("regular", "phase 3", 5.9e7),
+            Value("hard cases", 243, "", "", Cell(PHASES, TABLE_2, ("regular",), "cases")),
+        ),
+        remark=SHARES,
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 3", "rounds of the main loop over the warps", "tmd-divergence"),
+        records=(DIVERGENCE,),
+        values=(
+            Value(
+                *("mean rounds, regular", 12, "", ""),
+                Cell(DIVERGENCE, ROUNDS, ("regular, Algorithm 2",), "mean rounds"),
+            ),
+            Value(
+                *("mean deviation from the maximum, regular", 0.1, "%", ""),
+                Cell(DIVERGENCE, ROUNDS, ("regular, Algorithm 2",), "mean NMDM %"),
+            ),
+            Value(
+                *("mean rounds, Lefevre", 24, "", ""),
+                Cell(DIVERGENCE, ROUNDS, ("Lefevre, Algorithm 1",), "mean rounds"),
+            ),
+            Value(
+                *("mean deviation from the maximum, Lefevre", 25.6, "%", ""),
+                Cell(DIVERGENCE, ROUNDS, ("Lefevre, Algorithm 1",), "mean NMDM %"),
+            ),
+        ),
+        remark="Our Lefevre test groups subtractions into divisions; theirs takes them one by one.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 4", "times of polynomials and searches on [1, 2)", "tmd-tests"),
+        records=(TESTS,),
+        values=(_time("[1, 2)", "regular", 711.92), _time("[1, 2)", "lefevre", 2446.27)),
+        remark=(
+            "Ours includes the polynomials, which take 788.84 s there. A sequential row and a row "
+            "for six cores are not measured."
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 5", "times for [1, 2) and [128, 256)", "benchmark tmd"),
+        records=(SUITE, TESTS),
+        values=(
+            Value(
+                *("[1, 2), all, regular", 785.14 + 711.8, "s", C2070),
+                Figure(SUITE, "exp, all doubles of [1, 2), bits = 32, all rounding modes"),
+            ),
+            Value(
+                *("[128, 256), all, Lefevre", 1612.03 + 51_530.44, "s", C2070),
+                Figure(SUITE, "exp, all doubles of [128, 256), bits = 32, all rounding modes"),
+            ),
+        ),
+        remark=(
+            "Theirs are 2^53 arguments, those between doubles included, ours the 2^52 doubles; "
+            "ours takes its own test, with clipped intervals, and all rounding modes."
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 6", "arguments and times of the phases on [1, 2)", "tmd-phases"),
+        records=(PHASES,),
+        values=(
+            _part("[1, 2)", "15", "lefevre", "phase 2", 3.19e13),
+            _part("[1, 2)", "15", "regular", "phase 2", 1.62e14),
+            _part("[1, 2)", "15", "lefevre", "phase 3", 7.65e10),
+            _part("[1, 2)", "15", "regular", "phase 3", 5.14e11),
+        ),
+        remark="Seconds of each phase are not recorded: one kernel passes on to the next.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 7", "arguments and times of the phases on [128, 256)", "tmd-phases"),
+        records=(PHASES,),
+        values=(
+            _part("[128, 256)", "15", "lefevre", "phase 2", 8.97e15),
+            _part("[128, 256)", "15", "regular", "phase 2", 9.01e15),
+            _part("[128, 256)", "15", "lefevre", "phase 3", 4.19e14),
+            _part("[128, 256)", "15", "regular", "phase 3", 9.00e14),
+        ),
+        remark="As table 6. Our search uses N = 2^12 here, with which 10 and 28 % reach phase 2.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 6", "deviations of rounds in a warp, as histograms", "tmd-divergence"),
+        records=(DIVERGENCE,),
+        remark="A picture without printed numbers; see table 3.",
+    ),
+)

@@ -1,0 +1,29 @@
+"""The figure of Singh (2022): errors of forms of log_ndtr."""
+
+from studies.papers.result import Figure, NumberedResult, Value
+
+SPECIAL = "stablegpu/special-cuda.json"
+
+LOG_NORMAL = (
+    NumberedResult(
+        *("log-ndtr", "figure 1", "relative error of the three-branch form", "stablegpu-special"),
+        records=("studies/stablegpu-special-cpu.json",),
+        remark="A picture without printed numbers; the record has errors in ulp.",
+    ),
+    NumberedResult(
+        *("log-ndtr", "figure 2", "relative error of the stable form", "stablegpu-special"),
+        records=("studies/stablegpu-special-cpu.json",),
+        remark="A picture without printed numbers.",
+    ),
+    NumberedResult(
+        *("log-ndtr", "table 1", "rates of log_ndtr", "benchmark special"),
+        records=(SPECIAL,),
+        values=(
+            Value(
+                *("float32", None, "G/s", "GTX 1650 Ti"),
+                Figure(SPECIAL, "log_ndtr of 268,435,456 unsorted N(0, 5^2), float32"),
+            ),
+        ),
+        remark="The table is a picture in the document, without text.",
+    ),
+)

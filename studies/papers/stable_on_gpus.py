@@ -1,0 +1,159 @@
+"""Tables and figures of Julián-Moreno et al. (2016): densities, quantiles and fits on GPUs."""
+
+from studies.papers.result import Cell, Figure, NumberedResult, Value
+
+DOCUMENT = "gpu-stable"
+STABLE = "stablegpu/stable-cuda.json"
+FIT = "studies/stablegpu-fit-cuda.json"
+FITS = "Fit of 1000 observations, ms"
+ERRORS = "Errors of ML fits"
+K40 = "Tesla K40"
+
+ONE_CALL = (
+    "Theirs is kernel time at 1000 points a call. Ours is one call from Python for a new "
+    "distribution, planning included; its GPU is busy for a fiftieth of it, so large calls reach "
+    "84,000 million points a second."
+)
+ACCURACY = (
+    "Theirs are medians of differences from libstable. Ours are errors against 50-digit values; "
+    "the record has every row."
+)
+
+
+def _accuracy(number: str, subject: str, value: Value) -> NumberedResult:
+    return NumberedResult(
+        *(DOCUMENT, number, subject, "stablegpu-accuracy"),
+        records=("studies/stablegpu-accuracy-cpu.json",),
+        values=(value,),
+        remark=ACCURACY,
+    )
+
+
+def _rate(number: str, subject: str, published: float) -> NumberedResult:
+    """Return a table of rates at 1000 points, of which all have the same columns."""
+    return NumberedResult(
+        *(DOCUMENT, number, subject, "stablegpu-rate"),
+        records=(STABLE,),
+        values=(
+            Value(
+                *("1000 points in a call", published, "ms", K40),
+                Figure(
+                    STABLE,
+                    "pdf and cdf of 1000 points of a new distribution, alpha 1.5, beta 0.5",
+                ),
+            ),
+        ),
+        remark=ONE_CALL,
+    )
+
+
+def _time(what: str, published: float, hardware: str, method: str, column: str) -> Value:
+    return Value(what, published, "ms", hardware, Cell(FIT, FITS, (method,), column))
+
+
+def _curve(number: str, subject: str) -> NumberedResult:
+    return NumberedResult(
+        *(DOCUMENT, number, subject, "stablegpu-rate"),
+        remark="A curve without printed numbers. Ours is not recorded yet.",
+    )
+
+
+STABLE_ON_GPUS = (
+    _accuracy(
+        "table 2",
+        "errors of the density, x in (-100, 100)",
+        Value(
+            *("largest median relative error", 1.05e-10, "", ""),
+            Cell(
+                "studies/stablegpu-accuracy-cpu.json",
+                "pdf, x in (-100, 100)",
+                ("0.25", "0.5"),
+                "quadrature",
+            ),
+        ),
+    ),
+    _rate("table 3", "rates of the density, 1000 points", 3.0),
+    _accuracy(
+        "table 4",
+        "errors of the distribution function, x in (-100, 100)",
+        Value(
+            *("median relative error, alpha 1.5, beta 0.5", 1.64e-15, "", ""),
+            Cell(
+                "studies/stablegpu-accuracy-cpu.json",
+                "cdf, x in (-100, 100)",
+                ("1.5", "0.5"),
+                "quadrature",
+            ),
+        ),
+    ),
+    _rate("table 5", "rates of the distribution function, 1000 points", 2.9),
+    _rate("table 6", "rates of both functions together, 1000 points", 3.0),
+    _accuracy(
+        "table 7",
+        "errors of quantiles, q in (0.1, 0.9)",
+        Value(
+            *("median relative error, alpha 1.5, beta 0.5", 1.09e-7, "", ""),
+            Cell(
+                "studies/stablegpu-accuracy-cpu.json",
+                "ppf(cdf(x))",
+                ("1.5", "0.5"),
+                "quadrature",
+            ),
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 8", "rates of quantiles, 1000 points", "stablegpu-rate"),
+        records=(STABLE,),
+        values=(
+            Value(
+                *("quantiles a second", 104_166.67, "1/s", K40),
+                Figure(STABLE, "200,000,000 quantiles, alpha 1.5, beta 0.5"),
+                factor=1e6,
+            ),
+        ),
+        remark="Theirs at 1000 quantiles a call to 1e-4, ours at 200 million to 1e-12.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 9", "times of maximum-likelihood fits of 1000 observations"),
+        "stablegpu-fit",
+        records=(FIT, "stablegpu/fit-cuda.json"),
+        values=(
+            _time("mean, maximum likelihood", 11291.476, "Xeon E5-2630 v2", "ml", "mean"),
+            _time("mean, contracting grid", 20.07744, K40, "grid", "mean"),
+            _time("95th percentile, contracting grid", 27.97425, K40, "grid", "95th percentile"),
+        ),
+        remark=(
+            "Theirs by maximum likelihood is libstable's; ours is Newton's method. "
+            "The grid in two dimensions is in the record, which was made beside other work."
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 10", "memory bandwidths that the density's kernel uses"),
+        "benchmark stable",
+        records=(STABLE,),
+        remark=(
+            "The record has the share of the machine's arithmetic limit instead: both kernels are "
+            "bound by arithmetic. A profiler's shares are not recorded."
+        ),
+    ),
+    _curve("figure 7", "rates of the density over the points of a call"),
+    _curve("figure 8", "rates of the density over alpha and beta, 500 points"),
+    _curve("figure 9", "rates of the distribution function over the points of a call"),
+    _curve("figure 10", "rates of the distribution function over alpha and beta"),
+    _curve("figure 11", "rates of both functions over the points of a call"),
+    _curve("figure 12", "rates of quantiles over the points of a call"),
+    NumberedResult(
+        *(DOCUMENT, "figure 13", "bias of fits over alpha and beta", "stablegpu-fit"),
+        records=(FIT,),
+        remark="A picture without printed numbers, over as many distributions as theirs, 17,400.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 14", "distribution of the errors of fits", "stablegpu-fit"),
+        records=(FIT,),
+        values=(
+            Value("median error of alpha", None, "", "", Cell(FIT, ERRORS, ("alpha",), "50 %")),
+            Value("median error of beta", None, "", "", Cell(FIT, ERRORS, ("beta",), "50 %")),
+        ),
+        remark="A picture without printed numbers.",
+    ),
+)

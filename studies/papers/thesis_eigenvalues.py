@@ -1,0 +1,91 @@
+"""Tables and figures of Riesinger (2017), part II: bands to tridiagonal matrices."""
+
+from studies.papers.result import Cell, Figure, NumberedResult, Value
+
+DOCUMENT = "thesis"
+OPERATIONS = "studies/sbth-operations-cuda.json"
+PIPELINE = "studies/sbth-pipeline-cuda.json"
+COUNTS = "studies/sbth-counts-cpu.json"
+SUITE = "sbth/sbth-cuda.json"
+
+CURVES = (
+    "A curve for five GPUs without printed numbers. Ours is one kernel; the host-driven way is "
+    "there for comparison, and Python's time for each task hides most of its speed-up."
+)
+
+
+def _share(number: str, subject: str) -> NumberedResult:
+    return NumberedResult(
+        *(DOCUMENT, number, subject, "sbth-pipeline"), records=(PIPELINE,), remark=CURVES
+    )
+
+
+def _blocks(number: str, subject: str) -> NumberedResult:
+    return NumberedResult(
+        *(DOCUMENT, number, subject, "sbth-blocks"),
+        records=("studies/sbth-blocks-cpu.json",),
+        remark="A drawing: the study draws it, and its record lists the pairs of every step.",
+    )
+
+
+THESIS_EIGENVALUES = (
+    NumberedResult(
+        *(DOCUMENT, "figure 6.1", "shares of the BLAS routines in the time", "sbth-operations"),
+        records=(OPERATIONS,),
+        values=(
+            Value("largest share of NRM2", 68.6, "%", "GTX 750 Ti"),
+            Value("least share of NRM2", 41.6, "%", "Tesla K20x"),
+        ),
+        remark=(
+            "Our operations are pieces of one kernel, and vector operations share its loops, so "
+            "shares of single routines do not correspond."
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 6.2", "calls of BLAS routines", "sbth-operations"),
+        records=(OPERATIONS, COUNTS),
+        values=(
+            Value(
+                *("calls of SYR2, n = 1000, d = 16", 34_075, "", ""),
+                Cell(COUNTS, "Block pairs of algorithm 1", ("1000", "16"), "pairs"),
+            ),
+            Value(
+                *("calls of SYR2, n = 5000, d = 16", 84_534, "", ""),
+                Cell(COUNTS, "Block pairs of algorithm 1", ("5000", "16"), "pairs"),
+            ),
+        ),
+        remark="Ours counts the block pairs of algorithm 1; for n = 5000 the table has fewer.",
+    ),
+    _share("figure 6.2", "times over the length of the pipeline, n = 1000"),
+    _share("figure 6.3", "times over the length of the pipeline, n = 5000"),
+    NumberedResult(
+        *(DOCUMENT, "figure 6.4", "speed-ups of the pipeline, n = 1000", "sbth-pipeline"),
+        records=(PIPELINE,),
+        values=(
+            Value(
+                *("best, n = 1000, d = 32", 3.70, "", "Tesla K20x"),
+                Cell(PIPELINE, "Pipeline", ("1000", "32", "fused"), "best speed-up"),
+            ),
+        ),
+        remark=CURVES,
+    ),
+    _share("figure 6.5", "speed-ups of the pipeline, n = 5000"),
+    NumberedResult(
+        *(DOCUMENT, "table 6.3", "times for n = 79,872, d = 576", "sbth-comparison"),
+        records=("studies/sbth-comparison-cuda.json", SUITE, COUNTS),
+        values=(
+            Value(
+                *("cuBLAS", 41.1, "s", "Tesla P100"),
+                Figure(SUITE, "band to tridiagonal, n = 79872, bandwidth 576"),
+            ),
+            Value("ELPA, two steps", 72.1, "s", "256 cores of Power6"),
+        ),
+        remark=(
+            "Ours takes two steps. The printed times of GPUs are shorter than one step of the "
+            "algorithm takes at their peak rates; the page on the accuracy of sbth counts."
+        ),
+    ),
+    _blocks("figure 4.2", "blocks of n = 24, d = 5, steps 0 and 1"),
+    _blocks("figure 4.3", "blocks of n = 24, d = 5, steps 2 to 5"),
+    _blocks("figure 4.4", "blocks of n = 24, d = 5, steps 25 and 41 to 43"),
+)

@@ -1,0 +1,115 @@
+"""Tables and figures of Riesinger (2017), part IV: lattice Boltzmann flows."""
+
+from studies.papers.result import Cell, Figure, NumberedResult, Value
+
+DOCUMENT = "thesis"
+SUITE = "lbm/lbm-cuda.json"
+BLOCKS = "studies/lbm-blocks-cuda.json"
+HYBRID = "studies/lbm-hybrid-cuda.json"
+WEAK = "studies/lbm-weak-cuda.json"
+STRONG = "studies/lbm-strong-cuda.json"
+GAIN = "Gain of the CPU beside a GPU"
+DOMAIN = "[512, 512, 128]"
+P100 = "Tesla P100"
+
+TWO_GPUS = (
+    "The record has one and two GPUs of one host, and the model's predictions. More need a cluster."
+)
+
+
+def _scaling(number: str, subject: str, study: str, record: str) -> NumberedResult:
+    return NumberedResult(DOCUMENT, number, subject, study, records=(record,), remark=TWO_GPUS)
+
+
+def _efficiency(across: str, hardware: str, published: float | None) -> Value:
+    row = ("512x512x128", "float64", "esoteric", "ranks", across)
+    return Value(
+        *(f"boxes {across}", published, "%", hardware),
+        Cell(WEAK, "Weak scaling", row, "efficiency"),
+        factor=100,
+    )
+
+
+THESIS_FLOWS = (
+    NumberedResult(
+        *(DOCUMENT, "figure 16.1", "a cavity at Reynolds number 1000, 384^3 cells"),
+        remark="`python -m lbm cavity` draws such a flow; none of this size is recorded.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 16.2", "rate of a GPU over launch shapes and domains", "lbm-blocks"),
+        records=(BLOCKS, SUITE),
+        values=(
+            Value(
+                *("float32, 256^3", 2.96, "GLUPS", P100),
+                Figure(SUITE, "cavity 512^3, float32, ab"),
+            ),
+            Value(
+                *("float64, 512 x 512 x 128", 1.58, "GLUPS", P100),
+                Figure(SUITE, "cavity 512^3, float64, ab"),
+            ),
+        ),
+        remark="Ours at 512^3 cells with two copies of the populations; theirs in place.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 16.3", "rate of a CPU over blocks and domains", "benchmark lbm"),
+        records=("lbm/lbm-cpu.json",),
+        remark="Our loops have no blocks: rows along x are swept whole. Two cores were at hand.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 16.4", "rate over the CPU's share of the domain", "lbm-hybrid"),
+        records=(HYBRID,),
+        remark="Recorded for one of the five domains, 512 x 512 x 128.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 16.1", "gain of a CPU beside a GPU, float64", "lbm-hybrid"),
+        records=(HYBRID,),
+        values=(
+            Value(
+                *("gain over the GPU alone", 4.74, "%", "P100 and Xeon E5-2690v3"),
+                Cell(HYBRID, GAIN, (DOMAIN, "float64"), "gain over the GPU alone"),
+                factor=100,
+            ),
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 16.2", "efficiencies of the largest weak scalings", "lbm-weak"),
+        records=(WEAK,),
+        values=(
+            Value("GPUs and CPUs, 2048 GPUs", 90.6, "%", "Piz Daint, Tesla P100"),
+            Value("GPUs alone, 2048 GPUs", 91.4, "%", "Piz Daint, Tesla P100"),
+            _efficiency("1x2x1", "", None),
+        ),
+        remark=TWO_GPUS,
+    ),
+    _scaling("figure 16.5", "weak scaling across x and y, rates", "lbm-weak", WEAK),
+    _scaling("figure 16.6", "weak scaling across z and all axes, rates", "lbm-weak", WEAK),
+    _scaling("figure 16.7", "weak scaling across x and y, efficiencies", "lbm-weak", WEAK),
+    _scaling("figure 16.8", "weak scaling across z and all axes, efficiencies", "lbm-weak", WEAK),
+    _scaling("figure 16.9", "strong scaling, 512 x 512 x 128, rates", "lbm-strong", STRONG),
+    _scaling("figure 16.10", "strong scaling, 512 x 512 x 128, efficiency", "lbm-strong", STRONG),
+    _scaling("figure 16.11", "strong scaling, 512^3, rates", "lbm-strong", STRONG),
+    _scaling("figure 16.12", "strong scaling, 512^3, efficiencies", "lbm-strong", STRONG),
+    NumberedResult(
+        *(DOCUMENT, "figure 16.13", "times of cuboids and of links", "lbm-weak"),
+        records=(WEAK,),
+        remark="Times of faces are recorded for five domains; curves over sizes are not.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 16.14", "predicted and measured rates", "lbm-weak"),
+        records=(WEAK, STRONG),
+        values=(
+            Value("largest error, weak scaling", 15.44, "%", "Piz Daint"),
+            Value(
+                *("error, 512 x 512 x 128 on two GPUs", None, "%", ""),
+                Cell(
+                    WEAK,
+                    "Weak scaling",
+                    ("512x512x128", "float64", "esoteric", "ranks", "1x1x2"),
+                    "error of the prediction",
+                ),
+                factor=100,
+            ),
+        ),
+        remark=TWO_GPUS,
+    ),
+)

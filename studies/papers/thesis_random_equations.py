@@ -1,0 +1,245 @@
+"""Tables and figures of Riesinger (2017), part III: random ordinary differential equations."""
+
+from studies.papers.result import Cell, Figure, NumberedResult, Value
+
+DOCUMENT = "thesis"
+NORMALS = "studies/rode-normals-cuda.json"
+PATHS = "studies/rode-paths-cuda.json"
+SOLVER = "studies/rode-solver-cuda.json"
+CONVERGENCE = "studies/rode-convergence-cuda.json"
+EXPECTATION = "studies/rode-expectation-cuda.json"
+SUITE = "rode/rode-cuda.json"
+STRIPS = "Ziggurat over the number of strips"
+MOMENTS = "Expected value and variance"
+K40 = "Tesla K40m"
+
+ONE_KERNEL = (
+    "Ours is one kernel, whose occupancy and launch shape are chosen by measurement for all parts "
+    "together; a profiler's values of single parts do not exist."
+)
+CLUSTERS = (
+    "Not recorded yet; beyond the GPUs of one host it needs a cluster, on which `comm=` runs."
+)
+
+
+def _rate(what: str, published: float, name: str) -> Value:
+    figure = Figure(SUITE, f"normal numbers, {name}, float32, 1,073,741,824")
+    return Value(what, published, "G/s", K40, figure)
+
+
+def _moments(number: str, scenario: str, subject: str) -> NumberedResult:
+    return NumberedResult(
+        *(DOCUMENT, number, subject, "rode-expectation"),
+        records=(EXPECTATION,),
+        values=(
+            Value(
+                *("mean of the variance, 4096 paths", None, "m^2/s^4", ""),
+                Cell(EXPECTATION, MOMENTS, (scenario, "4096"), "mean of V(u'')"),
+            ),
+        ),
+        remark="A picture without printed numbers; exactly, the variance tends to 16.04.",
+    )
+
+
+def _share(scheme: str, dtype: str, part: str, published: float | None) -> Value:
+    cell = Cell(SOLVER, "Shares of the blocks", (scheme, dtype, "16777216"), part)
+    hardware = "" if published is None else "the largest"
+    return Value(f"{part.removesuffix(', %')}, {dtype}", published, "%", hardware, cell)
+
+
+THESIS_RANDOM_EQUATIONS = (
+    NumberedResult(
+        *(DOCUMENT, "table 8.1", "r and v of Ziggurats", "rode-normals"),
+        records=(NORMALS,),
+        values=(Value("r for 256 strips", 3.654152885361008, "", ""),),
+        remark="`rode._normals.ziggurat.tables.TAIL_STARTS` has r for all 13 numbers of strips.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 8.2", "likelihood of the fast path and of divergence", "rode-normals"),
+        records=(NORMALS,),
+        values=(
+            Value(
+                *("warps that diverge, 256 strips", 38.2, "%", ""),
+                Cell(NORMALS, STRIPS, ("256",), "diverging warps"),
+                factor=100,
+            ),
+            Value(
+                *("warps that diverge, 8192 strips", 1.9, "%", ""),
+                Cell(NORMALS, STRIPS, ("8192",), "diverging warps"),
+                factor=100,
+            ),
+        ),
+        remark="The printed likelihoods are rounded before they are raised to the 32nd power.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 8.4", "rate of the Ziggurat over the strips", "rode-normals"),
+        records=(NORMALS,),
+        values=(
+            Value(
+                *("1024 strips in shared memory", 2.17, "G/s", K40),
+                Cell(NORMALS, STRIPS, ("1024",), "G/s, float32, shared"),
+            ),
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 8.5", "occupancy of the Ziggurat over the strips"),
+        remark="Occupancies are not recorded: rates over the strips are (figure 8.4).",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 8.6", "rate of rational functions over launch shapes", "rode-normals"),
+        records=(NORMALS, SUITE),
+        values=(_rate("blending", 1.70, "rational-blending"),),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 8.7", "rate of Wallace's method over launch shapes", "benchmark rode"),
+        records=(SUITE,),
+        values=(_rate("Wallace", 4.18, "wallace"),),
+        remark="At the best launch shape only.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 8.3", "share of the peak rate of float operations", "rode-normals"),
+        records=(NORMALS,),
+        values=(
+            Value(
+                *("rational functions by blending", None, "%", ""),
+                Cell(
+                    NORMALS,
+                    "Float operations",
+                    ("rational-blending", "float32"),
+                    "% of peak",
+                ),
+            ),
+        ),
+        remark="Published: 0.01 to 17.87 % over methods and GPUs.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 8.4", "setup times", "rode-normals"),
+        records=(NORMALS,),
+        values=(
+            Value(
+                *("Ziggurat in shared memory", 26.801, "ms", K40),
+                Cell(NORMALS, "Setup", ("Ziggurat, 256 strips, ms",), "ms"),
+            ),
+            Value(
+                *("Wallace in shared memory", 4015.01, "ms", K40),
+                Cell(NORMALS, "Setup", ("Wallace, first pool with its numbers, ms",), "ms"),
+            ),
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 8.8", "rates of all methods over launch shapes", "rode-normals"),
+        records=(NORMALS, SUITE),
+        values=(
+            _rate("Ziggurat", 2.17, "ziggurat"),
+            _rate("Wallace", 4.18, "wallace"),
+            _rate("rational functions", 1.70, "rational-blending"),
+        ),
+        remark="The suite has cuRAND's XORWOW and Philox on our machine beside it.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 9.5", "rate of the process over elements per thread", "rode-paths"),
+        records=(PATHS, SUITE),
+        values=(
+            Value(
+                *("float32, of given noise", 3.20, "G steps/s", K40),
+                Figure(
+                    SUITE,
+                    "one Ornstein-Uhlenbeck path, scan, of given noise, float32, "
+                    "1,073,741,824 steps",
+                ),
+            ),
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 10.2", "rate of averages over threads of a block", "rode-paths"),
+        records=(PATHS, SUITE),
+        values=(
+            Value(
+                *("float32", 37.22, "G elements/s", K40),
+                Figure(SUITE, "single and double averages over 16,384 of 1,073,741,824 float32"),
+                factor=0.25,
+            ),
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 10.3", "share of the memory's bandwidth of averages", "rode-paths"),
+        records=(PATHS, SUITE),
+        values=(
+            Value(
+                *("float32", 64.7, "% of the data sheet", K40),
+                Figure(SUITE, "single and double averages over 16,384 of 1,073,741,824 float32"),
+                factor=100 / 4800,
+            ),
+        ),
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 12.1", "best launch shapes of the parts"),
+        remark=ONE_KERNEL,
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 12.2", "profiler's values of the parts"),
+        remark=ONE_KERNEL,
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 12.1", "shares of the parts in the time, averaged Euler"),
+        "rode-solver",
+        records=(SOLVER,),
+        values=(
+            _share("averaged-euler", "float64", "process, %", None),
+            _share("averaged-euler", "float64", "averages, %", 28.7),
+        ),
+        remark="Published: the largest over sizes and GPUs. Ours without the coarse steps.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 12.2", "shares of the parts in the time, 3-RODE-Taylor"),
+        "rode-solver",
+        records=(SOLVER,),
+        values=(
+            _share("3-rode-taylor", "float32", "normal numbers, %", 77.2),
+            _share("3-rode-taylor", "float64", "process, %", 87.0),
+        ),
+        remark="Published: the largest over sizes and GPUs.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 12.3", "efficiency over GPUs, averaged Euler", "rode-scaling"),
+        remark=CLUSTERS,
+    ),
+    NumberedResult(
+        *(DOCUMENT, "figure 12.4", "efficiency over GPUs, 3-RODE-Taylor", "rode-scaling"),
+        remark=CLUSTERS,
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 12.3", "sizes of the runs on clusters"),
+        remark="Settings, which any call of `rode.solve` can have; see table 12.4.",
+    ),
+    NumberedResult(
+        *(DOCUMENT, "table 12.4", "efficiencies of the largest runs", "rode-scaling"),
+        values=(
+            Value("averaged Euler, float64, 232 GPUs", 99.3, "%", "Hydra, Tesla K20x"),
+            Value("averaged Euler, float64, 1248 GPUs", 60.9, "%", "TSUBAME2.5, Tesla K20x"),
+        ),
+        remark=CLUSTERS,
+    ),
+    _moments("figure 12.5", "averaged Euler, h = 2^-10", "E and V of u'', averaged Euler"),
+    _moments("figure 12.6", "3-RODE-Taylor, h = 2^-5", "E and V of u'', 3-RODE-Taylor"),
+    NumberedResult(
+        *(DOCUMENT, "figure 12.7", "expected values of three solvers, one noise"),
+        "rode-expectation",
+        records=(EXPECTATION, CONVERGENCE),
+        values=(
+            Value(
+                *("distance of averaged Euler at 2^-10 and 3-RODE-Taylor at 2^-5", None, "", ""),
+                Cell(
+                    EXPECTATION,
+                    "Distances",
+                    ("averaged Euler, h = 2^-10; 3-RODE-Taylor, h = 2^-5",),
+                    "distance",
+                ),
+            ),
+        ),
+        remark=(
+            "A picture without printed numbers. The distance is that of the lines over their size; "
+            "rode-convergence measures how errors of single paths shrink with h."
+        ),
+    ),
+)

@@ -1,0 +1,113 @@
+"""Ctrl-C ends the workers of a pool at once, keeps finished parts, and leaves no process behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import hetero
+
+PROGRAM = """
+import sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+folder = Path(sys.argv[2])
+
+def wait(part, device):
+    if part > 0:
+        (folder / f"begun-{part}").touch()
+        time.sleep(300.0)
+    return part
+
+def run_waits(pool):
+    from hetero.distributed.checkpoints import Checkpoint
+    from hetero.distributed.parts import run_parts
+
+    checkpoint = Checkpoint(folder, "results")
+    checkpoint.open({})
+    run_parts(wait, range(9), executor=pool, kind="cpu", checkpoint=checkpoint)
+
+def run_rode(pool):
+    import rode
+
+    rode.solve(
+        rode.relaxation(), "averaged-heun", t_span=(0.0, 1.0), h=2.0**-5, delta=2.0**-9,
+        paths=1 << 28, rng=1, reduction="moments", parts=1 << 12, executor=pool, device="cpu",
+        checkpoint=folder,
+    )
+
+def run_tmd(pool):
+    import tmd
+
+    tmd.search(
+        "exp", (1, 1.5), bits=44, executor=pool, device="cpu", checkpoint=folder / "blocks",
+    )
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        for process in [pool.submit(time.sleep, 0.1) for _ in range(2)]:
+            process.result()
+        (folder / "workers").write_text(" ".join(map(str, pool._processes)))
+        {"waits": run_waits, "rode": run_rode, "tmd": run_tmd}[sys.argv[1]](pool)
+"""
+
+
+def is_alive(process):
+    """Return whether a process runs; one that has ended but was not waited for does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def wait_for(condition, seconds):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+@pytest.mark.parametrize("to_all", [False, True], ids=["caller", "terminal"])
+@pytest.mark.parametrize(
+    "work", ["waits", *(pytest.param(w, marks=pytest.mark.slow) for w in ("rode", "tmd"))]
+)
+def test_ctrl_c(work, to_all, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    environment = os.environ | {"PYTHONPATH": str(Path(hetero.__file__).parents[1])}
+    run = subprocess.Popen(
+        [sys.executable, str(program), work, str(tmp_path)],
+        env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    kept = {
+        "waits": lambda: [
+            *tmp_path.glob("results-0.part"), *tmp_path.glob("begun-1"), *tmp_path.glob("begun-2"),
+        ][2:],
+        "rode": lambda: [*tmp_path.glob("results-*.part")],
+        "tmd": lambda: (tmp_path / "blocks").exists()
+        and (tmp_path / "blocks").read_text().count("\n") > 1,
+    }[work]  # fmt: skip
+    try:
+        wait_for(lambda: kept() or run.poll() is not None, 120.0)
+        assert run.poll() is None, run.stderr.read()
+        (os.killpg if to_all else os.kill)(run.pid, signal.SIGINT)
+        start = time.monotonic()
+        _, said = run.communicate(timeout=30)
+        seconds = time.monotonic() - start
+    finally:
+        run.kill()
+    assert "KeyboardInterrupt" in said
+    assert run.returncode != 0
+    assert seconds < 15.0
+    assert kept()
+    workers = (tmp_path / "workers").read_text().split()
+    assert len(workers) == 2
+    wait_for(lambda: not any(map(is_alive, workers)), 5.0)

@@ -1,0 +1,107 @@
+"""No connected region of fluid fills or empties unnoticed, and `check` bounds the density."""
+
+import numpy as np
+import pytest
+
+import lbm
+
+SHAPE = (24, 16, 4)
+X, Y, Z = np.ogrid[0.5:24, 0.5:16, 0.5:4]
+EVERYWHERE = np.ones(SHAPE, bool)
+STREAM = {"x-": lbm.VelocityInlet((0.02, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
+STREAM |= {"y": lbm.FreeSlip()}
+CLOSED = {"x": lbm.NoSlip(), "y": lbm.NoSlip()}
+
+
+def box(x0, x1, y0, y1):
+    """Return the cells of a block that spans the domain along z."""
+    return (x0 < X) & (X < x1) & (y0 < Y) & (Y < y1) & EVERYWHERE
+
+
+def moving(cells, *u):
+    return lbm.Solid(cells, lbm.MovingWall(u))
+
+
+def rotating_sectors(count, radius=5.3):
+    """Return a cylinder whose sectors each move with the velocity of their middle."""
+    x, y = X - 12.3, Y - 7.9  # about a centre of symmetry the amounts would cancel
+    inside, angle = (x**2 + y**2 < radius**2) & EVERYWHERE, np.arctan2(y, x) % (2 * np.pi)
+    middles = (np.arange(count) + 0.5) * 2 * np.pi / count
+    return {
+        f"sector {k}": moving(inside & (np.abs(angle - a) <= np.pi / count),
+                              -0.05 * np.sin(a), 0.05 * np.cos(a), 0.0)
+        for k, a in enumerate(middles)
+    }  # fmt: skip
+
+
+DAM = {"dam": lbm.Solid(box(10, 12, 0, 16))}
+TWO_DAMS = {"dams": lbm.Solid(box(15, 16, 0, 16) | box(18, 19, 0, 16))}
+HALF_DAMS = {"dams": lbm.Solid(box(10, 11, 0, 8) | box(11, 12, 8, 16))}
+
+UNBALANCED = {
+    "an inlet that a wall cuts off from its outlet": STREAM | DAM,
+    "a block on the floor that moves up": CLOSED | {"a": moving(box(8, 14, 0, 4), 0.0, 0.02, 0.0)},
+    "a moving block that touches one at rest": CLOSED
+    | {"a": moving(box(8, 12, 6, 10), 0.02, 0.0, 0.0), "b": lbm.Solid(box(12, 15, 6, 10))},
+    "a cylinder that rotates by sectors": rotating_sectors(12),
+    "a leak that is far smaller than an inlet elsewhere": STREAM
+    | TWO_DAMS
+    | {"a": moving(box(16, 17, 4, 8), 1e-5, 0.0, 0.0)},
+}
+
+BALANCED = {
+    "dams that leave a gap between the edges of two cells": STREAM | HALF_DAMS,
+    "a free block": CLOSED | {"a": moving(box(8, 14, 5, 9), 0.02, 0.03, -0.01)},
+    "a block that slides along the floor": CLOSED
+    | {"a": moving(box(8, 14, 0, 4), 0.02, 0.0, 0.01)},
+    "sectors in a stream": STREAM | rotating_sectors(12),
+    "two regions that a plate parts": STREAM | {"plate": lbm.Solid(box(0, 24, 7, 9))},
+    "an inlet at either end": {"x": lbm.VelocityInlet((0.02, 0.0, 0.0)), "y": lbm.FreeSlip()},
+}
+
+
+@pytest.mark.parametrize("flow", UNBALANCED)
+def test_a_region_that_would_fill_or_empty_is_refused(flow):
+    with pytest.raises(ValueError, match=r"region of fluid .* no outlet") as caught:
+        lbm.Simulation(SHAPE, boundaries=UNBALANCED[flow], device="cpu")
+    assert "per step" in str(caught.value)
+
+
+@pytest.mark.parametrize("flow", BALANCED)
+def test_a_region_that_keeps_its_mass_or_has_an_outlet_is_not(flow):
+    s = lbm.Simulation(SHAPE, boundaries=BALANCED[flow], dtype="float64", device="cpu")
+    mass = s.drho.sum()
+    s.run(20)
+    if not any(isinstance(c, lbm.PressureOutlet) for c in s.faces):
+        assert abs(s.drho.sum() - mass) < 1e-12 * s.fluid.sum()
+
+
+def test_the_message_names_the_mass_and_a_cell_of_the_region():
+    """The inlet brings in its speed in each of its 16 x 4 cells."""
+    flow = UNBALANCED["an inlet that a wall cuts off from its outlet"] | {"y": lbm.Periodic()}
+    with pytest.raises(ValueError, match=r"net mass of 1\.28 .* cell \(0, 0, 0\)"):
+        lbm.Simulation(SHAPE, boundaries=flow, device="cpu")
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("density", [58.0, 3.01, 0.24, 1e-4])
+def test_check_bounds_the_density(density, device):
+    """Cells may be far from density 1 and slow; a speed near that of sound matters less."""
+    rho, u = np.ones((8, 4, 2)), np.zeros((3, 8, 4, 2))
+    rho[5, 2, 1], u[0, 1, 1, 0] = density, 0.57
+    s = lbm.Simulation((8, 4, 2), device=device)
+    s.domain.write_moments(rho, u)
+    with pytest.raises(lbm.UnstableError, match=rf"density is {density:.3g} in cell \(5, 2, 1\)"):
+        s.require_stable()
+    rho[5, 2, 1] = np.nan
+    s.domain.write_moments(rho, u)
+    with pytest.raises(lbm.UnstableError, match="not finite"):
+        s.require_stable()
+
+
+@pytest.mark.simulator
+def test_moderate_densities_pass(device):
+    rho = np.linspace(0.26, 2.99, 64).reshape(8, 4, 2)
+    s = lbm.Simulation((8, 4, 2), device=device)
+    s.domain.write_moments(rho, np.zeros((3, 8, 4, 2)))
+    s.require_stable()

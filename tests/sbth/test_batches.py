@@ -1,0 +1,119 @@
+"""Batches give what a loop over their matrices gives."""
+
+import numpy as np
+import pytest
+
+import hetero
+import sbth
+
+RNG = np.random.default_rng(5)
+FULL = RNG.standard_normal((2, 3, 9, 9))
+BANDS = RNG.standard_normal((7, 3, 20))
+D, E = RNG.standard_normal((4, 1, 15)), RNG.standard_normal((2, 14))
+COMPLEX = FULL + 1j * FULL[::-1]
+
+CASES = {
+    "eigh": (sbth.eigh, (FULL,), {}),
+    "eigh, upper triangle": (sbth.eigh, (FULL,), {"lower": False}),
+    "eigh, complex": (sbth.eigh, (COMPLEX,), {}),
+    "eigh, float32": (sbth.eigh, (FULL.astype(np.float32),), {}),
+    "eigh, some": (sbth.eigh, (FULL,), {"subset_by_index": (1, 3)}),
+    "eigh, values": (sbth.eigh, (FULL,), {"eigvals_only": True, "subset_by_index": (8, 8)}),
+    "eigh, generalized": (sbth.eigh, (FULL, np.eye(9) * 2.0), {}),
+    "eigh, this package": (sbth.eigh, (FULL,), {"method": "sbth"}),
+    "eigvalsh": (sbth.eigvalsh, (FULL,), {}),
+    "eigvalsh, some": (sbth.eigvalsh, (FULL,), {"select": "i", "select_range": (0, 1)}),
+    "eig_banded": (sbth.eig_banded, (BANDS,), {"lower": True}),
+    "eig_banded, this package": (sbth.eig_banded, (BANDS,), {"method": "sbth"}),
+    "eigvals_banded": (sbth.eigvals_banded, (BANDS,), {}),
+    "eigvals_banded, generalized": (
+        sbth.eigvals_banded,
+        (BANDS,),
+        {"b_band": np.array([[0.1] * 20, [9.0] * 20])},
+    ),
+    "eigvalsh_tridiagonal": (sbth.eigvalsh_tridiagonal, (D, E), {}),
+    "eigvalsh_tridiagonal, this package": (sbth.eigvalsh_tridiagonal, (D, E), {"method": "sbth"}),
+    "eigh_tridiagonal": (sbth.eigh_tridiagonal, (D, E), {"select": "i", "select_range": (2, 4)}),
+}
+ONE = {"d": 1, "e": 1}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_batch_is_a_loop(name):
+    solve, arrays, options = CASES[name]
+    computed = solve(*arrays, **options, device="cpu")
+    cores = [1 if "tridiagonal" in name else 2] * len(arrays)
+    lead = np.broadcast_shapes(*(x.shape[: x.ndim - k] for x, k in zip(arrays, cores, strict=True)))
+    whole = [
+        np.broadcast_to(x, lead + x.shape[x.ndim - k :]) for x, k in zip(arrays, cores, strict=True)
+    ]
+    for place in np.ndindex(lead):
+        one = solve(*(x[place] for x in whole), **options, device="cpu")
+        pairs = zip(computed, one, strict=True) if isinstance(one, tuple) else [(computed, one)]
+        for batch, single in pairs:
+            assert batch.dtype == single.dtype
+            eps = np.finfo(batch.dtype).eps
+            # LAPACK computes a part of the vectors by another method, with other signs.
+            same = np.abs if single.ndim == 2 else np.asarray
+            np.testing.assert_allclose(
+                same(batch[place]), same(single), rtol=0, atol=2000 * eps * np.abs(FULL).max()
+            )
+
+
+def test_threads_do_not_change_results():
+    matrices = RNG.standard_normal((50, 6, 6))
+    bands = RNG.standard_normal((50, 3, 12))
+    every = sbth.eigvalsh(matrices, device="cpu"), sbth.eigvals_banded(bands, device="cpu")
+    with hetero.use_threads(1):
+        alone = sbth.eigvalsh(matrices, device="cpu"), sbth.eigvals_banded(bands, device="cpu")
+    for x, y in zip(every, alone, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_matrices_of_different_magnitudes():
+    sizes = np.array([1e-200, 1.0, 1e200])
+    a = np.array([[2.0, 1.0], [1.0, 2.0]])
+    w = sbth.eigvalsh(a * sizes[:, None, None], device="cpu")
+    np.testing.assert_allclose(w, np.outer(sizes, [1.0, 3.0]), rtol=1e-14)
+
+
+def test_empty_batches_and_matrices():
+    w, v = sbth.eigh(np.zeros((0, 4, 4)), device="cpu")
+    assert (w.shape, v.shape) == ((0, 4), (0, 4, 4))
+    w, v = sbth.eig_banded(np.zeros((2, 0, 3, 5)), device="cpu")
+    assert (w.shape, v.shape) == ((2, 0, 5), (2, 0, 5, 5))
+    assert sbth.eigvalsh(np.zeros((3, 0, 0)), device="cpu").shape == (3, 0)
+
+
+def test_bad_batches():
+    bad = FULL.copy()
+    bad[1, 2, 4, 0] = np.nan
+    band = BANDS.copy()
+    band[3, 2, 5] = np.inf
+    for call, message in (
+        (lambda: sbth.eigh(bad), r"matrix \(1, 2\) of the batch: a must be finite"),
+        (lambda: sbth.eigvals_banded(band), r"matrix \(3,\) of the batch: a_band holds inf"),
+        (lambda: sbth.eigh(FULL, subset_by_value=(0, 1)), "another number of eigenvalues"),
+        (lambda: sbth.eigvals_banded(BANDS, select="v", select_range=(0, 1)), "another number"),
+        (lambda: sbth.eigvalsh_tridiagonal(D, E[:, :-1]), r"matrix \(0, 0\) of the batch: d and e"),
+        (lambda: sbth.eigvalsh_tridiagonal(D[:3], E[None]), None),
+        (lambda: sbth.eigvalsh_tridiagonal(D[:3, 0], E), "shapes of the batches do not match"),
+        (lambda: sbth.eigvalsh(np.ones((2, 3, 4))), "a must hold square matrices"),
+        (lambda: sbth.eigh(FULL, subset_by_index=(0, 9)), "subset_by_index must hold indices"),
+    ):
+        if message is None:
+            assert call().shape == (3, 2, 15)
+            continue
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_batches_on_a_gpu_are_refused():
+    class Elsewhere:
+        shape, dtype = (2, 9, 9), np.dtype(float)
+
+        def __dlpack_device__(self):
+            return 2, 0
+
+    with pytest.raises(TypeError, match="a is a batch of matrices on a GPU"):
+        sbth.eigvalsh(Elsewhere())

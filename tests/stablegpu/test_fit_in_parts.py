@@ -1,0 +1,133 @@
+"""Fits by several devices, executors and ranks: the same results, however the sets are split."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+import hetero
+import stablegpu
+from hetero.arrays import on_host
+from stablegpu._fit.sharing import split
+
+
+def assert_equal_fits(found, expected):
+    """Compare everything but the times."""
+    assert found.labels == expected.labels
+    np.testing.assert_equal(dict(found.fixed), dict(expected.fixed))
+    for name in (f.name for f in fields(expected)):
+        if name in ("timings", "labels", "fixed"):
+            continue
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
+
+
+@pytest.fixture(scope="module")
+def sets():
+    """Data sets of 5 to 9000 observations; some cannot be fitted."""
+    rng = np.random.default_rng(1)
+    samples = [rng.standard_t(3, n) for n in (9000, 5, 300, 17, 40, 80, 8, 33)]
+    return [*samples, np.ones(20), np.full(6, np.nan), rng.standard_cauchy(50)]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 20])
+def test_results_do_not_depend_on_the_number_of_parts(sets, parts):
+    alone = stablegpu.fit(sets, device="cpu")
+    assert {"converged", "constant", "not finite"} <= {*alone.status}
+    assert_equal_fits(stablegpu.fit(sets, device=["cpu"] * parts), alone)
+
+
+def test_options_and_labels_go_with_their_sets(sets):
+    names = [f"set {k}" for k in range(len(sets))]
+    data = dict(zip(names, sets, strict=True))
+    rng = np.random.default_rng(2)
+    weights = [rng.integers(0, 3, one.size) + (np.arange(one.size) < 5) for one in sets]
+    options = {
+        "weights": weights,
+        "fixed": {"beta": np.linspace(-0.5, 0.5, len(sets))},
+        "parameterization": "S0",
+    }
+    alone = stablegpu.fit(data, device="cpu", **options)
+    with ThreadPoolExecutor(1) as executor:
+        found = stablegpu.fit(data, executor=executor, device="cpu", **options)
+    assert found.labels == tuple(names)
+    assert_equal_fits(found, alone)
+
+
+@pytest.mark.parametrize("method", ["mcculloch", "koutrouvelis"])
+def test_other_methods(sets, method):
+    alone = stablegpu.fit(sets, method=method, device="cpu")
+    assert_equal_fits(stablegpu.fit(sets, method=method, device=["cpu"] * 3), alone)
+
+
+def test_windows(sets):
+    options = {"step": 7, "index": range(300), "method": "mcculloch"}
+    alone = stablegpu.fit_windows(sets[2], 40, device="cpu", **options)
+    assert_equal_fits(stablegpu.fit_windows(sets[2], 40, device=["cpu"] * 4, **options), alone)
+
+
+def test_one_set_has_one_result(sets):
+    alone = stablegpu.fit(sets[2], device="cpu")
+    found = stablegpu.fit(sets[2], device=["cpu", "cpu"])
+    assert found.params == alone.params
+    assert found.loglik == alone.loglik
+
+
+def test_split_by_observations():
+    assert split(np.array([10, 10, 10, 10]), 2) == [0, 2, 4]
+    assert split(np.array([90, 1, 1, 1]), 3) == [0, 1, 4]
+    assert split(np.array([7]), 5) == [0, 1]
+    for parts in range(1, 40):
+        bounds = split(np.arange(1, 30), parts)
+        assert bounds[0] == 0
+        assert bounds[-1] == 29
+        assert (np.diff(bounds) > 0).all()
+
+
+def test_data_on_a_gpu_stay_there(require_cuda):
+    from hetero.cuda.driver import cuda
+
+    data = cuda.to_device(np.random.default_rng(1).standard_t(3, (3, 50)))
+    with pytest.raises(TypeError, match="data on a GPU are fitted there"):
+        stablegpu.fit(data, device=["cpu", "cpu"])
+    assert np.isfinite(on_host(stablegpu.fit(data).alpha)).all()
+
+
+def test_engines_are_checked_before_anything_runs(sets):
+    with pytest.raises(TypeError, match="executor must be a concurrent"):
+        stablegpu.fit(sets, executor=2)
+    with pytest.raises(TypeError, match="comm must be a communicator"):
+        stablegpu.fit_windows(sets[2], 40, comm="world")
+    with ThreadPoolExecutor(1) as executor, pytest.raises(TypeError, match="takes its own"):
+        stablegpu.fit(sets, executor=executor, device=["cpu"])
+    with pytest.raises(ValueError, match="of one kind, got none"):
+        stablegpu.fit(sets, device=())
+    assert hetero.Device("cpu") in hetero.available()
+
+
+@pytest.mark.parametrize("method", ["parametric", "nonparametric"])
+def test_bootstraps(sets, method):
+    result = stablegpu.fit(sets[2], method="mcculloch", device="cpu")
+    alone = stablegpu.bootstrap(result, 8, rng=2, method=method)
+    found = stablegpu.bootstrap(result, 8, rng=2, method=method, device=["cpu"] * 3)
+    assert found.intervals == alone.intervals
+    assert_equal_fits(found.replicas, alone.replicas)
+    assert np.unique(found.replicas.loc).size == 8
+
+
+def test_a_nonparametric_bootstrap_draws_from_the_data(sets):
+    result = stablegpu.fit(sets[2], method="mcculloch", device="cpu")
+    moved = replace(result, loc=result.loc + 1e6)
+    replicas = stablegpu.bootstrap(moved, 8, rng=2, method="nonparametric").replicas
+    assert (abs(replicas.loc - result.loc) < 10.0 * result.scale).all()
+    replicas = stablegpu.bootstrap(moved, 8, rng=2).replicas
+    assert (abs(replicas.loc - moved.loc) < 10.0 * result.scale).all()
+    with pytest.raises(ValueError, match="method must be"):
+        stablegpu.bootstrap(result, 8, method="bayesian")
+
+
+def test_goodness_of_fit(sets):
+    result = stablegpu.fit(sets[3], method="mcculloch", device="cpu")
+    alone = stablegpu.goodness_of_fit(result, 8, rng=2)
+    with ThreadPoolExecutor(1) as executor:
+        assert stablegpu.goodness_of_fit(result, 8, rng=2, executor=executor) == alone

@@ -1,0 +1,192 @@
+"""Fits of data that are read piece by piece: those of the same data in memory."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import stablegpu
+from hetero.devices import Device
+from hetero.distributed.engines import Engine
+from stablegpu._fit.streams.pieces import observations_of
+from stablegpu._fit.streams.sample import StreamedSample
+
+PIECE = 7000
+
+
+@pytest.fixture(scope="module")
+def data():
+    return stablegpu.stable(1.6, 0.4, 2.0, 3.0, device="cpu").rvs(50_000, rng=1)
+
+
+@pytest.fixture(scope="module")
+def path(data, tmp_path_factory):
+    file = tmp_path_factory.mktemp("stream") / "data.npy"
+    np.save(file, data)
+    return file
+
+
+def sample_of(source, piece=PIECE, parts=1):
+    engine = Engine.create(["cpu"] * parts, None, None)
+    return StreamedSample(observations_of(source, piece), engine, Device("cpu"), False)
+
+
+def assert_same_fit(found, expected, tolerance):
+    """Compare estimates in units of the standard errors that the sample size implies."""
+    for name, value in expected.params.items():
+        unit = 1.0 if name in ("alpha", "beta") else expected.scale
+        assert getattr(found, name) == pytest.approx(value, abs=tolerance * unit, rel=0.0), name
+    assert (found.size, found.nobs, found.ties) == (expected.size, expected.nobs, expected.ties)
+    assert (found.method, found.status, found.message) == (
+        expected.method, expected.status, expected.message,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "tolerance"), [("ml", 1e-7), ("mcculloch", 0.0), ("koutrouvelis", 1e-11)]
+)
+def test_fits_are_those_of_data_in_memory(data, path, method, tolerance):
+    expected = stablegpu.fit(data, method=method, device="cpu")
+    options = {"method": method, "piece": PIECE}
+    sources = {
+        "path": path,
+        "memory map": np.load(path, mmap_mode="r"),
+        "function": lambda: np.array_split(data, 13),
+        "list": [data[:1], data[1:1], data[1:]],
+    }
+    for source in sources.values():
+        found = stablegpu.fit_stream(source, device="cpu", **options)
+        assert_same_fit(found, expected, tolerance)
+    found = stablegpu.fit_stream(path, device=["cpu"] * 3, **options)
+    assert_same_fit(found, expected, tolerance)
+    with ThreadPoolExecutor(1) as executor:
+        found = stablegpu.fit_stream(path, executor=executor, device="cpu", **options)
+    assert_same_fit(found, expected, tolerance)
+    assert found.loglik == pytest.approx(expected.loglik, rel=1e-12)
+    if method == "ml":
+        for name, error in expected.stderr.items():
+            assert found.stderr[name] == pytest.approx(error, rel=1e-5)
+
+
+def test_fixed_parameters_and_parameterization(data, path):
+    options = {"fixed": {"alpha": 1.5}, "parameterization": "S0", "device": "cpu"}
+    found = stablegpu.fit_stream(str(path), piece=PIECE, **options)
+    assert found.alpha == 1.5
+    assert_same_fit(found, stablegpu.fit(data, **options), 1e-7)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_order_statistics_of_hard_data(parts):
+    rng = np.random.default_rng(3)
+    data = rng.standard_cauchy(4000)
+    data[:7] = [1e308, -1e308, 0.0, -0.0, 5e-324, -5e-324, np.nextafter(1.0, 2.0)]
+    data[1000:2500] = 1.0  # more equal ones than are collected, if the limit is small
+    data[2500:3000] = 1.0 + np.arange(500) * 2.0**-52
+    ranks = np.array([0, 1, 2, 1999, 2000, 2700, 3998, 3999, 5])
+    for order in (data, np.sort(data), np.sort(data)[::-1]):
+        found = sample_of(order, 170, parts)
+        np.testing.assert_array_equal(found.select(ranks), np.sort(data)[ranks])
+        assert found.count(np.array([1.0, 7.5])).tolist() == [np.sum(data == 1.0), 0]
+
+
+def test_digits_that_do_not_end_early(monkeypatch):
+    monkeypatch.setattr("stablegpu._fit.streams.sample.COLLECTED", 0)
+    data = np.random.default_rng(3).standard_cauchy(1000)
+    ranks = np.arange(0, 1000, 99)
+    np.testing.assert_array_equal(sample_of(data, 170).select(ranks), np.sort(data)[ranks])
+
+
+def test_few_observations_are_fitted_one_by_one(data):
+    expected = stablegpu.fit(data[:300], device="cpu")
+    assert stablegpu.fit_stream(data[:300], piece=11, device="cpu") == expected
+
+
+def test_integers_and_float32_are_read_as_float64(data, tmp_path):
+    np.save(tmp_path / "x.npy", data.astype(np.float32))
+    expected = stablegpu.fit(data.astype(np.float32), method="mcculloch", device="cpu")
+    found = stablegpu.fit_stream(tmp_path / "x.npy", method="mcculloch", device="cpu")
+    assert found.params == expected.params
+
+
+def test_parts_of_observations():
+    observations = observations_of(np.arange(25.0), 7)
+    for parts in range(1, 6):
+        split = observations.split(parts)
+        assert len(split) == min(parts, 4)
+        together = np.concatenate([piece for part in split for piece in part])
+        np.testing.assert_array_equal(together, np.arange(25.0))
+    assert [piece.size for piece in observations] == [7, 7, 7, 4]
+
+
+def test_results_without_data_in_memory_say_so(path):
+    result = stablegpu.fit_stream(path, method="mcculloch", device="cpu")
+    with pytest.raises(TypeError, match="fit a sample of them"):
+        stablegpu.bootstrap(result, 9)
+    with pytest.raises(TypeError, match="fit a sample of them"):
+        result.plot()
+    assert "alpha" in result.summary()
+
+
+def test_bad_sources(tmp_path, data):
+    def fit(source, **options):
+        return stablegpu.fit_stream(source, device="cpu", method="mcculloch", **options)
+
+    with pytest.raises(TypeError, match="pass the function that returns it"):
+        fit(iter([data]))
+    with pytest.raises(TypeError, match=r"source must be the path of a \.npy file, an array"):
+        fit(3)
+    with pytest.raises(ValueError, match="source must have one dimension, got 2"):
+        fit(data.reshape(2, -1))
+    with pytest.raises(ValueError, match="a piece of source must have one dimension"):
+        fit(lambda: [data.reshape(2, -1)])
+    with pytest.raises(FileNotFoundError):
+        fit(tmp_path / "missing.npy")
+    (tmp_path / "text.npy").write_text("1 2 3")
+    with pytest.raises(ValueError, match=r"is not a \.npy file of numbers"):
+        fit(tmp_path / "text.npy")
+    np.savez(tmp_path / "several.npz", data)
+    with pytest.raises(ValueError, match="got an archive of several"):
+        fit(tmp_path / "several.npz")
+    with pytest.raises(ValueError, match="must be finite"):
+        fit(lambda: [data, [np.nan], data])
+    with pytest.raises(ValueError, match="must vary"):
+        fit(np.zeros(10_000))
+    with pytest.raises(ValueError, match="at least 5 values, got 0"):
+        fit(list)
+    with pytest.raises(ValueError, match="piece must"):
+        fit(data, piece=0)
+    with ThreadPoolExecutor(1) as executor, pytest.raises(TypeError, match="with an executor"):
+        stablegpu.fit_stream(data, executor=executor)
+    with pytest.raises(TypeError, match="has no ranges"):
+        stablegpu.fit_stream([data], device=["cpu", "cpu"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is on Linux's private memory")
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    """A file of 128 MiB is fitted with 60 MiB more of private memory than a file of 8 MiB."""
+    code = """if True:
+        import resource, sys
+        import numpy as np
+        import stablegpu
+        small, large = sys.argv[1:]
+        def fit(path):
+            return stablegpu.fit_stream(path, method="mcculloch", piece=1 << 18, device="cpu")
+        fit(small)
+        used, _ = resource.getrlimit(resource.RLIMIT_DATA)
+        pages = int(open("/proc/self/statm").read().split()[5])
+        resource.setrlimit(resource.RLIMIT_DATA, (pages * 4096 + (60 << 20),) * 2)
+        try:
+            np.ones(1 << 24)
+        except MemoryError:
+            print(fit(large).size)
+    """
+    sizes = {"small": 1 << 20, "large": 1 << 24}
+    for name, size in sizes.items():
+        np.save(tmp_path / name, np.random.default_rng(1).standard_cauchy(size))
+    paths = [str(tmp_path / f"{name}.npy") for name in sizes]
+    run = subprocess.run(
+        [sys.executable, "-c", code, *paths], capture_output=True, text=True, check=False
+    )
+    assert run.stdout.strip() == str(1 << 24), run.stderr

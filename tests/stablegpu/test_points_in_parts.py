@@ -1,0 +1,105 @@
+"""Densities, quantiles and samples by several devices and executors: the same to the bit."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import hetero
+import stablegpu
+from hetero.arrays import on_host
+from hetero.distributed.arrays import MULTIPLE
+
+X = np.sinh(np.linspace(-9.0, 9.0, 3 * MULTIPLE + 17)).reshape(5, -1)
+P = np.linspace(0.0, 1.0, 2 * MULTIPLE + 5)
+
+
+@pytest.fixture(scope="module")
+def threads():
+    with ThreadPoolExecutor(1) as executor:
+        yield executor
+
+
+def distributions(threads, alpha=1.7, beta=0.4, **options):
+    """Return a distribution that one device computes, and the same one for other engines."""
+    alone = stablegpu.stable(alpha, beta, 1.0, 2.0, device="cpu", **options)
+    engines = ({"device": ["cpu"] * n} for n in (2, 3, 50))
+    others = [*engines, {"executor": threads, "device": "cpu"}]
+    return alone, [stablegpu.stable(alpha, beta, 1.0, 2.0, **options, **one) for one in others]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("alpha", [1.7, 1.02])
+def test_samples(threads, alpha, dtype):
+    alone, others = distributions(threads, alpha)
+    shape = 3, MULTIPLE + 7
+    expected = alone.rvs(shape, rng=4, dtype=dtype)
+    for other in others:
+        np.testing.assert_array_equal(other.rvs(shape, rng=4, dtype=dtype), expected)
+        out = np.empty(shape, dtype)
+        assert other.rvs(rng=4, out=out) is out
+        np.testing.assert_array_equal(out, expected)
+        assert other.rvs(rng=4) == alone.rvs(rng=4)
+
+
+@pytest.mark.parametrize("evaluator", [None, "polynomials"])
+def test_densities(threads, evaluator):
+    alone, others = distributions(threads, evaluator=evaluator)
+    expected, logarithms = alone.pdf_cdf(X), alone.logpdf(X)
+    for other in others:
+        np.testing.assert_array_equal(other.pdf_cdf(X), expected)
+        out = np.empty_like(X)
+        assert other.logpdf(X, out=out) is out
+        np.testing.assert_array_equal(out, logarithms)
+    assert others[0].pdf(1.0) == alone.pdf(1.0)
+    assert others[0].pdf(np.empty((0, 3))).shape == (0, 3)
+
+
+@pytest.mark.parametrize("evaluator", [None, "nodes"])
+def test_quantiles(threads, evaluator):
+    alone, others = distributions(threads, evaluator=evaluator)
+    expected = alone.isf(P)
+    for other in others:
+        np.testing.assert_array_equal(other.isf(P), expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*error")
+def test_estimates_of_errors_are_those_of_all_points(threads):
+    alone, others = distributions(threads, evaluator=stablegpu.Quadrature(tolerance=1e-5))
+    expected = alone.evaluate(X)
+    for other in others[:2]:
+        found = other.evaluate(X)
+        np.testing.assert_array_equal(found.error, expected.error)
+        np.testing.assert_array_equal(found.cdf, expected.cdf)
+
+
+def test_bad_engines():
+    with pytest.raises(TypeError, match="executor must be a concurrent"):
+        stablegpu.stable(1.5, 0.0, executor=3)
+    with pytest.raises(ValueError, match="device must be None"):
+        stablegpu.stable(1.5, 0.0, device="gpu")
+    with pytest.raises(TypeError, match="device must"):
+        stablegpu.stable(1.5, 0.0, device=3)
+    assert repr(stablegpu.stable(1.5, 0.0, device=["cpu", "cpu"])).endswith("('cpu', 'cpu')\")")
+
+
+@pytest.mark.parametrize("alpha", [pytest.param(1.7, marks=pytest.mark.simulator), 1.02])
+def test_parts_of_samples_on_the_device(device, alpha):
+    """The kernel that begins in the middle continues the one that begins at 0."""
+    from hetero.arrays import Workspace
+    from stablegpu import _sampling
+    from stablegpu._parameters import Parameters
+    from stablegpu._sampling.sample import sampler_of
+
+    place = hetero.resolve(device)
+    parameters = Parameters.checked(alpha, 0.4, 1.0, 2.0, "S1")
+    with place.active():
+        workspace = Workspace(place)
+
+        def draw(first, size):
+            out = workspace.output((size,))
+            key = np.uint32(3), np.uint32(4)
+            _sampling.loops(place).fill(key, 0, 7, sampler_of(parameters), 1.0, 2.0, first, out)
+            return on_host(out)
+
+        np.testing.assert_array_equal(draw(5, 12), draw(0, 17)[5:])

@@ -23,7 +23,7 @@ Array: TypeAlias = Any
 """An array in the memory of a device: NumPy's on the CPU, Numba's on a GPU, which has no types."""
 
 Stream: TypeAlias = Any
-"""What kernels are launched on: a stream of Numba, or 0. Loops on the CPU ignore it."""
+"""A stream of Numba on which kernels are launched, or 0. Loops on the CPU ignore it."""
 
 
 def on_host(array: Any) -> np.ndarray:

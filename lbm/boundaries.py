@@ -100,7 +100,7 @@ class MovingWall:
 
     @property
     def depends_on(self) -> Dependence:
-        """What the velocity depends on."""
+        """Dependence of the velocity on position and time."""
         return find_dependence("velocity", self.velocity)
 
     def parameters(self, points: np.ndarray = NOWHERE, t: float = 0.0) -> np.ndarray:
@@ -146,7 +146,7 @@ class PressureOutlet:
 
     @property
     def depends_on(self) -> Dependence:
-        """What the density depends on."""
+        """Dependence of the density on position and time."""
         return find_dependence("rho", self.rho)
 
     def parameters(self, points: np.ndarray = NOWHERE, t: float = 0.0) -> np.ndarray:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rode.results import Result
 
 KINDS = ("statistics", "peaks", "paths")
-"""What a table of a result can hold."""
+"""Contents that a table of a result can have."""
 
 
 def statistics_columns(result: Result) -> dict[str, np.ndarray]:

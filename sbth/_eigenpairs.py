@@ -20,6 +20,7 @@ from sbth._blocks import partition_band, partition_tridiagonal
 from sbth._divide_and_conquer.merge_tree import MATRICES, require_memory, solve_tridiagonal
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, tridiagonal_driver
+from sbth._request import Request
 from sbth._selection import Selection
 from sbth.band_storage import diagonals, host_workspace, shape_and_dtype
 from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
@@ -109,18 +110,14 @@ class EigenPairs(NamedTuple):
 
 
 def solve_parts(
-    d: np.ndarray,
-    e: np.ndarray,
-    selection: Selection,
-    space: Workspace,
-    factor: float = 1.0,
-    method: str = "sbth",
+    d: np.ndarray, e: np.ndarray, request: Request, space: Workspace, factor: float = 1.0
 ) -> EigenPairs:
     """Compute eigenvalues and eigenvectors of a tridiagonal matrix, block by block.
 
     `d` and `e` are NumPy arrays of the matrix multiplied by a power of two, `factor`; the selection
-    and the results refer to the matrix itself. `method` may be "auto" or "lapack" on a CPU.
+    and the results refer to the matrix itself. The work is done in the workspace.
     """
+    selection = request.selection
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
     require_memory(d.size, space)
     partition = partition_tridiagonal(d, e)
@@ -137,7 +134,10 @@ def solve_parts(
 
             chosen = choose if partition.is_whole and selection.kind != "a" else None
             matrix = d[rows] * scale, couplings * scale
-            if tridiagonal_driver(method, rows.size, selection, vectors=True) == "lapack":
+            if (
+                tridiagonal_driver(request.host_method, rows.size, selection, vectors=True)
+                == "lapack"
+            ):
                 scaled, columns = drivers.tridiagonal_vectors(*matrix, chosen)
                 parts.append(Part(rows, np.ascontiguousarray(columns.T), None))
             else:
@@ -161,33 +161,22 @@ def order_and_dtype(band: Any) -> tuple[int, np.dtype]:
 
 
 def solve_band_blocks(
-    xp: ModuleType,
-    band: Any,
-    lower: bool,
-    selection: Selection,
-    device: Device,
-    progress: bool,
-    method: str,
+    xp: ModuleType, band: Any, lower: bool, request: Request
 ) -> tuple[np.ndarray, Any]:
     """Return values and vectors of a band, block by block if it is on the host and has blocks."""
     partition = partition_band(band, lower) if isinstance(band, np.ndarray) else None
     if partition is None or partition.is_whole:
-        return band_eigenvectors(
-            xp, "a_band", band, lower, selection, device, progress=progress, method=method
-        )
+        return band_eigenvectors(xp, "a_band", band, lower, request)
     choose_scale(band, lower, "a_band", Workspace(Device("cpu")))  # refuses NaN and infinity
     values, blocks = [diagonals(band, lower)[0][partition.single].real.astype(float)], []
     for rows in partition.groups:
         part = np.ascontiguousarray(band[:, rows])
-        all_values = selection.of_part(all_values=True)
-        pairs = band_eigenvectors(
-            xp, "a_band", part, lower, all_values, device, progress=progress, method=method
-        )
+        pairs = band_eigenvectors(xp, "a_band", part, lower, request.for_part(all_values=True))
         values.append(pairs[0])
         blocks.append((rows, pairs[1]))
     everything = np.concatenate(values)
     order = np.argsort(everything, kind="stable")
-    chosen = order[slice(*selection.bounds(everything[order]))]
+    chosen = order[slice(*request.selection.bounds(everything[order]))]
     target = np.full(everything.size, -1)
     target[chosen] = np.arange(chosen.size)
     vectors = xp.zeros((band.shape[1], chosen.size), band.dtype)
@@ -204,19 +193,9 @@ def solve_band_blocks(
 
 
 def band_eigenvectors(
-    xp: ModuleType,
-    name: str,
-    ab: Any,
-    lower: bool,
-    selection: Selection,
-    device: Device,
-    factor: float = 1.0,
-    progress: bool = False,
-    method: str = "sbth",
+    xp: ModuleType, name: str, ab: Any, lower: bool, request: Request, factor: float = 1.0
 ) -> tuple[np.ndarray, Any]:
     """Compute eigenvalues and eigenvectors of a validated band that was multiplied by `factor`.
-
-    `method` says on a CPU which driver is chosen, here and for the tridiagonal matrix.
 
     Returns
     -------
@@ -224,23 +203,21 @@ def band_eigenvectors(
         In host memory; infinite if they overflow.
     vectors : array of `xp` (n, m)
     """
-    space = Workspace(device, ab)
-    if device.kind == "cpu":
-        order, dtype = order_and_dtype(ab)
-        width = min(len(ab) - 1, max(order - 1, 0))
-        driver = band_driver(method, order, width, dtype, vectors=True)
-        if driver != "sbth":
-            return _lapack_band(name, ab, lower, selection, factor, driver)
-    inner = host_workspace(space)
-    device, options = choose_method(ab, ReductionOptions(keep_reflectors=True), device)
+    space = Workspace(request.device, ab)
     order, dtype = order_and_dtype(ab)
+    if request.device.kind == "cpu":
+        width = min(len(ab) - 1, max(order - 1, 0))
+        driver = band_driver(request.method, order, width, dtype, vectors=True)
+        if driver != "sbth":
+            return _lapack_band(name, ab, lower, request.selection, factor, driver)
+    inner = host_workspace(space)
+    _, options = choose_method(ab, ReductionOptions(keep_reflectors=True), request.device)
     require_memory(order, space, band_memory(dtype, options.stages or 1))
-    bar = loop_progress("band to tridiagonal", enabled=progress)
+    bar = loop_progress("band to tridiagonal", enabled=request.progress)
     with region("band to tridiagonal"), bar:
         matrix = reduce_band(ab, lower, options, space, name)
         d, e = matrix.diagonals(scaled=True)
-    method = method if device.kind == "cpu" else "sbth"
-    pairs = solve_parts(d, e, selection, inner, factor * matrix.factor, method)
+    pairs = solve_parts(d, e, request, inner, factor * matrix.factor)
     values, shape = pairs.values, (len(pairs.values), matrix.order)
     if not values.size:
         return values, xp.zeros(shape[::-1], matrix.dtype)

@@ -18,6 +18,7 @@ from sbth._eigenpairs import LAPACK_MATRICES, band_eigenvectors, band_memory
 from sbth._lapack import drivers
 from sbth._lapack.choice import requested_device
 from sbth._pencils.full import module_arrays, reduce_full_pencil
+from sbth._request import Request
 from sbth._selection import Selection
 from sbth._sparse_matrices import is_sparse, mirrored
 from sbth.band_storage import copy_like, shape_and_dtype, validate_bool
@@ -159,7 +160,8 @@ def eigh(
         if driver == "cusolver":
             values, vectors = solve_by_vendor(xp, a, lower, selection, vectors=True)
         else:
-            values, vectors = _solve_in_stages(xp, a, lower, selection, device, progress, method)
+            request = Request(selection, device, method, progress)
+            values, vectors = _solve_in_stages(xp, a, lower, request)
         values = round_to_dtype("a", values, dtype)
         return copy_like(values, a), as_library_array(xp, vectors, a)
 
@@ -177,27 +179,18 @@ def _solve_by_lapack(
 
 
 def _solve_in_stages(
-    xp: ModuleType,
-    a: Any,
-    lower: bool,
-    selection: Selection,
-    device: Device,
-    progress: bool,
-    method: str,
+    xp: ModuleType, a: Any, lower: bool, request: Request
 ) -> tuple[np.ndarray, Any]:
     """Compute eigenvalues and eigenvectors by this package: to a band, and from there."""
     (n, _), dtype = shape_and_dtype("a", a)
-    with region("dense to band"), loop_progress("dense to band", enabled=progress):
+    with region("dense to band"), loop_progress("dense to band", enabled=request.progress):
         # The matrix and a copy of it, then the panels, which take as much as the matrix.
         item = np.dtype(dtype).itemsize
         need = max(3 * item, item + band_memory(dtype, stages=1))
-        require_memory(n, Workspace(device), need)
+        require_memory(n, Workspace(request.device), need)
         panels: list[tuple[Any, Any]] = []
         ab, factor = reduce_to_band(xp, a, BANDWIDTH, lower=lower, panels=panels)
-    of_band = method if device.kind == "cpu" else "sbth"
-    values, vectors = band_eigenvectors(
-        xp, "a", ab, True, selection, device, factor, progress=progress, method=of_band
-    )
+    values, vectors = band_eigenvectors(xp, "a", ab, True, request, factor)
     with region("back-transformation"):
         for i, (v, u) in reversed(list(enumerate(panels, 1))):
             rows = vectors[i * BANDWIDTH :]

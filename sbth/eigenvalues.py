@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,13 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from sbth import _bisection
 from sbth._batches import over_batches
-from sbth._blocks import partition_band, partition_tridiagonal
+from sbth._bisection.eigenvalues import solve_values
+from sbth._blocks import partition_band
 from sbth._lapack import drivers
-from sbth._lapack.choice import (
-    band_driver,
-    requested_device,
-    require_method,
-    tridiagonal_driver,
-)
+from sbth._lapack.choice import band_driver, requested_device, require_method
 from sbth._pencils.band import reduce_pencil
+from sbth._request import Request
 from sbth._selection import Selection
 from sbth.band_storage import (
     copy_like,
@@ -112,7 +107,7 @@ def eigvalsh_tridiagonal(
     validate_bool("check_finite", check_finite)
     selection = Selection.create(select, select_range, tol, len(d))
     with loop_progress("bisection", enabled=progress):
-        values = solve_values(d, e, selection, device, method=method)
+        values = solve_values(d, e, Request(selection, device, method))
     return copy_like(round_to_dtype("d, e", values, np.result_type(d, e)), like)
 
 
@@ -149,57 +144,6 @@ def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
     return d, e
 
 
-def solve_values(
-    d: np.ndarray,
-    e: np.ndarray,
-    selection: Selection,
-    device: Device,
-    factor: float = 1.0,
-    method: str = "sbth",
-) -> np.ndarray:
-    """Compute eigenvalues of a tridiagonal matrix that was multiplied by a power of two.
-
-    `d` and `e` are NumPy arrays of the matrix multiplied by `factor`. The selection and the float64
-    results refer to the matrix itself, so that a result overflows only if the eigenvalue does.
-    `method` chooses between bisection and LAPACK on a CPU.
-    """
-    d, e = d.astype(float, copy=False), e.astype(float, copy=False)
-    partition = partition_tridiagonal(d, e)
-    method = method if device.kind == "cpu" else "sbth"
-
-    def solve(d: np.ndarray, e: np.ndarray, selection: Selection) -> np.ndarray:
-        """Return the selected eigenvalues of a block of similar magnitude."""
-        if tridiagonal_driver(method, d.size, selection, vectors=False) == "lapack":
-            return _solve_by_lapack(d, e, selection, factor)
-        return _Bisection(d, e, device, factor).values(selection)
-
-    with device.active(), region("eigenvalues of the tridiagonal matrix"):
-        if partition.is_whole:
-            return solve(d, e, selection) if d.size else np.zeros(0)
-        parts = [d[partition.single] / factor]
-        for rows in partition.groups:
-            couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
-            parts.append(solve(d[rows], couplings, selection.of_part()))
-    return selection.select(np.concatenate(parts))
-
-
-def _scale_for(d: np.ndarray, e: np.ndarray) -> float:
-    """Return a power of two that scales a tridiagonal matrix so that squares stay within range."""
-    largest = max(np.max(np.abs(d)), np.max(np.abs(e), initial=0.0))
-    return 2.0 ** min(-math.frexp(largest)[1], 1022) if largest > 0.0 else 1.0
-
-
-def _solve_by_lapack(
-    d: np.ndarray, e: np.ndarray, selection: Selection, factor: float
-) -> np.ndarray:
-    """Return the selected eigenvalues out of all, which LAPACK computes (and scales)."""
-    values = drivers.tridiagonal_values(d, e)
-    if factor != 1.0:
-        with np.errstate(over="ignore"):  # `round_to_dtype` checks for infinity
-            values = values / factor
-    return selection.select(values)
-
-
 def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarray:
     """Round float64 eigenvalues to `dtype`; raise ValueError if one overflows."""
     dtype = real_dtype(dtype)
@@ -211,61 +155,6 @@ def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarra
             f"{np.finfo(dtype).max:.4g}. Divide the matrix by a power of two"
         )
     return rounded
-
-
-class _Bisection:
-    """A tridiagonal matrix on a device, scaled so that squares stay within range."""
-
-    def __init__(self, d: np.ndarray, e: np.ndarray, device: Device, factor: float):
-        self.scale = _scale_for(d, e)
-        d = d * self.scale
-        below = np.zeros(len(d) + 1)  # the subdiagonal between two zeros
-        below[1:-1] = e * self.scale
-        radii = np.abs(below[1:]) + np.abs(below[:-1])
-        low, high = float(np.min(d - radii)), float(np.max(d + radii))  # Gershgorin discs
-        slack = 2.0**-50 * len(d) * max(abs(low), abs(high)) + 2.0**-1000
-        self.low, self.high = low - slack, high + slack
-        squares = below[:-1] ** 2
-        self.tiny = float(np.finfo(float).tiny) * max(1.0, float(np.max(squares)))
-        self.tolerance = 2.0**-53 * max(abs(self.low), abs(self.high))
-        self.factor = factor  # of the given matrix
-        self.order = len(d)
-        self.space = Workspace(device)
-        self.matrix = self.space.input("d", d), self.space.input("e", squares)
-        self.loops = _bisection.loops(device)
-
-    def values(self, selection: Selection) -> np.ndarray:
-        """Return the selected eigenvalues, in ascending order."""
-        if selection.kind == "v":
-            # Counts below the next float, since the interval includes its right end only.
-            ends = [np.nextafter(self._scale(v), np.inf) for v in (selection.low, selection.high)]
-            first, stop = self.count_below(np.clip(ends, self.low, self.high))
-        elif selection.kind == "i":
-            first, stop = selection.low, selection.high + 1
-        else:
-            first, stop = 0, self.order
-        tolerance = max(self.tolerance, min(self._scale(selection.tolerance), self.high - self.low))
-        if stop <= first:
-            return np.zeros(0)
-        values = self.space.output((int(stop - first),))
-        limits = self.tiny, float(tolerance), self.low, self.high
-        self.loops.bisect(*self.matrix, limits, int(first), values, self.space.stream)
-        # Neighbours that agree within rounding may be in either order.
-        scaled = np.sort(self.space.result(values, (int(stop - first),)))
-        with np.errstate(over="ignore"):  # `round_to_dtype` checks for infinity
-            return scaled / self.scale / self.factor
-
-    def _scale(self, value: float) -> float:
-        """Scale a value like the matrix."""
-        with np.errstate(over="ignore"):
-            return np.float64(value) * self.factor * self.scale
-
-    def count_below(self, x: np.ndarray) -> np.ndarray:
-        """Return the number of eigenvalues below each x."""
-        counts = self.space.output(x.shape, np.int64)
-        points = self.space.input("x", x)
-        self.loops.count_below(*self.matrix, self.tiny, points, counts, self.space.stream)
-        return self.space.result(counts, x.shape)
 
 
 @over_batches(a_band=2, b_band=2)
@@ -403,7 +292,8 @@ def band_eigenvalues(
     if device_of(ab) is None:
         device = resolve(requested, work=len(d), break_even=BREAK_EVEN)
     with loop_progress("bisection", enabled=progress):
-        values = solve_values(d, e, selection, device, factor * matrix.factor, method)
+        request = Request(selection, device, method)
+        values = solve_values(d, e, request, factor * matrix.factor)
     return round_to_dtype(name, values, matrix.dtype)
 
 

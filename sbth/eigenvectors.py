@@ -14,6 +14,7 @@ from sbth._batches import over_batches
 from sbth._eigenpairs import order_and_dtype, solve_band_blocks, solve_parts
 from sbth._lapack.choice import requested_device, require_method
 from sbth._pencils.band import reduce_pencil
+from sbth._request import Request
 from sbth._selection import Selection
 from sbth.band_storage import copy_like, host_workspace, validate_band, validate_bool
 from sbth.eigenvalues import (
@@ -126,8 +127,7 @@ def eigh_tridiagonal(
         space = Workspace(device, like)
         require_array_module(space, "sbth.eigh_tridiagonal")
         inner = host_workspace(space)
-        method = method if device.kind == "cpu" else "sbth"
-        pairs = solve_parts(d, e, selection, inner, method=method)
+        pairs = solve_parts(d, e, Request(selection, device, method), inner)
         values = round_to_dtype("d, e", pairs.values, dtype)
         vectors = space.result(pairs.place(space, dtype), (len(values), len(d)))
         return copy_like(values, like), vectors.T
@@ -242,8 +242,8 @@ def eig_banded(
     with device.active():
         stream = Workspace(device, band).stream
         with array_module(device, stream, "sbth.eig_banded") as xp:
-            options = xp, band, lower, selection, device, progress, method
-            values, vectors = solve_band_blocks(*options)
+            request = Request(selection, device, method, progress)
+            values, vectors = solve_band_blocks(xp, band, lower, request)
             values = round_to_dtype("a_band", values, dtype)
             if transformation is not None:
                 vectors = transformation @ vectors

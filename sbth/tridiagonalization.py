@@ -238,7 +238,7 @@ def _order_and_bandwidth(ab: Any) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class ReductionOptions:
-    """How a band is reduced; the arguments of `tridiagonalize` with these names."""
+    """Settings of the reduction of a band: the arguments of `tridiagonalize` with these names."""
 
     method: str | None = None
     in_flight: int | None = None

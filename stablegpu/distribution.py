@@ -51,7 +51,7 @@ class Stable:
 
     @functools.cached_property
     def _engine(self) -> Engine:
-        """Who computes large arrays."""
+        """The engine that computes large arrays."""
         from hetero.distributed.engines import Engine
 
         return Engine.create(self.device, self.executor, self.comm)

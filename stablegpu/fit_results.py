@@ -236,7 +236,7 @@ class FitResult:
 
     @property
     def has_data(self) -> bool:
-        """Whether the fitted data are in memory: not those of many fits, or of `fit_stream`."""
+        """True if the fitted data are in memory: not those of many fits, or of `fit_stream`."""
         return self.data is not None and not isinstance(self.data, Observations)
 
     def require_data(self) -> None:

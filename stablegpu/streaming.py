@@ -28,7 +28,7 @@ from stablegpu.fit_results import FitResult
 from stablegpu.fitting import METHODS, fit
 
 Source: TypeAlias = str | Path | np.ndarray | Sequence[Any] | Callable[[], Iterable[Any]]
-"""What a data set is read from; see `fit_stream`."""
+"""A place from which a data set is read; see `fit_stream`."""
 
 PIECE = 1 << 22
 """Observations of a piece: 32 MiB of float64, which a GPU takes in 1 ms (not tuned)."""

@@ -34,7 +34,7 @@ _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 
 @dataclass(frozen=True)
 class TextLayout:
-    """How a text file is to be read.
+    """Separators, header and columns with which a text file is read.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The engine of a call: what its arguments `device`, `executor` and `comm` say together."""
+"""The engine of a call, which its arguments `device`, `executor` and `comm` choose together."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ class Engine:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether workers or ranks compute, which choose their devices themselves."""
+        """True if workers or ranks compute, which choose their devices themselves."""
         return self.executor is not None or self.comm is not None
 
     @property
     def is_single(self) -> bool:
-        """Whether one device of this process computes everything."""
+        """True if one device of this process computes everything."""
         return not self.is_elsewhere and len(self.devices) < 2
 
     @property
     def is_root(self) -> bool:
-        """Whether this process is the first of the ranks, or there are none."""
+        """True in the first of the ranks, and where there are none."""
         return self.comm is None or self.comm.Get_rank() == 0
 
     def count_parts(self) -> int:

@@ -1,4 +1,4 @@
-"""How many numbers a vector register of this processor holds, and what it can do with them."""
+"""Width of the vector registers of this processor, and instructions that it has for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 from hetero.numba_internals.registries import processor
 
 _FOR_64_BYTES = {"avx512f", "avx512vl", "avx512bw", "avx512dq"}
-"""What all processors with AVX-512 for servers have, since 2017."""
+"""Instruction sets of every server processor with AVX-512, since 2017."""
 
 
 @functools.cache

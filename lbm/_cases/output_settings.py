@@ -33,7 +33,7 @@ class ProbeTable(NamedTuple):
 
 
 class ForceScales(NamedTuple):
-    """What makes forces dimensionless, in the units of the tables.
+    """Scales that make forces dimensionless, in the units of the tables.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How bad the state of a cell is, as a number: for finding the worst cell."""
+"""Badness of the state of a cell as a number, by which the worst cell is found."""
 
 from lbm._model.arguments import DENSITY_LIMITS
 from lbm.collisions.unroll import inlined

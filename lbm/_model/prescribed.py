@@ -12,7 +12,7 @@ Function = Callable[..., Any]
 
 
 class Dependence(NamedTuple):
-    """What a prescribed value depends on."""
+    """Dependence of a prescribed value on position and time."""
 
     position: bool = False
     time: bool = False

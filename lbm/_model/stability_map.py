@@ -17,7 +17,7 @@ from typing import Literal, get_args
 from lbm.boundaries import Condition, FreeSlip, Periodic, PressureOutlet, VelocityInlet
 
 FlowKind = Literal["walls", "open", "free"]
-"""What bounds a flow: "walls" only, "open" ends (inlets or outlets, with or without walls), or
+"""Bounds of a flow: "walls" only, "open" ends (inlets or outlets, with or without walls), or
 "free": no wall, no solid and no open end, only periodic and free-slip faces."""
 
 FLOW_KINDS: tuple[FlowKind, ...] = get_args(FlowKind)

@@ -26,7 +26,7 @@ HALF_STEP = 0.5
 
 @dataclass(frozen=True)
 class WallType:
-    """What a wall sends back, as far as that is the same for all of its links.
+    """Properties of a wall that are the same for all of its links.
 
     Attributes
     ----------

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hetero.validation import check_in_range
 from lbm._model.lattice import C
-from lbm.collisions.operator import LARGEST_TAU, Collision
+from lbm.collisions.operator import Collision
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,6 @@ class CentralMoments(Collision):
     """
 
     tau: float
-
-    def __post_init__(self) -> None:
-        tau = check_in_range("tau", self.tau, 0.5, LARGEST_TAU, closed="right")
-        object.__setattr__(self, "tau", tau)
 
     @property
     def rates(self) -> tuple[float, ...]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from hetero.validation import check_in_range
 from lbm._model.stability_map import FlowKind
 
 LARGEST_TAU = 100.0
 """Largest relaxation time in steps. At 100 the flow in a channel is exact to 3e-6 with TRT in
 float32; at 1000 it is still 1 % off after 20000 steps."""
+
+Bounds = Mapping[str, tuple[float, float]]
+"""Fields of an operator, and the numbers between which they are: the upper one is allowed."""
 
 
 class Collision(ABC):
@@ -30,6 +34,14 @@ class Collision(ABC):
     is_linear : bool
         Whether the result is f + Omega (e - f) with a matrix Omega that depends on nothing but
         `rates`.
+    bounds : dict
+        Fields that the constructor checks, with the number that each must exceed and the largest
+        that it may have; by default `tau` is above 1/2 and at most 100.
+
+    Raises
+    ------
+    ValueError
+        If a field is out of its bounds, or not a number.
 
     Notes
     -----
@@ -44,6 +56,12 @@ class Collision(ABC):
 
     tau: float
     is_linear: ClassVar[bool] = False
+    bounds: ClassVar[Bounds] = {"tau": (0.5, LARGEST_TAU)}
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in self.bounds.items():
+            value = check_in_range(name, getattr(self, name), least, most, closed="right")
+            object.__setattr__(self, name, value)
 
     @property
     @abstractmethod

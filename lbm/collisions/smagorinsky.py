@@ -15,14 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from hetero.validation import check_in_range
 from lbm._model.lattice import OPPOSITE, C
 from lbm._model.stability_map import FlowKind, choose_magic
-from lbm.collisions.operator import LARGEST_TAU, Collision
+from lbm.collisions.operator import Bounds, Collision
 from lbm.collisions.trt import TRT
 
 LARGEST_CONSTANT = 2.0
@@ -82,11 +81,7 @@ class Smagorinsky(Collision):
     tau: float
     constant: float = 0.1
     magic: float = 1.0 / 12.0
-
-    def __post_init__(self) -> None:
-        TRT.__post_init__(self)  # type: ignore[arg-type]  # the same tau and magic
-        value = check_in_range("constant", self.constant, 0.0, LARGEST_CONSTANT, closed="right")
-        object.__setattr__(self, "constant", value)
+    bounds: ClassVar[Bounds] = {**TRT.bounds, "constant": (0.0, LARGEST_CONSTANT)}
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -135,12 +130,7 @@ class SmagorinskyBGK(Collision):
 
     tau: float
     constant: float = 0.1
-
-    def __post_init__(self) -> None:
-        limits = {"tau": (0.5, LARGEST_TAU), "constant": (0.0, LARGEST_CONSTANT)}
-        for name, (least, most) in limits.items():
-            value = check_in_range(name, getattr(self, name), least, most, closed="right")
-            object.__setattr__(self, name, value)
+    bounds: ClassVar[Bounds] = {**Collision.bounds, "constant": (0.0, LARGEST_CONSTANT)}
 
     @property
     def rates(self) -> tuple[float, ...]:

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hetero.validation import check_in_range
 from lbm._model.lattice import OPPOSITE
 from lbm._model.stability_map import LIMITS, FlowKind, choose_magic
-from lbm.collisions.operator import LARGEST_TAU, Collision
+from lbm.collisions.operator import LARGEST_TAU, Bounds, Collision
 
 
 @dataclass(frozen=True)
@@ -33,11 +32,7 @@ class TRT(Collision):
     tau: float
     magic: float = 3.0 / 16.0
     is_linear: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        for name, least, most in (("tau", 0.5, LARGEST_TAU), ("magic", 0.0, LARGEST_TAU**2)):
-            value = check_in_range(name, getattr(self, name), least, most, closed="right")
-            object.__setattr__(self, name, value)
+    bounds: ClassVar[Bounds] = {**Collision.bounds, "magic": (0.0, LARGEST_TAU**2)}
 
     @property
     def tau_odd(self) -> float:

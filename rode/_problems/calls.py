@@ -15,7 +15,7 @@ RESULTS = {
     "g": "a number",
     "observe": "a tuple of outputs, which are numbers",
 }
-"""What each function of a problem must return; {} stands for the dimension."""
+"""Value that each function of a problem must return; {} stands for the dimension."""
 
 
 def call_uncompiled(problem: Any, name: str, **arguments: Any) -> Any:

@@ -32,7 +32,7 @@ REMEDIES = {
     "unify": "give a variable, and what the function returns, one type and one length",
     "interp": "numpy.interp needs NumPy arrays, which must be globals of the file",
 }
-"""What to write instead of a name, or of an object of this type."""
+"""Remedy for a name, or for an object of a type, that cannot be compiled."""
 
 GENERAL_REMEDY = (
     "compiled functions may use numbers, tuples, NumPy arrays, plain functions of your own, "

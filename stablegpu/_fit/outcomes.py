@@ -7,7 +7,7 @@ from collections.abc import Collection
 from stablegpu._fit.limits import ALPHA_RANGE
 
 STATUSES = ("converged", "stuck", "exhausted", "impossible", "constant", "not finite", "too wide")
-"""How a fit ended.
+"""Ways in which a fit can end.
 
 - "converged": at a maximum
 - "stuck": where rounding allowed no further gain
@@ -26,7 +26,7 @@ REMEDIES = {
     "not finite": "data must be finite: remove NaN and infinite values first",
     "too wide": "data must span less than the range of float64: rescale them first",
 }
-"""What the user should do about data that cannot be fitted, by status."""
+"""Remedy for data that cannot be fitted, by status."""
 
 
 def outcome_message(

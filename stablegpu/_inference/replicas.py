@@ -46,7 +46,7 @@ def repeat_observations(result: FitResult) -> np.ndarray:
 
 
 class Replication(NamedTuple):
-    """How samples like the data are drawn and fitted.
+    """Number and kind of the samples like the data, and the settings of their fits.
 
     Attributes
     ----------

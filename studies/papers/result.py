@@ -58,7 +58,7 @@ class Figure:
 
 
 Source: TypeAlias = Cell | Figure
-"""Where a number of ours stands in the records."""
+"""Place of a number of ours in the records."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ def run_tmd(pool):
     import tmd
 
     tmd.search(
-        "exp", (1, 1.5), bits=44, executor=pool, device="cpu", checkpoint=folder / "blocks",
+        "exp", (2.0**-30, 1), bits=44, precision=38, executor=pool, device="cpu",
+        checkpoint=folder / "blocks",
     )
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ from importlib.resources import files
 import numpy as np
 
 MARGIN, MARGIN_OF_FEW = 0.03, 6.0
-"""How far below the likelihood that was reached, and below the highest peak, another peak may be
-for an ascent to start there: so much for each observation, and so much in all. The profile is
-rough, by 0.02 to 0.05 for an observation."""
+"""Largest distance of another peak, at which an ascent starts, below the likelihood that was
+reached and below the highest peak: for each observation, and in all. The profile is rough, by 0.02
+to 0.05 for an observation."""
 
 MANY = 15
 """Observations from which on a peak near a distribution that was reached is its own: of fewer any

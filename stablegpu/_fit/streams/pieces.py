@@ -1,4 +1,4 @@
-"""Where a streamed sample comes from, and its pieces."""
+"""A streamed sample, which is read piece by piece."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Observations:
 
     @property
     def is_splittable(self) -> bool:
-        """Whether ranges of the sample can be read without what is before them."""
+        """True if a range of the sample can be read without the observations before it."""
         return self.end is not None
 
     def __iter__(self) -> Iterator[np.ndarray]:

@@ -8,7 +8,7 @@ from hetero.devices import Device
 
 
 class Loops(Protocol):
-    """What both targets have besides the operations, which `HostDriven` calls by their names."""
+    """Functions of both targets besides the operations, which `HostDriven` calls by their names."""
 
     def streams(self, count: int) -> list:
         """Return streams of the device; on a CPU stand-ins for them."""

@@ -26,6 +26,9 @@ LARGEST_ORDER = 128
 _PIECES = 8
 """Number of pieces of a batch for each thread, for balance (not tuned)."""
 
+MATRIX_DIMENSIONS: dict[Callable[..., Any], dict[str, int]] = {}
+"""Functions that take batches: the number of dimensions of each array argument for one matrix."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -58,6 +61,7 @@ def over_batches(
                     return _solve_batch(function, bound, dimensions, stack)
             return function(*arguments, **options)
 
+        MATRIX_DIMENSIONS[solve] = dimensions
         return solve
 
     return decorate
@@ -83,37 +87,14 @@ def _solve_batch(
     stack: Callable[[dict[str, Any]], Any] | None,
 ) -> Any:
     """Solve all matrices of a batch; return arrays with its leading dimensions."""
-    names = [name for name in dimensions if arguments.get(name) is not None]
-    for name in names:
-        if device_of(arguments[name]) is not None:
-            raise TypeError(
-                f"{name} is a batch of matrices on a GPU, and batches are solved from host memory: "
-                "loop over the matrices, or copy the batch to a NumPy array"
-            )
-        if is_sparse(arguments[name]):
-            raise TypeError(f"{name} must be an array, because it belongs to a batch of matrices")
-    if arguments.get("subset_by_value") is not None or _is_interval(arguments.get("select")):
-        raise ValueError(
-            "an interval of values holds another number of eigenvalues for each matrix of a batch: "
-            "select by index, or loop over the matrices"
-        )
-    arrays = {name: validate_numbers(name, arguments[name]) for name in names}
-    cores = {name: array.shape[array.ndim - dimensions[name] :] for name, array in arrays.items()}
-    leads = {name: array.shape[: array.ndim - dimensions[name]] for name, array in arrays.items()}
-    try:
-        lead = np.broadcast_shapes(*leads.values())
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise ValueError(f"the shapes of the batches do not match: {shapes}") from None
-    if stack is not None and list(arrays) == [names[0]]:
+    arrays, lead = validate_batch(arguments, dimensions)
+    names = list(arrays)
+    if stack is not None and len(arrays) == 1:
         results = stack(arguments | arrays)
         if results is not None:
             return results
-    count = math.prod(lead)
-    flat = {
-        name: np.broadcast_to(array, lead + cores[name]).reshape(count, *cores[name])
-        for name, array in arrays.items()
-    }
+    flat, count = flatten(arrays, lead, dimensions), math.prod(lead)
+    cores = {name: array.shape[1:] for name, array in flat.items()}
 
     def solve_one(index: int) -> Any:
         """Solve a matrix; errors name it."""
@@ -143,6 +124,51 @@ def _solve_batch(
     run_pieces(solve_piece, count, max(cores[names[0]]))
     shaped = tuple(out.reshape(lead + out.shape[1:]) for out in outputs)
     return shaped if is_pair else shaped[0]
+
+
+def validate_batch(
+    arguments: dict[str, Any], dimensions: dict[str, int]
+) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
+    """Return the arrays of a batch as NumPy arrays, and the leading dimensions that they share.
+
+    Raises
+    ------
+    TypeError, ValueError
+        They are on a GPU, are sparse, or hold no numbers; their leading dimensions do not match; or
+        the arguments select an interval of values.
+    """
+    names = [name for name in dimensions if arguments.get(name) is not None]
+    for name in names:
+        if device_of(arguments[name]) is not None:
+            raise TypeError(
+                f"{name} is a batch of matrices on a GPU, and batches are solved from host memory: "
+                "loop over the matrices, or copy the batch to a NumPy array"
+            )
+        if is_sparse(arguments[name]):
+            raise TypeError(f"{name} must be an array, because it belongs to a batch of matrices")
+    if arguments.get("subset_by_value") is not None or _is_interval(arguments.get("select")):
+        raise ValueError(
+            "an interval of values holds another number of eigenvalues for each matrix of a batch: "
+            "select by index, or loop over the matrices"
+        )
+    arrays = {name: validate_numbers(name, arguments[name]) for name in names}
+    try:
+        leads = (array.shape[: array.ndim - dimensions[name]] for name, array in arrays.items())
+        return arrays, np.broadcast_shapes(*leads)
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"the shapes of the batches do not match: {shapes}") from None
+
+
+def flatten(
+    arrays: dict[str, np.ndarray], lead: tuple[int, ...], dimensions: dict[str, int]
+) -> dict[str, np.ndarray]:
+    """Return the arrays of a batch with one leading dimension, in C order."""
+    flat = {}
+    for name, array in arrays.items():
+        core = array.shape[array.ndim - dimensions[name] :]
+        flat[name] = np.broadcast_to(array, lead + core).reshape(math.prod(lead), *core)
+    return flat
 
 
 def _empty(result: Any, lead: tuple[int, ...]) -> Any:

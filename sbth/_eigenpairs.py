@@ -134,10 +134,8 @@ def solve_parts(
 
             chosen = choose if partition.is_whole and selection.kind != "a" else None
             matrix = d[rows] * scale, couplings * scale
-            if (
-                tridiagonal_driver(request.host_method, rows.size, selection, vectors=True)
-                == "lapack"
-            ):
+            driver = tridiagonal_driver(request.host_method, rows.size, selection, vectors=True)
+            if driver == "lapack":
                 scaled, columns = drivers.tridiagonal_vectors(*matrix, chosen)
                 parts.append(Part(rows, np.ascontiguousarray(columns.T), None))
             else:

@@ -142,6 +142,8 @@ CALLS = {
         lambda d: sbth.eigh_tridiagonal(BAND[0], BAND[1, :-1], device=d)[0],
     "sbth.eig_banded": lambda d: sbth.eig_banded(BAND, device=d)[0],
     "sbth.eigh": lambda d: sbth.eigh(sbth.dense_from_band(BAND), device=d)[0],
+    "sbth.solve_batch": lambda d: sbth.solve_batch(
+        sbth.eigvals_banded, np.stack([BAND, 2 * BAND]), device=[d]),
     "sbth.full_to_band": lambda d: sbth.eigvals_banded(
         sbth.full_to_band(sbth.dense_from_band(BAND), 8, device=d), device="cpu"),
     "tmd.search": search_cases,

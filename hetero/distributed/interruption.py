@@ -1,14 +1,16 @@
-"""Parts in the workers of a pool of processes end when their caller is interrupted.
+"""Parts in the workers of a pool of processes end when their caller is interrupted or dies.
 
 A terminal sends Ctrl-C to all processes of a program, a notebook or `kill` to the caller alone. So
 the caller keeps a file as long as it waits for the parts, and a worker that computes one looks
-whether it is still there.
+whether it is still there. A caller that was killed leaves its file: then the worker, which nobody
+waits for, ends.
 """
 
 from __future__ import annotations
 
 import _thread
 import contextlib
+import multiprocessing
 import os
 import signal
 import tempfile
@@ -42,7 +44,8 @@ def waiting_file(executor: Executor) -> Iterator[Path | None]:
 def interrupted_without(path: Path | None) -> Iterator[None]:
     """Interrupt the block, in the main thread of a worker, as Ctrl-C does when `path` is removed.
 
-    Raises CancelledError if the file is missing from the start.
+    If its caller dies, the process ends. Raises CancelledError if the file is missing from the
+    start.
     """
     if path is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -50,9 +53,13 @@ def interrupted_without(path: Path | None) -> Iterator[None]:
     if not path.exists():
         raise CancelledError("the caller was interrupted")
     ended, lock = threading.Event(), threading.Lock()
+    caller = multiprocessing.parent_process()
 
     def watch() -> None:
         while not ended.wait(POLL_SECONDS):
+            if caller is not None and not caller.is_alive():
+                path.unlink(missing_ok=True)
+                os._exit(1)
             if not path.exists():
                 with lock:
                     if not ended.is_set():

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hetero import validation
+from hetero.cpu.deferred_signals import DeferredSignals, run_whole
 from hetero.devices import Device
 from hetero.display.progress_bar import open_bar
 from hetero.distributed.cancellation import (
@@ -108,6 +109,7 @@ def run_parts(
     with open_bar(title, len(parts), enabled=show_progress) as advance:
         advance(len(results))
 
+        @run_whole
         def keep(k: int, result: Result) -> None:
             if checkpoint is not None:
                 checkpoint.add(numbers[k], result)
@@ -219,8 +221,9 @@ def _take_all(
 
     def take_result(future: Future[Result]) -> None:
         result = future.result()
-        taken.add(numbers[future])
-        take(numbers[future], result)
+        with DeferredSignals():  # Ctrl-C while a result is stored does not lose it
+            taken.add(numbers[future])
+            take(numbers[future], result)
 
     try:
         for future in as_completed(numbers):

@@ -1,6 +1,8 @@
 """Ctrl-C ends the workers of a pool at once, keeps finished parts, and leaves no process behind."""
 
+import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -36,15 +38,19 @@ def run_waits(pool):
 def run_rode(pool):
     import rode
 
-    rode.solve(
-        rode.relaxation(), "averaged-heun", t_span=(0.0, 1.0), h=2.0**-5, delta=2.0**-9,
-        paths=1 << 28, rng=1, reduction="moments", parts=1 << 12, executor=pool, device="cpu",
-        checkpoint=folder,
-    )
+    def solve(**options):
+        rode.solve(
+            rode.relaxation(), "averaged-heun", t_span=(0.0, 1.0), h=2.0**-5, delta=2.0**-9,
+            rng=1, reduction="moments", device="cpu", **options,
+        )
+
+    solve(paths=16)  # workers then have compiled code: Ctrl-C waits for a compilation
+    solve(paths=1 << 28, parts=1 << 12, executor=pool, checkpoint=folder)
 
 def run_tmd(pool):
     import tmd
 
+    tmd.search("exp", (0.5, 1), bits=44, precision=30, device="cpu")
     tmd.search(
         "exp", (2.0**-30, 1), bits=44, precision=38, executor=pool, device="cpu",
         checkpoint=folder / "blocks",
@@ -75,40 +81,74 @@ def wait_for(condition, seconds):
         time.sleep(0.05)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+def start_program(work, folder):
+    """Start the program above in a session of its own."""
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    environment = os.environ | {"PYTHONPATH": str(Path(hetero.__file__).parents[1])}
+    return subprocess.Popen(
+        [sys.executable, str(program), work, str(folder)],
+        env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def kept_parts(work, folder):
+    """Return what a program has kept, which is nothing until its workers are busy."""
+    if work == "waits":
+        begun = [folder / "results-0.part", folder / "begun-1", folder / "begun-2"]
+        return all(path.exists() for path in begun)
+    if work == "rode":
+        return [path for path in folder.iterdir() if re.fullmatch(r"results-\d+\.part", path.name)]
+    blocks = folder / "blocks"
+    return blocks.exists() and blocks.read_text().count("\n") > 1
+
+
+def end_session(run):
+    """Kill all processes of a program that are still there."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+
+
+def require_no_worker(folder):
+    """Check that the two workers have ended, or end in some seconds."""
+    workers = (folder / "workers").read_text().split()
+    assert len(workers) == 2
+    wait_for(lambda: not any(map(is_alive, workers)), 10.0)
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+
+
 @pytest.mark.parametrize("to_all", [False, True], ids=["caller", "terminal"])
 @pytest.mark.parametrize(
     "work", ["waits", *(pytest.param(w, marks=pytest.mark.slow) for w in ("rode", "tmd"))]
 )
 def test_ctrl_c(work, to_all, tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    environment = os.environ | {"PYTHONPATH": str(Path(hetero.__file__).parents[1])}
-    run = subprocess.Popen(
-        [sys.executable, str(program), work, str(tmp_path)],
-        env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
-    kept = {
-        "waits": lambda: [
-            *tmp_path.glob("results-0.part"), *tmp_path.glob("begun-1"), *tmp_path.glob("begun-2"),
-        ][2:],
-        "rode": lambda: [*tmp_path.glob("results-*.part")],
-        "tmd": lambda: (tmp_path / "blocks").exists()
-        and (tmp_path / "blocks").read_text().count("\n") > 1,
-    }[work]  # fmt: skip
+    run = start_program(work, tmp_path)
     try:
-        wait_for(lambda: kept() or run.poll() is not None, 120.0)
+        wait_for(lambda: kept_parts(work, tmp_path) or run.poll() is not None, 120.0)
         assert run.poll() is None, run.stderr.read()
         (os.killpg if to_all else os.kill)(run.pid, signal.SIGINT)
         start = time.monotonic()
         _, said = run.communicate(timeout=30)
         seconds = time.monotonic() - start
+        assert "KeyboardInterrupt" in said
+        assert run.returncode != 0
+        assert seconds < 15.0
+        assert kept_parts(work, tmp_path)
+        require_no_worker(tmp_path)
     finally:
+        end_session(run)
+
+
+def test_workers_do_not_survive_their_caller(tmp_path):
+    run = start_program("waits", tmp_path)
+    try:
+        wait_for(lambda: kept_parts("waits", tmp_path) or run.poll() is not None, 120.0)
+        assert run.poll() is None, run.stderr.read()
         run.kill()
-    assert "KeyboardInterrupt" in said
-    assert run.returncode != 0
-    assert seconds < 15.0
-    assert kept()
-    workers = (tmp_path / "workers").read_text().split()
-    assert len(workers) == 2
-    wait_for(lambda: not any(map(is_alive, workers)), 5.0)
+        require_no_worker(tmp_path)
+        assert kept_parts("waits", tmp_path)
+    finally:
+        end_session(run)

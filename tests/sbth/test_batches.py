@@ -108,6 +108,44 @@ def test_bad_batches():
             call()
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_several_devices_give_the_same(name):
+    solve, arrays, options = CASES[name]
+    alone = solve(*arrays, **options, device="cpu")
+    shared = sbth.solve_batch(solve, *arrays, **options, device=["cpu", "cpu"])
+    single = sbth.solve_batch(solve, *arrays, **options, device="cpu")
+    assert type(alone) is type(shared)
+    pairs = (
+        zip(alone, shared, single, strict=True)
+        if isinstance(alone, tuple)
+        else [(alone, shared, single)]
+    )
+    for x, y, z in pairs:
+        np.testing.assert_array_equal(x, y)
+        np.testing.assert_array_equal(x, z)
+
+
+def test_bad_shared_batches():
+    two = {"device": ["cpu", "cpu"]}
+    bad = FULL.copy()
+    bad[1, 2, 4, 0] = np.nan
+    assert sbth.solve_batch(sbth.eigh, np.zeros((0, 4, 4)), **two)[1].shape == (0, 4, 4)
+    for call, error, message in (
+        (
+            lambda: sbth.solve_batch(sbth.eigh, bad, **two), ValueError,
+            r"counted from matrix \(1, 0\): a, matrix \(2,\) of the batch: a must be finite",
+        ),
+        (lambda: sbth.solve_batch(sbth.eigh, FULL[0, 0], **two), ValueError, "for one matrix"),
+        (lambda: sbth.solve_batch(np.linalg.eigh, FULL), ValueError, "such as sbth.eigh"),
+        (lambda: sbth.solve_batch([], FULL, **two), ValueError, "such as sbth.eigh"),
+        (lambda: sbth.solve_batch(sbth.eigh, FULL, lover=1, **two), TypeError, "lover"),
+        (lambda: sbth.solve_batch(sbth.eigh, FULL, progress=2, **two), TypeError, "progress"),
+        (lambda: sbth.solve_batch(sbth.eigh, FULL, executor=3), TypeError, "executor"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=message):
+            call()
+
+
 def test_batches_on_a_gpu_are_refused():
     class Elsewhere:
         shape, dtype = (2, 9, 9), np.dtype(float)

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import rode
+import sbth
 import stablegpu
 import tmd
 
@@ -53,9 +54,17 @@ def fit(device="cpu", **engine):
     return {"estimates": np.array([*fits.params.values(), fits.loglik]), "errors": fits.errors}
 
 
+def diagonalize(device="cpu", **engine):
+    """Return the eigenvalues and eigenvectors of a batch of matrices."""
+    matrices = np.random.default_rng(5).standard_normal((3, 5, 6, 6))
+    values, vectors = sbth.solve_batch(sbth.eigh, matrices, device=device, **engine)
+    return {"eigenvalues": values, "eigenvectors": vectors}
+
+
 def run(device="cpu", **engine):
     """Return the arrays of all workloads."""
-    return solve(device, **engine) | search(device, **engine) | fit(device, **engine)
+    workloads = solve, search, fit, diagonalize
+    return {name: x for work in workloads for name, x in work(device, **engine).items()}
 
 
 def provoke_errors():
@@ -124,7 +133,7 @@ def main() -> None:
         found = solve(comm=MPI.COMM_WORLD)
         for _ in range(2):  # the second search finds all of its blocks in the checkpoint
             found |= search(comm=MPI.COMM_WORLD, checkpoint=checkpoint)
-        found |= fit(comm=MPI.COMM_WORLD)
+        found |= fit(comm=MPI.COMM_WORLD) | diagonalize(comm=MPI.COMM_WORLD)
         alike = MPI.COMM_WORLD.allgather({name: array.tobytes() for name, array in found.items()})
         assert all(other == alike[0] for other in alike)
         if MPI.COMM_WORLD.Get_rank() > 0:

@@ -1,5 +1,7 @@
 """Good calls of `sbth`."""
 
+import functools
+
 import numpy as np
 
 import sbth
@@ -41,6 +43,9 @@ CALLS = [
     Call("sbth.eig_banded, of two matrices", sbth.eig_banded,
          lambda: {"a_band": BAND.copy(), "lower": True, "b_band": BAND.copy(), "method": "auto",
                   "device": "cpu"}, untold=FLAGS),
+    Call("sbth.solve_batch", functools.partial(sbth.solve_batch, sbth.eig_banded),
+         lambda: {"a_band": BAND[None], "lower": True, "progress": False,
+                  "device": ("cpu", "cpu")}, untold=FLAGS),
     Call("sbth.solver_for", sbth.solver_for,
          lambda: {"order": 9, "bandwidth": 2, "eigvals_only": True, "dtype": "float64",
                   "method": "auto", "device": "cpu"},

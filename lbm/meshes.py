@@ -24,6 +24,9 @@ LARGEST_LOSS = 0.1
 """Share of passages without a cell from which on `TriangleMesh.place` warns: at the edges of a
 rotated box of 18 x 12 x 8 cells it is 0.07, of a sphere of 8 cells 0.01."""
 
+LARGEST_SIZE = 1 << 15
+"""Largest side of a placed mesh in cells: no domain has as many."""
+
 _LARGEST_COORDINATE = 1e12
 """Largest coordinate of a mesh: its square is far from the range of float64."""
 
@@ -155,7 +158,8 @@ class TriangleMesh:
         else:
             scale = 1.0 / check_positive("dx", dx)
         pivot = np.zeros(3) if centre is None else (low + high) / 2.0
-        vertices = rotate((self.vertices - pivot) * scale, rotation)
+        with np.errstate(all="ignore"):  # the result is checked
+            vertices = rotate((self.vertices - pivot) * scale, rotation)
         if corner is not None:
             vertices -= vertices.min(axis=0)
             vertices += check_vector("corner", corner)
@@ -166,6 +170,12 @@ class TriangleMesh:
                 f"the placed mesh must lie within {_LARGEST_COORDINATE:g} cells of the corner of "
                 f"the domain, got coordinates of {np.abs(vertices).max():g}: correct length, dx, "
                 "centre or corner"
+            )
+        size = float(np.ptp(vertices, axis=0).max())
+        if size > LARGEST_SIZE:
+            raise ValueError(
+                f"the mesh must be at most {LARGEST_SIZE} cells long, got {size:g}: correct length "
+                "or dx, as the mesh may have another unit than you think"
             )
         placed = self._moved_to(vertices)
         placed._warn_of_thin_parts()
@@ -195,13 +205,13 @@ class TriangleMesh:
         low, high = self.bounds
         if (low >= domain).any() or (high <= 0.0).any():
             raise ValueError(
-                f"the mesh lies outside of the domain of {domain} cells: it reaches from "
+                f"the mesh lies outside of the domain of shape {domain}: it reaches from "
                 f"{describe_point(low)} to {describe_point(high)}. Correct its place or its size"
             )
         if (low < -_TOUCHING).any() or (high > np.add(domain, _TOUCHING)).any():
             warnings.warn(
                 f"the mesh reaches from {describe_point(low)} to {describe_point(high)}: what "
-                f"lies outside of the domain of {domain} cells is cut off",
+                f"lies outside of the domain of shape {domain} is cut off",
                 stacklevel=3,
             )
 

@@ -25,6 +25,8 @@ from .collisions.trt import TRT as TRT
 from .decomposition import Decomposition as Decomposition
 from .errors import CheckpointError as CheckpointError
 from .errors import UnstableError as UnstableError
+from .meshes import TriangleMesh as TriangleMesh
+from .meshes import read_mesh as read_mesh
 from .simulation import Simulation as Simulation
 from .units import Units as Units
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lbm._cases.output_settings import ForceScales
+from lbm._cases.force_scales import ForceScales
 
 FEWEST_PERIODS = 3
 """Whole periods of a force that its second half must have for a frequency."""
@@ -17,20 +17,21 @@ FEWEST_PERIODS = 3
 def summarize_forces(
     path: Path, solids: Sequence[str], scales: ForceScales
 ) -> dict[str, dict[str, Any]]:
-    """Return mean coefficients [x, y, z] and the Strouhal number of each solid by its name.
+    """Return area, mean coefficients [x, y, z] and Strouhal number of each solid by its name.
 
     Means are taken over the second half of the rows. The Strouhal number belongs to that component
     of the force that varies most in it, and is None where there are less than three periods.
     """
     rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
-    steps, forces = rows[:, 0], rows[:, -3 * len(solids) :] / scales.force
+    steps, forces = rows[:, 0], rows[:, -3 * len(solids) :] / scales.pressure
     half = len(rows) // 2
     summary: dict[str, dict[str, Any]] = {}
-    for k, solid in enumerate(solids):
-        own = forces[half:, 3 * k : 3 * k + 3]
+    for k, (solid, area) in enumerate(zip(solids, scales.areas, strict=True)):
+        own = forces[half:, 3 * k : 3 * k + 3] / area
         signal = own[:, int(own.std(axis=0).argmax())]
         frequency = find_frequency(steps[half:], signal) if scales.time else None
         summary[solid] = {
+            "area": area,
             "coefficients": [float(c) for c in own.mean(axis=0)],
             "strouhal": None if frequency is None else frequency * scales.time,
         }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lbm._cases.force_scales import ForceScales, read_force_scales
 from lbm._cases.scales import Scales
 from lbm._io.fields import DERIVED
 from lbm._io.plot import FIELDS
@@ -30,19 +31,6 @@ class ProbeTable(NamedTuple):
     cells: tuple[Triple, ...]
     labels: tuple[str, ...]
     every: int
-
-
-class ForceScales(NamedTuple):
-    """Scales that make forces dimensionless, in the units of the tables.
-
-    Attributes
-    ----------
-    force : density speed^2 area / 2, by which a force is divided
-    time : length / speed in steps, by which a frequency is multiplied; 0 without a length
-    """
-
-    force: float
-    time: float
 
 
 class PictureSettings(NamedTuple):
@@ -110,7 +98,9 @@ def read_outputs(
     if (forces := table.table("forces", None)) is not None:
         settings["forces"] = _read_bodies(forces, boundaries)
         settings["forces_every"] = _read_every(forces, steps)
-        settings["force_scales"] = _read_force_scales(forces, scales)
+        settings["force_scales"] = read_force_scales(
+            forces, settings["forces"], boundaries, shape, scales
+        )
         forces.finish()
     if (pictures := table.table("pictures", None)) is not None:
         settings["pictures"] = _read_pictures(pictures, shape, steps)
@@ -150,16 +140,6 @@ def _read_bodies(table: Table, boundaries: Mapping[str, Condition | Solid]) -> t
             "solids", f"must list solids of this case that are no outlets ({listed}), got {names!r}"
         )
     return tuple(names)
-
-
-def _read_force_scales(table: Table, scales: Scales) -> ForceScales | None:
-    """Read the speed, the area and the length that make forces and frequencies dimensionless."""
-    if not any(key in table for key in ("speed", "area", "length")):
-        return None
-    speed, area = table.positive("speed"), table.positive("area")
-    length = table.positive("length", 0.0)
-    density, step = (1.0, 1.0) if scales.units is None else (scales.units.density, scales.units.dt)
-    return ForceScales(0.5 * density * speed**2 * area, length / speed / step)
 
 
 def _read_pictures(table: Table, shape: Triple, steps: int) -> PictureSettings:

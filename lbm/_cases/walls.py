@@ -23,6 +23,7 @@ from lbm.boundaries import (
     Solid,
     VelocityInlet,
 )
+from lbm.meshes import read_mesh
 
 PLAIN: dict[str, Condition] = {"periodic": Periodic(), "no-slip": NoSlip(), "free-slip": FreeSlip()}
 """Conditions without numbers, by their type in a file."""
@@ -162,12 +163,43 @@ def _mask(table: Table, shape: Triple, scales: Scales) -> Cells:
     return mask
 
 
+def _mesh(table: Table, shape: Triple, scales: Scales) -> Cells:
+    """Return the body whose surface is in a file of triangles."""
+    path = Path(table.file).parent / table.text("file")
+    if ("length" in table) == ("unit" in table):
+        raise table.error("length", f"(of the body, in {scales.length_name}) or unit (that of the "
+                          "file, as 0.001 for mm) is needed, and only one of them")  # fmt: skip
+    size = {key: scales.length(table.positive(key)) for key in ("length", "unit") if key in table}
+    if "centre" in table and "corner" in table:
+        raise table.error("corner", "and centre are both there: remove one of them")
+    place = {
+        key: scales.position(table.vector(key)) for key in ("centre", "corner") if key in table
+    }
+    rotation = table.vector("rotation", (0.0, 0.0, 0.0))
+    weld = table.positive("weld", 0.0, or_zero=True)
+    try:
+        mesh = read_mesh(path, weld).place(
+            length=size.get("length"),
+            dx=1.0 / size["unit"] if "unit" in size else None,
+            centre=place.get("centre"),
+            corner=place.get("corner"),
+            rotation=rotation,
+        )
+        mesh.require_inside(shape)
+    except OSError as error:
+        raise table.error("file", f"names {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise table.error("file", f"cannot be used: {error}") from None
+    return mesh
+
+
 _SHAPES: dict[str, Callable[[Table, Triple, Scales], Cells]] = {
     "sphere": _sphere,
     "cylinder": _cylinder,
     "box": _box,
     "heights": _heights,
     "mask": _mask,
+    "mesh": _mesh,
 }
 
 

@@ -97,7 +97,10 @@ def _read_case(options: argparse.Namespace) -> Case:
     """Read the case file, with what the options replace."""
     from lbm._cases.case import read_case
 
-    case = read_case(options.file)
+    with warnings.catch_warnings():
+        if is_other_rank(options):
+            warnings.simplefilter("ignore")
+        case = read_case(options.file)
     if options.steps is not None:
         case = dataclasses.replace(case, steps=options.steps)
         if not case.outputs.has_sample_until(case.steps) and not is_other_rank(options):
@@ -142,5 +145,8 @@ def _report(
         numbers = ", ".join(f"{c:.4g}" for c in found["coefficients"])
         strouhal = found["strouhal"]
         shedding = "" if strouhal is None else f"; Strouhal number {strouhal:.4g}"
-        print(f"mean force coefficients of {solid} along x, y, z: {numbers}{shedding}")
+        print(
+            f"mean force coefficients of {solid} along x, y, z: {numbers} (area "
+            f"{found['area']:.4g} {case.scales.length_name}^2){shedding}"
+        )
     print(*files, sep="\n")

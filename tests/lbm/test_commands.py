@@ -13,7 +13,7 @@ import lbm
 from lbm.__main__ import main
 from lbm._cases.case import read_case
 from lbm._cases.coefficients import find_frequency, summarize_forces
-from lbm._cases.output_settings import ForceScales
+from lbm._cases.force_scales import ForceScales
 from lbm._io.tables import REQUIRED, Table
 from lbm.launcher import find_launcher, run_ranks
 
@@ -357,7 +357,7 @@ def test_strouhal_numbers_are_found_in_a_table(tmp_path):
     wave = 2 * np.pi * (steps - 1234.0) / 217.0
     forces = np.stack([1.5 + 0.02 * np.cos(2 * wave), 0.3 * np.sin(wave), 0 * wave], axis=1)
     np.savetxt(tmp_path / "t.csv", np.column_stack([steps, 4.0 * forces]), header="", delimiter=",")
-    found = summarize_forces(tmp_path / "t.csv", ["post"], ForceScales(4.0, 1302.0))["post"]
+    found = summarize_forces(tmp_path / "t.csv", ["post"], ForceScales(4.0, (1.0,), 1302.0))["post"]
     assert found["strouhal"] == pytest.approx(6.0, rel=2e-3)
     assert found["coefficients"][0] == pytest.approx(1.5, abs=2e-3)
     assert find_frequency(steps[:40], wave[:40] * 0.0) is None

@@ -21,6 +21,24 @@ def _flow():
     )
 
 
+CORNERS = np.array([(0.0, 0.0, 0.0), (3.0, 0.0, 0.0), (0.0, 3.0, 0.0), (0.0, 0.0, 3.0)])
+FACES = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+
+
+def _mesh():
+    return lbm.TriangleMesh(CORNERS, FACES)
+
+
+def _mesh_file():
+    """Write the mesh as an OFF file, and return its path."""
+    lines = ["OFF", "4 4 0", *(" ".join(map(str, corner)) for corner in CORNERS),
+             *("3 " + " ".join(map(str, face)) for face in FACES)]  # fmt: skip
+    _folder().mkdir(exist_ok=True)
+    path = _folder() / "mesh.off"
+    path.write_text("\n".join(lines))
+    return path
+
+
 def _folder():
     return Path(tempfile.gettempdir()) / "faults-of-heterokit"
 
@@ -72,6 +90,19 @@ CALLS = [
           ("to_lattice", ("speed", "acceleration", "time", "pressure")),
           ("to_physical", ("speed", "pressure", "force", "torque", "steps")))
       for name in names),
+    Call("lbm.TriangleMesh", lbm.TriangleMesh,
+         lambda: {"vertices": CORNERS, "faces": FACES, "weld": 0.0},
+         known_as={"weld": ("faces",)}),
+    Call("lbm.read_mesh", lbm.read_mesh, lambda: {"path": _mesh_file(), "weld": 0.0},
+         known_as={"path": ("file", "a"), "weld": ("faces",)}),
+    Call("lbm.TriangleMesh.place", lambda **a: _mesh().place(**a),
+         lambda: {"length": 8.0, "centre": (2.0, 2.0, 2.0), "rotation": (0.0, 0.0, 90.0)},
+         takes_long=True),
+    Call("lbm.TriangleMesh.place by dx", lambda **a: _mesh().place(**a),
+         lambda: {"dx": 1.0, "corner": (0.0, 0.0, 0.0)}, takes_long=True),
+    Call("lbm.TriangleMesh.cells", lambda **a: _mesh().cells(**a), lambda: {"shape": SHAPE}),
+    Call("lbm.TriangleMesh.frontal_area", lambda **a: _mesh().frontal_area(**a),
+         lambda: {"direction": (1.0, 0.0, 0.0)}, takes_long=True),
     Call("lbm.geometry.sphere", lbm.geometry.sphere,
          lambda: {"shape": SHAPE, "centre": (2, 2, 2), "radius": 1.0}),
     Call("lbm.geometry.cylinder", lbm.geometry.cylinder,
@@ -126,6 +157,7 @@ CALLS = [
 
 NOT_CALLED = {
     "Decomposition.bounds", "Simulation.mark_changed", "Solid.cells_around", "Solid.mask",
+    "TriangleMesh.require_inside",
     "Statistics.resume", "CheckpointError", "Collision", "Condition", "FreeSlip", "NoSlip",
     "Periodic", "UnstableError", "flows",
     *(f"{wall}.parameters" for wall in

@@ -1,0 +1,1 @@
+"""Closed triangle meshes: their files, their topology, and the cells inside them."""

@@ -1,0 +1,482 @@
+"""Cells of triangle meshes against exact solids and winding numbers; damaged meshes."""
+
+import itertools
+import json
+import os
+import struct
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
+
+import lbm
+from lbm.__main__ import main
+from lbm._meshes.inside import find_lost_share
+from lbm.launcher import find_launcher, run_ranks
+
+ROOT = Path(__file__).parents[2]
+
+
+def box(low, high):
+    """Return the vertices and the faces of a box."""
+    return hull(np.array(list(itertools.product(*zip(low, high, strict=True))), float))
+
+
+def surface(f, rows, columns):
+    """Return a closed surface that is periodic in both of its parameters in [0, 1)."""
+    i, j = np.divmod(np.arange(rows * columns), columns)
+    vertices = np.stack(f(i / rows, j / columns), axis=1)
+    right, up = i * columns + (j + 1) % columns, (i + 1) % rows * columns + j
+    both = (i + 1) % rows * columns + (j + 1) % columns
+    here = i * columns + j
+    return vertices, np.concatenate(
+        [np.stack([here, right, up], 1), np.stack([right, both, up], 1)]
+    )
+
+
+def sphere(rows=200, columns=200):
+    """Return a unit sphere; at its poles triangles are degenerate."""
+
+    def position(s, t):
+        # The first half of s runs from pole to pole, the second one back along the axis.
+        theta, phi = np.pi * np.minimum(2 * s, 2 - 2 * s), 2 * np.pi * t
+        radius = np.where(s <= 0.5, np.sin(theta), 0.0)
+        return radius * np.cos(phi), radius * np.sin(phi), np.cos(theta)
+
+    return surface(position, rows, columns)
+
+
+def torus(large=2.0, small=0.75, rows=160, columns=80):
+    """Return a torus around the z axis."""
+
+    def position(s, t):
+        radius = large + small * np.cos(2 * np.pi * t)
+        return (radius * np.cos(2 * np.pi * s), radius * np.sin(2 * np.pi * s),
+                small * np.sin(2 * np.pi * t))  # fmt: skip
+
+    return surface(position, rows, columns)
+
+
+def hull(points):
+    """Return the convex hull of points, with all triangles facing outwards."""
+    found = ConvexHull(points)
+    faces = found.simplices.copy()
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), a - points.mean(axis=0)) < 0
+    faces[inwards] = faces[inwards][:, ::-1]
+    return points, faces
+
+
+def winding_numbers(triangles, points):
+    """Return winding numbers by solid angles (Van Oosterom and Strackee 1983), an exact sum."""
+    total = np.zeros(len(points))
+    for a, b, c in triangles:
+        p, q, r = a - points, b - points, c - points
+        lp, lq, lr = (np.linalg.norm(v, axis=1) for v in (p, q, r))
+        determinant = np.einsum("ij,ij->i", p, np.cross(q, r))
+        dots = [np.einsum("ij,ij->i", v, w) for v, w in ((p, q), (q, r), (r, p))]
+        total += 2 * np.arctan2(
+            determinant, lp * lq * lr + dots[0] * lr + dots[1] * lp + dots[2] * lq
+        )
+    return total / (4 * np.pi)
+
+
+def mesh_of(vertices, faces, **options):
+    """Return a mesh, without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return lbm.TriangleMesh(vertices, faces, **options)
+
+
+def write_stl(path, vertices, faces):
+    """Write a binary STL file in float32."""
+    corners = np.asarray(vertices)[faces].astype("<f4")
+    record = np.zeros(len(corners), np.dtype([("n", "<f4", 3), ("v", "<f4", (3, 3)), ("a", "<u2")]))
+    record["v"] = corners
+    path.write_bytes(
+        b"made by a test".ljust(80) + struct.pack("<I", len(corners)) + record.tobytes()
+    )
+    return path
+
+
+def write_text_stl(path, vertices, faces):
+    """Write an STL file as text."""
+    lines = ["solid body"]
+    for triangle in np.asarray(vertices)[faces]:
+        lines += ["facet normal 0 0 0", "outer loop"]
+        lines += ["vertex " + " ".join(f"{c:.6e}" for c in corner) for corner in triangle]
+        lines += ["endloop", "endfacet"]
+    path.write_text("\n".join([*lines, "endsolid body", ""]))
+    return path
+
+
+# ---- exact solids ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.25, 0.5])
+def test_a_box_has_the_cells_whose_centres_are_inside(shift):
+    """Faces, edges and diagonals go through centres where the shift is a half: [low, high)."""
+    low, high = np.array([2, 3, 1]) + shift, np.array([9, 7, 6]) + shift
+    cells = mesh_of(*box(low, high)).cells((12, 10, 8))
+    centres = lbm.geometry.centres((12, 10, 8))
+    expected = np.ones((12, 10, 8), bool)
+    for c, a, b in zip(centres, low, high, strict=True):
+        expected &= (a <= c) & (c < b)
+    assert np.array_equal(cells, expected)
+    assert cells.sum() == 7 * 4 * 5
+
+
+def test_a_rotated_box_is_six_half_spaces():
+    angles, sides = (20.0, -35.0, 50.0), np.array([9.0, 6.0, 4.0])
+    placed = mesh_of(*box(-sides / 2, sides / 2)).place(
+        dx=0.5, centre=(14, 15, 16), rotation=angles
+    )
+    cells = placed.cells((30, 30, 30))
+    points = np.stack(np.broadcast_arrays(*lbm.geometry.centres((30, 30, 30))), -1) - (14, 15, 16)
+    body = Rotation.from_euler("xyz", angles, degrees=True).inv().apply(points.reshape(-1, 3))
+    depth = (sides - np.abs(body)).min(axis=1).reshape(cells.shape)  # half sides in cells
+    clear = np.abs(depth) > 1e-9
+    assert np.array_equal(cells[clear], depth[clear] > 0)
+    assert clear.mean() > 0.999
+
+
+def test_volumes_converge_to_those_of_sphere_torus_and_cylinder():
+    angle = np.linspace(0, 2 * np.pi, 256, endpoint=False)
+    ring = np.stack([np.cos(angle), np.sin(angle)], 1)
+    cylinder = hull(np.concatenate([np.column_stack([ring, np.full(256, z)]) for z in (0.0, 3.0)]))
+    exact = {"sphere": 4 / 3 * np.pi, "torus": 2 * np.pi**2 * 2.0 * 0.75**2, "cylinder": 3 * np.pi}
+    bodies = {"sphere": sphere(), "torus": torus(), "cylinder": cylinder}
+    for name, (vertices, faces) in bodies.items():
+        errors = []
+        for n in (10, 20, 40):  # cells in the unit of the mesh
+            placed = mesh_of(vertices, faces).place(
+                dx=1 / n, centre=(3.3 * n, 3.1 * n, 3.2 * n), rotation=(10, 20, 30)
+            )
+            cells = placed.cells((6 * n + 5,) * 3)
+            errors.append(abs(cells.sum() / n**3 / exact[name] - 1))
+        assert errors[0] < 0.02, name
+        assert errors[2] < 0.002, name
+
+
+@pytest.mark.parametrize("diameter", [8, 16, 32])
+def test_a_sphere_differs_from_the_exact_one_only_beside_its_surface(diameter):
+    centre, shape = (19.3, 20.1, 20.4), (40, 40, 40)
+    cells = mesh_of(*sphere()).place(length=diameter, centre=centre).cells(shape)
+    r = np.sqrt(sum((x - c) ** 2 for x, c in zip(lbm.geometry.centres(shape), centre, strict=True)))
+    exact = lbm.geometry.sphere(shape, centre, diameter / 2)
+    # The chords of 100 meridians and 200 parallels are at most 2.5e-4 radii below the sphere.
+    assert np.abs(r[cells != exact] - diameter / 2).max(initial=0.0) < 3e-4 * diameter
+    area = lbm.TriangleMesh(*sphere()).frontal_area((1.0, -2.0, 0.5))
+    assert area == pytest.approx(np.pi, rel=1.5e-3)
+
+
+# ---- winding numbers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_bodies_agree_with_their_winding_numbers(seed):
+    """Overlapping hulls, one of them inside out, at coordinates that are not uniform."""
+    random = np.random.default_rng(seed)
+    vertices, faces, count = [], [], 0
+    for k in range(3):
+        points, corners = hull(random.normal(size=(12, 3)) * 2 + random.normal(size=3) + 6)
+        vertices.append(points)
+        faces.append((corners[:, ::-1] if k == 2 and seed % 2 else corners) + count)
+        count += len(points)
+    vertices, faces = np.concatenate(vertices), np.concatenate(faces)
+    mesh = mesh_of(vertices, faces)
+    axes = [np.sort(random.uniform(0, 12, n)) for n in (9, 11, 10)]
+    cells = mesh(*np.ix_(*axes))
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 3)
+    winding = winding_numbers(vertices[faces], points)
+    assert np.abs(winding - np.round(winding)).max() < 1e-6
+    assert np.array_equal(cells.ravel(), np.round(winding) != 0)
+    assert 0.02 < cells.mean() < 0.9
+
+
+def test_coordinates_in_any_order_as_around_a_periodic_domain():
+    mesh, shape = mesh_of(*torus()).place(length=14, centre=(8, 8, 3)), (16, 16, 6)
+    whole = mesh.cells(shape)
+    wrapped = [np.arange(-1, n + 1) % n for n in shape]
+    cells = mesh(*np.ix_(*(i + 0.5 for i in wrapped)))
+    assert np.array_equal(cells, whole[np.ix_(*wrapped)])
+    with pytest.raises(ValueError, match=r"must have the shapes \(nx, 1, 1\)"):
+        mesh(np.zeros((2, 2, 1)), np.zeros((1, 1, 1)), np.zeros((1, 1, 1)))
+
+
+# ---- what files hold ------------------------------------------------------------------------
+
+
+def test_orientation_repetition_and_degenerate_triangles_change_nothing():
+    vertices, faces = torus(rows=24, columns=12)
+    vertices = vertices + 3.2
+    expected = mesh_of(vertices, faces).place(dx=0.3).cells((24, 24, 24))
+    assert expected.any()
+    degenerate = [[0, 0, 5], [3, 3, 3]]
+    variants = [
+        faces[:, ::-1], np.concatenate([faces, faces]),
+        np.concatenate([faces, faces[:7, [1, 2, 0]]]), np.concatenate([faces, degenerate]),
+        np.concatenate([faces, faces[:5], faces[:5, ::-1]]),
+    ]  # fmt: skip
+    for variant in variants:
+        assert np.array_equal(mesh_of(vertices, variant).place(dx=0.3).cells((24,) * 3), expected)
+    flipped = faces.copy()
+    flipped[::3] = flipped[::3, ::-1]
+    with pytest.warns(UserWarning, match="not oriented consistently"):
+        mesh = lbm.TriangleMesh(vertices, flipped)
+    assert np.array_equal(mesh.place(dx=0.3).cells((24,) * 3), expected)
+
+
+def test_boxes_that_touch_are_one_body():
+    (v, f), (w, g) = box((2, 2, 2), (5, 6, 6)), box((5, 2, 2), (9, 6, 6))
+    cells = mesh_of(np.concatenate([v, w]), np.concatenate([f, g + 8])).cells((10, 8, 8))
+    assert np.array_equal(cells, mesh_of(*box((2, 2, 2), (9, 6, 6))).cells((10, 8, 8)))
+
+
+def test_open_surfaces_are_refused_with_the_number_of_edges(tmp_path):
+    vertices, faces = box((0, 0, 0), (1, 1, 1))
+    with pytest.raises(ValueError, match=r"not closed: 3 of its edges are open.*Close the holes"):
+        lbm.TriangleMesh(vertices, faces[1:])
+    path = write_stl(tmp_path / "open.stl", vertices, faces[1:])
+    with pytest.raises(ValueError, match=r"open\.stl: the surface is not closed: 3 of its edges"):
+        lbm.read_mesh(path)
+
+
+def test_vertices_with_rounding_errors_are_welded_on_request():
+    vertices, faces = torus(rows=24, columns=12)
+    soup = vertices[faces].reshape(-1, 3)
+    soup = soup + np.random.default_rng(3).normal(size=soup.shape) * 1e-7
+    triangles = np.arange(len(soup)).reshape(-1, 3)
+    with pytest.raises(ValueError, match=r"With weld=5\.5e-05, which merges .* 0 are left"):
+        lbm.TriangleMesh(soup, triangles)
+    mesh = mesh_of(soup, triangles, weld=5.5e-5)
+    assert (len(mesh.vertices), len(mesh.faces)) == (288, 576)
+
+
+def test_bad_arrays_are_refused():
+    vertices, faces = box((0, 0, 0), (1, 1, 1))
+    with pytest.raises(ValueError, match=r"faces must be indices of the 8 vertices, got 0 to 8"):
+        lbm.TriangleMesh(vertices, faces + (faces == 7))
+    with pytest.raises(ValueError, match=r"vertices must be finite"):
+        lbm.TriangleMesh(np.where(vertices == 1, np.nan, vertices), faces)
+    with pytest.raises(ValueError, match="degenerate or cancel each other"):
+        lbm.TriangleMesh(vertices, [[0, 1, 2], [0, 2, 1]])
+    with pytest.raises(TypeError, match="faces must be an array of integers, got float64"):
+        lbm.TriangleMesh(vertices, faces * 1.0)
+
+
+@pytest.mark.parametrize("write", [write_stl, write_text_stl])
+def test_files_are_read_and_damaged_ones_are_refused(tmp_path, write):
+    pytest.importorskip("trimesh")
+    vertices, faces = torus(rows=24, columns=12)
+    path = write(tmp_path / "body.stl", vertices, faces)
+    mesh = lbm.read_mesh(path)
+    assert len(mesh.faces) == len(faces)
+    assert mesh.bounds == pytest.approx(np.stack([vertices.min(0), vertices.max(0)]), rel=1e-6)
+    contents = path.read_bytes()
+    for size in (0, 50, 84, 200, len(contents) // 2, len(contents) - 30):
+        path.write_bytes(contents[:size])
+        with pytest.raises(ValueError, match=r"body\.stl (is empty|has|should have|ends before)"):
+            lbm.read_mesh(path)
+
+
+def test_other_files(tmp_path):
+    pytest.importorskip("trimesh")
+    vertices, faces = box((0, 0, 0), (1, 2, 3))
+    lines = ["v " + " ".join(map(str, v)) for v in vertices]
+    path = tmp_path / "body.obj"
+    path.write_text("\n".join([*lines, *("f " + " ".join(str(k + 1) for k in f) for f in faces)]))
+    assert lbm.read_mesh(path).bounds.tolist() == [[0, 0, 0], [1, 2, 3]]
+    path.write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=r"body\.obj (has no triangles|cannot be read)"):
+        lbm.read_mesh(path)
+    (tmp_path / "body.stl").write_bytes(b"\x00\x01\x07" * 100)
+    with pytest.raises(ValueError, match="should have"):
+        lbm.read_mesh(tmp_path / "body.stl")
+    (tmp_path / "body.xyzzy").write_bytes(b"1")
+    with pytest.raises(ValueError, match=r"trimesh does not read \.xyzzy"):
+        lbm.read_mesh(tmp_path / "body.xyzzy")
+    with pytest.raises(FileNotFoundError):
+        lbm.read_mesh(tmp_path / "missing.stl")
+
+
+# ---- places ---------------------------------------------------------------------------------
+
+
+def test_places():
+    body = mesh_of(*box((100, 200, 300), (140, 220, 330)))  # 40 x 20 x 30 mm
+    assert body.place(length=8).bounds == pytest.approx(np.array([(20, 40, 60), (28, 44, 66)]))
+    placed = body.place(dx=5, centre=(9, 8, 7))
+    assert placed.bounds == pytest.approx(np.array([(5, 6, 4), (13, 10, 10)]))
+    standing = body.place(dx=5, corner=(3, 0, 2), rotation=(0, 0, 90))
+    assert standing.bounds.tolist() == [[3, 0, 2], [7, 8, 8]]  # right angles are exact
+    assert body.frontal_area() == pytest.approx(600, rel=2e-3)
+    with pytest.raises(ValueError, match="either length, in cells, or dx"):
+        body.place(centre=(1, 1, 1))
+    with pytest.raises(ValueError, match="exclude each other"):
+        body.place(dx=1, centre=(1, 1, 1), corner=(0, 0, 0))
+    with pytest.raises(ValueError, match=r"lies outside of the domain of shape \(8, 8, 8\)"):
+        body.place(dx=1).cells((8, 8, 8))
+    with pytest.warns(UserWarning, match="is cut off"):
+        assert body.place(dx=5, corner=(-2, 0, 0)).cells((8, 8, 8)).sum() == 6 * 4 * 6
+    with warnings.catch_warnings():  # a body may touch faces
+        warnings.simplefilter("error")
+        assert body.place(dx=5, corner=(0, 0, 0)).cells((8, 4, 6)).all()
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_thin_parts_that_vanish_are_announced(axis):
+    """A plate between two layers of centres has no cell."""
+    high = np.full(3, 8.0)
+    high[axis] = 0.4
+    plate = mesh_of(*box((0, 0, 0), high))
+    corner = np.full(3, 2.0)
+    corner[axis] = 2.55
+    with pytest.warns(UserWarning, match=f"along {'xyz'[axis]} through .* 100% contain no cell"):
+        assert not plate.place(dx=1, corner=corner).cells((12, 12, 12)).any()
+    corner[axis] = 2.3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert plate.place(dx=1, corner=corner).cells((12, 12, 12)).sum() == 64
+
+
+def test_well_resolved_bodies_lose_next_to_nothing():
+    shares = [
+        find_lost_share(
+            mesh_of(*sphere()).place(dx=2 / d, centre=(20.3, 20.2, 20.1)).triangles, False
+        )
+        for d in (8, 32)
+    ]
+    assert shares[0][0] < 0.02
+    assert shares[1][0] < 0.002
+
+
+# ---- case files -----------------------------------------------------------------------------
+
+CASE = """
+shape = [24, 12, 12]
+steps = 200
+
+[units]
+length = 0.006
+cells = 6
+speed = 0.05
+viscosity = 1e-5
+
+[boundaries]
+"x-" = { type = "velocity-inlet", velocity = [0.05, 0.0, 0.0] }
+"x+" = { type = "pressure-outlet", pressure = 0.0 }
+y = "free-slip"
+z = "free-slip"
+
+[solids.body]
+shape = "mesh"
+file = "meshes/body.stl"
+length = 0.006
+centre = [0.0083, 0.006, 0.006]
+rotation = [0.0, 0.0, 90.0]
+
+[initial]
+u = [0.05, 0.0, 0.0]
+
+[output]
+checkpoint = 200
+
+[output.forces]
+speed = 0.05
+"""
+
+
+@pytest.fixture
+def case(tmp_path):
+    """Write a case with a box in a folder beside it, and return its path."""
+    pytest.importorskip("trimesh")
+    (tmp_path / "meshes").mkdir()
+    write_stl(tmp_path / "meshes/body.stl", *box((0, 0, 0), (60, 30, 20)))  # turned: 3 x 6 x 2
+    path = tmp_path / "case.toml"
+    path.write_text(CASE)
+    return path
+
+
+def run_case(capsys, *arguments):
+    """Return exit code, standard output and standard error of `lbm run`."""
+    try:
+        code = main(["run", *map(str, arguments)])
+    except SystemExit as ended:
+        code = ended.code
+    return code, *capsys.readouterr()
+
+
+def test_a_case_computes_the_drag_of_a_mesh(case, tmp_path, capsys):
+    code, text, err = run_case(capsys, case, "--out", tmp_path / "a", "--json", "--quiet")
+    assert (code, err) == (0, "")
+    found = json.loads(text)["forces"]["body"]
+    assert found["area"] == pytest.approx(6e-3 * 2e-3, rel=2e-3)
+    mask = np.zeros((24, 12, 12), bool)
+    mask[7:10, 3:9, 5:7] = True
+    np.save(tmp_path / "mask.npy", mask)
+    old = CASE[CASE.index('shape = "mesh"') : CASE.index("[initial]")]
+    case.write_text(CASE.replace(old, 'shape = "mask"\nfile = "mask.npy"\n'))
+    code, text, err = run_case(capsys, case, "--out", tmp_path / "b", "--json", "--quiet")
+    assert (code, err) == (0, "")
+    same = json.loads(text)["forces"]["body"]
+    assert same["area"] == pytest.approx(6 * 2 * 1e-6)
+    for name in ("checkpoint.state", "forces.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    rows = np.loadtxt(tmp_path / "a/forces.csv", delimiter=",", skiprows=1)
+    mean = rows[len(rows) // 2 :, 2:].mean(axis=0)
+    assert found["coefficients"] == pytest.approx(mean / (0.5 * 0.05**2 * found["area"]))
+    assert found["coefficients"][0] > 0.5
+
+
+def test_a_file_in_millimetres(case, tmp_path, capsys):
+    case.write_text(CASE.replace("length = 0.006\ncentre", "unit = 1e-4\ncentre"))
+    assert run_case(capsys, case, "--dry-run")[0] == 0
+    case.write_text(CASE.replace("length = 0.006\ncentre", "unit = 1.0\ncentre"))  # in metres
+    code, _, err = run_case(capsys, case, "--dry-run")
+    assert code == 2
+    assert "the mesh must be at most 32768 cells long, got 60000" in err
+    case.write_text(CASE.replace("length = 0.006\ncentre", "unit = 5e-4\ncentre"))
+    with pytest.warns(UserWarning, match="is cut off"):
+        assert run_case(capsys, case, "--dry-run")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("length = 0.006\ncentre", "centre", "solids.body.length (of the body, in m) or unit"),
+        ("length = 0.006\ncentre", "unit = 1\nlength = 0.006\ncentre", "only one of them"),
+        ("rotation =", "corner = [0, 0, 0]\nrotation =", "solids.body.corner and centre"),
+        ("[0.0083, 0.006, 0.006]", "[8.0, 6.0, 6.0]", "lies outside of the domain"),
+        ("body.stl", "missing.stl", "missing.stl: No such file"),
+        ("rotation =", "rotate =", "unknown key 'solids.body.rotate'"),
+        ("[output.forces]", '[output.forces]\ndirection = "w"', "direction must be one of"),
+    ],
+)
+def test_mistakes_in_a_case_are_named(case, capsys, old, new, message):
+    assert old in CASE
+    case.write_text(CASE.replace(old, new))
+    code, _, err = run_case(capsys, case, "--dry-run")
+    assert code == 2
+    assert message in err
+
+
+@pytest.mark.mpi
+def test_ranks_compute_the_same_bits(case, tmp_path, capsys):
+    """Each rank computes the cells of its own part."""
+    pytest.importorskip("mpi4py")
+    try:
+        find_launcher()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    assert run_case(capsys, case, "--out", tmp_path / "one", "--quiet", "--device", "cpu")[0] == 0
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = run_ranks(2, ["-m", "lbm", "run", str(case), "--out", str(tmp_path / "two"), "--quiet"],
+                     threads=1, timeout=200, environment={"PYTHONPATH": path},
+                     capture_output=True, text=True)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in ("forces.csv", "checkpoint.state"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()

@@ -72,7 +72,7 @@ def eigsh(
         Start vector, by default a random one.
     ncv : int, optional
         Vectors of the Krylov space beside eigenvectors that have converged, k < ncv <= n. More of
-        them need more memory and fewer products. The default is max(2 k + 1, 24).
+        them need more memory and fewer products. The default is max(2 k + 1, 40).
     maxiter : int, optional
         Most restarts, by default 10 n.
     tol : float

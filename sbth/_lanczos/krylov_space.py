@@ -98,6 +98,8 @@ class KrylovSpace:
             if j + 1 < size:
                 t[j + 1, j] = self.coupling
         self.is_complete = self.locked + size == self.operator.order
+        if self.is_complete:
+            self.coupling = 0.0  # what is left is rounding error
 
     def ritz_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return Ritz values (size,), vectors in the basis (size, size), and the norms of residuals."""
@@ -134,9 +136,11 @@ class KrylovSpace:
             self.rows[start + kept.size] = following
 
     def drop(self, keep: np.ndarray) -> None:
-        """Unlock all locked vectors but those with the indices `keep`, ascending; begin anew then."""
+        """Unlock all locked vectors but those with the indices `keep`, right after a restart."""
         if keep.size < self.locked:
-            self.rows[: keep.size] = self.rows[self.xp.asarray(keep)]
+            others = np.arange(self.locked, self.locked + self.kept + 1)
+            rows = self.xp.asarray(np.concatenate([keep, others]))
+            self.rows[: rows.size] = self.rows[rows]
             self.values = self.values[keep]
 
     def _step(self, j: int) -> tuple[float, float]:

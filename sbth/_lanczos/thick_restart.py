@@ -17,6 +17,10 @@ CONVERGED = 10.0
 """Residual, in units of eps times the largest Ritz value, at which a pair has converged without `tol`.
 Rounding errors of the small eigenproblem are about as large."""
 
+TIE = 100.0
+"""Difference, in units of eps times the largest Ritz value, of eigenvalues that count as equal, so that
+rounding errors do not make one copy of a multiple eigenvalue wanted more than another."""
+
 MISSED = 1e-4
 """Probability, for exact arithmetic and a random start, that the search for copies misses one.
 
@@ -96,21 +100,18 @@ class Iteration:
         capacity = 2 * settings.count
         self.space = KrylovSpace(operator, capacity, settings.size, random)
         self.missing = [end.count for end in settings.ends]
-        self.restarts = 0
+        self.restarts = self.copies = 0
 
     def run(self, start: Any) -> Outcome:
         """Compute the wanted eigenpairs, from a start vector or a random one."""
         self.space.begin(start)
         is_converged = self._run_cycles(self._lock_first, lambda *_: not any(self.missing))
         while is_converged and self.settings.search_copies and not self.space.is_complete:
-            self._forget_unwanted()
-            before = self.space.locked
+            self.copies = 0
             self.space.begin()
             is_converged = self._run_cycles(self._lock_copies, self._has_no_more_copies)
-            if self.space.locked == before:
+            if not self.copies:
                 break
-        if is_converged:
-            self._forget_unwanted()
         rows = self.space.rows[: self.space.locked]
         return Outcome(self.space.values, rows, is_converged, self.restarts)
 
@@ -126,6 +127,8 @@ class Iteration:
             others = np.setdiff1d(np.arange(values.size), locked)
             kept = others[most_wanted(self.settings.ends, values[others], self._kept(locked.size))]
             space.restart(values, vectors, locked, kept)
+            if not any(self.missing):
+                self._forget_unwanted()
             if is_done(values[others], residuals[others]):
                 return True
             if space.is_complete:  # nothing is left to compute, as all Ritz pairs are exact
@@ -138,6 +141,11 @@ class Iteration:
         smallest = CONVERGED * self.eps * largest
         return np.maximum(smallest, self.settings.tolerance * np.abs(values))
 
+    def _ties(self, values: np.ndarray) -> np.ndarray:
+        """Return the differences of eigenvalues that count as equal."""
+        largest = float(np.max(np.abs(values), initial=0.0))
+        return np.maximum(self._tolerances(values), TIE * self.eps * largest)
+
     def _kept(self, locked: int) -> int:
         """Return how many Ritz vectors a restart keeps, besides those that it locks."""
         size = min(self.space.most, self.n - self.space.locked - locked)
@@ -147,6 +155,11 @@ class Iteration:
 
     def _lock_first(self, values: np.ndarray, converged: np.ndarray) -> np.ndarray:
         """Return the indices of Ritz values to lock: converged ones of the most wanted."""
+        if self.space.is_complete:  # all eigenvalues are known, those that were locked too early, too
+            self.missing = [0 for _ in self.missing]
+            everything = np.concatenate([self.space.values, values])
+            wanted = choose_wanted(self.settings.ends, everything) - self.space.locked
+            return wanted[wanted >= 0]
         locked: list[int] = []
         for number, end in enumerate(self.settings.ends):
             order = [i for i in end.order(values) if i not in locked]
@@ -164,11 +177,11 @@ class Iteration:
     def _lock_copies(self, values: np.ndarray, converged: np.ndarray) -> np.ndarray:
         """Return the indices of converged Ritz values that are wanted more than a locked one."""
         chosen = np.zeros(values.size, bool)
-        tolerances = self._tolerances(values)
         for end, threshold in zip(self.settings.ends, self._thresholds(), strict=True):
-            chosen |= converged & (end.rank(values) > threshold + tolerances)
-        room = len(self.space.rows) - self.space.most - 1 - self.space.locked
-        return np.flatnonzero(chosen)[:room]
+            chosen |= converged & (end.rank(values) > threshold + self._ties(values))
+        locked = np.flatnonzero(chosen)[: self.settings.count]  # others wait for the next cycle
+        self.copies += locked.size
+        return locked
 
     def _has_no_more_copies(self, values: np.ndarray, residuals: np.ndarray) -> bool:
         """Return whether the most wanted Ritz values show that no wanted eigenvalue was missed."""
@@ -179,7 +192,7 @@ class Iteration:
                 continue
             first = end.order(values)[0]
             excess = float(end.rank(values)[first]) - threshold
-            if excess > tolerances[first]:
+            if excess > self._ties(values)[first]:
                 return False
             if residuals[first] > max(tolerances[first], share * abs(excess)):
                 return False

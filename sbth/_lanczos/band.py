@@ -18,12 +18,16 @@ from sbth.eigenvalues import eigvals_banded
 from sbth.eigenvectors import eig_banded
 
 
+DENSE = 0.25
+"""Share of elements that are not zero from which on a matrix is treated as a full one at once."""
+
+
 class NarrowedMatrix:
     """A matrix whose rows and columns are permuted if that makes its band narrower.
 
     Attributes
     ----------
-    matrix : SciPy sparse matrix
+    matrix : SciPy sparse matrix, or array (n, n)
     order : int64 (n,), or None
         Row order[i] of the matrix is row i of the permuted one.
     bandwidth : int
@@ -32,23 +36,28 @@ class NarrowedMatrix:
     """
 
     def __init__(self, problem: Problem) -> None:
-        matrix = problem.matrix if problem.kind == "sparse" else csr_matrix(problem.matrix)
+        n, matrix = problem.order, problem.matrix
         self.matrix, self.order = matrix, None
+        self.bandwidth, self.is_wide = n - 1, True
+        nonzeros = matrix.nnz if problem.kind == "sparse" else np.count_nonzero(matrix)
+        if nonzeros > DENSE * n * n:
+            return
+        self.matrix = matrix = csr_matrix(matrix)
         self.bandwidth = bandwidth_of(matrix)
-        if self.bandwidth > 1 and matrix.nnz:
-            order = reverse_cuthill_mckee(csr_matrix(abs(matrix)), symmetric_mode=True)
+        if self.bandwidth > 1:
+            order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
             permuted = matrix[order][:, order]
             if bandwidth_of(permuted) < self.bandwidth:
                 self.matrix, self.order = permuted, order
                 self.bandwidth = bandwidth_of(permuted)
-        self.is_wide = is_wide(self.bandwidth, problem.order)
+        self.is_wide = is_wide(self.bandwidth, n)
 
     def values(self, select_range: tuple[int, int], progress: bool) -> np.ndarray:
         """Return the eigenvalues with indices in a range, both ends included."""
         options: dict[str, Any] = {"select": "i", "select_range": select_range}
         options |= {"progress": progress, "device": "cpu"}
         if self.is_wide:
-            return np.asarray(eigvalsh(self.matrix.toarray(), **options))
+            return np.asarray(eigvalsh(self._full(), **options))
         return np.asarray(eigvals_banded(band_from_sparse(self.matrix), **options))
 
     def pairs(
@@ -57,7 +66,7 @@ class NarrowedMatrix:
         """Return the eigenvalues with indices in a range, and their eigenvectors (n, m)."""
         if self.is_wide:
             options: dict[str, Any] = {"progress": progress, "device": "cpu"}
-            pairs = eigh(self.matrix.toarray(), subset_by_index=select_range, **options)
+            pairs = eigh(self._full(), subset_by_index=select_range, **options)
         else:
             options = {"progress": progress, "device": "cpu", "select": "i"}
             band = band_from_sparse(self.matrix)
@@ -68,6 +77,10 @@ class NarrowedMatrix:
         original = np.empty_like(vectors)
         original[self.order] = vectors
         return values, original
+
+    def _full(self) -> np.ndarray:
+        """Return the matrix as an array."""
+        return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
 
 
 def solve_by_reduction(

@@ -49,9 +49,6 @@ def choose_method(
                 "method='lanczos'"
             )
         return EigshForecast("lanczos", f"a is {place}, where only Lanczos runs", n), None
-    if problem.kind == "dense" and method == "auto" and n > SMALL and 4 * arguments.k < n:
-        # TODO
-        pass
     narrowed = NarrowedMatrix(problem)
     width = narrowed.bandwidth
     lanczos = forecast_lanczos(problem, arguments, width)

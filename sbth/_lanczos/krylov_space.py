@@ -23,6 +23,11 @@ BREAKDOWN = 16.0
 """Length, in units of eps times the norm of the operator, of a vector that is rounding error: the
 Krylov space is then invariant, and continued with a random vector."""
 
+_SINGLE_THREAD = 1 << 20
+"""Elements of a matrix below which NumPy's own loops multiply it by a vector. They are about a fifth
+slower than one thread of the BLAS, but waking its other threads takes milliseconds if other
+processes use the cores."""
+
 _PASSES = 4
 """Most passes of orthogonalization: two suffice unless a vector is rounding error."""
 
@@ -151,29 +156,29 @@ class KrylovSpace:
         xp, first = self.xp, self.locked
         v = self.rows[first + j]
         w = self.operator.apply(v)
-        diagonal = xp.vdot(v, w).real
+        diagonal = float(xp.vdot(v, w).real)
+        if not math.isfinite(diagonal):
+            self.operator.refuse_values()
         w = w - diagonal * v
         if j == self.kept and j:
-            w -= xp.asarray(self.border, dtype=w.dtype) @ self.rows[first : first + j]
+            border = xp.asarray(self.border, dtype=w.dtype)
+            w -= _combine(border, self.rows[first : first + j])
         elif j:
-            w -= self.t[j, j - 1] * self.rows[first + j - 1]
+            w -= float(self.t[j, j - 1]) * self.rows[first + j - 1]
         w, length = self._orthonormalize(w, self.rows[: first + j + 1])
-        alpha = float(diagonal)
-        if not math.isfinite(alpha):
-            self.operator.refuse_values()
-        self.norm = max(self.norm, abs(alpha), length)
+        self.norm = max(self.norm, abs(diagonal), length)
         if length <= BREAKDOWN * self.operator.eps * self.norm:
             if first + j + 1 < self.operator.order:
                 self._append_random(first + j + 1)
-            return alpha, 0.0
+            return diagonal, 0.0
         self.rows[first + j + 1] = w
-        return alpha, length
+        return diagonal, length
 
     def _orthonormalize(self, w: Any, rows: Any) -> tuple[Any, float]:
         """Return a vector without its parts along `rows` and normalized, and its length before."""
         before = float(self.xp.linalg.norm(w))
         for _ in range(_PASSES):
-            w = w - (rows @ w.conj()).conj() @ rows
+            w = w - _combine(_multiply(rows, w.conj()).conj(), rows)
             length = float(self.xp.linalg.norm(w))
             if not math.isfinite(length):
                 self.operator.refuse_values()
@@ -186,3 +191,17 @@ class KrylovSpace:
         """Store a random vector, orthogonal to the rows before it, as row `index`."""
         w = self.operator.random_vector(self.random)
         self.rows[index], _ = self._orthonormalize(w, self.rows[:index])
+
+
+def _multiply(rows: Any, vector: Any) -> Any:
+    """Return the products of rows (m, n) with a vector (n,)."""
+    if isinstance(rows, np.ndarray) and rows.size < _SINGLE_THREAD:
+        return np.einsum("ij,j->i", rows, vector)
+    return rows @ vector
+
+
+def _combine(weights: Any, rows: Any) -> Any:
+    """Return the sum of rows (m, n) times weights (m,)."""
+    if isinstance(rows, np.ndarray) and rows.size < _SINGLE_THREAD:
+        return np.einsum("i,ij->j", weights, rows)
+    return weights @ rows

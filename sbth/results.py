@@ -147,7 +147,7 @@ class EigshForecast:
         Subdiagonals of the matrix after a reverse Cuthill-McKee permutation, or before if these are
         fewer; None if they were not determined.
     lanczos_seconds, band_seconds : float or None
-        Forecasts for two cores of a CPU, right within a factor of about five; None if none was made.
+        Forecasts for a CPU, seldom wrong by more than a factor of ten; None if none was made.
     """
 
     method: str

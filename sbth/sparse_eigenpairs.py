@@ -51,8 +51,8 @@ def eigsh(
     Parameters
     ----------
     a : sparse matrix, array (n, n) or linear operator
-        Real or complex: a SciPy sparse matrix or array, a NumPy array or what becomes one, an object
-        with `shape`, `dtype` and `matvec` (scipy.sparse.linalg.LinearOperator); or a sparse
+        Real or complex: a SciPy sparse matrix or array, a NumPy array or what becomes one, an
+        object with `shape`, `dtype` and `matvec` (scipy.sparse.linalg.LinearOperator); or a sparse
         matrix, array or operator of CuPy, or another array on a GPU, where the computation runs
         then. Both triangles of a matrix are read.
     k : int
@@ -110,18 +110,19 @@ def eigsh(
 
     Notes
     -----
-    The method is thick-restart Lanczos (Wu and Simon 2000) with full orthogonalization; eigenvectors
-    that have converged are locked. Residuals |A v - w v| and errors of orthogonality are a few times
-    10 eps |A| and eps. Memory is needed for 2 k + 2 ncv vectors, beside the matrix.
+    The method is thick-restart Lanczos (Wu and Simon 2000) with full orthogonalization;
+    eigenvectors that have converged are locked. Residuals |A v - w v| and errors of orthogonality
+    are a few times 10 eps |A| and eps. It needs memory for 2 k + 2 ncv vectors, beside the matrix.
 
-    The Krylov space of one vector holds one eigenvector of a multiple eigenvalue. After k pairs have
-    converged, the iteration is therefore repeated with a new random vector, orthogonal to them,
-    until such a run shows that no other eigenvalue is wanted more. The eigenvalues are then the
-    wanted ones with their multiplicities, but for a probability of about 1e-4, if no unwanted
-    eigenvalue lies within 1e-12 sqrt(n) |A| of the wanted ones (otherwise one such may take the place of
-    another). This takes as long as one more eigenvalue, sometimes as long as the first
-    run; without it (`search_copies=False`) copies may be missed, as by ARPACK.
-    For "SM" without `sigma` there is no such bound.
+    The Krylov space of one vector holds one eigenvector of a multiple eigenvalue. After k pairs
+    have converged, the iteration is therefore repeated with a new random vector, orthogonal to
+    them, until such a run shows that no other eigenvalue is wanted more. The eigenvalues are then
+    the wanted ones with their multiplicities, but for a probability of about 1e-4. This bound is
+    one for exact arithmetic, and for gaps between wanted and unwanted eigenvalues that are larger
+    than 2e-11 sqrt(n) |A|: in a narrower gap an unwanted eigenvalue may take the place of a wanted
+    one, which differs from it by no more than the gap. In float32 and for "SM" without `sigma`
+    there is no such bound. The search often takes as long as the first run; without it (`search_copies=False`)
+    copies may be missed, as by ARPACK.
 
     That `a` is symmetric is checked element by element for matrices in host memory, and by the
     products of two random vectors for all others, where small errors pass.
@@ -166,9 +167,9 @@ def forecast_eigsh(
 ) -> EigshForecast:
     """Say how `eigsh` would solve a problem, and why, without solving it.
 
-    The arguments are those of `eigsh`, and so are the errors. The forecast of Lanczos assumes that the
-    spectrum is that of a grid with the length n / bandwidth, because the spectrum itself is unknown:
-    it may be wrong by a factor of ten.
+    The arguments are those of `eigsh`, and so are the errors. The spectrum is unknown, so that the
+    forecast of Lanczos assumes that of a grid with the length n / bandwidth: it may be wrong by a
+    factor of ten.
 
     Returns
     -------
@@ -228,7 +229,7 @@ def _solve_by_lanczos(
 
 
 def _scaled(operator: Operator, kind: str, random: np.random.Generator) -> Operator:
-    """Return an operator times a power of two, so that squares stay within range, if it is Hermitian."""
+    """Check that an operator is Hermitian; scale it so that squares stay within range."""
     largest = require_hermitian(operator, kind, random)
     return replace(operator, factor=safe_scale(largest, np.dtype(operator.dtype.char.lower())))
 
@@ -243,8 +244,8 @@ def _refuse_iteration(
     else:
         state = f"{k} eigenpairs have converged, but copies of theirs may be missing"
     raise NoConvergenceError(
-        f"{state} after maxiter={arguments.restarts} restarts; the error carries them as eigenvalues "
-        "and eigenvectors. Remedy: a larger ncv, maxiter or tol, or shift-invert with sigma",
+        f"{state} after maxiter={arguments.restarts} restarts; the error carries them as "
+        "eigenvalues and eigenvectors. Remedy: a larger ncv, maxiter or tol, or shift-invert with sigma",
         values,
         vectors,
     )

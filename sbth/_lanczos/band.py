@@ -17,7 +17,6 @@ from sbth.dense_eigenvectors import eigh
 from sbth.eigenvalues import eigvals_banded
 from sbth.eigenvectors import eig_banded
 
-
 DENSE = 0.25
 """Share of elements that are not zero from which on a matrix is treated as a full one at once."""
 
@@ -60,9 +59,7 @@ class NarrowedMatrix:
             return np.asarray(eigvalsh(self._full(), **options))
         return np.asarray(eigvals_banded(band_from_sparse(self.matrix), **options))
 
-    def pairs(
-        self, select_range: tuple[int, int], progress: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def pairs(self, select_range: tuple[int, int], progress: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the eigenvalues with indices in a range, and their eigenvectors (n, m)."""
         if self.is_wide:
             options: dict[str, Any] = {"progress": progress, "device": "cpu"}

@@ -1,8 +1,8 @@
 """An orthonormal basis: locked eigenvectors, and a Krylov space orthogonal to them.
 
-In the basis of the Krylov space the operator is the real symmetric matrix T of a thick restart (Wu and
-Simon 2000, equation 3.8): a diagonal of the Ritz values that were kept, a border that couples them to the next
-vector, and a tridiagonal matrix from there on.
+In the basis of the Krylov space the operator is the real symmetric matrix T of a thick restart (Wu
+and Simon 2000): a diagonal of the Ritz values that were kept, a border that couples them to the
+next vector, and a tridiagonal matrix from there on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BREAKDOWN = 16.0
 Krylov space is then invariant, and continued with a random vector."""
 
 _SINGLE_THREAD = 1 << 20
-"""Elements of a matrix below which NumPy's own loops multiply it by a vector. They are about a fifth
+"""Elements of a matrix below which NumPy's own loops multiply it by a vector. They are a fifth
 slower than one thread of the BLAS, but waking its other threads takes milliseconds if other
 processes use the cores."""
 
@@ -81,7 +81,7 @@ class KrylovSpace:
         return self.values.size
 
     def begin(self, start: Any = None) -> None:
-        """Begin a new Krylov space orthogonal to the locked vectors, by default with a random vector."""
+        """Begin a new Krylov space, orthogonal to locked vectors, by default at random."""
         self.kept = self.size = 0
         self.border = np.zeros(0)
         self.coupling, self.is_complete = 0.0, False
@@ -107,7 +107,7 @@ class KrylovSpace:
             self.coupling = 0.0  # what is left is rounding error
 
     def ritz_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return Ritz values (size,), vectors in the basis (size, size), and the norms of residuals."""
+        """Return Ritz values (m,), vectors in the basis (m, m), and the norms of residuals."""
         values, vectors = np.linalg.eigh(self.t, "L")
         return values, vectors, self.coupling * np.abs(vectors[-1])
 

@@ -1,4 +1,4 @@
-"""Matrices and operators of users as functions that multiply a vector, with checks of the results."""
+"""Linear operators: functions that multiply a vector, with checks of their results."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 _SYMMETRY = {"matrix": {4: 1e-4, 8: 1e-10}, "operator": {4: 1e-2, 8: 1e-6}}
-"""Largest difference of x^H A y and (A x)^H y, by the bytes of a real number, in units of the lengths
-of A x and A y for random unit vectors x and y. Operators may contain iterations that stop early."""
+"""Largest difference of x^H A y and (A x)^H y, by the bytes of a real number, in units of the
+lengths of A x and A y, for random unit vectors x and y. Operators may contain iterations that stop
+early."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Matrices and operators of users: checks, their devices, and the functions that multiply by them."""
+"""Matrices and operators of users: their checks, devices and products."""
 
 from __future__ import annotations
 

@@ -29,16 +29,16 @@ def inverse_operator(problem: Problem, sigma: float, inverse: Any, xp: ModuleTyp
     if problem.kind == "operator" or (problem.kind == "sparse" and problem.device.kind == "cuda"):
         what = "a linear operator" if problem.kind == "operator" else "a sparse matrix on a GPU"
         raise TypeError(
-            f"OPinv must be given with sigma if a is {what}: only sparse matrices in host memory and "
-            "dense ones are factored"
+            f"OPinv must be given with sigma if a is {what}: only sparse matrices in host memory "
+            "and dense ones are factored"
         )
     factor = _factor_sparse if problem.kind == "sparse" else _factor_dense
     try:
         product = factor(problem, sigma, xp)
     except (RuntimeError, np.linalg.LinAlgError) as error:
         raise ValueError(
-            f"sigma={sigma!r} is an eigenvalue to rounding: a - sigma cannot be factored ({error}); "
-            "shift it a little"
+            f"sigma={sigma!r} is an eigenvalue to rounding: a - sigma cannot be factored "
+            f"({error}); shift it a little"
         ) from None
     name = f"the inverse of a - sigma with sigma={sigma!r}"
     return Operator(name, problem.order, problem.dtype, xp, product)

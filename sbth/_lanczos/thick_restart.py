@@ -1,4 +1,4 @@
-"""Thick-restart Lanczos with locked eigenvectors, and the search for copies of multiple eigenvalues."""
+"""Thick-restart Lanczos with locking, and the search for copies of multiple eigenvalues."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from sbth._lanczos.operators import Operator
 from sbth._lanczos.wanted import End, choose_wanted, most_wanted
 
 CONVERGED = 10.0
-"""Residual, in units of eps times the largest Ritz value, at which a pair has converged without `tol`.
-Rounding errors of the small eigenproblem are about as large."""
+"""Residual, in units of eps times the largest Ritz value, at which a pair has converged without
+`tol`. Rounding errors of the small eigenproblem are about as large."""
 
 TIE = 100.0
-"""Difference, in units of eps times the largest Ritz value, of eigenvalues that count as equal, so that
-rounding errors do not make one copy of a multiple eigenvalue wanted more than another."""
+"""Difference, in units of eps times the largest Ritz value, of eigenvalues that count as equal, so
+that rounding errors do not make one copy of a multiple eigenvalue wanted more than another."""
 
 MISSED = 1e-4
 """Probability, for exact arithmetic and a random start, that the search for copies misses one.
 
-The Ritz vector of the most wanted Ritz value is p(A) x for the start x and a polynomial p whose zeros are
-less wanted. A unit eigenvector u with an eigenvalue that is wanted more has a larger share in it than in
-x: the residual r is at least |u^T x| times the distance of the two values. As |u^T x| is about
-|N(0, 1)| / sqrt(n), a residual of at most MISSED / sqrt(n) times that distance leaves this probability."""
+The Ritz vector of the most wanted Ritz value is p(A) x for the start x and a polynomial p whose
+zeros are less wanted. A unit eigenvector u with an eigenvalue that is wanted more has a larger
+share in it than in x, so that the residual is at least |u^T x| times the distance of the two
+values. As |u^T x| is about |N(0, 1)| / sqrt(n), a residual of at most MISSED / sqrt(n) times that
+distance leaves about this probability."""
 
 _KEPT_SHARE = 0.5
 """Share of the Krylov space beyond the wanted Ritz vectors that a restart keeps. Not tuned."""
@@ -155,7 +156,9 @@ class Iteration:
 
     def _lock_first(self, values: np.ndarray, converged: np.ndarray) -> np.ndarray:
         """Return the indices of Ritz values to lock: converged ones of the most wanted."""
-        if self.space.is_complete:  # all eigenvalues are known, those that were locked too early, too
+        if (
+            self.space.is_complete
+        ):  # all eigenvalues are known, those that were locked too early, too
             self.missing = [0 for _ in self.missing]
             everything = np.concatenate([self.space.values, values])
             wanted = choose_wanted(self.settings.ends, everything) - self.space.locked

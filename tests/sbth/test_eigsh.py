@@ -1,4 +1,4 @@
-"""A few eigenpairs of sparse matrices: exact spectra, dense solvers, multiple eigenvalues, bad input."""
+"""A few eigenpairs of sparse matrices: exact spectra, multiple eigenvalues, bad input."""
 
 import pickle
 
@@ -53,7 +53,7 @@ def hypercube(dimension):
 
 
 def kac(n):
-    """Return Kac's matrix of order n + 1 (symmetric form) and its eigenvalues -n, -n + 2, ..., n."""
+    """Return Kac's matrix of order n + 1, made symmetric, and its eigenvalues -n, ..., n."""
     i = np.arange(1.0, n + 1)
     e = np.sqrt(i * (n + 1 - i))
     return sp.diags([e, e], [-1, 1]), np.arange(-n, n + 1.0, 2.0)
@@ -126,7 +126,7 @@ def test_random_spectra_with_copies_are_complete():
 
 
 def test_without_the_search_copies_may_be_missed():
-    """This is why the search is the default: 20 pairs of a lattice, whose eigenvalues are triple."""
+    """This is why the search is the default: eigenvalues of a lattice are triple or sixfold."""
     spectrum = laplacian_spectrum(12, 12, 12)
     a = laplacian(12, 12, 12)
     settings = {"which": "LA", "method": "lanczos", "return_eigenvectors": False, "tol": 1e-6}
@@ -176,7 +176,9 @@ def test_eigenvalues_nearest_to_a_shift(sigma, storage):
     values, vectors = sbth.eigsh(matrix, 9, sigma=sigma, method="lanczos")
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-13 * 8.0)
     require_pairs(a, values, vectors, 8.0)
-    np.testing.assert_allclose(sbth.eigsh(a, 9, sigma=sigma, method="band")[0], expected, atol=1e-13)
+    np.testing.assert_allclose(
+        sbth.eigsh(a, 9, sigma=sigma, method="band")[0], expected, atol=1e-13
+    )
 
 
 def test_an_inverse_of_the_user():
@@ -217,9 +219,7 @@ def test_a_reduction_gives_what_lanczos_gives(which, sigma):
     lanczos = sbth.eigsh(a, 6, **settings)
     np.testing.assert_allclose(band[0], lanczos[0], rtol=0, atol=1e-13 * 6)
     require_pairs(a, *band, 6.0)
-    values = sbth.eigsh(
-        a, 6, which=which, sigma=sigma, method="band", return_eigenvectors=False
-    )
+    values = sbth.eigsh(a, 6, which=which, sigma=sigma, method="band", return_eigenvectors=False)
     np.testing.assert_allclose(values, band[0], rtol=0, atol=1e-13 * 6)
     if which != "BE":  # ARPACK has no "BE" for complex matrices
         reference = arpack(a, 6, which=which, sigma=sigma, return_eigenvectors=False, ncv=100)
@@ -311,18 +311,18 @@ def image_of(function, n=400, dtype=float):
 
 
 BAD = {
-    "k is the order": (laplacian(20), {"k": 20}, ValueError, "k must be less than the order of a, 20"),
+    "k is the order": (laplacian(20), {"k": 20}, ValueError, "k must be less than the order"),
     "k is 0": (laplacian(20), {"k": 0}, ValueError, "k must"),
     "not square": (sp.csr_matrix((3, 4)), {}, ValueError, "square"),
     "dense, not square": (np.ones((3, 4)), {}, ValueError, "square"),
     "operator, not square": (aslinearoperator(np.ones((3, 4))), {}, ValueError, "a must be square"),
-    "not symmetric": (matrix_with((3, 70), 1e-9), {}, ValueError, r"a must be symmetric.*\(3, 70\)"),
+    "not symmetric": (matrix_with((3, 70), 1e-9), {}, ValueError, r"be symmetric.*\(3, 70\)"),
     "not Hermitian": (matrix_with((3, 3), 1.0) * 1j, {}, ValueError, "a must be Hermitian"),
     "operator, not symmetric": (
         aslinearoperator(sp.diags([np.ones(399)], [1])), {}, ValueError, "a must be symmetric"),
     "NaN": (matrix_with((5, 5), np.nan), {}, ValueError, "a must be finite"),
-    "operator of NaN": (image_of(lambda x: x * np.nan), {}, ValueError, "a must have finite products"),
-    "another shape": (image_of(lambda x: x[:-1]), {}, ValueError, "a must map vectors of length 400"),
+    "operator of NaN": (image_of(lambda x: x * np.nan), {}, ValueError, "a must have finite"),
+    "another shape": (image_of(lambda x: x[:-1]), {}, ValueError, "a must map vectors"),
     "no array": (image_of(lambda x: None), {}, ValueError, "got no array"),
     "complex images": (image_of(lambda x: x * 1j), {}, TypeError, "a must map vectors of float64"),
     "text": (image_of(lambda x: x, dtype="U3"), {}, TypeError, "numeric dtype"),
@@ -333,11 +333,12 @@ BAD = {
     "maxiter": (laplacian(20), {"maxiter": 0}, ValueError, "maxiter must"),
     "tol": (laplacian(20), {"tol": -1.0}, ValueError, "tol must"),
     "sigma": (laplacian(20), {"sigma": np.inf}, ValueError, "sigma must"),
-    "v0 of another length": (laplacian(20), {"v0": np.ones(3)}, ValueError, "v0 must have the shape"),
-    "v0 of zeros": (laplacian(20), {"v0": np.zeros(20)}, ValueError, "v0 must be finite and not zero"),
+    "v0 of another length": (laplacian(20), {"v0": np.ones(3)}, ValueError, "v0 must have"),
+    "v0 of zeros": (laplacian(20), {"v0": np.zeros(20)}, ValueError, "v0 must be finite and not"),
     "complex v0": (laplacian(20), {"v0": np.ones(20) * 1j}, TypeError, "v0 must be real"),
-    "band of an operator": (aslinearoperator(np.eye(9)), {"method": "band"}, TypeError, "method='band'"),
-    "flag": (laplacian(20), {"return_eigenvectors": 1}, TypeError, "return_eigenvectors must be True"),
+    "band of an operator": (
+        aslinearoperator(np.eye(9)), {"method": "band"}, TypeError, "method='band'"),
+    "flag": (laplacian(20), {"return_eigenvectors": 1}, TypeError, "return_eigenvectors must"),
 }  # fmt: skip
 
 

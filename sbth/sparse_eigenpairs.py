@@ -121,8 +121,8 @@ def eigsh(
     one for exact arithmetic, and for gaps between wanted and unwanted eigenvalues that are larger
     than 2e-11 sqrt(n) |A|: in a narrower gap an unwanted eigenvalue may take the place of a wanted
     one, which differs from it by no more than the gap. In float32 and for "SM" without `sigma`
-    there is no such bound. The search often takes as long as the first run; without it (`search_copies=False`)
-    copies may be missed, as by ARPACK.
+    there is no such bound. The search often takes as long as the first run; without it
+    (`search_copies=False`) copies may be missed, as by ARPACK.
 
     That `a` is symmetric is checked element by element for matrices in host memory, and by the
     products of two random vectors for all others, where small errors pass.
@@ -245,7 +245,7 @@ def _refuse_iteration(
         state = f"{k} eigenpairs have converged, but copies of theirs may be missing"
     raise NoConvergenceError(
         f"{state} after maxiter={arguments.restarts} restarts; the error carries them as "
-        "eigenvalues and eigenvectors. Remedy: a larger ncv, maxiter or tol, or shift-invert with sigma",
+        "eigenvalues and eigenvectors. Remedy: a larger ncv, maxiter or tol, or a shift sigma",
         values,
         vectors,
     )

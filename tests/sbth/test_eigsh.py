@@ -382,3 +382,28 @@ def test_the_arguments_are_not_changed():
     sbth.eigsh(a, 3, v0=v0, sigma=0.1)
     assert (a != before).nnz == 0
     np.testing.assert_array_equal(v0, np.arange(1.0, 401.0))
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("storage", ["sparse", "dense", "operator"])
+def test_matrices_on_a_gpu(storage, require_cuda):
+    cupy = pytest.importorskip("cupy")
+    from cupyx.scipy.sparse import csr_matrix
+    from cupyx.scipy.sparse.linalg import aslinearoperator as cupy_operator
+
+    a = laplacian(20, 20)
+    matrix = {
+        "sparse": lambda: csr_matrix(a),
+        "dense": lambda: cupy.asarray(a.toarray()),
+        "operator": lambda: cupy_operator(csr_matrix(a)),
+    }[storage]()
+    values, vectors = sbth.eigsh(matrix, 7, which="SA")
+    assert isinstance(values, cupy.ndarray)
+    np.testing.assert_allclose(values.get(), laplacian_spectrum(20, 20)[:7], atol=1e-13 * 8)
+    require_pairs(a, values.get(), vectors.get(), 8.0)
+    on_host, _ = sbth.eigsh(a, 7, which="SA", device="cuda")
+    np.testing.assert_allclose(on_host, laplacian_spectrum(20, 20)[:7], atol=1e-13 * 8)
+    if storage == "dense":
+        values = sbth.eigsh(matrix, 3, sigma=1.01, return_eigenvectors=False).get()
+        expected = sbth.eigsh(a, 3, sigma=1.01, return_eigenvectors=False)
+        np.testing.assert_allclose(values, expected, atol=1e-13 * 8)

@@ -11,11 +11,15 @@ from .eigenvalues import eigvals_banded as eigvals_banded
 from .eigenvalues import eigvalsh_tridiagonal as eigvalsh_tridiagonal
 from .eigenvectors import eig_banded as eig_banded
 from .eigenvectors import eigh_tridiagonal as eigh_tridiagonal
+from .errors import NoConvergenceError as NoConvergenceError
 from .methods import solver_for as solver_for
 from .reflectors import Reflectors as Reflectors
+from .results import EigshForecast as EigshForecast
 from .results import Spectrum as Spectrum
 from .results import Tridiagonal as Tridiagonal
 from .results import TridiagonalReduction as TridiagonalReduction
+from .sparse_eigenpairs import eigsh as eigsh
+from .sparse_eigenpairs import forecast_eigsh as forecast_eigsh
 from .spectra import spectrum as spectrum
 from .tridiagonalization import tridiagonalize as tridiagonalize
 

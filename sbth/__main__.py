@@ -8,11 +8,13 @@ import sys
 from hetero.command_line import command_parser, run_command
 from sbth._commands.eigenvalues import add_eigenvalues
 from sbth._commands.eigenvectors import add_eigenvectors
+from sbth._commands.few_eigenpairs import add_few_eigenpairs
 
 _EXAMPLES = (
     ("eigvals matrix.mtx", "all eigenvalues of a matrix, one a line"),
     ("eigvals matrix.mtx --index 0 9 --json", "the ten smallest, as JSON"),
     ("eigh matrix.mtx --vectors vectors.npy", "eigenvectors, too"),
+    ("eigsh matrix.mtx -k 10 --which SA", "the ten smallest of a large sparse matrix"),
 )
 
 
@@ -28,9 +30,10 @@ It was measured on those machines, not on this one: python -m benchmarks run sbt
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parser = command_parser("sbth", f"{__doc__}\n{_SPEED}", _EXAMPLES)
-    subcommands = parser.add_subparsers(required=True, metavar="eigvals|eigh|kernel")
+    subcommands = parser.add_subparsers(required=True, metavar="eigvals|eigh|eigsh|kernel")
     add_eigenvalues(subcommands)
     add_eigenvectors(subcommands)
+    add_few_eigenpairs(subcommands)
     _add_kernel(subcommands)
     options = parser.parse_args(argv)
     return run_command(parser.prog, lambda: options.run(options))

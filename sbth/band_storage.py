@@ -270,14 +270,14 @@ def band_from_sparse(a: Any, *, lower: bool = False) -> np.ndarray:
 
     Parameters
     ----------
-    a : SciPy sparse matrix or array (n, n), symmetric
+    a : SciPy sparse matrix or array (n, n), symmetric or Hermitian
     lower : bool
         Return lower storage rather than upper storage.
 
     Raises
     ------
     TypeError
-        `a` is not a SciPy sparse matrix, or holds complex numbers.
+        `a` is not a SciPy sparse matrix.
     ValueError
         `a` is not square.
     """
@@ -287,8 +287,6 @@ def band_from_sparse(a: Any, *, lower: bool = False) -> np.ndarray:
             f"a must be a SciPy sparse matrix, got {type(a).__name__}; for dense matrices there is "
             "band_from_dense"
         )
-    if a.dtype.kind == "c":
-        _refuse_complex("a")
     a = a.tocoo()
     require_host("a", a.data, "band_from_sparse")
     if a.shape[0] != a.shape[1]:
@@ -297,7 +295,10 @@ def band_from_sparse(a: Any, *, lower: bool = False) -> np.ndarray:
     k, column, data = (a.row - a.col)[stored], a.col[stored], a.data[stored]
     d = int(np.max(k, initial=0))
     ab = np.zeros((d + 1, a.shape[0]), np.result_type(a.dtype, np.float32))
-    np.add.at(ab, (k, column) if lower else (d - k, column + k), data)
+    if lower:
+        np.add.at(ab, (k, column), data)
+    else:
+        np.add.at(ab, (d - k, column + k), data.conj())
     return ab
 
 

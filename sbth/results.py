@@ -131,6 +131,33 @@ class Spectrum:
         return table_with_picture(table, self.plot, "density and number of eigenvalues")
 
 
+@dataclass(frozen=True)
+class EigshForecast:
+    """How `eigsh` solves a problem, and what that would cost by a rough forecast.
+
+    Attributes
+    ----------
+    method : {"lanczos", "band"}
+        What is used: thick-restart Lanczos, or a reduction of the matrix.
+    reason : str
+        Why it is used, as a sentence.
+    order : int
+        Order of the matrix.
+    bandwidth : int or None
+        Subdiagonals of the matrix after a reverse Cuthill-McKee permutation, or before if these are
+        fewer; None if they were not determined.
+    lanczos_seconds, band_seconds : float or None
+        Forecasts for a CPU, seldom wrong by more than a factor of ten; None if none was made.
+    """
+
+    method: str
+    reason: str
+    order: int
+    bandwidth: int | None = None
+    lanczos_seconds: float | None = None
+    band_seconds: float | None = None
+
+
 def _describe(d: Any, *rows: tuple[str, object]) -> str:
     """Return an HTML table for a tridiagonal matrix with the diagonal `d`."""
     device = device_of(d) or "host memory"

@@ -8,7 +8,12 @@ import numpy as np
 
 from hetero import Device
 from sbth._sparse_matrices import bandwidth_of, is_wide, narrowed
-from sbth.band_storage import band_from_dense, band_from_sparse, validate_real
+from sbth.band_storage import (
+    band_from_dense,
+    band_from_sparse,
+    validate_numbers,
+    validate_real,
+)
 from sbth.dense import eigvalsh
 from sbth.eigenvalues import eigvals_banded
 from sbth.results import Spectrum
@@ -78,46 +83,51 @@ def spectrum(
     return Spectrum(np.asarray(values), order, bandwidth, "band", permuted)
 
 
-def check_symmetric(a: Any) -> Any:
+def check_symmetric(a: Any, *, allow_complex: bool = False) -> Any:
     """Return a matrix as a NumPy array, or a sparse one in rows, if it is finite and symmetric.
+
+    With `allow_complex` it may be complex, and must be Hermitian.
 
     Raises
     ------
     TypeError, ValueError
     """
-    return _checked_sparse(a) if hasattr(a, "tocoo") else _checked_dense(a)
+    check = _checked_sparse if hasattr(a, "tocoo") else _checked_dense
+    return check(a, allow_complex)
 
 
-def _checked_dense(a: Any) -> np.ndarray:
+def _checked_dense(a: Any, allow_complex: bool) -> np.ndarray:
     """Return a dense matrix as a NumPy array, if it is finite and symmetric."""
-    matrix = validate_real("a", a)
+    matrix = validate_numbers("a", a) if allow_complex else validate_real("a", a)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {matrix.shape}")
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
         _refuse(f"a must be finite, got {matrix[row, column]}", row, column)
-    difference = np.abs(matrix - matrix.T)
+    difference = np.abs(matrix - matrix.conj().T)
     if matrix.size and difference.max() > _tolerance(matrix):
         row, column = divmod(int(np.argmax(difference)), matrix.shape[1])
         _refuse_asymmetry(matrix[row, column], matrix[column, row], row, column)
     return matrix
 
 
-def _checked_sparse(a: Any) -> Any:
+def _checked_sparse(a: Any, allow_complex: bool) -> Any:
     """Return a sparse matrix in rows, if it is finite and symmetric."""
     matrix = a.tocsr()
-    if matrix.dtype.kind == "c":
+    if matrix.dtype.kind == "c" and not allow_complex:
         raise TypeError("a must be real: complex Hermitian matrices are not supported")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {matrix.shape}")
-    matrix = matrix.astype(np.float32 if matrix.dtype == np.float32 else float)
+    is_single = matrix.dtype in (np.float32, np.complex64)
+    wide = np.complex128 if matrix.dtype.kind == "c" else np.float64
+    matrix = matrix.astype(matrix.dtype if is_single else wide)  # a copy, which may be changed
     matrix.sum_duplicates()
     if not np.isfinite(matrix.data).all():
         coordinates = matrix.tocoo()
         k = int(np.argmin(np.isfinite(coordinates.data)))
         value = coordinates.data[k]
         _refuse(f"a must be finite, got {value}", coordinates.row[k], coordinates.col[k])
-    difference = abs(matrix - matrix.T).tocoo()
+    difference = abs(matrix - matrix.conj().T).tocoo()
     if difference.nnz and difference.data.max() > _tolerance(matrix.data):
         k = int(np.argmax(difference.data))
         row, column = int(difference.row[k]), int(difference.col[k])
@@ -130,9 +140,10 @@ def _tolerance(elements: np.ndarray) -> float:
     return SYMMETRY * float(np.finfo(elements.dtype).eps) * float(np.abs(elements).max())
 
 
-def _refuse_asymmetry(value: float, mirrored: float, row: int, column: int) -> None:
+def _refuse_asymmetry(value: complex, mirrored: complex, row: int, column: int) -> None:
     """Raise the error for a matrix that is not symmetric."""
-    _refuse(f"a must be symmetric: {value:g} and {mirrored:g} are mirror images", row, column)
+    adjective = "Hermitian" if np.iscomplexobj(value) else "symmetric"
+    _refuse(f"a must be {adjective}: {value:g} and {mirrored:g} are mirror images", row, column)
 
 
 def _refuse(message: str, row: int, column: int) -> None:

@@ -29,6 +29,10 @@ CALLS = {
         lambda: sbth.eigvals_banded(np.ones((3, 9)), method="sbth", device="cpu"),
         "order 9, 2 subdiagonals, float64: stages 1, method serial, on cpu",
     ),
+    "sbth.sparse_eigenpairs": (
+        lambda: sbth.eigsh(np.eye(9), 2),
+        "2 eigenvalues of order 9, float64: band, because an order of at most 300",
+    ),
     "tmd.searches": (
         lambda: tmd.search("exp", (1.0, 1.0 + 2.0**-40), bits=4, device="cpu"),
         "exp: 4096 arguments, blocks by algorithm: 1 exhaustive, on cpu",

@@ -52,8 +52,7 @@ def add_eigenvectors(subcommands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Compute eigenvalues and eigenvectors; write and print them."""
     check_device(options.device)
-    if options.vectors.suffix.lower() != ".npy":
-        raise ValueError(f"--vectors: the name must end with .npy, got {options.vectors}")
+    check_vectors_name(options.vectors)
     check_outputs(out=options.out, others=(options.vectors,))
     select, select_range = read_selection(options)
     try:
@@ -65,7 +64,7 @@ def _run(options: argparse.Namespace) -> int:
         )
     except (TypeError, ValueError) as error:
         raise ValueError(f"{options.file}: {error}") from None
-    save_output(options.vectors, lambda path: _write(path, vectors))
+    save_output(options.vectors, lambda path: write_vectors(path, vectors))
     columns = {"eigenvalue": values}
     if options.out is not None:
         save_output(options.out, lambda path: write_columns(path, columns))
@@ -98,7 +97,13 @@ def _solve(
     )
 
 
-def _write(path: Path, vectors: np.ndarray) -> None:
+def check_vectors_name(path: Path) -> None:
+    """Raise ValueError if the name of the file of eigenvectors has another ending than .npy."""
+    if path.suffix.lower() != ".npy":
+        raise ValueError(f"--vectors: the name must end with .npy, got {path}")
+
+
+def write_vectors(path: Path, vectors: np.ndarray) -> None:
     """Write the eigenvectors; the open file keeps NumPy from changing the name."""
     with path.open("wb") as file:
         np.save(file, vectors)

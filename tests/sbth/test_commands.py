@@ -63,6 +63,37 @@ def test_eigenvectors(name, chosen, files, capsys):
     np.testing.assert_allclose(w, expected, atol=1e-13)
 
 
+@pytest.mark.parametrize("method", ["lanczos", "band"])
+def test_a_few_eigenpairs(method, files, capsys):
+    vectors, out = files / "vectors.npy", files / "values.csv"
+    arguments = ["eigsh", files / "matrix.mtx", "-k", 4, "--which", "SA", "--method", method]
+    assert main([str(x) for x in [*arguments, "--vectors", vectors, "--json", "--quiet"]]) == 0
+    w, v = np.array(json.loads(capsys.readouterr().out)["eigenvalues"]), np.load(vectors)
+    np.testing.assert_allclose(w, EIGENVALUES[:4], atol=1e-13)
+    np.testing.assert_allclose(laplacian(seed=1) @ v, v * w, atol=1e-13)
+    assert main([str(x) for x in [*arguments, "--sigma", 2.0, "--out", out, "--quiet"]]) == 0
+    assert "4 eigenvalues of a matrix of order 60" in capsys.readouterr().out
+    assert len(out.read_text().splitlines()) == 5
+
+
+def test_the_forecast_of_eigsh(files, capsys):
+    arguments = ["eigsh", str(files / "matrix.npz"), "--forecast"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.startswith("band: an order of at most 300")
+    assert main([*arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bandwidth"] == 1
+
+
+def test_mistakes_of_eigsh_have_exit_code_2(files, capsys):
+    for options, message in {
+        ("-k", "60"): "k must be less than the order of a, 60",
+        ("--vectors", "v.csv"): "--vectors: the name must end with .npy",
+        ("--sigma", "nan"): "sigma must",
+    }.items():
+        assert main(["eigsh", str(files / "matrix.mtx"), *options]) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_eigenvectors_need_a_file(files, capsys):
     with pytest.raises(SystemExit):
         main(["eigh", str(files / "matrix.npy")])

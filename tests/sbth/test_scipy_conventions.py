@@ -137,11 +137,19 @@ def test_scipys_other_options_are_accepted(name):
         sbth.eigvals_banded(BAND, **{name: "no"})
 
 
-def test_complex_matrices_are_refused_by_the_conversions():
-    """The conversions mirror elements without conjugation."""
+def test_complex_matrices_are_refused_by_dense_conversions():
+    """These conversions mirror elements without conjugation."""
     with pytest.raises(TypeError, match="must be real"):
         sbth.band_from_dense(1j * np.eye(3))
-    with pytest.raises(TypeError, match="must be real"):
-        sbth.band_from_sparse(sparse.csr_array(1j * np.eye(3)))
     with pytest.raises(TypeError, match="a must hold real numbers"):
         sbth.band_from_dense([["a"]])
+
+
+def test_both_storages_of_a_hermitian_sparse_matrix_are_solved_alike():
+    rng = np.random.default_rng(4)
+    a = np.tril(np.triu(rng.standard_normal((9, 9)) + 1j * rng.standard_normal((9, 9))), 2)
+    a = a + a.conj().T
+    matrix = sparse.csr_array(a)
+    for lower in (False, True):
+        values = sbth.eigvals_banded(sbth.band_from_sparse(matrix, lower=lower), lower)
+        np.testing.assert_allclose(values, np.linalg.eigvalsh(a), atol=1e-13)

@@ -50,6 +50,16 @@ CALLS = [
          lambda: {"order": 9, "bandwidth": 2, "eigvals_only": True, "dtype": "float64",
                   "method": "auto", "device": "cpu"},
          untold=FLAGS, nonsense={"dtype": ("type",)}),
+    Call("sbth.eigsh", sbth.eigsh,
+         lambda: {"a": FULL.copy(), "k": 2, "which": "LA", "sigma": None, "OPinv": None,
+                  "v0": np.ones(4), "ncv": 4, "maxiter": 9, "tol": 0.0,
+                  "return_eigenvectors": True, "search_copies": True, "method": "lanczos",
+                  "rng": 0, "device": "cpu"},
+         untold=(*FLAGS, "return_eigenvectors", "search_copies")),
+    Call("sbth.forecast_eigsh", sbth.forecast_eigsh,
+         lambda: {"a": FULL.copy(), "k": 2, "which": "LA", "sigma": None, "ncv": 4,
+                  "return_eigenvectors": True, "method": "auto", "device": "cpu"},
+         untold=(*FLAGS, "return_eigenvectors")),
     Call("sbth.full_to_band", sbth.full_to_band,
          lambda: {"a": FULL.copy(), "bandwidth": 2, "lower": True, "device": "cpu"},
          untold=FLAGS),
@@ -76,5 +86,12 @@ def _reflectors():
     return sbth.tridiagonalize(BAND, lower=True, keep_reflectors=True, device="cpu").reflectors
 
 
-NOT_CALLED = {"Reflectors", "Spectrum", "Tridiagonal", "TridiagonalReduction"}
+NOT_CALLED = {
+    "EigshForecast",
+    "NoConvergenceError",
+    "Reflectors",
+    "Spectrum",
+    "Tridiagonal",
+    "TridiagonalReduction",
+}
 """Public names that take no arguments of users: results."""

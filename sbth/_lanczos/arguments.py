@@ -1,0 +1,100 @@
+"""The checked arguments of `sbth.eigsh`, except for the matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hetero import validation
+from hetero.devices import device_of
+from sbth._array_module import as_module_array
+from sbth._lanczos.thick_restart import Settings
+from sbth._lanczos.wanted import WHICH, wanted_ends
+from sbth.band_storage import shape_and_dtype, validate_numbers
+
+METHODS = ("auto", "lanczos", "band")
+"""Values of `method`."""
+
+LEAST_SIZE = 40
+"""Least number of vectors of a Krylov space by default: for narrow spectra 24 need up to twice
+as many products, and 90 a tenth fewer."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What is wanted of a matrix of order n, and the settings of an iteration.
+
+    Attributes
+    ----------
+    k, which, sigma, tolerance
+        See `sbth.eigsh`.
+    size, restarts : int
+        Vectors of the Krylov space, and most restarts.
+    """
+
+    k: int
+    which: str
+    sigma: float | None
+    size: int
+    restarts: int
+    tolerance: float
+
+    @classmethod
+    def create(
+        cls, n: int, k: Any, which: Any, sigma: Any, ncv: Any, maxiter: Any, tol: Any
+    ) -> Arguments:
+        """Validate arguments for a matrix of order n.
+
+        Raises
+        ------
+        TypeError, ValueError
+        """
+        k = validation.check_integer("k", k, 1)
+        if k >= n:
+            raise ValueError(
+                f"k must be less than the order of a, {n}, got {k}: sbth.eigh computes all "
+                "eigenvalues and eigenvectors, sbth.eigvalsh all eigenvalues"
+            )
+        which = validation.check_choice("which", which, WHICH)
+        if sigma is not None:
+            sigma = validation.check_finite("sigma", sigma)
+        size = min(n, max(2 * k + 1, LEAST_SIZE))
+        if ncv is not None:
+            size = validation.check_integer("ncv", ncv, k + 1, n)
+        restarts = 10 * n if maxiter is None else validation.check_integer("maxiter", maxiter, 1)
+        tolerance = validation.check_in_range("tol", tol, 0.0, 1.0, closed="left")
+        return cls(k, which, sigma, size, restarts, tolerance)
+
+    def settings(self, search_copies: bool) -> Settings:
+        """Return the settings of an iteration."""
+        ends = wanted_ends(self.which, self.k)
+        return Settings(ends, self.size, self.restarts, self.tolerance, search_copies)
+
+
+def read_start(v0: Any, n: int, dtype: np.dtype, xp: ModuleType) -> Any:
+    """Return a start vector as an array of `xp`, or None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It has another shape, is complex for a real matrix, not finite, or zero.
+    """
+    if v0 is None:
+        return None
+    if device_of(v0) is None:
+        v0 = validate_numbers("v0", v0)
+        kind = v0.dtype.kind
+    else:
+        kind = shape_and_dtype("v0", v0, allow_complex=True)[1].kind
+    start = as_module_array(xp, v0)
+    if start.shape != (n,):
+        raise ValueError(f"v0 must have the shape ({n},), got {start.shape}")
+    if kind == "c" and dtype.kind != "c":
+        raise TypeError(f"v0 must be real for a matrix of {dtype}, got {start.dtype}")
+    largest = float(abs(start).max())
+    if not np.isfinite(largest) or largest == 0.0:
+        raise ValueError(f"v0 must be finite and not zero, got the largest element {largest}")
+    return (start / start.dtype.type(largest)).astype(dtype)

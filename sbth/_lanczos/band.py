@@ -1,0 +1,109 @@
+"""Selected eigenpairs of a matrix in host memory by a reduction: as a band, or as a full matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from sbth._lanczos.problem import Problem
+from sbth._lanczos.wanted import choose_wanted, wanted_ends
+from sbth._sparse_matrices import bandwidth_of, is_wide
+from sbth.band_storage import band_from_sparse
+from sbth.dense import eigvalsh
+from sbth.dense_eigenvectors import eigh
+from sbth.eigenvalues import eigvals_banded
+from sbth.eigenvectors import eig_banded
+
+DENSE = 0.25
+"""Share of elements that are not zero from which on a matrix is treated as a full one at once."""
+
+
+class NarrowedMatrix:
+    """A matrix whose rows and columns are permuted if that makes its band narrower.
+
+    Attributes
+    ----------
+    matrix : SciPy sparse matrix, or array (n, n)
+    order : int64 (n,), or None
+        Row order[i] of the matrix is row i of the permuted one.
+    bandwidth : int
+    is_wide : bool
+        Whether it is reduced as a full matrix.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        n, matrix = problem.order, problem.matrix
+        self.matrix, self.order = matrix, None
+        self.bandwidth, self.is_wide = n - 1, True
+        nonzeros = matrix.nnz if problem.kind == "sparse" else np.count_nonzero(matrix)
+        if nonzeros > DENSE * n * n:
+            return
+        self.matrix = matrix = csr_matrix(matrix)
+        self.bandwidth = bandwidth_of(matrix)
+        if self.bandwidth > 1:
+            order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
+            permuted = matrix[order][:, order]
+            if bandwidth_of(permuted) < self.bandwidth:
+                self.matrix, self.order = permuted, order
+                self.bandwidth = bandwidth_of(permuted)
+        self.is_wide = is_wide(self.bandwidth, n)
+
+    def values(self, select_range: tuple[int, int], progress: bool) -> np.ndarray:
+        """Return the eigenvalues with indices in a range, both ends included."""
+        options: dict[str, Any] = {"select": "i", "select_range": select_range}
+        options |= {"progress": progress, "device": "cpu"}
+        if self.is_wide:
+            return np.asarray(eigvalsh(self._full(), **options))
+        return np.asarray(eigvals_banded(band_from_sparse(self.matrix), **options))
+
+    def pairs(self, select_range: tuple[int, int], progress: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the eigenvalues with indices in a range, and their eigenvectors (n, m)."""
+        if self.is_wide:
+            options: dict[str, Any] = {"progress": progress, "device": "cpu"}
+            pairs = eigh(self._full(), subset_by_index=select_range, **options)
+        else:
+            options = {"progress": progress, "device": "cpu", "select": "i"}
+            band = band_from_sparse(self.matrix)
+            pairs = eig_banded(band, select_range=select_range, **options)
+        values, vectors = pairs
+        if self.order is None:
+            return values, vectors
+        original = np.empty_like(vectors)
+        original[self.order] = vectors
+        return values, original
+
+    def _full(self) -> np.ndarray:
+        """Return the matrix as an array."""
+        return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
+
+
+def solve_by_reduction(
+    narrowed: NarrowedMatrix, n: int, k: int, which: str, sigma: float | None, vectors: bool,
+    progress: bool = False,
+) -> tuple[np.ndarray, np.ndarray | None]:  # fmt: skip
+    """Return the wanted eigenvalues, and with `vectors` eigenvectors (n, k), of a matrix."""
+    pieces = _index_ranges(narrowed, n, k, which, sigma, progress)
+    if not vectors:
+        return np.concatenate([narrowed.values(piece, progress) for piece in pieces]), None
+    pairs = [narrowed.pairs(piece, progress) for piece in pieces]
+    return np.concatenate([w for w, _ in pairs]), np.hstack([v for _, v in pairs])
+
+
+def _index_ranges(
+    narrowed: NarrowedMatrix, n: int, k: int, which: str, sigma: float | None, progress: bool
+) -> list[tuple[int, int]]:
+    """Return the ranges of indices of the wanted eigenvalues, both ends included."""
+    if sigma is None and which in ("SA", "LA", "BE"):
+        low = {"SA": k, "LA": 0, "BE": k // 2}[which]
+        indices = np.concatenate([np.arange(low), np.arange(n - (k - low), n)])
+    else:
+        values = narrowed.values((0, n - 1), progress).astype(float)
+        if sigma is not None:
+            with np.errstate(divide="ignore"):
+                values = 1.0 / (values - sigma)
+        indices = choose_wanted(wanted_ends(which, k), values)
+    cuts = np.flatnonzero(np.diff(indices) > 1) + 1
+    return [(int(piece[0]), int(piece[-1])) for piece in np.split(indices, cuts)]

@@ -1,0 +1,117 @@
+"""The choice between Lanczos and a reduction, by a forecast of their costs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero.errors import format_bytes
+from hetero.memory import free_bytes
+from sbth._eigenpairs import LAPACK_MATRICES, band_memory
+from sbth._lanczos.arguments import Arguments
+from sbth._lanczos.band import NarrowedMatrix
+from sbth._lanczos.problem import Problem
+from sbth.results import EigshForecast
+
+SMALL = 300
+"""Order up to which a reduction is chosen without a forecast, which takes as long."""
+
+DIGITS = 9.0
+"""Products, in units of n / (d sqrt(k)), for 16 digits: log(1 / eps) / 4."""
+
+RATES = {"product": 0.6e9, "basis": 1.5e9, "band": 2.0e9, "full": 12e9}
+"""Multiply-adds in a second of products with sparse matrices, of orthogonalization, of the
+reduction of a band, and of that of a full matrix: orders of magnitude for one or two cores, with
+which forecasts and times of ten problems (n = 900 to 3600) agreed within a factor of 4."""
+
+CALLS = 4e-5
+"""Seconds that the calls of a Lanczos step take beside their work."""
+
+
+def choose_method(
+    problem: Problem, arguments: Arguments, method: str, vectors: bool
+) -> tuple[EigshForecast, NarrowedMatrix | None]:
+    """Choose "lanczos" or "band", and say why; also return the matrix that a reduction takes.
+
+    Raises
+    ------
+    TypeError
+        method="band" is asked for, and there is no matrix in host memory.
+    """
+    n = problem.order
+    if method == "lanczos":
+        return EigshForecast("lanczos", "method='lanczos' was requested", n), None
+    if not problem.is_on_host:
+        place = "an operator" if problem.kind == "operator" else f"on {problem.device}"
+        if method == "band":
+            raise TypeError(
+                "method='band' requires a matrix in host memory and the CPU, but a is "
+                f"{place}: use method='lanczos'"
+            )
+        return EigshForecast("lanczos", f"a is {place}, where only Lanczos runs", n), None
+    narrowed = NarrowedMatrix(problem)
+    width = narrowed.bandwidth
+    lanczos = forecast_lanczos(problem, arguments, width)
+    band = forecast_reduction(n, arguments.k, width, narrowed.is_wide, vectors)
+    figures = n, width, lanczos, band
+    kind = "full matrix" if narrowed.is_wide else f"band with {width} subdiagonals"
+    if method == "band":
+        return EigshForecast("band", "method='band' was requested", *figures), narrowed
+    if n <= SMALL:
+        reason = f"an order of at most {SMALL} is solved at once, as a {kind}"
+        return EigshForecast("band", reason, *figures), narrowed
+    need = memory_of_reduction(n, width, problem.dtype, narrowed.is_wide, vectors)
+    if need > free_bytes(problem.device, need):
+        reason = f"a reduction would take {format_bytes(need)}, more than is free"
+        return EigshForecast("lanczos", reason, *figures), None
+    chosen = "band" if band < lanczos else "lanczos"
+    reason = (
+        f"by the forecast Lanczos takes {lanczos:.2g} s, and a reduction as a {kind} {band:.2g} s"
+    )
+    return EigshForecast(chosen, reason, *figures), narrowed if chosen == "band" else None
+
+
+def forecast_products(n: int, arguments: Arguments, bandwidth: int) -> float:
+    """Return about how many products with vectors thick-restart Lanczos takes, copies included.
+
+    A matrix whose band has d subdiagonals after a permutation is like a grid that is n / d long.
+    Its smoothest modes differ by about k (d / n)^2 of the largest eigenvalue, from which the
+    Chebyshev bound (Saad 2011, section 6.6) gives DIGITS n / (d sqrt(k)) products. The search for
+    missed copies takes as many again.
+    """
+    k, length = arguments.k, n / max(bandwidth, 1)
+    return 2.0 * (arguments.size + k + DIGITS * length / math.sqrt(k))
+
+
+def forecast_lanczos(problem: Problem, arguments: Arguments, bandwidth: int) -> float:
+    """Return about how many seconds Lanczos takes on a CPU."""
+    n, k, size = problem.order, arguments.k, arguments.size
+    orthogonalization = 2.0 * n * (k + 0.75 * size) / RATES["basis"]
+    if arguments.sigma is not None:
+        width = min(bandwidth, n)
+        solve = 2.0 * n * width / RATES["product"]
+        factorization = n * float(width) ** 2 / RATES["full"]
+        return factorization + 2.0 * (size + k) * (CALLS + solve + orthogonalization)
+    product = problem.products / RATES["product"]
+    return forecast_products(n, arguments, bandwidth) * (CALLS + product + orthogonalization)
+
+
+def forecast_reduction(n: int, k: int, bandwidth: int, is_wide: bool, vectors: bool) -> float:
+    """Return about how many seconds a reduction of the matrix takes on a CPU."""
+    as_full = 2.0 / 3.0 * n**3 + (2.0 * n * n * k if vectors else 0.0)
+    if is_wide or (vectors and n < 2000):  # LAPACK takes a band of this order as a full matrix
+        return as_full / RATES["full"]
+    reduction = 3.0 * n * n * bandwidth / RATES["band"] if bandwidth > 1 else 0.0
+    if not vectors:
+        return reduction + 60.0 * n * k / RATES["band"]
+    return reduction + n**3 / 3.0 / RATES["full"] + 2.0 * n * n * k / RATES["band"]
+
+
+def memory_of_reduction(
+    n: int, bandwidth: int, dtype: np.dtype, is_wide: bool, vectors: bool
+) -> int:
+    """Return the bytes that a reduction needs."""
+    if not vectors and not is_wide:
+        return 3 * n * (bandwidth + 1) * dtype.itemsize
+    return n * n * max(LAPACK_MATRICES * dtype.itemsize, band_memory(dtype, 1))

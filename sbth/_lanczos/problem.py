@@ -1,0 +1,161 @@
+"""Matrices and operators of users: their checks, devices and products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hetero.devices import Device, device_of, resolve
+from sbth._array_module import as_module_array
+from sbth._lanczos.operators import Operator
+from sbth._sparse_matrices import is_sparse
+from sbth.band_storage import shape_and_dtype
+from sbth.dense import validate_matrix
+from sbth.spectra import check_symmetric
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A matrix or an operator whose eigenvalues are wanted.
+
+    Attributes
+    ----------
+    matrix : the validated matrix in the memory where it is, or the operator
+    kind : {"sparse", "dense", "operator"}
+    order : int
+    dtype : numpy.dtype
+        float32, float64, complex64 or complex128.
+    like : array
+        An array in the memory, and of the library, of the results.
+    device : hetero.Device
+    """
+
+    matrix: Any
+    kind: str
+    order: int
+    dtype: np.dtype
+    like: Any
+    device: Device
+
+    @property
+    def is_on_host(self) -> bool:
+        """Whether the matrix is one in host memory, for a computation on the CPU."""
+        return self.kind != "operator" and self.device.kind == "cpu"
+
+    @property
+    def products(self) -> int:
+        """Number of multiply-adds of a product with a vector; 0 for operators."""
+        if self.kind == "operator":
+            return 0
+        return int(self.matrix.nnz) if self.kind == "sparse" else self.order**2
+
+    def product(self, xp: ModuleType) -> Callable[[Any], Any]:
+        """Return the function that multiplies a vector by the matrix, copied to the device."""
+        matrix = self.matrix
+        if self.kind == "operator":
+            return lambda x: matrix.matvec(x)
+        if self.kind == "dense":
+            matrix = as_module_array(xp, matrix).astype(self.dtype, copy=False)
+        elif self.device.kind == "cuda":
+            from cupyx.scipy.sparse import csr_matrix
+
+            matrix = csr_matrix(matrix, dtype=self.dtype)
+        return lambda x: matrix @ x
+
+    def operator(self, xp: ModuleType) -> Operator:
+        """Return the matrix as an operator on arrays of `xp`."""
+        return Operator("a", self.order, self.dtype, xp, self.product(xp))
+
+
+def read_problem(a: Any, v0: Any, device: str | Device | None) -> Problem:
+    """Validate a matrix or an operator, and choose the device of its computation.
+
+    Without a `device` it is that of the matrix, of a CuPy operator that of `v0` or the current one;
+    for matrices in host memory it is the CPU.
+
+    Raises
+    ------
+    TypeError, ValueError, hetero.DeviceUnavailableError
+    """
+    if is_sparse(a):
+        held = device_of(getattr(a, "data", None))
+        return _host_matrix(a, "sparse", device) if held is None else _gpu_sparse(a, device)
+    if device_of(a) is not None:
+        a = validate_matrix(a, allow_complex=True)
+        (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
+        return Problem(a, "dense", n, dtype, a, resolve(device, a))
+    if hasattr(a, "matvec"):
+        return _operator("a", a, v0, device)
+    return _host_matrix(a, "dense", device)
+
+
+def _host_matrix(a: Any, kind: str, device: str | Device | None) -> Problem:
+    """Return a matrix in host memory, which must be symmetric or Hermitian."""
+    matrix = check_symmetric(a, allow_complex=True)
+    chosen = resolve(device, work=0, break_even=None)
+    like = np.empty(0)
+    return Problem(matrix, kind, matrix.shape[0], matrix.dtype, like, chosen)
+
+
+def _gpu_sparse(a: Any, device: str | Device | None) -> Problem:
+    """Return a sparse matrix of CuPy, whose symmetry is checked by products later."""
+    _require_square("a", a.shape)
+    _, dtype = shape_and_dtype("a", a.data, allow_complex=True)
+    matrix = a.tocsr().astype(dtype)
+    return Problem(matrix, "sparse", a.shape[0], dtype, a.data, resolve(device, a.data))
+
+
+def _operator(name: str, a: Any, v0: Any, device: str | Device | None) -> Problem:
+    """Return a linear operator, of SciPy on the CPU or of CuPy on a GPU."""
+    shape = tuple(getattr(a, "shape", ()))
+    _require_square(name, shape)
+    dtype = getattr(a, "dtype", None)
+    try:
+        dtype = np.dtype(dtype) if dtype is not None else None
+    except TypeError:
+        dtype = None
+    if dtype is None or dtype.kind not in "fiubc":
+        raise TypeError(f"{name} must be a linear operator with a numeric dtype, got {dtype}")
+    is_single = dtype in (np.float32, np.complex64)
+    wide = np.complex128 if dtype.kind == "c" else np.float64
+    dtype = dtype if is_single else np.dtype(wide)
+    if not type(a).__module__.startswith("cupyx."):
+        chosen = resolve(device, v0, work=0, break_even=None)
+        if chosen.kind != "cpu":
+            raise TypeError(
+                f"{name} is an operator in host memory, but the device is {chosen}: use "
+                "device='cpu', or an operator of cupyx.scipy.sparse.linalg"
+            )
+        return Problem(a, "operator", shape[0], dtype, np.empty(0), chosen)
+    import cupy
+
+    current = Device("cuda", cupy.cuda.runtime.getDevice())
+    chosen = resolve(device if device is not None else current, v0)
+    with chosen.active():
+        return Problem(a, "operator", shape[0], dtype, cupy.empty(0), chosen)
+
+
+def read_inverse(inverse: Any, problem: Problem) -> Problem:
+    """Validate the operator that a user gives for the inverse of A - sigma."""
+    if not hasattr(inverse, "matvec"):
+        raise TypeError(
+            "OPinv must be a linear operator with matvec (scipy.sparse.linalg.LinearOperator), got "
+            f"{type(inverse).__name__}"
+        )
+    found = _operator("OPinv", inverse, None, problem.device)
+    if found.order != problem.order:
+        raise ValueError(
+            f"OPinv must have the shape of a, ({problem.order}, {problem.order}), got "
+            f"({found.order}, {found.order})"
+        )
+    return found
+
+
+def _require_square(name: str, shape: tuple[int, ...]) -> None:
+    """Raise ValueError for what is not square."""
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"{name} must be square, got the shape {shape}")

@@ -1,0 +1,73 @@
+"""The operator of shift-invert: (A - sigma)^-1 by a factorization, or as the user gives it."""
+
+from __future__ import annotations
+
+import warnings
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from sbth._array_module import as_module_array
+from sbth._lanczos.operators import Operator
+from sbth._lanczos.problem import Problem, read_inverse
+
+
+def inverse_operator(problem: Problem, sigma: float, inverse: Any, xp: ModuleType) -> Operator:
+    """Return (A - sigma)^-1 as an operator.
+
+    Sparse matrices in host memory are factored by SuperLU, dense ones by LAPACK or cuSOLVER.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `inverse` is needed and is not given; or sigma is an eigenvalue.
+    """
+    if inverse is not None:
+        given = read_inverse(inverse, problem)
+        return Operator("OPinv", problem.order, problem.dtype, xp, given.product(xp))
+    if problem.kind == "operator" or (problem.kind == "sparse" and problem.device.kind == "cuda"):
+        what = "a linear operator" if problem.kind == "operator" else "a sparse matrix on a GPU"
+        raise TypeError(
+            f"OPinv must be given with sigma if a is {what}: only sparse matrices in host memory "
+            "and dense ones are factored"
+        )
+    factor = _factor_sparse if problem.kind == "sparse" else _factor_dense
+    try:
+        product = factor(problem, sigma, xp)
+    except (RuntimeError, np.linalg.LinAlgError) as error:
+        raise ValueError(
+            f"sigma={sigma!r} is an eigenvalue to rounding: a - sigma cannot be factored "
+            f"({error}); shift it a little"
+        ) from None
+    name = f"the inverse of a - sigma with sigma={sigma!r}"
+    return Operator(name, problem.order, problem.dtype, xp, product)
+
+
+def _factor_sparse(problem: Problem, sigma: float, xp: ModuleType) -> Any:
+    """Return the function that solves with a sparse matrix, factored with a symmetric ordering."""
+    from scipy.sparse import identity
+    from scipy.sparse.linalg import splu
+
+    shifted = problem.matrix - sigma * identity(problem.order, dtype=problem.dtype, format="csr")
+    options = {"SymmetricMode": True}
+    return splu(
+        shifted.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1, options=options
+    ).solve
+
+
+def _factor_dense(problem: Problem, sigma: float, xp: ModuleType) -> Any:
+    """Return the function that solves with a dense matrix."""
+    a = as_module_array(xp, problem.matrix).astype(problem.dtype, copy=True)
+    diagonal = xp.arange(problem.order)
+    a[diagonal, diagonal] -= sigma
+    if xp is np:
+        from scipy.linalg import lu_factor, lu_solve
+    else:
+        from cupyx.scipy.linalg import lu_factor, lu_solve
+    with warnings.catch_warnings():  # for a pivot of 0 there is an error
+        warnings.simplefilter("ignore", RuntimeWarning)
+        factors = lu_factor(a)
+    if float(abs(factors[0][diagonal, diagonal]).min()) == 0.0:
+        raise np.linalg.LinAlgError("a pivot is 0")
+    return lambda x: lu_solve(factors, x)

@@ -1,0 +1,206 @@
+"""Thick-restart Lanczos with locking, and the search for copies of multiple eigenvalues."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sbth._lanczos.krylov_space import KrylovSpace
+from sbth._lanczos.operators import Operator
+from sbth._lanczos.wanted import End, choose_wanted, most_wanted
+
+CONVERGED = 10.0
+"""Residual, in units of eps times the largest Ritz value, at which a pair has converged without
+`tol`. Rounding errors of the small eigenproblem are about as large."""
+
+TIE = 100.0
+"""Difference, in units of eps times the largest Ritz value, of eigenvalues that count as equal, so
+that rounding errors do not make one copy of a multiple eigenvalue wanted more than another."""
+
+MISSED = 1e-4
+"""Probability, for exact arithmetic and a random start, that the search for copies misses one.
+
+The Ritz vector of the most wanted Ritz value is p(A) x for the start x and a polynomial p whose
+zeros are less wanted. A unit eigenvector u with an eigenvalue that is wanted more has a larger
+share in it than in x, so that the residual is at least |u^T x| times the distance of the two
+values. As |u^T x| is about |N(0, 1)| / sqrt(n), a residual of at most MISSED / sqrt(n) times that
+distance leaves about this probability."""
+
+_KEPT_SHARE = 0.5
+"""Share of the Krylov space beyond the wanted Ritz vectors that a restart keeps. Not tuned."""
+
+
+@dataclass
+class Outcome:
+    """What an iteration gave.
+
+    Attributes
+    ----------
+    values : float64 (m,)
+        Eigenvalues that have converged, in host memory, in no order.
+    rows : array of the operator's array module (m, n)
+        Their eigenvectors.
+    is_converged : bool
+        Whether they are the wanted ones, and the search for copies has ended.
+    restarts : int
+        Number of cycles.
+    """
+
+    values: np.ndarray
+    rows: Any
+    is_converged: bool
+    restarts: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of an iteration.
+
+    Attributes
+    ----------
+    ends : tuple of End
+    size : int
+        Vectors of the Krylov space.
+    restarts : int
+        Most cycles.
+    tolerance : float
+        Residual that is good enough, relative to the eigenvalue; 0 for rounding errors.
+    search_copies : bool
+        Whether to search for missed copies of multiple eigenvalues.
+    """
+
+    ends: tuple[End, ...]
+    size: int
+    restarts: int
+    tolerance: float
+    search_copies: bool
+
+    @property
+    def count(self) -> int:
+        """Number of wanted eigenvalues."""
+        return sum(end.count for end in self.ends)
+
+
+class Iteration:
+    """An iteration of thick-restart Lanczos (Wu and Simon 2000)."""
+
+    def __init__(
+        self,
+        operator: Operator,
+        settings: Settings,
+        random: np.random.Generator,
+        advance: Callable[[float], None],
+    ) -> None:
+        self.settings, self.advance = settings, advance
+        self.n = operator.order
+        self.eps = operator.eps
+        capacity = 2 * settings.count
+        self.space = KrylovSpace(operator, capacity, settings.size, random)
+        self.missing = [end.count for end in settings.ends]
+        self.restarts = self.copies = 0
+
+    def run(self, start: Any) -> Outcome:
+        """Compute the wanted eigenpairs, from a start vector or a random one."""
+        self.space.begin(start)
+        is_converged = self._run_cycles(self._lock_first, lambda *_: not any(self.missing))
+        while is_converged and self.settings.search_copies and not self.space.is_complete:
+            self.copies = 0
+            self.space.begin()
+            is_converged = self._run_cycles(self._lock_copies, self._has_no_more_copies)
+            if not self.copies:
+                break
+        rows = self.space.rows[: self.space.locked]
+        return Outcome(self.space.values, rows, is_converged, self.restarts)
+
+    def _run_cycles(self, choose: Callable, is_done: Callable) -> bool:
+        """Run cycles until they are done; return False if their number is exhausted before."""
+        space = self.space
+        while self.restarts < self.settings.restarts:
+            self.restarts += 1
+            space.expand()
+            values, vectors, residuals = space.ritz_pairs()
+            converged = residuals <= self._tolerances(values)
+            locked = choose(values, converged)
+            others = np.setdiff1d(np.arange(values.size), locked)
+            kept = others[most_wanted(self.settings.ends, values[others], self._kept(locked.size))]
+            space.restart(values, vectors, locked, kept)
+            if not any(self.missing):
+                self._forget_unwanted()
+            if is_done(values[others], residuals[others]):
+                return True
+            if space.is_complete:  # nothing is left to compute, as all Ritz pairs are exact
+                return True
+        return False
+
+    def _tolerances(self, values: np.ndarray) -> np.ndarray:
+        """Return the residuals at which Ritz values have converged."""
+        largest = float(np.max(np.abs(values), initial=0.0))
+        smallest = CONVERGED * self.eps * largest
+        return np.maximum(smallest, self.settings.tolerance * np.abs(values))
+
+    def _ties(self, values: np.ndarray) -> np.ndarray:
+        """Return the differences of eigenvalues that count as equal."""
+        largest = float(np.max(np.abs(values), initial=0.0))
+        return np.maximum(self._tolerances(values), TIE * self.eps * largest)
+
+    def _kept(self, locked: int) -> int:
+        """Return how many Ritz vectors a restart keeps, besides those that it locks."""
+        size = min(self.space.most, self.n - self.space.locked - locked)
+        wanted = max(1, sum(self.missing))
+        kept = wanted + int(_KEPT_SHARE * max(size - wanted, 0))
+        return max(0, min(kept, size - 2))
+
+    def _lock_first(self, values: np.ndarray, converged: np.ndarray) -> np.ndarray:
+        """Return the indices of Ritz values to lock: converged ones of the most wanted."""
+        if (
+            self.space.is_complete
+        ):  # all eigenvalues are known, those that were locked too early, too
+            self.missing = [0 for _ in self.missing]
+            everything = np.concatenate([self.space.values, values])
+            wanted = choose_wanted(self.settings.ends, everything) - self.space.locked
+            return wanted[wanted >= 0]
+        locked: list[int] = []
+        for number, end in enumerate(self.settings.ends):
+            order = [i for i in end.order(values) if i not in locked]
+            chosen = [i for i in order[: self.missing[number]] if converged[i]]
+            self.missing[number] -= len(chosen)
+            locked += chosen
+        self.advance(len(locked))
+        return np.array(locked, np.int64)
+
+    def _thresholds(self) -> list[float]:
+        """Return for each end the rank of the least wanted of its locked eigenvalues."""
+        locked = self.space.values
+        return [np.sort(end.rank(locked))[-end.count] for end in self.settings.ends]
+
+    def _lock_copies(self, values: np.ndarray, converged: np.ndarray) -> np.ndarray:
+        """Return the indices of converged Ritz values that are wanted more than a locked one."""
+        chosen = np.zeros(values.size, bool)
+        for end, threshold in zip(self.settings.ends, self._thresholds(), strict=True):
+            chosen |= converged & (end.rank(values) > threshold + self._ties(values))
+        locked = np.flatnonzero(chosen)[: self.settings.count]  # others wait for the next cycle
+        self.copies += locked.size
+        return locked
+
+    def _has_no_more_copies(self, values: np.ndarray, residuals: np.ndarray) -> bool:
+        """Return whether the most wanted Ritz values show that no wanted eigenvalue was missed."""
+        tolerances = self._tolerances(values)
+        share = MISSED / math.sqrt(self.n)
+        for end, threshold in zip(self.settings.ends, self._thresholds(), strict=True):
+            if not values.size:
+                continue
+            first = end.order(values)[0]
+            excess = float(end.rank(values)[first]) - threshold
+            if excess > self._ties(values)[first]:
+                return False
+            if residuals[first] > max(tolerances[first], share * abs(excess)):
+                return False
+        return True
+
+    def _forget_unwanted(self) -> None:
+        """Unlock eigenvectors that are no longer among the wanted ones."""
+        self.space.drop(choose_wanted(self.settings.ends, self.space.values))

@@ -1,0 +1,409 @@
+"""A few eigenpairs of sparse matrices: exact spectra, multiple eigenvalues, bad input."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.sparse.linalg import eigsh as arpack
+
+import sbth
+from hetero.cuda.driver import SIMULATOR
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
+
+THRESHOLD = 20.0
+"""Largest ratio of LAPACK's test programs, in units of eps and, for residuals, the norm and n."""
+
+
+def laplacian(*shape):
+    """Return the Laplacian of a grid with zeros around it."""
+    total = sp.csr_matrix((1, 1))
+    for n in shape:
+        total = sp.kronsum(total, sp.diags([-1.0, 2.0, -1.0], [-1, 0, 1], (n, n))).tocsr()
+    return total
+
+
+def laplacian_spectrum(*shape):
+    """Return all eigenvalues of `laplacian`, ascending."""
+    total = np.zeros(1)
+    for n in shape:
+        of_path = 2.0 - 2.0 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))
+        total = np.add.outer(total, of_path).ravel()
+    return np.sort(total)
+
+
+def cycle(n):
+    """Return the Laplacian of a cycle and its eigenvalues, all but two of them double."""
+    ones = np.ones(n - 1)
+    a = sp.diags([-ones, 2.0 * np.ones(n), -ones], [-1, 0, 1]).tolil()
+    a[0, n - 1] = a[n - 1, 0] = -1.0
+    return a.tocsr(), np.sort(2.0 - 2.0 * np.cos(2.0 * np.pi * np.arange(n) / n))
+
+
+def hypercube(dimension):
+    """Return the Laplacian of a hypercube and its eigenvalues 2 j, as often as j out of d."""
+    path = sp.csr_matrix([[1.0, -1.0], [-1.0, 1.0]])
+    total = sp.csr_matrix((1, 1))
+    for _ in range(dimension):
+        total = sp.kronsum(total, path).tocsr()
+    ones = [bin(i).count("1") for i in range(2**dimension)]
+    return total, np.sort(2.0 * np.array(ones))
+
+
+def kac(n):
+    """Return Kac's matrix of order n + 1, made symmetric, and its eigenvalues -n, ..., n."""
+    i = np.arange(1.0, n + 1)
+    e = np.sqrt(i * (n + 1 - i))
+    return sp.diags([e, e], [-1, 1]), np.arange(-n, n + 1.0, 2.0)
+
+
+def path_graph(n):
+    """Return the Laplacian of a path and its eigenvalues."""
+    d = np.full(n, 2.0)
+    d[[0, -1]] = 1.0
+    a = sp.diags([-np.ones(n - 1), d, -np.ones(n - 1)], [-1, 0, 1])
+    return a, 2.0 - 2.0 * np.cos(np.pi * np.arange(n) / n)
+
+
+def select(spectrum, k, which):
+    """Return the eigenvalues that `which` means, out of all."""
+    low = {"SA": k, "LA": 0, "BE": k // 2}.get(which)
+    if low is not None:
+        return np.concatenate([spectrum[:low], spectrum[len(spectrum) - (k - low) :]])
+    order = np.argsort(np.abs(spectrum), kind="stable")
+    return np.sort(spectrum[order[:k] if which == "SM" else order[-k:]])
+
+
+def require_pairs(a, values, vectors, norm):
+    """Assert that LAPACK's ratios of residuals and orthogonality are small."""
+    n, eps = a.shape[0], np.finfo(vectors.dtype).eps
+    residual = np.linalg.norm(a @ vectors - vectors * values, axis=0).max()
+    assert residual / ((norm or 1.0) * n * eps) < THRESHOLD
+    gram = vectors.conj().T @ vectors
+    assert np.abs(gram - np.eye(len(values))).max() / (n * eps) < THRESHOLD
+
+
+GRAPHS = {
+    "path": path_graph(150),
+    "cycle": cycle(200),
+    "hypercube": hypercube(9),
+    "grid": (laplacian(17, 17), laplacian_spectrum(17, 17)),
+    "lattice": (laplacian(8, 8, 8), laplacian_spectrum(8, 8, 8)),
+    "Kac": kac(120),
+    "identity": (sp.identity(500, format="csr"), np.ones(500)),
+    "zero": (sp.csr_matrix((400, 400)), np.zeros(400)),
+}
+"""Matrices and their exact spectra."""
+
+
+@pytest.mark.parametrize("which", ["LA", "SA", "BE", "LM"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_exact_spectra_with_their_multiplicities(name, which):
+    a, spectrum = GRAPHS[name]
+    k = 11
+    values, vectors = sbth.eigsh(a, k, which=which, method="lanczos")
+    norm = np.abs(spectrum).max()
+    expected = select(spectrum, k, which)
+    if which == "LM":  # Kac's spectrum is symmetric, and k is odd
+        values, expected = np.sort(np.abs(values)), np.sort(np.abs(expected))
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-13 * norm)
+    if which != "LM":
+        require_pairs(a, values, vectors, norm)
+
+
+def test_random_spectra_with_copies_are_complete():
+    """Every eigenvalue is double or triple: a Krylov space of one vector holds one of them."""
+    rng = np.random.default_rng(11)
+    for copies in (2, 3):
+        for _ in range(4):
+            spectrum = np.sort(np.repeat(rng.uniform(-1.0, 1.0, 300), copies))
+            a = sp.diags(rng.permutation(spectrum), format="csr")
+            k = int(rng.integers(5, 15))
+            values = sbth.eigsh(a, k, which="LA", return_eigenvectors=False, method="lanczos")
+            np.testing.assert_allclose(values, spectrum[-k:], rtol=0, atol=1e-13)
+
+
+def test_without_the_search_copies_may_be_missed():
+    """This is why the search is the default: eigenvalues of a lattice are triple or sixfold."""
+    spectrum = laplacian_spectrum(12, 12, 12)
+    a = laplacian(12, 12, 12)
+    settings = {"which": "LA", "method": "lanczos", "return_eigenvectors": False, "tol": 1e-6}
+    values = sbth.eigsh(a, 20, search_copies=False, **settings)
+    assert np.abs(values - spectrum[-20:]).max() > 0.1
+    values = sbth.eigsh(a, 20, **settings)
+    np.testing.assert_allclose(values, spectrum[-20:], rtol=0, atol=1e-6 * spectrum[-1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("storage", ["csr_matrix", "coo_array", "array", "operator"])
+def test_types_and_storages(dtype, storage):
+    rng = np.random.default_rng(3)
+    n, k = 220, 7
+    dense = rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.05)
+    if np.dtype(dtype).kind == "c":
+        dense = dense + 1j * rng.standard_normal((n, n)) * (dense != 0)
+    dense = (dense + dense.conj().T).astype(dtype)
+    expected = np.linalg.eigvalsh(dense.astype(np.result_type(dtype, float)))
+    a = {
+        "csr_matrix": sp.csr_matrix,
+        "coo_array": sp.coo_array,
+        "array": np.asarray,
+        "operator": aslinearoperator,
+    }[storage](dense)
+    values, vectors = sbth.eigsh(a, k, which="SA", method="lanczos")
+    assert values.dtype == np.dtype(dtype).char.lower()
+    assert vectors.dtype == dtype
+    assert vectors.shape == (n, k)
+    norm, eps = np.abs(expected).max(), np.finfo(dtype).eps
+    np.testing.assert_allclose(values, expected[:k], rtol=0, atol=THRESHOLD * n * eps * norm / 10)
+    require_pairs(dense, values, vectors, norm)
+
+
+def test_integers_are_numbers():
+    a = sp.diags([1, 2, 1], [-1, 0, 1], shape=(400, 400), dtype=int)
+    values = sbth.eigsh(a, 3, which="LA", return_eigenvectors=False)
+    np.testing.assert_allclose(values, 4.0 - laplacian_spectrum(400)[2::-1], atol=1e-12)
+
+
+@pytest.mark.parametrize("storage", ["sparse", "dense"])
+@pytest.mark.parametrize("sigma", [0.0, 1.0001, 7.3])
+def test_eigenvalues_nearest_to_a_shift(sigma, storage):
+    a, spectrum = laplacian(20, 21), laplacian_spectrum(20, 21)
+    expected = np.sort(spectrum[np.argsort(np.abs(spectrum - sigma), kind="stable")[:9]])
+    matrix = a if storage == "sparse" else a.toarray()
+    values, vectors = sbth.eigsh(matrix, 9, sigma=sigma, method="lanczos")
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-13 * 8.0)
+    require_pairs(a, values, vectors, 8.0)
+    np.testing.assert_allclose(
+        sbth.eigsh(a, 9, sigma=sigma, method="band")[0], expected, atol=1e-13
+    )
+
+
+def test_an_inverse_of_the_user():
+    a, spectrum = laplacian(30, 11), laplacian_spectrum(30, 11)
+    factors = sp.linalg.splu(a.tocsc())
+    inverse = LinearOperator(a.shape, matvec=factors.solve, dtype=float)
+    for matrix in (a, aslinearoperator(a)):
+        values = sbth.eigsh(matrix, 4, sigma=0.0, OPinv=inverse, return_eigenvectors=False)
+        np.testing.assert_allclose(values, spectrum[:4], rtol=1e-13)
+    with pytest.raises(TypeError, match="OPinv must be given"):
+        sbth.eigsh(aslinearoperator(a), 4, sigma=0.0)
+    with pytest.raises(ValueError, match="sigma must be given with OPinv"):
+        sbth.eigsh(a, 4, OPinv=inverse)
+    with pytest.raises(TypeError, match="OPinv must be a linear operator"):
+        sbth.eigsh(a, 4, sigma=0.0, OPinv=np.eye(3))
+    with pytest.raises(ValueError, match="OPinv must have the shape"):
+        sbth.eigsh(a, 4, sigma=0.0, OPinv=aslinearoperator(np.eye(3)))
+
+
+def test_a_shift_that_is_an_eigenvalue():
+    with pytest.raises(ValueError, match=r"sigma=1\.0 is an eigenvalue"):
+        sbth.eigsh(sp.identity(50, format="csr"), 2, sigma=1.0, method="lanczos")
+    with pytest.raises(ValueError, match=r"sigma=1\.0 is an eigenvalue"):
+        sbth.eigsh(np.eye(50), 2, sigma=1.0, method="lanczos")
+
+
+@pytest.mark.parametrize("which", ["LA", "SA", "BE", "LM", "SM"])
+@pytest.mark.parametrize("sigma", [None, 0.3])
+def test_a_reduction_gives_what_lanczos_gives(which, sigma):
+    rng = np.random.default_rng(8)
+    n = 130
+    e = rng.standard_normal(n - 1) + 1j * rng.standard_normal(n - 1)
+    a = sp.diags([e.conj(), rng.standard_normal(n), e], [-1, 0, 1], format="csr")
+    order = rng.permutation(n)
+    a = a[order][:, order]
+    band = sbth.eigsh(a, 6, which=which, sigma=sigma, method="band")
+    settings = {"which": which, "sigma": sigma, "method": "lanczos", "ncv": n}
+    lanczos = sbth.eigsh(a, 6, **settings)
+    np.testing.assert_allclose(band[0], lanczos[0], rtol=0, atol=1e-13 * 6)
+    require_pairs(a, *band, 6.0)
+    values = sbth.eigsh(a, 6, which=which, sigma=sigma, method="band", return_eigenvectors=False)
+    np.testing.assert_allclose(values, band[0], rtol=0, atol=1e-13 * 6)
+    if which != "BE":  # ARPACK has no "BE" for complex matrices
+        reference = arpack(a, 6, which=which, sigma=sigma, return_eigenvectors=False, ncv=100)
+        np.testing.assert_allclose(band[0], np.sort(reference), rtol=0, atol=1e-12 * 6)
+
+
+@pytest.mark.parametrize("scale", [2.0**-990, 2.0**990])
+def test_matrices_near_overflow_and_underflow(scale):
+    a, spectrum = laplacian(15, 16) * scale, laplacian_spectrum(15, 16)
+    values, vectors = sbth.eigsh(a, 5, which="LA", method="lanczos")
+    np.testing.assert_allclose(values / scale, spectrum[-5:], rtol=1e-13)
+    require_pairs(laplacian(15, 16), values / scale, vectors, 8.0)
+
+
+def test_every_order_and_count_of_small_matrices():
+    rng = np.random.default_rng(2)
+    for n in range(2, 9):
+        a = rng.standard_normal((n, n))
+        a = a + a.T
+        expected = np.linalg.eigvalsh(a)
+        for k in range(1, n):
+            for which in ("LA", "BE", "SA"):
+                values, vectors = sbth.eigsh(a, k, which=which, method="lanczos")
+                np.testing.assert_allclose(values, select(expected, k, which), atol=1e-13 * 9)
+                require_pairs(a, values, vectors, np.abs(expected).max())
+
+
+def test_repetition_gives_the_same_bits():
+    a = laplacian(25, 25)
+    first, second = (sbth.eigsh(a, 5, which="SA", method="lanczos") for _ in range(2))
+    for x, y in zip(first, second, strict=True):
+        np.testing.assert_array_equal(x, y)
+    other = sbth.eigsh(a, 5, which="SA", method="lanczos", rng=1)
+    np.testing.assert_allclose(other[0], first[0], rtol=0, atol=1e-13 * 8)
+    start = first[1].sum(axis=1)
+    np.testing.assert_allclose(
+        sbth.eigsh(a, 5, which="SA", v0=start)[0], first[0], rtol=0, atol=1e-13 * 8
+    )
+
+
+def test_a_loose_tolerance_takes_fewer_products():
+    counts = []
+    for tol in (0.0, 1e-3):
+        a, count = laplacian(30, 30), []
+
+        def multiply(x, a=a, count=count):
+            count.append(1)
+            return a @ x
+
+        operator = LinearOperator(a.shape, matvec=multiply, dtype=float)
+        values = sbth.eigsh(operator, 4, which="LA", tol=tol, return_eigenvectors=False)
+        np.testing.assert_allclose(values, laplacian_spectrum(30, 30)[-4:], rtol=tol + 1e-13)
+        counts.append(len(count))
+    assert counts[1] < counts[0]
+
+
+def test_what_has_not_converged_is_an_error_with_what_has():
+    spectrum = np.concatenate([np.linspace(0.0, 1.0, 397), [1.5, 2.5, 4.0]])
+    a = sp.diags(spectrum, format="csr")
+    with pytest.raises(sbth.NoConvergenceError, match="3 of 6 eigenpairs have converged") as caught:
+        sbth.eigsh(a, 6, which="LA", method="lanczos", maxiter=3)
+    error = pickle.loads(pickle.dumps(caught.value))
+    values, vectors = error.eigenvalues, error.eigenvectors
+    require_pairs(a, values, vectors, 4.0)
+    np.testing.assert_allclose(values, spectrum[-3:], atol=1e-13 * 4)
+    with pytest.raises(sbth.NoConvergenceError, match="copies of theirs may be missing") as caught:
+        sbth.eigsh(a, 3, which="LA", method="lanczos", maxiter=4)
+    assert caught.value.eigenvectors.shape == (400, 3)
+
+
+def matrix_with(place, value):
+    """Return a symmetric matrix with another element at one place."""
+    a = laplacian(20, 20).tolil()
+    a[place] = value
+    return a.tocsr()
+
+
+def image_of(function, n=400, dtype=float):
+    """Return an operator on vectors of length n."""
+
+    class Operator:
+        shape = (n, n)
+
+        def matvec(self, x):
+            return function(x)
+
+    Operator.dtype = np.dtype(dtype)
+    return Operator()
+
+
+BAD = {
+    "k is the order": (laplacian(20), {"k": 20}, ValueError, "k must be less than the order"),
+    "k is 0": (laplacian(20), {"k": 0}, ValueError, "k must"),
+    "not square": (sp.csr_matrix((3, 4)), {}, ValueError, "square"),
+    "dense, not square": (np.ones((3, 4)), {}, ValueError, "square"),
+    "operator, not square": (aslinearoperator(np.ones((3, 4))), {}, ValueError, "a must be square"),
+    "not symmetric": (matrix_with((3, 70), 1e-9), {}, ValueError, r"be symmetric.*\(3, 70\)"),
+    "not Hermitian": (matrix_with((3, 3), 1.0) * 1j, {}, ValueError, "a must be Hermitian"),
+    "operator, not symmetric": (
+        aslinearoperator(sp.diags([np.ones(399)], [1])), {}, ValueError, "a must be symmetric"),
+    "NaN": (matrix_with((5, 5), np.nan), {}, ValueError, "a must be finite"),
+    "operator of NaN": (image_of(lambda x: x * np.nan), {}, ValueError, "a must have finite"),
+    "another shape": (image_of(lambda x: x[:-1]), {}, ValueError, "a must map vectors"),
+    "no array": (image_of(lambda x: None), {}, ValueError, "got no array"),
+    "complex images": (image_of(lambda x: x * 1j), {}, TypeError, "a must map vectors of float64"),
+    "text": (image_of(lambda x: x, dtype="U3"), {}, TypeError, "numeric dtype"),
+    "which": (laplacian(20), {"which": "XX"}, ValueError, "which must be"),
+    "method": (laplacian(20), {"method": "qr"}, ValueError, "method must be"),
+    "small ncv": (laplacian(20), {"ncv": 6}, ValueError, "ncv must"),
+    "large ncv": (laplacian(20), {"ncv": 21}, ValueError, "ncv must"),
+    "maxiter": (laplacian(20), {"maxiter": 0}, ValueError, "maxiter must"),
+    "tol": (laplacian(20), {"tol": -1.0}, ValueError, "tol must"),
+    "sigma": (laplacian(20), {"sigma": np.inf}, ValueError, "sigma must"),
+    "v0 of another length": (laplacian(20), {"v0": np.ones(3)}, ValueError, "v0 must have"),
+    "v0 of zeros": (laplacian(20), {"v0": np.zeros(20)}, ValueError, "v0 must be finite and not"),
+    "complex v0": (laplacian(20), {"v0": np.ones(20) * 1j}, TypeError, "v0 must be real"),
+    "band of an operator": (
+        aslinearoperator(np.eye(9)), {"method": "band"}, TypeError, "method='band'"),
+    "flag": (laplacian(20), {"return_eigenvectors": 1}, TypeError, "return_eigenvectors must"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_named(name):
+    a, options, error, message = BAD[name]
+    with pytest.raises(error, match=message):
+        sbth.eigsh(a, **options)
+
+
+def test_operators_that_change_their_minds():
+    """An operator whose images change their kind in the midst of an iteration is refused."""
+    for late, error in ((lambda x: x * np.inf, ValueError), (lambda x: x * 1j, TypeError)):
+        calls = []
+
+        def multiply(x, late=late, calls=calls):
+            calls.append(1)
+            return late(x) if len(calls) > 30 else np.arange(400.0) * x
+
+        with pytest.raises(error, match="a must"):
+            sbth.eigsh(image_of(multiply), 5)
+
+
+def test_ctrl_c_ends_an_iteration():
+    calls = []
+
+    def multiply(x):
+        calls.append(1)
+        if len(calls) == 60:
+            raise KeyboardInterrupt
+        return np.arange(400.0) * x
+
+    with pytest.raises(KeyboardInterrupt):
+        sbth.eigsh(image_of(multiply), 5, which="SA")
+    assert len(calls) == 60
+
+
+def test_the_arguments_are_not_changed():
+    a = sp.csr_matrix(laplacian(20, 20))
+    before, v0 = a.copy(), np.arange(1.0, 401.0)
+    sbth.eigsh(a, 3, v0=v0, sigma=0.1)
+    assert (a != before).nnz == 0
+    np.testing.assert_array_equal(v0, np.arange(1.0, 401.0))
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("storage", ["sparse", "dense", "operator"])
+def test_matrices_on_a_gpu(storage, require_cuda):
+    cupy = pytest.importorskip("cupy")
+    from cupyx.scipy.sparse import csr_matrix
+    from cupyx.scipy.sparse.linalg import aslinearoperator as cupy_operator
+
+    a = laplacian(20, 20)
+    matrix = {
+        "sparse": lambda: csr_matrix(a),
+        "dense": lambda: cupy.asarray(a.toarray()),
+        "operator": lambda: cupy_operator(csr_matrix(a)),
+    }[storage]()
+    values, vectors = sbth.eigsh(matrix, 7, which="SA")
+    assert isinstance(values, cupy.ndarray)
+    np.testing.assert_allclose(values.get(), laplacian_spectrum(20, 20)[:7], atol=1e-13 * 8)
+    require_pairs(a, values.get(), vectors.get(), 8.0)
+    on_host, _ = sbth.eigsh(a, 7, which="SA", device="cuda")
+    np.testing.assert_allclose(on_host, laplacian_spectrum(20, 20)[:7], atol=1e-13 * 8)
+    if storage == "dense":
+        values = sbth.eigsh(matrix, 3, sigma=1.01, return_eigenvectors=False).get()
+        expected = sbth.eigsh(a, 3, sigma=1.01, return_eigenvectors=False)
+        np.testing.assert_allclose(values, expected, atol=1e-13 * 8)

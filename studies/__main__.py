@@ -30,6 +30,7 @@ STUDIES = {
     "rode-convergence": "studies.rode.convergence",
     "rode-expectation": "studies.rode.expectation",
     "rode-normals": "studies.rode.normals",
+    "rode-occupancy": "studies.rode.occupancy",
     "rode-paths": "studies.rode.paths",
     "rode-quality": "studies.rode.quality",
     "rode-scaling": "studies.rode.scaling",

@@ -50,8 +50,10 @@ STUDIES = {
     "stablegpu-special": "studies.stablegpu.special_functions",
     "tmd-configurations": "studies.tmd.configurations",
     "tmd-divergence": "studies.tmd.divergence",
+    "tmd-generation": "studies.tmd.generation",
     "tmd-phases": "studies.tmd.phases",
     "tmd-tests": "studies.tmd.rates",
+    "tmd-truncation": "studies.tmd.truncation",
 }
 """Modules of the studies, by the names that the command line takes."""
 

@@ -45,6 +45,7 @@ STUDIES = {
     "stablegpu-accuracy": "studies.stablegpu.accuracy",
     "stablegpu-fit": "studies.stablegpu.fits",
     "stablegpu-map": "studies.stablegpu.error_maps",
+    "stablegpu-published": "studies.stablegpu.published",
     "stablegpu-random": "studies.stablegpu.random_points",
     "stablegpu-rate": "studies.stablegpu.rates",
     "stablegpu-special": "studies.stablegpu.special_functions",

@@ -30,6 +30,7 @@ STUDIES = {
     "rode-convergence": "studies.rode.convergence",
     "rode-expectation": "studies.rode.expectation",
     "rode-normals": "studies.rode.normals",
+    "rode-occupancy": "studies.rode.occupancy",
     "rode-paths": "studies.rode.paths",
     "rode-quality": "studies.rode.quality",
     "rode-scaling": "studies.rode.scaling",
@@ -44,13 +45,16 @@ STUDIES = {
     "stablegpu-accuracy": "studies.stablegpu.accuracy",
     "stablegpu-fit": "studies.stablegpu.fits",
     "stablegpu-map": "studies.stablegpu.error_maps",
+    "stablegpu-published": "studies.stablegpu.published",
     "stablegpu-random": "studies.stablegpu.random_points",
     "stablegpu-rate": "studies.stablegpu.rates",
     "stablegpu-special": "studies.stablegpu.special_functions",
     "tmd-configurations": "studies.tmd.configurations",
     "tmd-divergence": "studies.tmd.divergence",
+    "tmd-generation": "studies.tmd.generation",
     "tmd-phases": "studies.tmd.phases",
     "tmd-tests": "studies.tmd.rates",
+    "tmd-truncation": "studies.tmd.truncation",
 }
 """Modules of the studies, by the names that the command line takes."""
 

@@ -44,7 +44,7 @@ def test_results_are_found_by_their_numbers():
     ]
     for name, message in {
         "table 5": "'gpu-stable table 5', 'hard-cases table 5'",
-        "table 12.1": "no study makes thesis table 12.1",
+        "table 12.3": "no study makes thesis table 12.3",
         "table 8.7": "neither a study",
         "thesis figure 8.7": "benchmarks run rode",
     }.items():

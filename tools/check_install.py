@@ -16,7 +16,6 @@ from pathlib import Path
 
 PACKAGES = ("hetero", "stablegpu", "rode", "lbm", "sbth", "tmd")
 SOURCE_ONLY = ("tests", "examples", "benchmarks", "studies")
-COMPILE_CUDA = Path(__file__).resolve().parents[1] / "tests" / "support" / "compile_cuda.py"
 
 
 def check_packages():
@@ -44,18 +43,16 @@ def check_compiler(extra):
     from cuda.bindings import nvjitlink
     from numba import cuda
 
+    from hetero.cuda.resources import compile_resources
     from hetero.philox.cuda import fill_words
 
     assert cuda.implementation == "NVIDIA", f"numba.cuda is {cuda.implementation}"
     version = nvjitlink.version()
     assert extra == f"cuda{version[0]}", f"{extra} brought nvJitLink {version}"
 
-    spec = importlib.util.spec_from_file_location("compile_cuda", COMPILE_CUDA)
-    compile_cuda = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(compile_cuda)
     word = numba.uint32
     signature = (word, word, word, word, numba.int64, word[::1])
-    report = compile_cuda.compile_kernel(fill_words, signature, arch="sm_90")
+    report = compile_resources(fill_words, signature, arch="sm_90")
     assert report.registers > 0, report
 
 

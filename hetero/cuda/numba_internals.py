@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from numba.cuda import dispatcher
@@ -40,3 +42,19 @@ def numbers_of_arguments(
 def has_memory_manager(driver: Any) -> bool:
     """Return whether a memory manager was set, by a user or by a library."""
     return driver._memory_manager is not None
+
+
+@contextlib.contextmanager
+def compile_for_absent_device(compute_capability: tuple[int, int]) -> Iterator[None]:
+    """Let kernels be compiled for a GPU that is not there.
+
+    Numba compiles the functions that a kernel calls for the current device, and would start the
+    driver to ask for it.
+    """
+    original = dispatcher.get_current_device
+    device = SimpleNamespace(compute_capability=compute_capability, id=0)
+    dispatcher.get_current_device = lambda: device
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = original

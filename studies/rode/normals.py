@@ -1,8 +1,9 @@
 """Normal numbers: strips, launch shapes, operations and setup, after Riesinger (2017, section 8.4).
 
 These are figures 8.4 (one launch shape) and 8.6, part of 8.8, and tables 8.2, 8.3 (methods without
-branches) and 8.4. Not made are occupancies (figure 8.5), launch shapes of Wallace's generator
-(figure 8.7), and in figure 8.8 those of the Ziggurat and of other libraries.
+branches) and 8.4. Occupancies (figure 8.5) are in the study rode-occupancy. Not made are launch
+shapes of Wallace's generator (figure 8.7), and in figure 8.8 those of the Ziggurat and of other
+libraries.
 """
 
 from __future__ import annotations

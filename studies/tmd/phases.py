@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
 from dataclasses import replace
-from fractions import Fraction
 
 from hetero.devices import Device
 from studies.study import Study
-from studies.tmd.domains import PUBLISHED, plan_first_block
-from tmd._search.blocks import split_into_blocks
+from studies.tmd.domains import PUBLISHED, plan_first_block, random_windows
 from tmd._search.line_formulas import Shape
 from tmd._search.pipeline import search_blocks
-from tmd._search.planning import Plan, make_plan
-from tmd._search.taylor_models import Scale
+from tmd._search.planning import Plan
 from tmd.formats import Format
 from tmd.functions import load_function
 from tmd.functions.function import Function
@@ -37,22 +33,6 @@ def with_subdomain_size(p: Plan, subdomain: int, split: int) -> Plan:
     """Return a plan with sub-domains of 2^subdomain arguments, split into 2^split pieces."""
     packet = min(9, p.shape.super_block - subdomain - 5)
     return replace(p, shape=Shape(p.shape.super_block, subdomain, subdomain - split, packet))
-
-
-def random_windows(
-    f: Function, lo: int, hi: int, count: int, width: int, bits: int, seed: int = 1
-) -> list[Plan]:
-    """Return plans for `count` random windows of 2^width arguments in [lo, hi)."""
-    blocks, _ = split_into_blocks(f, Fraction(lo), Fraction(hi), Format.create(53))
-    rng = random.Random(seed)
-    plans = []
-    for _ in range(count):
-        b = rng.choices(blocks, [p.run.count for p in blocks])[0]
-        n = min(1 << width, b.run.count)
-        begin = rng.randrange(b.run.count - n + 1)
-        window = replace(b, run=b.run.slice(begin, begin + n))
-        plans.append(make_plan(f, window, bits, Scale(), "clipped", "reciprocal"))
-    return plans
 
 
 def run(study: Study) -> dict:

@@ -12,7 +12,8 @@ from dataclasses import replace
 from hetero.devices import Device
 from hetero.measurement.benchmarking import benchmark
 from studies.study import Study
-from studies.tmd.phases import BINADES, random_windows
+from studies.tmd.domains import random_windows
+from studies.tmd.phases import BINADES
 from tmd import _search
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.planning import Plan, make_batch

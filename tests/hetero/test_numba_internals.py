@@ -118,9 +118,9 @@ def test_the_variant_of_a_function_in_a_kernel_is_found():
     def apply(x):
         x[0] = helper(x[0])
 
-    from compile_cuda import compile_afresh
+    from hetero.cuda.resources import compile_ptx
 
-    assert ".entry" in compile_afresh(apply, (numba.float64[::1],))
+    assert ".entry" in compile_ptx(apply, (numba.float64[::1],))
     assert len(dispatchers.variant_for_gpu(helper).overloads) == 1
 
 

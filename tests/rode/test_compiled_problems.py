@@ -3,8 +3,9 @@
 import pytest
 
 from compile_cuda import allowed_spills, compile_kernel
-from generated_kernels import RODE_CASES, rode_averages_kernel, rode_kernel
+from generated_kernels import RODE_CASES
 from hetero.cuda.driver import SIMULATOR
+from studies.rode.kernels import averages_kernel, solver_kernel
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
@@ -21,9 +22,9 @@ def check(kernel, signature, dtype, registers):
     ("problem", "method", "sampling", "dtype", "normals", "registers"), RODE_CASES
 )
 def test_solver(problem, method, sampling, dtype, normals, registers):
-    check(*rode_kernel(problem, method, sampling, dtype, normals), dtype, registers)
+    check(*solver_kernel(problem, method, sampling, dtype, normals), dtype, registers)
 
 
 @pytest.mark.parametrize(("dtype", "count"), [("float32", 2), ("float64", 3)])
 def test_averages(dtype, count):
-    check(*rode_averages_kernel(dtype, count), dtype, 64)
+    check(*averages_kernel(dtype, count), dtype, 64)

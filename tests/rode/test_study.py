@@ -55,6 +55,27 @@ def test_quality_finds_good_and_bad_numbers(tmp_path):
     assert abs(scores["wallace-uncorrected float32"]["x^2"]) < 0.2
 
 
+def test_occupancies_need_no_gpu(tmp_path):
+    """Expected values are worked out by hand: 16 warps a block, and 64 on a multiprocessor."""
+    options = ["--quick", "--device", "cpu", "--out", str(tmp_path)]
+    assert main(["run", "rode-occupancy", *options]) == 0
+    result = json.loads((tmp_path / "rode-occupancy-cpu.json").read_text())["result"]
+    rows = {
+        (r["compute capability"], r["table"], r["strips"]): r["512 threads"]
+        for r in result["ziggurat"]
+    }
+    # 8193 edges of 4 bytes take 33,024 of 49,152 bytes, a second block finds no room.
+    assert rows["3.5", "shared", 8192] == 16 / 64
+    assert rows["3.5", "shared", 1024] == rows["3.5", "local", 1024]
+    # On an H200 registers are the limit up to the largest table: six blocks of it fit.
+    assert rows["9.0", "shared", 8192] == rows["9.0", "shared", 2] > 16 / 64
+    parts = {r["part"]: r for r in result["parts"]}
+    assert parts["ziggurat"]["shared memory, bytes"] == 1025 * 4
+    assert parts["single average"]["shared memory, bytes"] == 0
+    assert 0 < parts["solver, averaged-euler"]["occupancy on 9.0"] < 1
+    assert list(tmp_path.glob("*.png"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["convergence", "expectation", "normals", "paths", "scaling", "solver", "variance"]

@@ -3,18 +3,13 @@
 import importlib
 import importlib.metadata
 import pickle
-import re
-from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
-from unittest import mock
-
-from numba import cuda
-from numba.cuda import dispatcher
 
 from hetero.compile_cache import store
 from hetero.compile_cache.disk_cache import folder_of, package_of
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
+from hetero.cuda import numba_internals, resources
+from hetero.cuda.resources import Resources
 
 BUDGET_COMPILER = (13, 5)
 """Version of CUDA's assembler (nvJitLink) for which the budgets of registers were written down."""
@@ -33,20 +28,6 @@ def allowed_spills() -> int:
     return 0 if nvjitlink.version() == BUDGET_COMPILER else SPILLS_OF_OTHER_COMPILERS
 
 
-@dataclass(frozen=True)
-class Report:
-    """Resources of a kernel as the assembler reports them: registers, and bytes."""
-
-    registers: int
-    spills: int
-    stack: int
-    ptx: str
-
-    def opcodes(self, kind: str) -> int:
-        """Return the number of instructions of a type, such as ".f64", in the PTX."""
-        return len(re.findall(rf"^\s+(?:@%p\d+\s+)?[a-z]\S*{re.escape(kind)}\b", self.ptx, re.M))
-
-
 def find_kernel(name: str):
     """Return a kernel by its module and name: a global, or an item of the module's `KERNELS`.
 
@@ -57,14 +38,14 @@ def find_kernel(name: str):
     return (vars(module) | getattr(module, "KERNELS", {}))[member]
 
 
-def compile_kernel(kernel, signature, arch="sm_90") -> Report:
+def compile_kernel(kernel, signature, arch="sm_90") -> Resources:
     """Compile `kernel` for argument types `signature`, and return the assembler's report."""
-    return _compute_once("report", _compile_kernel, kernel, signature, arch)
+    return _compute_once("report", resources.compile_resources, kernel, signature, arch)
 
 
 def compile_ptx(kernel, signature, arch="sm_90") -> str:
     """Return the PTX of `kernel` for argument types `signature`."""
-    return _compute_once("ptx", compile_afresh, kernel, signature, arch)
+    return _compute_once("ptx", resources.compile_ptx, kernel, signature, arch)
 
 
 def _compute_once(kind_of_result: str, compute, kernel, signature, arch: str):
@@ -77,7 +58,7 @@ def _compute_once(kind_of_result: str, compute, kernel, signature, arch: str):
         versions = nvjitlink.version(), *map(importlib.metadata.version, COMPILERS)
         key = fingerprint(
             *(kind_of_result, kernel, repr(signature), arch, versions),
-            Path(__file__).read_text(),
+            *(Path(module.__file__).read_text() for module in (resources, numba_internals)),
         )
     except UnknownValueError:
         return compute(kernel, signature, arch)
@@ -89,38 +70,3 @@ def _compute_once(kind_of_result: str, compute, kernel, signature, arch: str):
     if store.is_enabled():
         store.write(folder, name, pickle.dumps(result))
     return result
-
-
-def _compile_kernel(kernel, signature, arch) -> Report:
-    from cuda.core import Linker, LinkerOptions, ObjectCode
-
-    ptx = compile_ptx(kernel, signature, arch)
-    code = ObjectCode.from_ptx(ptx.encode())
-    options = LinkerOptions(arch=arch, ptxas_options=["-v"])
-    linker = Linker(code, options=options)
-    linker.link("cubin")
-    log = linker.get_info_log()
-    return Report(
-        registers=int(re.search(r"Used (\d+) registers", log).group(1)),
-        spills=sum(map(int, re.findall(r"(\d+) bytes spill", log))),
-        stack=int(re.search(r"(\d+) bytes stack frame", log).group(1)),
-        ptx=ptx,
-    )
-
-
-def compile_afresh(kernel, signature, arch="sm_90") -> str:
-    """Return the PTX of `kernel`, compiled now."""
-    major, minor = divmod(int(arch.removeprefix("sm_")), 10)
-    bounds = kernel.targetoptions.get("launch_bounds")
-    # The functions that a kernel calls are compiled for "the current device" (private API of
-    # numba-cuda, which pyproject.toml pins): give it one.
-    device = SimpleNamespace(compute_capability=(major, minor), id=0)
-    with mock.patch.object(dispatcher, "get_current_device", return_value=device):
-        ptx, _ = cuda.compile_ptx(
-            kernel.py_func,
-            signature,
-            cc=(major, minor),
-            launch_bounds=bounds,
-            fastmath=kernel.targetoptions.get("fastmath", False),
-        )
-    return ptx

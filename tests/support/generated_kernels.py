@@ -4,11 +4,12 @@ import itertools
 
 import numba
 import numpy as np
-from numba import typeof, types
+from numba import types
 
 import rode
-from kernel_budgets.budget import array, boolean, f4, f8, i8, u8
+from kernel_budgets.budget import u8
 from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signature
+from studies.rode.kernels import averages_kernel, solver_kernel
 
 
 def lbm_signature(precision, rates=2) -> tuple:
@@ -47,45 +48,6 @@ RODE_CASES = [
 """Cases of the solver: problem, method, sampling, dtype, normals, budget of registers."""
 
 
-def rode_kernel(problem, method, sampling, dtype, normals):
-    """Return the solver's kernel for a problem, and its argument types."""
-    from rode._solver import cuda as solver_cuda
-    from rode._solver.kernel_arguments import Counter, RunArrays, RunParameters, Saving
-    from rode._solver.plan import Plan
-    from rode._solver.runner import kernel_spec_of
-
-    plan = Plan.checked(
-        problem,
-        method,
-        t_span=(0.0, 1.0),
-        h=2.0**-5,
-        delta=2.0**-8,
-        paths=100,
-        device="cpu",
-        sampling=sampling,
-        dtype=dtype,
-        normals=normals,
-    )
-    t = f4 if dtype == "float32" else f8
-    tables = (array(t, 2), array(t, 2), array(t, 3), array(t, 2))
-    paths = (array(t), array(t, 2), array(t, 3), array(t, 2), array(types.uint8))
-    T, word = np.dtype(dtype).type, np.uint32(1)
-    numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
-    counter, saving = Counter(word, word, word, word), Saving(0, -1, 0, peaks=True)
-    run = RunParameters(counter, 0, 10, 32, 1, saving, True, *numbers)
-    arrays = types.NamedTuple((*tables, *paths), RunArrays)
-    return solver_cuda.compiled(kernel_spec_of(plan)), (typeof(run), arrays)
-
-
-def rode_averages_kernel(dtype, count):
-    """Return the kernel that sums a path with `count` weights, and its argument types."""
-    from rode._paths.averages import cuda as averages_cuda
-
-    t = f4 if dtype == "float32" else f8
-    signature = (array(t), i8, i8, i8, i8, t, boolean, array(t, 2))
-    return averages_cuda.sums_kernel(dtype, count), signature
-
-
 def tmd_kernel(algorithm, division, phase):
     """Return the kernel of a phase of a Boolean test, and its argument types."""
     from tmd._search.boolean_test_formulas import DIVISIONS
@@ -109,9 +71,9 @@ def _table() -> dict:
             case = pattern, odd, precision, walls
             table["lbm step " + " ".join(map(str, case))] = lambda c=case: lbm_kernel(*c)
     for number, case in enumerate(RODE_CASES):
-        table[f"rode solver {number} {case[1]}"] = lambda c=case: rode_kernel(*c[:5])
+        table[f"rode solver {number} {case[1]}"] = lambda c=case: solver_kernel(*c[:5])
     for case in (("float32", 2), ("float64", 3)):
-        table[f"rode averages {case}"] = lambda c=case: rode_averages_kernel(*c)
+        table[f"rode averages {case}"] = lambda c=case: averages_kernel(*c)
     for case in itertools.product(ALGORITHMS, DIVISIONS, (1, 2)):
         table[f"tmd {case[0]} {case[1]} phase {case[2]}"] = lambda c=case: tmd_kernel(*c)
     return table

@@ -20,7 +20,7 @@ from rode._normals.ziggurat.formulas import (
     shared_words,
 )
 
-_THREADS = 512
+THREADS = 512
 """The more, the fewer copies of the table a multiprocessor needs."""
 
 
@@ -147,13 +147,13 @@ def fill(key, path, stream, table, in_shared, out, launch_stream=0):
         numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
         if done and in_shared:
             arguments, memory = (*numbers, edges, piece), edges.nbytes
-            threads = _THREADS
+            threads = THREADS
             launch.launch_with_shared_memory(
                 shared, arguments, memory, threads, done, launch_stream
             )
         elif done:
-            grid = launch.grid_stride_blocks(done, _THREADS)
-            local[grid, _THREADS, launch_stream](*numbers, edges, piece)
+            grid = launch.grid_stride_blocks(done, THREADS)
+            local[grid, THREADS, launch_stream](*numbers, edges, piece)
         if 2 * size * done < piece.size:
             grid = launch.grid_stride_blocks(piece.size - 2 * size * done)
             remainder[grid, launch.THREADS, launch_stream](

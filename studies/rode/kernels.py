@@ -1,0 +1,102 @@
+"""Kernels of rode with argument types, so that they can be compiled without a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import boolean, float32, float64, int64, typeof, types, uint8, uint32, uint64
+
+from rode._problems.problem import Problem
+from rode.process import Process
+
+_COUNTER = (uint32,) * 4
+"""Types of the two words of the key, of the path and of the stream."""
+
+
+def _real(dtype: str) -> Any:
+    return float32 if dtype == "float32" else float64
+
+
+def _array(kind: Any, ndim: int = 1) -> Any:
+    return types.Array(kind, ndim, "C")
+
+
+def normals_kernel(method: str, dtype: str) -> tuple[Any, tuple]:
+    """Return the kernel that fills an array by a method of `rode.normal`, and its argument types.
+
+    For "ziggurat" the table is in shared memory, for "ziggurat, local" in global memory.
+    """
+    from rode._normals import cuda as direct
+    from rode._normals.wallace import cuda as wallace
+    from rode._normals.ziggurat import cuda as ziggurat
+
+    numbers = _array(_real(dtype))
+    if method == "wallace":
+        return getattr(wallace, f"wallace_{dtype}"), (*_COUNTER, boolean, boolean, numbers)
+    if method.startswith("ziggurat"):
+        name = "ziggurat" if method.endswith("local") else "ziggurat_shared"
+        return getattr(ziggurat, f"{name}_{dtype}"), (*_COUNTER, uint32, numbers, numbers)
+    return direct.DIRECT[method, dtype][0], (*_COUNTER, uint32, numbers)
+
+
+def process_kernel(name: str, dtype: str) -> tuple[Any, tuple]:
+    """Return a kernel of Ornstein-Uhlenbeck paths, and its argument types.
+
+    `name` is "scan" (a warp computes a path), "long" (all blocks compute one) or "bridge" (a warp
+    computes a tile between known ends).
+    """
+    from rode._paths import cuda as paths
+    from rode._paths.tiles import path_of
+
+    t, word = _real(dtype), uint32 if dtype == "float32" else uint64
+    key = (np.uint32(1), np.uint32(1))
+    path = typeof(path_of(Process(), 0.1, np.dtype(dtype), key, 0, 0)[0])
+    line, table = _array(t), _array(t, 3)
+    signatures = {
+        "scan": (path, _array(t, 2), table, line, boolean, _array(t, 2)),
+        "long": (path, line, table, line, _array(word), _array(word), boolean, line),
+        "bridge": (path, table, t, line, boolean, line),
+    }
+    return getattr(paths, f"{name}_{dtype}"), signatures[name]
+
+
+def averages_kernel(dtype: str, count: int) -> tuple[Any, tuple]:
+    """Return the kernel that sums a path with `count` weights, and its argument types."""
+    from rode._paths.averages import cuda as averages
+
+    t = _real(dtype)
+    signature = (_array(t), int64, int64, int64, int64, t, boolean, _array(t, 2))
+    return averages.sums_kernel(dtype, count), signature
+
+
+def solver_kernel(
+    problem: Problem, method: str, sampling: str, dtype: str, normals: str | None = None
+) -> tuple[Any, tuple]:
+    """Return the solver's kernel for a problem, and its argument types."""
+    from rode._solver import cuda as solver
+    from rode._solver.kernel_arguments import Counter, RunArrays, RunParameters, Saving
+    from rode._solver.plan import Plan
+    from rode._solver.runner import kernel_spec_of
+
+    plan = Plan.checked(
+        problem,
+        method,
+        t_span=(0.0, 1.0),
+        h=2.0**-5,
+        delta=2.0**-8,
+        paths=100,
+        device="cpu",
+        sampling=sampling,
+        dtype=dtype,
+        normals=normals,
+    )
+    t = _real(dtype)
+    tables = (_array(t, 2), _array(t, 2), _array(t, 3), _array(t, 2))
+    paths = (_array(t), _array(t, 2), _array(t, 3), _array(t, 2), _array(uint8))
+    T, word = np.dtype(dtype).type, np.uint32(1)
+    numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
+    counter, saving = Counter(word, word, word, word), Saving(0, -1, 0, peaks=True)
+    run = RunParameters(counter, 0, 10, 32, 1, saving, True, *numbers)
+    arrays = types.NamedTuple((*tables, *paths), RunArrays)
+    return solver.compiled(kernel_spec_of(plan)), (typeof(run), arrays)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stablegpu._density.pointwise.evaluate import evaluate
+from hetero.distributed.engines import Engine
+from stablegpu._density.pointwise.evaluate import evaluate_by
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from numpy.typing import ArrayLike
 
-    from hetero import Device
+    from hetero.distributed.worker_devices import Devices
 
 
 def pdf(
@@ -26,7 +29,9 @@ def pdf(
     *,
     parameterization: str = "S1",
     out: Any = None,
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> Any:
     """Return the density at `x`, where the parameters may differ from point to point.
 
@@ -41,7 +46,13 @@ def pdf(
         Meaning of `loc`; see `stablegpu.stable`.
     out : array, optional
         float64, C-contiguous, the shape of the result, on the device of the arguments.
-    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+    executor : concurrent.futures.Executor, optional
+        Its workers evaluate ranges of the points: see `stablegpu.stable`.
+    comm : communicator of mpi4py, optional
+        All its ranks call alike, share the points, and get all results.
+    device : None, "auto", "cpu", "cuda", "cuda:N", hetero.Device, or several devices
+        Several, such as ["cuda:0", "cuda:1"] or "cuda:all", evaluate side by side. With them, an
+        executor or `comm`, all arrays must be in host memory.
 
     Returns
     -------
@@ -67,7 +78,8 @@ def pdf(
     |alpha - 1| < 0.1.
     """
     arguments = (x, alpha, beta, loc, scale)
-    return evaluate(arguments, parameterization, ("pdf",), {"pdf": out}, device)["pdf"]
+    engine = Engine.create(device, executor, comm)
+    return evaluate_by(engine, arguments, parameterization, ("pdf",), {"pdf": out})["pdf"]
 
 
 def logpdf(
@@ -79,11 +91,14 @@ def logpdf(
     *,
     parameterization: str = "S1",
     out: Any = None,
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> Any:
     """Return the log of the density, also where the density underflows; see `pdf`."""
     arguments = (x, alpha, beta, loc, scale)
-    return evaluate(arguments, parameterization, ("logpdf",), {"logpdf": out}, device)["logpdf"]
+    engine = Engine.create(device, executor, comm)
+    return evaluate_by(engine, arguments, parameterization, ("logpdf",), {"logpdf": out})["logpdf"]
 
 
 def cdf(
@@ -95,11 +110,14 @@ def cdf(
     *,
     parameterization: str = "S1",
     out: Any = None,
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> Any:
     """Return P(X <= x), to full relative accuracy in the left tail; see `pdf`."""
     arguments = (x, alpha, beta, loc, scale)
-    return evaluate(arguments, parameterization, ("cdf",), {"cdf": out}, device)["cdf"]
+    engine = Engine.create(device, executor, comm)
+    return evaluate_by(engine, arguments, parameterization, ("cdf",), {"cdf": out})["cdf"]
 
 
 def logcdf(
@@ -111,11 +129,14 @@ def logcdf(
     *,
     parameterization: str = "S1",
     out: Any = None,
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> Any:
     """Return log P(X <= x), to full relative accuracy in both tails; see `pdf`."""
     arguments = (x, alpha, beta, loc, scale)
-    return evaluate(arguments, parameterization, ("logcdf",), {"logcdf": out}, device)["logcdf"]
+    engine = Engine.create(device, executor, comm)
+    return evaluate_by(engine, arguments, parameterization, ("logcdf",), {"logcdf": out})["logcdf"]
 
 
 def sf(
@@ -127,11 +148,14 @@ def sf(
     *,
     parameterization: str = "S1",
     out: Any = None,
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> Any:
     """Return P(X > x), to full relative accuracy in the right tail; see `pdf`."""
     arguments = (x, alpha, beta, loc, scale)
-    return evaluate(arguments, parameterization, ("sf",), {"sf": out}, device)["sf"]
+    engine = Engine.create(device, executor, comm)
+    return evaluate_by(engine, arguments, parameterization, ("sf",), {"sf": out})["sf"]
 
 
 def logsf(
@@ -143,11 +167,14 @@ def logsf(
     *,
     parameterization: str = "S1",
     out: Any = None,
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> Any:
     """Return log P(X > x), to full relative accuracy in both tails; see `pdf`."""
     arguments = (x, alpha, beta, loc, scale)
-    return evaluate(arguments, parameterization, ("logsf",), {"logsf": out}, device)["logsf"]
+    engine = Engine.create(device, executor, comm)
+    return evaluate_by(engine, arguments, parameterization, ("logsf",), {"logsf": out})["logsf"]
 
 
 def pdf_cdf(
@@ -158,9 +185,12 @@ def pdf_cdf(
     scale: ArrayLike = 1.0,
     *,
     parameterization: str = "S1",
-    device: str | Device | None = None,
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
 ) -> tuple[Any, Any]:
     """Return the density and the distribution function by one evaluation; see `pdf`."""
     arguments = (x, alpha, beta, loc, scale)
-    result = evaluate(arguments, parameterization, ("pdf", "cdf"), device=device)
+    engine = Engine.create(device, executor, comm)
+    result = evaluate_by(engine, arguments, parameterization, ("pdf", "cdf"))
     return result["pdf"], result["cdf"]

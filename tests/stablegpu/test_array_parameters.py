@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import stablegpu
-from stablegpu import functions, stable
+from stablegpu import stable
+from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._density.zeta_formulas import zeta_in_parts
 from stablegpu._parameters import zeta_parts
 from stablegpu.evaluators import NAMES, Quadrature
@@ -38,7 +39,7 @@ def worst_error(result, reference):
 def test_every_reference_point(device):
     """One call for all 215 alphas."""
     x, alpha, beta = column("x"), column("alpha"), column("beta")
-    result = functions.evaluate((x, alpha, beta, 0.0, 1.0), "S0", NAMES, device=device)
+    result = evaluate((x, alpha, beta, 0.0, 1.0), "S0", NAMES, device=device)
     error = worst_error(result, column)
     by_alpha = np.nan_to_num(column("dlogpdf_dalpha"), posinf=0.0, neginf=0.0)
     fair = 1e-13 + 8 * 2.0**-52 * (np.abs(x * column("dlogpdf_dx")) + alpha * np.abs(by_alpha))
@@ -85,7 +86,7 @@ def hard_points(rng, size):
 def test_agrees_with_the_quadrature(device, parameterization):
     x, alpha, beta = hard_points(np.random.default_rng(7), 400)
     arguments = (x, alpha, beta, 0.0, 1.0)
-    result = functions.evaluate(arguments, parameterization, NAMES, device=device)
+    result = evaluate(arguments, parameterization, NAMES, device=device)
     for i in range(x.size):
         distribution = stable(alpha[i], beta[i], parameterization=parameterization, device="cpu")
         one = distribution.evaluate(x[i : i + 1], evaluator=Quadrature(tolerance=1e-11))

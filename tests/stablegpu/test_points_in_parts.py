@@ -103,3 +103,27 @@ def test_parts_of_samples_on_the_device(device, alpha):
             return on_host(out)
 
         np.testing.assert_array_equal(draw(5, 12), draw(0, 17)[5:])
+
+
+def test_points_with_individual_parameters(threads):
+    rng = np.random.default_rng(6)
+    x = rng.standard_normal(2 * MULTIPLE + 7)
+    alpha, beta = rng.uniform(0.5, 2.0, x.shape), rng.uniform(-1.0, 1.0, x.shape)
+    engines = [{"device": ["cpu"] * n} for n in (2, 50)]
+    for function, arguments in (
+        (stablegpu.logpdf, (x, alpha, beta, 0.5)),
+        (stablegpu.cdf, (x[:4000, None], alpha[:3], beta[:3])),
+        (stablegpu.pdf_cdf, (1.5, alpha, 0.2, beta, 3.0)),
+        (stablegpu.sf, (1.5, 1.2, 0.2)),
+        (stablegpu.pdf, (np.empty((0, 4)), 1.2, 0.2)),
+    ):
+        expected = function(*arguments, parameterization="S0", device="cpu")
+        for engine in (*engines, {"executor": threads, "device": "cpu"}):
+            shared = function(*arguments, parameterization="S0", **engine)
+            assert type(shared) is type(expected)
+            np.testing.assert_array_equal(shared, expected)
+    out = np.empty_like(x)
+    assert stablegpu.pdf(x, alpha, beta, out=out, device=["cpu", "cpu"]) is out
+    np.testing.assert_array_equal(out, stablegpu.pdf(x, alpha, beta, device="cpu"))
+    with pytest.raises(ValueError, match="alpha must lie in"):
+        stablegpu.pdf(x, -alpha, beta, executor=threads, device="cpu")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +13,8 @@ import numpy as np
 from hetero import Device, region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
+from hetero.distributed.arrays import Range, fill_in_parts, require_host_array
+from hetero.distributed.engines import Engine
 from stablegpu._density import pointwise
 from stablegpu._density.pointwise.points import Points
 from stablegpu._density.quadrature.kronrod import half_rule
@@ -22,6 +25,9 @@ BREAK_EVEN = 4000
 """Points from which one H200 beats 16 cores beside it, transfers included."""
 
 _QUADRATURE_OF_HARD_POINTS = Quadrature(panels=8, order=15, tolerance=1e-12)
+
+ARGUMENTS = ("x", "alpha", "beta", "loc", "scale")
+"""Names of the arguments of a function of points with individual parameters, in their order."""
 
 _RANGES: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
     "alpha": ("lie in (0, 2], from 1e-300 on", lambda v: (v >= SMALLEST_ALPHA) & (v <= 2.0)),
@@ -55,6 +61,56 @@ def evaluate(
         return {name: workspace.result(a, shape, out.get(name)) for name, a in outputs.items()}
 
 
+def evaluate_by(
+    engine: Engine,
+    arguments: Iterable[Any],
+    parameterization: str,
+    names: tuple[str, ...],
+    out: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return what `evaluate` does, of ranges of the points if an engine shares them out."""
+    if engine.is_single:
+        return evaluate(arguments, parameterization, names, out, engine.local)
+    out = out or {}
+    with engine.raised_by_all():
+        arguments = tuple(arguments)
+        for name, values in zip(ARGUMENTS, arguments, strict=True):
+            require_host_array(name, values)
+        named, shape = check_arguments(arguments, parameterization)
+        workspace = Workspace(Device("cpu"))
+        outputs = {name: workspace.output(shape, out=out.get(name)) for name in names}
+    single = {name: values for name, values in named.items() if values.size == 1}
+    several = {
+        name: np.broadcast_to(values, shape).reshape(-1)
+        for name, values in named.items()
+        if name not in single
+    }
+    task = functools.partial(_evaluate_range, single, tuple(several), parameterization, names)
+    if math.prod(shape):
+        results = list(outputs.values())
+        fill_in_parts(engine, task, list(several.values()), results, "stable density")
+    return {name: workspace.result(a, shape, out.get(name)) for name, a in outputs.items()}
+
+
+def _evaluate_range(
+    single: Mapping[str, np.ndarray],
+    several: tuple[str, ...],
+    parameterization: str,
+    names: tuple[str, ...],
+    part: Range,
+    device: Device,
+) -> list[np.ndarray]:
+    """Return the functions of these names in a range of the points.
+
+    `single` has the arguments of one element by name; `several` are the names of the others.
+    """
+    named = {**{name: values.reshape(-1) for name, values in single.items()},
+             **dict(zip(several, part.inputs, strict=True))}  # fmt: skip
+    arguments = [named[name] for name in ARGUMENTS]
+    values = evaluate(arguments, parameterization, names, device=device)
+    return [values[name] for name in names]
+
+
 def check_arguments(
     arguments: Iterable[Any], parameterization: str
 ) -> tuple[dict[str, Any], tuple[int, ...]]:
@@ -63,7 +119,7 @@ def check_arguments(
     Raises TypeError or ValueError if an argument is not real or a parameter is out of its range.
     """
     validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
-    named = dict(zip(("x", "alpha", "beta", "loc", "scale"), arguments, strict=True))
+    named = dict(zip(ARGUMENTS, arguments, strict=True))
     for name, values in named.items():
         if device_of(values) is None:
             named[name] = check_values(name, as_real(name, values))

@@ -78,7 +78,10 @@ def simulate(shape: tuple[int, int, int], device: Device, **options: Any) -> Sim
 
     A vanishing force lets flows with and without a force share one compiled kernel.
     """
-    defaults = {"collision": TRT(0.5 + 3.0 * VISCOSITY, 3 / 16), "force": (1e-300, 0.0, 0.0)}
+    defaults: dict[str, Any] = {
+        "collision": TRT(0.5 + 3.0 * VISCOSITY, 3 / 16),
+        "force": (1e-300, 0.0, 0.0),
+    }
     return Simulation(shape, dtype="float64", device=device, **defaults | options)
 
 

@@ -642,6 +642,9 @@ def test_the_page_of_case_files_has_every_key(case, tmp_path, monkeypatch):
     mask = np.zeros((12, 8, 6), bool)
     mask[0, 0, 0] = True
     np.save(tmp_path / "mask.npy", mask)
+    (tmp_path / "mesh.off").write_text(
+        "OFF\n4 4 0\n0 0 0\n2 0 0\n0 2 0\n0 0 2\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"
+    )
     solids = """
 [stop]
 tolerance = 1e-6
@@ -658,6 +661,11 @@ to = [5, 6, 3]
 [solids.c]
 shape = "mask"
 file = "mask.npy"
+[solids.d]
+shape = "mesh"
+file = "mesh.off"
+length = 3.0
+corner = [1, 0, 1]
 """
     change(case, "[initial]", f"{solids}[initial]")
     read_case(case)
@@ -665,7 +673,7 @@ file = "mask.npy"
     names = {re.sub(r"^solids\.\w+\.", "solids.NAME.", name) for name in asked}
     tables = {name for name in names if any(other.startswith(f"{name}.") for other in names)}
     inside = {name for name in names if re.match(r"boundaries\.[xyz][+-]?\.|.*condition\.", name)}
-    leaves = names - tables - inside - {"solids.a", "solids.b", "solids.c", "solids.ball"}
+    leaves = names - tables - inside - {f"solids.{name}" for name in (*"abcd", "ball")}
     files = {
         name
         for name in described

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, Delaunay
 from scipy.spatial.transform import Rotation
 
 import lbm
@@ -197,6 +197,29 @@ def test_random_bodies_agree_with_their_winding_numbers(seed):
     assert 0.02 < cells.mean() < 0.9
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_bodies_that_share_faces_share_no_cell_and_leave_none_out(seed):
+    """Tetrahedra with corners on centres: lines meet corners, edges and faces all the time."""
+    random = np.random.default_rng(seed)
+    points = np.unique(random.integers(0, 9, (40, 3)), axis=0).astype(float)
+    tetrahedra = Delaunay(points).simplices
+    sides = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))
+    axes = np.ix_(*(np.arange(-1.0, 10.0),) * 3)
+    total = np.zeros((11, 11, 11), int)
+    for corners in tetrahedra:
+        total += mesh_of(points, corners[np.array(sides)])(*axes)
+    faces = np.concatenate([t[np.array(sides)] for t in tetrahedra])
+    corners = points[tetrahedra]
+    edges = corners[:, 1:] - corners[:, :1]
+    inside_out = np.repeat(np.linalg.det(edges) < 0, 4)
+    faces[inside_out] = faces[inside_out][:, ::-1]
+    whole = mesh_of(points, faces)  # of the sides inside, both copies are removed
+    assert len(whole.faces) < len(faces) / 2
+    assert np.array_equal(total, whole(*axes))
+    volume = np.abs(np.linalg.det(edges)).sum() / 6
+    assert total.sum() == pytest.approx(volume, rel=0.1)
+
+
 def test_coordinates_in_any_order_as_around_a_periodic_domain():
     mesh, shape = mesh_of(*torus()).place(length=14, centre=(8, 8, 3)), (16, 16, 6)
     whole = mesh.cells(shape)
@@ -290,6 +313,11 @@ def test_other_files(tmp_path):
     path = tmp_path / "body.obj"
     path.write_text("\n".join([*lines, *("f " + " ".join(str(k + 1) for k in f) for f in faces)]))
     assert lbm.read_mesh(path).bounds.tolist() == [[0, 0, 0], [1, 2, 3]]
+    second = [f"v {x + 5} {y} {z}" for x, y, z in vertices]
+    names = [f"o {name}\n" + "\n".join("f " + " ".join(str(k + 1 + m) for k in f) for f in faces)
+             for name, m in (("first", 0), ("second", 8))]  # fmt: skip
+    path.write_text("\n".join([*lines, *second, *names]))  # two objects in a file
+    assert lbm.read_mesh(path).bounds.tolist() == [[0, 0, 0], [6, 2, 3]]
     path.write_text("\n".join(lines))
     with pytest.raises(ValueError, match=r"body\.obj (has no triangles|cannot be read)"):
         lbm.read_mesh(path)

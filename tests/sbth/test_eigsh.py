@@ -362,6 +362,12 @@ def test_operators_that_change_their_minds():
             sbth.eigsh(image_of(multiply), 5)
 
 
+def test_too_little_memory_is_said_before_the_start(monkeypatch):
+    monkeypatch.setattr("sbth.sparse_eigenpairs.free_bytes", lambda device, need: 1 << 20)
+    with pytest.raises(MemoryError, match="Lanczos with k=20 and ncv=41 for order 80000"):
+        sbth.eigsh(sp.identity(80_000, format="csr"), 20, method="lanczos")
+
+
 def test_ctrl_c_ends_an_iteration():
     calls = []
 

@@ -103,6 +103,12 @@ def parse_arguments(description: str, out: str) -> argparse.Namespace:
     return arguments
 
 
+def require_cpu(device: str, reason: str) -> None:
+    """End the program if `--device` asks for a GPU and the example has nothing for one."""
+    if device not in ("auto", "cpu"):
+        raise SystemExit(f"--device: this example runs on the CPU only, because {reason}")
+
+
 def empty(size: int, device: hetero.Device):
     """Allocate `size` float64 numbers: a NumPy array, or an array that stays on the GPU."""
     if device.kind == "cpu":

@@ -12,6 +12,7 @@ import numpy as np
 from hetero import Device, philox, region, validation
 from hetero.arrays import Workspace
 from hetero.display.progress_bar import loop_progress, report_loop
+from hetero.memory import SMALL, free_bytes, shortage
 from sbth._array_module import array_module, as_library_array
 from sbth._lanczos.arguments import METHODS, Arguments, read_start
 from sbth._lanczos.band import NarrowedMatrix, solve_by_reduction
@@ -85,7 +86,8 @@ def eigsh(
     method : {"auto", "lanczos", "band"}
         "band" permutes the matrix to a narrow band (reverse Cuthill-McKee) and reduces that
         (`eig_banded`), a wide one as a full matrix (`eigh`). "auto" takes it for matrices of order
-        up to 300 and where a forecast of the costs says so, as `forecast_eigsh` tells.
+        up to 300 and where a forecast of the costs says so, as `forecast_eigsh` tells, but not
+        with `v0` or `OPinv`. `ncv`, `maxiter`, `tol` and `rng` are for Lanczos.
     rng : None, int, numpy.random.SeedSequence or Generator
         Source of random vectors. With an integer the same call gives the same bits on a device.
     progress : bool
@@ -107,6 +109,8 @@ def eigsh(
         `maxiter` restarts did not suffice. The error carries the pairs that have converged.
     TypeError, ValueError, hetero.DeviceUnavailableError
         `a` is not square, not symmetric, or holds NaN or infinity; an argument does not suit it.
+    MemoryError
+        The device has too little memory for the vectors.
 
     Notes
     -----
@@ -211,6 +215,7 @@ def _solve_by_lanczos(
         operator = inverse_operator(problem, sigma, inverse, xp)
         kind = "operator"
     operator = _scaled(operator, kind, random)
+    _require_memory(problem, arguments)
     with region("Lanczos"), report_loop(float(arguments.k)) as advance:
         iteration = Iteration(operator, arguments.settings(search_copies), random, advance)
         outcome = iteration.run(start)
@@ -232,6 +237,15 @@ def _scaled(operator: Operator, kind: str, random: np.random.Generator) -> Opera
     """Check that an operator is Hermitian; scale it so that squares stay within range."""
     largest = require_hermitian(operator, kind, random)
     return replace(operator, factor=safe_scale(largest, np.dtype(operator.dtype.char.lower())))
+
+
+def _require_memory(problem: Problem, arguments: Arguments) -> None:
+    """Raise MemoryError if the vectors of Lanczos do not fit into the memory of the device."""
+    count = 2 * arguments.k + 2 * arguments.size
+    need = count * problem.order * problem.dtype.itemsize
+    if need >= SMALL and need > (free := free_bytes(problem.device, need)):
+        subject = f"Lanczos with k={arguments.k} and ncv={arguments.size} for order {problem.order}"
+        raise shortage(subject, problem.device, need, free, ["a smaller ncv, or a smaller k"])
 
 
 def _refuse_iteration(

@@ -23,8 +23,8 @@ BREAKDOWN = 16.0
 """Length, in units of eps times the norm of the operator, of a vector that is rounding error: the
 Krylov space is then invariant, and continued with a random vector."""
 
-_SINGLE_THREAD = 1 << 20
-"""Elements of a matrix below which NumPy's own loops multiply it by a vector. They are a fifth
+_SINGLE_THREAD = 1 << 21
+"""Elements of arrays below which NumPy's own loops multiply them by vectors. They are a fifth
 slower than one thread of the BLAS, but waking its other threads takes milliseconds if other
 processes use the cores."""
 
@@ -88,7 +88,7 @@ class KrylovSpace:
         if start is None:
             self._append_random(self.locked)
         else:
-            self.rows[0] = start / self.xp.linalg.norm(start)
+            self.rows[0] = start / self._length(start)
 
     def expand(self) -> None:
         """Extend the Krylov space to its full size."""
@@ -156,7 +156,7 @@ class KrylovSpace:
         xp, first = self.xp, self.locked
         v = self.rows[first + j]
         w = self.operator.apply(v)
-        diagonal = float(xp.vdot(v, w).real)
+        diagonal = self._dot(v, w)
         if not math.isfinite(diagonal):
             self.operator.refuse_values()
         w = w - diagonal * v
@@ -176,16 +176,26 @@ class KrylovSpace:
 
     def _orthonormalize(self, w: Any, rows: Any) -> tuple[Any, float]:
         """Return a vector without its parts along `rows` and normalized, and its length before."""
-        before = float(self.xp.linalg.norm(w))
+        before = self._length(w)
         for _ in range(_PASSES):
             w = w - _combine(_multiply(rows, w.conj()).conj(), rows)
-            length = float(self.xp.linalg.norm(w))
+            length = self._length(w)
             if not math.isfinite(length):
                 self.operator.refuse_values()
             if length > CANCELLATION * before:
                 break
             before = length
         return w / length if length else w, length
+
+    def _dot(self, x: Any, y: Any) -> float:
+        """Return the real part of the inner product of two vectors."""
+        if isinstance(x, np.ndarray) and x.size < _SINGLE_THREAD:
+            return float(np.einsum("i,i->", x.conj(), y).real)
+        return float(self.xp.vdot(x, y).real)
+
+    def _length(self, x: Any) -> float:
+        """Return the length of a vector."""
+        return math.sqrt(self._dot(x, x))
 
     def _append_random(self, index: int) -> None:
         """Store a random vector, orthogonal to the rows before it, as row `index`."""

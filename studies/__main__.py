@@ -21,6 +21,7 @@ from studies.study import Study
 STUDIES = {
     "hetero-parts": "studies.hetero.parts",
     "lbm-blocks": "studies.lbm.blocks",
+    "lbm-cavity": "studies.lbm.cavity",
     "lbm-hybrid": "studies.lbm.hybrid",
     "lbm-magic": "studies.lbm.magic",
     "lbm-operators": "studies.lbm.operators",

@@ -34,8 +34,8 @@ THESIS_FLOWS = (
     NumberedResult(
         *(DOCUMENT, "figure 16.1", "a cavity at Reynolds number 1000, 384^3 cells", "lbm-cavity"),
         remark=(
-            "A picture without printed numbers. The study draws the same three times in one box, on "
-            "a GPU with as many cells, on a CPU with 64^3. Not recorded yet."
+            "A picture without printed numbers. The study draws the same three times in one box, "
+            "on a GPU with as many cells, on a CPU with 64^3. Not recorded yet."
         ),
     ),
     NumberedResult(

@@ -39,7 +39,7 @@ def run(study: Study) -> dict:
         flow.run(round(turns * n / SPEED) - flow.steps)
         u = np.asarray(flow.u) / SPEED
         rows.append((flow.steps, turns, *measure(u)))
-        _draw(ax, u[:2, :, :, n // 2], f"lid moved by {turns} edges, step {flow.steps:,}")
+        _draw(ax, u[:2, :, :, n // 2], f"step {flow.steps:,}, lid moved by {turns} L")
     study.save(figure, "lbm-cavity.png")
     heads = (
         *("steps", "edges of the lid", "energy, % of the lid's", "mean speed"),
@@ -72,7 +72,7 @@ def measure(u: np.ndarray) -> tuple[float, float, float, float]:
 
 
 def _draw(ax: Any, u: np.ndarray, title: str) -> None:
-    """Draw speeds by colours, and directions by arrows, in a plane."""
+    """Draw speeds by colours, and directions by arrows, in a plane; L is the edge of the box."""
     n = u.shape[1]
     picture = ax.imshow(
         np.hypot(*u).T, origin="lower", extent=(0, 1, 0, 1), vmin=0, vmax=1, cmap="jet"

@@ -42,9 +42,9 @@ THESIS_FLOWS = (
             ),
         ),
         remark=(
-            "A picture without printed numbers; the steady flow has -0.280 (Albensoeder and Kuhlmann "
-            "2005). The study draws the same three times in one box, on a GPU with as many cells, "
-            "which is not recorded yet."
+            "A picture without printed numbers; the steady flow has -0.280 (Albensoeder and "
+            "Kuhlmann 2005). The study draws the same three times in one box, on a GPU with as many "
+            "cells, which is not recorded yet."
         ),
     ),
     NumberedResult(

@@ -21,6 +21,7 @@ from studies.study import Study
 STUDIES = {
     "hetero-parts": "studies.hetero.parts",
     "lbm-blocks": "studies.lbm.blocks",
+    "lbm-cavity": "studies.lbm.cavity",
     "lbm-gallery": "studies.lbm.gallery",
     "lbm-hybrid": "studies.lbm.hybrid",
     "lbm-magic": "studies.lbm.magic",
@@ -49,6 +50,7 @@ STUDIES = {
     "stablegpu-published": "studies.stablegpu.published",
     "stablegpu-random": "studies.stablegpu.random_points",
     "stablegpu-rate": "studies.stablegpu.rates",
+    "stablegpu-regression": "studies.stablegpu.regressions",
     "stablegpu-special": "studies.stablegpu.special_functions",
     "tmd-configurations": "studies.tmd.configurations",
     "tmd-divergence": "studies.tmd.divergence",

@@ -5,7 +5,7 @@ import pytest
 from studies.__main__ import STUDIES, find_studies
 from studies.papers import DOCUMENTS, RESULTS, find
 from studies.papers.page import PAGE, page
-from studies.papers.result import RECORDS
+from studies.papers.result import RECORDS, NumberedResult
 
 
 def test_each_result_is_listed_once_and_has_a_record_or_a_reason():
@@ -44,9 +44,15 @@ def test_results_are_found_by_their_numbers():
     ]
     for name, message in {
         "table 5": "'gpu-stable table 5', 'hard-cases table 5'",
-        "table 12.3": "no study makes thesis table 12.3",
         "table 8.7": "neither a study",
         "thesis figure 8.7": "benchmarks run rode",
     }.items():
         with pytest.raises(ValueError, match=message):
             find_studies([name])
+
+
+def test_a_result_without_a_command_says_why(monkeypatch):
+    result = NumberedResult("thesis", "table 99", "lift", remark="It needs a wind tunnel.")
+    monkeypatch.setattr("studies.papers.RESULTS", (result,))
+    with pytest.raises(ValueError, match=r"no study makes thesis table 99: It needs a wind tunnel"):
+        find_studies(["table 99"])

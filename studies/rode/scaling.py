@@ -1,4 +1,4 @@
-"""Efficiency of Monte Carlo over the devices of this machine (Riesinger 2017, table 12.4).
+"""Efficiency of Monte Carlo over the devices of this machine (Riesinger 2017, 12.3 and 12.4).
 
 As there, the work grows with the devices: each computes as many paths as one does alone, and the
 efficiency is the time of one device over the time of all. Every path is drawn, walked and solved on
@@ -16,6 +16,14 @@ from studies.study import Study
 
 SCENARIOS = {"averaged-euler": (10, 10), "3-rode-taylor": (5, 15)}
 """Scheme: -log2 of the coarse step and log2 of the fine steps in it, as in table 12.3."""
+
+PUBLISHED_SECONDS = {
+    ("averaged-euler", "JuDGE and Hydra"): 2**4,
+    ("averaged-euler", "TSUBAME2.5"): 2**9,
+    ("3-rode-taylor", "JuDGE and Hydra"): 2**7,
+    ("3-rode-taylor", "TSUBAME2.5"): 2**9,
+}
+"""Simulated seconds of each path, by scheme and cluster (table 12.3)."""
 
 FINE_STEPS_PER_SECOND = {"cuda": 4e11, "cpu": 2e8}
 """Rates by which jobs get their sizes: not measured here, and of no influence on efficiencies."""
@@ -47,7 +55,26 @@ def run(study: Study) -> dict:
                     rows.append((method, dtype, paths, count, seconds, 100.0 * alone / seconds))
     heads = ("scheme", "dtype", "paths of a device", "devices", "s", "efficiency, %")
     study.table("Weak scaling over devices, moments of all paths", heads, rows)
-    return {"columns": heads, "rows": rows}
+    return {"columns": heads, "rows": rows, "sizes": _tabulate_sizes(study)}
+
+
+def _tabulate_sizes(study: Study) -> list[tuple]:
+    """Print the sizes of a path here and on the published clusters (table 12.3)."""
+    rows: list[tuple] = []
+    for (method, cluster), seconds in PUBLISHED_SECONDS.items():
+        power, fine = SCENARIOS[method]
+        rows.append((method, cluster, seconds, 2**power, 2**fine, seconds << (power + fine)))
+    for method, (power, fine) in SCENARIOS.items():
+        steps = _span(study) * 2.0 ** (power + fine)
+        rows.append((method, "here", _span(study), 2**power, 2**fine, int(steps)))
+    heads = ("scheme", "machine", "s of a path", "coarse steps a second", "fine steps of a coarse")
+    study.table("Sizes of the runs", (*heads, "fine steps of a path"), rows)
+    return rows
+
+
+def _span(study: Study) -> float:
+    """Return the simulated seconds of a path."""
+    return 0.25 if study.quick else SECONDS_OF_PATHS
 
 
 def _seconds(
@@ -60,14 +87,13 @@ def _seconds(
     study: Study,
 ) -> float:
     """Return the median time of a call of `rode.solve` from Python."""
-    span = 0.25 if study.quick else SECONDS_OF_PATHS
     times = []
     for repeat in range(1 if study.quick else REPEATS + 1):  # the first call compiles
         start = time.perf_counter()
         rode.solve(
             rode.kanai_tajimi(outputs=("acceleration",)),
             method,
-            t_span=(0.0, span),
+            t_span=(0.0, _span(study)),
             h=2.0**-power,
             delta=2.0 ** -(power + fine),
             paths=paths * len(devices),

@@ -12,6 +12,7 @@ import lbm
 from hetero import Device
 from lbm.__main__ import main
 from lbm._fields.stability import suggest_remedy
+from lbm._flows.centre_line import read_centre_line
 from lbm._model.stability_map import (
     BETWEEN_WALLS,
     LARGEST,
@@ -24,6 +25,7 @@ from lbm._model.streaming_patterns import PATTERNS
 from lbm.flows import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
 from studies.__main__ import main as run_studies
 from studies.__main__ import names_for
+from studies.lbm import cavity as cavity_study
 from studies.lbm.magic import is_stable_without_walls
 from studies.lbm.stability import is_cavity_stable, is_sphere_stable
 from studies.study import Study
@@ -228,6 +230,20 @@ def test_studies(device, tmp_path):
     for name in names:
         assert (tmp_path / f"{name}-{device}.json").is_file()
     assert len(list(tmp_path.glob("*.png"))) == len(set(names) - {"lbm-magic", "lbm-operators"})
+
+
+def test_the_cavity_study_measures_what_the_flow_has():
+    """Speeds on the centre line are those of the profile that is compared with the literature."""
+    for n in (9, 12):
+        flow = cavity(n, reynolds=80.0, speed=0.1, device="cpu", dtype="float64")
+        flow.run(3 * n)
+        u = np.asarray(flow.u) / 0.1
+        energy, mean_speed, lowest, lowest_v = cavity_study.measure(u)
+        assert lowest == pytest.approx(read_centre_line(flow).min() / 0.1, rel=1e-12)
+        assert mean_speed**2 < energy / 100 < (u**2).sum(axis=0).max()
+        assert -1 < lowest_v < 0
+        still = cavity_study.measure(np.zeros_like(u))
+        assert still == (0, 0, 0, 0)
 
 
 def test_the_study_of_both_devices_needs_a_gpu(tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -178,18 +179,22 @@ def _mesh(table: Table, shape: Triple, scales: Scales) -> Cells:
     rotation = table.vector("rotation", (0.0, 0.0, 0.0))
     weld = table.positive("weld", 0.0, or_zero=True)
     try:
-        mesh = read_mesh(path, weld).place(
-            length=size.get("length"),
-            dx=1.0 / size["unit"] if "unit" in size else None,
-            centre=place.get("centre"),
-            corner=place.get("corner"),
-            rotation=rotation,
-        )
-        mesh.require_inside(shape)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            mesh = read_mesh(path, weld).place(
+                length=size.get("length"),
+                dx=1.0 / size["unit"] if "unit" in size else None,
+                centre=place.get("centre"),
+                corner=place.get("corner"),
+                rotation=rotation,
+            )
+            mesh.require_inside(shape)
     except OSError as error:
         raise table.error("file", f"names {path}: {error.strerror or error}") from None
     except ValueError as error:
         raise table.error("file", f"cannot be used: {error}") from None
+    for warning in caught:
+        warnings.warn(f"{table.file}: {table.name}: {warning.message}", stacklevel=2)
     return mesh
 
 

@@ -331,6 +331,13 @@ def test_other_files(tmp_path):
         lbm.read_mesh(tmp_path / "missing.stl")
 
 
+def test_a_missing_trimesh_is_an_error_that_names_the_extra(tmp_path, monkeypatch):
+    path = write_stl(tmp_path / "body.stl", *box((0, 0, 0), (1, 1, 1)))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"pip install 'heterokit\[mesh\]'"):
+        lbm.read_mesh(path)
+
+
 # ---- places ---------------------------------------------------------------------------------
 
 
@@ -468,7 +475,7 @@ def test_a_file_in_millimetres(case, tmp_path, capsys):
     assert code == 2
     assert "the mesh must be at most 32768 cells long, got 60000" in err
     case.write_text(CASE.replace("length = 0.006\ncentre", "unit = 5e-4\ncentre"))
-    with pytest.warns(UserWarning, match="is cut off"):
+    with pytest.warns(UserWarning, match=r"case\.toml: solids\.body: the mesh reaches .* cut off"):
         assert run_case(capsys, case, "--dry-run")[0] == 0
 
 

@@ -17,9 +17,10 @@ FEWEST_PERIODS = 3
 def summarize_forces(
     path: Path, solids: Sequence[str], scales: ForceScales
 ) -> dict[str, dict[str, Any]]:
-    """Return area, mean coefficients [x, y, z] and Strouhal number of each solid by its name.
+    """Return area, mean coefficients [x, y, z], drift and Strouhal number of each solid by name.
 
-    Means are taken over the second half of the rows. The Strouhal number belongs to that component
+    Means are taken over the second half of the rows. For the drift see `measure_drift`. The
+    Strouhal number belongs to that component
     of the force that varies most in it, and is None where there are less than three periods.
     """
     rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
@@ -27,15 +28,34 @@ def summarize_forces(
     half = len(rows) // 2
     summary: dict[str, dict[str, Any]] = {}
     for k, (solid, area) in enumerate(zip(solids, scales.areas, strict=True)):
-        own = forces[half:, 3 * k : 3 * k + 3] / area
-        signal = own[:, int(own.std(axis=0).argmax())]
+        coefficients = forces[half:, 3 * k : 3 * k + 3] / area
+        signal = coefficients[:, int(coefficients.std(axis=0).argmax())]
         frequency = find_frequency(steps[half:], signal) if scales.time else None
         summary[solid] = {
             "area": area,
-            "coefficients": [float(c) for c in own.mean(axis=0)],
+            "coefficients": [float(c) for c in coefficients.mean(axis=0)],
+            "drift": measure_drift(coefficients),
             "strouhal": None if frequency is None else frequency * scales.time,
         }
     return summary
+
+
+def measure_drift(series: np.ndarray) -> float | None:
+    """Return by how much vectors [row, xyz] drift, relative to their mean.
+
+    It is the distance of the means of the first and the second half, or 0 if the vectors scatter
+    by more than that within the halves: of a straight line the distance is 3.5 times the standard
+    deviation in a half, of two periods of a wave less than half of it. None for less than four
+    rows, or if the mean is zero.
+    """
+    half = len(series) // 2
+    size = float(np.linalg.norm(series.mean(axis=0)))
+    if half < 2 or size == 0.0:
+        return None
+    first, second = series[:half], series[len(series) - half :]
+    distance = float(np.linalg.norm(second.mean(axis=0) - first.mean(axis=0)))
+    scatter = float(np.sqrt((first.var(axis=0) + second.var(axis=0)).sum() / 2.0))
+    return distance / size if distance > scatter else 0.0
 
 
 def find_frequency(times: np.ndarray, signal: np.ndarray) -> float | None:

@@ -114,6 +114,11 @@ def _read_case(options: argparse.Namespace) -> Case:
     return case
 
 
+SETTLED = 0.01
+"""Drift of the mean force from the third to the last quarter of a run above which the report says
+that it has not settled."""
+
+
 def _report(
     case: Any, simulation: Any, seconds: float, recorder: Recorder, options: argparse.Namespace
 ) -> None:
@@ -141,12 +146,18 @@ def _report(
         f"{case.title}: {x} x {y} x {z} cells, {simulation.steps} steps{state}, {seconds:.1f} s on "
         f"{' + '.join(simulation.devices)}{ranks}"
     )
-    for solid, found in forces.items():
-        numbers = ", ".join(f"{c:.4g}" for c in found["coefficients"])
-        strouhal = found["strouhal"]
+    for solid, summary in forces.items():
+        numbers = ", ".join(f"{c:.4g}" for c in summary["coefficients"])
+        strouhal, drift = summary["strouhal"], summary["drift"]
         shedding = "" if strouhal is None else f"; Strouhal number {strouhal:.4g}"
+        settling = ""
+        if drift is not None and drift > SETTLED:
+            settling = (
+                f"; the force has not settled: its mean changed by {drift:.0%} from the third to "
+                "the last quarter of the run"
+            )
         print(
             f"mean force coefficients of {solid} along x, y, z: {numbers} (area "
-            f"{found['area']:.4g} {case.scales.length_name}^2){shedding}"
+            f"{summary['area']:.4g} {case.scales.length_name}^2){shedding}{settling}"
         )
     print(*files, sep="\n")

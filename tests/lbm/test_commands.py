@@ -360,7 +360,15 @@ def test_strouhal_numbers_are_found_in_a_table(tmp_path):
     found = summarize_forces(tmp_path / "t.csv", ["post"], ForceScales(4.0, (1.0,), 1302.0))["post"]
     assert found["strouhal"] == pytest.approx(6.0, rel=2e-3)
     assert found["coefficients"][0] == pytest.approx(1.5, abs=2e-3)
+    assert found["drift"] == 0.0  # the side force swings through more than two periods
     assert find_frequency(steps[:40], wave[:40] * 0.0) is None
+    decay = np.column_stack([steps, np.exp(-steps / 500.0), 0 * steps, 0 * steps])
+    np.savetxt(tmp_path / "t.csv", decay, header="", delimiter=",")
+    found = summarize_forces(tmp_path / "t.csv", ["post"], ForceScales(4.0, (1.0,), 0.0))["post"]
+    assert found["drift"] == pytest.approx(2.0 * np.tanh(0.5), rel=1e-2)  # quarters of 500 steps
+    np.savetxt(tmp_path / "t.csv", decay[:2], header="", delimiter=",")
+    found = summarize_forces(tmp_path / "t.csv", ["post"], ForceScales(4.0, (1.0,), 0.0))["post"]
+    assert found["drift"] is None
 
 
 def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):

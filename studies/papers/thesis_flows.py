@@ -43,8 +43,8 @@ THESIS_FLOWS = (
         ),
         remark=(
             "A picture without printed numbers; the steady flow has -0.280 (Albensoeder and "
-            "Kuhlmann 2005). The study draws the same three times in one box, on a GPU with as many "
-            "cells, which is not recorded yet."
+            "Kuhlmann 2005). The study draws the same three times in one box; on a GPU it has as "
+            "many cells, which is not recorded yet."
         ),
     ),
     NumberedResult(

@@ -1,4 +1,4 @@
-"""What makes forces and frequencies of a case dimensionless: speed, frontal areas and length."""
+"""Scales that make forces and frequencies of a case dimensionless: speed, frontal areas, length."""
 
 from __future__ import annotations
 

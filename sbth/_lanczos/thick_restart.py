@@ -156,9 +156,7 @@ class Iteration:
 
     def _lock_first(self, values: np.ndarray, converged: np.ndarray) -> np.ndarray:
         """Return the indices of Ritz values to lock: converged ones of the most wanted."""
-        if (
-            self.space.is_complete
-        ):  # all eigenvalues are known, those that were locked too early, too
+        if self.space.is_complete:  # all eigenvalues are known, also those that are wanted more
             self.missing = [0 for _ in self.missing]
             everything = np.concatenate([self.space.values, values])
             wanted = choose_wanted(self.settings.ends, everything) - self.space.locked
@@ -182,22 +180,24 @@ class Iteration:
         chosen = np.zeros(values.size, bool)
         for end, threshold in zip(self.settings.ends, self._thresholds(), strict=True):
             chosen |= converged & (end.rank(values) > threshold + self._ties(values))
-        locked = np.flatnonzero(chosen)[: self.settings.count]  # others wait for the next cycle
-        self.copies += locked.size
-        return locked
+        found = np.flatnonzero(chosen)
+        found = found[most_wanted(self.settings.ends, values[found], self.settings.count)]
+        self.copies += found.size
+        return found
 
     def _has_no_more_copies(self, values: np.ndarray, residuals: np.ndarray) -> bool:
         """Return whether the most wanted Ritz values show that no wanted eigenvalue was missed."""
-        tolerances = self._tolerances(values)
+        if not values.size:
+            return True
+        rounding = CONVERGED * self.eps * float(np.max(np.abs(values)))
         share = MISSED / math.sqrt(self.n)
         for end, threshold in zip(self.settings.ends, self._thresholds(), strict=True):
-            if not values.size:
-                continue
             first = end.order(values)[0]
-            excess = float(end.rank(values)[first]) - threshold
-            if excess > self._ties(values)[first]:
+            excess, tie = end.rank(values)[first] - threshold, self._ties(values)[first]
+            if excess > tie:
                 return False
-            if residuals[first] > max(tolerances[first], share * abs(excess)):
+            good_enough = self._tolerances(values)[first] if -excess <= tie else rounding
+            if residuals[first] > max(good_enough, share * abs(excess)):
                 return False
         return True
 

@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Compiling takes most of the time and uses one core, so two processes run the test files in parallel.
+# With a thread of OpenBLAS for each core in both of them, its threads would wait for each other.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: tour test docs lint check-pythons clean
@@ -11,7 +12,8 @@ tour: $(VENV)/installed-tour
 	$(BIN)/python examples/tour.py
 
 test: $(VENV)/installed-dev
-	NUMBA_THREADING_LAYER_PRIORITY="omp tbb workqueue" OMP_WAIT_POLICY=passive $(BIN)/python -m pytest $(PYTEST_ARGS)
+	NUMBA_THREADING_LAYER_PRIORITY="omp tbb workqueue" OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # The site in out/site. Tutorials run only if they or the packages that they use have changed.
 # Warnings are errors; not with --quiet, which keeps MkDocs from counting them.

@@ -25,7 +25,7 @@ as many products, and 90 a tenth fewer."""
 
 @dataclass(frozen=True)
 class Arguments:
-    """What is wanted of a matrix of order n, and the settings of an iteration.
+    """Wanted eigenvalues of a matrix of order n, and the settings of an iteration.
 
     Attributes
     ----------

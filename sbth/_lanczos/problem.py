@@ -43,7 +43,7 @@ class Problem:
 
     @property
     def is_on_host(self) -> bool:
-        """Whether the matrix is one in host memory, for a computation on the CPU."""
+        """True if the matrix is in host memory and the CPU computes."""
         return self.kind != "operator" and self.device.kind == "cpu"
 
     @property

@@ -36,7 +36,7 @@ _KEPT_SHARE = 0.5
 
 @dataclass
 class Outcome:
-    """What an iteration gave.
+    """Eigenpairs that an iteration has computed, and how it ended.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Outcome:
     rows : array of the operator's array module (m, n)
         Their eigenvectors.
     is_converged : bool
-        Whether they are the wanted ones, and the search for copies has ended.
+        True if they are the wanted ones, and the search for copies has ended.
     restarts : int
         Number of cycles.
     """
@@ -70,7 +70,7 @@ class Settings:
     tolerance : float
         Residual that is good enough, relative to the eigenvalue; 0 for rounding errors.
     search_copies : bool
-        Whether to search for missed copies of multiple eigenvalues.
+        True if missed copies of multiple eigenvalues are searched for.
     """
 
     ends: tuple[End, ...]

@@ -10,7 +10,9 @@ a cluster has: slower networks, a scheduler that is busy, and file systems.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
+import itertools
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -98,14 +100,29 @@ def _dask() -> Iterator[dict[str, Any]]:
         yield {"executor": client.get_executor(), "kind": "cpu"}
 
 
-def compute_nothing(size: int, device: Device) -> np.ndarray:
-    """Return a result of `size` bytes."""
-    return np.zeros(size, np.uint8)
+def compute_nothing(part: tuple[int, int], device: Device) -> np.ndarray:
+    """Return a result of as many bytes as the second number of the part says.
+
+    The first number makes parts different, because Dask computes equal ones once.
+    """
+    return _random_bytes(part[1])
+
+
+@functools.cache
+def _random_bytes(size: int) -> np.ndarray:
+    """Return bytes that nobody can compress."""
+    return np.random.default_rng(1).integers(0, 256, size, np.uint8)
 
 
 def _seconds_of_part(options: dict[str, Any], size: int, parts: int, quick: bool) -> float:
     """Return the median time of a part; the first call starts the workers."""
-    return _median(lambda: run_parts(compute_nothing, [size] * parts, **options), quick) / parts
+    calls = itertools.count()
+
+    def send() -> None:
+        first = parts * next(calls)
+        run_parts(compute_nothing, [(first + k, size) for k in range(parts)], **options)
+
+    return _median(send, quick) / parts
 
 
 def _merges(quick: bool) -> Iterator[tuple[str, float]]:

@@ -243,9 +243,7 @@ def solve_stack(
     if a.shape[-2] != n:
         raise ValueError(f"a must hold square matrices, got shape {a.shape}")
     device = resolve_device(None, requested_device(method, arguments.get("device"), a))
-    if device.kind != "cpu" or choose_driver(method, n, a.dtype, device, vectors=vectors) != (
-        "lapack"
-    ):
+    if device.kind != "cpu" or choose_driver(method, a.dtype, device) != ("lapack"):
         return None
     try:
         selection = Selection.create(select, select_range, arguments.get("tol"), n, name)
@@ -334,7 +332,7 @@ def eigvalsh(
     (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
     selection = Selection.create(select, select_range, tol, n)
     resolved = resolve_device(a, device)
-    driver = choose_driver(method, n, dtype, resolved, vectors=False)
+    driver = choose_driver(method, dtype, resolved)
     if driver == "lapack":
         values = _values_by_lapack(a, selection)
         return copy_like(round_to_dtype("a", values, dtype), a)
@@ -351,14 +349,14 @@ def eigvalsh(
     return copy_like(values, a)
 
 
-def choose_driver(method: str, order: int, dtype: Any, device: Device, *, vectors: bool) -> str:
+def choose_driver(method: str, dtype: Any, device: Device) -> str:
     """Return "sbth", "lapack" or "cusolver" for a full matrix; check `method`."""
     require_method(method, device, full=True)
     if np.dtype(dtype).kind == "c":
         require_lapack("a", method)
         return "lapack" if device.kind == "cpu" else "cusolver"
     if device.kind == "cpu":
-        return full_driver(method, order, dtype, vectors)
+        return full_driver(method, dtype)
     return "cusolver" if method == "cusolver" else "sbth"
 
 

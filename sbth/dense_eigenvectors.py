@@ -153,7 +153,7 @@ def eigh(
             device=device,
         )
     device = resolve_device(a, device)
-    driver = choose_driver(method, n, dtype, device, vectors=True)
+    driver = choose_driver(method, dtype, device)
     if driver == "lapack":
         return _solve_by_lapack(a, lower, selection)
     with module_for(a, device) as xp:

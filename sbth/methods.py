@@ -88,7 +88,7 @@ def solver_for(
             return "cuSOLVER (syevd, heevd)"
         return _steps(bandwidth, vectors, "sbth")
     if bandwidth is None:
-        if full_driver(method, order, dtype, vectors) == "lapack":
+        if full_driver(method, dtype) == "lapack":
             return "LAPACK (syevd, heevd)"
     else:
         driver = band_driver(method, order, bandwidth, dtype, vectors)

@@ -1,9 +1,10 @@
 """The choice of the method: loops of this package, LAPACK's drivers, or the GPU's vendor's solver.
 
 The constants for one thread are crossovers of processor time on an AMD EPYC with SciPy 1.17 and
-NumPy 2.4 (OpenBLAS 0.3.31), at the orders 20, 100, 200, 400, 1000, 2000 and 4000; those for two
-threads are estimates from them and a few measurements. `python -m studies run sbth-plane` compares
-what they choose with SciPy. A method that is slower than another one by a tenth may be chosen.
+NumPy 2.4 (OpenBLAS 0.3.31), at the orders 20, 100, 200, 400, 1000, 2000 and 4000, those for two
+threads of times of `python -m studies run sbth-plane` on an Intel Xeon, which compares what they
+choose with SciPy. Those for three and more are estimates from them. A method that is slower than
+another one by a tenth may be chosen.
 """
 
 from __future__ import annotations
@@ -25,24 +26,30 @@ _NAMES = tuple(dict.fromkeys(METHODS["cpu"] + METHODS["cuda"]))
 _DEVICES = {"lapack": "cpu", "cusolver": "cuda"}
 """The kind of device that a method implies if none is named."""
 
-_TRIDIAGONAL = {(1, False): 1 << 62, (2, False): 300, (1, True): 1500, (2, True): 700}
+_NEVER = 1 << 62
+"""Order above those of all matrices."""
+
+_TRIDIAGONAL = {
+    **{(1, False): _NEVER, (2, False): _NEVER, (3, False): 300},
+    **{(1, True): 1500, (2, True): 1500, (3, True): 700},
+}
 """Order from which on this package is faster for all eigenvalues of a tridiagonal matrix (False) or
-all eigenvectors, too (True), on one thread and on two or more."""
+all eigenvectors, too (True), on one thread, on two, and on three or more. (On two threads bisection
+takes as long as LAPACK on one.)"""
 
 _SOME_VALUES = 150
 """Order from which on bisection computes a part of the eigenvalues, not LAPACK all of them."""
 
 _BANDS: dict[tuple[int, bool], tuple[tuple[int, int, int], ...]] = {
     (1, False): ((1000, 48, 126), (2000, 48, 512), (4000, 12, 1000)),
-    (2, False): ((1000, 24, 126), (2000, 12, 256), (4000, 12, 512)),
+    (2, False): ((1000, 64, 126), (2000, 24, 256), (4000, 12, 512)),
+    (3, False): ((1000, 24, 126), (2000, 12, 256), (4000, 12, 512)),
     (1, True): ((2000, 24, 96),),
     (2, True): ((1000, 24, 256), (2000, 12, 512)),
+    (3, True): ((1000, 24, 256), (2000, 12, 512)),
 }
 """From each order on, the least number of subdiagonals for which this package is faster than LAPACK
 and the least one for which it no longer is; keys as above."""
-
-_FULL = {(1, False): 1 << 62, (2, False): 1 << 62, (1, True): 1 << 62, (2, True): 1 << 62}
-"""Order from which on this package is faster for full matrices: none was found."""
 
 
 def requested_device(method: str, device: str | Device | None, *arrays: Any) -> Any:
@@ -106,15 +113,11 @@ def _is_faster(order: int, width: int, vectors: bool) -> bool:
     return low <= width < high
 
 
-def full_driver(method: str, order: int, dtype: Any, vectors: bool) -> str:
-    """Return "sbth" or "lapack" for a full matrix on the CPU."""
-    if np.dtype(dtype).kind == "c":
-        return "lapack"
-    if method != "auto":
-        return method
-    return "sbth" if order >= _FULL[_threads(), vectors] else "lapack"
+def full_driver(method: str, dtype: Any) -> str:
+    """Return "sbth" or "lapack" for a full matrix on the CPU; "sbth" was faster at no order."""
+    return "sbth" if method == "sbth" and np.dtype(dtype).kind != "c" else "lapack"
 
 
 def _threads() -> int:
     """Return the key of the tables above for the threads that loops use."""
-    return min(threads(), 2)
+    return min(threads(), 3)

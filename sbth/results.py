@@ -133,7 +133,7 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class EigshForecast:
-    """How `eigsh` solves a problem, and what that would cost by a rough forecast.
+    """Method by which `eigsh` solves a problem, and a rough forecast of its cost.
 
     Attributes
     ----------

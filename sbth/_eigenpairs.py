@@ -134,7 +134,9 @@ def solve_parts(
 
             chosen = choose if partition.is_whole and selection.kind != "a" else None
             matrix = d[rows] * scale, couplings * scale
-            driver = tridiagonal_driver(request.host_method, rows.size, selection, vectors=True)
+            driver = tridiagonal_driver(
+                request.tridiagonal_method, rows.size, selection, vectors=True
+            )
             if driver == "lapack":
                 scaled, columns = drivers.tridiagonal_vectors(*matrix, chosen)
                 parts.append(Part(rows, np.ascontiguousarray(columns.T), None))

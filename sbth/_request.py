@@ -26,8 +26,8 @@ class Request:
     progress: bool = False
 
     @property
-    def host_method(self) -> str:
-        """The method of tridiagonal matrices: "sbth" on a GPU, where there is no other one."""
+    def tridiagonal_method(self) -> str:
+        """The method for the tridiagonal matrix: "sbth" on a GPU, where there is no other one."""
         return self.method if self.device.kind == "cpu" else "sbth"
 
     def for_part(self, all_values: bool = False) -> Request:

@@ -260,13 +260,13 @@ def solve_stack(
         chosen = slice(piece.start, piece.stop)
         scaled, factors = _scale_stack(matrices[chosen], lower, piece.start, a.shape[:-2])
         if columns is None:
-            found = drivers.full_values(scaled, lower)
+            batch_values = drivers.full_values(scaled, lower)
         else:
-            found, all_columns = np.linalg.eigh(scaled, "L" if lower else "U")
+            batch_values, all_columns = np.linalg.eigh(scaled, "L" if lower else "U")
             columns[chosen] = all_columns[..., first:stop]
         with np.errstate(over="ignore"):
-            found = found.astype(float) / factors[:, None]
-        values[chosen] = round_to_dtype("a", found[:, first:stop], real)
+            batch_values = batch_values.astype(float) / factors[:, None]
+        values[chosen] = round_to_dtype("a", batch_values[:, first:stop], real)
 
     with region("LAPACK"):
         run_pieces(solve, len(matrices), n)

@@ -224,13 +224,13 @@ def _solve_by_lanczos(
         values = sigma + 1.0 / values
     order = np.argsort(values, kind="stable")
     host = round_to_dtype("a", values[order], problem.dtype)
-    found = copy_like(host, problem.like)
+    eigenvalues = copy_like(host, problem.like)
     columns = None
     if vectors or not outcome.is_converged:
         columns = as_library_array(xp, outcome.rows[xp.asarray(order)].T, problem.like)
     if not outcome.is_converged:
-        _refuse_iteration(arguments, outcome, found, columns)
-    return (found, columns) if vectors else found
+        _refuse_iteration(arguments, outcome, eigenvalues, columns)
+    return (eigenvalues, columns) if vectors else eigenvalues
 
 
 def _scaled(operator: Operator, kind: str, random: np.random.Generator) -> Operator:

@@ -111,9 +111,9 @@ def occupancy(
         If an argument is invalid; the message names it.
     """
     if compute_capability not in LIMITS:
-        known = ", ".join(f"{major}.{minor}" for major, minor in LIMITS)
+        names = ", ".join(f"{major}.{minor}" for major, minor in LIMITS)
         raise ValueError(
-            f"compute_capability={compute_capability!r} is not in the table; choose one of {known}"
+            f"compute_capability={compute_capability!r} is not in the table; choose one of {names}"
         )
     limits = LIMITS[compute_capability]
     threads = check_integer("threads", threads, 1, MAX_THREADS)

@@ -63,8 +63,8 @@ def fill_in_parts(
     ]
 
     def write(values: Sequence[np.ndarray], part: Range) -> None:
-        for output, found in zip(outputs, values, strict=True):
-            output[part.begin : part.end] = found
+        for output, elements in zip(outputs, values, strict=True):
+            output[part.begin : part.end] = elements
 
     if engine.is_elsewhere:
         engine.run(task, ranges, on_result=lambda k, values: write(values, ranges[k]), title=title)

@@ -47,10 +47,10 @@ class Checkpoint:
         try:
             head = json.loads(self._head.read_text())
             identity = head["identity"]
-            known = head["format"] == _FORMAT and isinstance(identity, dict)
+            is_valid = head["format"] == _FORMAT and isinstance(identity, dict)
         except (ValueError, TypeError, KeyError):
-            known = False
-        if not known:
+            is_valid = False
+        if not is_valid:
             raise CheckpointError(
                 f"{self._head} is not of a checkpoint: remove the folder, or use another"
             )
@@ -69,15 +69,15 @@ class Checkpoint:
             The folder belongs to another computation. It is left unchanged.
         """
         expected = json.loads(json.dumps(dict(identity)))
-        found = self.read_identity()
-        if found is None:
+        stored = self.read_identity()
+        if stored is None:
             with replace_atomically(self._head) as part:
                 part.write_text(json.dumps({"format": _FORMAT, "identity": expected}))
             return
-        for key in expected.keys() | found.keys():
-            if found.get(key) != expected.get(key):
+        for key in expected.keys() | stored.keys():
+            if stored.get(key) != expected.get(key):
                 raise CheckpointError(
-                    f"{self._folder} belongs to a computation with {key}={found.get(key)!r}, but "
+                    f"{self._folder} belongs to a computation with {key}={stored.get(key)!r}, but "
                     f"this one has {expected.get(key)!r}: use another folder, or remove this one"
                 )
 

@@ -155,18 +155,18 @@ def _run_on_devices(
     take: Callable[[int, Result], None],
 ) -> None:
     """Compute parts by a thread for each device."""
-    flag, free, own = new_flag(), queue.SimpleQueue[Device](), threading.local()
+    flag, free, of_thread = new_flag(), queue.SimpleQueue[Device](), threading.local()
     for device in devices:
         free.put(device)
 
     def take_device() -> None:
-        own.device = free.get()
+        of_thread.device = free.get()
 
     def compute(part: Part) -> Result:
         with use_flag(flag):
             raise_if_stopped()
             try:
-                return task(part, own.device)
+                return task(part, of_thread.device)
             except BaseException:  # before this thread takes another part
                 flag[0] = 1
                 raise
@@ -217,12 +217,12 @@ def _take_all(
     Returns the numbers of those taken. If a part fails, or Ctrl-C comes, those that have been
     finished are taken before the error is raised: they may be stored.
     """
-    taken: set[int] = set()
+    taken_numbers: set[int] = set()
 
     def take_result(future: Future[Result]) -> None:
         result = future.result()
         with DeferredSignals():  # Ctrl-C while a result is stored does not lose it
-            taken.add(numbers[future])
+            taken_numbers.add(numbers[future])
             take(numbers[future], result)
 
     try:
@@ -232,11 +232,11 @@ def _take_all(
     except BaseException:
         for future, number in numbers.items():
             finished = future.done() and not future.cancelled() and future.exception() is None
-            if finished and number not in taken:
+            if finished and number not in taken_numbers:
                 with contextlib.suppress(Exception):  # the first error is the one to be seen
                     take_result(future)
         raise
-    return taken
+    return taken_numbers
 
 
 def _compute(payload: bytes, kind: str | None, path: Path | None) -> Any:
@@ -264,8 +264,8 @@ def _run_on_ranks(
             keep(number, results[number])
     gathered = comm.allgather(results)
     with raised_by_all(comm):  # storing them may fail on one rank, too
-        for found in gathered:
-            for number, result in found.items():
+        for results_of_rank in gathered:
+            for number, result in results_of_rank.items():
                 take(number, result)
 
 

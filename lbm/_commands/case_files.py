@@ -23,6 +23,10 @@ _EXAMPLES = (
     ("wake.toml --restart out/lbm/wake/checkpoint.state --steps 8000", "continue for longer"),
 )
 
+SETTLED = 0.01
+"""Drift of the mean force from the third to the last quarter of a run above which the report says
+that it has not settled."""
+
 
 def add_run(subcommands: Any) -> None:
     """Add the command."""
@@ -114,11 +118,6 @@ def _read_case(options: argparse.Namespace) -> Case:
     return case
 
 
-SETTLED = 0.01
-"""Drift of the mean force from the third to the last quarter of a run above which the report says
-that it has not settled."""
-
-
 def _report(
     case: Any, simulation: Any, seconds: float, recorder: Recorder, options: argparse.Namespace
 ) -> None:
@@ -147,17 +146,23 @@ def _report(
         f"{' + '.join(simulation.devices)}{ranks}"
     )
     for solid, summary in forces.items():
-        numbers = ", ".join(f"{c:.4g}" for c in summary["coefficients"])
-        strouhal, drift = summary["strouhal"], summary["drift"]
-        shedding = "" if strouhal is None else f"; Strouhal number {strouhal:.4g}"
-        settling = ""
-        if drift is not None and drift > SETTLED:
-            settling = (
-                f"; the force has not settled: its mean changed by {drift:.0%} from the third to "
-                "the last quarter of the run"
-            )
-        print(
-            f"mean force coefficients of {solid} along x, y, z: {numbers} (area "
-            f"{summary['area']:.4g} {case.scales.length_name}^2){shedding}{settling}"
-        )
+        print(_describe_force(solid, summary, case.scales.length_name))
     print(*files, sep="\n")
+
+
+def _describe_force(solid: str, summary: dict[str, Any], length_name: str) -> str:
+    """Return the coefficients of a solid's mean force in words, and whether it has settled."""
+    numbers = ", ".join(f"{c:.4g}" for c in summary["coefficients"])
+    area, strouhal, drift = summary["area"], summary["strouhal"], summary["drift"]
+    text = (
+        f"mean force coefficients of {solid} along x, y, z: {numbers} (area {area:.4g} "
+        f"{length_name}^2)"
+    )
+    if strouhal is not None:
+        text += f"; Strouhal number {strouhal:.4g}"
+    if drift is not None and drift > SETTLED:
+        text += (
+            f"; the force has not settled: its mean changed by {drift:.0%} from the third to the "
+            "last quarter of the run"
+        )
+    return text

@@ -25,7 +25,7 @@ def solve_values(d: np.ndarray, e: np.ndarray, request: Request, factor: float =
     """
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
     partition = partition_tridiagonal(d, e)
-    device, method, selection = request.device, request.host_method, request.selection
+    device, method, selection = request.device, request.tridiagonal_method, request.selection
 
     def solve(d: np.ndarray, e: np.ndarray, selection: Selection) -> np.ndarray:
         """Return the selected eigenvalues of a block of similar magnitude."""

@@ -23,6 +23,7 @@ SUITES = {
     "lbm-peers": "benchmarks.lbm_cpu_peers",
     "sbth": "benchmarks.sbth",
     "sbth-vectors": "benchmarks.sbth_vectors",
+    "sbth-batches": "benchmarks.sbth_batches",
     "tmd": "benchmarks.tmd",
     "tmd-tests": "benchmarks.tmd_boolean_tests",
 }

@@ -12,6 +12,7 @@ from lbm._domain.parts import make_engine
 from lbm._model.precision import PRECISIONS
 from lbm._performance.measurement import measure_machine
 from lbm._performance.model import best_ratio, predict_step
+from lbm.collisions import OPERATORS, make_collision
 from lbm.decomposition import Decomposition
 from lbm.flows import cavity
 from lbm.simulation import Simulation
@@ -47,6 +48,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     figures = [
         update_rate(device, n, p, m, limit) for p, m in (variants[:1] if quick else variants)
     ]
+    figures += operator_rates(device, n, limit)
     figures.append(small_step_time(device, 16 if quick else 64))
     figures += cost_of_extras(device, 24 if quick else 256 if gpu else 128)
     if gpu and not quick:
@@ -88,6 +90,28 @@ def update_rate(device, n, precision, pattern, limit) -> Measurement:
         "TRT, five walls and a lid; steps only",
         timing,
     )
+
+
+def operator_rates(device, n, limit) -> list[Measurement]:
+    """Measure the update rates of all collision operators in a periodic box, in place."""
+    figures = []
+    for name in OPERATORS:
+        s = Simulation((n, n, n), collision=make_collision(name, 0.6), device=device, check=0)
+        seconds, timing = seconds_per_step(s, device)
+        moved = s.problem.bytes_per_update()
+        figures.append(
+            Measurement(
+                f"periodic box {n}^3, float32, {name}",
+                n**3 / seconds / 1e9,
+                "GLUPS",
+                limit[0] / moved / 1e9,
+                f"{limit[1]} / {moved} B",
+                {},
+                "no walls; steps only",
+                timing,
+            )
+        )
+    return figures
 
 
 def small_step_time(device, n) -> Measurement:

@@ -1,6 +1,7 @@
-"""Batches of matrices: arrays with leading dimensions, solved matrix by matrix on all threads.
+"""Batches of matrices: arrays with leading dimensions, solved matrix by matrix.
 
-LAPACK and the loops of this package release the interpreter's lock, so that each Python thread
+On a GPU, kernels solve small matrices at the same time (`sbth._gpu_batches`). On a CPU all threads
+do: LAPACK and the loops of this package release the interpreter's lock, so that each Python thread
 solves matrices of its own. Large matrices are solved one after the other, each by all threads.
 """
 
@@ -12,11 +13,15 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from hetero.devices import device_of
+from hetero.arrays import Workspace
+from hetero.devices import device_of, resolve
+from sbth._array_module import array_module, as_library_array, as_module_array
+from sbth._gpu_batches.requests import solve_on_gpu
 from sbth._sparse_matrices import is_sparse
 from sbth.band_storage import validate_numbers
 
@@ -34,15 +39,23 @@ R = TypeVar("R")
 
 
 def over_batches(
-    stack: Callable[[dict[str, Any]], Any] | None = None, **dimensions: int
+    form: str,
+    stack: Callable[[dict[str, Any]], Any] | None = None,
+    *,
+    has_vectors: bool = False,
+    **dimensions: int,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator with which a function takes batches of the arguments that are named.
 
     Parameters
     ----------
+    form : {"full", "band", "tridiagonal"}
+        Storage of the matrices, for the kernels that solve a batch on a GPU.
     stack : function, optional
         Takes the arguments of a call, with the batch as a NumPy array; returns the results of all
         matrices at once, or None if it cannot.
+    has_vectors : bool
+        Whether the function computes eigenvectors, unless its argument `eigvals_only` is true.
     **dimensions : int
         Number of dimensions of each array argument for one matrix.
     """
@@ -58,6 +71,9 @@ def over_batches(
                 value = arguments[place] if place < len(arguments) else options.get(name)
                 if _dimensions(value) > count:
                     bound = signature.bind(*arguments, **options).arguments
+                    results = solve_on_gpu(form, bound, dimensions, has_vectors)
+                    if results is not None:
+                        return results
                     return _solve_batch(function, bound, dimensions, stack)
             return function(*arguments, **options)
 
@@ -87,6 +103,8 @@ def _solve_batch(
     stack: Callable[[dict[str, Any]], Any] | None,
 ) -> Any:
     """Solve all matrices of a batch; return arrays with its leading dimensions."""
+    if any(device_of(arguments.get(name)) is not None for name in dimensions):
+        return _solve_gpu_arrays(function, arguments, dimensions)
     arrays, lead = validate_batch(arguments, dimensions)
     names = list(arrays)
     if stack is not None and len(arrays) == 1:
@@ -126,6 +144,58 @@ def _solve_batch(
     return shaped if is_pair else shaped[0]
 
 
+def _solve_gpu_arrays(
+    function: Callable[..., Any], arguments: dict[str, Any], dimensions: dict[str, int]
+) -> Any:
+    """Solve the matrices of a batch in GPU arrays, one after the other, on their device."""
+    _refuse_interval(arguments)
+    given = {name: arguments[name] for name in dimensions if arguments.get(name) is not None}
+    device = resolve(arguments.get("device"), *given.values())
+    like = next(x for x in given.values() if device_of(x) is not None)
+    with device.active():
+        stream = Workspace(device, like).stream
+        with array_module(device, stream, "a batch of matrices on a GPU") as xp:
+            arrays = {name: as_module_array(xp, x) for name, x in given.items()}
+            lead = _shared_lead(arrays, dimensions)
+            flat = {
+                name: xp.broadcast_to(x, lead + (core := x.shape[x.ndim - dimensions[name] :]))
+                .reshape(math.prod(lead), *core)
+                for name, x in arrays.items()
+            }  # fmt: skip
+            if math.prod(lead) == 0:
+                raise ValueError(f"{next(iter(flat))} is an empty batch, of lead {lead}")
+            results = [
+                function(**(arguments | {name: x[i] for name, x in flat.items()}))
+                for i in range(math.prod(lead))
+            ]
+            if not isinstance(results[0], tuple):
+                return _join_gpu_arrays(xp, results, lead, like)
+            outputs = zip(*results, strict=True)
+            return tuple(_join_gpu_arrays(xp, output, lead, like) for output in outputs)
+
+
+def _join_gpu_arrays(xp: ModuleType, results: Any, lead: tuple[int, ...], like: Any) -> Any:
+    """Return the results of all matrices as an array of the library of `like`."""
+    whole = xp.stack([as_module_array(xp, x) for x in results])
+    return as_library_array(xp, whole.reshape(lead + whole.shape[1:]), like)
+
+
+def _shared_lead(arrays: dict[str, Any], dimensions: dict[str, int]) -> tuple[int, ...]:
+    """Return the leading dimensions that the arrays of a batch share.
+
+    Raises
+    ------
+    ValueError
+        They do not match.
+    """
+    try:
+        leads = (array.shape[: array.ndim - dimensions[name]] for name, array in arrays.items())
+        return np.broadcast_shapes(*leads)
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"the shapes of the batches do not match: {shapes}") from None
+
+
 def validate_batch(
     arguments: dict[str, Any], dimensions: dict[str, int]
 ) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
@@ -141,23 +211,23 @@ def validate_batch(
     for name in names:
         if device_of(arguments[name]) is not None:
             raise TypeError(
-                f"{name} is a batch of matrices on a GPU, and batches are solved from host memory: "
-                "loop over the matrices, or copy the batch to a NumPy array"
+                f"{name} is a batch of matrices on a GPU, which one device solves: call the solver "
+                "itself, or copy the batch to a NumPy array"
             )
         if is_sparse(arguments[name]):
             raise TypeError(f"{name} must be an array, because it belongs to a batch of matrices")
+    _refuse_interval(arguments)
+    arrays = {name: validate_numbers(name, arguments[name]) for name in names}
+    return arrays, _shared_lead(arrays, dimensions)
+
+
+def _refuse_interval(arguments: dict[str, Any]) -> None:
+    """Raise ValueError if the arguments of a call select an interval of values."""
     if arguments.get("subset_by_value") is not None or _is_interval(arguments.get("select")):
         raise ValueError(
             "an interval of values holds another number of eigenvalues for each matrix of a batch: "
             "select by index, or loop over the matrices"
         )
-    arrays = {name: validate_numbers(name, arguments[name]) for name in names}
-    try:
-        leads = (array.shape[: array.ndim - dimensions[name]] for name, array in arrays.items())
-        return arrays, np.broadcast_shapes(*leads)
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise ValueError(f"the shapes of the batches do not match: {shapes}") from None
 
 
 def flatten(

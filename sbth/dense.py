@@ -297,7 +297,7 @@ def _scale_stack(
     return triangles * factors.astype(a.real.dtype)[:, None, None], factors
 
 
-@over_batches(stack=_stack_values, a=2)
+@over_batches("full", _stack_values, a=2)
 def eigvalsh(
     a: Any,
     *,

@@ -47,7 +47,7 @@ def _stack_pairs(arguments: dict[str, Any]) -> Any:
     return solve_stack(arguments, *select, lower=lower, vectors=vectors, name=name)
 
 
-@over_batches(stack=_stack_pairs, a=2, b=2)
+@over_batches("full", _stack_pairs, has_vectors=True, a=2, b=2)
 def eigh(
     a: Any,
     b: Any = None,

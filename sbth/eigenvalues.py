@@ -35,7 +35,7 @@ BREAK_EVEN = 300
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
 
 
-@over_batches(d=1, e=1)
+@over_batches("tridiagonal", d=1, e=1)
 def eigvalsh_tridiagonal(
     d: ArrayLike,
     e: ArrayLike,
@@ -157,7 +157,7 @@ def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarra
     return rounded
 
 
-@over_batches(a_band=2, b_band=2)
+@over_batches("band", a_band=2, b_band=2)
 def eigvals_banded(
     a_band: ArrayLike,
     lower: bool = False,

@@ -38,7 +38,7 @@ def resolve_for_vectors(device: str | Device | None, *arrays: Any, order: int) -
     return resolve(device, *arrays, work=order, break_even=break_even)
 
 
-@over_batches(d=1, e=1)
+@over_batches("tridiagonal", has_vectors=True, d=1, e=1)
 def eigh_tridiagonal(
     d: ArrayLike,
     e: ArrayLike,
@@ -144,7 +144,7 @@ def require_array_module(space: Workspace, routine: str) -> None:
             pass
 
 
-@over_batches(a_band=2, b_band=2)
+@over_batches("band", has_vectors=True, a_band=2, b_band=2)
 def eig_banded(
     a_band: ArrayLike,
     lower: bool = False,

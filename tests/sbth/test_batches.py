@@ -146,7 +146,7 @@ def test_bad_shared_batches():
             call()
 
 
-def test_batches_on_a_gpu_are_refused():
+def test_devices_do_not_share_arrays_of_a_gpu():
     class Elsewhere:
         shape, dtype = (2, 9, 9), np.dtype(float)
 
@@ -154,4 +154,23 @@ def test_batches_on_a_gpu_are_refused():
             return 2, 0
 
     with pytest.raises(TypeError, match="a is a batch of matrices on a GPU"):
-        sbth.eigvalsh(Elsewhere())
+        sbth.solve_batch(sbth.eigvalsh, Elsewhere(), device=["cpu", "cpu"])
+
+
+@pytest.mark.cuda
+def test_large_generalized_and_complex_matrices_on_a_gpu_follow_each_other():
+    cupy = pytest.importorskip("cupy")
+    large = np.random.default_rng(6).standard_normal((2, 520, 520))
+    here, b = cupy.asarray(FULL), cupy.eye(9) * 2.0
+    for solve, arrays in (
+        (sbth.eigh, (cupy.asarray(large),)),
+        (sbth.eigh, (cupy.asarray(COMPLEX),)),
+        (sbth.eigh, (here, b)),
+        (sbth.eigvalsh, (cupy.asarray(COMPLEX),)),
+    ):
+        results = solve(*arrays)
+        values = results[0] if isinstance(results, tuple) else results
+        assert isinstance(values, cupy.ndarray)
+        expected = solve(*(x.get() for x in arrays), device="cpu")
+        expected = expected[0] if isinstance(expected, tuple) else expected
+        np.testing.assert_allclose(values.get(), expected, rtol=0, atol=1e-11)

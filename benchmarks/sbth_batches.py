@@ -1,0 +1,106 @@
+"""Batches of matrices: seconds beside NumPy, or on a GPU beside CuPy and PyTorch."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import hetero
+import sbth
+from benchmarks.measurements import Measurement
+from benchmarks.sbth import measure
+from benchmarks.sbth_vectors import module_of
+
+BATCHES = ((20_000, 32), (5000, 64), (2000, 128), (500, 256), (100, 512))
+"""Numbers and orders of the matrices on a GPU."""
+
+
+def run(device: hetero.Device, quick: bool) -> list[Measurement]:
+    """Measure batches of full and band matrices, which are in the memory of the device."""
+    batches = BATCHES if device.kind == "cuda" else tuple((m // 20, n) for m, n in BATCHES)
+    bands = (10_000, 100, 8) if device.kind == "cuda" else (500, 100, 8)
+    if quick:
+        batches, bands = ((5, 6),), (4, 10, 2)
+    return [
+        *(measure_full(count, n, device, np.float64) for count, n in batches),
+        *(measure_full(count, n, device, np.float32) for count, n in batches[:3]),
+        *(measure_vectors(count, n, device) for count, n in batches),
+        *(
+            measure_bands(*bands, device, sbth.eigvals_banded),
+            measure_bands(*bands, device, sbth.eig_banded),
+        ),
+    ]
+
+
+def random_matrices(count: int, n: int, device: hetero.Device, dtype: type) -> Any:
+    """Return random symmetric matrices (count, n, n) in the memory of the device."""
+    a = np.random.default_rng(3).standard_normal((count, n, n), dtype=np.float32).astype(dtype)
+    return module_of(device).asarray(a + a.transpose(0, 2, 1))
+
+
+def peers(a: Any, device: hetero.Device, function: str) -> list[tuple[str, Callable[[], Any]]]:
+    """Return the other programs that solve the batch by `function` of their linear algebra."""
+    if device.kind == "cpu":
+        return [("NumPy (LAPACK)", lambda: getattr(np.linalg, function)(a))]
+    import cupy
+
+    return [("CuPy (cuSOLVER)", lambda: getattr(cupy.linalg, function)(a))]
+
+
+def torch_seconds(a: Any, device: hetero.Device, function: str) -> dict[str, float]:
+    """Return PyTorch's seconds for a batch on a GPU: of one call, which may take seconds."""
+    if device.kind == "cpu" or importlib.util.find_spec("torch") is None:
+        return {}
+    import torch
+
+    solve, tensor = getattr(torch.linalg, function), torch.from_dlpack(a)
+    solve(tensor[:2])
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    solve(tensor)
+    torch.cuda.synchronize()
+    return {"PyTorch, one call": time.perf_counter() - begin}
+
+
+def measure_full(count: int, n: int, device: hetero.Device, dtype: type) -> Measurement:
+    """Measure the eigenvalues of full matrices."""
+    a = random_matrices(count, n, device, dtype)
+    others = peers(a, device, "eigvalsh")
+    error = abs(sbth.eigvalsh(a, device=device) - module_of(device).linalg.eigvalsh(a)).max()
+    note = f"largest difference to {others[0][0]} {float(error):.2g}"
+    name = f"eigenvalues of {count} full matrices, n = {n}, {np.dtype(dtype).name}"
+    figure = measure(name, lambda: sbth.eigvalsh(a, device=device), device, others, note)
+    figure.peers.update(torch_seconds(a, device, "eigvalsh"))
+    return figure
+
+
+def measure_vectors(count: int, n: int, device: hetero.Device) -> Measurement:
+    """Measure all eigenvectors of full matrices, and their errors."""
+    xp, a = module_of(device), random_matrices(count, n, device, np.float64)
+    w, v = sbth.eigh(a, device=device)
+    unit = n * float(np.finfo(v.dtype).eps)
+    residual = float((abs(a @ v - v * w[:, None, :]).max(axis=(1, 2)) / abs(w).max(axis=1)).max())
+    orthogonality = float(abs(v.transpose(0, 2, 1) @ v - xp.eye(n)).max())
+    note = (
+        f"largest element of the residual {residual / unit:.2g} n eps of the norm, "
+        f"of V^T V - 1 {orthogonality / unit:.2g} n eps"
+    )
+    name = f"all eigenvectors of {count} full matrices, n = {n}"
+    others = peers(a, device, "eigh")
+    figure = measure(name, lambda: sbth.eigh(a, device=device), device, others, note)
+    figure.peers.update(torch_seconds(a, device, "eigh"))
+    return figure
+
+
+def measure_bands(
+    count: int, n: int, d: int, device: hetero.Device, solve: Callable[..., Any]
+) -> Measurement:
+    """Measure band matrices."""
+    bands = np.random.default_rng(4).standard_normal((count, d + 1, n))
+    here = module_of(device).asarray(bands)
+    name = f"{solve.__name__} of {count} band matrices, n = {n}, bandwidth {d}"
+    return measure(name, lambda: solve(here, lower=True, device=device), device)

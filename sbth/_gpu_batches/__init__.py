@@ -1,0 +1,10 @@
+"""Batches of small matrices on a GPU: a block of threads solves each matrix.
+
+The matrix is reduced to tridiagonal form by reflections, in shared memory as long as it fits there
+(`householder_kernels`). Then eigenvalues come from bisection (`bisection_kernels`), or eigenvalues
+and eigenvectors from the implicit QL iteration (`ql_kernels`).
+"""
+
+LARGEST_ORDER = 512
+"""Largest order of a matrix that a block solves, with a thread for each row: more threads would
+leave too few registers to each. Larger matrices are solved one after the other."""

@@ -1,0 +1,40 @@
+"""Sums over the threads of a block, which all of them get."""
+
+from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.intrinsics import warp
+from hetero.jit import kernel
+
+LANES = 1 if SIMULATOR else warp.LANES
+"""Number of threads that work on a column together. The simulator has no shuffles."""
+
+
+def round_to_warps(threads: int) -> int:
+    """Return the number of threads of whole warps, at least one."""
+    return max(-(-threads // LANES), 1) * LANES
+
+
+@kernel(device=True)
+def sum_over_lanes(value):
+    """Return the sum over the threads of a warp (in the simulator: the thread's own value)."""
+    shift = LANES // 2
+    while shift > 0:
+        value += cuda.shfl_xor_sync(warp.FULL_MASK, value, shift)
+        shift //= 2
+    return value
+
+
+@kernel(device=True)
+def sum_over_block(value, sums):
+    """Return the sum over a block, which all its threads must call.
+
+    `sums` has room for one number of each warp, which nothing has read since the last but one
+    synchronization.
+    """
+    thread, total = cuda.threadIdx.x, sum_over_lanes(value)
+    if thread % LANES == 0:
+        sums[thread // LANES] = total
+    cuda.syncthreads()
+    total = sums[0]
+    for i in range(1, cuda.blockDim.x // LANES):
+        total += sums[i]
+    return total

@@ -1,0 +1,219 @@
+"""Calls of the public functions with batches that a GPU solves."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero import Device
+from hetero.array_libraries import view_as_numba
+from hetero.arrays import Workspace
+from hetero.devices import device_of, resolve
+from sbth._array_module import array_module, as_module_array
+from sbth._gpu_batches import LARGEST_ORDER
+from sbth._lapack.choice import requested_device, require_method
+from sbth._selection import Selection
+from sbth._sparse_matrices import is_sparse
+from sbth.band_storage import real_dtype, shape_and_dtype, validate_bool, validate_numbers
+
+BREAK_EVEN = 1 << 18
+"""Elements of all matrices from which on "auto" takes a GPU (not measured)."""
+
+
+class Request(NamedTuple):
+    """A batch of real matrices that are solved on a GPU.
+
+    Attributes
+    ----------
+    form : {"full", "band", "tridiagonal"}
+    arrays : dict of arrays by name, in host memory or on the GPU
+    lead : tuple of int
+        Leading dimensions that the arrays share.
+    order : int
+        Order n of the matrices.
+    lower : bool
+    has_vectors : bool
+    selection : Selection
+    device : Device
+    """
+
+    form: str
+    arrays: dict[str, Any]
+    lead: tuple[int, ...]
+    order: int
+    lower: bool
+    has_vectors: bool
+    selection: Selection
+    device: Device
+
+
+def solve_on_gpu(
+    form: str, arguments: dict[str, Any], dimensions: dict[str, int], has_vectors: bool
+) -> Any:
+    """Return the results of a call of a public function, or None if it is not for these kernels.
+
+    Parameters
+    ----------
+    form : {"full", "band", "tridiagonal"}
+    arguments : dict
+        The arguments of the call that were given.
+    dimensions : dict of int
+        Number of dimensions of each array argument for one matrix.
+    has_vectors : bool
+        Whether the function computes eigenvectors, unless `eigvals_only` says otherwise.
+    """
+    request = _parse(form, arguments, dimensions, has_vectors)
+    if request is None:
+        return None
+    like = next((x for x in request.arrays.values() if device_of(x) is not None), None)
+    with request.device.active():
+        space = Workspace(request.device, like)
+        with _flat_arrays(request, space) as (sources, dtype):
+            return _solve(request, space, sources, dtype)
+
+
+def _parse(
+    form: str, arguments: dict[str, Any], dimensions: dict[str, int], has_vectors: bool
+) -> Request | None:
+    """Return the request of a call, or None."""
+    arrays = {name: arguments[name] for name in dimensions if arguments.get(name) is not None}
+    if len(arrays) != (2 if form == "tridiagonal" else 1) or any(map(is_sparse, arrays.values())):
+        return None  # a generalized problem, or one that the caller refuses
+    method = arguments.get("method", "auto")
+    device = requested_device(method, arguments.get("device"), *arrays.values())
+    if method not in ("auto", "sbth"):
+        return None
+    for name, x in arrays.items():
+        if device_of(x) is None:
+            arrays[name] = validate_numbers(name, x)
+    shapes, dtypes = {}, []
+    for name, x in arrays.items():
+        shapes[name], dtype = shape_and_dtype(name, x, allow_complex=True)
+        dtypes.append(dtype)
+    n = shapes[next(iter(arrays))][-1]
+    try:
+        lead = np.broadcast_shapes(*(shapes[x][: len(shapes[x]) - dimensions[x]] for x in arrays))
+    except ValueError:
+        return None
+    has_form = {
+        "full": lambda: shapes["a"][-2] == n,
+        "band": lambda: shapes["a_band"][-2] > 0,
+        "tridiagonal": lambda: shapes["e"][-1] == n - 1,
+    }[form]()
+    elements = math.prod(lead) * n * n
+    if not has_form or not elements or n > LARGEST_ORDER or any(x.kind == "c" for x in dtypes):
+        return None
+    chosen = resolve(device, *arrays.values(), work=elements, break_even=BREAK_EVEN)
+    if chosen.kind == "cpu":
+        return None
+    require_method(method, chosen, full=form == "full")
+    selection = _selection(arguments, n)
+    if selection is None:
+        return None
+    lower = validate_bool("lower", arguments.get("lower", form == "full"))
+    values_only = validate_bool("eigvals_only", arguments.get("eigvals_only", False))
+    for name in ("overwrite_a", "overwrite_a_band", "check_finite"):
+        validate_bool(name, arguments.get(name, False))
+    return Request(
+        *(form, arrays, lead, n, lower, has_vectors and not values_only, selection, chosen)
+    )
+
+
+def _selection(arguments: dict[str, Any], n: int) -> Selection | None:
+    """Return the selection of a call, or None if it is one by value, which the caller refuses."""
+    if arguments.get("subset_by_value") is not None:
+        return None
+    subset, tol = arguments.get("subset_by_index"), arguments.get("tol")
+    if subset is not None:
+        return Selection.create("i", subset, tol, n, "subset_by_index")
+    select = arguments.get("select", "a")
+    selection = Selection.create(select, arguments.get("select_range"), tol, n)
+    return None if selection.kind == "v" else selection
+
+
+@contextlib.contextmanager
+def _flat_arrays(request: Request, space: Workspace) -> Iterator[tuple[list[Any], np.dtype]]:
+    """Yield the arrays on the device with one leading dimension, flat, and their type."""
+    is_on_gpu = [device_of(x) is not None for x in request.arrays.values()]
+    dtype = real_dtype(
+        np.result_type(*(shape_and_dtype(name, x)[1] for name, x in request.arrays.items()))
+    )
+    count, core = math.prod(request.lead), 2 if request.form != "tridiagonal" else 1
+
+    def flatten(xp: Any, x: Any) -> Any:
+        """Return an array of `xp` with all leading dimensions, flat; subdiagonals get a 0."""
+        shape = x.shape[x.ndim - core :]
+        flat = xp.broadcast_to(x, request.lead + shape).reshape(count, *shape)
+        if core == 1 and shape[0] == request.order - 1:
+            flat = xp.concatenate([flat, xp.zeros((count, 1), flat.dtype)], axis=1)
+        return xp.ascontiguousarray(flat, dtype=dtype).reshape(-1)
+
+    if not any(is_on_gpu):
+        yield (
+            [space.input(name, flatten(np, x), dtype) for name, x in request.arrays.items()],
+            dtype,
+        )
+        return
+    with array_module(request.device, space.stream, "a batch of matrices on a GPU") as xp:
+        arrays = [flatten(xp, as_module_array(xp, x)) for x in request.arrays.values()]
+        yield [view_as_numba(x) for x in arrays], dtype
+
+
+def _solve(request: Request, space: Workspace, sources: list[Any], dtype: np.dtype) -> Any:
+    """Return the results as arrays of the library of the caller."""
+    from sbth._gpu_batches import solver  # imports CUDA
+
+    lead, n, count = request.lead, request.order, math.prod(request.lead)
+    values = space.output((count, n), dtype)
+    vectors = space.output((count, n, n), dtype) if request.has_vectors else None
+    results = solver.Results(
+        _as_numba(values).reshape(count, n),
+        None if vectors is None else _as_numba(vectors).reshape(count, n * n),
+    )
+    if request.form == "tridiagonal":
+        d, e = (x.reshape(count, n) for x in sources)
+        status = solver.solve_tridiagonals(d, e, results, space.stream)
+    else:
+        width = sources[0].size // (count * n) - 1
+        layout = solver.Layout.of_band(n, width, request.lower)
+        if request.form == "full":
+            layout = solver.Layout.of_full(n, request.lower)
+        status = solver.solve_matrices(sources[0], layout, results, space.stream)
+    _raise_if_failed(request, status, dtype)
+    first, stop = request.selection.bounds(np.empty(n))
+    chosen = space.result(values, (*lead, n))[..., first:stop]
+    if vectors is None:
+        return chosen
+    return chosen, space.result(vectors, (*lead, n, n))[..., first:stop]
+
+
+def _as_numba(array: Any) -> Any:
+    """Return a Numba array over the memory of a result."""
+    return array if hasattr(array, "copy_to_host") else view_as_numba(array)
+
+
+def _raise_if_failed(request: Request, status: np.ndarray, dtype: np.dtype) -> None:
+    """Raise an error for the first matrix that was not solved."""
+    from sbth._gpu_batches.status import FINE, NOT_CONVERGED, NOT_FINITE
+
+    if np.all(status == FINE):
+        return
+    index = int(np.argmax(status != FINE))
+    place = tuple(int(i) for i in np.unravel_index(index, request.lead))
+    names = ", ".join(request.arrays)
+    where = f"{names}, matrix {place} of the batch"
+    if status[index] == NOT_FINITE:
+        if request.form == "full":
+            triangle = "lower" if request.lower else "upper"
+            raise ValueError(f"{where}: its {triangle} triangle holds NaN or infinity")
+        raise ValueError(f"{where}: {names} must be finite, and one element is NaN or infinity")
+    if status[index] == NOT_CONVERGED:
+        raise np.linalg.LinAlgError(f"{where}: the QL iteration did not converge")
+    raise ValueError(
+        f"{where}: an eigenvalue exceeds the largest {dtype}, {np.finfo(dtype).max:.4g}. Divide "
+        "the matrices by a power of two"
+    )

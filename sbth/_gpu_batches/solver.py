@@ -1,0 +1,207 @@
+"""Launches of the kernels that solve a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero import region
+from hetero.arrays import Array
+from hetero.cuda import launch
+from hetero.cuda.driver import cuda
+from sbth._gpu_batches import LARGEST_ORDER, bisection_kernels, householder_kernels, ql_kernels
+from sbth._gpu_batches.blocks_of_threads import LANES, round_to_warps
+
+_CHUNK = 1 << 27
+"""Elements of the matrices that are solved at once, which bounds the memory for work."""
+
+_STATIC = 64
+"""Bytes that blocks have in shared memory besides what they ask for."""
+
+_ACCURACY = {"float32": 2.0**-27, "float64": 2.0**-53}
+"""Length of the last interval of bisection relative to the norm."""
+
+
+class Layout(NamedTuple):
+    """Places of the elements of matrices in an array.
+
+    Element (i, j) of matrix b with 0 <= i - j <= width is number
+    b step + offset + i row + j column; those farther from the diagonal are 0.
+    """
+
+    offset: int
+    row: int
+    column: int
+    width: int
+    step: int
+
+    @classmethod
+    def of_full(cls, n: int, lower: bool) -> Layout:
+        """Return the layout of matrices (n, n) of which one triangle is read."""
+        return cls(0, *((n, 1) if lower else (1, n)), n - 1, n * n)
+
+    @classmethod
+    def of_band(cls, n: int, width: int, lower: bool) -> Layout:
+        """Return the layout of LAPACK's band storage (width + 1, n)."""
+        if lower:
+            return cls(0, n, 1 - n, width, (width + 1) * n)
+        return cls(width * n, 1 - n, n, width, (width + 1) * n)
+
+
+class _Memory:
+    """Arrays on the device for some matrices of a batch."""
+
+    def __init__(self, count: int, n: int, stream: Any) -> None:
+        self.tridiagonals = cuda.device_array((2, count, n), np.float64, stream=stream)
+        self.factors = cuda.device_array(count, np.float64, stream=stream)
+        self.status = cuda.device_array(count, np.int8, stream=stream)
+
+
+class Results(NamedTuple):
+    """Arrays on the device for the results of a batch.
+
+    Attributes
+    ----------
+    values : array (count, n)
+        In ascending order.
+    vectors : array (count, n n), or None
+        Matrices by rows, of which the columns are eigenvectors.
+    """
+
+    values: Array
+    vectors: Array | None
+
+    def part(self, begin: int, end: int) -> Results:
+        """Return the arrays for some of the matrices."""
+        vectors = None if self.vectors is None else self.vectors[begin:end]
+        return Results(self.values[begin:end], vectors)
+
+
+def solve_matrices(source: Array, layout: Layout, results: Results, stream: Any) -> np.ndarray:
+    """Solve the full or band matrices in `source`, a flat array of the type of the results.
+
+    Returns for each matrix one of the numbers of `_gpu_batches.status`.
+    """
+    n, dtype = results.values.shape[1], str(results.values.dtype)
+    in_shared_memory = _reduction_bytes(n, dtype, True) <= launch.max_shared_memory()
+
+    def solve(part: Results, begin: int, memory: _Memory) -> None:
+        """Solve the matrices from number `begin` on."""
+        count, has_vectors = len(memory.factors), part.vectors is not None
+        work = _work_array(part, dtype, not in_shared_memory, stream)
+        source_part = source[begin * layout.step : (begin + count) * layout.step]
+        with region("reduction to tridiagonal form"):
+            reduce = householder_kernels.kernel_for(dtype, in_shared_memory)
+            threads = _reduction_threads(n, in_shared_memory)
+            arguments = source_part, tuple(layout), (n, _pitch(n, in_shared_memory)), work
+            results = memory.tridiagonals, memory.factors, memory.status, has_vectors
+            size = _reduction_bytes(n, dtype, in_shared_memory)
+            _launch(reduce, (*arguments, *results), count, threads, size, stream)
+        _solve_tridiagonals(memory, work, part, stream)
+
+    return _solve_in_chunks(results, solve, stream)
+
+
+def solve_tridiagonals(d: Array, e: Array, results: Results, stream: Any) -> np.ndarray:
+    """Solve the matrices of diagonals d (count, n) and subdiagonals e (count, n), likewise.
+
+    The last element of each subdiagonal is not read.
+    """
+    n, dtype = results.values.shape[1], str(results.values.dtype)
+    threads = min(round_to_warps(n), bisection_kernels.THREADS)
+
+    def solve(part: Results, begin: int, memory: _Memory) -> None:
+        """Solve the matrices from number `begin` on."""
+        count = len(memory.factors)
+        arguments = d[begin : begin + count], e[begin : begin + count], memory.tridiagonals
+        bisection_kernels.scale[count, threads, stream](*arguments, memory.factors, memory.status)
+        work = _work_array(part, dtype, False, stream)
+        if part.vectors is not None:
+            ql_kernels.store_identities[count, threads, stream](work, n)
+        _solve_tridiagonals(memory, work, part, stream)
+
+    return _solve_in_chunks(results, solve, stream)
+
+
+def _solve_in_chunks(
+    results: Results, solve: Callable[[Results, int, _Memory], None], stream: Any
+) -> np.ndarray:
+    """Call `solve` for chunks of a batch; return the status of each matrix."""
+    count, n = results.values.shape
+    most, status = max(_CHUNK // (n * n), 1), np.empty(count, np.int8)
+    for begin in range(0, count, most):
+        end = min(begin + most, count)
+        memory = _Memory(end - begin, n, stream)
+        solve(results.part(begin, end), begin, memory)
+        status[begin:end] = memory.status.copy_to_host(stream=stream)
+    return status
+
+
+def _solve_tridiagonals(memory: _Memory, work: Array, results: Results, stream: Any) -> None:
+    """Compute the results of the tridiagonal matrices in `memory`, of which `work` holds Q."""
+    (count, n), dtype = results.values.shape, str(results.values.dtype)
+    tridiagonals, factors, status = memory.tridiagonals, memory.factors, memory.status
+    with region("eigenvalues of the tridiagonal matrix"):
+        if results.vectors is None:
+            arguments = tridiagonals, factors, _ACCURACY[dtype], results.values, status
+            threads = min(round_to_warps(n), bisection_kernels.THREADS)
+            size = 8 * bisection_kernels.float64_count(n)
+            _launch(bisection_kernels.bisect, arguments, count, threads, size, stream)
+            return
+        in_shared_memory = _iterates_in_shared_memory(n, dtype)
+        iterate = ql_kernels.kernel_for(dtype, in_shared_memory)
+        sizes = n, _pitch(n, in_shared_memory)
+        arrays = tridiagonals, factors, work, sizes, results.values, results.vectors, status
+        threads = LANES + round_to_warps(n)
+        _launch(iterate, arrays, count, threads, _ql_bytes(n, dtype, in_shared_memory), stream)
+
+
+def _work_array(part: Results, dtype: str, is_needed: bool, stream: Any) -> Array:
+    """Return an array for the matrices, which the results can hold if the iteration copies them."""
+    count, n = part.values.shape
+    if part.vectors is not None:
+        if _iterates_in_shared_memory(n, dtype):
+            return part.vectors
+        is_needed = True
+    return cuda.device_array((count, n * n) if is_needed else (1, 1), dtype, stream=stream)
+
+
+def _pitch(n: int, in_shared_memory: bool) -> int:
+    """Return the distance of columns: odd in shared memory, to avoid bank conflicts."""
+    return n | 1 if in_shared_memory else n
+
+
+def _reduction_threads(n: int, in_shared_memory: bool) -> int:
+    """Return how many threads reduce a matrix: one to four for each row."""
+    rows = round_to_warps(n)
+    most = LARGEST_ORDER
+    if in_shared_memory:
+        most = min(householder_kernels.MOST_THREADS, rows * -(-n // 32))
+    return rows * max(most // rows, 1)
+
+
+def _reduction_bytes(n: int, dtype: str, in_shared_memory: bool) -> int:
+    """Return the shared memory of a block that reduces a matrix."""
+    scratch = householder_kernels.scratch_size(n, _reduction_threads(n, in_shared_memory))
+    return np.dtype(dtype).itemsize * (scratch + (_pitch(n, True) * n if in_shared_memory else 0))
+
+
+def _ql_bytes(n: int, dtype: str, in_shared_memory: bool) -> int:
+    """Return the shared memory of a block that iterates."""
+    vectors = np.dtype(dtype).itemsize * _pitch(n, True) * n if in_shared_memory else 0
+    return 8 * ql_kernels.float64_count(n) + vectors
+
+
+def _iterates_in_shared_memory(n: int, dtype: str) -> bool:
+    """Return whether the vectors of a matrix fit in shared memory."""
+    return _ql_bytes(n, dtype, True) + _STATIC <= launch.max_shared_memory()
+
+
+def _launch(
+    kernel: Any, arguments: tuple, count: int, threads: int, size: int, stream: Any
+) -> None:
+    """Launch a kernel with a block for each matrix and `size` bytes of shared memory."""
+    launch.request_shared_memory(kernel, arguments, size, _STATIC)
+    kernel[count, threads, stream, size](*arguments)

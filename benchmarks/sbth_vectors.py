@@ -79,11 +79,16 @@ def measure_full(n: int, device: hetero.Device, dtype: type = np.float64) -> Mea
     xp = module_of(device)
     a = np.random.default_rng(3).standard_normal((n, n)).astype(dtype)
     a = xp.asarray(a + a.T)
-    peer = "NumPy (LAPACK)" if device.kind == "cpu" else "cuSOLVER (CuPy)"
-    solve = lambda: sbth.eigh(a, device=device)  # noqa: E731
-    name = f"all eigenvectors of a full matrix, n = {n}, {np.dtype(dtype).name}"
-    note = describe_ratios(xp, a, *solve())
-    return measure(name, solve, device, [(peer, lambda: xp.linalg.eigh(a))], note)
+    vendor, peer = "lapack", "NumPy (LAPACK)"
+    if device.kind == "cuda":
+        vendor, peer = "cusolver", "CuPy (cuSOLVER)"
+    peers = [
+        (peer, lambda: xp.linalg.eigh(a)),
+        (f"method={vendor!r}", lambda: sbth.eigh(a, method=vendor, device=device)),
+    ]
+    solve = lambda: sbth.eigh(a, method="sbth", device=device)  # noqa: E731
+    name = f"all eigenvectors of a full matrix, n = {n}, {np.dtype(dtype).name}, method='sbth'"
+    return measure(name, solve, device, peers, describe_ratios(xp, a, *solve()))
 
 
 def module_of(device: hetero.Device) -> types.ModuleType:

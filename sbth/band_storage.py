@@ -195,7 +195,7 @@ def safe_scale(largest: float, dtype: DTypeLike) -> float:
     `low` is eps^-2 times the magnitude at which squares begin to lose digits: reflections neglect
     smaller elements.
     """
-    low, high = safe_range(dtype)
+    low, high = _safe_range(dtype)
     if largest == 0.0 or low < largest < high:
         return 1.0
     return 2.0 ** min(-math.frexp(largest)[1], int(np.finfo(dtype).maxexp) - 2)
@@ -206,14 +206,14 @@ def is_plainly_safe(everything: np.ndarray, *inside: np.ndarray) -> bool:
 
     `inside` holds parts that belong to the matrix, unlike some elements of `everything`.
     """
-    low, high = safe_range(everything.dtype)
+    low, high = _safe_range(everything.dtype)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         total = float(np.vdot(everything, everything).real)
         part = sum(float(np.vdot(x, x).real) for x in inside)
     return total < high * high and part > low * low * 2 * sum(x.size for x in inside)
 
 
-def safe_range(dtype: DTypeLike) -> tuple[float, float]:
+def _safe_range(dtype: DTypeLike) -> tuple[float, float]:
     """Return the range of largest elements for which sums of squares stay within range."""
     info = np.finfo(dtype)
     eps = float(info.eps)

@@ -18,6 +18,7 @@ from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._array_module import array_module, as_library_array, as_module_array, has_cupy
 from sbth._batches import over_batches, run_pieces
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
+from sbth._in_place_products import add_product
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
 from sbth._selection import Selection
@@ -204,8 +205,10 @@ def _reduce_panel(xp: ModuleType, a: Any, start: int, b: int) -> tuple[Any, Any]
     a[below:, start:below] = r
     a[start:below, below:] = r.T
     trailing = a[below:, below:]
-    w = symmetric_update_factor(trailing @ u, v, u)
-    trailing -= xp.hstack((w, v)) @ xp.hstack((v, w)).T
+    x = xp.empty_like(u)
+    add_product(xp, x, trailing, u, 1.0, keep=0.0)
+    w = symmetric_update_factor(x, v, u)
+    add_product(xp, trailing, xp.hstack((w, v)), xp.hstack((v, w)).T, -1.0)
     return v, u
 
 
@@ -243,7 +246,7 @@ def solve_stack(
     if a.shape[-2] != n:
         raise ValueError(f"a must hold square matrices, got shape {a.shape}")
     device = resolve_device(None, requested_device(method, arguments.get("device"), a))
-    if device.kind != "cpu" or choose_driver(method, a.dtype, device) != ("lapack"):
+    if device.kind != "cpu" or full_driver(method, a.dtype) != "lapack":
         return None
     try:
         selection = Selection.create(select, select_range, arguments.get("tol"), n, name)
@@ -314,8 +317,8 @@ def eigvalsh(
     that narrows its band (`sbth.spectrum` also tells how), and a narrow band is reduced as such.
 
     `method` is "sbth" (`full_to_band` and `eigvals_banded`), on a CPU "lapack", and on a GPU
-    "cusolver" (through CuPy). "auto" takes on a CPU what is faster (`sbth.solver_for` says which),
-    and on a GPU "sbth"; complex matrices are solved by "lapack" and "cusolver". Other parameters,
+    "cusolver" (through CuPy). "auto" takes what is faster for the order, which `sbth.solver_for`
+    says; complex matrices are solved by "lapack" and "cusolver". Other parameters,
     results and errors are those of `eigvals_banded`. An array (..., n, n) is a batch of matrices;
     see `eigvalsh_tridiagonal`.
     """
@@ -332,7 +335,7 @@ def eigvalsh(
     (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
     selection = Selection.create(select, select_range, tol, n)
     resolved = resolve_device(a, device)
-    driver = choose_driver(method, dtype, resolved)
+    driver = choose_driver(method, dtype, resolved, n, vectors=False)
     if driver == "lapack":
         values = _values_by_lapack(a, selection)
         return copy_like(round_to_dtype("a", values, dtype), a)
@@ -349,7 +352,12 @@ def eigvalsh(
     return copy_like(values, a)
 
 
-def choose_driver(method: str, dtype: Any, device: Device) -> str:
+CUSOLVER_ORDER = {False: 4500, True: 10_000}
+"""Order up to which cuSOLVER is faster on an H200 in float64, for eigenvalues (False) and for all
+eigenvectors (True)."""
+
+
+def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vectors: bool) -> str:
     """Return "sbth", "lapack" or "cusolver" for a full matrix; check `method`."""
     require_method(method, device, full=True)
     if np.dtype(dtype).kind == "c":
@@ -357,7 +365,9 @@ def choose_driver(method: str, dtype: Any, device: Device) -> str:
         return "lapack" if device.kind == "cpu" else "cusolver"
     if device.kind == "cpu":
         return full_driver(method, dtype)
-    return "cusolver" if method == "cusolver" else "sbth"
+    if method == "auto":
+        return "cusolver" if order <= CUSOLVER_ORDER[vectors] else "sbth"
+    return method
 
 
 def _values_by_lapack(a: np.ndarray, selection: Selection) -> np.ndarray:
@@ -373,13 +383,18 @@ def solve_by_vendor(
 ) -> tuple[np.ndarray, Any]:
     """Compute the selected eigenvalues, in host memory, and eigenvectors by CuPy's cuSOLVER."""
     a = as_module_array(xp, a)
+    if a.dtype.kind not in "fc":
+        a = a.astype(float)
     triangle = xp.tril(a) if lower else xp.triu(a)
-    largest = float(max(abs(triangle.real).max(), abs(triangle.imag).max())) if a.size else 0.0
+    parts = (triangle.real, triangle.imag) if a.dtype.kind == "c" else (triangle,)
+    largest = max(float(abs(x).max()) for x in parts) if a.size else 0.0
     if not np.isfinite(largest):
         which = "lower" if lower else "upper"
         raise ValueError(f"a must be finite: its {which} triangle holds NaN or infinity")
     factor = safe_scale(largest, triangle.real.dtype)
-    scaled, uplo = triangle * triangle.real.dtype.type(factor), "L" if lower else "U"
+    scaled, uplo = triangle, "L" if lower else "U"
+    if factor != 1.0:
+        scaled = triangle * triangle.real.dtype.type(factor)
     columns = None
     with region("cuSOLVER"):
         if vectors:

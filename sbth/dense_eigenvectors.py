@@ -15,6 +15,7 @@ from sbth._array_module import as_library_array
 from sbth._batches import over_batches
 from sbth._divide_and_conquer.merge_tree import require_memory
 from sbth._eigenpairs import LAPACK_MATRICES, band_eigenvectors, band_memory
+from sbth._in_place_products import add_product
 from sbth._lapack import drivers
 from sbth._lapack.choice import requested_device
 from sbth._pencils.full import module_arrays, reduce_full_pencil
@@ -85,9 +86,8 @@ def eigh(
     method : {"auto", "sbth", "lapack", "cusolver"}
         "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for up
         to a third of the eigenvectors through SciPy; "cusolver", on a GPU, is the vendor's solver
-        through CuPy. "auto" takes on a CPU what is faster for the order and the threads, which
-        `sbth.solver_for` says, and on a GPU "sbth". Complex matrices are always solved by LAPACK
-        or cuSOLVER.
+        through CuPy. "auto" takes what is faster for the order and the threads, which
+        `sbth.solver_for` says. Complex matrices are always solved by LAPACK or cuSOLVER.
     progress : bool
         Show how far long computations on the CPU are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -153,7 +153,7 @@ def eigh(
             device=device,
         )
     device = resolve_device(a, device)
-    driver = choose_driver(method, dtype, device)
+    driver = choose_driver(method, dtype, device, n, vectors=True)
     if driver == "lapack":
         return _solve_by_lapack(a, lower, selection)
     with module_for(a, device) as xp:
@@ -194,7 +194,7 @@ def _solve_in_stages(
     with region("back-transformation"):
         for i, (v, u) in reversed(list(enumerate(panels, 1))):
             rows = vectors[i * BANDWIDTH :]
-            rows -= u @ (v.T @ rows)
+            add_product(xp, rows, u, v.T @ rows, -1.0)
     return values, vectors
 
 

@@ -18,6 +18,7 @@ from sbth._lapack.choice import (
 from sbth._selection import Selection
 from sbth.band_storage import validate_bool
 from sbth.dense import BREAK_EVEN as FULL_BREAK_EVEN
+from sbth.dense import choose_driver
 from sbth.eigenvalues import BREAK_EVEN as TRIDIAGONAL_BREAK_EVEN
 from sbth.eigenvectors import BREAK_EVEN as VECTORS_BREAK_EVEN
 from sbth.tridiagonalization import BREAK_EVEN as BAND_BREAK_EVEN
@@ -84,7 +85,8 @@ def solver_for(
             f"method={method!r} on {device} is for real matrices"
         )
     if device.kind == "cuda":
-        if method == "cusolver" or is_complex:
+        is_full = bandwidth is None
+        if is_full and choose_driver(method, dtype, device, order, vectors=vectors) == "cusolver":
             return "cuSOLVER (syevd, heevd)"
         return _steps(bandwidth, vectors, "sbth")
     if bandwidth is None:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from hetero.arrays import Array
+from sbth._in_place_products import add_products
 
 _MIN_WIDTH = 16
 """Columns of a group for narrow bands: fewer would leave products of thin matrices (not tuned)."""
@@ -106,23 +107,27 @@ def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> 
     height, width, columns = layout.height, layout.width, x.shape[1]
     v = xp.zeros((count, most, height, width), x.dtype)
     u = xp.zeros_like(v)
-    for g, group in enumerate(groups):
+    # Stored from the last group to the first, so that in a wave both g and k step upwards.
+    for g, group in enumerate(groups, 1):
         tasks = layout.tasks(group[0])
-        u[g, :tasks] = form_diamonds(xp, layout, vectors, group, v[g, :tasks])
+        u[-g, :tasks] = form_diamonds(xp, layout, vectors, group, v[-g, :tasks])
     padded = xp.zeros((n + height + layout.before, columns), x.dtype)
     padded[:n] = x
     stride = xp.lib.stride_tricks.as_strided
-    # From one diamond of a wave to the next: one group further, and one task less.
-    step = (most - 1) * height * width * item
-    shape, strides = (height, width), (width * item, item)
+    step = (most + 1) * height * width * item
+    jump = (width + layout.before) * columns * item
+    products = xp.empty((min(count, most), width, columns), x.dtype)
     for first, stop, k in list_waves(layout):
         size = stop - first
-        row = groups[first][0] + layout.after + k * layout.before
-        jump = -(width + layout.before) * columns * item
+        k -= size - 1
+        row = groups[stop - 1][0] + layout.after + k * layout.before
         rows = stride(padded[row:], (size, height, columns), (jump, columns * item, item))
-        left = stride(u[first, k:], (size, *shape), (step, *strides))
-        right = stride(v[first, k:], (size, *shape), (step, *strides))
-        rows -= xp.matmul(left, xp.matmul(right.transpose(0, 2, 1), rows))
+        shape, strides = (size, height, width), (step, width * item, item)
+        left = stride(u[count - stop, k:], shape, strides)
+        right = stride(v[count - stop, k:], shape, strides)
+        product = products[:size]
+        add_products(xp, product, right.transpose(0, 2, 1), rows, 1.0, keep=0.0)
+        add_products(xp, rows, left, product, -1.0)
     return padded[:n]
 
 

@@ -45,18 +45,35 @@ def first_bulge(d, d_next, e, d_last):
 
 
 @scalar
-def ql_rotation(g, s, c, p, d, d_next, e):
-    """Chase the bulge up by one row; return (e_next, d_next, g, s, c, p).
-
-    s and c rotate vectors i and i + 1: (z_i, z_(i+1)) becomes (c z_i - s z_(i+1),
-    s z_i + c z_(i+1)). The radius e_next is 0 if the matrix splits here; then nothing is rotated.
-    """
-    f, b = s * e, c * e
+def unit_vector(f, g):
+    """Return (radius, f / radius, g / radius); (0, 0, 1) for the zero vector."""
     radius = math.hypot(f, g)
     if radius == 0.0:
-        return 0.0, d_next - p, g, 0.0, 1.0, 0.0
-    s, c = f / radius, g / radius
-    g = d_next - p
-    r = (d - g) * s + 2.0 * c * b
-    p = s * r
-    return radius, g + p, c * r - b, s, c, p
+        return 0.0, 0.0, 1.0
+    return radius, f / radius, g / radius
+
+
+def make_ql_rotation(decorate, unit_vector):
+    """Make the step of a sweep for a target, which compiles by `decorate`."""
+
+    @decorate
+    def ql_rotation(g, s, c, p, d, d_next, e):
+        """Chase the bulge up by one row; return (e_next, d_next, g, s, c, p).
+
+        s and c rotate vectors i and i + 1: (z_i, z_(i+1)) becomes (c z_i - s z_(i+1),
+        s z_i + c z_(i+1)). The radius e_next is 0 if the matrix splits here; then nothing is
+        rotated.
+        """
+        f, b = s * e, c * e
+        radius, s, c = unit_vector(f, g)
+        if radius == 0.0:
+            return 0.0, d_next - p, g, 0.0, 1.0, 0.0
+        g = d_next - p
+        r = (d - g) * s + 2.0 * c * b
+        p = s * r
+        return radius, g + p, c * r - b, s, c, p
+
+    return ql_rotation
+
+
+ql_rotation = make_ql_rotation(scalar, unit_vector)

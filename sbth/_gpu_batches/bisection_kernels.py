@@ -10,12 +10,9 @@ from sbth._bisection.approximate_division import divide_approximately
 from sbth._bisection.formulas import MAX_PASSES, has_converged, make_pivot
 from sbth._gpu_batches.householder_kernels import power_of_two
 from sbth._gpu_batches.status import FINE, NOT_FINITE, OVERFLOW
-from sbth.band_storage import safe_range
 
 THREADS = 256
 """Threads of the largest block: more rows share them."""
-
-_LOW, _HIGH = safe_range("float64")
 
 _MOST = 1022
 """Largest exponent of a factor: that of `band_storage.safe_scale`."""
@@ -44,7 +41,7 @@ def scale(d, e, tridiagonals, factors, status):
             largest = max(largest, size if size >= 0.0 else math.inf)
     is_finite, factor = largest < math.inf, 1.0
     if is_finite:
-        factor = power_of_two(largest, _LOW, _HIGH, _MOST)
+        factor = power_of_two(largest, _MOST)
     for i in range(t, n, cuda.blockDim.x):
         tridiagonals[0, b, i] = d[b, i] * factor if is_finite else 0.0
         tridiagonals[1, b, i] = e[b, i] * factor if is_finite and i < n - 1 else 0.0

@@ -22,13 +22,15 @@ from sbth._gpu_batches.blocks_of_threads import (
     sum_over_lanes,
 )
 from sbth._gpu_batches.status import FINE, NOT_FINITE
-from sbth.band_storage import safe_range
 
 MOST_THREADS = 256
 """Threads of a block that reduces a matrix in shared memory, at most (not tuned)."""
 
 _UNROLL = 4
 """Columns that a thread loads before it stores the first; `_update_row` is written for 4."""
+
+_NEAR_ONE = 2.0**-10, 2.0**10
+"""Largest elements of matrices that are not scaled."""
 
 _device = kernel(device=True)
 
@@ -83,9 +85,12 @@ def _make_scratch(memory, n, threads):
 
 
 @_device
-def power_of_two(largest, low, high, most):
-    """Return `band_storage.safe_scale` of a finite `largest`."""
-    if largest == 0.0 or (low < largest and largest < high):
+def power_of_two(largest, most):
+    """Return the power of two, up to 2^most, by which a matrix with finite elements gets norm 1.
+
+    The iteration compares elements with 1, and rotations square them.
+    """
+    if largest == 0.0 or (_NEAR_ONE[0] < largest and largest < _NEAR_ONE[1]):
         return 1.0
     return math.ldexp(1.0, min(-math.frexp(largest)[1], most))
 
@@ -108,17 +113,17 @@ def _load(source, places, a, ld, n, zero):
     """
     offset, row, column, width = places
     largest = float64(0.0)
-    for index in range(cuda.threadIdx.x, n * n, cuda.blockDim.x):
-        slow, fast = index // n, index % n
-        i, j = (fast, slow) if row == 1 else (slow, fast)
-        if i >= j:
-            value = zero
-            if i - j <= width:
-                value = source[offset + i * row + j * column]
-            a[j * ld + i] = value
-            a[i * ld + j] = value
-            size = abs(float64(value))
-            largest = max(largest, size if size >= 0.0 else math.inf)
+    for slow in range(cuda.threadIdx.x // LANES, n, cuda.blockDim.x // LANES):
+        for fast in range(cuda.threadIdx.x % LANES, n, LANES):
+            i, j = (fast, slow) if row == 1 else (slow, fast)
+            if i >= j:
+                value = zero
+                if i - j <= width:
+                    value = source[offset + i * row + j * column]
+                a[j * ld + i] = value
+                a[i * ld + j] = value
+                size = abs(float64(value))
+                largest = max(largest, size if size >= 0.0 else math.inf)
     return largest
 
 
@@ -262,10 +267,9 @@ def _form_reflections(a, ld, n, taus, zero):
 
 def _make_kernel(dtype, in_shared_memory):
     """Make the kernel for matrices of a type, which fit in shared memory or do not."""
-    info = np.finfo(str(dtype))
-    (low, high), most = safe_range(info.dtype), int(info.maxexp) - 2
+    most = int(np.finfo(str(dtype)).maxexp) - 2
 
-    @kernel(launch_bounds=(MOST_THREADS if in_shared_memory else LARGEST_ORDER, 1))
+    @kernel(launch_bounds=(MOST_THREADS, 2) if in_shared_memory else (LARGEST_ORDER, 1))
     def reduce(source, places, size, work, tridiagonals, factors, status, has_vectors):
         """Reduce matrix number `blockIdx.x` of order n, multiplied by its factor.
 
@@ -288,7 +292,7 @@ def _make_kernel(dtype, in_shared_memory):
         factor = 1.0
         is_finite = largest < math.inf
         if is_finite:
-            factor = power_of_two(largest, low, high, most)
+            factor = power_of_two(largest, most)
         if t == 0:
             factors[b] = factor
             status[b] = FINE if is_finite else NOT_FINITE
@@ -302,8 +306,9 @@ def _make_kernel(dtype, in_shared_memory):
             _form_reflections(a, ld, n, scratch.taus, zero)
             if in_shared_memory:
                 cuda.syncthreads()
-                for index in range(t, n * n, threads):
-                    work[b, index] = a[index // n * ld + index % n]
+                for column_number in range(t // LANES, n, threads // LANES):
+                    for row_number in range(t % LANES, n, LANES):
+                        work[b, column_number * n + row_number] = a[column_number * ld + row_number]
 
     return reduce
 

@@ -12,6 +12,10 @@ from test_twins import ROOT, modules
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
 
+WITHOUT_TWIN = [f"sbth._gpu_batches.{name}_kernels" for name in ("householder", "ql", "bisection")]
+"""Modules of kernels whose counterpart on a CPU is a library."""
+
+
 def _is_kernel(value) -> bool:
     from numba.cuda.dispatcher import CUDADispatcher
 
@@ -21,8 +25,7 @@ def _is_kernel(value) -> bool:
 def kernels_in_sources() -> set[str]:
     """Return the names of the kernels in the packages' modules."""
     names = set()
-    for topic in modules("cuda"):
-        path = f"{topic}.cuda"
+    for path in [f"{topic}.cuda" for topic in modules("cuda")] + WITHOUT_TWIN:
         module = importlib.import_module(path)
         members = vars(module) | getattr(module, "KERNELS", {})
         names |= {f"{path}.{k}" for k, v in members.items() if _is_kernel(v)}

@@ -26,6 +26,9 @@ from sbth._gpu_batches.status import NOT_CONVERGED, OVERFLOW
 _END = -1
 """Last row of a sweep that does not exist, because all off-diagonal elements are 0."""
 
+_MOST_IN_SHARED_MEMORY = 256 + LANES
+"""Threads of a block for the largest float32 matrices that fit in shared memory."""
+
 _SMALLEST_SQUARE = 2.0**-1000
 """Squares below it count as 0, in a matrix of norm 1: the root treats subnormal numbers as 0."""
 
@@ -149,7 +152,11 @@ def _make_kernel(dtype, in_shared_memory):
     """Make the kernel for vectors of a type, which fit in shared memory or do not."""
     words = 8 // (dtype.bitwidth // 8)  # elements in the room of a float64
 
-    @kernel(launch_bounds=(LARGEST_ORDER + LANES, 1))
+    @kernel(
+        launch_bounds=(_MOST_IN_SHARED_MEMORY, 3)
+        if in_shared_memory
+        else (LARGEST_ORDER + LANES, 1)
+    )
     def iterate(tridiagonals, factors, work, size, values, vectors, status):
         """Compute the eigenvalues and eigenvectors of matrix number `blockIdx.x`.
 

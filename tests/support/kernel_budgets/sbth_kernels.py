@@ -2,7 +2,7 @@
 
 from numba import types
 
-from kernel_budgets.budget import Budget, array, boolean, f4, f8, i4, i8
+from kernel_budgets.budget import Budget, array, boolean, f4, f8, i1, i4, i8
 
 _REDUCTION = {
     f"sbth._bulge_chasing.cuda.{name}_{tile}_{dtype}": Budget(
@@ -78,8 +78,39 @@ _DIVIDE_AND_CONQUER = {
         ("place_rows", (_F2, _I1, _I1, _I1, _F2), 48),
     )
 }
+_F3, _BYTES = array(f8, 3), array(i1)
+_BATCHES = {
+    f"sbth._gpu_batches.{name}": Budget(signature, registers)
+    for dtype in (f4, f8)
+    for name, signature, registers in (
+        *(
+            (
+                f"householder_kernels.reduce_{dtype}{place}",
+                (
+                    *(array(dtype), types.UniTuple(i8, 5), types.UniTuple(i8, 2), array(dtype, 2)),
+                    *(_F3, _A, _BYTES, boolean),
+                ),
+                128,
+            )
+            for place in ("", "_in_global_memory")
+        ),
+        *(
+            (
+                f"ql_kernels.iterate_{dtype}{place}",
+                (_F3, _A, array(dtype, 2), types.UniTuple(i8, 2), *(array(dtype, 2),) * 2, _BYTES),
+                112,
+            )
+            for place in ("", "_in_global_memory")
+        ),
+    )
+} | {
+    "sbth._gpu_batches.ql_kernels.store_identities": Budget((_F2, i8), 48),
+    "sbth._gpu_batches.bisection_kernels.scale": Budget((_F2, _F2, _F3, _A, _BYTES), 48),
+    "sbth._gpu_batches.bisection_kernels.bisect": Budget((_F3, _A, f8, _F2, _BYTES), 80),
+}
 KERNELS = (
     _REDUCTION
+    | _BATCHES
     | _DIVIDE_AND_CONQUER
     | _NARROW
     | _COLUMNS

@@ -101,7 +101,8 @@ def sort_sets(
     sources = ends = upload_ends(host_workspace, np.stack([starts, stops], axis=1))
     if (offsets != starts).any():  # they overlap, or there are gaps
         ends = upload_ends(host_workspace, np.stack([offsets, offsets + counts], axis=1))
-    estimates = _matrix(host_workspace, len(counts), ESTIMATE_SIZE)
+    size = len(counts) * ESTIMATE_SIZE
+    estimates = host_workspace.output((size,), reuse="estimates").reshape(-1, ESTIMATE_SIZE)
     mcculloch.loops(workspace.device).sort(
         (data, weights), sources, ends, int(counts.max()), (x, w), estimates, workspace.stream
     )
@@ -142,8 +143,8 @@ def maximize(
     much as an evaluation.
     """
     tables, stream = constants(workspace), workspace.stream
-    records = host_workspace.input("starts", starts.view(np.float64))
-    outcomes = host_workspace.output((len(starts) * OUTCOME.itemsize // 8,))
+    records = host_workspace.input("starts", starts.view(np.float64), reuse=True)
+    outcomes = host_workspace.output((len(starts) * OUTCOME.itemsize // 8,), reuse="outcomes")
     if find_peaks:
         second_starts.loops(workspace.device).find_peaks(
             *sets, records, tables.profile, outcomes, stream
@@ -152,10 +153,6 @@ def maximize(
         *sets, records, free, tables.table, outcomes, stream
     )
     return host_workspace.result(outcomes, (outcomes.size,)).view(OUTCOME)
-
-
-def _matrix(host_workspace: Workspace, rows: int, columns: int) -> Array:
-    return host_workspace.output((rows, columns)).reshape(rows, columns)
 
 
 def upload_ends(host_workspace: Workspace, ends: np.ndarray) -> Array:

@@ -59,7 +59,7 @@ def fit_on_device(sets: SetsToFit, device: Device) -> FitResults:
         workspace, host_workspace = Workspace(device, sets.data), Workspace(device)
         x = workspace.input("data", sets.data)
         if sets.weights is None:
-            weights = host_workspace.output((0,))
+            weights = host_workspace.output((0,), reuse="none")
         else:
             weights = Workspace(device, sets.weights).input("weights", sets.weights)
         batch = BatchFit(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.arrays import Array, Workspace
-from hetero.cuda.device_cache import resident_tuple
+from hetero.cuda.device_cache import resident, resident_tuple
 from stablegpu._fit import likelihood, mcculloch, second_starts
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.records import OUTCOME
@@ -22,6 +22,10 @@ LARGEST_SORTED_SET = 8192
 COUNTED = 1.0 / 20.0
 """Share of a large set from which on equal data are counted: fewer do not matter (`lowest_alphas`
 in `_fit/ascents.py`)."""
+
+
+FEW = 4
+"""Largest number of sets whose ends stay on a GPU (not tuned)."""
 
 
 class SortedDataSets(NamedTuple):
@@ -96,8 +100,8 @@ def sort_sets(
     data, starts, stops = unsorted
     counts = stops - starts
     offsets = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    x = host_workspace.output((int(counts.sum()),))
-    w = host_workspace.output(x.shape) if weights.size else weights
+    x = host_workspace.output((int(counts.sum()),), reuse="sorted data")
+    w = host_workspace.output(x.shape, reuse="sorted weights") if weights.size else weights
     sources = ends = upload_ends(host_workspace, np.stack([starts, stops], axis=1))
     if (offsets != starts).any():  # they overlap, or there are gaps
         ends = upload_ends(host_workspace, np.stack([offsets, offsets + counts], axis=1))
@@ -156,7 +160,12 @@ def maximize(
 
 
 def upload_ends(host_workspace: Workspace, ends: np.ndarray) -> Array:
-    """Copy the ends of data sets, (sets, 2) integers, to the device."""
+    """Copy the ends of data sets, (sets, 2) integers, to the device.
+
+    Those of a few sets stay on a GPU: fits of one set are often of as many observations.
+    """
+    if host_workspace.device.kind == "cuda" and len(ends) <= FEW:
+        return resident(np.ascontiguousarray(ends, np.int64))
     return host_workspace.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 

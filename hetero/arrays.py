@@ -111,12 +111,15 @@ class Workspace:
         dtype: DTypeLike = np.float64,
         *,
         elementwise: bool = False,
+        reuse: bool = False,
     ) -> Any:
         """Return `values` as a flat contiguous array of `dtype` on the device.
 
         Where it shares memory with an `out` of the call it is a copy, because loops read inputs
         after they have written outputs. `elementwise` states that the loop reads element i for the
         last time before it writes element i: then an `out` that is the input itself needs no copy.
+        `reuse` states that nobody reads the array after this call: on a GPU a small one then gets
+        the memory that an input of this name has had in an earlier call.
         """
         if self._library is not None:
             array = self._library.flat(name, values, np.dtype(dtype))
@@ -126,16 +129,28 @@ class Workspace:
         host = np.ascontiguousarray(as_real(name, values, dtype)).reshape(-1)
         if self.device.kind == "cpu":
             return host if self._may_be_read(host, elementwise) else host.copy()
+        profiling.count_transfer(to_device=host.nbytes)
+        if reuse:
+            from hetero.cuda.device_cache import upload_to_scratch
+
+            return upload_to_scratch(f"input {name}", host, self.stream)
         from hetero.cuda.driver import upload
 
-        profiling.count_transfer(to_device=host.nbytes)
         return upload(host, self.stream)
 
-    def output(self, shape: tuple[int, ...], dtype: DTypeLike = np.float64, out: Any = None) -> Any:
+    def output(
+        self,
+        shape: tuple[int, ...],
+        dtype: DTypeLike = np.float64,
+        out: Any = None,
+        *,
+        reuse: str | None = None,
+    ) -> Any:
         """Return a flat array on the device for a kernel to fill: over `out` if that is possible.
 
         It is new memory, which `result` copies to `out`, if `out` overlaps an input that has been
-        returned before.
+        returned before. `reuse` is a name for an array that nobody reads after `result` has copied
+        it to the host, as for `input`.
 
         Raises
         ------
@@ -152,6 +167,10 @@ class Workspace:
             return np.empty(size, dtype)
         if self._library is not None:
             return self._library.empty(size, dtype, self._like)
+        if reuse is not None:
+            from hetero.cuda.device_cache import small_scratch
+
+            return small_scratch(f"output {reuse}", size, dtype, self.stream)
         from hetero.cuda.driver import cuda
 
         return cuda.device_array(size, dtype, stream=self.stream)

@@ -15,6 +15,9 @@ from rode.process import Process, process_of
 
 __all__ = ["Problem", "additive", "separable"]
 
+_OPTIONAL = ("observe", "first_derivative", "second_derivative")
+"""Functions of a problem that may be None."""
+
 MAX_DIMENSION = 1024
 """Largest number of unknowns. Compiled functions return them as a tuple, which takes Numba minutes
 for some hundreds."""
@@ -32,6 +35,8 @@ def additive(
     outputs: str | Sequence[str] | None = None,
     process: Process | None = None,
     start_process: float | None = None,
+    first_derivative: UserFunction | None = None,
+    second_derivative: UserFunction | None = None,
     name: str = "additive problem",
 ) -> Problem:
     """Describe x' = H(x) + B O: the noise enters linearly.
@@ -43,22 +48,33 @@ def additive(
         `type(x[0])(2.0)` rather than 2.0 to stay in float32.
     B : (p) -> tuple
     dimension : length of x
-    linear : H is a matrix times x. It is checked, and allows K-RODE-Taylor schemes.
+    linear : H is a matrix times x. It is checked, and allows K-RODE-Taylor schemes for all K.
     parameters : numbers, or arrays with one number a path
     start : numbers, or a function (O, p) -> tuple; zero if None
     observe : (t, x, O, p) -> tuple of outputs; x if None
     outputs : their names, or that of the only one; y0, y1, ... if None
     process : `rode.Process(tau, c)`; tau = c = 1 if None
     start_process : O at the beginning; None draws it from the stationary distribution
+    first_derivative : (x, v, p) -> H'(x) v, the derivative of H in the direction v, as a tuple
+        With it "2-rode-taylor" takes an H that is not linear, and "1-rode-taylor" does without.
+    second_derivative : (x, u, v, p) -> H''(x)(u, v), the derivative of H'(x) u in the direction v
+        With both "3-rode-taylor" takes an H that is not linear. Derivatives are compared with
+        differences at four points.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is invalid, for example has a wrong length or NaN, or if H is not linear
-        although `linear` is set. The message names the argument.
+        If an argument is invalid, for example has a wrong length or NaN, if H is not linear
+        although `linear` is set, or if a derivative is wrong. The message names the argument.
     """
     return _make_problem(
-        functions={"H": H, "B": B, "observe": observe},
+        functions={
+            "H": H,
+            "B": B,
+            "observe": observe,
+            "first_derivative": first_derivative,
+            "second_derivative": second_derivative,
+        },
         dimension=dimension,
         linear=linear,
         parameters=parameters,
@@ -122,7 +138,7 @@ def _make_problem(
         start_process = validation.check_finite("start_process", start_process)
     table = table_of(parameters)
     for label, function in functions.items():
-        if not callable(function) and not (label == "observe" and function is None):
+        if not callable(function) and not (label in _OPTIONAL and function is None):
             raise TypeError(f"{label} must be a function, got {function!r}")
     start_function, numbers = start_of(start, dimension, table.shape[0])
     callables: dict[str, Any] = {
@@ -143,5 +159,7 @@ def _make_problem(
         start_process=start_process,
         name=name,
         start_numbers=numbers,
+        first_derivative=callables.get("first_derivative"),
+        second_derivative=callables.get("second_derivative"),
     )
     return replace(problem, outputs=outputs_of(problem, outputs))

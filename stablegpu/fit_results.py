@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.outcomes import CONVERGED
 from stablegpu._fit.outcomes import STATUSES as STATUSES
 from stablegpu._fit.streams.pieces import Observations
+from stablegpu._fit.streams.read_ahead import read_ahead
 from stablegpu._inference.wald import wald_intervals
 from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distribution import Stable
@@ -124,8 +126,9 @@ class FitResult:
     def loglik(self) -> float:
         """Log-likelihood of the data, by the exact density; evaluated at first use."""
         if isinstance(self.data, Observations):
-            distribution = self.distribution
-            return math.fsum(float(distribution.logpdf(piece).sum()) for piece in self.data)
+            distribution, cpu = self.distribution, Device("cpu")  # buffers are not for a GPU
+            with contextlib.closing(read_ahead(self.data, cpu)) as pieces:
+                return math.fsum(float(distribution.logpdf(piece).sum()) for piece in pieces)
         logpdf = self.distribution.logpdf(self.data)
         if self.weights is not None:
             logpdf, weights = on_host(logpdf), on_host(self.weights)

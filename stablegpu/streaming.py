@@ -60,7 +60,8 @@ def fit_stream(
     method, parameterization, fixed : as for `fit`
     piece : int
         Observations of a file or an array that are read at once. Memory is needed for some three
-        pieces of float64 and for tables of 10 MiB, for each device or worker.
+        pieces of float64 and for tables of 10 MiB, for each device or worker. A thread reads a
+        piece of a file or a memory map while the one before is computed with.
     progress : bool
         Show how many parts of each pass have been read.
     executor, comm, device : as for `fit`

@@ -52,6 +52,7 @@ STUDIES = {
     "stablegpu-rate": "studies.stablegpu.rates",
     "stablegpu-regression": "studies.stablegpu.regressions",
     "stablegpu-special": "studies.stablegpu.special_functions",
+    "stablegpu-stream": "studies.stablegpu.streams",
     "tmd-configurations": "studies.tmd.configurations",
     "tmd-divergence": "studies.tmd.divergence",
     "tmd-generation": "studies.tmd.generation",
@@ -60,6 +61,9 @@ STUDIES = {
     "tmd-truncation": "studies.tmd.truncation",
 }
 """Modules of the studies, by the names that the command line takes."""
+
+NOT_IN_ALL = ("stablegpu-stream",)
+"""Studies that `all` leaves out, because they need much room on a disk."""
 
 ON_GPUS_ONLY = ("lbm-hybrid",)
 """Studies that `all` leaves out on a CPU."""
@@ -104,6 +108,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--processes", type=int, default=1, help="processes that compute true values"
     )
+    parser.add_argument("--size", type=int, help="observations of stablegpu-stream")
 
 
 def print_list(options: argparse.Namespace) -> int:
@@ -164,7 +169,9 @@ def run_chosen(options: argparse.Namespace) -> int:
     device = resolve(options.device, work=1, break_even=0)
     options.out.mkdir(parents=True, exist_ok=True)
     check_outputs(others=(options.out / "study.json",))
-    study = Study(options.out, device, options.quick, options.processes)
+    if options.size is not None:
+        check_integer("--size", options.size, 1)
+    study = Study(options.out, device, options.quick, options.processes, options.size)
     names = find_studies(options.names) if options.names else names_for(device)
     for path in run_studies(names, study, options.command, resume=not options.names):
         print(path)
@@ -173,7 +180,8 @@ def run_chosen(options: argparse.Namespace) -> int:
 
 def names_for(device: Device) -> list[str]:
     """Return the names of all studies that a device can run."""
-    return [name for name in STUDIES if device.kind == "cuda" or name not in ON_GPUS_ONLY]
+    left_out = NOT_IN_ALL if device.kind == "cuda" else (*NOT_IN_ALL, *ON_GPUS_ONLY)
+    return [name for name in STUDIES if name not in left_out]
 
 
 def run_studies(

@@ -25,12 +25,14 @@ class Study:
     device : hetero.Device
     quick : whether sizes are tiny, for the tests
     processes : number of processes that compute true values
+    size : size of the problem, for studies that let the caller choose it
     """
 
     out: Path
     device: Device
     quick: bool = False
     processes: int = 1
+    size: int | None = None
     tables: list = field(default_factory=list)
 
     @property

@@ -13,11 +13,12 @@ from hetero import validation
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
 from hetero.distributed.engines import Engine
+from hetero.distributed.parts import raised_by_all
 from hetero.distributed.worker_devices import Devices
 from tmd._certificates import records
 from tmd._search.blocks import MAX_BLOCK_BITS, split_into_blocks
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
-from tmd._search.checkpoint import Checkpoint
+from tmd._search.checkpoint import Checkpoint, path_of_rank
 from tmd._search.decisions import BlockCases
 from tmd._search.pipeline import count_arguments, search_blocks
 from tmd._search.planning import MAX_BITS, Plan, make_plan
@@ -98,7 +99,9 @@ def search(
         Whether to show a progress bar on the terminal.
     checkpoint : path, optional
         File that stores the finished blocks. If it exists, the search continues from there. With
-        `comm` rank 0 writes it, at the end.
+        `comm` each rank stores its blocks in a file beside it, whose name ends with ".rank1" and so
+        on; so all ranks must see the folder. At the end, and when a search continues, with any
+        number of ranks, rank 0 takes these files in and removes them.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
         Several, such as ["cuda:0", "cuda:1"] or "cuda:all", search side by side. With an executor
         or `comm`, "cpu" or "cuda": what each worker takes.
@@ -239,22 +242,28 @@ def _count_algorithms(plans: list[Plan]) -> str:
     return ", ".join(f"{count} {algorithm}" for algorithm, count in counts.items())
 
 
-def _open_checkpoint(
-    path: str | Path, search: dict, plans: list[Plan], comm: Any
-) -> Checkpoint | None:
-    """Open a checkpoint, of ranks on rank 0 alone; the others get None, or the same error."""
+def _open_checkpoint(path: str | Path, search: dict, plans: list[Plan], comm: Any) -> Checkpoint:
+    """Open a checkpoint with the blocks that ranks have left; of ranks each gets a file to write.
+
+    An error of rank 0 is raised by all.
+    """
     if comm is None:
-        return Checkpoint(path, search, plans)
-    store: Checkpoint | None = None
+        store = Checkpoint(path, search, plans)
+        store.take_in_ranks()
+        return store
     error: Exception | None = None
     if comm.Get_rank() == 0:
         try:
             store = Checkpoint(path, search, plans)
+            store.take_in_ranks()
         except (CheckpointError, OSError) as caught:
             error = caught
     error = comm.bcast(error)
     if error is not None:
         raise error
+    with raised_by_all(comm):
+        if comm.Get_rank() > 0:
+            store = Checkpoint(path_of_rank(path, comm.Get_rank()), search, plans)
     return store
 
 
@@ -278,6 +287,28 @@ def _search_here(
     return [finished[i] for i in range(len(plans))]
 
 
+class _GroupStore:
+    """Stores the blocks of finished groups; a `hetero.distributed.parts.PartStore`.
+
+    Parameters
+    ----------
+    store : on ranks the file of this one
+    groups : the numbers of the blocks of each group
+    """
+
+    def __init__(self, store: Checkpoint, groups: list[list[int]]) -> None:
+        self._store, self._groups = store, groups
+
+    def load(self, parts: int) -> dict[int, list[BlockCases]]:
+        """Return nothing: groups are of blocks that are not in the checkpoint."""
+        return {}
+
+    def add(self, number: int, result: list[BlockCases]) -> None:
+        """Store the blocks of a group."""
+        for block, cases in zip(self._groups[number], result, strict=True):
+            self._store.add(block, cases)
+
+
 def _search_elsewhere(
     f: Function,
     plans: list[Plan],
@@ -287,26 +318,27 @@ def _search_elsewhere(
 ) -> list[BlockCases]:
     """Return the cases of each block, from the checkpoint or by groups that an engine searches."""
     finished = {} if store is None else dict(store.blocks)
-    if engine.comm is not None:  # only rank 0 has a checkpoint
+    if engine.comm is not None:  # the other ranks have new files
         finished = engine.comm.bcast(finished)
     missing = [i for i in range(len(plans)) if i not in finished]
     kind = engine.devices[0].kind if engine.devices else engine.kind or "cuda"
     size = max(1, min(BLOCKS_PER_TASK[kind], len(missing) // engine.count_parts()))
     groups = [missing[begin : begin + size] for begin in range(0, len(missing), size)]
-
-    def take(group: int, cases_of_blocks: list[BlockCases]) -> None:
-        for number, cases in zip(groups[group], cases_of_blocks, strict=True):
-            finished[number] = cases
-            if store is not None:
-                store.add(number, cases)
-
-    engine.run(
+    results = engine.run(
         search_group,
         [(f.name, [plans[i] for i in numbers]) for numbers in groups],
-        on_result=take,
+        checkpoint=None if store is None else _GroupStore(store, groups),
         title=f.name,
         show_progress=show_progress,
     )
+    for numbers, cases_of_blocks in zip(groups, results, strict=True):
+        finished.update(zip(numbers, cases_of_blocks, strict=True))
+    with engine.raised_by_all():
+        if store is not None and engine.comm is not None and engine.is_root:
+            store.take_in_ranks()
+            for number in missing:  # of ranks that do not see this folder
+                if number not in store.blocks:
+                    store.add(number, finished[number])
     return [finished[i] for i in range(len(plans))]
 
 

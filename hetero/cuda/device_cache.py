@@ -8,26 +8,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hetero.cuda.driver import cuda
+from hetero.cuda.driver import SIMULATOR, copy_to_gpu, cuda, upload
 from hetero.cuda.launch import device_id
+from hetero.cuda.quick_launch import DeviceTable
 
 _TABLES = 64
 """Number of tables that stay on the GPUs; the oldest is dropped for another one."""
 
-_resident_tuples: dict[tuple[int, int], tuple[Any, Any]] = {}
+_resident_tables: dict[tuple[int, int], tuple[Any, Any]] = {}
 
 
-def resident_tuple(table: Any) -> Any:
-    """Return the arrays of a NamedTuple on the current GPU, uploaded at the first call.
+def resident_table(table: Any) -> Any:
+    """Return the arrays of a NamedTuple on the current GPU, copied there at the first call.
+
+    The result is an argument of `hetero.cuda.quick_launch.launch`; `resident_tuple` returns arrays.
 
     The key is the identity of `table`, which must therefore live on, for example in a cache.
     """
     key = (device_id(), id(table))
-    if key not in _resident_tuples or _resident_tuples[key][0] is not table:
-        if len(_resident_tuples) >= _TABLES:
-            _resident_tuples.pop(next(iter(_resident_tuples)))
-        _resident_tuples[key] = table, type(table)(*map(cuda.to_device, table))
-    return _resident_tuples[key][1]
+    if key not in _resident_tables or _resident_tables[key][0] is not table:
+        if len(_resident_tables) >= _TABLES:
+            _resident_tables.pop(next(iter(_resident_tables)))
+        on_gpu = type(table)(*map(cuda.to_device, table)) if SIMULATOR else DeviceTable(table)
+        _resident_tables[key] = table, on_gpu
+    return _resident_tables[key][1]
+
+
+def resident_tuple(table: Any) -> Any:
+    """Return the arrays of a NamedTuple on the current GPU as a NamedTuple of Numba's arrays.
+
+    See `resident_table`.
+    """
+    on_gpu = resident_table(table)
+    return on_gpu if SIMULATOR else on_gpu.arrays
 
 
 _resident: dict = {}
@@ -39,7 +52,7 @@ def resident(table: np.ndarray) -> Any:
     if key not in _resident:
         if len(_resident) >= _TABLES:
             _resident.pop(next(iter(_resident)))
-        _resident[key] = cuda.to_device(table)
+        _resident[key] = upload(table, 0)
     return _resident[key]
 
 
@@ -63,3 +76,21 @@ def scratch(name: str, size: int, dtype: DTypeLike, stream: Any) -> Any:
         part = buffer[:size]
     arrays[key] = buffer, part
     return part
+
+
+LARGEST_REUSED = 1 << 20
+"""Bytes of the largest array whose memory `small_scratch` keeps: more is worth its allocation."""
+
+
+def small_scratch(name: str, size: int, dtype: DTypeLike, stream: Any) -> Any:
+    """Return `scratch` memory, but new memory for a large array, which is not kept."""
+    if size * np.dtype(dtype).itemsize > LARGEST_REUSED:
+        return cuda.device_array(size, dtype, stream=stream)
+    return scratch(name, size, dtype, stream)
+
+
+def upload_to_scratch(name: str, host: np.ndarray, stream: Any) -> Any:
+    """Copy a flat contiguous array of the host to `small_scratch`."""
+    array = small_scratch(name, host.size, host.dtype, stream)
+    copy_to_gpu(array, host, stream)
+    return array

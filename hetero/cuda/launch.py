@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import device_id as device_id
+from hetero.cuda.quick_launch import launch as launch
 from hetero.cuda.shared_memory import set_dynamic_shared_memory_limit
 
 THREADS = 256
@@ -26,7 +29,7 @@ def multiprocessors() -> int:
 
     It is 2 in the simulator, which runs blocks one by one.
     """
-    return 2 if SIMULATOR else cuda.get_current_device().MULTIPROCESSOR_COUNT
+    return 2 if SIMULATOR else _attribute("MULTIPROCESSOR_COUNT", device_id())
 
 
 def blocks_for(items: int, threads: int = THREADS) -> int:
@@ -39,14 +42,17 @@ def grid_stride_blocks(items: int, threads: int = THREADS, per_sm: int = BLOCKS_
     return min(blocks_for(items, threads), per_sm * multiprocessors())
 
 
-def device_id() -> int:
-    """Return the number of the current GPU: the key of what is cached on it."""
-    return 0 if SIMULATOR else cuda.get_current_device().id
-
-
 def max_shared_memory() -> int:
     """Return the bytes of shared memory that a block can get at most, beyond 48 KB by request."""
-    return 1 << 20 if SIMULATOR else cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+    if SIMULATOR:
+        return 1 << 20
+    return _attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", device_id())
+
+
+@functools.cache
+def _attribute(name: str, device: int) -> int:
+    """Return an attribute of a GPU; asking Numba for it takes longer than a launch."""
+    return int(getattr(cuda.gpus[device], name))
 
 
 def request_shared_memory(kernel: Any, arguments: Sequence, size: int, static: int = 0) -> None:
@@ -64,4 +70,5 @@ def launch_with_shared_memory(
     """
     request_shared_memory(kernel, arguments, size)
     per_sm = max(1, min(2048 // threads, max_shared_memory() // (size + 1024)))
-    kernel[grid_stride_blocks(items, threads, per_sm), threads, stream, size](*arguments)
+    blocks = grid_stride_blocks(items, threads, per_sm)
+    launch(kernel, blocks, threads, stream, arguments, size)

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from hetero.cuda.driver import SIMULATOR
+from hetero.cuda.driver import SIMULATOR, launch_error
 
 
 class Launcher:
@@ -81,7 +81,7 @@ class Launcher:
         """Launch the kernel on the current GPU."""
         (error,) = self._launch(self._function, *size, *self._after, self._address, 0)
         if error != self._success:
-            raise RuntimeError(f"the launch of a kernel failed: {error.name}")
+            raise launch_error(error)
 
 
 def prepare_launch(

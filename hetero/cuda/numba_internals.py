@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import pickle
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from numba.cuda import dispatcher
 from numba.cuda.serialize import dumps
 
@@ -37,6 +39,19 @@ def numbers_of_arguments(
         first.append(len(numbers))
         compiled._prepare_args(kind, value, stream, [], numbers)
     return numbers, first
+
+
+def view_bytes_as(
+    memory: Any, start: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype
+) -> Any:
+    """Return a C-contiguous array over a part of a flat array of bytes on the GPU.
+
+    Numba's own slices with a change of type take three objects for each array.
+    """
+    from numba.cuda.cudadrv.devicearray import DeviceNDArray
+
+    pointer = memory.gpu_data.view(start, start + math.prod(shape) * dtype.itemsize)
+    return DeviceNDArray(shape, strides, dtype, gpu_data=pointer)
 
 
 def has_memory_manager(driver: Any) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hetero.cuda.driver import cuda
+from hetero.cuda.driver import device_id
+from hetero.cuda.quick_launch import as_numba_arguments
 
 _shared_memory_limits: dict = {}
 
@@ -27,7 +28,8 @@ def set_dynamic_shared_memory_limit(kernel: Any, arguments: Sequence, size: int)
 
     from hetero.cuda.numba_internals import loaded_function
 
-    key = kernel, cuda.get_current_device().id, tuple(map(_type_key, arguments))
+    arguments = as_numba_arguments(arguments)
+    key = kernel, device_id(), tuple(map(_type_key, arguments))
     if _shared_memory_limits.get(key, 0) >= size:
         return
     compiled = kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))

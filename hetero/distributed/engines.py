@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hetero.devices import Device
-from hetero.distributed.checkpoints import Checkpoint
 from hetero.distributed.parts import (
     Part,
+    PartStore,
     Result,
     Task,
     check_engine,
@@ -92,7 +92,7 @@ class Engine:
         parts: Sequence[Part],
         *,
         device: Device | None = None,
-        checkpoint: Checkpoint | None = None,
+        checkpoint: PartStore | None = None,
         on_result: Callable[[int, Result], None] | None = None,
         title: str = "",
         show_progress: bool = False,

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from hetero import validation
 from hetero.cpu.deferred_signals import DeferredSignals, run_whole
@@ -24,7 +24,7 @@ from hetero.distributed.cancellation import (
     raise_if_stopped,
     use_flag,
 )
-from hetero.distributed.checkpoints import Checkpoint
+from hetero.distributed.dask_tasks import stopped_when_cancelled
 from hetero.distributed.interruption import interrupted_without, waiting_file
 from hetero.distributed.worker_devices import device_of_rank, device_of_worker
 from hetero.numba_internals.pickling import pickle_by_value
@@ -34,6 +34,16 @@ Result = TypeVar("Result")
 
 Task = Callable[[Part, Device], Result]
 """Computes a part on a device."""
+
+
+class PartStore(Protocol):
+    """Where finished parts are kept, such as a `hetero.distributed.checkpoints.Checkpoint`."""
+
+    def load(self, parts: int) -> dict[int, Any]:
+        """Return the results of the finished ones of `parts` parts by number."""
+
+    def add(self, number: int, result: Any) -> None:
+        """Keep the result of a part."""
 
 
 class WorkerLostWarning(RuntimeWarning):
@@ -73,7 +83,7 @@ def run_parts(
     executor: Executor | None = None,
     comm: Any = None,
     kind: str | None = None,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: PartStore | None = None,
     on_result: Callable[[int, Result], None] | None = None,
     title: str = "",
     show_progress: bool = False,
@@ -137,7 +147,7 @@ def run_parts(
     return [results[number] for number in range(len(parts))]
 
 
-def _load(checkpoint: Checkpoint | None, parts: int, comm: Any) -> dict[int, Any]:
+def _load(checkpoint: PartStore | None, parts: int, comm: Any) -> dict[int, Any]:
     """Return the finished parts of a checkpoint; ranks get what the first of them has read."""
     if checkpoint is None:
         return {}
@@ -240,8 +250,8 @@ def _take_all(
 
 
 def _compute(payload: bytes, kind: str | None, path: Path | None) -> Any:
-    """Compute a part in a worker, as long as there is the file with which the caller waits."""
-    with interrupted_without(path):
+    """Compute a part in a worker, as long as its caller waits for it."""
+    with interrupted_without(path), stopped_when_cancelled():
         task, part = pickle.loads(payload)
         return task(part, device_of_worker(kind))
 

@@ -14,6 +14,8 @@ RESULTS = {
     "G": "a tuple of {} numbers",
     "g": "a number",
     "observe": "a tuple of outputs, which are numbers",
+    "first_derivative": "a tuple of {} numbers",
+    "second_derivative": "a tuple of {} numbers",
 }
 """Value that each function of a problem must return; {} stands for the dimension."""
 
@@ -40,6 +42,7 @@ def call_uncompiled(problem: Any, name: str, **arguments: Any) -> Any:
             for k, n in sizes.items()
             if k in arguments
         )
+        lengths += "".join(f", {k} as x" for k in ("u", "v") if k in arguments)
         remedy = (
             "It must be defined where the solution starts; functions of NumPy, such as numpy.log, "
             "return NaN or infinity instead of raising an error. "

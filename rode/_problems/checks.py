@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,13 @@ from rode._problems.problem import Problem
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+DERIVATIVE_STEP = 1e-4
+"""Step in x of the differences with which derivatives are compared; x is taken to be of size 1."""
+
+DERIVATIVE_ERROR = 1e-3
+"""Largest relative error of derivatives. Differences are good to 1e-7, and a wrong formula is
+mostly wrong by more than 0.1 %."""
 
 TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
 """Times at which functions are called in turn, as long as the start time is unknown."""
@@ -99,6 +106,7 @@ def outputs_of(problem: Problem, outputs: str | Sequence[str] | None) -> tuple[s
         raise ValueError(f"outputs names {len(names)} outputs, observe returns {count}")
     if problem.linear:
         _require_linear(problem)
+    _require_derivatives(problem)
     return names
 
 
@@ -173,3 +181,64 @@ def _require_linear(problem: Problem) -> None:
                 f"H is not a matrix times x (H({x}) = {result}, the matrix gives {product}); "
                 "set linear=False and use an averaged scheme"
             )
+
+
+def _require_derivatives(problem: Problem) -> None:
+    """Raise ValueError unless derivatives of H agree with differences at points near the start."""
+    if problem.second_derivative is not None and problem.first_derivative is None:
+        raise ValueError("second_derivative needs first_derivative, got None")
+    if problem.first_derivative is None:
+        return
+    count = problem.dimension
+    centre, rng = np.array(problem.start_numbers or (0.0,) * count), np.random.default_rng(1)
+    for _ in range(4):
+        x, u, v = centre + 0.5 * rng.random(count), *rng.standard_normal((2, count))
+        try:
+            comparisons = list(_derivatives_at(problem, x, u, v))
+        except ValueError:  # H is not defined there
+            continue
+        for name, value, ends in comparisons:
+            _require_close(name, x, value, ends)
+
+
+def _derivatives_at(
+    problem: Problem, x: np.ndarray, u: np.ndarray, v: np.ndarray
+) -> Iterator[tuple[str, tuple[float, ...], list[tuple[float, ...]]]]:
+    """Yield the name and the value of each derivative, and the two values of its difference.
+
+    Raises ValueError if a function is not defined at one of the points.
+    """
+    p, count = first_parameters(problem), problem.dimension
+    points = [_floats(x + k * DERIVATIVE_STEP * v) for k in (1.0, -1.0)]
+    at: dict[str, Any] = {"x": _floats(x), "u": _floats(u), "v": _floats(v)}
+    ends = [_numbers(problem, "H", count, x=y, p=p) for y in points]
+    value = _numbers(problem, "first_derivative", count, x=at["x"], v=at["v"], p=p)
+    yield "first_derivative", value, ends
+    if problem.second_derivative is None:
+        return
+    ends = [_numbers(problem, "first_derivative", count, x=y, v=at["u"], p=p) for y in points]
+    yield "second_derivative", _numbers(problem, "second_derivative", count, **at, p=p), ends
+
+
+def _floats(values: np.ndarray) -> tuple[float, ...]:
+    """Return the numbers of an array as functions receive them."""
+    return tuple(map(float, values))
+
+
+def _require_close(
+    name: str, x: np.ndarray, value: tuple[float, ...], ends: list[tuple[float, ...]]
+) -> None:
+    """Raise ValueError unless a derivative is the central difference of two values."""
+    above, below = np.array(ends)
+    with np.errstate(all="ignore"):
+        difference = (above - below) / (2.0 * DERIVATIVE_STEP)
+        error = np.abs(np.array(value) - difference)
+        size = np.abs(difference) + np.abs(np.array(value))
+        noise = 1e-15 * (np.abs(above) + np.abs(below)) / DERIVATIVE_STEP
+        is_wrong = error > DERIVATIVE_ERROR * size.max() + noise  # not for NaN: H is not defined
+    if is_wrong.any():
+        of = "H" if name == "first_derivative" else "first_derivative"
+        raise ValueError(
+            f"{name} is not the derivative of {of}: at x={x} it gives {np.array(value)}, and "
+            f"differences of {of} give {difference}"
+        )

@@ -68,6 +68,8 @@ def _first_failure(problem: Problem, dtype: str) -> str | None:
         "g": (number, number, p),
         "start": (number, p),
         "observe": (number, x, number, p),
+        "first_derivative": (x, x, p),
+        "second_derivative": (x, x, x, p),
     }
     for name, signature in arguments.items():
         function = getattr(problem, name)

@@ -36,7 +36,7 @@ class Problem:
     H : (x, p) -> tuple of `dimension` numbers
     B : (p) -> tuple; None for a separable problem
     G, g : (t, O, p) -> tuple and number; None for additive noise
-    linear : whether H is a matrix times x (needed by K-RODE-Taylor schemes)
+    linear : whether H is a matrix times x (K-RODE-Taylor schemes need this, or derivatives)
     observe : (t, x, O, p) -> the outputs
     start : (O, p) -> x at the beginning
     parameters : (numbers, sets) array: one set, or one for each path
@@ -45,6 +45,8 @@ class Problem:
     start_process : O at the beginning; None draws it from the stationary distribution
     start_numbers : x at the beginning, if it was given as numbers
         Then `start` reads them behind the parameters, see `table`.
+    first_derivative : (x, v, p) -> H'(x) v, a tuple, or None
+    second_derivative : (x, u, v, p) -> H''(x)(u, v), a tuple, or None
     """
 
     dimension: int
@@ -61,6 +63,8 @@ class Problem:
     start_process: float | None
     name: str = "problem"
     start_numbers: tuple[float, ...] = ()
+    first_derivative: UserFunction | None = None
+    second_derivative: UserFunction | None = None
 
     def __repr__(self) -> str:
         return (
@@ -84,6 +88,11 @@ class Problem:
         if self.B is None:
             return "x' = G(t, O) + g(t, O) H(x)"
         return "x' = A x + B O" if self.linear else "x' = H(x) + B O"
+
+    @property
+    def derivatives(self) -> int:
+        """Number of derivatives of H that are given."""
+        return (self.first_derivative is not None) + (self.second_derivative is not None)
 
     @property
     def sets(self) -> int:

@@ -43,7 +43,10 @@ def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
     problem = plan.problem
     functions = {
         name: fingerprint(getattr(problem, name))
-        for name in ("H", "B", "G", "g", "observe", "start")
+        for name in (
+            *("H", "B", "G", "g", "observe", "start"),
+            *("first_derivative", "second_derivative"),
+        )
     }
     parameters = np.ascontiguousarray(problem.parameters)
     return {

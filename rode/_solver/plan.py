@@ -196,7 +196,13 @@ def _scheme_of(problem: Problem, method: str) -> Scheme:
     lacks_step = is_separable and scheme.make_separable_step is None
     if not lacks_step and (problem.linear or not scheme.linear_only):
         return scheme
+    has_nonlinear_step = scheme.make_nonlinear_step is not None and not is_separable
+    if has_nonlinear_step and problem.derivatives >= scheme.derivatives:
+        return scheme
     kind = "linear problems x' = A x + B O" if scheme.linear_only else "x' = H(x) + B O"
+    if has_nonlinear_step:
+        names = " and ".join(("first_derivative", "second_derivative")[: scheme.derivatives])
+        kind = f"{kind}, or others x' = H(x) + B O with {names}"
     reason = "not declared linear" if scheme.linear_only else "separable"
     others = (
         repr(other.name)

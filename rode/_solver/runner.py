@@ -320,6 +320,10 @@ def kernel_spec_of(plan: Plan) -> KernelSpec:
         assert scheme.make_separable_step is not None  # `Plan.checked` has seen to it
         step = scheme.make_separable_step(problem.H)
         fields = fields_of(problem.G, problem.g)
+    elif scheme.linear_only and not problem.linear:
+        assert scheme.make_nonlinear_step is not None
+        derivatives = problem.first_derivative, problem.second_derivative
+        step = scheme.make_nonlinear_step(problem.H, problem.B, *derivatives)
     else:
         step = scheme.make_additive_step(problem.H, problem.B)
     return KernelSpec(

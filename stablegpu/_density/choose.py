@@ -70,9 +70,11 @@ def evaluate(
     estimates = isinstance(chosen, Quadrature)
     with target.active(), region("stable density"):
         workspace = Workspace(target, x)
-        points = workspace.input("x", x)
+        points = workspace.input("x", x, reuse=True)
         all_names = (*names, "error") if estimates else names
-        outputs = {name: workspace.output(shape, out=out.get(name)) for name in all_names}
+        outputs = {
+            name: workspace.output(shape, out=out.get(name), reuse=name) for name in all_names
+        }
         if points.size:
             evaluate_flat(points, parameters, outputs, workspace, chosen)
         result = Evaluation(

@@ -16,7 +16,7 @@ def output_arrays(
     outputs: Mapping[str, Any], names: tuple[str, ...], workspace: Workspace
 ) -> tuple[Any, ...]:
     """Return the array of each name, an empty one for those that `outputs` lacks."""
-    empty = None if all(name in outputs for name in names) else workspace.output((0,))
+    empty = None if all(name in outputs for name in names) else workspace.output((0,), reuse="none")
     return tuple(outputs.get(name, empty) for name in names)
 
 

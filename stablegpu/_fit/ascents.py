@@ -56,8 +56,9 @@ def lowest_alphas(ties: np.ndarray) -> np.ndarray:
     share = ties[:, 0] / ties[:, 1]
     over = np.where(ties[:, 0] > 1.0, OVER_SPIKE_OF_TIES, OVER_SPIKE)
     with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.nan_to_num(over * share / (1.0 - share), nan=np.inf)
-    return np.clip(least, *ALPHA_RANGE)
+        least = over * share / (1.0 - share)
+    least[np.isnan(least)] = np.inf
+    return np.minimum(np.maximum(least, ALPHA_RANGE[0]), ALPHA_RANGE[1])
 
 
 def _maximize_likelihoods(

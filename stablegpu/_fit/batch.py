@@ -148,8 +148,10 @@ def _failures(prepared: PreparedDataSets) -> np.ndarray:
         "too wide": alpha == -np.inf,
         "constant": np.isnan(alpha) | (ties[:, 0] >= 0.5 * ties[:, 1]),
     }
-    codes = [STATUSES.index(status) for status in conditions]
-    return np.select(list(conditions.values()), codes, -1)
+    codes = np.full(len(alpha), -1)
+    for status in reversed(conditions):  # the first one counts
+        codes[conditions[status]] = STATUSES.index(status)
+    return codes
 
 
 def join_results(results: Sequence[FitResults]) -> FitResults:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.arrays import Array, Workspace
-from hetero.cuda.device_cache import resident_tuple
+from hetero.cuda.device_cache import resident, resident_tuple
 from stablegpu._fit import likelihood, mcculloch, second_starts
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.records import OUTCOME
@@ -22,6 +22,10 @@ LARGEST_SORTED_SET = 8192
 COUNTED = 1.0 / 20.0
 """Share of a large set from which on equal data are counted: fewer do not matter (`lowest_alphas`
 in `_fit/ascents.py`)."""
+
+
+FEW = 4
+"""Largest number of sets whose ends stay on a GPU (not tuned)."""
 
 
 class SortedDataSets(NamedTuple):
@@ -96,12 +100,13 @@ def sort_sets(
     data, starts, stops = unsorted
     counts = stops - starts
     offsets = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    x = host_workspace.output((int(counts.sum()),))
-    w = host_workspace.output(x.shape) if weights.size else weights
+    x = host_workspace.output((int(counts.sum()),), reuse="sorted data")
+    w = host_workspace.output(x.shape, reuse="sorted weights") if weights.size else weights
     sources = ends = upload_ends(host_workspace, np.stack([starts, stops], axis=1))
     if (offsets != starts).any():  # they overlap, or there are gaps
         ends = upload_ends(host_workspace, np.stack([offsets, offsets + counts], axis=1))
-    estimates = _matrix(host_workspace, len(counts), ESTIMATE_SIZE)
+    size = len(counts) * ESTIMATE_SIZE
+    estimates = host_workspace.output((size,), reuse="estimates").reshape(-1, ESTIMATE_SIZE)
     mcculloch.loops(workspace.device).sort(
         (data, weights), sources, ends, int(counts.max()), (x, w), estimates, workspace.stream
     )
@@ -142,8 +147,8 @@ def maximize(
     much as an evaluation.
     """
     tables, stream = constants(workspace), workspace.stream
-    records = host_workspace.input("starts", starts.view(np.float64))
-    outcomes = host_workspace.output((len(starts) * OUTCOME.itemsize // 8,))
+    records = host_workspace.input("starts", starts.view(np.float64), reuse=True)
+    outcomes = host_workspace.output((len(starts) * OUTCOME.itemsize // 8,), reuse="outcomes")
     if find_peaks:
         second_starts.loops(workspace.device).find_peaks(
             *sets, records, tables.profile, outcomes, stream
@@ -154,12 +159,13 @@ def maximize(
     return host_workspace.result(outcomes, (outcomes.size,)).view(OUTCOME)
 
 
-def _matrix(host_workspace: Workspace, rows: int, columns: int) -> Array:
-    return host_workspace.output((rows, columns)).reshape(rows, columns)
-
-
 def upload_ends(host_workspace: Workspace, ends: np.ndarray) -> Array:
-    """Copy the ends of data sets, (sets, 2) integers, to the device."""
+    """Copy the ends of data sets, (sets, 2) integers, to the device.
+
+    Those of a few sets stay on a GPU: fits of one set are often of as many observations.
+    """
+    if host_workspace.device.kind == "cuda" and len(ends) <= FEW:
+        return resident(np.ascontiguousarray(ends, np.int64))
     return host_workspace.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 

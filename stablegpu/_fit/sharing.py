@@ -57,11 +57,11 @@ def fit_on_device(sets: SetsToFit, device: Device) -> FitResults:
     """Fit data sets on a device."""
     with device.active(), region("stable fit"):
         workspace, host_workspace = Workspace(device, sets.data), Workspace(device)
-        x = workspace.input("data", sets.data)
+        x = workspace.input("data", sets.data, reuse=True)
         if sets.weights is None:
-            weights = host_workspace.output((0,))
+            weights = host_workspace.output((0,), reuse="none")
         else:
-            weights = Workspace(device, sets.weights).input("weights", sets.weights)
+            weights = Workspace(device, sets.weights).input("weights", sets.weights, reuse=True)
         batch = BatchFit(
             sets.method,
             sets.parameterization,

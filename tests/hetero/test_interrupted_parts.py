@@ -1,4 +1,4 @@
-"""Ctrl-C ends the workers of a pool at once, keeps finished parts, and leaves no process behind."""
+"""Ctrl-C ends the work of a pool or of Dask at once, keeps finished parts, leaves no process."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ import pytest
 import hetero
 
 PROGRAM = """
-import sys, time
+import os, sys, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -34,6 +34,29 @@ def run_waits(pool):
     checkpoint = Checkpoint(folder, "results")
     checkpoint.open({})
     run_parts(wait, range(9), executor=pool, kind="cpu", checkpoint=checkpoint)
+
+def loop(part, device):
+    from hetero.distributed.cancellation import raise_if_stopped
+
+    (folder / f"begun-{part}").touch()
+    while part > 0:
+        raise_if_stopped()
+        time.sleep(0.01)
+    return part
+
+def run_loops(pool):
+    from hetero.distributed.checkpoints import Checkpoint
+    from hetero.distributed.parts import run_parts
+
+    checkpoint = Checkpoint(folder, "results")
+    checkpoint.open({})
+    try:
+        run_parts(loop, range(9), executor=pool, kind="cpu", checkpoint=checkpoint)
+    except KeyboardInterrupt:  # as in a notebook: the workers shall be free for other work
+        for future in [pool.submit(abs, -part, pure=False) for part in range(4)]:
+            future.result(timeout=10.0)
+        (folder / "free").touch()
+        raise
 
 def run_rode(pool):
     import rode
@@ -56,12 +79,27 @@ def run_tmd(pool):
         checkpoint=folder / "blocks",
     )
 
-if __name__ == "__main__":
+WORK = {"waits": run_waits, "loops": run_loops, "rode": run_rode, "tmd": run_tmd}
+
+def main_of_pool():
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         for process in [pool.submit(time.sleep, 0.1) for _ in range(2)]:
             process.result()
         (folder / "workers").write_text(" ".join(map(str, pool._processes)))
-        {"waits": run_waits, "rode": run_rode, "tmd": run_tmd}[sys.argv[1]](pool)
+        WORK[sys.argv[1]](pool)
+
+def main_of_dask():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        (folder / "workers").write_text(" ".join(map(str, client.run(os.getpid).values())))
+        WORK[sys.argv[1]](client.get_executor())
+
+if __name__ == "__main__":
+    {"pool": main_of_pool, "dask": main_of_dask}[sys.argv[3]]()
 """
 
 
@@ -81,20 +119,20 @@ def wait_for(condition, seconds):
         time.sleep(0.05)
 
 
-def start_program(work, folder):
+def start_program(work, folder, engine="pool"):
     """Start the program above in a session of its own."""
     program = folder / "program.py"
     program.write_text(PROGRAM)
     environment = os.environ | {"PYTHONPATH": str(Path(hetero.__file__).parents[1])}
     return subprocess.Popen(
-        [sys.executable, str(program), work, str(folder)],
+        [sys.executable, str(program), work, str(folder), engine],
         env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
 
 
 def kept_parts(work, folder):
     """Return what a program has kept, which is nothing until its workers are busy."""
-    if work == "waits":
+    if work in ("waits", "loops"):
         begun = [folder / "results-0.part", folder / "begun-1", folder / "begun-2"]
         return all(path.exists() for path in begun)
     if work == "rode":
@@ -125,7 +163,25 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are r
     "work", ["waits", *(pytest.param(w, marks=pytest.mark.slow) for w in ("rode", "tmd"))]
 )
 def test_ctrl_c(work, to_all, tmp_path):
-    run = start_program(work, tmp_path)
+    interrupt(start_program(work, tmp_path), work, to_all, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("work", "to_all"),
+    [
+        *(("loops", False), ("waits", True)),
+        *(pytest.param(w, a, marks=pytest.mark.slow) for w in ("tmd",) for a in (0, 1)),
+    ],
+)
+def test_ctrl_c_with_dask(work, to_all, tmp_path):
+    pytest.importorskip("distributed")
+    interrupt(start_program(work, tmp_path, "dask"), work, to_all, tmp_path)
+    if work == "loops":  # of a terminal, Dask's own workers end at Ctrl-C
+        assert (tmp_path / "free").exists()  # cancelled tasks had stopped
+
+
+def interrupt(run, work, to_all, tmp_path):
+    """Interrupt a program that has stored a part, and check what it leaves behind."""
     try:
         wait_for(lambda: kept_parts(work, tmp_path) or run.poll() is not None, 120.0)
         assert run.poll() is None, run.stderr.read()

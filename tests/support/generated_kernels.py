@@ -9,6 +9,7 @@ from numba import types
 import rode
 from kernel_budgets.budget import u8
 from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signature
+from studies.rode.convergence import duffing
 from studies.rode.kernels import averages_kernel, solver_kernel
 
 
@@ -44,6 +45,7 @@ RODE_CASES = [
     (QUAKE, "4-rode-taylor", "exact", "float64", None, 128),
     (QUAKE, "3-rode-taylor", "exact", "float32", None, 88),
     (rode.growth(), "averaged-heun", "path", "float32", None, 80),
+    (duffing(), "3-rode-taylor", "path", "float32", None, 96),
 ]
 """Cases of the solver: problem, method, sampling, dtype, normals, budget of registers."""
 

@@ -4,11 +4,15 @@ The first line identifies the search. Each further line holds a block: a checksu
 with the hash of the block's cases, in which arrays are base85 of their compressed bytes. A line is
 written at once and flushed to the disk. An incomplete last line, as an interruption may leave it,
 is dropped, and its block is searched again.
+
+Of ranks each appends to a file of its own beside that of the search, so that none waits for another
+and a job that dies loses only blocks that were being searched. The next one takes these in.
 """
 
 from __future__ import annotations
 
 import base64
+import glob
 import hashlib
 import json
 import os
@@ -24,6 +28,7 @@ from tmd._search.taylor_models import FRACTION_BITS
 from tmd.errors import CheckpointError
 
 _FORMAT = "tmd-checkpoint 2"
+_RANK_SUFFIX = ".rank"
 _ARRAYS = (("index", "<u8"), ("middle", "?"), ("value", "<i8"), ("error", "<i8"))
 
 
@@ -46,6 +51,11 @@ def _format_line(record: dict) -> str:
 
 def _checksum(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def path_of_rank(path: str | Path, rank: int) -> Path:
+    """Return the file to which a rank other than 0 writes."""
+    return Path(f"{path}{_RANK_SUFFIX}{rank}")
 
 
 class Checkpoint:
@@ -73,6 +83,7 @@ class Checkpoint:
 
     def __init__(self, path: str | Path, search: dict, plans: Sequence[Plan]):
         self.path = Path(path)
+        self._search, self._plans = search, plans
         self.blocks: dict[int, BlockCases] = {}
         head = _format_line({"format": _FORMAT, "search": search})
         if not self.path.exists():
@@ -132,8 +143,21 @@ class Checkpoint:
                     f"{value!r}"
                 )
 
+    def take_in_ranks(self) -> None:
+        """Append the blocks that are in the files of ranks alone, and remove these files.
+
+        Raises CheckpointError if one is damaged, or belongs to another search.
+        """
+        for name in sorted(glob.glob(glob.escape(str(self.path)) + _RANK_SUFFIX + "*")):
+            other = Checkpoint(name, self._search, self._plans)
+            for number, cases in other.blocks.items():
+                if number not in self.blocks:
+                    self.add(number, cases)
+            other.path.unlink()
+
     def add(self, number: int, cases: BlockCases) -> None:
         """Append the cases of block `number`."""
+        self.blocks[number] = cases
         record = {"block": number, "counts": cases.counts, "undecided": cases.undecided}
         record |= {"hash": cases.hash}
         record |= {name: _encode_array(getattr(cases, name), dtype) for name, dtype in _ARRAYS}

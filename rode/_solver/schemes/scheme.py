@@ -53,7 +53,10 @@ class Scheme:
     reference_step : function (H, x, h, start, G, g) -> x at the end of a step
         `start` is the inhomogeneous part of the equation at the start, B O_0; G[k] is its form
         number k, and g[k] that of the factor of H, which is 1 for additive noise.
-    linear_only : whether the scheme is for linear H only
+    linear_only : whether `make_additive_step` is for linear H only
+    make_nonlinear_step : function (H, B, first, second) -> compiled step as of
+        `make_additive_step`, for H whose derivatives are given; or None
+    derivatives : number of derivatives of H that the nonlinear step uses
     """
 
     name: str
@@ -66,6 +69,8 @@ class Scheme:
     reference_forms: Callable[[np.ndarray, float], np.ndarray]
     reference_step: ReferenceStep
     linear_only: bool = False
+    make_nonlinear_step: Callable[[Any, Any, Any, Any], Any] | None = None
+    derivatives: int = 0
 
     def fine_steps(self, h: float) -> int:
         """Return M for delta = h^order: sub-sampling costs no order.

@@ -3,7 +3,7 @@
 from numba import float64
 
 from hetero.cuda import launch
-from hetero.cuda.device_cache import resident_tuple
+from hetero.cuda.device_cache import resident_table
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.nodes.formulas import (
@@ -65,6 +65,6 @@ def evaluate_points(x, frame, right, left, right_range, left_range, nodes, outpu
 
 def evaluate(x, frame, half_lines, node_ranges, nodes, outputs, stream=0):
     """Write pdf, cdf, sf and their logarithms at points; pairs hold the right side first."""
-    arguments = (x, frame, *half_lines, *node_ranges, resident_tuple(nodes), outputs)
+    arguments = (x, frame, *half_lines, *node_ranges, resident_table(nodes), outputs)
     size = 16 * nodes.values.size
     launch.launch_with_shared_memory(evaluate_points, arguments, size, _THREADS, x.size, stream)

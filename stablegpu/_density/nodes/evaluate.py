@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -37,27 +37,52 @@ def nodes_of(
     alpha: float, beta: float
 ) -> tuple[tuple[HalfLine, HalfLine], tuple[NodeRange, NodeRange], Nodes]:
     """Return both half-lines, the ranges of their nodes, and the nodes in host memory."""
-    from stablegpu._density.nodes.formulas import OCTAVES, Nodes
+    from stablegpu._density.nodes import build
+    from stablegpu._density.nodes.formulas import OCTAVES, NodeRange
 
     both = half_lines(alpha, beta)
-    parts, node_ranges, blocks = [], [], 0
-    for k, side in enumerate(both):
-        node_range, part = _side_nodes(side, k * OCTAVES)
-        parts.append(part._replace(first=part.first + blocks, last=part.last + blocks))
-        node_ranges.append(node_range)
-        blocks += part.largest.size
-    joined = Nodes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    grids = [_choose_grid(side) for side in both]
+    counts = [grid.blocks + 1 for grid in grids]  # the last one is empty
+    nodes = _empty_nodes(sum(counts))
+    first_block, node_ranges = 0, []
+    for k, (side, grid, count) in enumerate(zip(both, grids, counts, strict=True)):
+        octave = k * OCTAVES
+        if grid.blocks:
+            part = _blocks_of(nodes, first_block, first_block + count)
+            numbers = grid.start, grid.step, grid.limit, grid.most_g
+            build.lay_out(part, first_block, octave, *numbers, side)
+        else:
+            _fill_without_nodes(nodes, first_block, octave)
+        limits = grid.lowest, grid.highest, grid.limit, grid.log_limit
+        node_ranges.append(NodeRange(*limits, octave, *grid.tail))
+        first_block += count
     right, left = node_ranges
-    return both, (right, left), joined
+    return both, (right, left), nodes
 
 
-def _side_nodes(side: HalfLine, octave: int) -> tuple[NodeRange, Nodes]:
-    """Compute `NodeRange` and `Nodes` of one half-line."""
+class _Grid(NamedTuple):
+    """Nodes of one side as equidistant values of t, and the range of y that they serve."""
+
+    start: float
+    step: float
+    blocks: int  # 0: the half-line is outside of the support
+    lowest: float  # of y
+    highest: float
+    limit: float  # V_0, or 0
+    log_limit: float
+    most_g: float
+    tail: tuple[float, ...]  # coefficients of the series of the tail
+
+
+_OUTSIDE = _Grid(0.0, 0.0, 0, math.inf, math.inf, 0.0, 0.0, 0.0, (0.0,) * TAIL_TERMS)
+
+
+def _choose_grid(side: HalfLine) -> _Grid:
+    """Return the values of t that matter for one side."""
     from stablegpu._density.nodes import build
-    from stablegpu._density.nodes.formulas import FIRST_OCTAVE, OCTAVES, NodeRange, Nodes
 
     if side.length <= 0.0:
-        return _no_nodes(octave)
+        return _OUTSIDE
     alpha, kappa = side.alpha, side.kappa
     # Rising: V has a limit at zeta, else at infinity.
     light = side.left_angle == 0.0 if side.g_increases_with_theta else side.log_right == -math.inf
@@ -80,20 +105,45 @@ def _side_nodes(side: HalfLine, octave: int) -> tuple[NodeRange, Nodes]:
     step = math.copysign(NODES.step / steepest, top - bottom)
     start = bottom - math.copysign(NODES.decay, step)
     blocks = math.ceil((top - start) / step) // NODES.block + 1
+    tail = tail_coefficients(side)
+    return _Grid(start, step, blocks, lowest, highest, limit, log_limit, above, tail)
 
-    values, weights = build.compute_nodes(start, step, blocks * NODES.block, limit, side)
-    tail = build.sum_weights_beyond(start + blocks * NODES.block * step, step, side)
-    by_block = np.append(weights.reshape(-1, NODES.block).sum(axis=1), tail)
-    beyond = np.cumsum(by_block[::-1])[::-1]
-    octaves = np.arange(OCTAVES) + FIRST_OCTAVE  # of Y
-    first = np.searchsorted(values, NODES.smallest_g * np.exp2(-octaves - 1), side="right")
-    last = -(-np.searchsorted(values, above * np.exp2(-octaves)) // NODES.block)
-    first = np.minimum(first // NODES.block, blocks - 1)
-    last = np.maximum(last, first + 1)
-    values, weights = (np.append(v, np.zeros(NODES.block)) for v in (values, weights))
-    series, largest = build.compute_moments(values, weights)
-    node_range = NodeRange(lowest, highest, limit, log_limit, octave, *tail_coefficients(side))
-    return node_range, Nodes(values, weights, series, largest, beyond, first, last)
+
+def _empty_nodes(blocks: int) -> Nodes:
+    """Return memory for the nodes of both sides, in `blocks` blocks together."""
+    from stablegpu._density.nodes.formulas import OCTAVES, Nodes
+
+    return Nodes(
+        values=np.empty(blocks * NODES.block),
+        weights=np.empty(blocks * NODES.block),
+        moments=np.empty((blocks, NODES.terms)),
+        largest=np.empty(blocks),
+        beyond=np.empty(blocks),
+        first=np.empty(2 * OCTAVES, np.int64),
+        last=np.empty(2 * OCTAVES, np.int64),
+    )
+
+
+def _blocks_of(nodes: Nodes, begin: int, end: int) -> Nodes:
+    """Return a range of blocks; the arrays by octave remain those of both sides."""
+    indices = slice(begin * NODES.block, end * NODES.block)
+    return nodes._replace(
+        values=nodes.values[indices],
+        weights=nodes.weights[indices],
+        moments=nodes.moments[begin:end],
+        largest=nodes.largest[begin:end],
+        beyond=nodes.beyond[begin:end],
+    )
+
+
+def _fill_without_nodes(nodes: Nodes, block: int, octave: int) -> None:
+    """Write the empty block of a half-line outside of the support."""
+    from stablegpu._density.nodes.formulas import OCTAVES
+
+    for array in _blocks_of(nodes, block, block + 1)[:5]:
+        array[...] = 0.0
+    nodes.first[octave : octave + OCTAVES] = block
+    nodes.last[octave : octave + OCTAVES] = block
 
 
 def _most_g(side: HalfLine, light: bool) -> float:
@@ -111,16 +161,6 @@ def _most_g(side: HalfLine, light: bool) -> float:
         for _ in range(30):
             most = base + m * math.log(most)
     return most
-
-
-def _no_nodes(octave: int) -> tuple[NodeRange, Nodes]:
-    """Return the range and nodes of a half-line outside the support."""
-    from stablegpu._density.nodes.formulas import OCTAVES, NodeRange, Nodes
-
-    by_octave, one_block = np.zeros(OCTAVES, np.int64), np.zeros(NODES.block)
-    sums = np.zeros((1, NODES.terms)), np.zeros(1), np.zeros(1)
-    node_range = NodeRange(math.inf, math.inf, 0.0, 0.0, octave, *(0.0,) * TAIL_TERMS)
-    return node_range, Nodes(one_block, one_block, *sums, by_octave, by_octave)
 
 
 def evaluate_flat(

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from hetero.cuda import launch
-from hetero.cuda.device_cache import resident_tuple
+from hetero.cuda.device_cache import resident_table, small_scratch, upload_to_scratch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.outputs_on_gpu import write_to
@@ -78,14 +78,13 @@ def evaluate_hard(points, rule, tolerance, outputs, listed, count):
 def evaluate(points, rule, panels, tolerance, outputs, stream=0):
     """Write pdf, cdf, sf and their logarithms at points; see `_density/pointwise/cpu.py`."""
     size = max(math.prod(array.shape) for array in outputs)
-    listed = cuda.device_array(size, np.int64, stream=stream)
-    count = cuda.to_device(np.zeros(1, np.int64), stream=stream)
+    listed = small_scratch("listed points", size, np.int64, stream)
+    count = upload_to_scratch("listed points' count", np.zeros(1, np.int64), stream)
     for run, threads in ((evaluate_points, _THREADS), (evaluate_near_one, _THREADS_NEAR_ONE)):
-        run[launch.grid_stride_blocks(size, threads), threads, stream](
-            points, outputs, listed, count
-        )
+        grid = launch.grid_stride_blocks(size, threads)
+        launch.launch(run, grid, threads, stream, (points, outputs, listed, count))
     columns = rule.nodes.size
     grid = launch.grid_stride_blocks(size, 1, per_sm=64)
-    evaluate_hard[grid, (columns, panels), stream, shared_memory_bytes(columns, panels)](
-        points, resident_tuple(rule), tolerance, outputs, listed, count
-    )
+    shared = shared_memory_bytes(columns, panels)
+    arguments = (points, resident_table(rule), tolerance, outputs, listed, count)
+    launch.launch(evaluate_hard, grid, (columns, panels), stream, arguments, shared)

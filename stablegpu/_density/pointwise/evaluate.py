@@ -53,8 +53,10 @@ def evaluate(
     target = resolve(device, *named.values(), work=math.prod(shape), break_even=BREAK_EVEN)
     with target.active(), region("stable density, arrays of parameters"):
         points, workspace, host_workspace = to_device(named, shape, target)
-        in_s0 = host_workspace.input("parameterization", [parameterization == "S0"], np.bool_)
-        outputs = {name: workspace.output(shape, out=out.get(name)) for name in names}
+        in_s0 = host_workspace.input(
+            "parameterization", [parameterization == "S0"], np.bool_, reuse=True
+        )
+        outputs = {name: workspace.output(shape, out=out.get(name), reuse=name) for name in names}
         if math.prod(shape):
             x, alpha, beta, loc, scale = points
             evaluate_flat(Points(x, alpha, beta, loc, scale, in_s0), outputs, workspace)
@@ -149,14 +151,14 @@ def to_device(
     points = []
     for name, values in named.items():
         source = workspace if device_of(values) is not None else host_workspace
-        points.append(source.input(name, _broadcast(name, values, shape)))
+        points.append(source.input(name, _broadcast(name, values, shape), reuse=True))
     return points, workspace, host_workspace
 
 
 def evaluate_flat(points: Points, outputs: Mapping[str, Any], workspace: Workspace) -> None:
     """Evaluate the functions named in `outputs` at points in the workspace's memory."""
     settings = _QUADRATURE_OF_HARD_POINTS
-    empty = workspace.output((0,))
+    empty = workspace.output((0,), reuse="none")
     pointwise.loops(workspace.device).evaluate(
         points,
         half_rule(settings.order),

@@ -1,7 +1,7 @@
 """Fixed-panel Gauss-Kronrod evaluation of Nolan's integrals on the GPU: a block for each point."""
 
 from hetero.cuda import launch
-from hetero.cuda.device_cache import resident_tuple
+from hetero.cuda.device_cache import resident_table
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.outputs_on_gpu import write_to
@@ -41,6 +41,6 @@ def evaluate(x, frame, half_lines, rule, settings, outputs, error, stream=0):
     """Write pdf, cdf, sf and their logarithms at points, with the estimated relative error."""
     panels, columns = settings[0], rule.nodes.size
     grid = launch.grid_stride_blocks(x.size, 1, per_sm=64)
-    evaluate_points[grid, (columns, panels), stream, shared_memory_bytes(columns, panels)](
-        x, frame, *half_lines, resident_tuple(rule), settings, outputs, error
-    )
+    shared = shared_memory_bytes(columns, panels)
+    arguments = (x, frame, *half_lines, resident_table(rule), settings, outputs, error)
+    launch.launch(evaluate_points, grid, (columns, panels), stream, arguments, shared)

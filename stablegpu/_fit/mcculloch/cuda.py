@@ -88,4 +88,5 @@ def sort(unsorted, sources, ends, longest, in_order, estimates, stream=0):
 def start(x, w, ends, surfaces, estimates, stream=0):
     """Write alpha, beta, S0 location and scale of each sorted set x[ends[s, 0]:ends[s, 1]]."""
     grid = launch.blocks_for(ends.shape[0], _THREADS_OF_STARTS)
-    start_sets[grid, _THREADS_OF_STARTS, stream](x, w, ends, surfaces, estimates)
+    arguments = (x, w, ends, surfaces, estimates)
+    launch.launch(start_sets, grid, _THREADS_OF_STARTS, stream, arguments)

@@ -46,4 +46,5 @@ def find_peaks_of_sets(x, weights, ends, starts, table, outcomes):
 def find_peaks(x, weights, ends, starts, table, outcomes, stream=0):
     """Write the peaks of the profile of each data set to its outcome."""
     grid = launch.blocks_for(_THREADS * ends.shape[0], _THREADS)
-    find_peaks_of_sets[grid, _THREADS, stream](x, weights, ends, starts, table, outcomes)
+    arguments = (x, weights, ends, starts, table, outcomes)
+    launch.launch(find_peaks_of_sets, grid, _THREADS, stream, arguments)

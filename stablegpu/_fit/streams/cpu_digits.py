@@ -15,6 +15,7 @@ _DIGITS = 1 << DIGIT_BITS
 _SIGN = np.uint64(1 << 63)
 _ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 _DIGIT_SHIFT = np.uint64(DIGIT_BITS)
+_FIRST_SHIFT = np.uint64(64 - DIGIT_BITS)
 _DIGIT_MASK = np.uint64(_DIGITS - 1)
 
 
@@ -25,28 +26,61 @@ def _key_of(bits):
 
 
 @parallel
-def _count(bits, prefixes, shift, tables):
+def _count(bits, leads, prefixes, shift, tables):
     parts = tables.shape[0]
     size = (bits.size + parts - 1) // parts
     for part in prange(parts):
         table = tables[part]
         for i in range(part * size, min((part + 1) * size, bits.size)):
-            digits = _key_of(bits[i]) >> shift
-            for k in range(prefixes.size):
-                if digits >> _DIGIT_SHIFT == prefixes[k]:
-                    table[k, np.int64(digits & _DIGIT_MASK)] += 1
+            key = _key_of(bits[i])
+            if leads[key >> _FIRST_SHIFT]:
+                digits = key >> shift
+                for k in range(prefixes.size):
+                    if digits >> _DIGIT_SHIFT == prefixes[k]:
+                        table[k, np.int64(digits & _DIGIT_MASK)] += 1
 
 
 @parallel
-def _mark(bits, prefixes, shift, marks):
+def _survey(data, bits, tables, ends):
+    """Count the leading digits of numbers, and find the least and the largest, in one pass.
+
+    Row k of `tables` and of `ends` belongs to a range of the data. NaN if one of the numbers is.
+    """
+    parts = tables.shape[0]
+    size = (data.size + parts - 1) // parts
+    for part in prange(parts):
+        table, low, high, is_nan = tables[part], np.inf, -np.inf, False
+        for i in range(part * size, min((part + 1) * size, data.size)):
+            x = data[i]
+            low = x if x < low else low
+            high = x if x > high else high
+            is_nan |= x != x
+            table[np.int64(_key_of(bits[i]) >> _FIRST_SHIFT)] += 1
+        ends[part, 0] = np.nan if is_nan else low
+        ends[part, 1] = np.nan if is_nan else high
+
+
+@parallel
+def _mark(bits, leads, prefixes, shift, marks):
     parts = get_num_threads()
     size = (bits.size + parts - 1) // parts
     for part in prange(parts):
         for i in range(part * size, min((part + 1) * size, bits.size)):
-            digits, found = _key_of(bits[i]) >> shift, False
-            for k in range(prefixes.size):
-                found |= digits == prefixes[k]
+            key, found = _key_of(bits[i]), False
+            if leads[key >> _FIRST_SHIFT]:
+                for k in range(prefixes.size):
+                    found |= key >> shift == prefixes[k]
             marks[i] = found
+
+
+def _leading_digits(prefixes: np.ndarray, bits: int) -> np.ndarray:
+    """Return a table of whether a prefix begins with a digit; prefixes have that many bits.
+
+    Most numbers begin with another digit, and need not be compared with each prefix.
+    """
+    table = np.zeros(_DIGITS, np.bool_)
+    table[prefixes >> np.uint64(bits - DIGIT_BITS)] = True
+    return table
 
 
 def count_digits(data: np.ndarray, prefixes: np.ndarray, shift: int) -> np.ndarray:
@@ -55,18 +89,38 @@ def count_digits(data: np.ndarray, prefixes: np.ndarray, shift: int) -> np.ndarr
     Parameters
     ----------
     data : contiguous float64 array
-    prefixes : uint64 array, the bits above the digit
+    prefixes : uint64 array, the bits above the digit: a digit or more
     shift : number of bits below the digit
     """
     tables = np.zeros((get_num_threads(), prefixes.size, _DIGITS), np.int64)
-    _count(data.view(np.uint64), prefixes, np.uint64(shift), tables)
+    leads = _leading_digits(prefixes, 64 - DIGIT_BITS - shift)
+    _count(data.view(np.uint64), leads, prefixes, np.uint64(shift), tables)
     return tables.sum(axis=0)
+
+
+def find_extremes_and_count(data: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
+    """Return the least and the largest of some numbers, and how many have each leading digit.
+
+    Parameters
+    ----------
+    data : contiguous float64 array, not empty
+
+    Returns
+    -------
+    extremes : NaN if a number is NaN
+    counts : int64 array (1, 2**DIGIT_BITS), as of `count_digits`
+    """
+    parts = get_num_threads()
+    tables, ends = np.zeros((parts, _DIGITS), np.int64), np.empty((parts, 2))
+    _survey(data, data.view(np.uint64), tables, ends)
+    return (float(ends[:, 0].min()), float(ends[:, 1].max())), tables.sum(axis=0, keepdims=True)
 
 
 def collect(data: np.ndarray, prefixes: np.ndarray, shift: int) -> np.ndarray:
     """Return the numbers whose bits above `shift` are one of the prefixes."""
     marks = np.empty(data.size, np.bool_)
-    _mark(data.view(np.uint64), prefixes, np.uint64(shift), marks)
+    leads = _leading_digits(prefixes, 64 - shift)
+    _mark(data.view(np.uint64), leads, prefixes, np.uint64(shift), marks)
     return data[marks]
 
 

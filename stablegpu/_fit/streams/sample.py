@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,6 +18,7 @@ from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.outcomes import REMEDIES
 from stablegpu._fit.samples import bin_array
 from stablegpu._fit.streams.pieces import Observations
+from stablegpu._fit.streams.read_ahead import read_ahead
 
 COLLECTED = 1 << 20
 """Observations that share their leading digits with those looked for, which are collected: 8 MiB.
@@ -128,27 +130,27 @@ def _fold_part(
     fold: Callable[..., Any], arguments: tuple[Any, ...], part: Observations, device: Device
 ) -> Any:
     """Return what a fold gives for a part, on a device."""
-    with device.active():
-        return fold(part, *arguments, device)
+    with device.active(), contextlib.closing(read_ahead(part, device)) as pieces:
+        return fold(pieces, *arguments, device)
 
 
 def _survey(pieces: Iterable[np.ndarray], device: Device) -> tuple[int, float, float, np.ndarray]:
     """Return size, least and largest number (NaN if there is one), and counts of first digits."""
-    from stablegpu._fit.streams.cpu_digits import DIGIT_BITS, count_digits
+    from stablegpu._fit.streams.cpu_digits import DIGIT_BITS, find_extremes_and_count
 
     size, low, high = 0, 0.0, 0.0
     digits = np.zeros((1, 1 << DIGIT_BITS), np.int64)
     for piece in pieces:
         if piece.size:
-            ends = piece.min(), piece.max()
+            ends, counts = find_extremes_and_count(piece)
             low, high = (
-                (ends[0], ends[1])
+                ends
                 if size == 0
-                else (np.minimum(low, ends[0]), np.maximum(high, ends[1]))
+                else (float(np.minimum(low, ends[0])), float(np.maximum(high, ends[1])))
             )
             size += piece.size
-            digits += count_digits(piece, np.zeros(1, np.uint64), _KEY_BITS - DIGIT_BITS)
-    return size, float(low), float(high), digits
+            digits += counts
+    return size, low, high, digits
 
 
 def _count_digits(

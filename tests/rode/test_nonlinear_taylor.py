@@ -1,0 +1,150 @@
+"""K-RODE-Taylor schemes for right-hand sides that are not linear in x."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rode
+from studies.rode.convergence import duffing, errors_of
+
+METHODS = ("1-rode-taylor", "2-rode-taylor", "3-rode-taylor")
+
+
+def logistic(noise=0.0, **options):
+    """x' = x (1 - x) + noise O, whose solution without noise is 1/(1 + (1/x_0 - 1) e^-t)."""
+    options = {
+        "first_derivative": lambda x, v, p: (v[0] - (x[0] + x[0]) * v[0],),
+        "second_derivative": lambda x, u, v, p: (-(u[0] + u[0]) * v[0],),
+    } | options
+    return rode.additive(
+        lambda x, p: (x[0] - x[0] * x[0],), lambda p: (p[0],),
+        dimension=1, start=(0.2,), parameters=(noise,), name="logistic", **options,
+    )  # fmt: skip
+
+
+def end(problem, method, h, device="cpu", **options):
+    options = {"paths": 5, "rng": 4, "delta": h} | options
+    result = rode.solve(
+        problem, method, t_span=(0.0, 1.0), h=h, save_every=round(1.0 / h), device=device, **options
+    )
+    return result.paths[-1, 0]
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_without_noise_the_order_is_that_of_taylors_method(device, order):
+    exact = 1.0 / (1.0 + 4.0 * np.exp(-1.0))
+    powers = (3, 4, 5)
+    errors = [abs(end(logistic(), METHODS[order - 1], 2.0**-k, device)[0] - exact) for k in powers]
+    assert -np.polyfit(powers, np.log2(errors), 1)[0] == pytest.approx(order, abs=0.15)
+
+
+@pytest.mark.statistical
+def test_strong_orders_with_noise(device):
+    powers = (3, 4, 5)
+    rows, _ = errors_of(
+        duffing(start_process=0.0), METHODS, "3-rode-taylor", powers,
+        paths=32, delta=2.0**-18, device=device,
+    )  # fmt: skip
+    for order, (_, *_, slope) in enumerate(rows, 1):
+        assert slope == pytest.approx(order, abs=0.3)
+    assert [row[3] for row in rows] == sorted([row[3] for row in rows], reverse=True)
+
+
+def test_one_step_is_the_integral_of_the_taylor_polynomial():
+    """Riesinger 2017, equations 7.13 and 7.14, by sums over all fine steps of nested integrals."""
+    h, M, B = 0.25, 1 << 14, 0.7
+    delta, paths = h / M, 6
+    options = {"t_span": (0.0, h), "paths": paths, "rng": 2, "device": "cpu", "delta": delta}
+    seen = logistic(B, observe=lambda t, x, o, p: (x[0], o))
+    noise = rode.solve(seen, "euler", h=delta, save_every=1, **options).paths[:, 1]
+    found = rode.solve(seen, "3-rode-taylor", h=h, save_every=1, **options).paths[-1, 0]
+    x, jacobian, hessian = 0.2, 1.0 - 0.4, -2.0
+    s = delta * np.arange(1, M + 1)
+    for o, end_of_path in zip(noise.T, found, strict=True):  # o holds O_0 .. O_M
+        f = x - x**2 + B * o[0]
+        integral = B * delta * np.cumsum(o[1:] - o[0])
+        lowest = s * f + integral
+        change = lowest + jacobian * delta * np.cumsum(lowest)
+        # The square of the integral is of the order h^4, and left out.
+        bend = 0.5 * hessian * (lowest**2 - integral**2)
+        rate = f + B * (o[1:] - o[0]) + jacobian * change + bend
+        expected, size = x + delta * rate.sum(), np.abs(rate).max()
+        assert abs(end_of_path - expected) < 2.0 * delta * size
+        mixed = hessian * delta * (s * f * integral).sum()
+        assert abs(mixed) > 4.0 * delta * size  # so that the test sees this term
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("sampling", ["path", "exact"])
+def test_a_linear_problem_is_solved_alike_with_its_derivatives(device, method, sampling):
+    matrix = ((-0.5, 1.0), (-4.0, -0.25))
+
+    def H(x, p):
+        return (p[0] * x[0] + p[1] * x[1], p[2] * x[0] + p[3] * x[1])
+
+    common = {
+        "dimension": 2,
+        "start": (1.0, -0.5),
+        "parameters": (matrix[0][0], matrix[0][1], matrix[1][0], matrix[1][1]),
+    }
+    linear = rode.additive(H, lambda p: (0.5, -1.0), linear=True, **common)
+    other = rode.additive(
+        H, lambda p: (0.5, -1.0),
+        first_derivative=lambda x, v, p: H_of(v, p),
+        second_derivative=lambda x, u, v, p: (0.0, 0.0),
+        **common,
+    )  # fmt: skip
+    options = {"delta": 2.0**-8, "sampling": sampling}
+    ours = end(other, method, 2.0**-4, device, **options)
+    np.testing.assert_allclose(ours, end(linear, method, 2.0**-4, device, **options), rtol=1e-12)
+
+
+def H_of(v, p):
+    return (p[0] * v[0] + p[1] * v[1], p[2] * v[0] + p[3] * v[1])
+
+
+def test_float32(device):
+    double = end(logistic(0.3), "3-rode-taylor", 2.0**-4, device, normals="float32")
+    single = end(
+        logistic(0.3), "3-rode-taylor", 2.0**-4, device, dtype="float32", normals="float32"
+    )
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, double, rtol=1e-5)
+
+
+def test_missing_derivatives_are_named():
+    without = logistic(first_derivative=None, second_derivative=None)
+    end(without, "1-rode-taylor", 0.125)
+    for method, names in (
+        ("2-rode-taylor", "with first_derivative, and 'logistic'"),
+        ("3-rode-taylor", "with first_derivative and second_derivative, and 'logistic'"),
+        ("4-rode-taylor", r"is for linear problems x' = A x \+ B O, and 'logistic' is not"),
+    ):
+        with pytest.raises(ValueError, match=names):
+            end(without, method, 0.125)
+    end(logistic(second_derivative=None), "2-rode-taylor", 0.125)
+    with pytest.raises(ValueError, match="second_derivative needs first_derivative, got None"):
+        logistic(first_derivative=None)
+
+
+def test_wrong_derivatives_are_refused():
+    with pytest.raises(ValueError, match="first_derivative is not the derivative of H"):
+        logistic(first_derivative=lambda x, v, p: (v[0] - x[0] * v[0],))
+    with pytest.raises(ValueError, match="second_derivative is not the derivative of first_deriv"):
+        logistic(second_derivative=lambda x, u, v, p: (2.0 * u[0] * v[0],))
+    with pytest.raises(TypeError, match="first_derivative must return a tuple of 1 numbers"):
+        logistic(first_derivative=lambda x, v, p: (1.0, 2.0))
+    with pytest.raises(TypeError, match="first_derivative must be a function, got 3"):
+        logistic(first_derivative=3)
+
+
+@pytest.mark.parametrize("sqrt", [np.sqrt, math.sqrt], ids=["NaN", "ValueError"])
+def test_functions_that_are_not_defined_everywhere_may_have_derivatives(sqrt):
+    def root(x):
+        return sqrt(1.0 - x[0] * x[0])
+
+    rode.additive(
+        lambda x, p: (root(x),), lambda p: (1.0,), dimension=1, start=(0.9,),
+        first_derivative=lambda x, v, p: (-x[0] * v[0] / root(x),),
+    )  # fmt: skip

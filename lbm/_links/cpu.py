@@ -35,7 +35,7 @@ def _make_loops(precision: str):
                 f, g = decode(populations[wall[i]]), decode(populations[other[i]])
                 back = interpolate_population(f, g, shares[0, i], shares[1, i], terms[i])
                 sent[i], returned[i] = f, back
-                total += np.int64(mass_in_units(back - f))
+                total += mass_in_units(back - f)
             excess[part] = total
 
     @parallel

@@ -55,7 +55,7 @@ def _sum_excess(sent, returned, total):
     cuda.syncthreads()
     own = int64(0)
     for i in range(cuda.grid(1), sent.size, cuda.gridsize(1)):
-        own += int64(mass_in_units(returned[i] - sent[i]))
+        own += mass_in_units(returned[i] - sent[i])
     cuda.atomic.add(block, 0, own)
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lbm._links.tables import MASS_UNIT
 from lbm.collisions.unroll import inlined
 
@@ -18,9 +20,12 @@ def interpolate_population(f, g, sent, other, wall_term):
 
 @inlined
 def mass_in_units(mass):
-    """Return a mass as a number of units: integers have the same sum in any order."""
+    """Return a mass as a number of units: integers have the same sum in any order.
+
+    What is less than a unit is cut off.
+    """
     T = type(mass)
-    return round(mass * T(1.0 / MASS_UNIT))
+    return np.int64(mass * T(1.0 / MASS_UNIT))
 
 
 @inlined

@@ -33,7 +33,7 @@ KERNELS = {
     },
     **{
         f"lbm._links.cuda.sum_excess_float{bits}": Budget(
-            (array(real), array(real), array(i8)), 32, float64=real is f8
+            (array(real), array(real), array(i8)), 48, float64=real is f8
         )
         for bits, real in ((32, f4), (64, f8))
     },

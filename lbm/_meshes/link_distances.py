@@ -16,9 +16,7 @@ _BLOCKS = 64
 tuned."""
 
 
-def find_distances(
-    triangles: np.ndarray, points: np.ndarray, directions: np.ndarray
-) -> np.ndarray:
+def find_distances(triangles: np.ndarray, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Return where links first meet a surface, as a share of each link from 0 to 1, or NaN.
 
     Parameters

@@ -5,6 +5,7 @@ import pytest
 
 import lbm
 from flows import noisy
+from lbm._cases.case import read_case
 from lbm._model.cut_links import find_mates
 from lbm._model.lattice import C
 from lbm._model.precision import PRECISIONS
@@ -85,8 +86,11 @@ def assert_follows(name, pattern, storage, device, steps=4):
     return s, theirs
 
 
-@pytest.mark.parametrize("name", [n for n in FLOWS if n != "open"])
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [("ball", "ab"), ("two balls", "aa"), ("slits", "ab"), ("slits", "aa"), ("slits", "esoteric"),
+     ("pipe", "esoteric"), ("through a channel", "aa"), ("through a channel", "esoteric")],
+)  # fmt: skip
 def test_steps_match_the_reference(name, pattern, device):
     s, theirs = assert_follows(name, pattern, "float64", device)
     links = s.problem.links.cut
@@ -95,12 +99,12 @@ def test_steps_match_the_reference(name, pattern, device):
     assert (links.distance >= 0.5).any()
 
 
-@pytest.mark.parametrize("storage", ["float32", "float16"])
-def test_other_precisions(storage, device):
-    assert_follows("two balls", "esoteric", storage, device)
+@pytest.mark.parametrize(("storage", "pattern"), [("float32", "esoteric"), ("float16", "ab")])
+def test_other_precisions(storage, pattern, device):
+    assert_follows("two balls", pattern, storage, device)
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", ["ab", "esoteric"])
 def test_walls_that_meet_inlets_and_outlets(pattern, device):
     """What ran into an outlet is known but for the square of the velocity beside the wall."""
     s, theirs = make_both("open", pattern, "float64", device)
@@ -124,12 +128,13 @@ def test_one_cell_is_between_walls_at_all_kinds_of_distances():
     }  # fmt: skip
 
 
-GRIDS = [(1, 2, 1), (3, 2, 2), (7, 1, 3)]
+GRIDS = [(1, 2, 1), (7, 2, 3)]
 
 
-@pytest.mark.parametrize("name", FLOWS)
-@pytest.mark.parametrize(("pattern", "storage"), [("ab", "float32"), ("aa", "float64"),
-                                                  ("esoteric", "float16")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "pattern", "storage"),
+    [("slits", "aa", "float32"), ("open", "esoteric", "float16"), ("pipe", "ab", "float32")],
+)
 def test_parts_are_bit_for_bit_one(name, pattern, storage):
     options = {"collision": lbm.TRT(0.7), "boundaries": FLOWS[name], "pattern": pattern}
     options |= PRECISIONS[storage].arguments
@@ -138,8 +143,6 @@ def test_parts_are_bit_for_bit_one(name, pattern, storage):
     one.run(5)
     for grid in GRIDS:
         devices = ["cpu"] * int(np.prod(grid))
-        if grid[0] == 7 and storage == "float16":
-            continue  # parts of two lanes have an even number of cells along x
         two = lbm.Simulation(SHAPE, rho=rho, u=u, device=devices, decomposition=grid, **options)
         two.run(5)
         assert np.array_equal(one.populations(), two.populations())
@@ -223,3 +226,205 @@ def test_two_steps_of_a_tiny_flow(pattern, device):
         theirs.step()
         assert np.abs(s.rho - theirs.moments()[0]).max() < TOLERANCE["float64"]
         assert np.abs(s.u - theirs.moments()[1]).max() < TOLERANCE["float64"]
+
+
+# ---- distances and arguments -----------------------------------------------------------------
+
+SHAPES = {
+    "sphere": lbm.Sphere((5.2, 4.6, 5.1), 2.7),
+    "bubble": ~lbm.Sphere((5.2, 4.6, 5.1), 3.7),
+    "cylinder": lbm.Cylinder((4.4, 5.3), 2.2, axis="x"),
+    "box": lbm.Box((2.2, 3.0, 2.7), (7.4, 6.1, 5.5)),
+    "plane": lbm.HalfSpace((5.0, 4.3, 5.0), (0.3, -1.0, 0.2)),
+}
+
+
+def cut_links(shape):
+    """Return the links of a box of 10^3 cells that a shape cuts: begins, directions."""
+    grid = np.stack(np.meshgrid(*[np.arange(10) + 0.5] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    fluid = grid[~shape(*grid.T)]
+    pairs = [(p, c) for p in fluid for c in np.array(C[1:], float)]
+    points, directions = (np.array(a) for a in zip(*pairs, strict=True))
+    ends = shape(*(points + directions).T)
+    assert ends.any()
+    return points[ends], directions[ends]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_distances_are_those_of_bisection(name):
+    points, directions = cut_links(SHAPES[name])
+    low, high = np.zeros(len(points)), np.ones(len(points))
+    for _ in range(50):
+        middle = (low + high) / 2
+        inside = SHAPES[name](*(points + middle[:, None] * directions).T)
+        low, high = np.where(inside, low, middle), np.where(inside, middle, high)
+    assert np.abs(SHAPES[name].distances(points, directions) - high).max() < 1e-12
+
+
+def test_distances_to_the_triangles_of_a_box_are_those_to_the_box():
+    box = SHAPES["box"]
+    signs = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    corners = np.where(signs, box.high, box.low)
+    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1),
+             (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]  # fmt: skip
+    mesh = lbm.TriangleMesh(corners, np.array(faces))
+    points, directions = cut_links(box)
+    assert np.abs(mesh.distances(points, directions) - box.distances(points, directions)).max() < (
+        1e-12
+    )
+    away = np.array([[0.5, 0.5, 0.5]])
+    assert np.isnan(mesh.distances(away, np.array([[1.0, 0.0, 0.0]]))).all()
+    assert mesh.distances(np.zeros((0, 3)), np.zeros((0, 3))).shape == (0,)
+
+    def simulate(shape):
+        ball = {"ball": lbm.Solid(shape, wall="interpolated")}
+        s = lbm.Simulation(SHAPE, boundaries=ball, force=(1e-4, 0, 0), dtype="float64",
+                           device="cpu")  # fmt: skip
+        return s.run(20).force_on("ball")
+
+    assert np.abs(simulate(mesh) - simulate(box)).max() < 1e-13
+
+
+def test_a_slip_face_mirrors_an_interpolated_wall():
+    """Links of half a ball meet its mirror image where they meet the other half of a whole one."""
+
+    def find_links(nz):
+        ball = lbm.Solid(lbm.Sphere((5.3, 5.1, 6.0), 2.6), wall="interpolated")
+        s = lbm.Simulation((11, 10, nz), boundaries={"ball": ball, "z": lbm.FreeSlip()},
+                           device="cpu")  # fmt: skip
+        links = s.problem.links.cut
+        return {(*cell, q): d for *cell, q, d in zip(*links.cells.T, links.q, links.distance,
+                                                     strict=True)}  # fmt: skip
+
+    whole, half = find_links(12), find_links(6)
+    assert set(half) == {link for link in whole if link[0] < 6}
+    assert max(abs(d - whole[link]) for link, d in half.items()) < 1e-14
+    assert any(z == 5 and C[q][2] > 0 for z, _, _, q in half)
+
+
+class Careless(lbm.Shape):
+    """A ball whose distances do not belong to its cells."""
+
+    def __init__(self, distances):
+        self.distances = distances
+
+    def __call__(self, x, y, z):
+        return BALL(x, y, z)
+
+
+@pytest.mark.parametrize(
+    ("shape", "condition", "wall", "error", "words"),
+    [
+        (np.ones(SHAPE, bool), lbm.NoSlip(), "interpolated", TypeError, "know their surface"),
+        (lambda x, y, z: x < 2, lbm.NoSlip(), "interpolated", TypeError, "lbm.Sphere"),
+        (BALL, lbm.PressureOutlet(), "interpolated", ValueError, "NoSlip or MovingWall"),
+        (BALL, lbm.VelocityInlet((0.1, 0, 0)), "interpolated", ValueError, "VelocityInlet"),
+        (BALL, lbm.NoSlip(), "smooth", ValueError, "wall must be one of"),
+        (Careless(lambda p, c: np.full(len(p), np.nan)), lbm.NoSlip(), "interpolated", ValueError,
+         "does not cross .* links that end in its cells"),
+        (Careless(lambda p, c: np.zeros(3)), lbm.NoSlip(), "interpolated", ValueError,
+         "one number for each of the .* links"),
+    ],
+)  # fmt: skip
+def test_refusals(shape, condition, wall, error, words):
+    with pytest.raises(error, match=words):
+        lbm.Simulation(SHAPE, boundaries={"ball": lbm.Solid(shape, condition, wall)}, device="cpu")
+
+
+def test_a_ball_that_passes_through_a_periodic_face_is_refused():
+    """Its cells are cut off at the face, behind which the surface goes on."""
+    ball = lbm.Solid(lbm.Sphere((0.6, 5.0, 4.0), 2.2), wall="interpolated")
+    with pytest.raises(ValueError, match="also where it passes through a periodic face"):
+        lbm.Simulation(SHAPE, boundaries={"ball": ball}, device="cpu")
+
+
+CASE = """
+shape = [14, 11, 9]
+steps = 3
+[fluid]
+tau = 0.7
+force = [1e-4, 0.0, 0.0]
+[numerics]
+dtype = "float64"
+[devices]
+device = "cpu"
+[solids.body]
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "shape"),
+    [
+        ('shape = "sphere"\ncentre = [4.4, 5.2, 4.6]\nradius = 2.3', BALL),
+        ('shape = "cylinder"\naxis = "y"\ncentre = [4.4, 4.6]\nradius = 2.3',
+         lbm.Cylinder((4.4, 4.6), 2.3, "y")),
+        ('shape = "box"\nfrom = [2.2, 3, 2.7]\nto = [7.4, 6.1, 5.5]',
+         lbm.Box((2.2, 3, 2.7), (7.4, 6.1, 5.5))),
+    ],
+)  # fmt: skip
+def test_case_files_have_interpolated_walls(lines, shape, tmp_path):
+    path = tmp_path / "body.toml"
+    path.write_text(f'{CASE}{lines}\nwall = "interpolated"\n')
+    case = read_case(path)
+    s = lbm.Simulation(**case.arguments).run(case.steps)
+    body = {"body": lbm.Solid(shape, wall="interpolated")}
+    direct = lbm.Simulation(**dict(case.arguments) | {"boundaries": body}).run(case.steps)
+    assert np.array_equal(s.populations(), direct.populations())
+    assert len(s.problem.links.cut)
+
+
+def test_case_files_refuse_walls_of_unknown_surfaces(tmp_path):
+    np.save(tmp_path / "mask.npy", np.zeros((14, 11, 9), bool))
+    for lines, words in (
+        ('shape = "mask"\nfile = "mask.npy"', "solids.body.wall.*'sphere', 'cylinder', 'box'"),
+        ('shape = "box"\nfrom = [1, 1, 1]\nto = [3, 3, 3]\ncondition = "pressure-outlet"',
+         "solids.body.condition"),
+    ):  # fmt: skip
+        path = tmp_path / "body.toml"
+        path.write_text(f'{CASE}{lines}\nwall = "interpolated"\n')
+        with pytest.raises(ValueError, match=words):
+            read_case(path)
+
+
+# ---- published values ------------------------------------------------------------------------
+
+
+def test_the_torque_on_a_rotating_cylinder():
+    """Between cylinders of radii n and 2 n (Couette); a staircase is wrong by 2 % with 16 cells."""
+    torques = {}
+    for n in (8, 16):
+        nu, rate, middle = 0.1, 0.8 / n**2, 2 * n + 2.3
+
+        def swirl(x, y, z, rate=rate, middle=middle):
+            return -rate * (y - middle), rate * (x - middle), 0.0
+
+        inner, outer = lbm.Cylinder((middle, middle), n), lbm.Cylinder((middle, middle), 2 * n)
+        walls = {
+            "inner": lbm.Solid(inner, lbm.MovingWall(swirl), "interpolated"),
+            "outer": lbm.Solid(~outer, wall="interpolated"),
+        }
+        s = lbm.Simulation((4 * n + 5, 4 * n + 5, 1), collision=lbm.TRT(0.8), boundaries=walls,
+                           dtype="float64", device="cpu")  # fmt: skip
+        s.run(round(1.2 * n**2 / nu))
+        exact = -16.0 * np.pi / 3.0 * nu * rate * n**2
+        torques[n] = s.torque_on("inner", (middle, middle, 0.5))[2] / exact - 1.0
+        outer_torque = -s.torque_on("outer", (middle, middle, 0.5))[2] / exact - 1.0
+        assert abs(outer_torque - torques[n]) < 1e-4
+    assert abs(torques[16]) < 2e-4
+    assert abs(torques[16]) < abs(torques[8]) / 3.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("share", "drag"), [(0.125, 4.292), (0.216, 7.442), (0.343, 15.4)])
+def test_the_drag_of_spheres_in_a_cubic_array(share, drag):
+    """Zick and Homsy (1982, table 2): drag over Stokes', by the share of the spheres' volume."""
+    n, nu = 32, 0.1
+    radius, force = n * (0.75 * share / np.pi) ** (1 / 3), 1e-7
+    ball = lbm.Solid(lbm.Sphere((n / 2 + 0.1,) * 3, radius), wall="interpolated")
+    s = lbm.Simulation((n, n, n), collision=lbm.TRT(0.5 + 3 * nu), boundaries={"ball": ball},
+                       force=(force, 0, 0), dtype="float64", device="cpu")  # fmt: skip
+    before, mean = 0.0, 1.0
+    while abs(mean - before) > 1e-5 * mean:
+        s.run(128)
+        before, mean = mean, float(s.u[0].mean())
+    assert force * n**3 / (6 * np.pi * nu * radius * mean) == pytest.approx(drag, rel=0.01)

@@ -14,6 +14,7 @@ import numpy as np
 from hetero.devices import Device
 from lbm import (
     TRT,
+    Condition,
     Cylinder,
     MovingWall,
     NoSlip,
@@ -131,7 +132,7 @@ def make_channel(d: int, reynolds: float, speed: float, wall: str, device: Devic
         share = np.sin(0.5 * np.pi * min(t / ramp, 1.0)) ** 2
         return share * 6.0 * speed * y * (height - y) / height**2, 0.0 * y, 0.0 * y
 
-    walls = {
+    walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet(profile),
         "x+": PressureOutlet(),
         "y": NoSlip(),

@@ -7,7 +7,7 @@ rotates in another one (Couette).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,7 +69,8 @@ class Result(NamedTuple):
 
 def run(study: Study) -> dict:
     """Compute all forces with both kinds of walls, and print them."""
-    device, rows = study.device, []
+    device = study.device
+    rows: list[Any] = []
     edges, diameters = ((8,), ()) if study.quick else (EDGES, DIAMETERS)
     for wall in WALLS:
         results = [solve_rotating_cylinder(n // 2, wall, device) for n in edges]

@@ -79,7 +79,8 @@ def run(study: Study) -> dict:
             results += solve_steady_cylinder(d, wall, device)
             results += solve_shedding_cylinder(d, wall, device)
         rows += [result.row(wall) for result in results]
-    study.table("Forces on bodies", _HEADS, sorted(rows, key=lambda row: row[:2]))
+    rows.sort(key=lambda row: row[:2])
+    study.table("Forces on bodies", _HEADS, rows)
     return {"largest deviation": {w: max(abs(r[-1]) for r in rows if r[2] == w) for w in WALLS}}
 
 

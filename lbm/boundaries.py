@@ -12,7 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hetero.validation import check_finite, check_in_range, describe, require_unmasked
+from hetero.validation import (
+    check_choice,
+    check_finite,
+    check_in_range,
+    describe,
+    require_unmasked,
+)
 from lbm._model.extent import Extent, Triple
 from lbm._model.prescribed import CONSTANT, Dependence, Function, evaluate, find_dependence
 
@@ -189,6 +195,10 @@ Condition = Periodic | WallCondition
 """A condition at a face of the domain."""
 
 
+WALLS = "halfway", "interpolated"
+"""Places where the wall of a solid may stand."""
+
+
 @dataclass(frozen=True, eq=False)
 class Solid:
     """Cells that are not fluid, with the condition that they impose on the fluid around them.
@@ -200,12 +210,20 @@ class Solid:
         as arrays that broadcast to [x, y, z], returns such an array. With it no rank of a large
         simulation needs memory for the whole domain.
     condition : NoSlip, MovingWall, VelocityInlet or PressureOutlet
+    wall : {"halfway", "interpolated"}
+        Where the wall stands. "halfway": in the middle of each link between a fluid cell and a
+        solid one, so that oblique walls are staircases, of first order. "interpolated": where each
+        link meets the surface (Bouzidi et al. 2001), which is of second order. `cells` must then be
+        a shape that knows its surface: `lbm.Sphere`, `lbm.Cylinder`, `lbm.Box`, `lbm.HalfSpace`,
+        `lbm.TriangleMesh` or a `lbm.Shape` of your own. The condition must be NoSlip or MovingWall.
     """
 
     cells: np.ndarray | Callable[..., np.ndarray]
     condition: WallCondition = NoSlip()
+    wall: str = "halfway"
 
     def __post_init__(self) -> None:
+        self._check_wall()
         if callable(self.cells):
             self._check_condition()
             return
@@ -228,6 +246,35 @@ class Solid:
                 f"a solid cannot be {type(self.condition).__name__}: use NoSlip, MovingWall, "
                 "VelocityInlet or PressureOutlet (FreeSlip and Periodic are for faces)"
             )
+
+    def _check_wall(self) -> None:
+        check_choice("wall", self.wall, WALLS)
+        if self.wall == "halfway":
+            return
+        if not callable(getattr(self.cells, "distances", None)):
+            raise TypeError(
+                'wall="interpolated" needs cells that know their surface: lbm.Sphere, '
+                "lbm.Cylinder, lbm.Box, lbm.HalfSpace, lbm.TriangleMesh or a lbm.Shape of your "
+                f"own, got {describe(self.cells)}"
+            )
+        if type(self.condition) not in (NoSlip, MovingWall):
+            raise ValueError(
+                'wall="interpolated" needs the condition NoSlip or MovingWall, got '
+                f'{type(self.condition).__name__}: use wall="halfway"'
+            )
+
+    @property
+    def is_interpolated(self) -> bool:
+        """Return whether the wall stands where links meet the surface."""
+        return self.wall == "interpolated"
+
+    @property
+    def bounce(self) -> WallCondition:
+        """Condition by which the step itself sends populations back.
+
+        Interpolated walls take what a wall at rest returns, and replace it after the step.
+        """
+        return NoSlip() if self.is_interpolated else self.condition
 
     def mask(self, shape: Triple) -> np.ndarray:
         """Return the solid cells of a whole domain, bool [x, y, z]."""

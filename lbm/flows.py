@@ -43,6 +43,7 @@ from lbm.collisions.operator import LARGEST_TAU
 from lbm.flow_results import CAVITY_RE1000 as CAVITY_RE1000
 from lbm.flow_results import CavityResult as CavityResult
 from lbm.flow_results import SphereResult as SphereResult
+from lbm.shapes import Sphere
 from lbm.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -165,6 +166,7 @@ def sphere(
     length: float = 18.0,
     collision: CollisionChoice = DEFAULT,
     magic: float | None = None,
+    wall: str = "halfway",
     **options: Unpack[Options],
 ) -> Simulation:
     """Build a sphere in a stream along x, between free-slip sides; width and length in diameters.
@@ -172,7 +174,8 @@ def sphere(
     `magic` is the magic parameter of TRT, by default the largest that is stable at this Reynolds
     number, because it is the most accurate one for bodies. The smaller ones, which coarse grids
     need, enlarge the sphere: at Re = 20 with 6 cells, the drag with 0.01 is 13 % larger than with
-    1/4. `options` are those of `Simulation`.
+    1/4. `wall` is that of `lbm.Solid`, "halfway" or "interpolated"; `options` are those of
+    `Simulation`.
     """
     diameter, speed = check_integer("diameter", diameter, 2, MAX_EDGE), check_speed(speed)
     reynolds = check_positive("reynolds", reynolds)
@@ -184,13 +187,14 @@ def sphere(
     nx, ny = (2 * round(k * diameter / 2) for k in (length, width))
     shape = nx, ny, ny
     require_memory_for(shape, options, solids=True)
-    ball = geometry.sphere(shape, (0.35 * nx, ny / 2, ny / 2), diameter / 2)
+    place = (0.35 * nx, ny / 2, ny / 2), diameter / 2
+    ball = geometry.sphere(shape, *place) if wall == "halfway" else Sphere(*place)
     walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
         "x+": PressureOutlet(1.0),
         "y": FreeSlip(),
         "z": FreeSlip(),
-        "sphere": Solid(ball),
+        "sphere": Solid(ball, wall=wall),
     }
     operator = suit_collision(collision, tau, reynolds / diameter, magic, kind="open")
     if magic is None:
@@ -209,6 +213,7 @@ def solve_sphere(
     tolerance: float = 3e-4,
     longest: float = 60.0,
     collision: CollisionChoice = DEFAULT,
+    wall: str = "halfway",
     restart: str | Path | None = None,
     callbacks: Iterable[Callable[[Simulation], object]] = (),
     progress: bool = False,
@@ -222,11 +227,14 @@ def solve_sphere(
     """
     longest = check_in_range("longest", longest, 0.0, MAX_TURNS)
     tolerance = check_in_range("tolerance", tolerance, 0.0, 1.0)
-    s = sphere(diameter, reynolds=reynolds, speed=speed, collision=collision, **options)
+    s = sphere(diameter, reynolds=reynolds, speed=speed, collision=collision, wall=wall, **options)
     steps = max(2, 2 * round(1.5 * diameter / speed))
     end, callbacks = round(longest / 3) * steps, list(callbacks)
     _steps_left(s, restart, end, "longest")
-    equivalent_diameter = float(np.cbrt(6.0 / np.pi * s.solids["sphere"].mask(s.shape).sum()))
+    equivalent_diameter = float(diameter)
+    if wall == "halfway":  # the drag is that of the cells
+        cells = s.solids["sphere"].mask(s.shape).sum()
+        equivalent_diameter = float(np.cbrt(6.0 / np.pi * cells))
     previous, force, steady = np.inf, np.zeros(3), False
     while s.steps < end:
         s.run(min(steps, end - s.steps), callbacks=callbacks, progress=progress)

@@ -51,7 +51,8 @@ class TriangleMesh:
     overlap or touch, and all triangles may face inwards. If some face inwards and others outwards,
     a cell is inside if a line to it crosses the surface an odd number of times; a region where two
     parts overlap is then outside, and a warning says so. Centres on the surface belong to the body
-    on its lower sides, as in [low, high). The walls are staircases (see docs/guides/meshes.md).
+    on its lower sides, as in [low, high). The walls are staircases, or with
+    `lbm.Solid(mesh, wall="interpolated")` stand at the triangles (see docs/guides/meshes.md).
 
     Parameters
     ----------
@@ -234,6 +235,16 @@ class TriangleMesh:
         if all((p == np.arange(p.size)).all() for p in positions):
             return cells
         return cells[np.ix_(*positions)]
+
+    def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        """Return how far along each link the surface is, as `lbm.Shape.distances` does.
+
+        Links from cells outside stop at the first triangle that they meet. `lbm.Solid` needs this
+        for wall="interpolated".
+        """
+        from lbm._meshes.link_distances import find_distances
+
+        return find_distances(self.triangles, points, directions)
 
     def frontal_area(self, direction: Vector = (1.0, 0.0, 0.0)) -> float:
         """Return the area of the silhouette along a direction, in squares of the mesh's unit.

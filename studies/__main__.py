@@ -21,6 +21,7 @@ from studies.study import Study
 STUDIES = {
     "hetero-parts": "studies.hetero.parts",
     "lbm-blocks": "studies.lbm.blocks",
+    "lbm-bodies": "studies.lbm.bodies",
     "lbm-cavity": "studies.lbm.cavity",
     "lbm-gallery": "studies.lbm.gallery",
     "lbm-hybrid": "studies.lbm.hybrid",

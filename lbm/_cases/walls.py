@@ -15,6 +15,7 @@ from lbm._io.tables import Table
 from lbm._model.extent import Triple
 from lbm.boundaries import (
     FACES,
+    WALLS,
     Condition,
     FreeSlip,
     MovingWall,
@@ -25,6 +26,7 @@ from lbm.boundaries import (
     VelocityInlet,
 )
 from lbm.meshes import read_mesh
+from lbm.shapes import Box, Cylinder, Sphere
 
 PLAIN: dict[str, Condition] = {"periodic": Periodic(), "no-slip": NoSlip(), "free-slip": FreeSlip()}
 """Conditions without numbers, by their type in a file."""
@@ -98,8 +100,16 @@ def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
     condition: Any = NoSlip()
     if "condition" in table:
         condition = read_condition(table, "condition", SOLID_TYPES, shape, scales)
+    wall = table.choice("wall", WALLS, WALLS[0])
     table.finish()
-    return Solid(cells, condition)
+    try:
+        return Solid(cells, condition, wall)
+    except TypeError:
+        known = ", ".join(repr(name) for name in _SHAPES if name not in _STAIRCASES)
+        raise table.error("wall", f"= {wall!r} needs a shape whose surface is known: {known}"
+                          ) from None  # fmt: skip
+    except ValueError as error:
+        raise table.error("condition", f"does not suit: {error}") from None
 
 
 # ---- shapes: functions of the centres x, y, z, so that no rank needs all cells --------------
@@ -107,21 +117,13 @@ def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
 
 def _sphere(table: Table, shape: Triple, scales: Scales) -> Cells:
     centre = scales.position(table.vector("centre"))
-    radius = scales.length(table.positive("radius"))
-    return lambda *x: sum((a - c) ** 2 for a, c in zip(x, centre, strict=True)) < radius**2
+    return Sphere(centre, scales.length(table.positive("radius")))
 
 
 def _cylinder(table: Table, shape: Triple, scales: Scales) -> Cells:
-    axis = "xyz".index(table.choice("axis", ("x", "y", "z"), "z"))
+    axis = table.choice("axis", ("x", "y", "z"), "z")
     centre = scales.position(table.vector("centre", length=2))
-    radius = scales.length(table.positive("radius"))
-
-    def cells(*x: np.ndarray) -> np.ndarray:
-        across = [a for k, a in enumerate(x) if k != axis]
-        inside = sum((a - c) ** 2 for a, c in zip(across, centre, strict=True)) < radius**2
-        return np.broadcast_to(inside, np.broadcast_shapes(*(a.shape for a in x)))
-
-    return cells
+    return Cylinder(centre, scales.length(table.positive("radius")), axis)
 
 
 def _box(table: Table, shape: Triple, scales: Scales) -> Cells:
@@ -129,15 +131,7 @@ def _box(table: Table, shape: Triple, scales: Scales) -> Cells:
     if not all(a < b for a, b in zip(first_corner, last_corner, strict=True)):
         raise table.error("to", f"must lie above from={list(first_corner)} on every axis, "
                           f"got {list(last_corner)}")  # fmt: skip
-    low, high = scales.position(first_corner), scales.position(last_corner)
-
-    def cells(*x: np.ndarray) -> Any:
-        inside: Any = True
-        for a, first, last in zip(x, low, high, strict=True):
-            inside = inside & (first <= a) & (a < last)
-        return inside
-
-    return cells
+    return Box(scales.position(first_corner), scales.position(last_corner))
 
 
 def _heights(table: Table, shape: Triple, scales: Scales) -> Cells:
@@ -206,6 +200,9 @@ _SHAPES: dict[str, Callable[[Table, Triple, Scales], Cells]] = {
     "mask": _mask,
     "mesh": _mesh,
 }
+
+_STAIRCASES = "heights", "mask"
+"""Shapes whose surface is known only by the cells that it covers."""
 
 
 def read_array(table: Table, key: str) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from hetero.devices import Device
 from lbm._domain import exchange
 from lbm._domain.exchange.exchange import Exchange
+from lbm._domain.interpolated_walls import InterpolatedWalls
 from lbm._domain.memory_forecast import SLAB_CELLS
 from lbm._domain.partition import AXES, Partition
 from lbm._domain.parts import Part, cut_box, make_engine
@@ -92,6 +93,9 @@ class Domain:
         order = sorted(workers.values(), key=lambda worker: not worker.on_gpu)
         self._workers = tuple(order)
         self.exchange = Exchange(parts, workers, partition, self.ranks) if workers else None
+        self.interpolated = None
+        if problem.links.cut is not None:
+            self.interpolated = InterpolatedWalls(problem, self.parts, workers, self.ranks)
 
     @staticmethod
     def _make_mapped_memory(gpus: list[Device], devices: Mapping[Triple, Device]) -> Any:
@@ -118,6 +122,11 @@ class Domain:
 
     def step(self, t: int) -> None:
         """Do step number t, counted from 0."""
+        self._step_cells(t)
+        if self.interpolated is not None:
+            self.interpolated.apply(t)
+
+    def _step_cells(self, t: int) -> None:
         if self.exchange is None:
             self.parts[0].engine.step(t, self._box)
             return
@@ -134,6 +143,8 @@ class Domain:
         if not self.problem.is_driven:
             return
         self.synchronize()
+        if self.interpolated is not None:
+            self.interpolated.prescribe(t)
         force, types = self.problem.force_in(t), self.problem.links.wall_types_in(t)
         for engine in self.engines:
             if self.problem.force_in_time is not None:

@@ -58,6 +58,8 @@ def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
             f"there is no force on {name!r} at step 0: forces are those of the last step, so run "
             "the simulation first"
         )
+    if flow.solids[name].is_interpolated:
+        return _forces_on_cut_links(flow, name)
     cells, q, row = flow.problem.links.bodies[name]
     velocity = flow.problem.links.wall_types_in(flow.steps - 1)[row, 2:]
     c, w = np.array(C, float)[q], np.array(W)[q]
@@ -65,3 +67,14 @@ def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
     point = cells[:, ::-1] + flow.region.start + 0.5 + 0.5 * c
     sent = returned + 6.0 * w * (c * velocity).sum(axis=1)
     return (sent + returned)[:, None] * c, point
+
+
+def _forces_on_cut_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `forces_on_links` returns, for an interpolated wall."""
+    links, walls = flow.problem.links.cut, flow.domain.interpolated
+    assert links is not None
+    assert walls is not None
+    sent, returned = walls.read(flow.steps)
+    own = links.of_body(name)
+    force = (sent[own] + returned[own])[:, None] * np.array(C, float)[links.q[own]]
+    return force, links.points(flow.region.start)[own]

@@ -33,6 +33,9 @@ FIRST_LINE = b"LBM-D3Q19 1\n"
 DIGEST_BYTES = 32
 """Size of a BLAKE2b digest."""
 
+_DISTANCE_STEPS = 2.0**20
+"""Parts of a link in which a wall may stand: those that differ by less count as the same."""
+
 _SLAB_CELLS = 1 << 17
 """Cells of a slab, unless a layer has more: 10 MB of float32. Ranks hold a few copies of a slab
 while they write or read it, which must be little beside their part of a domain."""
@@ -104,8 +107,21 @@ def hash_walls(flow: Flow) -> str:
     types = np.where(links.is_varying[:, None], np.inf, links.wall_types)
     walls = np.array([_hash_class(links, types, c) for c in range(len(links.masks))], np.uint64)
     mixed = _mix(position.astype(np.uint64) ^ walls[links.classes[z, y, x]])
-    total = flow.domain.ranks.gather_all(int(mixed.sum(dtype=np.uint64)))
+    own = int(mixed.sum(dtype=np.uint64)) + _hash_cut_links(flow)
+    total = flow.domain.ranks.gather_all(own)
     return f"{sum(total) % (1 << 64):016x}"
+
+
+def _hash_cut_links(flow: Flow) -> int:
+    """Return the sum of the hashes of links that interpolated walls cut, and of where they do."""
+    links = flow.problem.links.cut
+    if links is None:
+        return 0
+    z, y, x = (links.cells + np.array(flow.region.start[::-1])).T
+    nx, ny, _ = flow.shape
+    position = (((z * ny + y) * nx + x) * Q + links.q).astype(np.uint64)
+    place = np.rint(links.distance * _DISTANCE_STEPS).astype(np.uint64)
+    return int(_mix(position ^ _mix(place + np.uint64(1))).sum(dtype=np.uint64))
 
 
 def _hash_class(links: Links, types: np.ndarray, c: int) -> int:

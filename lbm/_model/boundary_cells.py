@@ -37,7 +37,7 @@ class BoundaryCells:
         self.shape, self.faces, self.solids, self.labels = shape, faces, solids, labels
         self.types = WallTypes()
         self.solid_numbers = np.array(
-            [0, *(self.types.index_of(s.condition) for s in solids)], np.uint16
+            [0, *(self.types.index_of(s.bounce) for s in solids)], np.uint16
         )
         near = np.nonzero(_near_walls(shape, faces, labels, extent))
         self.z, self.y, self.x = (
@@ -98,10 +98,12 @@ class BoundaryCells:
         foot = [(cells[a] if a == axis else ends[a])[near] for a in range(3)]
         hit = labels.of_cells(*foot)
         for k in np.unique(hit[hit > 0]):
-            behind, condition = near[hit == k], self.solids[k - 1].condition
+            # Links that a slip face mirrors into an interpolated wall belong to that wall.
+            mirrors, solid = isinstance(face, FreeSlip), self.solids[k - 1]
+            behind, condition = near[hit == k], solid.bounce if mirrors else solid.condition
             number, slip = self.types.of_link_behind_face(axis, face, condition)
             self._number[behind, q], self.slip[behind, q] = number, slip
-            if isinstance(face, FreeSlip):  # it mirrors the solid, and has no friction of its own
+            if mirrors:  # the face has no friction of its own
                 self.owner[behind, q] = k + 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import numpy as np
 from lbm._model.extent import Extent, Triple
 from lbm._model.lattice import OPPOSITE, Q
 from lbm._model.precision import Precision
-from lbm._model.streaming_patterns import Pattern
+from lbm._model.streaming_patterns import Address, Pattern
 from lbm._model.wall_links import SOLID_CLASS, Links
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ class Problem:
     @property
     def is_driven(self) -> bool:
         """Return whether forces or walls change with time."""
-        return self.force_in_time is not None or bool(self.links.varying)
+        moves = self.links.cut is not None and bool(self.links.cut.moving)
+        return self.force_in_time is not None or bool(self.links.varying) or moves
 
     def force_in(self, step: int) -> tuple[float, float, float]:
         """Return the force in a step, at its beginning, when populations collide."""
@@ -131,7 +132,8 @@ class Problem:
         if halo[0]:
             classes[..., : halo[0]] = classes[..., halo[0] + extent.shape[0] :] = SOLID_CLASS
         nz, ny, nx = classes.shape
-        links = replace(self.links, classes=classes, bodies={})
+        cut = None if self.links.cut is None else self.links.cut.select(extent, halo)
+        links = replace(self.links, classes=classes, bodies={}, cut=cut)
         return replace(self, shape=(nx, ny, nz), links=links)
 
 
@@ -186,9 +188,19 @@ def wall_return_indices(problem: Problem, cells: np.ndarray, q: np.ndarray) -> n
     These are indices of the flat array of populations. They are the same in all steps, so forces on
     bodies can be read after any step.
     """
+    return population_indices(problem, cells, np.array(OPPOSITE)[q], problem.pattern.steps[0].wall)
+
+
+def population_indices(
+    problem: Problem, cells: np.ndarray, q: np.ndarray, addresses: Sequence[Address]
+) -> np.ndarray:
+    """Return where populations q of cells (z, y, x) are, by a table of an `Access`.
+
+    These are indices of the flat array of populations.
+    """
     nx, ny, nz = problem.shape
-    table = np.array([(w.slot, *w.shift) for w in problem.pattern.steps[0].wall])
-    slot, dx, dy, dz = table[np.array(OPPOSITE)[q]].T
+    table = np.array([(a.slot, *a.shift) for a in addresses])
+    slot, dx, dy, dz = table[q].T
     z, y, x = cells.T
     x = row_position((x + dx) % nx, nx, problem.precision.lanes)
     return slot * problem.pitch + ((z + dz) % nz * ny + (y + dy) % ny) * nx + x

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbm._model.boundary_cells import BoundaryCells, label_solids
+from lbm._model.cut_links import CutLinks, find_cut_links
 from lbm._model.extent import Extent, Triple
 from lbm._model.lattice import OPPOSITE, C, Q, W
 from lbm._model.wall_types import HALF_STEP, VaryingRows
@@ -45,6 +46,7 @@ class Links:
     solid_sizes : number of cells that each named solid covers
     bodies : for each named solid the cells beside it [k, (z, y, x)], their links q [k], and the
         rows of `wall_types` there [k]
+    cut : links that end at interpolated walls, or None
     """
 
     classes: np.ndarray
@@ -54,6 +56,7 @@ class Links:
     varying: tuple[VaryingRows, ...]
     solid_sizes: dict[str, int]
     bodies: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
+    cut: CutLinks | None = None
 
     @property
     def any(self) -> bool:
@@ -112,7 +115,8 @@ def classify_cells(
     for k, name in enumerate(solids):
         cell, q = np.nonzero(cells.owner == k + 2)
         bodies[name] = np.stack(position, axis=1)[cell], q, cells.row[cell, q]
-    return Links(classes, masks, wall_rows, wall_types, varying, sizes, bodies)
+    cut = find_cut_links(solids, cells, faces, extent)
+    return Links(classes, masks, wall_rows, wall_types, varying, sizes, bodies, cut)
 
 
 def _find_varying(count: int, varying: Sequence[VaryingRows]) -> np.ndarray:

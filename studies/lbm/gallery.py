@@ -22,7 +22,7 @@ _HEADS = (
 COMPILE_SECONDS = 20.0
 """Runs that take less are repeated: compiling takes several seconds, on a busy machine more."""
 
-_MARKERS = "os^vD*<>P"
+_MARKERS = "os^vD*<>PXh"
 """Markers of the flows in the panel of errors: there are more flows than colours."""
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.devices import Device
-from lbm import TRT, MovingWall, NoSlip, Simulation, Solid
+from lbm import TRT, Cylinder, MovingWall, NoSlip, Shape, Simulation, Solid
 from lbm.callbacks import SteadyState
 
 VISCOSITY = 0.1
@@ -181,10 +181,29 @@ def solve_vortices(n: int, device: Device) -> Solution:
     return compare(s, s.u, exact, speed, line)
 
 
-# ---- walls across the cells: staircases ------------------------------------------------------
+# ---- walls across the cells: staircases, and interpolated ones --------------------------------
 
 
-def solve_tilted_channel(n: int, device: Device) -> Solution:
+class TiltedWalls(Shape):
+    """Walls of a channel with a slope, which is n cells wide along y and repeats every `height`."""
+
+    def __init__(self, n: int, height: int, slope: float):
+        self.n, self.height, self.slope = n, height, slope
+
+    def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return whether points are in a wall."""
+        inside: np.ndarray = np.mod(y - self.slope * x, self.height) + 0.0 * z >= self.n
+        return inside
+
+    def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        """Return how far along each link the upper or the lower wall is."""
+        above = np.mod(points[:, 1] - self.slope * points[:, 0], self.height)
+        rise = directions[:, 1] - self.slope * directions[:, 0]
+        distance: np.ndarray = np.where(rise > 0.0, self.n - above, -above) / rise
+        return distance
+
+
+def solve_tilted_channel(n: int, device: Device, wall: str = "halfway") -> Solution:
     """Compute a channel of slope 1/2, which is n cells wide along y, driven by a body force."""
     height, slope = n + 4, 0.5
     shape = 2 * height, height, 1
@@ -193,7 +212,8 @@ def solve_tilted_channel(n: int, device: Device) -> Solution:
     force = 8.0 * VISCOSITY * speed / width**2
     x, y, _ = np.ogrid[0.5 : shape[0], 0.5 : shape[1], 0.5:1]
     above = np.mod(y - slope * x, height)  # the lower wall
-    s = simulate(shape, device, boundaries={"walls": Solid(above >= n)},
+    walls = Solid(TiltedWalls(n, height, slope), wall=wall)
+    s = simulate(shape, device, boundaries={"walls": walls},
                  force=(force * cosine, force * slope * cosine, 0.0))  # fmt: skip
     s.run(round(VISCOUS_TIMES * width**2 / VISCOSITY))
     fluid, distance = s.fluid, above * cosine
@@ -205,23 +225,19 @@ def solve_tilted_channel(n: int, device: Device) -> Solution:
     return compare(s, np.where(fluid, along, 0.0), np.where(fluid, exact, 0.0), speed, line)
 
 
-def solve_rotating_couette(n: int, device: Device) -> Solution:
+def solve_rotating_couette(n: int, device: Device, wall: str = "halfway") -> Solution:
     """Compute the flow between a cylinder that rotates, of radius n, and one at rest, of 2 n."""
     speed, middle = SPEED / n, 2 * n + 2
     w = speed / n
-
-    def radius(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return np.hypot(x - middle, y - middle) + 0.0 * z
-
     wheel = MovingWall(lambda x, y, z: (-w * (y - middle), w * (x - middle), 0.0))
     walls = {
-        "inner": Solid(lambda x, y, z: radius(x, y, z) < n, wheel),
-        "outer": Solid(lambda x, y, z: radius(x, y, z) >= 2 * n),
+        "inner": Solid(Cylinder((middle, middle), n), wheel, wall),
+        "outer": Solid(~Cylinder((middle, middle), 2 * n), wall=wall),
     }
     s = simulate((2 * middle, 2 * middle, 1), device, boundaries=walls)
     s.run(round(VISCOUS_TIMES * n**2 / VISCOSITY))
     x, y, z = np.ogrid[0.5 : 2 * middle, 0.5 : 2 * middle, 0.5:1]
-    r = radius(x, y, z)
+    r = np.hypot(x - middle, y - middle) + 0.0 * z
     swirl = w / 3.0 * (4.0 * n**2 / r - r)
     exact = np.where(s.fluid, swirl * np.stack([-(y - middle) / r, (x - middle) / r]), 0.0)
     computed = np.where(s.fluid, s.u[:2], 0.0)
@@ -282,6 +298,10 @@ FLOWS = (
     GalleryFlow("tilted channel", "parabola", "y", (8, 16, 32), 6, solve_tilted_channel),
     GalleryFlow("rotating cylinder", "Couette", "(r - r1)/r1", (8, 16, 32), 4,
                 solve_rotating_couette),
+    GalleryFlow("tilted channel, interpolated", "parabola", "y", (8, 16, 32), 6,
+                lambda n, device: solve_tilted_channel(n, device, "interpolated")),
+    GalleryFlow("rotating cylinder, interpolated", "Couette", "(r - r1)/r1", (8, 16, 32), 4,
+                lambda n, device: solve_rotating_couette(n, device, "interpolated")),
     _cavity(100, (32, 64), 16),
     _cavity(400, (32, 64), 0),
     _cavity(1000, (64, 96), 0),

@@ -35,10 +35,12 @@ def test_the_profile_of_a_duct_solves_its_equation():
         ("decaying vortices", (12, 24), 2.0, 0.3),
         ("tilted channel", (8, 16), 1.0, 2.5),
         ("rotating cylinder", (8, 16), 1.0, 3.0),
+        ("tilted channel, interpolated", (8, 16), 2.0, 0.2),
+        ("rotating cylinder, interpolated", (8, 16), 1.7, 0.3),
     ],
 )
 def test_errors_fall_at_the_order_of_the_walls(name, sizes, order, largest):
-    """Flat walls are of second order, staircases of first order."""
+    """Flat and interpolated walls are of second order, staircases of first order."""
     series = {n: FLOW[name].solve(n, Device("cpu")) for n in sizes}
     assert find_order(series) == pytest.approx(order, abs=0.2)
     fine = series[sizes[1]]

@@ -23,6 +23,10 @@ def _changing_rotation(x, y, z, t):
     return -rate * (y - 4), rate * (x - 5), 0.0
 
 
+def _spin(x, y, z):
+    return -0.01 * (y - 4.4), 0.01 * (x - 4.1), 0.0
+
+
 FLOWS = {
     "periodic": {"force": (1e-4, 2e-5, -3e-5)},
     "cavity with bodies": {
@@ -45,6 +49,22 @@ FLOWS = {
             "still": lbm.Solid(_obstacle()),
         },
         "force": (0.0, 1e-5, 0.0),
+    },
+    "interpolated walls": {
+        "boundaries": {
+            "y-": lbm.NoSlip(),
+            "y+": lbm.MovingWall((0.02, 0.0, 0.01)),
+            # One cell lies between the two, and the second one passes through a face.
+            "ball": lbm.Solid(
+                lbm.Sphere((4.1, 4.4, 3.3), 2.1), lbm.MovingWall(_spin), wall="interpolated"
+            ),
+            "rod": lbm.Solid(
+                lbm.Cylinder((8.2, 3.4), 1.3, axis="y"),
+                lbm.MovingWall(_changing_rotation),
+                wall="interpolated",
+            ),
+        },
+        "force": (1e-4, 0.0, 2e-5),
     },
     # Few different walls: more than 255 would compile every kernel again, for larger indices.
     "driven in time": {

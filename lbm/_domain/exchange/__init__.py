@@ -17,16 +17,24 @@ class Worker(Protocol):
     ----------
     on_gpu : whether the block is in the memory of a GPU
     engine : the block
+    stream : stream of a GPU in which messages arrive and links are computed, or None
     """
 
     on_gpu: bool
     engine: Engine
+    stream: Any
 
     def begin(self, t: int) -> None:
         """Step the cells beside other parts."""
 
     def step_interior(self, t: int, piece: int) -> None:
         """Step a piece of the interior."""
+
+    def begin_links(self) -> None:
+        """Let the loops over links that follow wait for all cells and messages of the step."""
+
+    def end_links(self) -> None:
+        """Let the next step wait for these loops."""
 
     def populations_after(self, t: int, for_gpu: bool = ...) -> Any:
         """Return the populations [slot, cell] that step t writes, as the CPU or a GPU sees them."""

@@ -19,6 +19,7 @@ class Worker:
     """Steps the cells of a block in host memory, and copies planes of its populations."""
 
     on_gpu = False
+    stream = None
 
     def __init__(self, engine, edges, interior, mapped):
         self.engine, self._edges, self._interior = engine, edges, interior
@@ -33,6 +34,12 @@ class Worker:
         """Step a piece of the interior."""
         if piece < len(self._interior):
             self.engine.step(t, self._interior[piece])
+
+    def begin_links(self) -> None:
+        """Let the loops over links wait for the step: it is done."""
+
+    def end_links(self) -> None:
+        """Let the next step wait for the loops over links: they are done."""
 
     def populations_after(self, t: int, for_gpu: bool = False):
         """Return the populations [slot, cell] that step t writes, as the CPU or a GPU sees them."""

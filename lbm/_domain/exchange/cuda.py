@@ -43,6 +43,7 @@ class Worker:
             self._edge_stream, self._interior_stream = high_priority_stream(), cuda.stream()
             self._edges_done, self._interior_done = cuda.event(), cuda.event()
             self._copied = cuda.event()
+        self.stream = self._edge_stream
 
     def begin(self, t: int) -> None:
         """Step the cells beside other parts, and start on the interior.
@@ -62,6 +63,16 @@ class Worker:
 
     def step_interior(self, t: int, piece: int) -> None:
         """Do nothing: the GPU works on the interior since `begin`."""
+
+    def begin_links(self) -> None:
+        """Let the stream of the edges, in which messages arrive, wait for the interior."""
+        with self.engine.device.active():
+            self._interior_done.wait(self._edge_stream)
+
+    def end_links(self) -> None:
+        """Let the interior of the next step wait for the stream of the edges."""
+        with self.engine.device.active():
+            self._edges_done.record(self._edge_stream)
 
     def populations_after(self, t: int, for_gpu: bool = True):
         """Return the populations [slot, cell] that step t writes."""

@@ -57,7 +57,8 @@ def _fingerprint_condition(condition: WallCondition, shape: Triple) -> str:
 def fingerprint_solids(solids: Mapping[str, Solid], shape: Triple) -> str:
     """Return the names, conditions and fingerprints of solids."""
     return ", ".join(
-        f"{name}: {fingerprint(solid.condition, shape)} of {fingerprint(solid.cells, shape)}"
+        f"{name}: {solid.wall} {fingerprint(solid.condition, shape)} of "
+        f"{fingerprint(solid.cells, shape)}"
         for name, solid in solids.items()
     )
 

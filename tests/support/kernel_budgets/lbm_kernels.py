@@ -3,7 +3,10 @@
 tests/lbm/test_kernel_budgets.py has the others.
 """
 
-from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u8
+from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u2, u8
+
+PRECISIONS = ("float16", u2, f4), ("float32", f4, f4), ("float64", f8, f8)
+"""Names of precisions, with the types of a stored population and of the arithmetic."""
 
 KERNELS = {
     "lbm._engines.cuda.fill_zeros": Budget((array(u8),), 32, float64=False),
@@ -11,6 +14,29 @@ KERNELS = {
     "lbm._domain.exchange.cuda.copy_planes": Budget(
         (*(array(f4, 2),) * 2, array(i8, 2), array(i8), array(boolean, 3)), 40, float64=False
     ),
+    "lbm._links.cuda.clear": Budget((array(i8),), 16, float64=False),
+    **{
+        f"lbm._links.cuda.interpolate_{name}": Budget(
+            (array(stored), array(i8), array(i8), array(real, 2), *(array(real),) * 3),
+            40,
+            float64=real is f8,
+        )
+        for name, stored, real in PRECISIONS
+    },
+    **{
+        f"lbm._links.cuda.store_{name}": Budget(
+            (array(stored), array(i8), array(real), array(real), array(i8), real),
+            32,
+            float64=real is f8,
+        )
+        for name, stored, real in PRECISIONS
+    },
+    **{
+        f"lbm._links.cuda.sum_excess_float{bits}": Budget(
+            (array(real), array(real), array(i8)), 48, float64=real is f8
+        )
+        for bits, real in ((32, f4), (64, f8))
+    },
     **{
         f"lbm._fields.cuda.{name}_{dtype}": Budget(signature, 48, float64=dtype is f8)
         for dtype in (f4, f8)

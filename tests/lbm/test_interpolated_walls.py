@@ -1,0 +1,440 @@
+"""Interpolated walls: distances, steps against `lbm.reference`, orders, mass, forces, refusals."""
+
+import numpy as np
+import pytest
+
+import lbm
+from flows import noisy
+from lbm._cases.case import read_case
+from lbm._model.cut_links import find_mates
+from lbm._model.lattice import C
+from lbm._model.precision import PRECISIONS
+from lbm._model.streaming_patterns import PATTERNS
+from lbm.reference import Reference
+
+SHAPE = (14, 11, 9)
+TOLERANCE = {"float64": 2e-14, "float32": 1e-6, "float16": 4e-4}
+
+
+def spin(x, y, z):
+    return -0.01 * (y - 5.2), 0.01 * (x - 4.4), 0.0 * z
+
+
+def spin_in_time(x, y, z, t):
+    return -0.01 * np.cos(t) * (y - 5.2), 0.01 * (x - 4.4), 0.005 * np.sin(t) + 0.0 * z
+
+
+BALL = lbm.Sphere((4.4, 5.2, 4.6), 2.3)
+FLOWS = {
+    "ball": {"ball": lbm.Solid(BALL, wall="interpolated")},
+    "two balls": {
+        "ball": lbm.Solid(BALL, lbm.MovingWall(spin), "interpolated"),
+        "other": lbm.Solid(lbm.Sphere((9.6, 5.4, 4.4), 1.9), wall="interpolated"),
+    },
+    # One cell lies between each two boxes, near both, far from both, and near one of them.
+    "slits": {
+        "first": lbm.Solid(lbm.Box((1.2, 2.2, 2), (4.2, 8.3, 7)), wall="interpolated"),
+        "second": lbm.Solid(
+            lbm.Box((4.8, 2.2, 2), (6.8, 8.3, 7)), lbm.MovingWall((0.01, 0.02, -0.03)),
+            "interpolated",
+        ),
+        "third": lbm.Solid(lbm.Box((8.3, 2.2, 2), (10.1, 8.3, 7)), wall="interpolated"),
+        "fourth": lbm.Solid(
+            lbm.Box((11.2, 2.2, 2), (12.9, 8.3, 7)), lbm.MovingWall(spin), "interpolated"
+        ),
+    },
+    "pipe": {"pipe": lbm.Solid(~lbm.Cylinder((5.6, 4.4), 3.7, axis="x"), wall="interpolated")},
+    "through a channel": {
+        "y-": lbm.MovingWall((0.02, 0.0, 0.01)),
+        "y+": lbm.NoSlip(),
+        "wall": lbm.Solid(
+            lbm.Cylinder((6.3, 4.1), 2.2, axis="y"), lbm.MovingWall(spin_in_time), "interpolated"
+        ),
+        "block": lbm.Solid(lbm.Box((10.2, 0, 2.1), (12.7, 3.3, 4.9)), wall="interpolated"),
+    },
+    "open": {
+        "x-": lbm.VelocityInlet(lambda t: (0.03 * np.cos(t), 0.0, 0.0)),
+        "x+": lbm.PressureOutlet(1.01),
+        "y-": lbm.NoSlip(),
+        "y+": lbm.FreeSlip(),
+        "z": lbm.NoSlip(),
+        "floor": lbm.Solid(lbm.HalfSpace((0, 2.3, 0), (0.1, 1.0, 0.1)), wall="interpolated"),
+        "ball": lbm.Solid(lbm.Sphere((6.4, 7.2, 4.6), 2.3)),
+    },
+}  # fmt: skip
+
+
+def make_both(name, pattern, storage, device):
+    """Return a simulation and the reference from the same noise."""
+    rho, u = noisy(SHAPE)
+    options = {"collision": lbm.TRT(0.7), "boundaries": FLOWS[name], "force": (1e-4, 0.0, 2e-5)}
+    s = lbm.Simulation(SHAPE, rho=rho, u=u, pattern=pattern, device=device,
+                       **PRECISIONS[storage].arguments, **options)  # fmt: skip
+    theirs = Reference(SHAPE, **options)
+    theirs.set(rho, u)
+    return s, theirs
+
+
+def assert_follows(name, pattern, storage, device, steps=4):
+    s, theirs = make_both(name, pattern, storage, device)
+    for _ in range(steps):
+        s.run(1)
+        theirs.step()
+        rho, u = theirs.moments()
+        assert np.abs(s.rho - rho).max() < TOLERANCE[storage]
+        assert np.abs(s.u - u).max() < TOLERANCE[storage]
+    return s, theirs
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [("ball", "ab"), ("two balls", "aa"), ("slits", "ab"), ("slits", "aa"), ("slits", "esoteric"),
+     ("pipe", "esoteric"), ("through a channel", "aa"), ("through a channel", "esoteric")],
+)  # fmt: skip
+def test_steps_match_the_reference(name, pattern, device):
+    s, theirs = assert_follows(name, pattern, "float64", device)
+    links = s.problem.links.cut
+    assert len(links) == sum(len(cut.distance) for cut in theirs.cuts)
+    assert (links.distance < 0.5).any()
+    assert (links.distance >= 0.5).any()
+
+
+@pytest.mark.parametrize(("storage", "pattern"), [("float32", "esoteric"), ("float16", "ab")])
+def test_other_precisions(storage, pattern, device):
+    assert_follows("two balls", pattern, storage, device)
+
+
+@pytest.mark.parametrize("pattern", ["ab", "esoteric"])
+def test_walls_that_meet_inlets_and_outlets(pattern, device):
+    """What ran into an outlet is known but for the square of the velocity beside the wall."""
+    s, theirs = make_both("open", pattern, "float64", device)
+    far = s.problem.links.cut.distance >= 0.5
+    for _ in range(4):
+        s.run(1)
+        theirs.step()
+        _, u = theirs.moments()
+        error = np.abs(s.u - u)
+        assert error[:, :9].max() < 1e-14  # four cells from the outlet
+        assert 0.0 < error.max() < 4e-4  # of velocities up to 0.07
+    assert far.any()
+
+
+def test_one_cell_is_between_walls_at_all_kinds_of_distances():
+    s, _ = make_both("slits", "ab", "float64", "cpu")
+    mates, near = find_mates(s.problem.links.cut), s.problem.links.cut.distance < 0.5
+    both = np.flatnonzero(mates >= 0)
+    assert {(bool(a), bool(b)) for a, b in zip(near[both], near[mates[both]], strict=True)} == {
+        (True, True), (True, False), (False, True), (False, False),
+    }  # fmt: skip
+
+
+GRIDS = [(1, 2, 1), (7, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "storage"),
+    [("slits", "aa", "float32"), ("open", "esoteric", "float16"), ("pipe", "ab", "float32")],
+)
+def test_parts_are_bit_for_bit_one(name, pattern, storage):
+    options = {"collision": lbm.TRT(0.7), "boundaries": FLOWS[name], "pattern": pattern}
+    options |= PRECISIONS[storage].arguments
+    rho, u = noisy(SHAPE)
+    one = lbm.Simulation(SHAPE, rho=rho, u=u, device="cpu", **options)
+    one.run(5)
+    for grid in GRIDS:
+        devices = ["cpu"] * int(np.prod(grid))
+        two = lbm.Simulation(SHAPE, rho=rho, u=u, device=devices, decomposition=grid, **options)
+        two.run(5)
+        assert np.array_equal(one.populations(), two.populations())
+        for body in one.solids:
+            assert np.array_equal(one.force_on(body), two.force_on(body))
+            assert np.array_equal(one.torque_on(body, (5, 4, 3)), two.torque_on(body, (5, 4, 3)))
+
+
+def test_a_run_continues_bit_for_bit_from_a_checkpoint(tmp_path, device):
+    s, _ = make_both("through a channel", "esoteric", "float32", device)
+    s.run(3)
+    s.save(tmp_path / "three.state")
+    s.run(3)
+    other, _ = make_both("through a channel", "aa", "float32", device)
+    other.restore(tmp_path / "three.state")
+    with pytest.raises(ValueError, match="run a step after restoring"):
+        other.force_on("wall")
+    other.run(3)
+    assert np.array_equal(s.populations(), other.populations())
+    assert np.array_equal(s.force_on("wall"), other.force_on("wall"))
+
+
+def test_a_checkpoint_belongs_to_its_surface(tmp_path):
+    def simulate(radius, wall):
+        ball = lbm.Solid(lbm.Sphere((4.4, 5.2, 4.6), radius), wall=wall)
+        return lbm.Simulation(SHAPE, boundaries={"ball": ball}, device="cpu")
+
+    simulate(2.3, "interpolated").save(tmp_path / "ball.state")
+    for radius, wall in ((2.301, "interpolated"), (2.3, "halfway")):
+        with pytest.raises(lbm.CheckpointError, match="walls="):
+            simulate(radius, wall).restore(tmp_path / "ball.state")
+    simulate(2.3, "interpolated").restore(tmp_path / "ball.state")
+
+
+@pytest.mark.parametrize("name", ["two balls", "slits"])
+def test_the_force_is_the_momentum_that_the_fluid_loses(name, device):
+    """With walls at rest, and in a periodic box, nothing else changes the momentum of the fluid."""
+    s, _ = make_both(name, "esoteric", "float64", device)
+    fluid = s.fluid
+    drive = np.array((1e-4, 0.0, 2e-5)) * fluid.sum()
+    before = momentum(s)
+    for _ in range(3):
+        s.run(1)
+        after, force = momentum(s), sum(s.force_on(body) for body in s.solids)
+        # The constant part of the populations, w, pushes on the links of a closed body with no sum.
+        assert np.abs(after - before - drive + force).max() < 1e-13
+        before = after
+
+
+def momentum(s):
+    """Return the momentum of the fluid before the force acts."""
+    f = s.populations()
+    return np.array([float((f * c).sum()) for c in np.array(C).T[:, :, None, None, None]])
+
+
+def test_mass_is_kept_where_nothing_can_leave(device):
+    s, _ = make_both("through a channel", "esoteric", "float64", device)
+    mass = s.drho.sum()
+    s.run(200)
+    assert abs(s.drho.sum() - mass) < 1e-10
+    walls = s.domain.interpolated
+    sent, returned = walls.read(s.steps)
+    assert abs((returned - sent).sum()) < 1e-11
+    assert np.abs(returned - sent).sum() > 1e-3
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_two_steps_of_a_tiny_flow(pattern, device):
+    shape, rng = (5, 4, 4), np.random.default_rng(4)
+    post = lbm.Solid(lbm.Cylinder((2.6, 1.9), 0.8), lbm.MovingWall(spin_in_time), "interpolated")
+    options = {"collision": lbm.TRT(0.7), "boundaries": {"y": lbm.NoSlip(), "post": post}}
+    rho, u = 1.0 + 0.01 * rng.random(shape), 0.02 * rng.random((3, *shape))
+    s = lbm.Simulation(
+        shape, rho=rho, u=u, pattern=pattern, dtype="float64", device=device, **options
+    )
+    theirs = Reference(shape, **options)
+    theirs.set(rho, u)
+    for _ in range(2):
+        s.run(1)
+        theirs.step()
+        assert np.abs(s.rho - theirs.moments()[0]).max() < TOLERANCE["float64"]
+        assert np.abs(s.u - theirs.moments()[1]).max() < TOLERANCE["float64"]
+
+
+# ---- distances and arguments -----------------------------------------------------------------
+
+SHAPES = {
+    "sphere": lbm.Sphere((5.2, 4.6, 5.1), 2.7),
+    "bubble": ~lbm.Sphere((5.2, 4.6, 5.1), 3.7),
+    "cylinder": lbm.Cylinder((4.4, 5.3), 2.2, axis="x"),
+    "box": lbm.Box((2.2, 3.0, 2.7), (7.4, 6.1, 5.5)),
+    "plane": lbm.HalfSpace((5.0, 4.3, 5.0), (0.3, -1.0, 0.2)),
+}
+
+
+def cut_links(shape):
+    """Return the links of a box of 10^3 cells that a shape cuts: begins, directions."""
+    grid = np.stack(np.meshgrid(*[np.arange(10) + 0.5] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    fluid = grid[~shape(*grid.T)]
+    pairs = [(p, c) for p in fluid for c in np.array(C[1:], float)]
+    points, directions = (np.array(a) for a in zip(*pairs, strict=True))
+    ends = shape(*(points + directions).T)
+    assert ends.any()
+    return points[ends], directions[ends]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_distances_are_those_of_bisection(name):
+    points, directions = cut_links(SHAPES[name])
+    low, high = np.zeros(len(points)), np.ones(len(points))
+    for _ in range(50):
+        middle = (low + high) / 2
+        inside = SHAPES[name](*(points + middle[:, None] * directions).T)
+        low, high = np.where(inside, low, middle), np.where(inside, middle, high)
+    assert np.abs(SHAPES[name].distances(points, directions) - high).max() < 1e-12
+
+
+def test_distances_to_the_triangles_of_a_box_are_those_to_the_box():
+    box = SHAPES["box"]
+    signs = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    corners = np.where(signs, box.high, box.low)
+    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1),
+             (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]  # fmt: skip
+    mesh = lbm.TriangleMesh(corners, np.array(faces))
+    points, directions = cut_links(box)
+    assert np.abs(mesh.distances(points, directions) - box.distances(points, directions)).max() < (
+        1e-12
+    )
+    away = np.array([[0.5, 0.5, 0.5]])
+    assert np.isnan(mesh.distances(away, np.array([[1.0, 0.0, 0.0]]))).all()
+    assert mesh.distances(np.zeros((0, 3)), np.zeros((0, 3))).shape == (0,)
+
+    def simulate(shape):
+        ball = {"ball": lbm.Solid(shape, wall="interpolated")}
+        s = lbm.Simulation(SHAPE, boundaries=ball, force=(1e-4, 0, 0), dtype="float64",
+                           device="cpu")  # fmt: skip
+        return s.run(20).force_on("ball")
+
+    assert np.abs(simulate(mesh) - simulate(box)).max() < 1e-13
+
+
+def test_a_slip_face_mirrors_an_interpolated_wall():
+    """Links of half a ball meet its mirror image where they meet the other half of a whole one."""
+
+    def find_links(nz):
+        ball = lbm.Solid(lbm.Sphere((5.3, 5.1, 6.0), 2.6), wall="interpolated")
+        s = lbm.Simulation((11, 10, nz), boundaries={"ball": ball, "z": lbm.FreeSlip()},
+                           device="cpu")  # fmt: skip
+        links = s.problem.links.cut
+        return {(*cell, q): d for *cell, q, d in zip(*links.cells.T, links.q, links.distance,
+                                                     strict=True)}  # fmt: skip
+
+    whole, half = find_links(12), find_links(6)
+    assert set(half) == {link for link in whole if link[0] < 6}
+    assert max(abs(d - whole[link]) for link, d in half.items()) < 1e-14
+    assert any(z == 5 and C[q][2] > 0 for z, _, _, q in half)
+
+
+class Careless(lbm.Shape):
+    """A ball whose distances do not belong to its cells."""
+
+    def __init__(self, distances):
+        self.distances = distances
+
+    def __call__(self, x, y, z):
+        return BALL(x, y, z)
+
+
+@pytest.mark.parametrize(
+    ("shape", "condition", "wall", "error", "words"),
+    [
+        (np.ones(SHAPE, bool), lbm.NoSlip(), "interpolated", TypeError, "know their surface"),
+        (lambda x, y, z: x < 2, lbm.NoSlip(), "interpolated", TypeError, "lbm.Sphere"),
+        (BALL, lbm.PressureOutlet(), "interpolated", ValueError, "NoSlip or MovingWall"),
+        (BALL, lbm.VelocityInlet((0.1, 0, 0)), "interpolated", ValueError, "VelocityInlet"),
+        (BALL, lbm.NoSlip(), "smooth", ValueError, "wall must be one of"),
+        (Careless(lambda p, c: np.full(len(p), np.nan)), lbm.NoSlip(), "interpolated", ValueError,
+         "does not cross .* links that end in its cells"),
+        (Careless(lambda p, c: np.zeros(3)), lbm.NoSlip(), "interpolated", ValueError,
+         "one number for each of the .* links"),
+    ],
+)  # fmt: skip
+def test_refusals(shape, condition, wall, error, words):
+    with pytest.raises(error, match=words):
+        lbm.Simulation(SHAPE, boundaries={"ball": lbm.Solid(shape, condition, wall)}, device="cpu")
+
+
+def test_a_ball_that_passes_through_a_periodic_face_is_refused():
+    """Its cells are cut off at the face, behind which the surface goes on."""
+    ball = lbm.Solid(lbm.Sphere((0.6, 5.0, 4.0), 2.2), wall="interpolated")
+    with pytest.raises(ValueError, match="also where it passes through a periodic face"):
+        lbm.Simulation(SHAPE, boundaries={"ball": ball}, device="cpu")
+
+
+CASE = """
+shape = [14, 11, 9]
+steps = 3
+[fluid]
+tau = 0.7
+force = [1e-4, 0.0, 0.0]
+[numerics]
+dtype = "float64"
+[devices]
+device = "cpu"
+[solids.body]
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "shape"),
+    [
+        ('shape = "sphere"\ncentre = [4.4, 5.2, 4.6]\nradius = 2.3', BALL),
+        ('shape = "cylinder"\naxis = "y"\ncentre = [4.4, 4.6]\nradius = 2.3',
+         lbm.Cylinder((4.4, 4.6), 2.3, "y")),
+        ('shape = "box"\nfrom = [2.2, 3, 2.7]\nto = [7.4, 6.1, 5.5]',
+         lbm.Box((2.2, 3, 2.7), (7.4, 6.1, 5.5))),
+    ],
+)  # fmt: skip
+def test_case_files_have_interpolated_walls(lines, shape, tmp_path):
+    path = tmp_path / "body.toml"
+    path.write_text(f'{CASE}{lines}\nwall = "interpolated"\n')
+    case = read_case(path)
+    s = lbm.Simulation(**case.arguments).run(case.steps)
+    body = {"body": lbm.Solid(shape, wall="interpolated")}
+    direct = lbm.Simulation(**dict(case.arguments) | {"boundaries": body}).run(case.steps)
+    assert np.array_equal(s.populations(), direct.populations())
+    assert len(s.problem.links.cut)
+
+
+def test_case_files_refuse_walls_of_unknown_surfaces(tmp_path):
+    np.save(tmp_path / "mask.npy", np.zeros((14, 11, 9), bool))
+    for lines, words in (
+        ('shape = "mask"\nfile = "mask.npy"', "solids.body.wall.*'sphere', 'cylinder', 'box'"),
+        ('shape = "box"\nfrom = [1, 1, 1]\nto = [3, 3, 3]\ncondition = "pressure-outlet"',
+         "solids.body.condition"),
+    ):  # fmt: skip
+        path = tmp_path / "body.toml"
+        path.write_text(f'{CASE}{lines}\nwall = "interpolated"\n')
+        with pytest.raises(ValueError, match=words):
+            read_case(path)
+
+
+# ---- published values ------------------------------------------------------------------------
+
+
+def test_the_torque_on_a_rotating_cylinder():
+    """Between cylinders of radii n and 2 n (Couette); a staircase is wrong by 2 % with 16 cells."""
+    torques = {}
+    for n in (8, 16):
+        nu, rate, middle = 0.1, 0.8 / n**2, 2 * n + 2.3
+
+        def swirl(x, y, z, rate=rate, middle=middle):
+            return -rate * (y - middle), rate * (x - middle), 0.0
+
+        inner, outer = lbm.Cylinder((middle, middle), n), lbm.Cylinder((middle, middle), 2 * n)
+        walls = {
+            "inner": lbm.Solid(inner, lbm.MovingWall(swirl), "interpolated"),
+            "outer": lbm.Solid(~outer, wall="interpolated"),
+        }
+        s = lbm.Simulation((4 * n + 5, 4 * n + 5, 1), collision=lbm.TRT(0.8), boundaries=walls,
+                           dtype="float64", device="cpu")  # fmt: skip
+        s.run(round(1.2 * n**2 / nu))
+        exact = -16.0 * np.pi / 3.0 * nu * rate * n**2
+        torques[n] = s.torque_on("inner", (middle, middle, 0.5))[2] / exact - 1.0
+        outer_torque = -s.torque_on("outer", (middle, middle, 0.5))[2] / exact - 1.0
+        assert abs(outer_torque - torques[n]) < 1e-4
+    assert abs(torques[16]) < 2e-4
+    assert abs(torques[16]) < abs(torques[8]) / 3.5
+
+
+def test_the_flow_around_a_sphere_takes_the_wall():
+    """The drag in a narrow stream, with 6 and 8 cells in a diameter; with 16 cells it is 10.35."""
+    options = {"reynolds": 5.0, "width": 3.0, "length": 4.0, "device": "cpu", "tolerance": 1e-3}
+    for cells, largest in ((6, 0.025), (8, 0.012)):
+        result = lbm.flows.solve_sphere(cells, wall="interpolated", **options)
+        assert result.diameter == cells
+        assert abs(result.drag / 10.35 - 1.0) < largest
+    assert lbm.flows.solve_sphere(6, **options).diameter != 6.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("share", "drag"), [(0.125, 4.292), (0.216, 7.442), (0.343, 15.4)])
+def test_the_drag_of_spheres_in_a_cubic_array(share, drag):
+    """Zick and Homsy (1982, table 2): drag over Stokes', by the share of the spheres' volume."""
+    n, nu = 32, 0.1
+    radius, force = n * (0.75 * share / np.pi) ** (1 / 3), 1e-7
+    ball = lbm.Solid(lbm.Sphere((n / 2 + 0.1,) * 3, radius), wall="interpolated")
+    s = lbm.Simulation((n, n, n), collision=lbm.TRT(0.5 + 3 * nu), boundaries={"ball": ball},
+                       force=(force, 0, 0), dtype="float64", device="cpu")  # fmt: skip
+    before, mean = 0.0, 1.0
+    while abs(mean - before) > 1e-5 * mean:
+        s.run(128)
+        before, mean = mean, float(s.u[0].mean())
+    assert force * n**3 / (6 * np.pi * nu * radius * mean) == pytest.approx(drag, rel=0.01)

@@ -28,6 +28,7 @@ from .errors import UnstableError as UnstableError
 from .meshes import TriangleMesh as TriangleMesh
 from .meshes import read_mesh as read_mesh
 from .simulation import Simulation as Simulation
+from .sponges import Sponge as Sponge
 from .units import Units as Units
 
 __version__: str

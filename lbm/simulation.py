@@ -22,6 +22,7 @@ from lbm._domain.ranks import agreement
 from lbm._domain.ranks.abort import abort_all_ranks_on_errors
 from lbm._domain.ranks.communication import Ranks
 from lbm._domain.ranks.cores import share_cores
+from lbm._domain.sponge_layers import SpongeLayers
 from lbm._fields import forces
 from lbm._fields.stability import LastGoodState, require_stable
 from lbm._model import arguments, wall_links
@@ -32,6 +33,7 @@ from lbm._model.streaming_patterns import PATTERNS
 from lbm.collisions import DEFAULT, make_collision
 from lbm.collisions.operator import Collision, check_collision
 from lbm.decomposition import Decomposition, check_decomposition
+from lbm.sponges import Sponge, check_sponges, describe_sponges
 
 if TYPE_CHECKING:
     from lbm.units import Units
@@ -56,6 +58,9 @@ class Simulation(Flow):
     force : three floats, or function
         Body force per unit of volume, density times cells/step^2 (Guo et al. 2002), or a function
         force(t) of the time in steps that returns it.
+    sponges : mapping, optional
+        Maps faces "x-", "x+", ... to `Sponge`, layers that absorb waves and vortices before they
+        reach an inlet or an outlet, or to their numbers of cells.
     rho, u : array, number or function, optional
         Initial density [x, y, z] and velocity [c, x, y, z], or one for all cells, or functions
         rho(x, y, z) and u(x, y, z) of the coordinates of centres (in cells, the first is 0.5), of
@@ -120,6 +125,7 @@ class Simulation(Flow):
         collision: Collision | None = None,
         boundaries: Mapping[str, conditions.Condition | conditions.Solid] | None = None,
         force: Sequence[float] | Callable[[float], Sequence[float]] = (0.0, 0.0, 0.0),
+        sponges: Mapping[str, Sponge | int] | None = None,
         rho: InitialField = 1.0,
         u: InitialField = (0.0, 0.0, 0.0),
         pattern: str = "esoteric",
@@ -145,10 +151,12 @@ class Simulation(Flow):
         faces, solids = conditions.split_boundaries(boundaries)
         self.check = check_integer("check", check)
         force_in_time, first_force = arguments.check_force(force)
+        checked_sponges = check_sponges(sponges, cells, faces)
         agreement.require_same_arguments(
             ranks, cells, solids=solids, version=VERSION, collision=collision,
             faces=faces, check=check, pattern=pattern, precision=form.name, force=force,
             rho=rho, u=u, ratio=ratio, decomposition=decomposition, keep_good_state=keep_good_state,
+            **describe_sponges(checked_sponges),
         )  # fmt: skip
         share_cores(ranks)
         devices = choose_devices(device, cells, ranks)
@@ -169,7 +177,10 @@ class Simulation(Flow):
         )
         self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
-        super().__init__(cells, faces, solids, domain, devices[0])
+        self._sponges = SpongeLayers(checked_sponges, cells, domain)
+        companions = [self._sponges] if checked_sponges else []
+        super().__init__(cells, faces, solids, domain, devices[0], companions)
+        self._sponges.start(moments[1])
         self._last_good = LastGoodState(bool(keep_good_state))
         if ranks.any(np.any(moments[0] != 1.0) or np.any(moments[1]) or problem.forced):
             self._start(*moments)  # otherwise the zeros in memory are the equilibrium at rest
@@ -202,6 +213,7 @@ class Simulation(Flow):
         self.mark_changed(0)
         self._last_good.discard()
         self.domain.write_moments(rho, u)
+        self._sponges.start(u)
 
     # ---- running -----------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from lbm._cases.output_settings import Outputs, read_outputs
 from lbm._cases.scales import Scales, read_scales
+from lbm._cases.sponges import read_sponges
 from lbm._cases.walls import read_array, read_boundaries, read_density
 from lbm._io.tables import Table, read_toml
 from lbm._model.extent import Triple
@@ -66,6 +67,7 @@ def read_case(path: Path) -> Case:
     arguments = {
         "shape": shape,
         "boundaries": boundaries,
+        "sponges": read_sponges(case, scales),
         **fluid,
         **_read_start(case, shape, scales),
         **_read_numerics(case),

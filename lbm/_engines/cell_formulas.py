@@ -98,6 +98,17 @@ def equilibrium_populations(drho, ux, uy, uz, force):
     return join_parts(e, e)
 
 
+@per_population(2)
+def _move(f, e, strength):
+    return f + strength * (e - f)
+
+
+@inlined
+def relax_towards(f, strength, drho, ux, uy, uz, force):
+    """Return f moved by the share `strength` towards the equilibrium at rho - 1 and u."""
+    return _move(f, equilibrium_populations(drho, ux, uy, uz, force), strength)
+
+
 def make_relaxation(operator: type[Collision]):
     """Make the function relax(f, e, rates) of an operator; return it, and whether e is in pairs."""
     relax = operator.relax_pairs()

@@ -46,9 +46,9 @@ def _folder():
 def _simulation_arguments():
     return {
         "shape": SHAPE, "collision": lbm.TRT(0.8), "boundaries": {"y": lbm.NoSlip()},
-        "force": (0.0, 0.0, 0.0), "rho": 1.0, "u": (0.0, 0.0, 0.0), "pattern": "esoteric",
-        "dtype": "float32", "storage": None, "ratio": 0.0, "check": 500, "keep_good_state": True,
-        "comm": None, "decomposition": "auto", "device": "cpu",
+        "force": (0.0, 0.0, 0.0), "sponges": {}, "rho": 1.0, "u": (0.0, 0.0, 0.0),
+        "pattern": "esoteric", "dtype": "float32", "storage": None, "ratio": 0.0, "check": 500,
+        "keep_good_state": True, "comm": None, "decomposition": "auto", "device": "cpu",
     }  # fmt: skip
 
 
@@ -76,6 +76,9 @@ CALLS = [
     Call("lbm.Solid", lbm.Solid,
          lambda: {"cells": np.zeros(SHAPE, bool), "condition": lbm.NoSlip()},
          takes_functions=("cells",), known_as={"condition": ("solid",)}),
+    Call("lbm.Sponge", lbm.Sponge,
+         lambda: {"cells": 20, "u": (0.05, 0.0, 0.0), "rho": 1.0, "reflection": 0.01,
+                  "averaging": 5000.0}, takes_functions=("u",)),
     Call("lbm.Statistics", lbm.Statistics, lambda: {"every": 10, "start": 0}),
     Call("lbm.SteadyState", lbm.SteadyState, lambda: {"tolerance": 1e-6, "every": 10}),
     Call("lbm.Units", lbm.Units, lambda: {"dx": 0.1, "dt": 0.1, "density": 1.0, "tau": 0.8}),

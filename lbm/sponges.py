@@ -26,6 +26,9 @@ MAX_STRENGTH = 0.5
 """Largest share of the distance to its target by which a cell may be moved in a step: stronger
 layers are so thin that waves see a jump."""
 
+MOST_CELLS = 1 << 20
+"""Largest thickness of a sponge in cells, for which there is no use."""
+
 
 @dataclass(frozen=True)
 class Sponge:
@@ -70,7 +73,7 @@ class Sponge:
     averaging: float = 5000.0
 
     def __post_init__(self) -> None:
-        check_integer("cells", self.cells, 4)
+        check_integer("cells", self.cells, 4, MOST_CELLS)
         if self.u is not None and not callable(self.u):
             object.__setattr__(self, "u", check_vector("u", self.u))
         elif callable(self.u) and find_dependence("u", self.u) != Dependence(position=True):
@@ -99,16 +102,6 @@ class Sponge:
         result: np.ndarray = depth * (0.5 * SOUND * math.log(1.0 / self.reflection) / depth.sum())
         return result
 
-    def for_face(self, condition: Condition) -> Sponge:
-        """Return the sponge with the target that a face's condition gives where it has none."""
-        u, rho = self.u, self.rho
-        if u is None and isinstance(condition, VelocityInlet) and not callable(condition.velocity):
-            u = condition.velocity
-        if rho is None:
-            is_constant = isinstance(condition, PressureOutlet) and not callable(condition.rho)
-            rho = condition.rho if is_constant else 1.0  # type: ignore[union-attr,assignment]
-        return Sponge(self.cells, u, rho, self.reflection, self.averaging)
-
     def describe(self) -> str:
         """Return a text that is the same for equal settings; a function counts as one only."""
         u = "function" if callable(self.u) else self.u
@@ -123,6 +116,18 @@ def describe_sponges(sponges: Mapping[str, Sponge]) -> dict[str, object]:
         if callable(sponge.u):
             described[f"u of sponges[{name!r}]"] = sponge.u
     return described
+
+
+def complete_sponge(sponge: Sponge, condition: Condition) -> Sponge:
+    """Return a sponge with the target that a face's condition gives where it has none."""
+    u, rho = sponge.u, sponge.rho
+    if u is None and isinstance(condition, VelocityInlet) and not callable(condition.velocity):
+        u = condition.velocity
+    if rho is None:
+        rho = 1.0
+        if isinstance(condition, PressureOutlet) and not callable(condition.rho):
+            rho = condition.rho
+    return Sponge(sponge.cells, u, rho, sponge.reflection, sponge.averaging)
 
 
 def check_sponges(
@@ -154,7 +159,7 @@ def check_sponges(
                 f"sponges[{name!r}] stands before a periodic face, which reflects nothing: give "
                 "the face another condition, such as PressureOutlet(), or leave out the sponge"
             )
-        checked[name] = sponge.for_face(condition)
+        checked[name] = complete_sponge(sponge, condition)
     for axis in range(3):
         thickness = sum(s.cells for name, s in checked.items() if name[0] == "xyz"[axis])
         if thickness > shape[axis]:

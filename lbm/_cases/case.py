@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lbm._cases.output_settings import Outputs, read_outputs
+from lbm._cases.scalars import read_scalars
 from lbm._cases.scales import Scales, read_scales
 from lbm._cases.sponges import read_sponges
 from lbm._cases.walls import read_array, read_boundaries, read_density
@@ -68,6 +69,7 @@ def read_case(path: Path) -> Case:
         "shape": shape,
         "boundaries": boundaries,
         "sponges": read_sponges(case, scales),
+        "scalars": read_scalars(case, shape, scales),
         **fluid,
         **_read_start(case, shape, scales),
         **_read_numerics(case),

@@ -31,6 +31,9 @@ class Companion(Protocol):
     def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
         """Set the layers from z0 on to what a checkpoint has kept, [row, z, y, x]."""
 
+    def require_finite(self, t: int) -> None:
+        """Raise UnstableError on all ranks if what the flow does not check is not finite."""
+
     def copy_state(self, t: int) -> Any:
         """Return a copy of the state, for `return_to_state`."""
         ...

@@ -14,6 +14,7 @@ from lbm._domain.domain import Domain
 from lbm._domain.host_moments import HostMoments
 from lbm._model.extent import Triple
 from lbm._model.wall_links import SOLID_CLASS
+from lbm._scalars.fields import ScalarField
 from lbm.boundaries import Condition, Solid
 
 FIELDS = "rho", "drho", "u", "fluid"
@@ -49,6 +50,7 @@ class Flow:
         self.domain, self.problem, self.region = domain, domain.problem, domain.region
         self.collision, self.device, self.steps = domain.problem.collision, device, 0
         self.companions, self._moments = companions, HostMoments()
+        self.scalars: Mapping[str, ScalarField] = {}
 
     @property
     def rank(self) -> int:

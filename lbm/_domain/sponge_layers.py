@@ -166,6 +166,9 @@ class SpongeLayers:
                 layer.state, (first - z) * (y1 - y), rows.reshape(3, -1, x1 - x)
             )
 
+    def require_finite(self, t: int) -> None:
+        """Do nothing: targets are finite while the flow is."""
+
     def copy_state(self, t: int) -> list[np.ndarray]:
         """Return copies of the targets that follow the flow, in host memory."""
         return [

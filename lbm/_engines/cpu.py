@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import threads
 from hetero.devices import Device
-from lbm._engines.cpu_damping import Damping, make_damping
+from lbm._engines.cpu_damping import Buoyancy, Damping, make_acceleration, make_damping
 from lbm._engines.cpu_offsets import Region, find_runs
 from lbm._engines.cpu_sweeps import Populations, Transfer, Walls, make_sweeps
 from lbm._engines.engine import Engine
@@ -104,12 +104,21 @@ class CPUEngine(Engine):
 
     def damp(self, t, box, layer, drho, rate):
         form = self.problem.precision
-        make_damping(form.name, self.problem.forced)(
+        layer = layer._replace(drho=form.compute(drho), rate=form.compute(rate))
+        self._change_cells(make_damping(form.name, self.problem.forced), t, box, layer)
+
+    def accelerate(self, t, box, g, velocity, numbers):
+        sweep = make_acceleration(self.problem.precision.name)
+        self._change_cells(sweep, t, box, Buoyancy(g, velocity, *numbers))
+
+    def _change_cells(self, sweep, t, box, layer):
+        """Call a sweep of `_engines.cpu_damping` over a box."""
+        sweep(
             self.source(t).reshape(-1),
             self._addresses[t % 2],
             self._walls.masks,
             self.force,
-            layer._replace(drho=form.compute(drho), rate=form.compute(rate)),
+            layer,
             self._runs[t % 2],
             self._region(box),
             self._tasks * threads(),

@@ -176,6 +176,14 @@ class GPUEngine(Engine):
                 self._dampings[key] = self._prepare("damp", t, box, arguments, self.stream)
         self._dampings[key]()
 
+    def accelerate(self, t, box, g, velocity, numbers):
+        key = t % 2, box, id(g), id(velocity)
+        if key not in self._dampings:
+            arguments = self.force, g.reshape(7, -1), velocity.reshape(3, -1), numbers
+            with self.device.active():
+                self._dampings[key] = self._prepare("accelerate", t, box, arguments, self.stream)
+        self._dampings[key]()
+
     def _prepare_transfer(self, operation, t, box, data):
         """Prepare a copy of a box between the populations and data."""
         rows = data.reshape(data.shape[0], -1)

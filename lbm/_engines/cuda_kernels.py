@@ -4,7 +4,7 @@ The arguments of a kernel are `_engines.cuda_source.ARRAYS`, its own ones, and
 `_engines.cuda_source.REGION`:
 
 - step: rates (collision rates) and force (three numbers), in the dtype of the arithmetic;
-- damp: see `damp_source`;
+- damp and accelerate: see `damp_source` and `accelerate_source`;
 - others: force, and data [k, cell], the moments (rho - 1, ux, uy, uz) or the 19 populations of the
   region's cells in the order [z, y, x].
 """
@@ -23,6 +23,7 @@ from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.jit import kernel
 from lbm._engines.cell_formulas import (
     equilibrium_populations,
+    make_accelerate,
     make_cell_functions,
     make_relaxation,
     relax_towards,
@@ -34,6 +35,7 @@ from lbm._model.lattice import C, Q, W
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import PATTERNS, Access
 from lbm._model.wall_links import SOLID_CLASS
+from lbm._scalars.formulas import total
 
 MOMENTS = "drho", "ux", "uy", "uz"
 """Names of the rows of data that hold moments."""
@@ -140,6 +142,27 @@ def damp_source(access: Access, lanes: int, walls: str) -> str:
     return source.function("damp", "force, strength, follow, layout, numbers")
 
 
+def accelerate_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a kernel that drives the flow by a scalar (see `Engine.accelerate`).
+
+    Its arguments: force; g [7, cell] and velocity [3, cell] of the block; numbers, four.
+    """
+    source = KernelSource(access, lanes, walls)
+    source.read_classes()
+    source.load_populations()
+    for i in source.lanes:
+        rows = ", ".join(f"scalar[{q}, n_]" for q in range(7))
+        source.add(
+            f"n_ = (z * ny + y) * (U({lanes}) * nx) + x + U({i}) * nx",
+            f"f, s = {tuple_of_populations('f', i)}, total(({rows}))",
+            "g, vx, vy, vz = accelerate(f, s, force, numbers)",
+            f"{tuple_of_populations('g', i)} = g",
+            *(f"velocity_[{k}, n_] = v{c}" for k, c in enumerate("xyz")),
+        )
+        source.store_where_loaded(i)
+    return source.function("accelerate", "force, scalar, velocity_, numbers")
+
+
 SOURCES = {
     "step": step_source,
     "read_moments": read_moments_source,
@@ -147,6 +170,7 @@ SOURCES = {
     "write_equilibrium": write_equilibrium_source,
     "write_populations": write_populations_source,
     "damp": damp_source,
+    "accelerate": accelerate_source,
 }
 
 
@@ -285,6 +309,8 @@ def make_kernel(
         "collide": collide,
         "equilibrium_populations": equilibrium_populations,
         "relax_towards": relax_towards,
+        "accelerate": make_accelerate(),
+        "total": total,
         "wall_return": wall_return,
     }
     access = PATTERNS[pattern].steps[odd]

@@ -84,6 +84,17 @@ class Engine:
         density 1 + drho; the targets follow the flow by the share `rate`."""
         raise NotImplementedError
 
+    def accelerate(self, t: int, box: Box, g: Any, velocity: Any, numbers: tuple) -> None:
+        """Drive the populations that step t loads by the buoyancy of a scalar.
+
+        Parameters
+        ----------
+        g : [7, z, y, x], the populations of the scalar in this block
+        velocity : [3, z, y, x], gets the velocity with half of the impulse
+        numbers : force for each unit of the scalar (three), and the value without a force
+        """
+        raise NotImplementedError
+
     def read_moments(self, t: int, box: Box) -> Any:
         """Return rho - 1 and the velocity [4, z, y, x]; valid until the next read."""
         raise NotImplementedError

@@ -34,6 +34,8 @@ def require_stable(flow: Flow) -> None:
     if (worst := find_worst_cell(flow)) is not None:
         message = describe_instability(flow, flow.steps, *worst)
         raise UnstableError(message, flow.steps, worst[1])
+    for companion in flow.companions:
+        companion.require_finite(flow.steps)
 
 
 def find_worst_cell(flow: Flow) -> tuple[float, tuple[int, int, int]] | None:

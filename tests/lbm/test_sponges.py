@@ -188,7 +188,7 @@ def test_sponges_in_case_files(tmp_path):
     file.write_text(CASE.replace("cells = 20", "cells = 3"))
     with pytest.raises(ValueError, match=r"case.toml: sponges.x\+: cells must be"):
         read_case(file)
-    file.write_text(CASE.replace("reflection", "reflexion"))
+    file.write_text(CASE.replace("reflection =", "reflexion ="))
     with pytest.raises(ValueError, match="reflexion"):
         read_case(file)
 

@@ -6,6 +6,7 @@ from numba import types
 
 f4, f8 = types.float32, types.float64
 i4, i8, u4, u8 = types.int32, types.int64, types.uint32, types.uint64
+u1 = types.uint8
 boolean = types.boolean
 
 

@@ -248,8 +248,9 @@ def test_a_passive_scalar_leaves_the_flow_as_it_is():
 
 def test_a_run_that_blows_up_returns_to_a_good_state_of_its_scalars():
     def make_unstable():
-        return lbm.Simulation((12, 6, 4), boundaries={"y": lbm.NoSlip()}, collision=lbm.TRT(0.5001),
-                              check=8, dtype="float64", device="cpu", scalars={"t": scalar})  # fmt: skip
+        return lbm.Simulation((12, 6, 4), boundaries={"y": lbm.NoSlip()}, scalars={"t": scalar},
+                              collision=lbm.TRT(0.5001), check=8, dtype="float64",
+                              device="cpu")  # fmt: skip
 
     scalar = lbm.Scalar(0.001, {"y-": lbm.FixedValue(1.0)}, start=start, buoyancy=(0.0, 5e-3, 0.0))
     unstable, careful = make_unstable(), make_unstable()

@@ -24,7 +24,7 @@ def _half_force(dtype):
 
 KERNELS = {
     **{
-        f"lbm._scalars.cuda.{name}_{dtype}": Budget(signature(dtype), 64, float64=dtype is f8)
+        f"lbm._scalars.cuda.{name}_{dtype}": Budget(signature(dtype), 80, float64=dtype is f8)
         for dtype in (f4, f8)
         for name, signature in {"step": _scalar_step, "add_half_force": _half_force}.items()
     },

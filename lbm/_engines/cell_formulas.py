@@ -6,6 +6,7 @@ bits suffice (Skordos 1993). `drho` is rho - 1. Lattice units throughout: cells,
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING
 
@@ -109,8 +110,9 @@ def relax_towards(f, strength, drho, ux, uy, uz, force):
     return _move(f, equilibrium_populations(drho, ux, uy, uz, force), strength)
 
 
-def make_accelerate():
-    """Make accelerate(f, s, force, numbers), which returns the populations f after the impulse of
+@functools.cache
+def make_drive():
+    """Make drive(f, s, force, numbers), which returns the populations f after the impulse of
     a scalar s and the velocity with half of it.
 
     The impulse is that of Guo et al. (2002) at this velocity: the flow gains force times time, and
@@ -119,13 +121,13 @@ def make_accelerate():
     velocity, _ = make_cell_functions(lambda f, e, rates: f, True, True)
 
     @inlined
-    def accelerate(f, s, force, numbers):
+    def drive(f, s, force, numbers):
         d = s - numbers[3]
         bx, by, bz = d * numbers[0], d * numbers[1], d * numbers[2]
         _, ux, uy, uz = velocity(f, (force[0] + bx, force[1] + by, force[2] + bz))
         return _add(f, half_force(ux, uy, uz, bx + bx, by + by, bz + bz)), ux, uy, uz
 
-    return accelerate
+    return drive
 
 
 def make_relaxation(operator: type[Collision]):

@@ -21,7 +21,7 @@ from hetero.simd.memory import (
 )
 from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.width import vector_lanes
-from lbm._engines.cell_formulas import make_accelerate, make_cell_functions, relax_towards
+from lbm._engines.cell_formulas import make_cell_functions, make_drive, relax_towards
 from lbm._engines.cpu_offsets import (
     OFFSET_TABLE_SIZE,
     edge_kind,
@@ -143,11 +143,11 @@ def make_damping(precision: str, forced: bool) -> Callable:
 def make_acceleration(precision: str) -> Callable:
     """Make the sweep of a buoyant scalar, whose layer is `Buoyancy`; see `_make_sweep`."""
     form = PRECISIONS[precision]
-    drive = _make_loop(
-        form.compute, "drive",
+    accelerate = _make_loop(
+        form.compute, "accelerate",
         ["numbers = layer.bx, layer.by, layer.bz, layer.reference",
-         "g, vx, vy, vz = accelerate(f, m, force, numbers)"],
-        ["vx", "vy", "vz"], {"accelerate": make_accelerate()},
+         "g, vx, vy, vz = drive(f, m, force, numbers)"],
+        ["vx", "vy", "vz"], {"drive": make_drive()},
     )  # fmt: skip
 
     @inner_loop
@@ -167,7 +167,7 @@ def make_acceleration(precision: str) -> Callable:
             else:
                 layer.velocity[k, z, y, x] = scratch[j]
 
-    return _make_sweep(precision, copy_cell, drive)
+    return _make_sweep(precision, copy_cell, accelerate)
 
 
 def _make_sweep(precision: str, copy_cell: Callable, work: Callable) -> Callable:

@@ -23,8 +23,8 @@ from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.jit import kernel
 from lbm._engines.cell_formulas import (
     equilibrium_populations,
-    make_accelerate,
     make_cell_functions,
+    make_drive,
     make_relaxation,
     relax_towards,
     wall_return,
@@ -155,7 +155,7 @@ def accelerate_source(access: Access, lanes: int, walls: str) -> str:
         source.add(
             f"n_ = (z * ny + y) * (U({lanes}) * nx) + x + U({i}) * nx",
             f"f, s = {tuple_of_populations('f', i)}, total(({rows}))",
-            "g, vx, vy, vz = accelerate(f, s, force, numbers)",
+            "g, vx, vy, vz = drive(f, s, force, numbers)",
             f"{tuple_of_populations('g', i)} = g",
             *(f"velocity_[{k}, n_] = v{c}" for k, c in enumerate("xyz")),
         )
@@ -309,7 +309,7 @@ def make_kernel(
         "collide": collide,
         "equilibrium_populations": equilibrium_populations,
         "relax_towards": relax_towards,
-        "accelerate": make_accelerate(),
+        "drive": make_drive(),
         "total": total,
         "wall_return": wall_return,
     }

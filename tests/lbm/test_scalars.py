@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import lbm
+from compile_cuda import allowed_spills, compile_kernel
 from flows import FLOWS, SHAPE, noisy
+from generated_kernels import lbm_acceleration_signature
+from hetero.cuda.driver import SIMULATOR
 from lbm._cases.case import read_case
 from lbm._model.streaming_patterns import PATTERNS
 from scalar_reference import ScalarReference
@@ -383,3 +386,20 @@ def test_scalars_in_case_files(tmp_path):
         file.write_text(CASE.replace(old, new))
         with pytest.raises(ValueError, match=re.escape(message)):
             read_case(file)
+
+
+@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+@pytest.mark.parametrize(
+    ("pattern", "odd", "precision", "walls", "registers"),
+    [("esoteric", 1, "float32", "solids", 96), ("ab", 0, "float16", "faces", 128)],
+)
+def test_the_kernel_of_buoyancy_compiles_within_its_budget(
+    pattern, odd, precision, walls, registers
+):
+    from lbm._engines.cuda_kernels import make_kernel
+
+    kernel = make_kernel("accelerate", pattern, odd, precision, walls, lbm.TRT, False)
+    report = compile_kernel(kernel, lbm_acceleration_signature(precision))
+    assert report.spills <= allowed_spills()
+    assert report.registers <= registers
+    assert report.opcodes(".f64") == 0

@@ -27,12 +27,16 @@ from .errors import CheckpointError as CheckpointError
 from .errors import UnstableError as UnstableError
 from .meshes import TriangleMesh as TriangleMesh
 from .meshes import read_mesh as read_mesh
+from .scalars import FixedFlux as FixedFlux
+from .scalars import FixedValue as FixedValue
+from .scalars import Scalar as Scalar
 from .shapes import Box as Box
 from .shapes import Cylinder as Cylinder
 from .shapes import HalfSpace as HalfSpace
 from .shapes import Shape as Shape
 from .shapes import Sphere as Sphere
 from .simulation import Simulation as Simulation
+from .sponges import Sponge as Sponge
 from .units import Units as Units
 
 __version__: str

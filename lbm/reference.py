@@ -15,6 +15,7 @@ import numpy as np
 
 from lbm import boundaries as b
 from lbm._model.lattice import OPPOSITE, C, Q, W
+from lbm.sponges import Sponge, check_sponges
 
 if TYPE_CHECKING:
     from lbm.collisions.operator import Collision
@@ -82,7 +83,7 @@ class Reference:
 
     Parameters
     ----------
-    shape, collision, boundaries, force : the same as for `Simulation`
+    shape, collision, boundaries, force, sponges : the same as for `Simulation`
     """
 
     def __init__(
@@ -91,10 +92,12 @@ class Reference:
         collision: Collision,
         boundaries: Mapping[str, b.Condition | b.Solid] | None = None,
         force: Sequence[float] | Callable[[float], Sequence[float]] = (0.0, 0.0, 0.0),
+        sponges: Mapping[str, Sponge | int] | None = None,
     ):
         self.shape, self.collision, self.steps = shape, collision, 0
         self._force = force
         self.faces, self.solids = b.split_boundaries(boundaries)
+        self.sponges = check_sponges(sponges, shape, self.faces)
         self.labels = self._label_cells()
         self.fluid = self.labels[1:-1, 1:-1, 1:-1] == 0
         self.cuts = self._find_cuts()
@@ -185,6 +188,32 @@ class Reference:
     def set(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start from the equilibrium; u includes half of the force's impulse."""
         self.f = equilibrium(rho, u - 0.5 * self.force[:, None, None, None] / rho)
+        grid = np.meshgrid(*(np.arange(n) + 0.5 for n in self.shape), indexing="ij")
+        ones = np.ones((3, *self.shape))
+        self.targets = {
+            name: np.array(
+                u if s.u is None else ones * np.array([c * ones[0] for c in s.u(*grid)])
+                if callable(s.u) else ones * np.array(s.u)[:, None, None, None]
+            )
+            for name, s in self.sponges.items()
+        }  # fmt: skip
+
+    def damp(self) -> None:
+        """Relax the cells of sponges towards their targets, which follow the flow."""
+        for name, sponge in self.sponges.items():
+            axis, at_end = "xyz".index(name[0]), name[1] == "+"
+            rise = (np.arange(sponge.cells) + 0.5) ** 2
+            rise *= -0.5 / np.sqrt(3.0) * np.log(sponge.reflection) / rise.sum()
+            strength = np.zeros(self.shape[axis])
+            strength[-sponge.cells :] = rise
+            strength = strength if at_end else strength[::-1]
+            strength = np.expand_dims(strength, [a for a in range(3) if a != axis])
+            target, (_, u) = self.targets[name], self.moments()
+            rho = np.full(self.shape, sponge.rho)
+            e = equilibrium(rho, target - 0.5 * self.force[:, None, None, None] / rho)
+            self.f += np.where(self.fluid, strength, 0.0) * (e - self.f)
+            if sponge.u is None:
+                target += np.where(strength > 0, (u - target) / sponge.averaging, 0.0)
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Return rho and u; solid cells have density 1 and velocity 0."""
@@ -208,7 +237,8 @@ class Reference:
         return collide(self.f + s / 2, e) + s / 2, u
 
     def step(self) -> None:
-        """Do one step: collide, stream, and reflect at walls."""
+        """Do one step: damp, collide, stream, and reflect at walls."""
+        self.damp()
         after, u = self.collide()
         for q in range(Q):
             self.f[OPPOSITE[q]] = np.roll(after[OPPOSITE[q]], C[OPPOSITE[q]], (0, 1, 2))

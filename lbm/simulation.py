@@ -13,6 +13,7 @@ from hetero.display.progress_bar import open_bar
 from hetero.validation import check_choice, check_integer, check_path
 from hetero.version import VERSION
 from lbm import boundaries as conditions
+from lbm._domain.companions import Companion
 from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_parts
 from lbm._domain.flow import MAX_STEPS, Flow
 from lbm._domain.mass_balance import require_balanced_mass
@@ -22,6 +23,7 @@ from lbm._domain.ranks import agreement
 from lbm._domain.ranks.abort import abort_all_ranks_on_errors
 from lbm._domain.ranks.communication import Ranks
 from lbm._domain.ranks.cores import share_cores
+from lbm._domain.sponge_layers import SpongeLayers
 from lbm._fields import forces
 from lbm._fields.stability import LastGoodState, require_stable
 from lbm._model import arguments, wall_links
@@ -29,9 +31,12 @@ from lbm._model.arguments import InitialField
 from lbm._model.precision import choose_precision
 from lbm._model.problem import Problem
 from lbm._model.streaming_patterns import PATTERNS
+from lbm._scalars.fields import ScalarFields
 from lbm.collisions import DEFAULT, make_collision
 from lbm.collisions.operator import Collision, check_collision
 from lbm.decomposition import Decomposition, check_decomposition
+from lbm.scalars import Scalar, check_scalars, describe_scalars
+from lbm.sponges import Sponge, check_sponges, describe_sponges
 
 if TYPE_CHECKING:
     from lbm.units import Units
@@ -56,6 +61,11 @@ class Simulation(Flow):
     force : three floats, or function
         Body force per unit of volume, density times cells/step^2 (Guo et al. 2002), or a function
         force(t) of the time in steps that returns it.
+    sponges : mapping, optional
+        Maps faces "x-", "x+", ... to `Sponge`, layers that absorb waves and vortices before they
+        reach an inlet or an outlet, or to their numbers of cells.
+    scalars : mapping, optional
+        Maps names, such as "temperature", to `Scalar`: what the flow carries, and may drive it.
     rho, u : array, number or function, optional
         Initial density [x, y, z] and velocity [c, x, y, z], or one for all cells, or functions
         rho(x, y, z) and u(x, y, z) of the coordinates of centres (in cells, the first is 0.5), of
@@ -95,6 +105,8 @@ class Simulation(Flow):
     domain : Domain
         The populations on their devices. Callbacks may use its `read_moments(steps)` to work in the
         memory of the devices.
+    scalars : dict
+        The scalars by name: `values` [x, y, z], `total()`, `flux(wall)` and `nusselt(wall, ...)`.
     problem : Problem
         What is computed, without its state.
 
@@ -120,6 +132,8 @@ class Simulation(Flow):
         collision: Collision | None = None,
         boundaries: Mapping[str, conditions.Condition | conditions.Solid] | None = None,
         force: Sequence[float] | Callable[[float], Sequence[float]] = (0.0, 0.0, 0.0),
+        sponges: Mapping[str, Sponge | int] | None = None,
+        scalars: Mapping[str, Scalar] | None = None,
         rho: InitialField = 1.0,
         u: InitialField = (0.0, 0.0, 0.0),
         pattern: str = "esoteric",
@@ -145,10 +159,13 @@ class Simulation(Flow):
         faces, solids = conditions.split_boundaries(boundaries)
         self.check = check_integer("check", check)
         force_in_time, first_force = arguments.check_force(force)
+        checked_sponges = check_sponges(sponges, cells, faces)
+        checked_scalars = check_scalars(scalars, faces, solids)
         agreement.require_same_arguments(
             ranks, cells, solids=solids, version=VERSION, collision=collision,
             faces=faces, check=check, pattern=pattern, precision=form.name, force=force,
             rho=rho, u=u, ratio=ratio, decomposition=decomposition, keep_good_state=keep_good_state,
+            **describe_sponges(checked_sponges), **describe_scalars(checked_scalars),
         )  # fmt: skip
         share_cores(ranks)
         devices = choose_devices(device, cells, ranks)
@@ -169,9 +186,20 @@ class Simulation(Flow):
         )
         self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
-        super().__init__(cells, faces, solids, domain, devices[0])
+        self._sponges = SpongeLayers(checked_sponges, cells, domain)
+        companions: list[Companion] = [self._sponges] if checked_sponges else []
+        self._scalars = None
+        if checked_scalars:
+            self._scalars = ScalarFields(checked_scalars, cells, faces, solids, domain)
+            companions.append(self._scalars)
+        super().__init__(cells, faces, solids, domain, devices[0], companions)
+        self._sponges.start(moments[1])
+        if self._scalars is not None:
+            self.scalars = self._scalars.fields
+            self._scalars.start(moments[1])
         self._last_good = LastGoodState(bool(keep_good_state))
-        if ranks.any(np.any(moments[0] != 1.0) or np.any(moments[1]) or problem.forced):
+        moves = np.any(moments[0] != 1.0) or np.any(moments[1])
+        if ranks.any(moves or problem.forced or domain.corrections):
             self._start(*moments)  # otherwise the zeros in memory are the equilibrium at rest
 
     def __repr__(self) -> str:
@@ -201,6 +229,10 @@ class Simulation(Flow):
         arguments.require_moderate(self.fluid, rho, u, self.region.start)
         self.mark_changed(0)
         self._last_good.discard()
+        self._sponges.start(u)
+        if self._scalars is not None:
+            self._scalars.start(u)
+            u = self._scalars.without_half_force(rho, u)
         self.domain.write_moments(rho, u)
 
     # ---- running -----------------------------------------------------------------------------

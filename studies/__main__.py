@@ -27,6 +27,7 @@ STUDIES = {
     "lbm-hybrid": "studies.lbm.hybrid",
     "lbm-magic": "studies.lbm.magic",
     "lbm-operators": "studies.lbm.operators",
+    "lbm-reflections": "studies.lbm.reflections",
     "lbm-stability": "studies.lbm.stability",
     "lbm-strong": "studies.lbm.strong",
     "lbm-weak": "studies.lbm.weak",

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lbm._cases.output_settings import Outputs, read_outputs
+from lbm._cases.scalars import read_scalars
 from lbm._cases.scales import Scales, read_scales
+from lbm._cases.sponges import read_sponges
 from lbm._cases.walls import read_array, read_boundaries, read_density
 from lbm._io.tables import Table, read_toml
 from lbm._model.extent import Triple
@@ -66,6 +68,8 @@ def read_case(path: Path) -> Case:
     arguments = {
         "shape": shape,
         "boundaries": boundaries,
+        "sponges": read_sponges(case, scales),
+        "scalars": read_scalars(case, shape, scales),
         **fluid,
         **_read_start(case, shape, scales),
         **_read_numerics(case),

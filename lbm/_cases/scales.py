@@ -58,8 +58,16 @@ class Scales:
 
     def velocity(self, u: Sequence[float]) -> tuple[float, float, float]:
         """Return a velocity in cells/step."""
-        x, y, z = (c if self.units is None else self.units.to_lattice(speed=c) for c in u)
+        x, y, z = map(self.speed, u)
         return x, y, z
+
+    def speed(self, u: float) -> float:
+        """Return a speed in cells/step."""
+        return u if self.units is None else self.units.to_lattice(speed=u)
+
+    def diffusivity(self, d: float) -> float:
+        """Return a diffusivity in cells^2/step."""
+        return d if self.units is None else d * self.units.dt / self.units.dx**2
 
     def force(self, f: Sequence[float]) -> tuple[float, float, float]:
         """Return a body force in density times cells/step^2; in SI it is an acceleration."""

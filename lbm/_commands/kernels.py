@@ -9,7 +9,7 @@ from lbm._commands.options import add_pattern, add_precision, check_precision
 
 OPERATIONS = (
     *("step", "read_moments", "read_populations"),
-    *("write_equilibrium", "write_populations"),
+    *("write_equilibrium", "write_populations", "damp", "accelerate"),
 )
 """Generated kernels; `lbm._engines.cuda_kernels.SOURCES` has the same keys (its import takes a
 second)."""

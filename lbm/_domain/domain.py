@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,10 @@ from lbm._domain.ranks.exact_sum import ExactSum
 from lbm._engines.engine import Engine
 from lbm._model.extent import Triple
 from lbm._model.lattice import Q
-from lbm._model.problem import Problem, wall_return_indices
+from lbm._model.problem import Box, Problem, wall_return_indices
+
+Correction = Callable[[Part, int, Box, Any], None]
+"""correct(part, t, box, data) changes moments [4, z, y, x] that were read of a box, in place."""
 
 
 class Slab(NamedTuple):
@@ -57,6 +60,10 @@ class Domain:
     devices : the device of each part of this rank
     ranks : the ranks
 
+    Attributes
+    ----------
+    corrections : what is added to moments that are read, such as half of a force of a companion
+
     Notes
     -----
     A step of a part begins with the cells beside other parts. What they send each other travels
@@ -92,6 +99,7 @@ class Domain:
         # GPUs get their work first, so that they compute while the CPU does.
         order = sorted(workers.values(), key=lambda worker: not worker.on_gpu)
         self._workers = tuple(order)
+        self.corrections: list[Correction] = []
         self.exchange = Exchange(parts, workers, partition, self.ranks) if workers else None
         self.interpolated = None
         if problem.links.cut is not None:
@@ -186,6 +194,10 @@ class Domain:
                 box, engine = part.rows(first - z, last - z), part.engine
                 read = engine.read_populations if populations else engine.read_moments
                 data = read(t, box)
+                if not populations:
+                    with engine.device.active():
+                        for correct in self.corrections:
+                            correct(part, t, box, data)
                 nx = part.extent.shape[0]
                 x_range = slice(part.halo[0], part.halo[0] + nx)
                 yield Slab((x, y, first), engine, data, x_range)

@@ -9,10 +9,12 @@ import numpy as np
 from hetero.cpu.deferred_signals import DeferredSignals
 from hetero.devices import Device
 from hetero.validation import check_choice, check_integer, describe
+from lbm._domain.companions import Companion
 from lbm._domain.domain import Domain
 from lbm._domain.host_moments import HostMoments
 from lbm._model.extent import Triple
 from lbm._model.wall_links import SOLID_CLASS
+from lbm._scalars.fields import ScalarField
 from lbm.boundaries import Condition, Solid
 
 FIELDS = "rho", "drho", "u", "fluid"
@@ -32,6 +34,7 @@ class Flow:
     faces, solids : its walls
     domain : the populations of this rank's cells
     device : the first of its devices
+    companions : further state, in the order in which it acts before a step
     """
 
     def __init__(
@@ -41,11 +44,13 @@ class Flow:
         solids: Mapping[str, Solid],
         domain: Domain,
         device: Device,
+        companions: Sequence[Companion] = (),
     ):
         self.shape, self.faces, self.solids = shape, faces, solids
         self.domain, self.problem, self.region = domain, domain.problem, domain.region
         self.collision, self.device, self.steps = domain.problem.collision, device, 0
-        self._moments = HostMoments()
+        self.companions, self._moments = companions, HostMoments()
+        self.scalars: Mapping[str, ScalarField] = {}
 
     @property
     def rank(self) -> int:
@@ -150,6 +155,8 @@ class Flow:
         steps = check_integer("steps", steps, 0, MAX_STEPS)
         with self.device.active(), DeferredSignals() as signals:
             for _ in range(steps):
+                for companion in self.companions:
+                    companion.before_step(self.steps)
                 self.domain.step(self.steps)
                 self.steps += 1
                 self.domain.prescribe(self.steps)

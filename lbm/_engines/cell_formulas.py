@@ -6,6 +6,7 @@ bits suffice (Skordos 1993). `drho` is rho - 1. Lattice units throughout: cells,
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,37 @@ def equilibrium_populations(drho, ux, uy, uz, force):
     shift = T(-0.5) / (T(1) + drho)
     e = equilibrium(drho, ux + shift * force[0], uy + shift * force[1], uz + shift * force[2])
     return join_parts(e, e)
+
+
+@per_population(2)
+def _move(f, e, strength):
+    return f + strength * (e - f)
+
+
+@inlined
+def relax_towards(f, strength, drho, ux, uy, uz, force):
+    """Return f moved by the share `strength` towards the equilibrium at rho - 1 and u."""
+    return _move(f, equilibrium_populations(drho, ux, uy, uz, force), strength)
+
+
+@functools.cache
+def make_drive():
+    """Make drive(f, s, force, numbers), which returns the populations f after the impulse of
+    a scalar s and the velocity with half of it.
+
+    The impulse is that of Guo et al. (2002) at this velocity: the flow gains force times time, and
+    second moments that belong to it, exactly. `numbers` are those of `Engine.accelerate`.
+    """
+    velocity, _ = make_cell_functions(lambda f, e, rates: f, True, True)
+
+    @inlined
+    def drive(f, s, force, numbers):
+        d = s - numbers[3]
+        bx, by, bz = d * numbers[0], d * numbers[1], d * numbers[2]
+        _, ux, uy, uz = velocity(f, (force[0] + bx, force[1] + by, force[2] + bz))
+        return _add(f, half_force(ux, uy, uz, bx + bx, by + by, bz + bz)), ux, uy, uz
+
+    return drive
 
 
 def make_relaxation(operator: type[Collision]):

@@ -6,6 +6,7 @@ import numpy as np
 
 from hetero import threads
 from hetero.devices import Device
+from lbm._engines.cpu_damping import Buoyancy, Damping, make_acceleration, make_damping
 from lbm._engines.cpu_offsets import Region, find_runs
 from lbm._engines.cpu_sweeps import Populations, Transfer, Walls, make_sweeps
 from lbm._engines.engine import Engine
@@ -85,6 +86,39 @@ class CPUEngine(Engine):
             self._walls,
             self.rates,
             self.force,
+            self._runs[t % 2],
+            self._region(box),
+            self._tasks * threads(),
+        )
+
+    def make_layer(self, axis, strength, target, first):
+        T = self.problem.precision.compute
+        rows = np.array(target, T, order="C").reshape(3, -1, target.shape[3])
+        return Damping(axis, np.ascontiguousarray(strength, T), rows, first, T(0), T(0))
+
+    def read_layer(self, layer, first, last):
+        return layer.target[:, first:last].copy()
+
+    def write_layer(self, layer, first, target):
+        layer.target[:, first : first + target.shape[1]] = target
+
+    def damp(self, t, box, layer, drho, rate):
+        form = self.problem.precision
+        layer = layer._replace(drho=form.compute(drho), rate=form.compute(rate))
+        self._change_cells(make_damping(form.name, self.problem.forced), t, box, layer)
+
+    def accelerate(self, t, box, g, velocity, numbers):
+        sweep = make_acceleration(self.problem.precision.name)
+        self._change_cells(sweep, t, box, Buoyancy(g, velocity, *numbers))
+
+    def _change_cells(self, sweep, t, box, layer):
+        """Call a sweep of `_engines.cpu_damping` over a box."""
+        sweep(
+            self.source(t).reshape(-1),
+            self._addresses[t % 2],
+            self._walls.masks,
+            self.force,
+            layer,
             self._runs[t % 2],
             self._region(box),
             self._tasks * threads(),

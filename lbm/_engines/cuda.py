@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from hetero.cuda.driver import SIMULATOR, cuda
@@ -22,6 +24,14 @@ THREADS = 128
 def create_engine(problem: Problem, device: Device, allocate=None) -> GPUEngine:
     """Create the block `problem` on a GPU, in memory of its own."""
     return GPUEngine(problem, device)
+
+
+class GPULayer(NamedTuple):
+    """A layer of a block: arguments of the kernel `damp` of `_engines.cuda_kernels`."""
+
+    strength: Any
+    target: Any
+    layout: tuple
 
 
 class GPUEngine(Engine):
@@ -99,13 +109,15 @@ class GPUEngine(Engine):
             )
 
     def set_division(self, count):
-        self._threads, self._launches, self._reads = count, {}, {}
+        self._threads = count
+        self._launches, self._reads, self._dampings = {}, {}, {}
 
     def set_force(self, force):
         super().set_force(force)
         # Prepared launches hold the old force: those of steps, and those that fill self._out.
         self._launches: dict = {}
         self._reads: dict = {}
+        self._dampings: dict = {}
 
     def set_wall_types(self, rows):
         table = np.ascontiguousarray(rows, self.problem.precision.compute)
@@ -123,6 +135,54 @@ class GPUEngine(Engine):
             with self.device.active():
                 self._launches[key] = self._prepare("step", t, box, arguments, stream)
         self._launches[key]()
+
+    def make_layer(self, axis, strength, target, first):
+        T = self.problem.precision.compute
+        rows = np.ascontiguousarray(target, T).reshape(3, -1)
+        along = (int(axis == a) for a in range(3))
+        layout = tuple(map(np.uint32, (first, target.shape[3], *along)))
+        profiling.count_transfer(to_device=rows.nbytes)
+        with self.device.active():
+            arrays = cuda.to_device(np.ascontiguousarray(strength, T)), cuda.to_device(rows)
+        self._dampings = {}  # launches hold the arrays of earlier layers
+        return GPULayer(*arrays, layout)
+
+    def read_layer(self, layer, first, last):
+        width = int(layer.layout[1])
+        out = np.empty((3, last - first, width), self.problem.precision.compute)
+        profiling.count_transfer(to_host=out.nbytes)
+        with self.device.active():
+            for k in range(3):
+                rows = layer.target[k, first * width : last * width]
+                out[k] = rows.copy_to_host().reshape(-1, width)
+        return out
+
+    def write_layer(self, layer, first, target):
+        width = int(layer.layout[1])
+        rows = np.ascontiguousarray(target, self.problem.precision.compute).reshape(3, -1)
+        profiling.count_transfer(to_device=rows.nbytes)
+        with self.device.active():
+            for k in range(3):
+                begin = first * width
+                layer.target[k, begin : begin + rows.shape[1]].copy_to_device(rows[k])
+            self.synchronize()
+
+    def damp(self, t, box, layer, drho, rate):
+        key = t % 2, box, id(layer)
+        if key not in self._dampings:
+            T = self.problem.precision.compute
+            arguments = self.force, *layer, (T(drho), T(rate))
+            with self.device.active():
+                self._dampings[key] = self._prepare("damp", t, box, arguments, self.stream)
+        self._dampings[key]()
+
+    def accelerate(self, t, box, g, velocity, numbers):
+        key = t % 2, box, id(g), id(velocity)
+        if key not in self._dampings:
+            arguments = self.force, g.reshape(7, -1), velocity.reshape(3, -1), numbers
+            with self.device.active():
+                self._dampings[key] = self._prepare("accelerate", t, box, arguments, self.stream)
+        self._dampings[key]()
 
     def _prepare_transfer(self, operation, t, box, data):
         """Prepare a copy of a box between the populations and data."""

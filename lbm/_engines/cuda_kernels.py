@@ -4,6 +4,7 @@ The arguments of a kernel are `_engines.cuda_source.ARRAYS`, its own ones, and
 `_engines.cuda_source.REGION`:
 
 - step: rates (collision rates) and force (three numbers), in the dtype of the arithmetic;
+- damp and accelerate: see `damp_source` and `accelerate_source`;
 - others: force, and data [k, cell], the moments (rho - 1, ux, uy, uz) or the 19 populations of the
   region's cells in the order [z, y, x].
 """
@@ -23,7 +24,9 @@ from hetero.jit import kernel
 from lbm._engines.cell_formulas import (
     equilibrium_populations,
     make_cell_functions,
+    make_drive,
     make_relaxation,
+    relax_towards,
     wall_return,
 )
 from lbm._engines.cuda_source import KernelSource, tuple_of_populations
@@ -32,6 +35,7 @@ from lbm._model.lattice import C, Q, W
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import PATTERNS, Access
 from lbm._model.wall_links import SOLID_CLASS
+from lbm._scalars.formulas import total
 
 MOMENTS = "drho", "ux", "uy", "uz"
 """Names of the rows of data that hold moments."""
@@ -103,12 +107,70 @@ def write_populations_source(access: Access, lanes: int, walls: str) -> str:
     return source.function("write_populations", "force, data")
 
 
+def damp_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a kernel that relaxes the cells of a layer towards their targets (see `Engine.damp`).
+
+    Its arguments: force; strength [coordinate]; follow [3, cell], the target velocity of the
+    layer's rows; layout, five uint32: x of the first cell in a row of `follow`, the cells of such a
+    row, and the factors of x, y and z in the coordinate across the layer; numbers, the target's
+    rho - 1 and the share by which it follows the flow.
+    """
+    source = KernelSource(access, lanes, walls)
+    source.read_classes()
+    source.load_populations()
+    for i in source.lanes:
+        fluid = f" and class_{i} != {SOLID_CLASS}" if source.solids else ""
+        source.add(
+            f"x_ = x + U({i}) * nx",
+            "s = strength[x_ * layout[2] + y * layout[3] + z * layout[4]]",
+            f"inside = s > T(0){fluid}",
+            "n_ = U(0)",
+            "if inside:",
+            "    n_ = ((z - z0) * (y1 - y0) + (y - y0)) * layout[1] + (x_ - layout[0])",
+            "ux, uy, uz = follow[0, n_], follow[1, n_], follow[2, n_]",
+            f"f = {tuple_of_populations('f', i)}",
+            "g = relax_towards(f, s, numbers[0], ux, uy, uz, force)",
+            f"{tuple_of_populations('g', i)} = g",
+            "_, vx, vy, vz = velocity(f, force)",
+            "if inside:",
+            *(
+                f"    follow[{k}, n_] = u{c} + numbers[1] * (v{c} - u{c})"
+                for k, c in enumerate("xyz")
+            ),
+        )
+        source.store_where_loaded(i)
+    return source.function("damp", "force, strength, follow, layout, numbers")
+
+
+def accelerate_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a kernel that drives the flow by a scalar (see `Engine.accelerate`).
+
+    Its arguments: force; g [7, cell] and velocity [3, cell] of the block; numbers, four.
+    """
+    source = KernelSource(access, lanes, walls)
+    source.read_classes()
+    source.load_populations()
+    for i in source.lanes:
+        rows = ", ".join(f"scalar[{q}, n_]" for q in range(7))
+        source.add(
+            f"n_ = (z * ny + y) * (U({lanes}) * nx) + x + U({i}) * nx",
+            f"f, s = {tuple_of_populations('f', i)}, total(({rows}))",
+            "g, vx, vy, vz = drive(f, s, force, numbers)",
+            f"{tuple_of_populations('g', i)} = g",
+            *(f"velocity_[{k}, n_] = v{c}" for k, c in enumerate("xyz")),
+        )
+        source.store_where_loaded(i)
+    return source.function("accelerate", "force, scalar, velocity_, numbers")
+
+
 SOURCES = {
     "step": step_source,
     "read_moments": read_moments_source,
     "read_populations": read_populations_source,
     "write_equilibrium": write_equilibrium_source,
     "write_populations": write_populations_source,
+    "damp": damp_source,
+    "accelerate": accelerate_source,
 }
 
 
@@ -246,6 +308,9 @@ def make_kernel(
         "velocity": velocity,
         "collide": collide,
         "equilibrium_populations": equilibrium_populations,
+        "relax_towards": relax_towards,
+        "drive": make_drive(),
+        "total": total,
         "wall_return": wall_return,
     }
     access = PATTERNS[pattern].steps[odd]

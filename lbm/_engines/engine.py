@@ -59,6 +59,42 @@ class Engine:
         """Step the cells of a box."""
         raise NotImplementedError
 
+    def make_layer(self, axis: int, strength: np.ndarray, target: np.ndarray, first: int) -> Any:
+        """Return the state of a layer of this block for `damp`, on the device.
+
+        Parameters
+        ----------
+        axis : across the layer
+        strength : [coordinate along the axis in the block], 0 outside of the layer
+        target : [3, z, y, x], the target velocity of the cells of the layer's rows
+        first : x of the first cell in `target`
+        """
+        raise NotImplementedError
+
+    def read_layer(self, layer: Any, first: int, last: int) -> np.ndarray:
+        """Return the target velocity of the rows `first` to `last` of a layer, [3, row, x]."""
+        raise NotImplementedError
+
+    def write_layer(self, layer: Any, first: int, target: np.ndarray) -> None:
+        """Set the target velocity of the rows of a layer from `first` on, [3, row, x]."""
+        raise NotImplementedError
+
+    def damp(self, t: int, box: Box, layer: Any, drho: float, rate: float) -> None:
+        """Relax the populations that step t loads in a layer towards its target velocity and the
+        density 1 + drho; the targets follow the flow by the share `rate`."""
+        raise NotImplementedError
+
+    def accelerate(self, t: int, box: Box, g: Any, velocity: Any, numbers: tuple) -> None:
+        """Drive the populations that step t loads by the buoyancy of a scalar.
+
+        Parameters
+        ----------
+        g : [7, z, y, x], the populations of the scalar in this block
+        velocity : [3, z, y, x], gets the velocity with half of the impulse
+        numbers : force for each unit of the scalar (three), and the value without a force
+        """
+        raise NotImplementedError
+
     def read_moments(self, t: int, box: Box) -> Any:
         """Return rho - 1 and the velocity [4, z, y, x]; valid until the next read."""
         raise NotImplementedError

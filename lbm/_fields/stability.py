@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hetero.devices import Device
@@ -34,6 +34,8 @@ def require_stable(flow: Flow) -> None:
     if (worst := find_worst_cell(flow)) is not None:
         message = describe_instability(flow, flow.steps, *worst)
         raise UnstableError(message, flow.steps, worst[1])
+    for companion in flow.companions:
+        companion.require_finite(flow.steps)
 
 
 def find_worst_cell(flow: Flow) -> tuple[float, tuple[int, int, int]] | None:
@@ -97,11 +99,13 @@ class LastGoodState:
     enabled : whether a copy is wanted at all
     step : the number of steps done before it, -1 if there is none
     copies : the populations of each part of the domain
+    companions : further state
     """
 
     enabled: bool = True
     step: int = -1
     copies: list[Any] | None = None
+    companions: list[Any] = field(default_factory=list)
 
     def check_and_save(self, flow: Flow, period: int) -> None:
         """Require a stable state; copy it if the last one is `period` steps old.
@@ -140,6 +144,7 @@ class LastGoodState:
                 engine.copy_state(flow.steps, copy)
                 for engine, copy in zip(domain.engines, self.copies, strict=True)
             ]
+            self.companions = [c.copy_state(flow.steps) for c in flow.companions]
         except MemoryError:
             failed = True
         if domain.ranks.any(failed):
@@ -150,7 +155,7 @@ class LastGoodState:
 
     def discard(self) -> None:
         """Free the memory of the copy."""
-        self.step, self.copies = -1, None
+        self.step, self.copies, self.companions = -1, None, []
 
     def restore_to(self, flow: Flow) -> None:
         """Return the simulation to this state."""
@@ -158,6 +163,8 @@ class LastGoodState:
         domain.synchronize()
         for engine, copy in zip(domain.engines, copies, strict=True):
             engine.return_to_state(self.step, copy)
+        for companion, state in zip(flow.companions, self.companions, strict=True):
+            companion.return_to_state(self.step, state)
         domain.synchronize()
         flow.mark_changed(self.step)
 

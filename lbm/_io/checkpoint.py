@@ -153,7 +153,7 @@ def _collect_slab(flow: Flow, layout: Layout, k: int, writer: int) -> np.ndarray
     if flow.domain.ranks.rank != writer:
         return None
     nx, ny, _ = flow.shape
-    slab = np.empty((Q, z1 - z0, ny, nx), layout.dtype)
+    slab = np.empty((layout.rows, z1 - z0, ny, nx), layout.dtype)
     for slices, values in filter(None, pieces):
         slab[slices] = values
     return slab
@@ -166,6 +166,9 @@ def _read_piece(flow: Flow, z0: int, z1: int) -> tuple[tuple, np.ndarray] | None
     if first >= last:
         return None
     values = flow.domain.read_to_host(flow.steps, first - z, last - z, populations=True)
+    if flow.companions:
+        others = [c.read_rows(flow.steps, first - z, last - z) for c in flow.companions]
+        values = np.concatenate([values, *others])
     slices = slice(None), slice(first - z0, last - z0), slice(y, y1), slice(x, x1)
     return slices, values
 
@@ -248,4 +251,8 @@ def _write_piece(flow: Flow, path: Path, steps: int, z0: int, slab: np.ndarray) 
     (x, y, z), (x1, y1, top) = flow.region
     first, last = max(z0, z), min(z0 + slab.shape[1], top)
     values = slab[:, first - z0 : last - z0, y:y1, x:x1]
-    flow.domain.write(steps, first - z, values, populations=True)
+    flow.domain.write(steps, first - z, values[:Q], populations=True)
+    row = Q
+    for companion in flow.companions:
+        companion.write_rows(steps, first - z, values[row : row + companion.rows])
+        row += companion.rows

@@ -4,10 +4,11 @@ A file consists of the line `LBM-D3Q19 1`, in which 1 is the version of the form
 the header as 8 bytes (little endian), a header in JSON, the populations, a table of the BLAKE2b
 digests (32 bytes each) of their slabs, the number of slabs as 8 bytes, and the digest of everything
 but the populations. The populations are f_q - w_q as the next step will read them, in slabs of
-`slab` layers z; a slab is an array [q, z, y, x] of little-endian float32 or float64. Their order
-does not depend on the streaming pattern, the devices or the ranks, so that a run may continue with
-others; the precision must be the same. Since each slab has its own digest, ranks write and check
-slabs at the same time.
+`slab` layers z; a slab is an array [q, z, y, x] of little-endian float32 or float64. Behind its
+populations are `companion_rows` more numbers of each cell, such as the targets of sponges. Their
+order does not depend on the streaming pattern, the devices or the ranks, so that a run may continue
+with others; the precision must be the same. Since each slab has its own digest, ranks write and
+check slabs at the same time.
 """
 
 from __future__ import annotations
@@ -62,10 +63,15 @@ class Layout(NamedTuple):
         return [(z, min(z + thickness, nz)) for z in range(0, nz, thickness)]
 
     @property
+    def rows(self) -> int:
+        """Numbers of a cell: its populations, and those of companions."""
+        return Q + int(self.header["companion_rows"])
+
+    @property
     def layer_bytes(self) -> int:
-        """Size of the populations of a layer."""
+        """Size of what is kept of a layer."""
         nx, ny, _ = self.header["shape"]
-        return Q * nx * ny * self.dtype.itemsize
+        return self.rows * nx * ny * self.dtype.itemsize
 
     def position(self, k: int) -> int:
         """Position of slab number k, or, for the number of slabs, of the table of digests."""
@@ -88,6 +94,8 @@ def make_header(flow: Flow) -> dict[str, Any]:
         "walls": hash_walls(flow),
         "collision": repr(p.collision),
         "force": list(p.force),
+        "companions": [c.describe() for c in flow.companions],
+        "companion_rows": sum(c.rows for c in flow.companions),
         "slab": max(1, _SLAB_CELLS // (shape[0] * shape[1])),
     }
 
@@ -194,7 +202,7 @@ def read_slab(path: Path, data: memoryview, layout: Layout, k: int) -> np.ndarra
     if digest_of(data[begin:end]) != bytes(data[table : table + DIGEST_BYTES]):
         raise CheckpointError(f"{path} is damaged: the checksum of slab {k} does not match")
     (z0, z1), (nx, ny, _) = layout.layers[k], layout.header["shape"]
-    return np.frombuffer(data[begin:end], layout.dtype).reshape(Q, z1 - z0, ny, nx)
+    return np.frombuffer(data[begin:end], layout.dtype).reshape(layout.rows, z1 - z0, ny, nx)
 
 
 def parse_header(path: Path, text: bytes) -> dict[str, Any]:
@@ -232,6 +240,8 @@ _FIELDS: dict[str, _Field] = {
     "steps": (lambda v: _is_integer(v, 0), "an integer of at least 0"),
     "slab": (lambda v: _is_integer(v, 1), "an integer of at least 1"),
     "force": (lambda v: _is_three(v, lambda x: type(x) in (int, float)), "three numbers"),
+    "companions": (lambda v: isinstance(v, list), "a list"),
+    "companion_rows": (lambda v: _is_integer(v, 0), "an integer of at least 0"),
     "precision": _TEXT,
     "walls": _TEXT,
     "collision": _TEXT,

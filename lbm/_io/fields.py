@@ -71,6 +71,8 @@ def collect_fields(flow: Flow, units: Units | None, derived: Sequence[str]) -> F
     unit = "cells/step" if units is None else "m/s"
     fields["u"] = Field(_scaled(flow.u, speed), unit, "velocity")
     fields |= _derive(flow, rate, "step" if units is None else "s", derived)
+    for name, scalar in flow.scalars.items():
+        fields[name] = Field(scalar.values, "1", name.replace("_", " "))
     fields["fluid"] = Field(flow.fluid, "1", "whether a cell is fluid")
     if units is None:
         return Fields(fields, 1.0, "cells", float(flow.steps), "steps")

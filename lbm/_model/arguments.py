@@ -96,13 +96,7 @@ def select_moments(
 
     Both may be numbers, arrays of the domain, or functions of the coordinates x, y, z of centres.
     """
-    if callable(rho):
-        rho = _broadcast("rho", rho(*region.centres), region)
-    else:
-        rho = as_real("rho", rho)
-        if rho.shape not in ((), shape):
-            raise ValueError(f"rho must be a number or of shape {shape}, got {rho.shape}")
-        rho = rho[region.slices] if rho.ndim else rho
+    rho = select_values("rho", shape, region, rho)
     if callable(u):
         components: tuple[Any, ...] = tuple(u(*region.centres))  # type: ignore[arg-type]  # checked below
         if len(components) != 3:
@@ -116,6 +110,16 @@ def select_moments(
     if not (np.isfinite(rho).all() and np.isfinite(u).all() and (rho > 0).all()):
         raise ValueError("rho must be finite and positive, u finite")
     return rho, u
+
+
+def select_values(name: str, shape: Triple, region: Extent, values: InitialField) -> np.ndarray:
+    """Return a field in a region as an array [x, y, z] or a number; see `select_moments`."""
+    if callable(values):
+        return _broadcast(name, values(*region.centres), region)
+    array = as_real(name, values)
+    if array.shape not in ((), shape):
+        raise ValueError(f"{name} must be a number or of shape {shape}, got {array.shape}")
+    return array[region.slices] if array.ndim else array
 
 
 def _broadcast(name: str, values: ArrayLike, region: Extent) -> np.ndarray:

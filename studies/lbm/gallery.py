@@ -11,7 +11,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from studies.lbm.gallery_flows import FLOWS, GalleryFlow, Solution
+from studies.lbm.gallery_flows import FLOWS as FLOWS_WITHOUT_HEAT
+from studies.lbm.gallery_flows import GalleryFlow, Solution
+from studies.lbm.gallery_heat import HEATED
 from studies.study import Study
 
 _HEADS = (
@@ -21,6 +23,9 @@ _HEADS = (
 
 COMPILE_SECONDS = 20.0
 """Runs that take less are repeated: compiling takes several seconds, on a busy machine more."""
+
+FLOWS = *FLOWS_WITHOUT_HEAT, *HEATED
+"""Flows in the order of the table."""
 
 _MARKERS = "os^vD*<>PXh"
 """Markers of the flows in the panel of errors: there are more flows than colours."""
@@ -83,7 +88,7 @@ def draw(study: Study, solutions: Mapping[str, Mapping[int, Solution]]) -> None:
         panel.plot(solution.position, solution.computed, "o", markersize=3, label=f"{n} cells")
         panel.set_title(flow.name)
         panel.set_xlabel(flow.position)
-        panel.set_ylabel("u")
+        panel.set_ylabel(flow.value)
         panel.legend(fontsize=7)
     errors = panels[len(FLOWS)]
     for flow, marker in zip(flows, _MARKERS, strict=False):

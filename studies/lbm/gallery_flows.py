@@ -63,6 +63,7 @@ class GalleryFlow:
     sizes : numbers of cells across the flow
     tiny : number of cells for quick runs; 0 leaves the flow out, which so few would make unstable
     solve : function (cells, device) that returns a Solution
+    value : text for the axis of its values
     """
 
     name: str
@@ -71,6 +72,7 @@ class GalleryFlow:
     sizes: tuple[int, ...]
     tiny: int
     solve: Callable[[int, Device], Solution]
+    value: str = "u"
 
 
 def simulate(shape: tuple[int, int, int], device: Device, **options: Any) -> Simulation:

@@ -674,14 +674,27 @@ shape = "mesh"
 file = "mesh.off"
 length = 3.0
 corner = [1, 0, 1]
+[sponges]
+"x+" = { cells = 40, velocity = [0.0, 0.0, 0.0] }
+[scalars.heat]
+diffusivity = 0.1
+boundaries = { "y-" = { flux = 0.1 } }
 """
     change(case, "[initial]", f"{solids}[initial]")
     read_case(case)
     read_case(EXAMPLE)
-    names = {re.sub(r"^solids\.\w+\.", "solids.NAME.", name) for name in asked}
+    names = {re.sub(r"^(solids|scalars)\.\w+\.", r"\1.NAME.", name) for name in asked}
+    names = {re.sub(r"^sponges\.x\+\.", "sponges.FACE.", name) for name in names}
+    names = {re.sub(r"(NAME\.boundaries)\.[^.]+", r"\1.WALL", name) for name in names}
     tables = {name for name in names if any(other.startswith(f"{name}.") for other in names)}
     inside = {name for name in names if re.match(r"boundaries\.[xyz][+-]?\.|.*condition\.", name)}
-    leaves = names - tables - inside - {f"solids.{name}" for name in (*"abcd", "ball")}
+    leaves = (
+        names
+        - tables
+        - inside
+        - {f"solids.{name}" for name in (*"abcd", "ball")}
+        - {"scalars.heat"}
+    )
     files = {
         name
         for name in described

@@ -13,7 +13,7 @@ import pytest
 import lbm
 from flows import SHAPE, pair
 from lbm.launcher import SIZE_VARIABLES, find_launcher, run_ranks, world
-from rank_worker import FORMS, PATTERNS, cases, run_flow
+from rank_worker import FORMS, PATTERNS, cases, run_flow, run_scalars
 from studies.lbm.scaling_worker import Case, run_cases
 from vtk_images import read_image
 
@@ -73,6 +73,17 @@ def test_all_results_are_bit_for_bit_those_of_one_rank(ranks, pattern, form, one
         assert np.array_equal(s.populations(), expected["populations"])
         again = s.save(tmp_path / "again").read_bytes()
         assert again == (folder / f"{name}.state").read_bytes()
+
+
+def test_scalars_are_bit_for_bit_those_of_one_rank(ranks, tmp_path):
+    _, folder = ranks
+    expected = run_scalars(tmp_path, device="cpu")
+    with np.load(folder / "scalars.npz") as saved:
+        assert set(saved) == set(expected)
+        for key, value in expected.items():
+            assert np.array_equal(saved[key], value), key
+    theirs, ours = (f / "scalars.state" for f in (folder, tmp_path))
+    assert theirs.read_bytes() == ours.read_bytes()
 
 
 def test_a_checkpoint_of_one_rank_continues_on_several(ranks):

@@ -52,7 +52,7 @@ def test_trt_in_float64(flow, pattern, device):
 
 @pytest.mark.parametrize("pattern", ["ab", "esoteric"])
 @pytest.mark.parametrize("storage", ["float32", "float16"])
-@pytest.mark.parametrize("flow", ["cavity with bodies", "open channel"])
+@pytest.mark.parametrize("flow", ["cavity with bodies", "open channel", "sponges"])
 def test_other_precisions(flow, storage, pattern, device):
     compare(flow, lbm.TRT(0.7), storage, pattern, device, 4)
 

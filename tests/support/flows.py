@@ -76,6 +76,21 @@ FLOWS = {
         },
         "force": lambda t: (1e-4 * np.cos(t), 0.0, 2e-5),
     },
+    "sponges": {
+        "boundaries": {
+            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
+            "x+": lbm.PressureOutlet(1.01),
+            "y": lbm.FreeSlip(),
+            "still": lbm.Solid(_obstacle()),
+        },
+        "sponges": {
+            "x-": lbm.Sponge(5, reflection=0.1),
+            "x+": lbm.Sponge(6, reflection=0.2, averaging=20.0),
+            "y-": lbm.Sponge(4, u=lambda x, y, z: (0.01 * x, 0.01, 0.0 * z), reflection=0.3),
+            "y+": lbm.Sponge(5, rho=1.02, reflection=0.3, averaging=3.0),
+        },
+        "force": (0.0, 1e-4, 0.0),
+    },
     "slip in two directions": {
         "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()},
         "force": (1e-5, 0.0, 0.0),

@@ -29,6 +29,22 @@ def lbm_signature(precision, rates=2) -> tuple:
     return (*populations, *walls, *numbers, *(types.uint32,) * 8)
 
 
+def lbm_damping_signature(precision) -> tuple:
+    """Return the argument types of the kernel `damp` of `lbm`."""
+    *arrays, rates, force, _ = lbm_signature(precision)[:11]
+    T = rates.dtype
+    layer = types.Array(T, 1, "C"), types.Array(T, 2, "C"), types.UniTuple(types.uint32, 5)
+    return (*arrays, force, *layer, types.UniTuple(T, 2), *(types.uint32,) * 8)
+
+
+def lbm_acceleration_signature(precision) -> tuple:
+    """Return the argument types of the kernel `accelerate` of `lbm`."""
+    *arrays, rates, force, _ = lbm_signature(precision)[:11]
+    T = rates.dtype
+    fields = (types.Array(T, 2, "C"),) * 2
+    return (*arrays, force, *fields, types.UniTuple(T, 4), *(types.uint32,) * 8)
+
+
 def lbm_kernel(pattern, odd, precision, walls):
     """Return a kernel of `lbm` that does a step, and its argument types."""
     from lbm import TRT

@@ -51,6 +51,24 @@ def run_flow(flow, pattern, form, folder=None, **options):
     return result
 
 
+def run_scalars(folder=None, **options):
+    """Run a flow that two scalars ride on, one of which drives it."""
+    walls = {"moving": lbm.FixedValue(0.5), "y-": lbm.FixedFlux(0.01), "x+": lbm.FixedValue(-0.5)}
+    scalars = {
+        "salt": lbm.Scalar(0.02, start=lambda x, y, z: np.sin(x) + np.cos(y + z)),
+        "heat": lbm.Scalar(0.05, walls, start=0.1, buoyancy=(1e-3, 2e-3, 0.0)),
+    }
+    flow = FLOWS["cavity with bodies"]
+    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), scalars=scalars, **flow, **options).run(STEPS)
+    result = {"populations": s.gather(s.populations()), "u": s.gather("u")}
+    for name, field in s.scalars.items():
+        result[name], result[f"total {name}"] = s.gather(field.values), field.total()
+    result |= {f"flux {wall}": s.scalars["heat"].flux(wall) for wall in walls}
+    if folder is not None:
+        s.save(folder / "scalars.state")
+    return result
+
+
 def main(folder):
     """Run all cases and what else needs several ranks."""
     from mpi4py import MPI  # its import starts MPI, which the tests themselves must not
@@ -61,6 +79,9 @@ def main(folder):
         result = run_flow(flow, pattern, form, folder, comm=comm, decomposition=grid, device="cpu")
         if comm.rank == 0:
             np.savez(folder / f"{flow} {pattern} {form}.npz", **result)
+    result = run_scalars(folder, comm=comm, decomposition=GRIDS[comm.size], device="cpu")
+    if comm.rank == 0:
+        np.savez(folder / "scalars.npz", **result)
     s, _ = pair("cavity with bodies", lbm.TRT(0.7), dtype="float64", comm=comm, device="cpu")
     s.restore(folder / "one rank.state")
     s.run(2)

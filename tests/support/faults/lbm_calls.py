@@ -46,9 +46,9 @@ def _folder():
 def _simulation_arguments():
     return {
         "shape": SHAPE, "collision": lbm.TRT(0.8), "boundaries": {"y": lbm.NoSlip()},
-        "force": (0.0, 0.0, 0.0), "rho": 1.0, "u": (0.0, 0.0, 0.0), "pattern": "esoteric",
-        "dtype": "float32", "storage": None, "ratio": 0.0, "check": 500, "keep_good_state": True,
-        "comm": None, "decomposition": "auto", "device": "cpu",
+        "force": (0.0, 0.0, 0.0), "sponges": {}, "scalars": {}, "rho": 1.0, "u": (0.0, 0.0, 0.0),
+        "pattern": "esoteric", "dtype": "float32", "storage": None, "ratio": 0.0, "check": 500,
+        "keep_good_state": True, "comm": None, "decomposition": "auto", "device": "cpu",
     }  # fmt: skip
 
 
@@ -73,6 +73,11 @@ CALLS = [
     Call("lbm.VelocityInlet", lbm.VelocityInlet, lambda: {"velocity": (0.1, 0.0, 0.0)}),
     Call("lbm.PressureOutlet", lbm.PressureOutlet, lambda: {"rho": 1.0}),
     Call("lbm.Probe", lbm.Probe, lambda: {"cells": [(1, 1, 1)], "every": 1}),
+    Call("lbm.FixedValue", lbm.FixedValue, lambda: {"value": 1.0}),
+    Call("lbm.FixedFlux", lbm.FixedFlux, lambda: {"flux": 1.0}),
+    Call("lbm.Scalar", lbm.Scalar,
+         lambda: {"diffusivity": 0.1, "boundaries": {"y": lbm.FixedValue(1.0)},
+                  "buoyancy": (0.0, 1e-4, 0.0), "reference": 0.5, "magic": 0.25}),
     Call("lbm.Solid", lbm.Solid,
          lambda: {"cells": np.zeros(SHAPE, bool), "condition": lbm.NoSlip()},
          takes_functions=("cells",), known_as={"condition": ("solid",)}),
@@ -85,6 +90,9 @@ CALLS = [
     Call("lbm.Box", lbm.Box, lambda: {"low": (1.0, 1.0, 1.0), "high": (2.0, 3.0, 2.5)}),
     Call("lbm.HalfSpace", lbm.HalfSpace,
          lambda: {"point": (0.0, 1.0, 0.0), "normal": (0.0, 1.0, 0.5)}),
+    Call("lbm.Sponge", lbm.Sponge,
+         lambda: {"cells": 20, "u": (0.05, 0.0, 0.0), "rho": 1.0, "reflection": 0.01,
+                  "averaging": 5000.0}, takes_functions=("u",)),
     Call("lbm.Statistics", lbm.Statistics, lambda: {"every": 10, "start": 0}),
     Call("lbm.SteadyState", lbm.SteadyState, lambda: {"tolerance": 1e-6, "every": 10}),
     Call("lbm.Units", lbm.Units, lambda: {"dx": 0.1, "dt": 0.1, "density": 1.0, "tau": 0.8}),

@@ -6,7 +6,7 @@ from numba import types
 
 f4, f8 = types.float32, types.float64
 i1, i4, i8 = types.int8, types.int32, types.int64
-u2, u4, u8 = types.uint16, types.uint32, types.uint64
+u1, u2, u4, u8 = types.uint8, types.uint16, types.uint32, types.uint64
 boolean = types.boolean
 
 

@@ -3,12 +3,37 @@
 tests/lbm/test_kernel_budgets.py has the others.
 """
 
-from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u2, u8
+from numba import types
+
+from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u1, u2, u8
 
 PRECISIONS = ("float16", u2, f4), ("float32", f4, f4), ("float64", f8, f8)
 """Names of precisions, with the types of a stored population and of the arithmetic."""
 
+_BOX = types.UniTuple(i8, 6)
+
+
+def _scalar_step(dtype):
+    """Return the argument types of a step of a scalar."""
+    fields = (array(dtype, 4),) * 3
+    tables = array(u1, 3), array(types.int8, 2), array(dtype, 2)
+    return (*fields, *tables, types.UniTuple(dtype, 2), _BOX)
+
+
+def _half_force(dtype):
+    """Return the argument types of the correction of moments."""
+    return (*(array(dtype, 4),) * 2, array(u1, 3), types.UniTuple(dtype, 4), _BOX)
+
+
 KERNELS = {
+    **{
+        f"lbm._scalars.cuda.{name}_{dtype}": Budget(signature(dtype), 80, float64=dtype is f8)
+        for dtype in (f4, f8)
+        for name, signature in {"step": _scalar_step, "add_half_force": _half_force}.items()
+    },
+    "lbm._scalars.cuda.copy_plane": Budget(
+        (array(f4, 4), i8, i8, i8, array(f4, 2), array(boolean, 2), boolean), 40, float64=False
+    ),
     "lbm._engines.cuda.fill_zeros": Budget((array(u8),), 32, float64=False),
     "lbm._engines.cuda.take_elements": Budget((array(f4), array(i8), array(f4)), 24, float64=False),
     "lbm._domain.exchange.cuda.copy_planes": Budget(

@@ -1,0 +1,42 @@
+"""Companions of a flow: what belongs to its state besides its populations."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Companion(Protocol):
+    """State of a flow on its parts that changes from step to step, such as targets of sponges.
+
+    Attributes
+    ----------
+    rows : numbers of a cell that checkpoints keep
+    """
+
+    rows: int
+
+    def describe(self) -> str:
+        """Return a text that is the same for equal settings, for the header of checkpoints."""
+        ...
+
+    def before_step(self, t: int) -> None:
+        """Do what precedes step number t of the flow, all of whose cells are in step t."""
+
+    def read_rows(self, t: int, z0: int, z1: int) -> np.ndarray:
+        """Return what checkpoints keep of the layers z0 to z1 of this rank, [row, z, y, x]."""
+        ...
+
+    def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
+        """Set the layers from z0 on to what a checkpoint has kept, [row, z, y, x]."""
+
+    def require_finite(self, t: int) -> None:
+        """Raise UnstableError on all ranks if what the flow does not check is not finite."""
+
+    def copy_state(self, t: int) -> Any:
+        """Return a copy of the state, for `return_to_state`."""
+        ...
+
+    def return_to_state(self, t: int, state: Any) -> None:
+        """Restore a copy that was made after t steps."""

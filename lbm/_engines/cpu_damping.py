@@ -1,0 +1,232 @@
+"""Sponges and buoyancy on the CPU: cells change where their populations lie, between two steps."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba import prange, types
+
+from hetero.codegen import compile_source
+from hetero.jit import FUSED, parallel
+from hetero.simd.memory import (
+    keep_out_of_line,
+    make_load,
+    make_stack_array,
+    make_store,
+    pointer_to,
+)
+from hetero.simd.subnormals import flush_subnormals, restore_subnormals
+from hetero.simd.width import vector_lanes
+from lbm._engines.cell_formulas import make_cell_functions, make_drive, relax_towards
+from lbm._engines.cpu_offsets import (
+    OFFSET_TABLE_SIZE,
+    edge_kind,
+    fill_offset_table,
+    find_segment,
+    gather_offsets,
+)
+from lbm._engines.cpu_rows import (
+    MOMENTS,
+    SCRATCH_CELLS,
+    SCRATCH_ROW,
+    SCRATCH_SIZE,
+    inner_loop,
+    make_copies,
+)
+from lbm._model.lattice import Q
+from lbm._model.precision import PRECISIONS
+from lbm._model.wall_links import FROM, SOLID_CLASS
+from lbm._scalars.formulas import total
+
+VELOCITY = MOMENTS + SCRATCH_ROW
+"""First number of the rows of a velocity in a scratch array, behind that of one more number: the
+strength of a sponge, or the scalar of a cell."""
+
+
+class Damping(NamedTuple):
+    """A sponge in a block.
+
+    Attributes
+    ----------
+    axis : 0, 1 or 2, the axis across the layer
+    strength : [coordinate along the axis], 0 outside of the layer
+    target : [3, row, x], the velocity towards which cells relax
+    first : x of the first cell in `target`
+    drho, rate : target density less 1, and share by which the target follows the flow in a step
+    """
+
+    axis: int
+    strength: np.ndarray
+    target: np.ndarray
+    first: int
+    drho: float
+    rate: float
+
+
+class Buoyancy(NamedTuple):
+    """A scalar that drives the flow of a block; the arguments of `Engine.accelerate`.
+
+    Its numbers are fields, because Numba's parallel loops take no tuples of tuples.
+    """
+
+    g: np.ndarray
+    velocity: np.ndarray
+    bx: float
+    by: float
+    bz: float
+    reference: float
+
+
+def _make_loop(compute: type, name: str, statements: list[str], results: list[str], names: dict):
+    """Make a loop(scratch, n, layer, force) over the first n cells of a scratch array.
+
+    The statements may use f (populations), m (the number in front of the velocity) and u; the
+    results are the new populations g and three velocities.
+    """
+    lanes = vector_lanes(compute)
+    row = [f"load(scratch, {q * SCRATCH_ROW} + i)" for q in range(Q)]
+    u = [f"load(scratch, {VELOCITY + k * SCRATCH_ROW} + i)" for k in range(3)]
+    lines = [
+        f"def {name}(scratch, n, layer, force):",
+        "    keep_out_of_line()",
+        f"    for i in range(0, n, {lanes}):",
+        f"        f, u = ({', '.join(row)}), ({', '.join(u)})",
+        f"        m = load(scratch, {MOMENTS} + i)",
+        *(f"        {statement}" for statement in statements),
+        *(f"        store(scratch, {q * SCRATCH_ROW} + i, g[{q}])" for q in range(Q)),
+        *(
+            f"        store(scratch, {VELOCITY + k * SCRATCH_ROW} + i, {result})"
+            for k, result in enumerate(results)
+        ),
+    ]
+    names |= {"load": make_load(lanes), "store": make_store(lanes)}
+    names["keep_out_of_line"] = keep_out_of_line
+    return inner_loop(compile_source(name, "\n".join(lines) + "\n", names), fastmath=FUSED)
+
+
+@functools.cache
+def make_damping(precision: str, forced: bool) -> Callable:
+    """Make the sweep of sponges, whose layer is `Damping`; see `_make_sweep`."""
+    form = PRECISIONS[precision]
+    velocity, _ = make_cell_functions(lambda f, e, rates: f, True, forced)
+    damp = _make_loop(
+        form.compute, "damp",
+        ["g = relax_towards(f, m, layer.drho, u[0], u[1], u[2], force)",
+         "_, vx, vy, vz = velocity(f, force)"],
+        [f"u[{k}] + layer.rate * (v{x} - u[{k}])" for k, x in enumerate("xyz")],
+        {"relax_towards": relax_towards, "velocity": velocity},
+    )  # fmt: skip
+
+    @inner_loop
+    def copy_cell(scratch, layer, cell, loads):
+        """Copy strength and target of a cell to the scratch array, or the target back."""
+        i, x, y, z, r = cell
+        strength = layer.strength[x if layer.axis == 0 else (y if layer.axis == 1 else z)]
+        if loads:
+            scratch[MOMENTS + i] = strength
+        for k in range(3):
+            j = VELOCITY + k * SCRATCH_ROW + i
+            if loads:
+                inside = strength > 0
+                scratch[j] = layer.target[k, r, x - layer.first] if inside else strength
+            elif strength > 0:
+                layer.target[k, r, x - layer.first] = scratch[j]
+
+    return _make_sweep(precision, copy_cell, damp)
+
+
+@functools.cache
+def make_acceleration(precision: str) -> Callable:
+    """Make the sweep of a buoyant scalar, whose layer is `Buoyancy`; see `_make_sweep`."""
+    form = PRECISIONS[precision]
+    accelerate = _make_loop(
+        form.compute, "accelerate",
+        ["numbers = layer.bx, layer.by, layer.bz, layer.reference",
+         "g, vx, vy, vz = drive(f, m, force, numbers)"],
+        ["vx", "vy", "vz"], {"drive": make_drive()},
+    )  # fmt: skip
+
+    @inner_loop
+    def copy_cell(scratch, layer, cell, loads):
+        """Copy the scalar of a cell to the scratch array, or its velocity back."""
+        i, x, y, z, _ = cell
+        if loads:
+            g = layer.g
+            scratch[MOMENTS + i] = total(
+                (g[0, z, y, x], g[1, z, y, x], g[2, z, y, x], g[3, z, y, x], g[4, z, y, x],
+                 g[5, z, y, x], g[6, z, y, x])
+            )  # fmt: skip
+        for k in range(3):
+            j = VELOCITY + k * SCRATCH_ROW + i
+            if loads:
+                scratch[j] = 0
+            else:
+                layer.velocity[k, z, y, x] = scratch[j]
+
+    return _make_sweep(precision, copy_cell, accelerate)
+
+
+def _make_sweep(precision: str, copy_cell: Callable, work: Callable) -> Callable:
+    """Make sweep(memory, addresses, masks, force, layer, runs, region, tasks).
+
+    It gathers cells of the region in a scratch array, and scatters them to where they were loaded.
+    copy_cell(scratch, layer, cell, loads) copies what belongs to one cell, (its number in the
+    scratch array, x, y, z, number of the row in the region), to the scratch array or back;
+    work(scratch, n, layer, force) computes.
+    """
+    form = PRECISIONS[precision]
+    lanes = form.lanes
+    gather, scatter = make_copies(precision, form.compute)
+    new_scratch = make_stack_array(numba.from_dtype(form.compute), SCRATCH_SIZE)
+    new_table = make_stack_array(types.int64, OFFSET_TABLE_SIZE)
+    new_offsets = make_stack_array(types.int64, 2 * Q)
+
+    @inner_loop(forceinline=True)
+    def cell_x(s, nx):
+        """Coordinate x of the cell at position s of a row."""
+        return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
+
+    @inner_loop
+    def sweep_rows(memory, addresses, masks, force, layer, runs, region, rows):
+        """Change the cells of the rows (first, end) of the region."""
+        memory = pointer_to(memory)
+        height, nx = region.y1 - region.y0, region.nx
+        scratch, offsets, table = new_scratch(), new_offsets(), new_table()
+        zero = np.int64(0)
+        for r in range(rows[0], rows[1]):
+            y, z = region.y0 + r % height, region.z0 + r // height
+            fill_offset_table(addresses, region, y, z, lanes, table)
+            row = z * region.ny + y
+            k, s = runs.first[row], region.x0
+            while s < region.x1:
+                k, c, n = find_segment(s, region.x1, k, runs.ends, runs.classes)
+                if c == SOLID_CLASS:
+                    s += n
+                    continue
+                n, start = min(n, SCRATCH_CELLS), row * nx + s
+                gather_offsets(table, edge_kind(s, nx, lanes), masks[c, FROM], zero, offsets, zero)
+                gather(memory, offsets, zero, start, scratch, zero, n, nx)
+                for i in range(n):
+                    copy_cell(scratch, layer, (i, cell_x(s + i, nx), y, z, r), True)
+                work(scratch, n, layer, force)
+                for i in range(n):
+                    copy_cell(scratch, layer, (i, cell_x(s + i, nx), y, z, r), False)
+                # Populations go back to where they were loaded, not to where a step stores them.
+                scatter(memory, offsets, zero - Q, start, scratch, zero, n)
+                s += n
+
+    @parallel
+    def sweep(memory, addresses, masks, force, layer, runs, region, tasks):
+        """Change all cells of the region; `tasks` pieces of it are shared out to the threads."""
+        rows = (region.y1 - region.y0) * (region.z1 - region.z0)
+        for task in prange(tasks):
+            begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
+            settings = flush_subnormals()
+            sweep_rows(memory, addresses, masks, force, layer, runs, region, (begin, end))
+            restore_subnormals(settings)
+
+    return sweep

@@ -1,0 +1,166 @@
+"""Kernels over the cells of a scalar on a GPU; `lbm._scalars.Loops` has their arguments."""
+
+import numpy as np
+
+from hetero.cuda import launch
+from hetero.cuda.driver import cuda
+from hetero.jit import kernel
+from hetero.measurement import profiling
+from lbm._model.wall_links import SOLID_CLASS
+from lbm._scalars.formulas import STREAMS, collide_pair, collide_rest, total, wall_return
+
+
+def zeros(shape, dtype):
+    """Allocate an array of zeros on the current GPU."""
+    return cuda.to_device(np.zeros(shape, dtype))
+
+
+def to_device(array):
+    """Return a copy of an array on the current GPU."""
+    profiling.count_transfer(to_device=array.nbytes)
+    return cuda.to_device(np.ascontiguousarray(array))
+
+
+def _step(g, target, velocity, classes, kinds, numbers, rates, box):
+    """Step one cell of the box with each thread."""
+    x0, x1, y0, y1, z0, z1 = box
+    width, height = x1 - x0, y1 - y0
+    i = cuda.grid(1)
+    if i >= width * height * (z1 - z0):
+        return
+    x, y, z = x0 + i % width, y0 + i // width % height, z0 + i // (width * height)
+    c = classes[z, y, x]
+    if c == SOLID_CLASS:
+        return
+    nz, ny, nx = classes.shape
+    f = (g[0, z, y, x], g[1, z, y, x], g[2, z, y, x], g[3, z, y, x], g[4, z, y, x],
+         g[5, z, y, x], g[6, z, y, x])  # fmt: skip
+    ux, uy, uz = velocity[0, z, y, x], velocity[1, z, y, x], velocity[2, z, y, x]
+    s, (even, odd) = total(f), rates
+    target[0, z, y, x] = collide_rest(f[0], s, ux, uy, uz, even)
+    a, b = collide_pair(f[1], f[2], s, ux, even, odd)
+    if kinds[c, 1] == STREAMS:
+        target[1, z, y, x + 1 if x + 1 < nx else 0] = a
+    else:
+        target[2, z, y, x] = wall_return(a, kinds[c, 1], numbers[c, 1], s, ux)
+    if kinds[c, 2] == STREAMS:
+        target[2, z, y, (x if x > 0 else nx) - 1] = b
+    else:
+        target[1, z, y, x] = wall_return(b, kinds[c, 2], numbers[c, 2], s, ux)
+    a, b = collide_pair(f[3], f[4], s, uy, even, odd)
+    if kinds[c, 3] == STREAMS:
+        target[3, z, y + 1 if y + 1 < ny else 0, x] = a
+    else:
+        target[4, z, y, x] = wall_return(a, kinds[c, 3], numbers[c, 3], s, uy)
+    if kinds[c, 4] == STREAMS:
+        target[4, z, (y if y > 0 else ny) - 1, x] = b
+    else:
+        target[3, z, y, x] = wall_return(b, kinds[c, 4], numbers[c, 4], s, uy)
+    a, b = collide_pair(f[5], f[6], s, uz, even, odd)
+    if kinds[c, 5] == STREAMS:
+        target[5, z + 1 if z + 1 < nz else 0, y, x] = a
+    else:
+        target[6, z, y, x] = wall_return(a, kinds[c, 5], numbers[c, 5], s, uz)
+    if kinds[c, 6] == STREAMS:
+        target[6, (z if z > 0 else nz) - 1, y, x] = b
+    else:
+        target[5, z, y, x] = wall_return(b, kinds[c, 6], numbers[c, 6], s, uz)
+
+
+def _add_half_force(fields, g, classes, numbers, box):
+    """Correct one cell of the fields with each thread."""
+    i = cuda.grid(1)
+    width, height = fields.shape[3], fields.shape[2]
+    if i >= width * height * fields.shape[1]:
+        return
+    x, j, k = i % width, i // width % height, i // (width * height)
+    y, z = box[2] + j, box[4] + k
+    if classes[z, y, x] == SOLID_CLASS:
+        return
+    s = total((g[0, z, y, x], g[1, z, y, x], g[2, z, y, x], g[3, z, y, x], g[4, z, y, x],
+               g[5, z, y, x], g[6, z, y, x]))  # fmt: skip
+    half = fields.dtype.type(0.5) * (s - numbers[3])
+    half = half / (fields.dtype.type(1) + fields[0, k, j, x])
+    for a in range(3):
+        fields[1 + a, k, j, x] += half * numbers[a]
+
+
+step_float32, step_float64 = kernel(_step), kernel(_step)
+add_half_force_float32, add_half_force_float64 = kernel(_add_half_force), kernel(_add_half_force)
+
+
+def step(g, target, velocity, block):
+    """Collide and stream from g to `target`."""
+    run = step_float32 if g.dtype == np.float32 else step_float64
+    x0, x1, y0, y1, z0, z1 = block.box
+    cells = (x1 - x0) * (y1 - y0) * (z1 - z0)
+    run[launch.blocks_for(cells), launch.THREADS](g, target, velocity, *block)
+
+
+def add_half_force(fields, g, classes, numbers, box):
+    """Add half of the buoyancy's impulse to the velocities of a box."""
+    run = add_half_force_float32 if g.dtype == np.float32 else add_half_force_float64
+    cells = fields.size // 4
+    run[launch.blocks_for(cells), launch.THREADS](fields, g, classes, numbers, box)
+
+
+@kernel
+def copy_plane(g, q, axis, index, plane, mask, loads):
+    """Copy population q of a plane of g [q, z, y, x] to `plane`, or back where `mask` is true."""
+    i = cuda.grid(1)
+    if i >= plane.shape[0] * plane.shape[1]:
+        return
+    a, b = i // plane.shape[1], i % plane.shape[1]
+    z, y, x = a, b, index
+    if axis == 1:
+        y, x = index, b
+    if axis == 2:
+        z, y, x = index, a, b
+    if loads:
+        plane[a, b] = g[q, z, y, x]
+    elif mask[a, b]:
+        g[q, z, y, x] = plane[a, b]
+
+
+def _copy_plane(g, q, axis, index, plane, mask, loads):
+    blocks = launch.blocks_for(plane.size)
+    copy_plane[blocks, launch.THREADS](g, q, axis, index, plane, mask, loads)
+
+
+def read_plane(g, q, axis, index):
+    """Return population q of a plane across an axis, in host memory."""
+    nz, ny, nx = g.shape[1:]
+    shape = ((nz, ny), (nz, nx), (ny, nx))[axis]
+    plane = cuda.device_array(shape, g.dtype)
+    _copy_plane(g, q, axis, index, plane, cuda.to_device(np.zeros((1, 1), np.bool_)), True)
+    profiling.count_transfer(to_host=plane.nbytes)
+    return plane.copy_to_host()
+
+
+def write_plane(g, q, axis, index, values, mask):
+    """Set population q of those cells of a plane for which `mask` is true."""
+    profiling.count_transfer(to_device=values.nbytes)
+    plane = cuda.to_device(np.ascontiguousarray(values))
+    _copy_plane(g, q, axis, index, plane, cuda.to_device(mask), False)
+
+
+def read_slab(array, z0, z1):
+    """Return layers in host memory."""
+    out = np.empty((array.shape[0], z1 - z0, *array.shape[2:]), array.dtype)
+    profiling.count_transfer(to_host=out.nbytes)
+    for k in range(len(out)):
+        out[k] = array[k, z0:z1].copy_to_host()
+    return out
+
+
+def write_slab(array, z0, values):
+    """Set layers from z0 on."""
+    profiling.count_transfer(to_device=values.nbytes)
+    for k in range(len(values)):
+        layers = np.ascontiguousarray(values[k], array.dtype)
+        array[k, z0 : z0 + values.shape[1]].copy_to_device(layers)
+
+
+def copy(source, target):
+    """Copy an array of the GPU over another one."""
+    target.copy_to_device(source)

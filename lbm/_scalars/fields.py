@@ -1,0 +1,348 @@
+"""The scalars of a flow: their populations on its parts, and what users read of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hetero.validation import check_choice, check_finite
+from lbm import _scalars
+from lbm._domain.domain import Domain
+from lbm._domain.parts import Part
+from lbm._domain.ranks.exact_sum import ExactSum
+from lbm._model.arguments import select_values
+from lbm._model.extent import Triple
+from lbm._model.problem import Box
+from lbm._model.wall_links import SOLID_CLASS
+from lbm._scalars.formulas import FLUX, VALUE
+from lbm._scalars.halos import Halos
+from lbm._scalars.walls import OPPOSITE, Q7, ScalarLinks, classify_links
+from lbm.boundaries import Condition, Solid
+from lbm.errors import UnstableError
+from lbm.scalars import Scalar
+
+
+class ScalarField:
+    """A scalar of a running simulation, such as `simulation.scalars["temperature"]`.
+
+    Attributes
+    ----------
+    scalar : Scalar
+        Its settings.
+    """
+
+    def __init__(
+        self, name: str, scalar: Scalar, domain: Domain, shape: Triple, links: ScalarLinks
+    ):
+        self.name, self.scalar, self._links = name, scalar, links
+        self._domain, self._shape, self._step = domain, shape, 0
+        T = domain.problem.precision.compute
+        rates = scalar.rates
+        self._blocks: dict[Triple, _scalars.Block] = {}
+        self._populations: dict[Triple, list[Any]] = {}
+        classes = {part.index: _block_classes(part, links.classes) for part in domain.parts}
+        for part in domain.parts:
+            on = _scalars.loops(part.engine.device)
+            (hx, hy, hz), (nx, ny, nz) = part.halo, part.extent.shape
+            with part.engine.device.active():
+                self._blocks[part.index] = _scalars.Block(
+                    on.to_device(classes[part.index]),
+                    on.to_device(links.kinds),
+                    on.to_device(links.numbers.astype(T)),
+                    (T(rates[0]), T(rates[1])),
+                    (hx, hx + nx, hy, hy + ny, hz, hz + nz),
+                )
+                size = Q7, *part.engine.problem.shape[::-1]
+                self._populations[part.index] = [on.zeros(size, T) for _ in range(2)]
+        self._halos = Halos(domain, classes, links.kinds)
+
+    # ---- what users read ---------------------------------------------------------------------
+
+    @property
+    def values(self) -> np.ndarray:
+        """Values [x, y, z] in the cells of this rank; 0 in solid cells."""
+        nz = self._domain.problem.shape[2]
+        rows = self.read_rows(0, nz)
+        rows[:, self._links.classes == SOLID_CLASS] = 0.0
+        result: np.ndarray = rows.sum(axis=0).T
+        return result
+
+    def total(self) -> float:
+        """Return the sum of the values in all fluid cells of all ranks."""
+        self._domain.ranks.require_same_call("total")
+        fluid = self._links.classes != SOLID_CLASS
+        rows = self.read_rows(0, len(fluid))[:, fluid].astype(np.float64)
+        total = ExactSum(1)
+        total.add(rows.sum(axis=0)[:, None])
+        return float(total.result(self._domain.ranks)[0])
+
+    def flux(self, name: str) -> float:
+        """Return what entered the fluid through a face or a solid in the last step.
+
+        It is the sum over all of its links, in value times cells^3/step; the heat flux is it times
+        density and heat capacity. Inlets and outlets are refused: the flow carries a scalar there.
+
+        Raises
+        ------
+        ValueError
+            If there is no such wall, or no step has been done.
+        """
+        check_choice("name", name, tuple(self._links.links))
+        wall, cells, q = self._links.links[name]
+        if wall.kind not in (FLUX, VALUE):
+            raise ValueError(f"flux({name!r}) is not known: the flow carries the scalar there")
+        if not self._step:
+            raise ValueError("flux is that of the last step, and none has been done: run first")
+        self._domain.ranks.require_same_call("flux", {"name": name})
+        returned = np.empty(len(q))
+        for z in np.unique(cells[:, 0]):
+            here = cells[:, 0] == z
+            rows = self.read_rows(z, z + 1)[:, 0]
+            _, y, x = cells[here].T
+            returned[here] = rows[np.array(OPPOSITE)[q[here]], y, x]
+        entered = 2.0 * returned - 0.25 * wall.number
+        if wall.kind == FLUX:
+            entered = np.full(len(q), wall.number)
+        total = ExactSum(1)
+        total.add(entered[:, None])
+        return float(total.result(self._domain.ranks)[0])
+
+    def nusselt(self, name: str, *, difference: float, length: float, area: float) -> float:
+        """Return the Nusselt number of a face or a solid: its flux over that of conduction.
+
+        Parameters
+        ----------
+        name : str
+            Face or solid, as for `flux`.
+        difference : float
+            Difference of temperatures.
+        length, area : float
+            Distance over which it falls in cells, and area of the wall in cells^2.
+        """
+        for key, value in (("difference", difference), ("length", length), ("area", area)):
+            if check_finite(key, value) == 0.0:
+                raise ValueError(f"{key} must not be 0")
+        conduction = self.scalar.diffusivity * difference / length * area
+        return self.flux(name) / conduction
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def current(self, part: Part, t: int) -> Any:
+        """Return the populations of a part after t steps."""
+        return self._populations[part.index][t % 2]
+
+    def block(self, part: Part) -> _scalars.Block:
+        """Return what is constant in a part's block."""
+        return self._blocks[part.index]
+
+    def start(self, u: np.ndarray) -> None:
+        """Set the equilibrium of the initial values at step 0, in a flow with the velocity u.
+
+        u is an array [c, x, y, z] of this rank, or three numbers.
+        """
+        self._step = 0
+        values = self.initial_values()
+        if not np.isfinite(values).all():
+            raise ValueError(f"scalars[{self.name!r}]: start must be finite")
+        shape = self._domain.region.shape
+        s = np.broadcast_to(values, shape).T
+        along = [np.broadcast_to(component, shape).T for component in u]
+        rows = [s * (0.25 - sum(c * c for c in along))]
+        for c in along:
+            rows += [s * (0.125 + 0.5 * c * c + 0.5 * sign * c) for sign in (1.0, -1.0)]
+        self.write_rows(0, np.stack(rows))
+
+    def initial_values(self) -> np.ndarray:
+        """Return the initial values [x, y, z] of this rank, or one for all cells."""
+        return select_values("start", self._shape, self._domain.region, self.scalar.start)
+
+    def step(self, t: int, velocities: Mapping[Triple, Any]) -> None:
+        """Do step number t with the velocities of the parts."""
+        for part in self._domain.parts:
+            with part.engine.device.active():
+                _scalars.loops(part.engine.device).step(
+                    self.current(part, t), self.current(part, t + 1), velocities[part.index],
+                    self._blocks[part.index],
+                )  # fmt: skip
+        if self._domain.exchange is not None:
+            self._domain.synchronize()
+            self._halos.exchange({i: g[(t + 1) % 2] for i, g in self._populations.items()})
+        self._step = t + 1
+
+    def read_rows(self, z0: int, z1: int) -> np.ndarray:
+        """Return the populations of the layers z0 to z1 of this rank, [q, z, y, x]."""
+        nx, ny, _ = self._domain.problem.shape
+        shape = Q7, z1 - z0, ny, nx
+        out: np.ndarray = np.zeros(shape, self._domain.problem.precision.compute)
+        self._domain.synchronize()
+        for part, block, first, last in self._layers_within(z0, z1):
+            (x, y, z), (x1, y1, _) = part.local
+            with part.engine.device.active():
+                slab = _scalars.loops(part.engine.device).read_slab(
+                    self.current(part, self._step), first - z + part.halo[2],
+                    last - z + part.halo[2],
+                )  # fmt: skip
+            inner = slab[:, :, block[2] : block[3], block[0] : block[1]]
+            out[:, first - z0 : last - z0, y:y1, x:x1] = inner
+        return out
+
+    def write_rows(self, z0: int, values: np.ndarray) -> None:
+        """Set the populations of layers from z0 on."""
+        self._domain.synchronize()
+        for part, block, first, last in self._layers_within(z0, z0 + values.shape[1]):
+            (x, y, z), (x1, y1, _) = part.local
+            on, g = _scalars.loops(part.engine.device), self.current(part, self._step)
+            begin = first - z + part.halo[2]
+            with part.engine.device.active():
+                slab = on.read_slab(g, begin, begin + last - first)
+                inner = slab[:, :, block[2] : block[3], block[0] : block[1]]
+                inner[...] = values[:, first - z0 : last - z0, y:y1, x:x1]
+                on.write_slab(g, begin, slab)
+
+    def _layers_within(self, z0: int, z1: int) -> list[tuple[Part, tuple[int, ...], int, int]]:
+        """Return (part, its box in its block, z range) of the parts between two layers."""
+        layers: list[tuple[Part, tuple[int, ...], int, int]] = []
+        for part in self._domain.parts:
+            first, last = max(z0, part.local.start[2]), min(z1, part.local.stop[2])
+            if first < last:
+                layers.append((part, self._blocks[part.index].box, first, last))
+        return layers
+
+    def copy_state(self, t: int) -> list[Any]:
+        """Return copies of the populations of all parts, on their devices."""
+        copies = []
+        for part in self._domain.parts:
+            g, on = self.current(part, t), _scalars.loops(part.engine.device)
+            with part.engine.device.active():
+                copies.append(on.zeros(g.shape, g.dtype))
+                on.copy(g, copies[-1])
+        return copies
+
+    def return_to_state(self, t: int, state: list[Any]) -> None:
+        """Restore copied populations."""
+        self._step = t
+        for part, copy in zip(self._domain.parts, state, strict=True):
+            with part.engine.device.active():
+                _scalars.loops(part.engine.device).copy(copy, self.current(part, t))
+
+
+class ScalarFields:
+    """All scalars of a flow; the first one may drive it.
+
+    Parameters
+    ----------
+    scalars : by name, the buoyant one first
+    shape, faces, solids : the domain of the flow and its walls
+    domain : the parts of this rank
+    """
+
+    def __init__(
+        self,
+        scalars: Mapping[str, Scalar],
+        shape: Triple,
+        faces: tuple[Condition, ...],
+        solids: Mapping[str, Solid],
+        domain: Domain,
+    ):
+        self._domain = domain
+        self.fields = {
+            name: ScalarField(
+                name, scalar, domain, shape,
+                classify_links(shape, faces, solids, scalar, domain.region),
+            )
+            for name, scalar in scalars.items()
+        }  # fmt: skip
+        self._first = next(iter(self.fields.values()))
+        self.rows = Q7 * len(self.fields)
+        T = domain.problem.precision.compute
+        driver = self._first.scalar
+        self._numbers = tuple(map(T, (*driver.buoyancy, driver.reference)))
+        self._velocities: dict[Triple, Any] = {}
+        for part in domain.parts:
+            with part.engine.device.active():
+                size = 3, *part.engine.problem.shape[::-1]
+                self._velocities[part.index] = _scalars.loops(part.engine.device).zeros(size, T)
+        if driver.is_buoyant:
+            domain.corrections.append(self._add_half_force)
+
+    def describe(self) -> str:
+        """Return the settings of all scalars."""
+        return "; ".join(f"{name}: {f.scalar.describe()}" for name, f in self.fields.items())
+
+    def start(self, u: np.ndarray) -> None:
+        """Set all scalars to their initial values, in a flow with the velocity u of this rank."""
+        for field in self.fields.values():
+            field.start(u)
+
+    def without_half_force(self, rho: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the velocity from which populations start so that u is read."""
+        driver = self._first.scalar
+        if not driver.is_buoyant:
+            return u
+        excess = self._first.initial_values() - driver.reference
+        shift = np.multiply.outer(np.array(driver.buoyancy), 0.5 * excess / rho)
+        if shift.ndim > 1 and u.ndim == 1:
+            u = u[:, None, None, None]
+        result: np.ndarray = u - shift
+        return result
+
+    def before_step(self, t: int) -> None:
+        """Drive the flow, and do step number t of all scalars."""
+        for part in self._domain.parts:
+            nz = part.extent.shape[2]
+            part.engine.accelerate(
+                t, part.rows(0, nz), self._first.current(part, t), self._velocities[part.index],
+                self._numbers,
+            )  # fmt: skip
+        for field in self.fields.values():
+            field.step(t, self._velocities)
+
+    def _add_half_force(self, part: Part, t: int, box: Box, data: Any) -> None:
+        """Add half of the buoyancy's impulse to the velocities in data [4, z, y, x] of a box."""
+        _scalars.loops(part.engine.device).add_half_force(
+            data, self._first.current(part, t), self._first.block(part).classes, self._numbers,
+            box.flat(),
+        )  # fmt: skip
+
+    def read_rows(self, t: int, z0: int, z1: int) -> np.ndarray:
+        """Return the populations of all scalars in the layers z0 to z1 of this rank."""
+        return np.concatenate([field.read_rows(z0, z1) for field in self.fields.values()])
+
+    def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
+        """Set the populations of all scalars in layers from z0 on."""
+        for k, field in enumerate(self.fields.values()):
+            field._step = t
+            field.write_rows(z0, values[Q7 * k : Q7 * (k + 1)])
+
+    def copy_state(self, t: int) -> list[list[Any]]:
+        """Return copies of all populations."""
+        return [field.copy_state(t) for field in self.fields.values()]
+
+    def return_to_state(self, t: int, state: list[list[Any]]) -> None:
+        """Restore copied populations."""
+        for field, copies in zip(self.fields.values(), state, strict=True):
+            field.return_to_state(t, copies)
+
+    def require_finite(self, t: int) -> None:
+        """Raise UnstableError on all ranks if a scalar is not finite."""
+        for name, field in self.fields.items():
+            finite = bool(np.isfinite(field.values).all())
+            if not self._domain.ranks.all(finite):
+                raise UnstableError(
+                    f"the scalar {name!r} is not finite after step {t}: use slower flow, a larger "
+                    "diffusivity, or more cells",
+                    t, (0, 0, 0),
+                )  # fmt: skip
+
+
+def _block_classes(part: Part, classes: np.ndarray) -> np.ndarray:
+    """Return the classes [z, y, x] of a part's block; those of halos are not used."""
+    x, y, z = part.local.slices
+    shape = part.engine.problem.shape[::-1]
+    block = np.full(shape, SOLID_CLASS, classes.dtype)
+    hx, hy, hz = part.halo
+    nx, ny, nz = part.extent.shape
+    block[hz : hz + nz, hy : hy + ny, hx : hx + nx] = classes[z, y, x]
+    return block

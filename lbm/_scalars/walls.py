@@ -1,0 +1,120 @@
+"""Links of a scalar's lattice into walls: a class for each cell, and tables of the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lbm._model.boundary_cells import Labels, label_solids
+from lbm._model.extent import Extent, Triple
+from lbm._model.wall_links import SOLID_CLASS
+from lbm._scalars.formulas import FLUX, INFLOW, OUTFLOW, STREAMS, VALUE
+from lbm.boundaries import FACES, Condition, Periodic, PressureOutlet, Solid, VelocityInlet
+from lbm.scalars import FixedValue, Scalar
+
+DIRECTIONS = ((0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
+"""Velocities (x, y, z) of the populations."""
+
+Q7 = len(DIRECTIONS)
+"""Number of populations of a cell."""
+
+OPPOSITE = tuple(DIRECTIONS.index((-x, -y, -z)) for x, y, z in DIRECTIONS)
+"""OPPOSITE[q] is the population with the opposite velocity."""
+
+_FIRST_WALL_CLASS = 2
+
+
+class Wall(NamedTuple):
+    """A wall: kind of its links, and its value or flux."""
+
+    kind: int
+    number: float
+
+
+class ScalarLinks(NamedTuple):
+    """Walls around the cells of a rank.
+
+    Attributes
+    ----------
+    classes : unsigned [z, y, x]: 0 without a wall near, 1 for cells that are not fluid
+    kinds : int8 [class, 7]
+    numbers : float64 [class, 7]
+    links : by the name of a face or solid, its wall, cells [k, (z, y, x)] and directions q [k]
+    """
+
+    classes: np.ndarray
+    kinds: np.ndarray
+    numbers: np.ndarray
+    links: dict[str, tuple[Wall, np.ndarray, np.ndarray]]
+
+
+def make_wall(scalar: Scalar, key: str, axis: str, condition: Condition) -> Wall:
+    """Return the wall of a scalar at a face or a solid, whose condition for the flow is known."""
+    given = scalar.boundaries.get(key, scalar.boundaries.get(axis))
+    is_open = isinstance(condition, VelocityInlet | PressureOutlet)
+    if isinstance(given, FixedValue):
+        return Wall(INFLOW if is_open else VALUE, given.value)
+    if given is not None:
+        return Wall(FLUX, given.flux)
+    return Wall(OUTFLOW if is_open else FLUX, 0.0)
+
+
+def classify_links(
+    shape: Triple,
+    faces: Sequence[Condition],
+    solids: Mapping[str, Solid],
+    scalar: Scalar,
+    extent: Extent,
+) -> ScalarLinks:
+    """Find the walls around each cell of an extent of the domain, and number the combinations."""
+    labels = label_solids(shape, faces, solids, extent)
+    names = [*FACES, *solids]
+    conditions: list[Condition] = [*faces, *(solid.condition for solid in solids.values())]
+    walls = [
+        make_wall(scalar, name, name[0] if k < len(FACES) else name, condition)
+        for k, (name, condition) in enumerate(zip(names, conditions, strict=True))
+    ]
+    ends = np.stack([_walls_at_ends(shape, faces, labels, extent, q) for q in range(Q7)])
+    fluid = np.ones(ends.shape[1:], bool) if labels is None else labels.inner == 0
+    ends[:, ~fluid] = 0
+    near = ends.any(axis=0)
+    rows, index = np.unique(ends[:, near].T, axis=0, return_inverse=True)
+    dtype = np.min_scalar_type(_FIRST_WALL_CLASS + len(rows))
+    classes = np.where(fluid, 0, SOLID_CLASS).astype(dtype)
+    classes[near] = _FIRST_WALL_CLASS + index.ravel()
+    kinds = np.full((_FIRST_WALL_CLASS + len(rows), Q7), STREAMS, np.int8)
+    numbers = np.zeros(kinds.shape)
+    for c, row in enumerate(rows, _FIRST_WALL_CLASS):
+        for q, number in enumerate(row):
+            if number:
+                kinds[c, q], numbers[c, q] = walls[number - 1]
+    links: dict[str, tuple[Wall, np.ndarray, np.ndarray]] = {}
+    for number, (name, wall) in enumerate(zip(names, walls, strict=True), 1):
+        direction, *cells = np.nonzero(ends == number)
+        if not (name in FACES and isinstance(conditions[number - 1], Periodic)):
+            links[name] = wall, np.stack(cells, axis=1), direction
+    return ScalarLinks(classes, kinds, numbers, links)
+
+
+def _walls_at_ends(
+    shape: Triple, faces: Sequence[Condition], labels: Labels | None, extent: Extent, q: int
+) -> np.ndarray:
+    """Return [z, y, x] the number of the wall at the end of the links q, counted from 1; 0 if none.
+
+    Faces come first, in the order of their names, and then the solids.
+    """
+    c = DIRECTIONS[q]
+    numbers = np.zeros(extent.shape[::-1], np.int16)
+    if labels is not None:
+        nx, ny, nz = extent.shape
+        x, y, z = (1 + s for s in c)
+        beside = labels.values[z : z + nz, y : y + ny, x : x + nx]
+        numbers[beside > 0] = len(FACES) + beside[beside > 0]
+    for axis in range(3):
+        face = 2 * axis + (c[axis] > 0)
+        at_end = extent.stop[axis] == shape[axis] if c[axis] > 0 else extent.start[axis] == 0
+        if c[axis] and at_end and not isinstance(faces[face], Periodic):
+            np.moveaxis(numbers, 2 - axis, 0)[-1 if c[axis] > 0 else 0] = 1 + face
+    return numbers

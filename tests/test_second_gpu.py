@@ -68,6 +68,15 @@ def run_cavity(device, **options):
             s.force_on("post"), s.torque_on("post", (8, 6, 5)), s.momentum())  # fmt: skip
 
 
+def run_heated_stream(device):
+    walls = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(1.0)}
+    heat = lbm.Scalar(0.05, {"x-": lbm.FixedValue(1.0)}, buoyancy=(0.0, 1e-4, 0.0))
+    s = lbm.Simulation((24, 8, 6), boundaries=walls, scalars={"heat": heat}, check=4,
+                       sponges={"x-": 8, "x+": 10}, dtype="float64", device=device)  # fmt: skip
+    s.run(12)
+    return s.u, s.scalars["heat"].values, s.scalars["heat"].total()
+
+
 def run_flow_with_start(device):
     s, exact = lbm.flows.vortices(16, dtype="float64", device=device)
     s.run(20)
@@ -158,6 +167,7 @@ CALLS = {
     "lbm.Simulation, parts": lambda d: run_cavity(
         ["cpu"] if d == "cpu" else ["cuda:1", "cuda:0"],
         decomposition=(1, 1, 1) if d == "cpu" else (1, 1, 2)),
+    "lbm.Simulation, sponges and a scalar": run_heated_stream,
     "lbm.flows.vortices": run_flow_with_start,
 }  # fmt: skip
 """Functions of a device, by the name of what they call."""

@@ -210,6 +210,26 @@ def test_parts_are_bit_for_bit_one(flow, grid):
         assert ours.flux(name) == theirs.flux(name)
 
 
+def test_two_parts_of_a_device_with_sponges_and_a_scalar(device, tmp_path):
+    """On a GPU the planes of halos, sponges and scalars of two parts share its streams."""
+    walls = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
+    heat = lbm.Scalar(0.1, {"x-": HOT}, start=start, buoyancy=(0.0, 1e-3, 0.0))
+    rho, u = noisy((10, 4, 2))
+    options = {"boundaries": walls, "scalars": {"heat": heat}, "rho": rho, "u": u,
+               "sponges": {"x+": lbm.Sponge(5, reflection=0.3, averaging=5.0)}}  # fmt: skip
+    one, two, again = (
+        lbm.Simulation((10, 4, 2), dtype="float64", device=devices, decomposition=grid, check=0,
+                       **options)
+        for devices, grid in (([device], (1, 1, 1)), *[([device] * 2, (1, 2, 1))] * 2)
+    )  # fmt: skip
+    one.run(2)
+    again.restore(two.run(1).save(tmp_path / "state"))
+    for s in (two, again):
+        s.run(1)
+        assert np.abs(s.u - one.u).max() < 1e-14
+        assert np.abs(s.scalars["heat"].values - one.scalars["heat"].values).max() < 1e-14
+
+
 @pytest.mark.parametrize("grid", [(1, 1, 1), (2, 1, 2)])
 @pytest.mark.parametrize("steps", [4, 5])
 def test_restarts_go_on_bit_for_bit(grid, steps, tmp_path):

@@ -2,9 +2,10 @@
 
 Counts the rounds of the main loop for the sub-domains of [1, 1 + 2^-13) of exp, with 54-bit
 arguments, N = 2^15 and the breakpoints of all rounding modes, half an ulp apart. The slope in this
-unit decides the rounds: with those of directed rounding alone Algorithm 1 has 332 at most. The threads of a warp have neighbouring sub-domains. NMDM, the normalized
-mean deviation to the maximum, is 1 - mean / max over a warp (Fortin, Gouicem and Graillat 2016,
-section 4.3, table 3 and figure 6). The rounds are counted on the CPU.
+unit decides the rounds: with the breakpoints of directed rounding alone Algorithm 1 has 332 at
+most. The threads of a warp have neighbouring sub-domains. NMDM, the normalized mean deviation to
+the maximum, is 1 - mean / max over a warp (Fortin, Gouicem and Graillat 2016, section 4.3, table 3
+and figure 6). The rounds are counted on the CPU.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._array_module import array_module, as_library_array, as_module_array, has_cupy
 from sbth._batches import over_batches, run_pieces
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
+from sbth._cusolver import CUSOLVER_ORDER, solve_by_vendor
 from sbth._in_place_products import add_product
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
@@ -352,11 +353,6 @@ def eigvalsh(
     return copy_like(values, a)
 
 
-CUSOLVER_ORDER = {False: 4300, True: 7500}
-"""Order up to which cuSOLVER is faster on an H200 in float64, for eigenvalues (False) and for all
-eigenvectors (True): between measurements at n = 3000, 5000 and 10,000."""
-
-
 def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vectors: bool) -> str:
     """Return "sbth", "lapack" or "cusolver" for a full matrix; check `method`."""
     require_method(method, device, full=True)
@@ -376,32 +372,3 @@ def _values_by_lapack(a: np.ndarray, selection: Selection) -> np.ndarray:
     with region("LAPACK"), np.errstate(over="ignore"):
         values: np.ndarray = drivers.full_values(scaled, True).astype(float) / factor
     return selection.select(values)
-
-
-def solve_by_vendor(
-    xp: ModuleType, a: Any, lower: bool, selection: Selection, *, vectors: bool
-) -> tuple[np.ndarray, Any]:
-    """Compute the selected eigenvalues, in host memory, and eigenvectors by CuPy's cuSOLVER."""
-    a = as_module_array(xp, a)
-    if a.dtype.kind not in "fc":
-        a = a.astype(float)
-    triangle = xp.tril(a) if lower else xp.triu(a)
-    parts = (triangle.real, triangle.imag) if a.dtype.kind == "c" else (triangle,)
-    largest = max(float(abs(x).max()) for x in parts) if a.size else 0.0
-    if not np.isfinite(largest):
-        which = "lower" if lower else "upper"
-        raise ValueError(f"a must be finite: its {which} triangle holds NaN or infinity")
-    factor = safe_scale(largest, triangle.real.dtype)
-    scaled, uplo = triangle, "L" if lower else "U"
-    if factor != 1.0:
-        scaled = triangle * triangle.real.dtype.type(factor)
-    columns = None
-    with region("cuSOLVER"):
-        if vectors:
-            values, columns = xp.linalg.eigh(scaled, uplo)
-        else:
-            values = xp.linalg.eigvalsh(scaled, uplo)
-    with np.errstate(over="ignore"):
-        host = values.get().astype(float) / factor
-    chosen = slice(*selection.bounds(host))
-    return host[chosen], None if columns is None else columns[:, chosen]

@@ -13,6 +13,7 @@ from hetero.devices import device_of
 from hetero.display.progress_bar import loop_progress
 from sbth._array_module import as_library_array
 from sbth._batches import over_batches
+from sbth._cusolver import solve_by_vendor
 from sbth._divide_and_conquer.merge_tree import require_memory
 from sbth._eigenpairs import LAPACK_MATRICES, band_eigenvectors, band_memory
 from sbth._in_place_products import add_product
@@ -31,7 +32,6 @@ from sbth.dense import (
     reduce_to_band,
     resolve_device,
     scale_triangle,
-    solve_by_vendor,
     solve_stack,
     validate_matrix,
 )

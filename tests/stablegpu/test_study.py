@@ -75,7 +75,7 @@ def test_study_runs(name, tmp_path, device, capsys):
     assert record["tables"]
     assert record["facts"]["cpu"]
     assert record["tables"][0]["title"] in capsys.readouterr().out
-    if name not in ("stablegpu-accuracy", "stablegpu-random"):
+    if name not in ("stablegpu-accuracy", "stablegpu-random", "stablegpu-stream"):
         assert all(p.stat().st_size > 5000 for p in tmp_path.glob("*.png"))
         assert list(tmp_path.glob("*.png"))
     if name == "stablegpu-random":

@@ -49,6 +49,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
         update_rate(device, n, p, m, limit) for p, m in (variants[:1] if quick else variants)
     ]
     figures += operator_rates(device, n, limit)
+    figures += cost_of_bodies(device, n)
     figures.append(small_step_time(device, 16 if quick else 64))
     figures += cost_of_extras(device, 24 if quick else 256 if gpu else 128)
     if gpu and not quick:
@@ -109,6 +110,26 @@ def operator_rates(device, n, limit) -> list[Measurement]:
                 {},
                 "no walls; steps only",
                 timing,
+            )
+        )
+    return figures
+
+
+def cost_of_bodies(device, n) -> list[Measurement]:
+    """Measure a sphere of n/8 cells with both kinds of walls, as percentages of a step without."""
+    figures = []
+    empty, _ = seconds_per_step(Simulation((n, n, n), device=device, check=0), device)
+    for wall in ("halfway", "interpolated"):
+        ball = lbm.Solid(lbm.Sphere((n / 2, n / 2, n / 2), n / 16), wall=wall)
+        s = Simulation((n, n, n), boundaries={"ball": ball}, device=device, check=0)
+        seconds, timing = seconds_per_step(s, device)
+        share = 100 * (seconds - empty) / empty
+        figures.append(
+            Measurement(
+                f"a sphere of {n // 8} cells, {wall} walls, {n}^3 float32",
+                share,
+                "% of a step",
+                timing=timing,
             )
         )
     return figures

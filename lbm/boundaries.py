@@ -249,6 +249,11 @@ class Solid:
 
     def _check_wall(self) -> None:
         check_choice("wall", self.wall, WALLS)
+        if isinstance(self.cells, type):
+            raise TypeError(
+                f"cells must be a shape, not the class {self.cells.__name__}: give its arguments, "
+                f"{self.cells.__name__}(...)"
+            )
         if self.wall == "halfway":
             return
         if not callable(getattr(self.cells, "distances", None)):

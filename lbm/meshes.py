@@ -19,6 +19,7 @@ from lbm._meshes.topology import close_surface, describe_point
 from lbm._model.extent import Extent, Triple
 from lbm.boundaries import check_vector
 from lbm.geometry import check_domain
+from lbm.shapes import Complement
 
 LARGEST_LOSS = 0.1
 """Share of passages without a cell from which on `TriangleMesh.place` warns: at the edges of a
@@ -236,10 +237,14 @@ class TriangleMesh:
             return cells
         return cells[np.ix_(*positions)]
 
+    def __invert__(self) -> Complement:
+        """Return everything outside of the surface, such as the wall of a vessel around a flow."""
+        return Complement(self)
+
     def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
         """Return how far along each link the surface is, as `lbm.Shape.distances` does.
 
-        Links from cells outside stop at the first triangle that they meet. `lbm.Solid` needs this
+        Links stop at the first triangle that they meet. `lbm.Solid` needs this
         for wall="interpolated".
         """
         from lbm._meshes.link_distances import find_distances

@@ -20,8 +20,11 @@ from lbm.collisions.operator import LARGEST_TAU
 CS2 = 0.25
 """Speed of sound of the lattice D3Q7, squared: the diffusivity is CS2 (tau - 1/2)."""
 
-_FIELD_NAMES = "rho", "drho", "u", "fluid", "pressure", "vorticity", "q", "strain", "time", "steps"
-"""Names of other fields of a flow."""
+_FIELD_NAMES = (
+    *("rho", "drho", "u", "fluid", "pressure", "vorticity", "q", "strain", "time", "steps"),
+    *("x", "y", "z", "component", "speed", "ux", "uy", "uz"),
+)
+"""Names of other fields of a flow, of axes of datasets, and of what pictures show."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def check_scalars(
         if not isinstance(name, str) or not name.isidentifier() or name in _FIELD_NAMES:
             raise ValueError(
                 f"scalars has the key {name!r}: names are letters, digits and underscores, and not "
-                f"those of other fields ({', '.join(_FIELD_NAMES)})"
+                f"those of other fields or axes ({', '.join(_FIELD_NAMES)})"
             )
         if not isinstance(scalar, Scalar):
             raise TypeError(f"scalars[{name!r}] must be lbm.Scalar, got {scalar!r}")

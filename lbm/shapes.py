@@ -30,7 +30,7 @@ class Shape:
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside, bool, for coordinates that broadcast."""
-        raise NotImplementedError
+        raise NotImplementedError(_describe_missing(self, "__call__(self, x, y, z)"))
 
     def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
         """Return how far along each link the surface is, as a share of the link.
@@ -45,17 +45,22 @@ class Shape:
         -------
         float64 [link] from 0 to 1 ; the nearest crossing if there are several, NaN if there is none
         """
-        raise NotImplementedError
+        raise NotImplementedError(_describe_missing(self, "distances(self, points, directions)"))
 
     def __invert__(self) -> Shape:
         return Complement(self)
+
+
+def _describe_missing(shape: Shape, method: str) -> str:
+    """Return a message for a shape that lacks a method."""
+    return f"{type(shape).__name__} must define {method}: see lbm.Shape"
 
 
 @dataclass(frozen=True)
 class Complement(Shape):
     """Everything outside of a shape; `~shape` makes it."""
 
-    shape: Shape
+    shape: Any
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are outside of the shape."""
@@ -65,7 +70,7 @@ class Complement(Shape):
         """Return those of the shape: both have the same surface."""
         return self.shape.distances(points, directions)
 
-    def __invert__(self) -> Shape:
+    def __invert__(self) -> Any:
         return self.shape
 
 

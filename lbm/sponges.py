@@ -15,6 +15,7 @@ from lbm._model.prescribed import Dependence, Function, find_dependence
 from lbm.boundaries import (
     DENSITY_RANGE,
     FACES,
+    MAX_SPEED,
     Condition,
     Periodic,
     PressureOutlet,
@@ -76,6 +77,11 @@ class Sponge:
         check_integer("cells", self.cells, 4, MOST_CELLS)
         if self.u is not None and not callable(self.u):
             object.__setattr__(self, "u", check_vector("u", self.u))
+            if (speed := math.hypot(*self.u)) > MAX_SPEED:
+                raise ValueError(
+                    f"u must be at most {MAX_SPEED} cells/step, got {speed:g}: use a smaller time "
+                    "step (lbm.Units does it for you)"
+                )
         elif callable(self.u) and find_dependence("u", self.u) != Dependence(position=True):
             raise TypeError("u must be three numbers or a function of position, u(x, y, z)")
         if self.rho is not None:

@@ -41,4 +41,5 @@ def _read_sponge(table: Table, face: str, scales: Scales) -> Sponge:
     try:
         return Sponge(**settings)
     except ValueError as error:
-        raise ValueError(f"{table.file}: {table.full_name(face)}: {error}") from None
+        unit = "" if scales.units is None else " (in cells and steps)"
+        raise ValueError(f"{table.file}: {table.full_name(face)}{unit}: {error}") from None

@@ -181,21 +181,29 @@ def locate_first_bad_step(flow: Flow, good: LastGoodState, error: UnstableError)
             "keep_good_state=False."
         )
         return UnstableError(message, error.step, error.cell)
-    end, worst = flow.steps, None
+    end, first = flow.steps, None
     try:
         good.restore_to(flow)
-        while (worst := find_worst_cell(flow)) is None and flow.steps < end:
+        while (first := _find_error(flow)) is None and flow.steps < end:
             flow.advance(1)
-        step = flow.steps
     finally:
         good.restore_to(flow)
-    if worst is None:  # the steps were not reproducible: only the check's result is known
+    if first is None:  # the steps were not reproducible: only the check's result is known
         return error
     message = (
-        f"{describe_instability(flow, step, *worst)} The simulation is back in the state of "
-        f"step {good.step}, the last one that was kept: you can inspect and save it."
+        f"{first} The simulation is back in the state of step {good.step}, the last one that was "
+        "kept: you can inspect and save it."
     )
-    return UnstableError(message, step, worst[1])
+    return UnstableError(message, first.step, first.cell)
+
+
+def _find_error(flow: Flow) -> UnstableError | None:
+    """Return what `require_stable` raises, or None."""
+    try:
+        require_stable(flow)
+    except UnstableError as error:
+        return error
+    return None
 
 
 _SURROUNDINGS: dict[FlowKind, str] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -74,9 +75,7 @@ class ScalarField:
         self._domain.ranks.require_same_call("total")
         fluid = self._links.classes != SOLID_CLASS
         rows = self.read_rows(0, len(fluid))[:, fluid].astype(np.float64)
-        total = ExactSum(1)
-        total.add(rows.sum(axis=0)[:, None])
-        return float(total.result(self._domain.ranks)[0])
+        return self._sum_exactly(rows.sum(axis=0))
 
     def flux(self, name: str) -> float:
         """Return what entered the fluid through a face or a solid in the last step.
@@ -105,9 +104,18 @@ class ScalarField:
         entered = 2.0 * returned - 0.25 * wall.number
         if wall.kind == FLUX:
             entered = np.full(len(q), wall.number)
+        return self._sum_exactly(entered)
+
+    def _sum_exactly(self, values: np.ndarray) -> float:
+        """Return the sum over all ranks, whatever the unit of the scalar.
+
+        Exact sums need moderate numbers. Powers of 2 scale without rounding.
+        """
+        largest = self._domain.ranks.max(float(np.abs(values).max(initial=0.0)))
+        scale = math.frexp(largest)[1] if math.isfinite(largest) else 0
         total = ExactSum(1)
-        total.add(entered[:, None])
-        return float(total.result(self._domain.ranks)[0])
+        total.add(np.ldexp(values, -scale)[:, None])
+        return math.ldexp(float(total.result(self._domain.ranks)[0]), scale)
 
     def nusselt(self, name: str, *, difference: float, length: float, area: float) -> float:
         """Return the Nusselt number of a face or a solid: its flux over that of conduction.
@@ -328,12 +336,16 @@ class ScalarFields:
     def require_finite(self, t: int) -> None:
         """Raise UnstableError on all ranks if a scalar is not finite."""
         for name, field in self.fields.items():
-            finite = bool(np.isfinite(field.values).all())
-            if not self._domain.ranks.all(finite):
+            with np.errstate(over="ignore", invalid="ignore"):
+                bad = np.argwhere(~np.isfinite(field.values)) + self._domain.region.start
+            first = min(map(tuple, bad.tolist()), default=None)
+            cells = [cell for cell in self._domain.ranks.gather_all(first) if cell is not None]
+            if cells:
+                x, y, z = min(cells)
                 raise UnstableError(
-                    f"the scalar {name!r} is not finite after step {t}: use slower flow, a larger "
-                    "diffusivity, or more cells",
-                    t, (0, 0, 0),
+                    f"the scalar {name!r} is not finite after step {t}, first in cell "
+                    f"{(x, y, z)}: use slower flow, a larger diffusivity, or more cells.",
+                    t, (x, y, z),
                 )  # fmt: skip
 
 

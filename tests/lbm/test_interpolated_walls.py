@@ -283,6 +283,7 @@ def test_distances_to_the_triangles_of_a_box_are_those_to_the_box():
         return s.run(20).force_on("ball")
 
     assert np.abs(simulate(mesh) - simulate(box)).max() < 1e-13
+    assert np.abs(simulate(~mesh) - simulate(~box)).max() < 1e-13
 
 
 def test_a_slip_face_mirrors_an_interpolated_wall():
@@ -322,6 +323,8 @@ class Careless(lbm.Shape):
         (BALL, lbm.NoSlip(), "smooth", ValueError, "wall must be one of"),
         (Careless(lambda p, c: np.full(len(p), np.nan)), lbm.NoSlip(), "interpolated", ValueError,
          "does not cross .* links that end in its cells"),
+        (lbm.Sphere, lbm.NoSlip(), "interpolated", TypeError, r"not the class Sphere.*Sphere\("),
+        (lbm.Shape(), lbm.NoSlip(), "interpolated", NotImplementedError, "Shape must define"),
         (Careless(lambda p, c: np.zeros(3)), lbm.NoSlip(), "interpolated", ValueError,
          "one number for each of the .* links"),
     ],
@@ -334,7 +337,7 @@ def test_refusals(shape, condition, wall, error, words):
 def test_a_ball_that_passes_through_a_periodic_face_is_refused():
     """Its cells are cut off at the face, behind which the surface goes on."""
     ball = lbm.Solid(lbm.Sphere((0.6, 5.0, 4.0), 2.2), wall="interpolated")
-    with pytest.raises(ValueError, match="also where it passes through a periodic face"):
+    with pytest.raises(ValueError, match="a periodic face: move the body away"):
         lbm.Simulation(SHAPE, boundaries={"ball": ball}, device="cpu")
 
 

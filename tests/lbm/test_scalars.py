@@ -242,7 +242,7 @@ def test_restarts_go_on_bit_for_bit(grid, steps, tmp_path):
     values = (s.scalars["temperature"].values for s in (through, again))
     assert np.array_equal(*values)
     other = make("open channel", make_scalar("open channel", reference=0.2), device="cpu")
-    with pytest.raises(lbm.CheckpointError, match="companions="):
+    with pytest.raises(lbm.CheckpointError, match="sponges and scalars="):
         other.restore(file)
 
 
@@ -423,3 +423,36 @@ def test_the_kernel_of_buoyancy_compiles_within_its_budget(
     assert report.spills <= allowed_spills()
     assert report.registers <= registers
     assert report.opcodes(".f64") == 0
+
+
+def test_a_scalar_that_blows_up_is_named_and_not_the_flow_that_carries_it():
+    """Its lattice is far from stable here; the flow alone is uniform."""
+    stream = {"x-": lbm.VelocityInlet((0.3, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
+    dye = lbm.Scalar(
+        1e-5, {"x-": lbm.FixedValue(1.0)}, magic=1e-5,
+        start=lambda x, y, z: np.sign(np.sin(2 * x + 3 * y)) + 0.0 * z,
+    )  # fmt: skip
+    s = lbm.Simulation((32, 8, 1), boundaries=stream, u=(0.3, 0.0, 0.0), scalars={"dye": dye},
+                       collision=lbm.TRT(0.9), device="cpu")  # fmt: skip
+    with pytest.raises(lbm.UnstableError, match="the scalar 'dye' is not finite after") as caught:
+        s.run(3000)
+    assert "back in the state of step" in str(caught.value)
+    s.run(caught.value.step - 1 - s.steps)
+    assert np.isfinite(s.scalars["dye"].values).all()
+
+
+@pytest.mark.parametrize("size", [1e-25, 3e7])
+def test_sums_are_exact_in_any_unit(size):
+    """Numbers of molecules are large, and fractions of a trace are small."""
+    walls = {"y-": lbm.FixedValue(size), "y+": lbm.FixedValue(0.0)}
+    dye = lbm.Scalar(0.1, walls, start=lambda x, y, z: size * (1 - y / 6) + 0 * (x + z))
+    s = lbm.Simulation((4, 6, 5), boundaries={"y": lbm.NoSlip()}, scalars={"dye": dye},
+                       dtype="float64", device="cpu").run(2000)  # fmt: skip
+    assert s.scalars["dye"].total() == pytest.approx(0.5 * size * 120, rel=1e-12, abs=0.0)
+    assert s.scalars["dye"].flux("y-") == pytest.approx(0.1 * size / 6 * 20, rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize("name", ["x", "component", "speed", "u", "a b"])
+def test_names_of_other_fields_and_of_axes_are_refused(name):
+    with pytest.raises(ValueError, match=re.escape(f"scalars has the key {name!r}")):
+        lbm.Simulation((4, 4, 4), scalars={name: lbm.Scalar(0.1)}, device="cpu")

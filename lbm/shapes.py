@@ -250,13 +250,15 @@ def _meet_quadric(points: np.ndarray, directions: np.ndarray, radius: float) -> 
     """Return where links meet a sphere or a cylinder around the origin, from 0 to 1, or NaN.
 
     Points outside run into it, and those inside run out of it. The root of the quadratic equation
-    is taken in the form without cancellation. A link that is known to end on the other side has
-    one: a discriminant below 0 is rounding.
+    is taken in the form without cancellation. A discriminant that is below 0 by rounding counts as
+    0: the link ends on the surface.
     """
     a = (directions**2).sum(axis=1)
     b = (points * directions).sum(axis=1)
-    c = (points**2).sum(axis=1) - radius**2
-    root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
+    square = (points**2).sum(axis=1)
+    c, discriminant = square - radius**2, b**2 - a * (square - radius**2)
+    is_rounding = discriminant > -_ROUNDING * a * (square + radius**2)
+    root = np.sqrt(np.where(is_rounding, np.maximum(discriminant, 0.0), np.nan))
     with np.errstate(divide="ignore", invalid="ignore"):
         entering = np.where(c == 0.0, 0.0, c / (root - b))
         leaving = np.where(b > 0.0, -c / (root + b), (root - b) / a)
@@ -269,5 +271,5 @@ def _within_link(t: np.ndarray) -> np.ndarray:
 
 
 _ROUNDING = 1e-9
-"""Share of a link by which the computed crossing may lie behind its end, if that is on the
-surface."""
+"""Share of a link by which the computed crossing may lie behind its end, if that is on the surface,
+and share of the squares by which a discriminant may be below 0."""

@@ -376,7 +376,7 @@ class Simulation(Flow):
             Axis across the layer.
         index : int, optional
             Number of the layer along the axis, by default that in the middle.
-        field : {"speed", "ux", "uy", "uz", "rho", "drho"}
+        field : {"speed", "ux", "uy", "uz", "rho", "drho"}, or the name of a scalar
             What the colours show. Solids are grey.
         ax : matplotlib axes, optional
             Where to draw, by default in a new figure.

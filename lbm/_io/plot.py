@@ -55,6 +55,8 @@ def read_slice(
 
 def _evaluate(flow: Flow, field: str, layer: tuple[Any, ...]) -> np.ndarray:
     """Return a field in the cells `layer` of this rank."""
+    if field in flow.scalars:
+        return flow.scalars[field].values[layer]
     if field in ("rho", "drho"):
         values: np.ndarray = getattr(flow, field)[layer]
         return values
@@ -68,7 +70,7 @@ def plot_slice(
     """Draw a slice; the parameters are those of `Simulation.plot`."""
     flow.domain.ranks.require_same_call("plot")
     number = "xyz".index(check_choice("axis", axis, ("x", "y", "z")))
-    check_choice("field", field, tuple(FIELDS))
+    check_choice("field", field, (*FIELDS, *flow.scalars))
     count = flow.shape[number]
     index = count // 2 if index is None else check_integer("index", index, 0, count - 1)
     result = read_slice(flow, number, index, field)
@@ -90,7 +92,7 @@ def plot_slice(
         axes.set_facecolor(DATA_COLOUR)  # solids
         image = axes.imshow(picture, origin="lower", extent=(0, width, 0, height), **limits)
         bar = axes.inset_axes((1.0 + 0.1 / (scale * width), 0.0, 0.15 / (scale * width), 1.0))
-        figure_of(axes).colorbar(image, cax=bar, label=FIELDS[field])
+        figure_of(axes).colorbar(image, cax=bar, label=FIELDS.get(field, field))
         title = f"step {flow.steps}, {axis} = {index + 0.5:g}"
         axes.set(xlabel=f"{across} in cells", ylabel=f"{up} in cells", title=title)
     return figure_of(axes)

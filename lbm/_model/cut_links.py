@@ -130,11 +130,15 @@ def find_cut_links(
     position = np.stack([boundary.x, boundary.y, boundary.z], axis=1)[cell]
     body = boundary.owner[cell, q].astype(np.int64) - 2
     distance, velocity = np.empty(len(q)), np.zeros((len(q), 3))
-    moving = []
     for k in interpolated:
         own = np.flatnonzero(body == k)
         solid = solids[names[k]]
         distance[own] = _measure(names[k], solid, position[own], q[own], boundary.shape, faces)
+    for k in interpolated if len(interpolated) > 1 else ():
+        _cut_by_nearer(k, solids[names[k]].cells, position, q, boundary.shape, distance, body)
+    moving = []
+    for k in interpolated:
+        own, solid = np.flatnonzero(body == k), solids[names[k]]
         if isinstance(solid.condition, MovingWall):
             points = position[own] + 0.5 + distance[own, None] * _VELOCITIES[q[own]]
             velocity[own] = solid.condition.parameters(points, HALF_STEP)[:, 2:]
@@ -183,6 +187,27 @@ def _measure(
             "that face, or use wall='halfway'"
         )
     return distance
+
+
+def _cut_by_nearer(
+    number: int,
+    shape_of_solid: Any,
+    cells: np.ndarray,
+    q: np.ndarray,
+    shape: Triple,
+    distance: np.ndarray,
+    body: np.ndarray,
+) -> None:
+    """Give a solid the links that cross its surface before they reach that of another solid.
+
+    Such links end in a cell of a body that touches this one, or nearly does.
+    """
+    ends = cells + np.array(C)[q]
+    is_inside = ((ends >= 0) & (ends < np.array(shape))).all(axis=1)
+    others = np.flatnonzero((body != number) & is_inside)
+    nearer = _distances(shape_of_solid, cells[others] + 0.5, _VELOCITIES[q[others]])
+    taken = (nearer >= 0.0) & (nearer < distance[others])
+    distance[others[taken]], body[others[taken]] = nearer[taken], number
 
 
 def _distances(shape: Any, points: np.ndarray, directions: np.ndarray) -> np.ndarray:

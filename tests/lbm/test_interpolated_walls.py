@@ -441,3 +441,30 @@ def test_the_drag_of_spheres_in_a_cubic_array(share, drag):
         s.run(128)
         before, mean = mean, float(s.u[0].mean())
     assert force * n**3 / (6 * np.pi * nu * radius * mean) == pytest.approx(drag, rel=0.01)
+
+
+@pytest.mark.parametrize("cut", [5.7, 6.0, 6.2])
+def test_touching_bodies_are_one(cut):
+    """A link meets the body that it crosses first, also where it ends in the other one."""
+
+    def box(low, high):
+        return lbm.Solid(lbm.Box((low, 3.2, 2.9), (high, 7.1, 6.4)), wall="interpolated")
+
+    def run(**bodies):
+        return lbm.Simulation(
+            (14, 11, 10), boundaries={"y": lbm.NoSlip(), **bodies}, u=(0.03, 0.01, 0.005),
+            collision=lbm.TRT(0.7), dtype="float64", device="cpu",
+        ).run(30)  # fmt: skip
+
+    one, two = run(whole=box(3.3, 8.6)), run(left=box(3.3, cut), right=box(cut, 8.6))
+    np.testing.assert_array_equal(two.u, one.u)
+    forces = two.force_on("left") + two.force_on("right")
+    np.testing.assert_allclose(forces, one.force_on("whole"), rtol=0, atol=1e-15)
+
+
+def test_links_that_pass_a_sphere_do_not_meet_it():
+    ball = lbm.Sphere((0.0, 0.0, 0.0), 1.0)
+    points, directions = np.array([[-2.0, 1.5, 0.0], [-2.0, 0.9, 0.0]]), np.array([[3.0, 0, 0]] * 2)
+    distance = ball.distances(points, directions)
+    assert np.isnan(distance[0])
+    np.testing.assert_allclose(distance[1], (2.0 - np.sqrt(1 - 0.81)) / 3.0, rtol=1e-14)

@@ -456,3 +456,17 @@ def test_sums_are_exact_in_any_unit(size):
 def test_names_of_other_fields_and_of_axes_are_refused(name):
     with pytest.raises(ValueError, match=re.escape(f"scalars has the key {name!r}")):
         lbm.Simulation((4, 4, 4), scalars={name: lbm.Scalar(0.1)}, device="cpu")
+
+
+def test_pictures_of_a_scalar():
+    pytest.importorskip("matplotlib")
+    field = lambda x, y, z: x + 10 * y + 0 * z  # noqa: E731
+    flow = lbm.Simulation(
+        (6, 5, 4), scalars={"heat": lbm.Scalar(0.1, start=field)}, dtype="float64", device="cpu"
+    )
+    figure = flow.plot("z", field="heat")
+    (image,) = figure.axes[0].get_images()
+    np.testing.assert_allclose(image.get_array(), flow.scalars["heat"].values[:, :, 2].T)
+    assert "heat" in [axes.get_ylabel() for axes in figure.axes[0].child_axes]
+    with pytest.raises(ValueError, match=r"field must be one of .*'drho', 'heat'"):
+        flow.plot("z", field="temperature")

@@ -18,7 +18,10 @@ def add_product(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: floa
     The elements of a row of c, or those of a column, must follow each other in memory. With
     keep = 0 the old elements are not read.
     """
-    if c.ndim == 2 and c.strides[1] != c.itemsize and c.strides[0] == c.itemsize:
+    if isinstance(c, np.ndarray):
+        _add_on_host(c, x, y, scale, keep)
+        return
+    if c.strides[1] != c.itemsize and c.strides[0] == c.itemsize:
         add_product(xp, c.T, y.T, x.T, scale, keep)
         return
     add_products(xp, c[None], x[None], y[None], scale, keep)
@@ -29,15 +32,8 @@ def add_products(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: flo
 
     The elements of a row of each c[i] must follow each other in memory.
     """
-    if xp is np:
-        product = x @ y
-        product *= scale
-        if keep == 0.0:
-            c[...] = product
-            return
-        if keep != 1.0:
-            c *= keep
-        c += product
+    if isinstance(c, np.ndarray):
+        _add_on_host(c, x, y, scale, keep)
         return
     if 0 in (*c.shape, x.shape[2]):
         return
@@ -58,6 +54,18 @@ def add_products(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: flo
         *(x.data.ptr, x_pitch, x.strides[0] // item, factors.ctypes.data + item),
         *(c.data.ptr, c_pitch, c.strides[0] // item, count),
     )
+
+
+def _add_on_host(c: np.ndarray, x: np.ndarray, y: np.ndarray, scale: float, keep: float) -> None:
+    """Do the same with arrays of NumPy."""
+    product = x @ y
+    product *= scale
+    if keep == 0.0:
+        c[...] = product
+        return
+    if keep != 1.0:
+        c *= keep
+    c += product
 
 
 def _as_operand(xp: ModuleType, x: Any, cublas: Any) -> tuple[Any, int, int]:

@@ -362,7 +362,10 @@ def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vector
     if device.kind == "cpu":
         return full_driver(method, dtype)
     if method == "auto":
-        return "cusolver" if order <= CUSOLVER_ORDER[vectors] else "sbth"
+        from hetero.cuda.driver import SIMULATOR
+
+        is_faster = order <= CUSOLVER_ORDER[vectors] and not SIMULATOR
+        return "cusolver" if is_faster else "sbth"
     return method
 
 

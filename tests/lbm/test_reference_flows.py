@@ -230,7 +230,7 @@ def test_studies(device, tmp_path):
     for name in names:
         assert (tmp_path / f"{name}-{device}.json").is_file()
     assert len(list(tmp_path.glob("*.png"))) == len(
-        set(names) - {"lbm-bodies", "lbm-magic", "lbm-operators"}
+        set(names) - {"lbm-bodies", "lbm-magic", "lbm-operators", "lbm-reflections"}
     )
 
 

@@ -158,6 +158,7 @@ def test_devices_do_not_share_arrays_of_a_gpu():
 
 
 @pytest.mark.cuda
+@pytest.mark.usefixtures("require_cuda")
 def test_large_generalized_and_complex_matrices_on_a_gpu_follow_each_other():
     cupy = pytest.importorskip("cupy")
     large = np.random.default_rng(6).standard_normal((2, 520, 520))

@@ -9,7 +9,7 @@ from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR
 from lapack_matrices import TYPES
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
 THRESHOLD = 20.0
 """Of LAPACK's test program for its ratios."""

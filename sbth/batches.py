@@ -78,9 +78,9 @@ def solve_batch(
 
     Notes
     -----
-    Results are those of one device of the same kind, bit for bit, because matrices are solved one
-    by one. Parts are sent with their matrices: it pays where solving one takes longer than copying
-    it, which a process does at some GB/s.
+    Results are those of one device of the same kind, bit for bit, because no matrix depends on the
+    others of its batch. Parts are sent with their matrices: it pays where solving one takes longer
+    than copying it, which a process does at some GB/s.
 
     Examples
     --------

@@ -37,7 +37,7 @@ Task = Callable[[Part, Device], Result]
 
 
 class PartStore(Protocol):
-    """Where finished parts are kept, such as a `hetero.distributed.checkpoints.Checkpoint`."""
+    """A store of finished parts, such as a `hetero.distributed.checkpoints.Checkpoint`."""
 
     def load(self, parts: int) -> dict[int, Any]:
         """Return the results of the finished ones of `parts` parts by number."""

@@ -8,7 +8,7 @@ from hetero.devices import Device
 
 
 class Block(NamedTuple):
-    """What is constant of a scalar in a block.
+    """The constants of a scalar in a block.
 
     Attributes
     ----------

@@ -13,6 +13,11 @@ def round_to_warps(threads: int) -> int:
     return max(-(-threads // LANES), 1) * LANES
 
 
+def kernel_name(verb: str, dtype: str, in_shared_memory: bool) -> str:
+    """Return the name of a kernel for matrices of a type, which fit in shared memory or do not."""
+    return f"{verb}_{dtype}" + ("" if in_shared_memory else "_in_global_memory")
+
+
 @kernel(device=True)
 def sum_over_lanes(value):
     """Return the sum over the threads of a warp (in the simulator: the thread's own value)."""

@@ -18,6 +18,7 @@ from sbth._bulge_chasing.householder_formulas import reflection
 from sbth._gpu_batches import LARGEST_ORDER
 from sbth._gpu_batches.blocks_of_threads import (
     LANES,
+    kernel_name,
     sum_over_block,
     sum_over_lanes,
 )
@@ -66,6 +67,9 @@ class Scratch(NamedTuple):
 def scratch_size(n: int, threads: int) -> int:
     """Return the number of elements of a `Scratch`."""
     return 4 * n + threads + 2 * (threads // LANES) + 1
+
+
+_scratch_size = _device(scratch_size)
 
 
 @_device
@@ -282,7 +286,7 @@ def _make_kernel(dtype, in_shared_memory):
         memory = cuda.shared.array(0, dtype)
         scratch = _make_scratch(memory, n, threads)
         if in_shared_memory:
-            first = 4 * n + threads + 2 * (threads // LANES) + 1
+            first = _scratch_size(n, threads)
             a = memory[first : first + ld * n]
         else:
             a = work[b]
@@ -313,19 +317,9 @@ def _make_kernel(dtype, in_shared_memory):
     return reduce
 
 
-def kernel_name(dtype: str, in_shared_memory: bool) -> str:
-    """Return the name of a kernel of this module."""
-    return f"reduce_{dtype}" + ("" if in_shared_memory else "_in_global_memory")
-
-
 KERNELS = {
-    kernel_name(str(dtype), in_shared): _make_kernel(dtype, in_shared)
+    kernel_name("reduce", str(dtype), in_shared): _make_kernel(dtype, in_shared)
     for dtype in (float32, float64)
     for in_shared in (True, False)
 }
 """The kernels by name: by type, and by whether the matrix is in shared memory."""
-
-
-def kernel_for(dtype: str, in_shared_memory: bool) -> Any:
-    """Return the kernel for matrices of a type."""
-    return KERNELS[kernel_name(dtype, in_shared_memory)]

@@ -20,7 +20,7 @@ from sbth._divide_and_conquer.leaf_formulas import (
     negligible_size,
 )
 from sbth._gpu_batches import LARGEST_ORDER
-from sbth._gpu_batches.blocks_of_threads import LANES
+from sbth._gpu_batches.blocks_of_threads import LANES, kernel_name
 from sbth._gpu_batches.status import NOT_CONVERGED, OVERFLOW
 
 _END = -1
@@ -217,22 +217,12 @@ def _make_kernel(dtype, in_shared_memory):
     return iterate
 
 
-def kernel_name(dtype: str, in_shared_memory: bool) -> str:
-    """Return the name of a kernel of this module."""
-    return f"iterate_{dtype}" + ("" if in_shared_memory else "_in_global_memory")
-
-
 KERNELS = {
-    kernel_name(str(dtype), in_shared): _make_kernel(dtype, in_shared)
+    kernel_name("iterate", str(dtype), in_shared): _make_kernel(dtype, in_shared)
     for dtype in (float32, float64)
     for in_shared in (True, False)
 }
 """The kernels by name: by type, and by whether the vectors are in shared memory."""
-
-
-def kernel_for(dtype: str, in_shared_memory: bool) -> Any:
-    """Return the kernel for matrices of a type."""
-    return KERNELS[kernel_name(dtype, in_shared_memory)]
 
 
 @kernel

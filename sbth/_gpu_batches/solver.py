@@ -12,7 +12,7 @@ from hetero.arrays import Array
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from sbth._gpu_batches import LARGEST_ORDER, bisection_kernels, householder_kernels, ql_kernels
-from sbth._gpu_batches.blocks_of_threads import LANES, round_to_warps
+from sbth._gpu_batches.blocks_of_threads import LANES, kernel_name, round_to_warps
 
 _CHUNK = 1 << 27
 """Elements of the matrices that are solved at once, which bounds the memory for work."""
@@ -93,7 +93,7 @@ def solve_matrices(source: Array, layout: Layout, results: Results, stream: Any)
         work = _work_array(part, dtype, not in_shared_memory, stream)
         source_part = source[begin * layout.step : (begin + count) * layout.step]
         with region("reduction to tridiagonal form"):
-            reduce = householder_kernels.kernel_for(dtype, in_shared_memory)
+            reduce = householder_kernels.KERNELS[kernel_name("reduce", dtype, in_shared_memory)]
             threads = _reduction_threads(n, in_shared_memory)
             arguments = source_part, tuple(layout), (n, _pitch(n, in_shared_memory)), work
             results = memory.tridiagonals, memory.factors, memory.status, has_vectors
@@ -151,7 +151,7 @@ def _solve_tridiagonals(memory: _Memory, work: Array, results: Results, stream: 
             _launch(bisection_kernels.bisect, arguments, count, threads, size, stream)
             return
         in_shared_memory = _iterates_in_shared_memory(n, dtype)
-        iterate = ql_kernels.kernel_for(dtype, in_shared_memory)
+        iterate = ql_kernels.KERNELS[kernel_name("iterate", dtype, in_shared_memory)]
         sizes = n, _pitch(n, in_shared_memory)
         arrays = tridiagonals, factors, work, sizes, results.values, results.vectors, status
         threads = LANES + round_to_warps(n)

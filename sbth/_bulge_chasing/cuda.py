@@ -11,7 +11,7 @@ from hetero.cuda.driver import cuda, upload
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from sbth._bulge_chasing import cuda_source as text
-from sbth._bulge_chasing.flags import load_acquire, store_release
+from sbth._bulge_chasing.flags import SPINS, store_release, wait_for_progress
 from sbth._bulge_chasing.householder_formulas import reflection
 from sbth._bulge_chasing.schedule_formulas import (
     block_extents,
@@ -20,32 +20,6 @@ from sbth._bulge_chasing.schedule_formulas import (
     step_count,
     sweeps_in_step,
 )
-
-_SPINS = 1 << 24
-"""Polls of a flag, for some seconds, after which a wait fails."""
-
-_SPINS_BETWEEN_CHECKS = 1 << 12
-"""Polls between checks whether another block has failed (not tuned)."""
-
-
-@kernel(device=True)
-def wait_for_progress(progress, sweep, count, control, spins):
-    """Spin until a sweep has finished `count` tasks; return 0, or 1 after a timeout.
-
-    `progress` (int32) holds the number of finished tasks of each sweep. After a timeout in any
-    block, control[1] (int32) is the number of the sweep whose block was waiting.
-    """
-    for spin in range(spins):
-        if load_acquire(progress, sweep) >= count:
-            return 0
-        if (
-            spin % _SPINS_BETWEEN_CHECKS == _SPINS_BETWEEN_CHECKS - 1
-            and load_acquire(control, 1) != 0
-        ):
-            return 1
-    store_release(control, 1, int32(sweep + 1))
-    return 1
-
 
 class Thread(NamedTuple):
     """A thread of a block: its part of the tiles (see `_bulge_chasing.cuda_source`). All uint64.
@@ -123,7 +97,7 @@ def _make_kernels(tile: int, dtype) -> tuple:
                     done = required_progress(s, k, n, d)
                     failed = 0
                     if s > 0:
-                        failed = wait_for_progress(progress, s - 1, done, control, _SPINS)
+                        failed = wait_for_progress(progress, s - 1, done, control, SPINS)
                     slot[0] = failed
                 cuda.syncthreads()
                 if slot[0] != 0:

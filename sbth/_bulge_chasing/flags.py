@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import types
+from numba import int32, types
 from numba.extending import intrinsic
 
 from hetero.cuda.driver import SIMULATOR
+from hetero.jit import kernel
+
+SPINS = 1 << 24
+"""Polls of a flag, for some seconds, after which a wait fails."""
+
+_SPINS_BETWEEN_CHECKS = 1 << 12
+"""Polls between checks whether another block has failed (not tuned)."""
 
 _WORD = ir.IntType(32)
 
@@ -45,6 +52,21 @@ def _release(typing, flags, index, value):
     return types.void(flags, types.int64, types.int32), emit
 
 
+@intrinsic
+def _add(typing, flags, index, value):
+    """Add a value to flags[index] (int32) after all earlier writes of this thread."""
+
+    def emit(context, builder, signature, values):
+        address = _address(context, builder, flags, *values[:2])
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64), _WORD])
+        text = "red.release.gpu.global.add.s32 [$0], $1;"
+        asm = ir.InlineAsm(kind, text, "l,r,~{memory}", side_effect=True)
+        builder.call(asm, [address, values[2]])
+        return context.get_dummy_value()
+
+    return types.void(flags, types.int64, types.int32), emit
+
+
 def _acquire_simulated(flags, index):
     return flags[index]
 
@@ -53,5 +75,29 @@ def _release_simulated(flags, index, value):
     flags[index] = value
 
 
+def _add_simulated(flags, index, value):
+    flags[index] += value
+
+
 load_acquire = _acquire_simulated if SIMULATOR else _acquire
 store_release = _release_simulated if SIMULATOR else _release
+add_release = _add_simulated if SIMULATOR else _add
+
+
+@kernel(device=True)
+def wait_for_progress(progress, sweep, count, control, spins):
+    """Spin until a sweep has finished `count` tasks; return 0, or 1 after a timeout.
+
+    `progress` (int32) holds the number of finished tasks of each sweep. After a timeout in any
+    block, control[1] (int32) is the number of the sweep whose block was waiting.
+    """
+    for spin in range(spins):
+        if load_acquire(progress, sweep) >= count:
+            return 0
+        if (
+            spin % _SPINS_BETWEEN_CHECKS == _SPINS_BETWEEN_CHECKS - 1
+            and load_acquire(control, 1) != 0
+        ):
+            return 1
+    store_release(control, 1, int32(sweep + 1))
+    return 1

@@ -166,7 +166,7 @@ def test_a_wait_times_out(require_cuda, device):
     """A block does not wait forever for a sweep that has failed."""
     from hetero.cuda.driver import cuda
     from hetero.jit import kernel
-    from sbth._bulge_chasing.cuda import wait_for_progress
+    from sbth._bulge_chasing.flags import wait_for_progress
 
     @kernel(cache=False)
     def wait_twice(progress, control, results):

@@ -1,0 +1,40 @@
+"""Eigenvectors of a full matrix from those of the tridiagonal one, by blocks of reflections."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from sbth._in_place_products import add_product
+from sbth._one_stage.reduction import Reduced
+
+_BLOCK = 64
+"""Reflections that are applied together (not tuned)."""
+
+
+def apply_reflections(xp: ModuleType, reduced: Reduced, vectors: Any) -> None:
+    """Multiply `vectors` (n, m), an array of `xp`, by Q in place.
+
+    A block of reflections is 1 - V T V^T with T^-1 = triu(V^T V, 1) + diag(1 / tau), in compact WY
+    form (Schreiber and Van Loan 1989).
+    """
+    n = len(vectors)
+    count = -(-(n - 1) // _BLOCK)
+    if count <= 0:
+        return
+    # The last block is filled up with reflections that change nothing.
+    rows = xp.zeros((count * _BLOCK, n), vectors.dtype)
+    rows[: n - 1] = xp.asarray(reduced.vectors)[: n - 1]
+    taus = xp.zeros(count * _BLOCK, vectors.dtype)
+    taus[: n - 1] = xp.asarray(reduced.taus)
+    rows *= (taus != 0.0)[:, None]
+    blocks = rows.reshape(count, _BLOCK, n)
+    inverse = xp.triu(blocks @ blocks.transpose(0, 2, 1), 1)
+    diagonal = xp.arange(_BLOCK)
+    inverse[:, diagonal, diagonal] = 1.0 / (taus + (taus == 0.0)).reshape(count, _BLOCK)
+    transposed = xp.linalg.inv(inverse).astype(vectors.dtype).transpose(0, 2, 1)
+    products = transposed @ blocks  # the transposed matrices V T
+    for i in reversed(range(count)):
+        first = i * _BLOCK + 1
+        part = vectors[first:]
+        add_product(xp, part, products[i, :, first:].T, blocks[i, :, first:] @ part, -1.0)

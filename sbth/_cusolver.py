@@ -12,9 +12,17 @@ from sbth._array_module import as_module_array
 from sbth._selection import Selection
 from sbth.band_storage import safe_scale, shape_and_dtype
 
-CUSOLVER_ORDER = {False: 4200, True: 6800}
-"""Order up to which cuSOLVER is faster on an H200 in float64, for eigenvalues (False) and for all
-eigenvectors (True): between measurements at n = 3000, 5000 and 7000."""
+_FASTER_ORDERS = {
+    ("float64", False): (250, 0),
+    ("float32", False): (250, 0),
+    ("float64", True): (6800, 0),
+    ("float32", True): (6800, 0),
+}
+
+
+def prefers_cusolver(order: int, dtype: Any, *, vectors: bool) -> bool:
+    """Return whether cuSOLVER is faster on an H200 for a real matrix."""
+    return order <= _FASTER_ORDERS[np.dtype(dtype).name, vectors][0]
 
 
 def solve_by_vendor(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -17,11 +18,14 @@ from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._array_module import array_module, as_library_array, as_module_array, has_cupy
 from sbth._batches import over_batches, run_pieces
+from sbth._bisection.eigenvalues import solve_values
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
-from sbth._cusolver import CUSOLVER_ORDER, solve_by_vendor
+from sbth._cusolver import prefers_cusolver, solve_by_vendor
 from sbth._in_place_products import add_product
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
+from sbth._one_stage import one_stage_order, reduce_in_one_stage
+from sbth._request import Request
 from sbth._selection import Selection
 from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide, mirrored, narrowed
 from sbth.band_storage import (
@@ -172,10 +176,10 @@ def reduce_to_band(
     if not np.isfinite(largest):
         raise ValueError("a must be finite: its lower triangle holds NaN or infinity")
     factor = safe_scale(largest, a.dtype)
-    a = (a + xp.tril(a, -1).T) * a.dtype.type(factor)
-    with report_loop(float(n) ** 3) as advance:
+    a = xp.ascontiguousarray((a + xp.tril(a, -1).T) * a.dtype.type(factor))
+    with report_loop(float(n) ** 3) as advance, _panel_steps(xp, a, bandwidth, panels) as reduce:
         for start in range(0, n - bandwidth - 1, bandwidth):
-            panel = _reduce_panel(xp, a, start, bandwidth)
+            panel = reduce(start)
             if panels is not None:
                 panels.append(panel)
             left, next_left = n - start, max(n - start - bandwidth, 0)
@@ -187,6 +191,22 @@ def reduce_to_band(
     return ab, factor
 
 
+@contextlib.contextmanager
+def _panel_steps(
+    xp: ModuleType, a: Any, bandwidth: int, panels: list | None
+) -> Iterator[Callable[[int], tuple[Any, Any]]]:
+    """Yield the function that reduces the panel that begins in a column of `a`, in place."""
+    if xp is not np:
+        from sbth._dense_to_band.panels import PanelReduction, suits_panels  # imports CUDA
+
+        if suits_panels(len(a), bandwidth, a.dtype):
+            reduction = PanelReduction(xp, a, bandwidth, keeps_factors=panels is not None)
+            yield reduction.reduce
+            reduction.finish()
+            return
+    yield functools.partial(_reduce_panel, xp, a, bandwidth)
+
+
 def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
     """Convert lower band storage to upper band storage."""
     d, n = ab.shape[0] - 1, ab.shape[1]
@@ -196,7 +216,7 @@ def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
     return upper
 
 
-def _reduce_panel(xp: ModuleType, a: Any, start: int, b: int) -> tuple[Any, Any]:
+def _reduce_panel(xp: ModuleType, a: Any, b: int, start: int) -> tuple[Any, Any]:
     """Eliminate the elements below the band in columns start, ..., start + b - 1 of a, in place.
 
     Returns (v, u) of the transformation 1 - u v^T.
@@ -344,6 +364,11 @@ def eigvalsh(
         if driver == "cusolver":
             values, _ = solve_by_vendor(xp, a, True, selection, vectors=False)
             return copy_like(round_to_dtype("a", values, dtype), a)
+        if resolved.kind == "cuda" and 0 < n <= one_stage_order(dtype):
+            reduced = reduce_in_one_stage(xp, a, True, keeps_vectors=False)
+            request = Request(selection, resolved, "sbth")
+            values = solve_values(reduced.d, reduced.e, request, reduced.factor)
+            return copy_like(round_to_dtype("a", values, dtype), a)
         with region("dense to band"), loop_progress("dense to band", enabled=progress):
             ab, factor = reduce_to_band(xp, a, BANDWIDTH)
             if xp is not np and device_of(a) is None:
@@ -364,7 +389,7 @@ def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vector
     if method == "auto":
         from hetero.cuda.driver import SIMULATOR
 
-        is_faster = order <= CUSOLVER_ORDER[vectors] and not SIMULATOR
+        is_faster = prefers_cusolver(order, dtype, vectors=vectors) and not SIMULATOR
         return "cusolver" if is_faster else "sbth"
     return method
 

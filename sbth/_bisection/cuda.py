@@ -119,12 +119,13 @@ def bisect(d, e2, limits, first, values, stream=0):
     busy = _BUSY_THREADS * launch.multiprocessors()
     grid = launch.blocks_for(max(values.size, busy), _THREADS)
     shared = cuda.device_array(_POINTS * grid * _THREADS, np.int64, stream=stream)
-    count_at_parts[grid, _THREADS, stream](d, e2, tiny, low, high, shared)
+    launch.launch(count_at_parts, grid, _THREADS, stream, (d, e2, tiny, low, high, shared))
     lanes = 1
     while not SIMULATOR and lanes < 32 and 2 * lanes * values.size <= busy:
         lanes *= 2
     grid = launch.blocks_for(lanes * values.size, _THREADS)
-    bisect_values[grid, _THREADS, stream](d, e2, limits, shared, first, lanes, values)
+    arguments = d, e2, limits, shared, first, lanes, values
+    launch.launch(bisect_values, grid, _THREADS, stream, arguments)
 
 
 def count_below(d, e2, tiny, x, counts, stream=0):

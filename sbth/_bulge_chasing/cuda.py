@@ -21,6 +21,7 @@ from sbth._bulge_chasing.schedule_formulas import (
     sweeps_in_step,
 )
 
+
 class Thread(NamedTuple):
     """A thread of a block: its part of the tiles (see `_bulge_chasing.cuda_source`). All uint64.
 

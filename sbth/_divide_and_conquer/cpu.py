@@ -45,11 +45,16 @@ from sbth._divide_and_conquer.leaf_formulas import (
     negligible_size,
     ql_rotation,
 )
-from sbth._divide_and_conquer.secular_formulas import distance, make_root_finder, make_weight
+from sbth._divide_and_conquer.secular_formulas import (
+    distance,
+    make_root_finder,
+    make_sums,
+    make_weight,
+)
 
 _sums = scalar(fastmath=SUMS)
 _take_pole, _keep = make_scan(scalar)
-find_root = make_root_finder(scalar, _sums)
+find_root = make_root_finder(scalar, *make_sums(_sums))
 _exact_weight = make_weight(_sums)
 
 

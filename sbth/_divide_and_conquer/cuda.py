@@ -53,12 +53,16 @@ from sbth._divide_and_conquer.leaf_formulas import (
     ql_rotation,
 )
 from sbth._divide_and_conquer.secular_formulas import distance, make_root_finder, make_weight
+from sbth._gpu_batches.blocks_of_threads import LANES, sum_over_lanes
 
 _THREADS = 128
 """Threads of a block that work on one row or merge (not tuned)."""
 
-_ROOT_THREADS = 64
-"""Threads of a block that find a root each: few, so that 10^4 of them occupy the GPU."""
+_ROOT_THREADS = 128
+"""Threads of a block whose warps find a root each (not tuned)."""
+
+_WEIGHT_THREADS = 64
+"""Threads of a block that compute a weight each: few, so that 10^4 of them occupy the GPU."""
 
 _TILE = 64
 """Rows and columns of a product that a block computes (not tuned)."""
@@ -78,8 +82,30 @@ LARGE_MERGE = 512
 
 _device = kernel(device=True)
 _take_pole, _keep = make_scan(_device)
-_find_root = make_root_finder(_device, _device)
 _exact_weight = make_weight(_device)
+
+
+@_device
+def _evaluate_by_lanes(poles, weights, begin, end, origin, shift):
+    """Return the sum over poles and its slope, of which each lane of a warp adds a part."""
+    value = slope = 0.0
+    for i in range(begin + cuda.threadIdx.x % LANES, end, LANES):
+        ratio = weights[i] / distance(poles[i], origin, shift)
+        value += weights[i] * ratio
+        slope += ratio * ratio
+    return sum_over_lanes(value), sum_over_lanes(slope)
+
+
+@_device
+def _sum_squares_by_lanes(values):
+    """Return the sum of the squares of a vector, of which each lane of a warp adds a part."""
+    total = 0.0
+    for i in range(cuda.threadIdx.x % LANES, values.size, LANES):
+        total += values[i] * values[i]
+    return sum_over_lanes(total)
+
+
+_find_root = make_root_finder(_device, _evaluate_by_lanes, _sum_squares_by_lanes)
 
 
 @kernel(launch_bounds=(LEAF_ROWS, 1))
@@ -138,7 +164,7 @@ def solve_leaf(d, e, bounds, vectors):
 
 def solve_leaves(d, e, bounds, vectors, stream=0):
     """Replace d by the eigenvalues of the leaves, and store their eigenvectors."""
-    solve_leaf[bounds.size - 1, LEAF_ROWS, stream](d, e, bounds, vectors)
+    launch.launch(solve_leaf, bounds.size - 1, LEAF_ROWS, stream, (d, e, bounds, vectors))
 
 
 @kernel
@@ -160,7 +186,7 @@ def rank_values(merges, owner, values, integers):
 def sort_values(merges, owner, values, integers, stream=0):
     """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
     blocks = launch.blocks_for(owner.size, _THREADS)
-    rank_values[blocks, _THREADS, stream](merges, owner, values, integers)
+    launch.launch(rank_values, blocks, _THREADS, stream, (merges, owner, values, integers))
 
 
 @_device
@@ -252,28 +278,32 @@ def rotate_vectors(merges, owner, vectors, floats, integers):
 def deflate(merges, owner, couplings, vectors, values, floats, integers, stream=0):
     """Set up the secular equation of each merge, without what deflation removes from it."""
     arguments = merges, couplings, vectors, values, floats, integers
-    scan_merge[len(merges), _THREADS, stream](*arguments)
+    launch.launch(scan_merge, len(merges), _THREADS, stream, arguments)
     blocks = launch.blocks_for(owner.size, _THREADS)
-    rotate_vectors[blocks, _THREADS, stream](merges, owner, vectors, floats, integers)
+    arguments = merges, owner, vectors, floats, integers
+    launch.launch(rotate_vectors, blocks, _THREADS, stream, arguments)
 
 
 @kernel
 def find_roots(merges, owner, values, floats):
-    """Compute a root by each thread; the eigenvalues that deflation left follow them."""
-    i = cuda.grid(1)
+    """Compute a root by each warp; the eigenvalues that deflation left follow them."""
+    i = cuda.grid(1) // LANES
     if i >= owner.size:
         return
     begin, kept = merges[owner[i], BEGIN], merges[owner[i], KEPT]
+    is_first = cuda.threadIdx.x % LANES == 0
     if i >= begin + kept:
-        values[i] = floats[DROPPED_VALUE, i - kept]
+        if is_first:
+            values[i] = floats[DROPPED_VALUE, i - kept]
         return
     poles, weights = (
         floats[POLE, begin : begin + kept],
         floats[WEIGHT, begin : begin + kept],
     )
     origin, shift = _find_root(poles, weights, i - begin)
-    floats[ORIGIN, i], floats[SHIFT, i] = origin, shift
-    values[i] = origin + shift
+    if is_first:
+        floats[ORIGIN, i], floats[SHIFT, i] = origin, shift
+        values[i] = origin + shift
 
 
 @kernel
@@ -322,10 +352,12 @@ def form_factors(merges, owner, floats, integers, factors):
 
 def solve_secular(merges, owner, values, floats, integers, factors, stream=0):
     """Compute the roots, in `values`, and the eigenvectors of the secular equations."""
-    blocks = launch.blocks_for(owner.size, _ROOT_THREADS)
-    find_roots[blocks, _ROOT_THREADS, stream](merges, owner, values, floats)
-    refine_weights[blocks, _ROOT_THREADS, stream](merges, owner, floats)
-    form_factors[owner.size, _THREADS, stream](merges, owner, floats, integers, factors)
+    blocks = launch.blocks_for(LANES * owner.size, _ROOT_THREADS)
+    launch.launch(find_roots, blocks, _ROOT_THREADS, stream, (merges, owner, values, floats))
+    blocks = launch.blocks_for(owner.size, _WEIGHT_THREADS)
+    launch.launch(refine_weights, blocks, _WEIGHT_THREADS, stream, (merges, owner, floats))
+    arguments = merges, owner, floats, integers, factors
+    launch.launch(form_factors, owner.size, _THREADS, stream, arguments)
 
 
 @kernel
@@ -399,7 +431,7 @@ def multiply_tiles(merges, factors, packed, vectors):
 def multiply(merges, owner, integers, factors, packed, vectors, roots, stream=0):
     """Replace the vectors of the blocks by their products with those of the equations."""
     n, count = owner.size, len(merges)
-    gather_rows[n, _THREADS, stream](merges, owner, integers, vectors, packed)
+    launch.launch(gather_rows, n, _THREADS, stream, (merges, owner, integers, vectors, packed))
     size = -(-n // count)
     if size < LARGE_MERGE or SIMULATOR:
         tiles = launch.blocks_for(size, _TILE) * launch.blocks_for(-(-size // 2), _TILE)
@@ -407,7 +439,7 @@ def multiply(merges, owner, integers, factors, packed, vectors, roots, stream=0)
     else:
         host = merges.copy_to_host(stream=stream)
         _multiply_by_cublas(host, factors, packed, vectors, roots, stream)
-    restore_rows[n, _THREADS, stream](merges, owner, packed, vectors)
+    launch.launch(restore_rows, n, _THREADS, stream, (merges, owner, packed, vectors))
 
 
 def _multiply_by_cublas(merges, factors, packed, vectors, roots, stream):
@@ -435,4 +467,5 @@ def place_rows(vectors, sources, targets, columns, out):
 def place_vectors(vectors, sources, targets, columns, out, stream=0):
     """Store elements (sources[i], j) of `vectors` as (targets[i], columns[j]) of `out`."""
     if sources.size:
-        place_rows[sources.size, _THREADS, stream](vectors, sources, targets, columns, out)
+        arguments = vectors, sources, targets, columns, out
+        launch.launch(place_rows, sources.size, _THREADS, stream, arguments)

@@ -77,10 +77,10 @@ def middle_of(low, high):
     return math.sqrt(low) * math.sqrt(high) if high > 4.0 * low else 0.5 * (low + high)
 
 
-def make_root_finder(decorate, decorate_sums):
-    """Make find_root for a target; `decorate_sums` may let sums be taken in any order."""
+def make_sums(decorate):
+    """Make the two sums that `make_root_finder` needs, for one thread."""
 
-    @decorate_sums
+    @decorate
     def evaluate(poles, weights, begin, end, origin, shift):
         """Return the sum over the poles begin, ..., end - 1 at origin + shift, and its slope."""
         value = slope = 0.0
@@ -90,13 +90,19 @@ def make_root_finder(decorate, decorate_sums):
             slope += ratio * ratio
         return value, slope
 
-    @decorate_sums
+    @decorate
     def sum_of_squares(values):
         """Return the sum of the squares of a vector."""
         total = 0.0
         for i in range(values.size):
             total += values[i] * values[i]
         return total
+
+    return evaluate, sum_of_squares
+
+
+def make_root_finder(decorate, evaluate, sum_of_squares):
+    """Make find_root for a target; the sums may be shared by threads that all call it."""
 
     @decorate
     def find_root(poles, weights, j):

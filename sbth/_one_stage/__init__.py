@@ -2,6 +2,47 @@
 
 For matrices whose rows fit in the shared memory of the multiprocessors, or nearly. A reflection
 for each column, which all blocks make, is applied to the rows that each block holds
-(`kernels`); the blocks wait for each other once a column. `reduction` launches the kernel, and
-`back_transformation` applies the reflections to eigenvectors.
+(`kernels`); the blocks wait for each other once a column. `reduction` launches the kernel.
 """
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from hetero import region
+from sbth._array_module import as_module_array
+from sbth.band_storage import shape_and_dtype
+
+if TYPE_CHECKING:
+    from sbth._one_stage.reduction import Reduced
+
+_ORDERS = {"float64": 3000, "float32": 4200}
+
+
+def one_stage_order(dtype: DTypeLike) -> int:
+    """Return the order up to which one stage is faster than two on an H200."""
+    return _ORDERS[np.dtype(dtype).name]
+
+
+def reduce_in_one_stage(xp: ModuleType, a: Any, lower: bool, *, keeps_vectors: bool) -> Reduced:
+    """Reduce a validated matrix, of which one triangle is read, on the GPU of CuPy `xp`.
+
+    Raises
+    ------
+    ValueError
+        There is NaN or infinity in the triangle.
+    """
+    from sbth._one_stage.reduction import reduce_to_tridiagonal  # imports CUDA
+
+    _, dtype = shape_and_dtype("a", a)
+    matrix = xp.ascontiguousarray(as_module_array(xp, a), dtype=dtype)
+    with region("reduction to tridiagonal form"):
+        reduced = reduce_to_tridiagonal(xp, matrix, lower, keeps_vectors=keeps_vectors)
+    if reduced is None:
+        which = "lower" if lower else "upper"
+        raise ValueError(f"a must be finite: its {which} triangle holds NaN or infinity")
+    return reduced

@@ -24,7 +24,7 @@ def apply_reflections(xp: ModuleType, reduced: Reduced, vectors: Any) -> None:
         return
     # The last block is filled up with reflections that change nothing.
     rows = xp.zeros((count * _BLOCK, n), vectors.dtype)
-    rows[: n - 1] = xp.asarray(reduced.vectors)[: n - 1]
+    rows[: n - 1] = reduced.vectors[: n - 1]
     taus = xp.zeros(count * _BLOCK, vectors.dtype)
     taus[: n - 1] = xp.asarray(reduced.taus)
     rows *= (taus != 0.0)[:, None]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.arrays import Array
+from hetero.array_libraries import view_as_numba
 from hetero.cuda import launch
-from hetero.cuda.driver import SIMULATOR, cuda, upload
+from hetero.cuda.driver import SIMULATOR
 from sbth._one_stage import kernels
 
 _STATIC = 1024
 """Bytes of shared memory that a block has besides what it asks for, at most."""
 
-_ONE_BLOCK = 160
-"""Order up to which one block reduces a matrix, which then waits for no other (not tuned)."""
+_ONE_BLOCK = 64
+"""Order up to which one block reduces a matrix, which then waits for no other."""
+
+_FEW_WARPS_ORDER = 1200
+"""Order up to which 8 warps a block are faster than 16 on an H200."""
 
 
 class Reduced(NamedTuple):
@@ -28,7 +32,7 @@ class Reduced(NamedTuple):
     factor : float
         The power of two.
     taus : array (n - 1,), in host memory
-    vectors : array (n, n) on the device, or None
+    vectors : array (n, n) of CuPy, or None
         Q is the product of 1 - taus[k] u u^T for k = 0, 1, ..., with u = vectors[k], whose first
         k + 1 elements are 0.
     """
@@ -37,47 +41,48 @@ class Reduced(NamedTuple):
     e: np.ndarray
     factor: float
     taus: np.ndarray
-    vectors: Array | None
+    vectors: Any
 
 
 def reduce_to_tridiagonal(
-    source: Array, n: int, lower: bool, stream: Any, *, keeps_vectors: bool
+    xp: ModuleType, matrix: Any, lower: bool, *, keeps_vectors: bool
 ) -> Reduced | None:
-    """Reduce a matrix (n, n), a flat array of Numba on the current GPU, of which one triangle counts.
+    """Reduce a matrix (n, n) of `xp`, C-contiguous on the current GPU, of which a triangle counts.
 
     Returns None if there is NaN or infinity in the triangle.
     """
-    dtype = source.dtype
+    n, dtype = len(matrix), matrix.dtype
     blocks = _block_count(n)
     capacity = _capacity(n, blocks, dtype)
     slots = -(-n // blocks)
     outside = max(slots - capacity, 0) * blocks
-    numbers = cuda.device_array(3 * n + 2, dtype, stream=stream)
-    vectors = cuda.device_array(n * n if keeps_vectors else 1, dtype, stream=stream)
-    exchange = kernels.Exchange(
-        cuda.device_array(2 * n, dtype, stream=stream),
-        cuda.device_array(2 * n, dtype, stream=stream),
-        cuda.device_array(blocks, np.float64, stream=stream),
-        upload(np.zeros(2, np.int32), stream),
+    numbers = xp.empty(3 * n + 2, dtype)
+    vectors = xp.empty((n, n) if keeps_vectors else (1, 1), dtype)
+    control = xp.zeros(2, np.int32)
+    products, rows = xp.empty(2 * n, dtype), xp.empty(2 * n, dtype)
+    exchange = products, rows, xp.empty(blocks, np.float64), control
+    work = xp.empty(max(outside * n, 1), dtype)
+    arguments = (
+        *(view_as_numba(matrix.reshape(-1)), (n, capacity), (bool(lower), keeps_vectors)),
+        *(view_as_numba(work), kernels.Exchange(*map(view_as_numba, exchange))),
+        *(view_as_numba(numbers), view_as_numba(vectors.reshape(-1))),
     )
-    work = cuda.device_array(max(outside * n, 1), dtype, stream=stream)
-    sizes, flags = (n, capacity), (bool(lower), keeps_vectors)
     kernel = kernels.KERNELS[f"reduce_{dtype}"]
-    arguments = source, sizes, flags, work, exchange, numbers, vectors
     size = dtype.itemsize * (kernels.scratch_size(n, blocks) + min(capacity, slots) * n)
     launch.request_shared_memory(kernel, arguments, size, _STATIC)
+    stream = xp.cuda.get_current_stream().ptr
     launch.launch(kernel, blocks, _thread_count(n), stream, arguments, size)
-    host = numbers.copy_to_host(stream=stream)
+    host = numbers.get()
     if not np.isfinite(host[3 * n + 1]):
         return None
-    if blocks > 1 and int(exchange.control.copy_to_host(stream=stream)[1]):
+    if blocks > 1 and int(control[1]):
         raise RuntimeError(
             "the GPU blocks timed out: one waited in vain for the others. This is a bug in sbth: "
             "please report it with the matrix, which is unchanged"
         )
     d, e, taus = host[: 3 * n].reshape(3, n)
-    kept = vectors.reshape(n, n) if keeps_vectors else None
-    return Reduced(d, e[: n - 1], float(host[3 * n]), taus[: n - 1], kept)
+    factor = float(host[3 * n])
+    return Reduced(d, e[: n - 1], factor, taus[: n - 1], vectors if keeps_vectors else None)
 
 
 def _block_count(n: int) -> int:
@@ -87,7 +92,7 @@ def _block_count(n: int) -> int:
 
 def _thread_count(n: int) -> int:
     """Return the threads of a block."""
-    return kernels.MOST_THREADS
+    return kernels.MOST_THREADS // (2 if n <= _FEW_WARPS_ORDER else 1)
 
 
 def _capacity(n: int, blocks: int, dtype: np.dtype) -> int:

@@ -1,0 +1,338 @@
+"""One kernel that factors a panel (m, b) into Q R with Q = 1 - U V^T, and its device functions.
+
+Each block holds some rows of the panel in shared memory, in columns of 64. Step j makes the
+reflection 1 - tau v v^T of column j. A single pass over the rows applies the reflection before it,
+and multiplies all columns by the part of column j that is to be eliminated. The sums over all rows
+give the length of this part, the products with the columns that are left, and those with the
+vectors of earlier reflections, of which the triangular factor T is made (U = V T; Schreiber and
+Van Loan 1989). So the blocks wait for each other once a step.
+"""
+
+from typing import Any, NamedTuple
+
+from numba import float32, float64, int32, uint64
+
+from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.jit import kernel
+from sbth._bulge_chasing.flags import SPINS, add_release, wait_for_progress
+from sbth._bulge_chasing.householder_formulas import reflection
+
+COLUMNS = 64
+"""Columns of a panel at most."""
+
+GROUPS = 1 if SIMULATOR else 8
+"""Groups of threads of a block, each with a thread for every column."""
+
+THREADS = COLUMNS * GROUPS
+"""Threads of a block."""
+
+_LOADS = 20
+MOST_BLOCKS = _LOADS * GROUPS
+"""Blocks at most: a thread adds the sums of 20 of them."""
+
+_PITCH = COLUMNS + 1
+"""Distance of the rows of T in shared memory."""
+
+_device = kernel(device=True)
+
+
+class Place(NamedTuple):
+    """The place of a panel in a matrix, and its size.
+
+    Attributes
+    ----------
+    start, pitch : index of its first element, distance of its rows
+    m, b : its size
+    chunk : rows of a block
+    """
+
+    start: int
+    pitch: int
+    m: int
+    b: int
+    chunk: int
+
+
+class Factors(NamedTuple):
+    """Arrays for V and U (m, b).
+
+    Attributes
+    ----------
+    left, right : arrays (2 b m,)
+        Rows of 2 b elements: V is in the second half of those of `left`, and in the first half of
+        those of `right`.
+    v, u : arrays
+        V and U.
+    """
+
+    left: Any
+    right: Any
+    v: Any
+    u: Any
+
+
+class Exchange(NamedTuple):
+    """Global memory by which the blocks learn of each other.
+
+    Attributes
+    ----------
+    sums : array (2 COLUMNS MOST_BLOCKS,)
+        The sums over the rows of each block: two, in turns.
+    rows : array (2 COLUMNS,)
+        Row j as it is before step j, in turns.
+    control : int32 (2,)
+        Number of arrivals at all meetings, and 1 if a block waited in vain.
+    """
+
+    sums: Any
+    rows: Any
+    control: Any
+
+
+def shared_size(chunk: int) -> int:
+    """Return the number of elements of shared memory that a block needs.
+
+    They are its rows, two columns of them, sums of each group for two purposes, T, and for each
+    column the product with the last reflection and with earlier ones.
+    """
+    return chunk * (COLUMNS + 2) + 2 * THREADS + COLUMNS * _PITCH + 2 * COLUMNS
+
+
+class _Memory(NamedTuple):
+    """Indices of the parts of shared memory; see `shared_size`. All are uint64."""
+
+    x: int
+    sums: int
+    products: int
+    t: int
+    w: int
+    gram: int
+
+
+@_device
+def _make_memory(chunk):
+    """Return the parts of shared memory."""
+    x = chunk * uint64(COLUMNS)
+    sums = x + uint64(2) * chunk
+    t = sums + uint64(2 * THREADS)
+    w = t + uint64(COLUMNS * _PITCH)
+    return _Memory(x, sums, sums + uint64(THREADS), t, w, w + uint64(COLUMNS))
+
+
+@_device
+def _add_groups(shared, begin, column):
+    """Return the sum over the groups of threads for a column."""
+    total = shared[begin + column]
+    for group in range(1, GROUPS):
+        total += shared[begin + uint64(group * COLUMNS) + column]
+    return total
+
+
+@_device
+def _sweep(shared, memory, j, rows, last, b, published):
+    """Apply the last reflection to rows, and return the sums of products with column j.
+
+    `rows` are the number of the first row of the block, and how many there are; `last` is the
+    divisor of the vector of the last reflection, and the product of it with this thread's column.
+    Row j is published.
+    """
+    first, count = rows
+    scale, w_c = last
+    c, group = (
+        uint64(cuda.threadIdx.x) % uint64(COLUMNS),
+        uint64(cuda.threadIdx.x) // uint64(COLUMNS),
+    )
+    chunk = (memory.sums - memory.x) // uint64(2)
+    old = memory.x + (j + uint64(1)) % uint64(2) * chunk
+    new = memory.x + j % uint64(2) * chunk
+    w_j = shared[memory.w + j]
+    total = scale - scale
+    r = uint64(group)
+    while r < count:
+        i = first + r
+        if i >= j and c < b:
+            v = total - total
+            if j > 0:
+                v = shared[old + r] * scale
+            x = shared[r * uint64(COLUMNS) + j] - v * w_j
+            value = shared[r * uint64(COLUMNS) + c]
+            if c > j:
+                value -= v * w_c
+                shared[r * uint64(COLUMNS) + c] = value
+            elif c == j:
+                value = x
+                shared[new + r] = x
+            elif c + uint64(1) == j:
+                value = v
+                shared[r * uint64(COLUMNS) + c] = v
+            if i == j:
+                published[c] = value
+            else:
+                total += x * value
+        r += uint64(GROUPS)
+    return total
+
+
+@_device
+def _extend_triangle(shared, memory, j, tau):
+    """Compute column j of T, from the products of v with the earlier vectors."""
+    thread = uint64(cuda.threadIdx.x)
+    row, group = thread % uint64(COLUMNS), thread // uint64(COLUMNS)
+    total = tau - tau
+    if row < j:
+        q = row + group
+        while q < j:
+            total += shared[memory.t + row * uint64(_PITCH) + q] * shared[memory.gram + q]
+            q += uint64(GROUPS)
+    shared[memory.products + thread] = total
+    cuda.syncthreads()
+    if group == 0:
+        value = total - total
+        if row < j:
+            value = -tau * _add_groups(shared, memory.products, row)
+        elif row == j:
+            value = tau
+        shared[memory.t + row * uint64(_PITCH) + j] = value
+
+
+@_device
+def _sum_over_blocks(shared, memory, received, turn):
+    """Add the sums of all blocks, for this thread's group; all threads see them afterwards."""
+    thread = uint64(cuda.threadIdx.x)
+    c, group = thread % uint64(COLUMNS), thread // uint64(COLUMNS)
+    blocks = uint64(cuda.gridDim.x)
+    begin = turn * blocks
+    total = received[(begin + group % blocks) * uint64(COLUMNS) + c]
+    if group >= blocks:
+        total = total - total
+    for load in range(1, _LOADS):
+        block = group + uint64(load * GROUPS)
+        if block < blocks:
+            total += received[(begin + block) * uint64(COLUMNS) + c]
+    shared[memory.sums + thread] = total
+    cuda.syncthreads()
+
+
+@_device
+def _store_factors(shared, memory, rows, b, scale, factors):
+    """Store this block's rows of V and of U = V T."""
+    first, count = rows
+    thread, columns = uint64(cuda.threadIdx.x), uint64(COLUMNS)
+    c, group = thread % columns, thread // columns
+    chunk = (memory.sums - memory.x) // uint64(2)
+    last = memory.x + (b + uint64(1)) % uint64(2) * chunk
+    zero = scale - scale
+    r = uint64(group)
+    while r < count:
+        i = first + r
+        value = shared[r * columns + c]
+        if i < c or c >= b:
+            value = zero
+        elif i == c:
+            value = type(zero)(1)
+        elif c + uint64(1) == b:
+            value = shared[last + r] * scale
+        shared[r * columns + c] = value
+        if c < b:
+            factors.v[i * b + c] = value
+            factors.left[(uint64(2) * i + uint64(1)) * b + c] = value
+            factors.right[uint64(2) * i * b + c] = value
+        r += uint64(GROUPS)
+    cuda.syncthreads()
+    r = uint64(group)
+    while r < count:
+        s = min(r + uint64(GROUPS), count - uint64(1))
+        sum_r = sum_s = zero
+        for q in range(b):
+            t = shared[memory.t + q * uint64(_PITCH) + c]
+            sum_r += shared[r * columns + q] * t
+            sum_s += shared[s * columns + q] * t
+        if c < b:
+            factors.u[(first + r) * b + c] = sum_r
+            factors.u[(first + s) * b + c] = sum_s
+        r += uint64(2 * GROUPS)
+
+
+def _make_kernel(dtype):
+    """Make the kernel for a type."""
+
+    @kernel(launch_bounds=(THREADS, 1))
+    def factor(a, place, offset, factors, exchange, arrivals):
+        """Factor a panel of `a`, of which R takes the place; elements below R are not changed.
+
+        V and U go to `factors.v` and `factors.u` from index `offset` on. `arrivals` is the number
+        of arrivals at the meetings of earlier launches.
+        """
+        start, pitch = uint64(place[0]), uint64(place[1])
+        m, b, chunk = uint64(place[2]), uint64(place[3]), uint64(place[4])
+        thread, columns, one = uint64(cuda.threadIdx.x), uint64(COLUMNS), uint64(1)
+        block, blocks = uint64(cuda.blockIdx.x), uint64(cuda.gridDim.x)
+        c, group, zero = thread % columns, thread // columns, dtype(0)
+        shared = cuda.shared.array(0, dtype)
+        failed = cuda.shared.array(1, int32)
+        memory = _make_memory(chunk)
+        first = block * chunk
+        rows = first, min(chunk, m - first)
+        r = uint64(group)
+        while r < rows[1]:
+            value = zero
+            if c < b:
+                value = a[start + (first + r) * pitch + c]
+            shared[r * columns + c] = value
+            r += uint64(GROUPS)
+        index = thread
+        while index < uint64(COLUMNS * _PITCH):
+            shared[memory.t + index] = zero
+            index += uint64(THREADS)
+        if thread < columns:
+            shared[memory.w + thread] = zero
+        if thread == 0:
+            failed[0] = 0
+        cuda.syncthreads()
+        steps = min(m, b)
+        tau, scale, w_c = zero, zero, zero
+        for j in range(steps):
+            turn = j % uint64(2)
+            published = exchange.rows[turn * columns :]
+            total = _sweep(shared, memory, j, rows, (scale, w_c), b, published)
+            shared[memory.sums + thread] = total
+            cuda.syncthreads()
+            if group == 0:
+                place_of_sums = (turn * blocks + block) * columns + c
+                exchange.sums[place_of_sums] = _add_groups(shared, memory.sums, c)
+            cuda.syncthreads()
+            if thread == 0:
+                add_release(exchange.control, 0, 1)
+            if j > 0:  # while the others arrive
+                _extend_triangle(shared, memory, j - one, tau)
+            if thread == 0:
+                expected = uint64(arrivals) + (j + one) * blocks
+                failed[0] = wait_for_progress(
+                    exchange.control, 0, expected, exchange.control, SPINS
+                )
+            cuda.syncthreads()
+            if failed[0]:
+                return
+            head, element = published[j], published[c]
+            _sum_over_blocks(shared, memory, exchange.sums, turn)
+            tail = _add_groups(shared, memory.sums, j)
+            product = _add_groups(shared, memory.sums, c)
+            beta, tau, scale = reflection(head, tail)
+            product = element + scale * product
+            w_c = tau * product if c > j else zero
+            if group == 0:
+                shared[memory.w + c] = w_c
+                shared[memory.gram + c] = product
+                if block == 0 and c >= j and c < b:
+                    a[start + j * pitch + c] = beta if c == j else element - w_c
+            cuda.syncthreads()
+        _extend_triangle(shared, memory, steps - one, tau)
+        cuda.syncthreads()
+        kept = Factors(factors.left, factors.right, factors.v[offset:], factors.u[offset:])
+        _store_factors(shared, memory, rows, b, scale, kept)
+
+    return factor
+
+
+KERNELS = {f"factor_{dtype}": _make_kernel(dtype) for dtype in (float32, float64)}
+"""The kernels by name, for each type."""

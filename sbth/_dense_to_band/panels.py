@@ -1,0 +1,117 @@
+"""Steps of the reduction of a full matrix to a band on a GPU: a panel, and the update of the rest."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hetero.array_libraries import view_as_numba
+from hetero.cuda import launch
+from sbth._dense_to_band import panel_kernels
+from sbth._in_place_products import add_product
+
+_LEAST_ROWS = 32
+"""Rows of a block at least: more blocks would wait longer for each other (not tuned)."""
+
+_STATIC = 1024
+"""Bytes of shared memory that a block has besides what it asks for, at most."""
+
+
+def suits_panels(rows: int, bandwidth: int, dtype: np.dtype) -> bool:
+    """Return whether the kernel factors panels of this size on the current GPU."""
+    if bandwidth > panel_kernels.COLUMNS:
+        return False
+    return _shared_bytes(_rows_of_block(rows), dtype) + _STATIC <= launch.max_shared_memory()
+
+
+class PanelReduction:
+    """Arrays on a GPU for the reduction of a matrix (n, n) of which both triangles are stored.
+
+    Parameters
+    ----------
+    xp : module
+        CuPy.
+    a : array (n, n) of `xp`, C-contiguous
+    bandwidth : int
+    keeps_factors : bool
+        Whether V and U of all panels are kept.
+    """
+
+    def __init__(self, xp: ModuleType, a: Any, bandwidth: int, *, keeps_factors: bool) -> None:
+        self._xp, self._a, self._b = xp, a, bandwidth
+        n, dtype = len(a), a.dtype
+        most = max(n - bandwidth, 1)
+        rows = range(most, 1, -bandwidth) if keeps_factors else (most,)
+        size = sum(rows) * bandwidth
+        self._keeps_factors = keeps_factors
+        self._end = 0  # of the factors that are kept
+        self._left, self._right = (xp.empty(2 * bandwidth * most, dtype) for _ in range(2))
+        self._v, self._u = (xp.empty(size, dtype) for _ in range(2))
+        columns, most_blocks = panel_kernels.COLUMNS, panel_kernels.MOST_BLOCKS
+        self._control = xp.zeros(2, np.int32)
+        arrays = (
+            *(xp.empty(2 * columns * most_blocks, dtype), xp.empty(2 * columns, dtype)),
+            self._control,
+        )
+        self._exchange = panel_kernels.Exchange(*map(view_as_numba, arrays))
+        factors = self._left, self._right, self._v, self._u
+        self._factors = panel_kernels.Factors(*map(view_as_numba, factors))
+        self._matrix = view_as_numba(a.reshape(-1))
+        self._arrivals = 0
+
+    def reduce(self, start: int) -> tuple[Any, Any]:
+        """Eliminate what is below the band in columns start, ..., start + b - 1, in place.
+
+        Elements farther from the diagonal than the band keep what they were. Returns (v, u) of the
+        transformation 1 - u v^T of the rows from start + b on; without `keeps_factors` they hold
+        until the next call.
+        """
+        xp, b = self._xp, self._b
+        below = start + b
+        m = len(self._a) - below
+        begin = self._end
+        self._factor(start, m, begin)
+        if self._keeps_factors:
+            self._end += m * b
+        v, u = (x[begin : begin + m * b].reshape(m, b) for x in (self._v, self._u))
+        left, right = (x[: 2 * b * m].reshape(m, 2 * b) for x in (self._left, self._right))
+        trailing, w = self._a[below:, below:], left[:, :b]
+        add_product(xp, w, trailing, u, 1.0, keep=0.0)
+        add_product(xp, w, v, w.T @ u, -0.5)
+        right[:, b:] = w
+        add_product(xp, trailing, left, right.T, -1.0)
+        return v, u
+
+    def finish(self) -> None:
+        """Raise RuntimeError if blocks of a kernel did not wait for each other."""
+        if int(self._control[1]):
+            raise RuntimeError(
+                "the GPU blocks timed out: one waited in vain for the others. This is a bug in "
+                "sbth: please report it with the matrix, which is unchanged"
+            )
+
+    def _factor(self, start: int, m: int, offset: int) -> None:
+        """Launch the kernel for the panel of m rows that begins in column `start`."""
+        n, dtype = len(self._a), self._a.dtype
+        chunk = _rows_of_block(m)
+        blocks = -(-m // chunk)
+        place = (start + self._b) * n + start, n, m, self._b, chunk
+        kernel = panel_kernels.KERNELS[f"factor_{dtype}"]
+        arguments = self._matrix, place, offset, self._factors, self._exchange, self._arrivals
+        size, stream = _shared_bytes(chunk, dtype), self._xp.cuda.get_current_stream().ptr
+        launch.request_shared_memory(kernel, arguments, size, _STATIC)
+        launch.launch(kernel, blocks, panel_kernels.THREADS, stream, arguments, size)
+        self._arrivals += min(m, self._b) * blocks
+
+
+def _rows_of_block(rows: int) -> int:
+    """Return how many rows of a panel a block holds."""
+    most_blocks = min(launch.multiprocessors(), panel_kernels.MOST_BLOCKS)
+    return max(-(-rows // most_blocks), min(_LEAST_ROWS, rows))
+
+
+def _shared_bytes(chunk: int, dtype: np.dtype) -> int:
+    """Return the shared memory of a block that holds `chunk` rows."""
+    return panel_kernels.shared_size(chunk) * dtype.itemsize

@@ -22,6 +22,7 @@ SUITES = {
     "lbm-flows": "benchmarks.lbm_flows",
     "lbm-peers": "benchmarks.lbm_cpu_peers",
     "sbth": "benchmarks.sbth",
+    "sbth-full": "benchmarks.sbth_full",
     "sbth-vectors": "benchmarks.sbth_vectors",
     "sbth-batches": "benchmarks.sbth_batches",
     "tmd": "benchmarks.tmd",

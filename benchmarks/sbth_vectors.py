@@ -15,24 +15,20 @@ from benchmarks.sbth import measure, random_band
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
-    """Measure eigenvectors of tridiagonal, band and full matrices."""
+    """Measure eigenvectors of tridiagonal and band matrices."""
     if quick:
         return [
             measure_tridiagonal("random", 60, device),
             measure_band(60, 4, device),
-            measure_full(60, device),
         ]
-    orders = sizes = (100, 200, 500, 1000, 2000)
+    orders = (100, 200, 500, 1000, 2000)
     bands = ((500, 16), (1000, 32), (2000, 32))
     if device.kind == "cuda":
-        sizes = (*sizes, 3000, 5000, 7000, 10_000)
         orders = (1000, 5000, 10_000)
         bands = (*bands, (8000, 32), (8000, 64))
     return [
         *(measure_tridiagonal(kind, n, device) for kind in TRIDIAGONAL for n in orders),
         *(measure_band(n, d, device) for n, d in bands),
-        *(measure_full(n, device) for n in sizes),
-        measure_full(sizes[-1], device, np.float32),
     ]
 
 
@@ -72,23 +68,6 @@ def measure_band(n: int, d: int, device: hetero.Device) -> Measurement:
     solve = lambda: sbth.eig_banded(here, lower=True, device=device)  # noqa: E731
     name = f"all eigenvectors of a band matrix, n = {n}, bandwidth {d}"
     return measure(name, solve, device, peers, describe_ratios(xp, full, *solve()))
-
-
-def measure_full(n: int, device: hetero.Device, dtype: type = np.float64) -> Measurement:
-    """Measure all eigenvectors of a full matrix that is on the device already."""
-    xp = module_of(device)
-    a = np.random.default_rng(3).standard_normal((n, n)).astype(dtype)
-    a = xp.asarray(a + a.T)
-    vendor, peer = "lapack", "NumPy (LAPACK)"
-    if device.kind == "cuda":
-        vendor, peer = "cusolver", "CuPy (cuSOLVER)"
-    peers = [
-        (peer, lambda: xp.linalg.eigh(a)),
-        (f"method={vendor!r}", lambda: sbth.eigh(a, method=vendor, device=device)),
-    ]
-    solve = lambda: sbth.eigh(a, method="sbth", device=device)  # noqa: E731
-    name = f"all eigenvectors of a full matrix, n = {n}, {np.dtype(dtype).name}, method='sbth'"
-    return measure(name, solve, device, peers, describe_ratios(xp, a, *solve()))
 
 
 def module_of(device: hetero.Device) -> types.ModuleType:

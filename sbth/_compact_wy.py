@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 def qr_compact_wy(xp: Any, panel: Any) -> tuple[Any, Any, Any, Any]:
     """Factor a panel (m, b) into Q R, with Q in compact WY form.
@@ -31,6 +33,45 @@ def qr_compact_wy(xp: Any, panel: Any) -> tuple[Any, Any, Any, Any]:
     inverse = xp.triu(v.T @ v, 1) + xp.diag(1.0 / (tau + (tau == 0.0)))
     u = v @ xp.linalg.inv(inverse).astype(panel.dtype)
     return v, u, xp.triu(packed), tau
+
+
+def triangular_factors(xp: Any, v: Any, tau: Any) -> Any:
+    """Return T (count, b, b) of the products 1 - V T V^T of reflections.
+
+    Parameters
+    ----------
+    xp : module
+        NumPy or CuPy.
+    v : array (count, m, b)
+        Unit lower trapezoidal matrices; columns of reflections that change nothing are 0.
+    tau : array (count, b)
+        The factors of the reflections, 0 for those that change nothing.
+    """
+    grams = xp.matmul(v.transpose(0, 2, 1), v)
+    if not isinstance(v, np.ndarray):
+        from sbth import _triangular_factors  # imports CUDA
+
+        if v.shape[2] <= _triangular_factors.COLUMNS:
+            return _factors_by_kernel(xp, _triangular_factors, grams, tau)
+    # The diagonal of the inverse is arbitrary for reflections that change nothing.
+    inverse = xp.triu(grams, 1)
+    diagonal = xp.arange(v.shape[2])
+    inverse[:, diagonal, diagonal] = 1 / xp.where(tau != 0, tau, 1)
+    return xp.linalg.inv(inverse).astype(v.dtype, copy=False)
+
+
+def _factors_by_kernel(xp: Any, kernels: Any, grams: Any, tau: Any) -> Any:
+    """Compute what `triangular_factors` does from the Gram matrices V^T V, in place."""
+    from hetero.array_libraries import view_as_numba
+    from hetero.cuda import launch
+
+    grams, tau = xp.ascontiguousarray(grams), xp.ascontiguousarray(tau)
+    arrays = (view_as_numba(x.reshape(-1)) for x in (grams, tau))
+    kernel = kernels.KERNELS[f"form_{grams.dtype}"]
+    stream = xp.cuda.get_current_stream().ptr
+    arguments = *arrays, grams.shape[1]
+    launch.launch(kernel, len(grams), kernels.THREADS, stream, arguments)
+    return grams
 
 
 def symmetric_update_factor(x: Any, v: Any, u: Any) -> Any:

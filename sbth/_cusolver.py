@@ -12,17 +12,9 @@ from sbth._array_module import as_module_array
 from sbth._selection import Selection
 from sbth.band_storage import safe_scale, shape_and_dtype
 
-_FASTER_ORDERS = {
-    ("float64", False): (250, 0),
-    ("float32", False): (250, 0),
-    ("float64", True): (6800, 0),
-    ("float32", True): (6800, 0),
-}
-
-
-def prefers_cusolver(order: int, dtype: Any, *, vectors: bool) -> bool:
-    """Return whether cuSOLVER is faster on an H200 for a real matrix."""
-    return order <= _FASTER_ORDERS[np.dtype(dtype).name, vectors][0]
+CUSOLVER_ORDER = {False: 250, True: 4300}
+"""Order up to which cuSOLVER is faster on an H200, for eigenvalues (False) and for all eigenvectors
+(True): between measurements at n = 200 and 300, and at n = 3000 and 5000."""
 
 
 def solve_by_vendor(

@@ -217,17 +217,34 @@ def band_eigenvectors(
     with region("band to tridiagonal"), bar:
         matrix = reduce_band(ab, lower, options, space, name)
         d, e = matrix.diagonals(scaled=True)
-    pairs = solve_parts(d, e, request, inner, factor * matrix.factor)
-    values, shape = pairs.values, (len(pairs.values), matrix.order)
-    if not values.size:
-        return values, xp.zeros(shape[::-1], matrix.dtype)
-    rows = pairs.place(inner, matrix.dtype)
-    del pairs
-    with region("back-transformation"):
-        vectors = xp.ascontiguousarray(xp.asarray(rows).reshape(shape).T)
-        for stage in reversed(matrix.stages):
-            vectors = apply_stage(xp, stage.layout, xp.asarray(stage.vectors), vectors)
+    tridiagonal = d, e, factor * matrix.factor
+    values, vectors = tridiagonal_eigenvectors(xp, tridiagonal, request, inner, matrix.dtype)
+    if values.size:
+        with region("back-transformation"):
+            for stage in reversed(matrix.stages):
+                vectors = apply_stage(xp, stage.layout, xp.asarray(stage.vectors), vectors)
     return values, vectors
+
+
+def tridiagonal_eigenvectors(
+    xp: ModuleType,
+    tridiagonal: tuple[np.ndarray, np.ndarray, float],
+    request: Request,
+    space: Workspace,
+    dtype: DTypeLike,
+) -> tuple[np.ndarray, Any]:
+    """Compute eigenvalues and eigenvectors of the tridiagonal matrix that a reduction leaves.
+
+    `tridiagonal` is the diagonal and the subdiagonal in host memory, and the power of two by which
+    the matrix was multiplied. Returns the values and vectors of `band_eigenvectors`.
+    """
+    d, e, factor = tridiagonal
+    pairs = solve_parts(d, e, request, space, factor)
+    shape = len(pairs.values), d.size
+    if not pairs.values.size:
+        return pairs.values, xp.zeros(shape[::-1], dtype)
+    rows = pairs.place(space, dtype)
+    return pairs.values, xp.ascontiguousarray(xp.asarray(rows).reshape(shape).T)
 
 
 def _lapack_band(

@@ -20,11 +20,11 @@ from sbth._array_module import array_module, as_library_array, as_module_array, 
 from sbth._batches import over_batches, run_pieces
 from sbth._bisection.eigenvalues import solve_values
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
-from sbth._cusolver import prefers_cusolver, solve_by_vendor
+from sbth._cusolver import CUSOLVER_ORDER, solve_by_vendor
 from sbth._in_place_products import add_product
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
-from sbth._one_stage import one_stage_order, reduce_in_one_stage
+from sbth._one_stage import reduce_in_one_stage, suits_one_stage
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide, mirrored, narrowed
@@ -196,7 +196,7 @@ def _panel_steps(
     xp: ModuleType, a: Any, bandwidth: int, panels: list | None
 ) -> Iterator[Callable[[int], tuple[Any, Any]]]:
     """Yield the function that reduces the panel that begins in a column of `a`, in place."""
-    if xp is not np:
+    if not isinstance(a, np.ndarray):
         from sbth._dense_to_band.panels import PanelReduction, suits_panels  # imports CUDA
 
         if suits_panels(len(a), bandwidth, a.dtype):
@@ -364,7 +364,7 @@ def eigvalsh(
         if driver == "cusolver":
             values, _ = solve_by_vendor(xp, a, True, selection, vectors=False)
             return copy_like(round_to_dtype("a", values, dtype), a)
-        if resolved.kind == "cuda" and 0 < n <= one_stage_order(dtype):
+        if suits_one_stage(resolved, n, dtype):
             reduced = reduce_in_one_stage(xp, a, True, keeps_vectors=False)
             request = Request(selection, resolved, "sbth")
             values = solve_values(reduced.d, reduced.e, request, reduced.factor)
@@ -389,7 +389,7 @@ def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vector
     if method == "auto":
         from hetero.cuda.driver import SIMULATOR
 
-        is_faster = prefers_cusolver(order, dtype, vectors=vectors) and not SIMULATOR
+        is_faster = order <= CUSOLVER_ORDER[vectors] and not SIMULATOR
         return "cusolver" if is_faster else "sbth"
     return method
 

@@ -15,15 +15,21 @@ from sbth._array_module import as_library_array
 from sbth._batches import over_batches
 from sbth._cusolver import solve_by_vendor
 from sbth._divide_and_conquer.merge_tree import require_memory
-from sbth._eigenpairs import LAPACK_MATRICES, band_eigenvectors, band_memory
+from sbth._eigenpairs import (
+    LAPACK_MATRICES,
+    band_eigenvectors,
+    band_memory,
+    tridiagonal_eigenvectors,
+)
 from sbth._in_place_products import add_product
 from sbth._lapack import drivers
 from sbth._lapack.choice import requested_device
+from sbth._one_stage import reduce_in_one_stage, suits_one_stage
 from sbth._pencils.full import module_arrays, reduce_full_pencil
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth._sparse_matrices import is_sparse, mirrored
-from sbth.band_storage import copy_like, shape_and_dtype, validate_bool
+from sbth.band_storage import copy_like, host_workspace, shape_and_dtype, validate_bool
 from sbth.dense import (
     BANDWIDTH,
     choose_driver,
@@ -181,8 +187,10 @@ def _solve_by_lapack(
 def _solve_in_stages(
     xp: ModuleType, a: Any, lower: bool, request: Request
 ) -> tuple[np.ndarray, Any]:
-    """Compute eigenvalues and eigenvectors by this package: to a band, and from there."""
+    """Compute eigenvalues and eigenvectors by this package: in one stage, or by way of a band."""
     (n, _), dtype = shape_and_dtype("a", a)
+    if suits_one_stage(request.device, n, dtype):
+        return _solve_in_one_stage(xp, a, lower, request)
     with region("dense to band"), loop_progress("dense to band", enabled=request.progress):
         # The matrix and a copy of it, then the panels, which take as much as the matrix.
         item = np.dtype(dtype).itemsize
@@ -195,6 +203,24 @@ def _solve_in_stages(
         for i, (v, u) in reversed(list(enumerate(panels, 1))):
             rows = vectors[i * BANDWIDTH :]
             add_product(xp, rows, u, v.T @ rows, -1.0)
+    return values, vectors
+
+
+def _solve_in_one_stage(
+    xp: ModuleType, a: Any, lower: bool, request: Request
+) -> tuple[np.ndarray, Any]:
+    """Compute eigenvalues and eigenvectors on a GPU by a single reduction."""
+    from sbth._one_stage.back_transformation import apply_reflections  # imports CUDA
+
+    (n, _), dtype = shape_and_dtype("a", a)
+    space = host_workspace(Workspace(request.device, a))
+    require_memory(n, space, band_memory(dtype, stages=1))
+    reduced = reduce_in_one_stage(xp, a, lower, keeps_vectors=True)
+    tridiagonal = reduced.d, reduced.e, reduced.factor
+    values, vectors = tridiagonal_eigenvectors(xp, tridiagonal, request, space, dtype)
+    if values.size:
+        with region("back-transformation"):
+            apply_reflections(xp, reduced, vectors)
     return values, vectors
 
 

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from hetero.arrays import Array
+from sbth._compact_wy import triangular_factors
 from sbth._in_place_products import add_products
 
 _MIN_WIDTH = 16
@@ -87,12 +88,8 @@ def form_diamonds(
     )
     slanted[...] = packed
     tau = packed[:, :, 0].copy()
-    acts = tau != 0
-    slanted[:, :, 0] = acts
-    inverse = xp.triu(xp.matmul(v.transpose(0, 2, 1), v), 1)
-    diagonal = stride(inverse, (tasks, width), (width * width * item, (width + 1) * item))
-    diagonal[...] = 1 / xp.where(acts, tau, 1)
-    return xp.matmul(v, xp.linalg.inv(inverse))
+    slanted[:, :, 0] = tau != 0
+    return xp.matmul(v, triangular_factors(xp, v, tau))
 
 
 def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> Array:

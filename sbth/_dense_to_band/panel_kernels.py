@@ -12,26 +12,22 @@ from typing import Any, NamedTuple
 
 from numba import float32, float64, int32, uint64
 
-from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from sbth._bulge_chasing.flags import SPINS, add_release, wait_for_progress
 from sbth._bulge_chasing.householder_formulas import reflection
-
-COLUMNS = 64
-"""Columns of a panel at most."""
-
-GROUPS = 1 if SIMULATOR else 8
-"""Groups of threads of a block, each with a thread for every column."""
-
-THREADS = COLUMNS * GROUPS
-"""Threads of a block."""
+from sbth._triangular_factors import (
+    COLUMNS,
+    GROUPS,
+    PITCH,
+    THREADS,
+    add_groups,
+    extend_triangle,
+)
 
 _LOADS = 20
 MOST_BLOCKS = _LOADS * GROUPS
 """Blocks at most: a thread adds the sums of 20 of them."""
-
-_PITCH = COLUMNS + 1
-"""Distance of the rows of T in shared memory."""
 
 _device = kernel(device=True)
 
@@ -95,7 +91,7 @@ def shared_size(chunk: int) -> int:
     They are its rows, two columns of them, sums of each group for two purposes, T, and for each
     column the product with the last reflection and with earlier ones.
     """
-    return chunk * (COLUMNS + 2) + 2 * THREADS + COLUMNS * _PITCH + 2 * COLUMNS
+    return chunk * (COLUMNS + 2) + 2 * THREADS + COLUMNS * PITCH + 2 * COLUMNS
 
 
 class _Memory(NamedTuple):
@@ -115,17 +111,8 @@ def _make_memory(chunk):
     x = chunk * uint64(COLUMNS)
     sums = x + uint64(2) * chunk
     t = sums + uint64(2 * THREADS)
-    w = t + uint64(COLUMNS * _PITCH)
+    w = t + uint64(COLUMNS * PITCH)
     return _Memory(x, sums, sums + uint64(THREADS), t, w, w + uint64(COLUMNS))
-
-
-@_device
-def _add_groups(shared, begin, column):
-    """Return the sum over the groups of threads for a column."""
-    total = shared[begin + column]
-    for group in range(1, GROUPS):
-        total += shared[begin + uint64(group * COLUMNS) + column]
-    return total
 
 
 @_device
@@ -171,28 +158,6 @@ def _sweep(shared, memory, j, rows, last, b, published):
                 total += x * value
         r += uint64(GROUPS)
     return total
-
-
-@_device
-def _extend_triangle(shared, memory, j, tau):
-    """Compute column j of T, from the products of v with the earlier vectors."""
-    thread = uint64(cuda.threadIdx.x)
-    row, group = thread % uint64(COLUMNS), thread // uint64(COLUMNS)
-    total = tau - tau
-    if row < j:
-        q = row + group
-        while q < j:
-            total += shared[memory.t + row * uint64(_PITCH) + q] * shared[memory.gram + q]
-            q += uint64(GROUPS)
-    shared[memory.products + thread] = total
-    cuda.syncthreads()
-    if group == 0:
-        value = total - total
-        if row < j:
-            value = -tau * _add_groups(shared, memory.products, row)
-        elif row == j:
-            value = tau
-        shared[memory.t + row * uint64(_PITCH) + j] = value
 
 
 @_device
@@ -244,7 +209,7 @@ def _store_factors(shared, memory, rows, b, scale, factors):
         s = min(r + uint64(GROUPS), count - uint64(1))
         sum_r = sum_s = zero
         for q in range(b):
-            t = shared[memory.t + q * uint64(_PITCH) + c]
+            t = shared[memory.t + q * uint64(PITCH) + c]
             sum_r += shared[r * columns + q] * t
             sum_s += shared[s * columns + q] * t
         if c < b:
@@ -271,6 +236,7 @@ def _make_kernel(dtype):
         shared = cuda.shared.array(0, dtype)
         failed = cuda.shared.array(1, int32)
         memory = _make_memory(chunk)
+        triangle = memory.t, memory.gram, memory.products
         first = block * chunk
         rows = first, min(chunk, m - first)
         r = uint64(group)
@@ -281,7 +247,7 @@ def _make_kernel(dtype):
             shared[r * columns + c] = value
             r += uint64(GROUPS)
         index = thread
-        while index < uint64(COLUMNS * _PITCH):
+        while index < uint64(COLUMNS * PITCH):
             shared[memory.t + index] = zero
             index += uint64(THREADS)
         if thread < columns:
@@ -299,12 +265,12 @@ def _make_kernel(dtype):
             cuda.syncthreads()
             if group == 0:
                 place_of_sums = (turn * blocks + block) * columns + c
-                exchange.sums[place_of_sums] = _add_groups(shared, memory.sums, c)
+                exchange.sums[place_of_sums] = add_groups(shared, memory.sums, c)
             cuda.syncthreads()
             if thread == 0:
                 add_release(exchange.control, 0, 1)
             if j > 0:  # while the others arrive
-                _extend_triangle(shared, memory, j - one, tau)
+                extend_triangle(shared, triangle, j - one, tau)
             if thread == 0:
                 expected = uint64(arrivals) + (j + one) * blocks
                 failed[0] = wait_for_progress(
@@ -315,8 +281,8 @@ def _make_kernel(dtype):
                 return
             head, element = published[j], published[c]
             _sum_over_blocks(shared, memory, exchange.sums, turn)
-            tail = _add_groups(shared, memory.sums, j)
-            product = _add_groups(shared, memory.sums, c)
+            tail = add_groups(shared, memory.sums, j)
+            product = add_groups(shared, memory.sums, c)
             beta, tau, scale = reflection(head, tail)
             product = element + scale * product
             w_c = tau * product if c > j else zero
@@ -326,7 +292,7 @@ def _make_kernel(dtype):
                 if block == 0 and c >= j and c < b:
                     a[start + j * pitch + c] = beta if c == j else element - w_c
             cuda.syncthreads()
-        _extend_triangle(shared, memory, steps - one, tau)
+        extend_triangle(shared, triangle, steps - one, tau)
         cuda.syncthreads()
         kept = Factors(factors.left, factors.right, factors.v[offset:], factors.u[offset:])
         _store_factors(shared, memory, rows, b, scale, kept)

@@ -1,4 +1,4 @@
-"""Steps of the reduction of a full matrix to a band on a GPU: a panel, and the update of the rest."""
+"""Steps of the reduction of a full matrix to a band on a GPU: a panel, and what it changes."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from sbth._compact_wy import triangular_factors
 from sbth._in_place_products import add_product
 from sbth._one_stage.reduction import Reduced
 
@@ -15,8 +16,7 @@ _BLOCK = 64
 def apply_reflections(xp: ModuleType, reduced: Reduced, vectors: Any) -> None:
     """Multiply `vectors` (n, m), an array of `xp`, by Q in place.
 
-    A block of reflections is 1 - V T V^T with T^-1 = triu(V^T V, 1) + diag(1 / tau), in compact WY
-    form (Schreiber and Van Loan 1989).
+    They are applied in blocks in compact WY form, 1 - V T V^T (Schreiber and Van Loan 1989).
     """
     n = len(vectors)
     count = -(-(n - 1) // _BLOCK)
@@ -29,11 +29,8 @@ def apply_reflections(xp: ModuleType, reduced: Reduced, vectors: Any) -> None:
     taus[: n - 1] = xp.asarray(reduced.taus)
     rows *= (taus != 0.0)[:, None]
     blocks = rows.reshape(count, _BLOCK, n)
-    inverse = xp.triu(blocks @ blocks.transpose(0, 2, 1), 1)
-    diagonal = xp.arange(_BLOCK)
-    inverse[:, diagonal, diagonal] = 1.0 / (taus + (taus == 0.0)).reshape(count, _BLOCK)
-    transposed = xp.linalg.inv(inverse).astype(vectors.dtype).transpose(0, 2, 1)
-    products = transposed @ blocks  # the transposed matrices V T
+    factors = triangular_factors(xp, blocks.transpose(0, 2, 1), taus.reshape(count, _BLOCK))
+    products = factors.transpose(0, 2, 1) @ blocks  # the transposed matrices V T
     for i in reversed(range(count)):
         first = i * _BLOCK + 1
         part = vectors[first:]

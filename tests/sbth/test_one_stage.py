@@ -1,0 +1,279 @@
+"""Full matrices that a GPU reduces to tridiagonal form in one stage, and the panels of two stages.
+
+The simulator runs the kernels as one block; several blocks need a GPU.
+"""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import sbth
+from hetero.cuda.driver import SIMULATOR, cuda
+from lapack_matrices import TYPES
+
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
+
+real_gpu = pytest.mark.skipif(SIMULATOR, reason="needs CuPy, and blocks that run at once")
+
+THRESHOLD = 20.0
+"""Of LAPACK's test program for its ratios."""
+
+
+def symmetric(n: int, dtype=np.float64) -> np.ndarray:
+    a = np.random.default_rng(n).standard_normal((n, n))
+    return (a + a.T).astype(dtype)
+
+
+def assert_ratios(a, values, vectors):
+    """Check residual, orthogonality and eigenvalues, in the units of LAPACK's test program."""
+    n, eps = len(a), np.finfo(values.dtype).eps
+    a, vectors = a.astype(float), vectors.astype(float)
+    norm = np.linalg.norm(a, 1) or 1.0
+    assert np.linalg.norm(a @ vectors - vectors * values, 1) < THRESHOLD * norm * n * eps
+    assert np.linalg.norm(vectors.T @ vectors - np.eye(n), 1) < THRESHOLD * n * eps
+    true = np.linalg.eigvalsh(a)
+    assert np.abs(values - true).max() <= max(n, 10) * eps * norm
+
+
+# ---- the kernels, in the simulator, too --------------------------------------------------------
+
+
+def reduce_by_kernel(a, lower, capacity):
+    """Return T, Q and the power of two of the kernel that runs as one block."""
+    from sbth._one_stage import kernels
+
+    n, dtype = len(a), a.dtype
+    blank = np.full(3 * n + 2, np.nan, dtype)
+    numbers, vectors = cuda.to_device(blank), cuda.to_device(np.full(n * n, np.nan, dtype))
+    work = cuda.to_device(np.full(max(n - capacity, 1) * n, np.nan, dtype))
+    exchange = kernels.Exchange(
+        cuda.to_device(blank[: 2 * n]),
+        cuda.to_device(blank[: 2 * n]),
+        cuda.to_device(np.zeros(1)),
+        cuda.to_device(np.zeros(2, np.int32)),
+    )
+    size = dtype.itemsize * (kernels.scratch_size(n, 1) + min(capacity, n) * n)
+    reduce = kernels.KERNELS[f"reduce_{dtype}"]
+    reduce[1, kernels.MOST_THREADS, 0, size](
+        cuda.to_device(a.reshape(-1)),
+        (n, capacity),
+        (lower, True),
+        work,
+        exchange,
+        numbers,
+        vectors,
+    )
+    d, e, taus = numbers.copy_to_host()[: 3 * n].reshape(3, n).astype(float)
+    q = np.eye(n)
+    for tau, u in zip(taus, vectors.copy_to_host().reshape(n, n)[: n - 1], strict=False):
+        q = q - tau * np.outer(q @ u, u)
+    t = np.diag(d) + np.diag(e[: n - 1], 1) + np.diag(e[: n - 1], -1)
+    return t, q, numbers.copy_to_host()[3 * n :]
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("n", "lower", "capacity", "dtype"),
+    [
+        (1, True, 1, np.float64),
+        (2, False, 2, np.float32),
+        (9, True, 20, np.float64),
+        (9, False, 4, np.float64),
+        (6, True, 0, np.float32),
+    ],
+)
+def test_one_block_reduces_a_matrix(n, lower, capacity, dtype):
+    a = symmetric(n, dtype)
+    triangle = np.tril(a) if lower else np.triu(a)
+    t, q, (factor, largest) = reduce_by_kernel(triangle, lower, capacity)
+    assert factor == 1.0
+    assert largest == np.abs(a).max()
+    eps = np.finfo(dtype).eps
+    np.testing.assert_allclose(q @ t @ q.T, a, rtol=0, atol=8 * n * eps * np.abs(a).max())
+    np.testing.assert_allclose(q.T @ q, np.eye(n), rtol=0, atol=8 * n * eps)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_the_kernel_scales_by_a_power_of_two(size):
+    a = symmetric(5) * size
+    t, q, (factor, _) = reduce_by_kernel(a, True, 2)
+    assert np.frexp(factor)[0] == 0.5
+    assert 0.1 < np.abs(t).max() < 10
+    np.testing.assert_allclose(q @ t @ q.T / factor, a, rtol=0, atol=1e-14 * np.abs(a).max())
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_the_kernel_reports_what_is_not_finite(value):
+    a = symmetric(4)
+    a[3, 1] = value
+    assert not np.isfinite(reduce_by_kernel(a, True, 4)[2][1])
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("m", "b", "dtype"), [(1, 1, np.float64), (3, 5, np.float64), (9, 3, np.float64), (8, 4, "f4")]
+)
+@pytest.mark.parametrize("has_zeros", [False, True])
+def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
+    from sbth._dense_to_band import panel_kernels as kernels
+
+    dtype, n = np.dtype(dtype), 14
+    a = symmetric(n, dtype)
+    row, column = n - m, 2
+    if has_zeros:  # reflections that change nothing
+        a[row + 1 :, column] = 0
+        a[row + 2 :, column + 1] = 0
+    place = row * n + column, n, m, b, m
+    matrix = cuda.to_device(a.reshape(-1))
+    factors = kernels.Factors(
+        *(cuda.to_device(np.full(count * b * m, np.nan, dtype)) for count in (2, 2, 1, 1))
+    )
+    sums = np.full(2 * kernels.COLUMNS * kernels.MOST_BLOCKS, np.nan, dtype)
+    exchange = kernels.Exchange(
+        cuda.to_device(sums),
+        cuda.to_device(sums[: 2 * kernels.COLUMNS]),
+        cuda.to_device(np.zeros(2, np.int32)),
+    )
+    size = dtype.itemsize * kernels.shared_size(m)
+    factor = kernels.KERNELS[f"factor_{dtype}"]
+    factor[1, kernels.THREADS, 0, size](matrix, place, 0, factors, exchange, 0)
+    v, u = (x.copy_to_host().reshape(m, b).astype(float) for x in (factors.v, factors.u))
+    q = np.eye(m) - u @ v.T
+    r = np.triu(matrix.copy_to_host().reshape(n, n)[row:, column : column + b])
+    eps = np.finfo(dtype).eps
+    np.testing.assert_allclose(q.T @ q, np.eye(m), rtol=0, atol=20 * eps)
+    np.testing.assert_allclose(q @ r, a[row:, column : column + b], rtol=0, atol=50 * eps)
+    left, right = (x.copy_to_host().reshape(m, 2 * b) for x in (factors.left, factors.right))
+    np.testing.assert_array_equal(left[:, b:], v.astype(dtype))
+    np.testing.assert_array_equal(right[:, :b], v.astype(dtype))
+
+
+@pytest.mark.simulator
+def test_triangular_factors_of_products_of_reflections():
+    from sbth._triangular_factors import KERNELS, THREADS
+
+    rng = np.random.default_rng(0)
+    count, m, b = 2, 6, 3
+    v = np.tril(rng.standard_normal((count, m, b)), -1)
+    tau = np.zeros((count, b))
+    for i in range(count):
+        for j in range(b):
+            if (i, j) != (1, 1):  # one that changes nothing
+                v[i, j, j] = 1.0
+                tau[i, j] = 2.0 / (v[i, :, j] @ v[i, :, j])
+            else:
+                v[i, :, j] = 0.0
+    grams = cuda.to_device((v.transpose(0, 2, 1) @ v).reshape(-1))
+    KERNELS["form_float64"][count, THREADS](grams, cuda.to_device(tau.reshape(-1)), b)
+    for t, of_matrix, taus in zip(grams.copy_to_host().reshape(count, b, b), v, tau, strict=True):
+        product = np.eye(m)
+        for j in range(b):
+            product = product @ (np.eye(m) - taus[j] * np.outer(of_matrix[:, j], of_matrix[:, j]))
+        np.testing.assert_allclose(np.eye(m) - of_matrix @ t @ of_matrix.T, product, atol=1e-14)
+        assert np.all(np.tril(t, -1) == 0)
+
+
+# ---- whole matrices, on a GPU ------------------------------------------------------------------
+
+
+@real_gpu
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [1, 2, 3, 64, 65, 131, 132, 133, 400, 1000, 1201, 2000, 2700])
+def test_orders(n, dtype):
+    """From 1800 rows on, some are in global memory (in float32 from 2500)."""
+    a = symmetric(n, dtype)
+    values, vectors = sbth.eigh(np.tril(a), method="sbth", device="cuda")
+    assert_ratios(a, values, vectors)
+    alone = sbth.eigvalsh(np.tril(a), method="sbth", device="cuda")
+    eps = np.finfo(dtype).eps
+    np.testing.assert_allclose(alone, values, rtol=0, atol=max(n, 10) * eps * np.linalg.norm(a, 1))
+    if n in (133, 2000):
+        np.testing.assert_array_equal(
+            alone, sbth.eigvalsh(np.tril(a), method="sbth", device="cuda")
+        )
+        upper = sbth.eigh(np.triu(a), lower=False, method="sbth", device="cuda")
+        assert_ratios(a, *upper)
+
+
+@real_gpu
+@pytest.mark.parametrize("kind", TYPES)
+def test_types_of_matrices(kind):
+    band, _ = TYPES[kind](300, 20)
+    a = sbth.dense_from_band(band, lower=True)
+    assert_ratios(a, *sbth.eigh(a, method="sbth", device="cuda"))
+
+
+@real_gpu
+@pytest.mark.parametrize("n", [70, 500])
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_magnitudes(n, size):
+    a = symmetric(n)
+    values = sbth.eigvalsh(a * size, method="sbth", device="cuda")
+    np.testing.assert_allclose(values / size, np.linalg.eigvalsh(a), rtol=0, atol=1e-12 * n)
+
+
+@real_gpu
+def test_selections():
+    a, n = symmetric(300), 300
+    true = np.linalg.eigvalsh(a)
+    values, vectors = sbth.eigh(a, subset_by_index=(3, 9), method="sbth", device="cuda")
+    np.testing.assert_allclose(values, true[3:10], atol=1e-11)
+    np.testing.assert_allclose(a @ vectors, vectors * values, atol=1e-11)
+    values = sbth.eigvalsh(a, select="v", select_range=(-1, 1), method="sbth", device="cuda")
+    np.testing.assert_allclose(values, true[(true > -1) & (true <= 1)], atol=1e-11)
+    none, empty = sbth.eigh(a, subset_by_value=(1e6, 1e7), method="sbth", device="cuda")
+    assert none.shape == (0,)
+    assert empty.shape == (n, 0)
+
+
+@real_gpu
+def test_what_is_not_finite_is_refused():
+    a = symmetric(300)
+    a[200, 100] = np.nan
+    for solve in (sbth.eigvalsh, sbth.eigh):
+        with pytest.raises(ValueError, match=r"a must be finite: its lower triangle holds NaN"):
+            solve(a, method="sbth", device="cuda")
+    np.testing.assert_allclose(
+        sbth.eigh(a, lower=False, eigvals_only=True, method="sbth", device="cuda"),
+        np.linalg.eigvalsh(a, "U"),
+        atol=1e-11,
+    )
+
+
+@real_gpu
+def test_cupy_arrays_on_a_stream():
+    import cupy
+
+    a = symmetric(300)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        on_gpu = cupy.asarray(a)[::-1, ::-1]
+        values, vectors = sbth.eigh(on_gpu, method="sbth")
+        residual = float(abs(on_gpu @ vectors - vectors * values).max())
+    assert residual < 1e-11
+
+
+@real_gpu
+@pytest.mark.parametrize(
+    ("n", "bandwidth", "dtype"),
+    [
+        (66, 64, "f8"),
+        (200, 17, "f8"),
+        (1000, 64, "f4"),
+        (3000, 64, "f8"),
+        (300, 1, "f8"),
+        (90, 80, "f8"),
+    ],
+)
+def test_panels_keep_the_eigenvalues(n, bandwidth, dtype):
+    a = symmetric(n, dtype)
+    band = sbth.full_to_band(a, bandwidth, lower=True, device="cuda")
+    computed = scipy.linalg.eigvals_banded(band.astype(float), lower=True)
+    tolerance = n * np.finfo(dtype).eps * np.linalg.norm(a, 1)
+    np.testing.assert_allclose(
+        computed, np.linalg.eigvalsh(a.astype(float)), rtol=0, atol=tolerance
+    )
+    again = sbth.full_to_band(a, bandwidth, lower=True, device="cuda")
+    np.testing.assert_array_equal(band, again)

@@ -12,7 +12,7 @@ import sbth
 from benchmarks.measurements import Measurement
 from benchmarks.sbth_vectors import describe_ratios, module_of
 
-_REPEATS = 3
+_REPEATS = 5
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:

@@ -23,6 +23,11 @@ THREADS = COLUMNS * GROUPS
 PITCH = COLUMNS + 1
 """Distance of the rows of T in shared memory: odd, to avoid bank conflicts."""
 
+_PRODUCTS = COLUMNS * PITCH
+_SUMS = _PRODUCTS + COLUMNS
+_SIZE = _SUMS + THREADS
+"""Indices of the parts of shared memory behind T, and the number of its elements."""
+
 _device = kernel(device=True)
 
 
@@ -70,9 +75,8 @@ def _make_kernel(dtype):
         """Replace each Gram matrix V^T V (width, width) by T, a block for each."""
         columns, pitch = uint64(width), uint64(PITCH)
         thread, block = uint64(cuda.threadIdx.x), uint64(cuda.blockIdx.x)
-        shared = cuda.shared.array(COLUMNS * (PITCH + 1) + THREADS, dtype)
-        products = uint64(COLUMNS * PITCH)
-        sums = products + uint64(COLUMNS)
+        shared = cuda.shared.array(_SIZE, dtype)
+        products, sums = uint64(_PRODUCTS), uint64(_SUMS)
         matrix = block * columns * columns
         for j in range(columns):
             if thread < columns:

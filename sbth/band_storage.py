@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from hetero import validation
+from hetero.array_libraries import view_as_numba
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
 from hetero.measurement import profiling
@@ -161,14 +162,14 @@ def copy_like(host: np.ndarray, like: Any) -> Any:
     device = device_of(like)
     if device is None:
         return host
-    from hetero.cuda.driver import cuda
+    from hetero.cuda.driver import copy_to_gpu
 
     with device.active():
         space = Workspace(device, like)
         array = space.output(host.shape, host.dtype)
         if host.size:
             flat = np.ascontiguousarray(host).reshape(-1)
-            cuda.as_cuda_array(array, sync=False).copy_to_device(flat, stream=space.stream)
+            copy_to_gpu(view_as_numba(array), flat, space.stream)
             profiling.count_transfer(to_device=host.nbytes)
         return space.result(array, host.shape)
 

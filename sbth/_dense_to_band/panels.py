@@ -11,6 +11,7 @@ from hetero.array_libraries import view_as_numba
 from hetero.cuda import launch
 from sbth._dense_to_band import panel_kernels
 from sbth._in_place_products import add_product
+from sbth._triangular_factors import COLUMNS, THREADS
 
 _LEAST_ROWS = 32
 """Rows of a block at least: more blocks would wait longer for each other (not tuned)."""
@@ -21,7 +22,7 @@ _STATIC = 1024
 
 def suits_panels(rows: int, bandwidth: int, dtype: np.dtype) -> bool:
     """Return whether the kernel factors panels of this size on the current GPU."""
-    if bandwidth > panel_kernels.COLUMNS:
+    if bandwidth > COLUMNS:
         return False
     return _shared_bytes(_rows_of_block(rows), dtype) + _STATIC <= launch.max_shared_memory()
 
@@ -49,7 +50,7 @@ class PanelReduction:
         self._end = 0  # of the factors that are kept
         self._left, self._right = (xp.empty(2 * bandwidth * most, dtype) for _ in range(2))
         self._v, self._u = (xp.empty(size, dtype) for _ in range(2))
-        columns, most_blocks = panel_kernels.COLUMNS, panel_kernels.MOST_BLOCKS
+        columns, most_blocks = COLUMNS, panel_kernels.MOST_BLOCKS
         self._control = xp.zeros(2, np.int32)
         arrays = (
             *(xp.empty(2 * columns * most_blocks, dtype), xp.empty(2 * columns, dtype)),
@@ -102,7 +103,7 @@ class PanelReduction:
         arguments = self._matrix, place, offset, self._factors, self._exchange, self._arrivals
         size, stream = _shared_bytes(chunk, dtype), self._xp.cuda.get_current_stream().ptr
         launch.request_shared_memory(kernel, arguments, size, _STATIC)
-        launch.launch(kernel, blocks, panel_kernels.THREADS, stream, arguments, size)
+        launch.launch(kernel, blocks, THREADS, stream, arguments, size)
         self._arrivals += min(m, self._b) * blocks
 
 

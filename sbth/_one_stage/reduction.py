@@ -10,7 +10,8 @@ import numpy as np
 from hetero.array_libraries import view_as_numba
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR
-from sbth._one_stage import kernels
+from sbth._one_stage import reduction_kernels as kernels
+from sbth._one_stage.block_sums import MOST_THREADS
 
 _STATIC = 1024
 """Bytes of shared memory that a block has besides what it asks for, at most."""
@@ -92,7 +93,7 @@ def _block_count(n: int) -> int:
 
 def _thread_count(n: int) -> int:
     """Return the threads of a block."""
-    return kernels.MOST_THREADS // (2 if n <= _FEW_WARPS_ORDER else 1)
+    return MOST_THREADS // (2 if n <= _FEW_WARPS_ORDER else 1)
 
 
 def _capacity(n: int, blocks: int, dtype: np.dtype) -> int:

@@ -40,7 +40,8 @@ def assert_ratios(a, values, vectors):
 
 def reduce_by_kernel(a, lower, capacity):
     """Return T, Q and the power of two of the kernel that runs as one block."""
-    from sbth._one_stage import kernels
+    from sbth._one_stage import reduction_kernels as kernels
+    from sbth._one_stage.block_sums import MOST_THREADS
 
     n, dtype = len(a), a.dtype
     blank = np.full(3 * n + 2, np.nan, dtype)
@@ -54,7 +55,7 @@ def reduce_by_kernel(a, lower, capacity):
     )
     size = dtype.itemsize * (kernels.scratch_size(n, 1) + min(capacity, n) * n)
     reduce = kernels.KERNELS[f"reduce_{dtype}"]
-    reduce[1, kernels.MOST_THREADS, 0, size](
+    reduce[1, MOST_THREADS, 0, size](
         cuda.to_device(a.reshape(-1)),
         (n, capacity),
         (lower, True),
@@ -118,6 +119,7 @@ def test_the_kernel_reports_what_is_not_finite(value):
 @pytest.mark.parametrize("has_zeros", [False, True])
 def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
     from sbth._dense_to_band import panel_kernels as kernels
+    from sbth._triangular_factors import COLUMNS, THREADS
 
     dtype, n = np.dtype(dtype), 14
     a = symmetric(n, dtype)
@@ -130,15 +132,15 @@ def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
     factors = kernels.Factors(
         *(cuda.to_device(np.full(count * b * m, np.nan, dtype)) for count in (2, 2, 1, 1))
     )
-    sums = np.full(2 * kernels.COLUMNS * kernels.MOST_BLOCKS, np.nan, dtype)
+    sums = np.full(2 * COLUMNS * kernels.MOST_BLOCKS, np.nan, dtype)
     exchange = kernels.Exchange(
         cuda.to_device(sums),
-        cuda.to_device(sums[: 2 * kernels.COLUMNS]),
+        cuda.to_device(sums[: 2 * COLUMNS]),
         cuda.to_device(np.zeros(2, np.int32)),
     )
     size = dtype.itemsize * kernels.shared_size(m)
     factor = kernels.KERNELS[f"factor_{dtype}"]
-    factor[1, kernels.THREADS, 0, size](matrix, place, 0, factors, exchange, 0)
+    factor[1, THREADS, 0, size](matrix, place, 0, factors, exchange, 0)
     v, u = (x.copy_to_host().reshape(m, b).astype(float) for x in (factors.v, factors.u))
     q = np.eye(m) - u @ v.T
     r = np.triu(matrix.copy_to_host().reshape(n, n)[row:, column : column + b])

@@ -3,6 +3,9 @@
 from numba import types
 
 from kernel_budgets.budget import Budget, array, boolean, f4, f8, i1, i4, i8
+from sbth._dense_to_band.panel_kernels import Exchange as PanelExchange
+from sbth._dense_to_band.panel_kernels import Factors
+from sbth._one_stage.reduction_kernels import Exchange as OneStageExchange
 
 _REDUCTION = {
     f"sbth._bulge_chasing.cuda.{name}_{tile}_{dtype}": Budget(
@@ -108,8 +111,35 @@ _BATCHES = {
     "sbth._gpu_batches.bisection_kernels.scale": Budget((_F2, _F2, _F3, _A, _BYTES), 48),
     "sbth._gpu_batches.bisection_kernels.bisect": Budget((_F3, _A, f8, _F2, _BYTES), 80),
 }
+_FULL = {
+    f"sbth.{name}_{dtype}": Budget(signature, registers)
+    for dtype in (f4, f8)
+    for name, signature, registers in (
+        (
+            "_one_stage.reduction_kernels.reduce",
+            (
+                *(array(dtype), types.UniTuple(i8, 2), types.UniTuple(boolean, 2), array(dtype)),
+                types.NamedTuple((array(dtype), array(dtype), _A, array(i4)), OneStageExchange),
+                *(array(dtype), array(dtype)),
+            ),
+            128,
+        ),
+        (
+            "_dense_to_band.panel_kernels.factor",
+            (
+                *(array(dtype), types.UniTuple(i8, 5), i8),
+                types.NamedTuple((array(dtype),) * 4, Factors),
+                types.NamedTuple((array(dtype), array(dtype), array(i4)), PanelExchange),
+                i8,
+            ),
+            80,
+        ),
+        ("_triangular_factors.form", (array(dtype), array(dtype), i8), 64),
+    )
+}
 KERNELS = (
     _REDUCTION
+    | _FULL
     | _BATCHES
     | _DIVIDE_AND_CONQUER
     | _NARROW

@@ -15,6 +15,7 @@ from sbth._lapack.choice import (
     require_method,
     tridiagonal_driver,
 )
+from sbth._one_stage import suits_one_stage
 from sbth._selection import Selection
 from sbth.band_storage import validate_bool
 from sbth.dense import BREAK_EVEN as FULL_BREAK_EVEN
@@ -88,6 +89,8 @@ def solver_for(
         is_full = bandwidth is None
         if is_full and choose_driver(method, dtype, device, order, vectors=vectors) == "cusolver":
             return "cuSOLVER (syevd, heevd)"
+        if is_full and suits_one_stage(device, order, dtype):
+            return _steps(1, vectors, "sbth", first="reduction to tridiagonal form")
         return _steps(bandwidth, vectors, "sbth")
     if bandwidth is None:
         if full_driver(method, dtype) == "lapack":
@@ -113,11 +116,12 @@ def _device(
     return resolve(device, work=order, break_even=None if needs_cupy and not has_cupy() else least)
 
 
-def _steps(bandwidth: int | None, vectors: bool, tridiagonal: str) -> str:
-    """Return the steps of this package."""
-    steps = ["reduction to a band"] if bandwidth is None else []
-    chased = bandwidth is None or bandwidth > 1
-    steps += ["bulge chasing"] if chased else []
+def _steps(bandwidth: int | None, vectors: bool, tridiagonal: str, first: str = "") -> str:
+    """Return the steps of this package, after a `first` one for full matrices."""
+    if bandwidth is None:
+        first = "reduction to a band"
+    chases = bandwidth is None or bandwidth > 1
+    steps = [first] * bool(first) + ["bulge chasing"] * chases
     steps.append(_TRIDIAGONAL[tridiagonal, vectors])
-    steps += ["back-transformation"] if chased and vectors else []
+    steps += ["back-transformation"] * (vectors and (chases or bool(first)))
     return "sbth: " + ", ".join(steps)

@@ -279,3 +279,11 @@ def test_panels_keep_the_eigenvalues(n, bandwidth, dtype):
     )
     again = sbth.full_to_band(a, bandwidth, lower=True, device="cuda")
     np.testing.assert_array_equal(band, again)
+
+
+@real_gpu
+def test_solver_for_says_how_many_stages(require_cuda):
+    for n, dtype, stages in ((2700, "f8", 1), (2701, "f8", 2), (3500, "f4", 1), (3501, "f4", 2)):
+        text = sbth.solver_for(n, eigvals_only=True, dtype=dtype, method="sbth", device="cuda")
+        first = "reduction to tridiagonal form, " if stages == 1 else "reduction to a band, bulge "
+        assert text.startswith(f"sbth: {first}")

@@ -85,7 +85,13 @@ def log_v(p, r, side):
         sin_r = sine(r) if r < 1.5 else sine(p)
         height = 0.5 * math.pi * (1.0 - side.beta) + side.beta * p  # pi/2 + beta theta
         return math.log(height / sin_r) + height * cosine(r) / (sin_r * side.beta)
-    sin_r, sin_angle, sin_eta, eta = sines(p, r, side)
+    return log_v_of_sines(p, sines(p, r, side), side)
+
+
+@scalar(inline="always")
+def log_v_of_sines(p, sines_, side):
+    """Return `log_v` for alpha != 1, given the `sines` at p."""
+    sin_r, sin_angle, sin_eta, eta = sines_
     ratio = sin_r / sin_angle
     if eta < 0.25 and abs(ratio - 1.0) < 0.5:
         # sin r = sin(alpha p + eta): the quotient is nearly one, its excess is known exactly.

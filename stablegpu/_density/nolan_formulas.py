@@ -64,18 +64,26 @@ def shift_t(tau, p, r, side):
     return grown * share, r * share, p * r * math.expm1(tau) / (r + grown)
 
 
-@scalar
-def sines(p, r, side):
-    """Return sin r, sin(alpha p), sin eta and eta, from the nearer ends."""
-    angle = side.alpha * p
-    sin_r = sine(r) if r < 1.5 else sine(side.left_angle + p)
-    sin_angle = sine(angle) if angle < 1.5 else sine(side.tail_gap + side.alpha * r)
-    if side.alpha < 1.0:
-        eta = side.left_angle + (1.0 - side.alpha) * p
-    else:
-        eta = side.tail_gap + (side.alpha - 1.0) * r
-    supplement = angle + r  # pi - eta
-    return sin_r, sin_angle, sine(supplement) if supplement < 1.5 else sine(eta), eta
+def make_sines(sine):
+    """Return the formula of `sines` with another function in the place of the sine."""
+
+    @scalar
+    def sines(p, r, side):
+        """Return sin r, sin(alpha p), sin eta and eta, from the nearer ends."""
+        angle = side.alpha * p
+        sin_r = sine(r) if r < 1.5 else sine(side.left_angle + p)
+        sin_angle = sine(angle) if angle < 1.5 else sine(side.tail_gap + side.alpha * r)
+        if side.alpha < 1.0:
+            eta = side.left_angle + (1.0 - side.alpha) * p
+        else:
+            eta = side.tail_gap + (side.alpha - 1.0) * r
+        supplement = angle + r  # pi - eta
+        return sin_r, sin_angle, sine(supplement) if supplement < 1.5 else sine(eta), eta
+
+    return sines
+
+
+sines = make_sines(sine)
 
 
 @scalar

@@ -4,15 +4,32 @@ import math
 
 import numpy as np
 
-from hetero.jit import serial
+from hetero.jit import scalar, serial
 from stablegpu._density.half_line import HalfLine
 from stablegpu._density.nodes.formulas import FIRST_OCTAVE, OCTAVES, Nodes
 from stablegpu._density.nodes.rule import NODES
-from stablegpu._density.nolan_formulas import distances, log_rise, log_v_of_sines, sines
+from stablegpu._density.nolan_formulas import (
+    distances,
+    log_rise,
+    log_v_of_sines,
+    make_sines,
+    sines,
+)
+from stablegpu._numerics.trigonometry_formulas import sine
 
 _LEAST, _MOST = -670.0, 700.0  # of log U
 _T = 690.0
 _BISECTIONS = 60
+
+
+@scalar
+def _same(x: float) -> float:
+    """Return x."""
+    return x
+
+
+_angles = make_sines(_same)
+"""Angles whose sines `sines` returns, and eta."""
 
 
 @serial
@@ -128,19 +145,26 @@ def _compute_nodes(
 ) -> None:
     """Compute U and weights at equidistant values of t from `start` on.
 
-    The sines, which are polynomials, have a loop of their own: between the calls of exp and log
-    they take twice as long.
+    The sines, which are polynomials, have a loop of their own, which becomes vector instructions.
     """
-    p, r, eta, sin_r, sin_angle, sin_eta = np.empty((6, values.size))
+    p, r, eta = np.empty((3, values.size))
+    angles = np.empty((3, values.size))
     for i in range(values.size):
         p[i], r[i] = distances(start + i * step, side)
-    for i in range(values.size):
-        sin_r[i], sin_angle[i], sin_eta[i], eta[i] = sines(p[i], r[i], side)
+        angles[0, i], angles[1, i], angles[2, i], eta[i] = _angles(p[i], r[i], side)
         weights[i] = abs(step) * p[i] * r[i] / side.length
+    _replace_by_sines(angles.reshape(-1))
     for i in range(values.size):
-        sines_ = sin_r[i], sin_angle[i], sin_eta[i], eta[i]
+        sines_ = angles[0, i], angles[1, i], angles[2, i], eta[i]
         log_value = _log_value_of(p[i], r[i], sines_, limit, side)
         values[i] = math.exp(min(max(log_value, _LEAST), _MOST))
+
+
+@serial
+def _replace_by_sines(angles: np.ndarray) -> None:
+    """Replace angles by their sines."""
+    for i in range(angles.size):
+        angles[i] = sine(angles[i])
 
 
 @serial

@@ -14,6 +14,7 @@ SUITES = {
     "hetero": "benchmarks.hetero",
     "first-calls": "benchmarks.first_calls",
     "stable": "benchmarks.stablegpu_density",
+    "stable-calls": "benchmarks.stablegpu_calls",
     "fit": "benchmarks.stablegpu_fit",
     "fit-scipy": "benchmarks.stablegpu_fit_scipy",
     "special": "benchmarks.stablegpu_special",

@@ -110,7 +110,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--processes", type=int, default=1, help="processes that compute true values"
     )
-    parser.add_argument("--size", type=int, help="observations of stablegpu-stream")
+    parser.add_argument(
+        "--size", type=int, help="observations of stablegpu-stream, cells of the edge of lbm-cavity"
+    )
 
 
 def print_list(options: argparse.Namespace) -> int:

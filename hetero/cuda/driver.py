@@ -18,6 +18,7 @@ import numpy as np
 from numba import config, cuda
 
 from hetero.errors import DeviceMemoryError
+from hetero.shared_allocation import empty_as_one, offsets_in_one
 
 __all__ = [
     "INSTALL",
@@ -190,23 +191,21 @@ def copy_to_gpu(array: Any, host: np.ndarray, stream: Any) -> None:
         driver.host_to_device(array, host, host.nbytes, stream)
 
 
-_ALIGNMENT = 16
-"""Bytes to whose multiples arrays that share memory are aligned: the largest load of a thread."""
-
-
 def upload_as_one(arrays: Sequence[np.ndarray]) -> tuple[Any, list[int]]:
     """Copy several arrays to the current GPU in one transfer, on the default stream.
 
+    Those of `empty_as_one` are copied from where they are, others are packed first.
+
     Returns an array of bytes on the GPU, and the index of each array's first byte there.
     """
-    starts, size = [], 0
-    for array in arrays:
-        starts.append(size)
-        size += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
-    host = np.empty(max(size, _ALIGNMENT), np.uint8)
-    for array, start in zip(arrays, starts, strict=True):
-        host[start : start + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return upload(host, 0), starts
+    shared = offsets_in_one(arrays)
+    if shared is None:
+        packed = empty_as_one([a.shape for a in arrays], [a.dtype for a in arrays])
+        for target, array in zip(packed, arrays, strict=True):
+            target[...] = array
+        shared = offsets_in_one(packed) or (np.empty(0, np.uint8), [])
+    memory, starts = shared
+    return upload(memory, 0), starts
 
 
 def is_host_memory(array: Any) -> bool:

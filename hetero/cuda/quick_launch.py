@@ -103,8 +103,7 @@ class DeviceTable:
 
     def __init__(self, table: Any) -> None:
         self._type = type(table)
-        # np.empty has the strides of a contiguous array, also where a length is 1.
-        self._forms = [(a.shape, np.empty(a.shape, a.dtype).strides, a.dtype) for a in table]
+        self._forms = [(a.shape, _contiguous_strides(a), a.dtype) for a in table]
         self._memory, self._starts = upload_as_one(table)
         address = self._memory.device_ctypes_pointer.value
         self.kinds: list[Any] = [self._type, len(table)]
@@ -124,6 +123,15 @@ class DeviceTable:
                 for start, form in zip(self._starts, self._forms, strict=True)
             )
         )
+
+
+def _contiguous_strides(array: np.ndarray) -> tuple[int, ...]:
+    """Return the strides of a contiguous array of this shape, also where a length is 1 or 0."""
+    strides, step = [], array.dtype.itemsize
+    for length in reversed(array.shape):
+        strides.append(step)
+        step *= length
+    return tuple(reversed(strides))
 
 
 def as_numba_arguments(arguments: Sequence[Any]) -> list[Any]:
@@ -153,12 +161,15 @@ def _append_numbers(value: Any, kinds: list[Any], numbers: list[Any]) -> bool:
         kinds += value.kinds
         numbers += value.numbers
         return True
-    # Numba compiles another kernel for arrays that repeat their elements.
-    if not hasattr(value, "__cuda_ndarray__") or not value.is_c_contiguous() or 0 in value.strides:
+    if not hasattr(value, "__cuda_ndarray__"):
         return False
-    kinds.append((value.dtype, value.ndim))
+    strides, dtype = value.strides, value.dtype
+    # Numba compiles another kernel for arrays that repeat their elements.
+    if strides != (dtype.itemsize,) and (not value.is_c_contiguous() or 0 in strides):
+        return False
+    kinds.append((dtype, len(strides)))
     address = value.device_ctypes_pointer.value or 0
-    numbers += _numbers_of_array(address, value.shape, value.strides, value.dtype)
+    numbers += _numbers_of_array(address, value.shape, strides, dtype)
     return True
 
 

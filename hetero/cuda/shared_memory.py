@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from hetero.cuda.driver import device_id
-from hetero.cuda.quick_launch import as_numba_arguments
+from hetero.cuda.quick_launch import DeviceTable, as_numba_arguments
 
 _shared_memory_limits: dict = {}
 
 
 def _type_key(value: Any) -> object:
     """Return what Numba's type of an argument depends on, for the kinds that kernels get here."""
+    if isinstance(value, DeviceTable):
+        return tuple(value.kinds)
     if hasattr(value, "is_c_contiguous"):
         return value.dtype, value.ndim, value.is_c_contiguous()
     return type(value)
@@ -28,11 +30,11 @@ def set_dynamic_shared_memory_limit(kernel: Any, arguments: Sequence, size: int)
 
     from hetero.cuda.numba_internals import loaded_function
 
-    arguments = as_numba_arguments(arguments)
     key = kernel, device_id(), tuple(map(_type_key, arguments))
     if _shared_memory_limits.get(key, 0) >= size:
         return
-    compiled = kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
+    types = tuple(kernel.typeof_pyval(a) for a in as_numba_arguments(arguments))
+    compiled = kernel.compile(types)
     function = loaded_function(compiled)
     limit = driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     driver.driver.cuKernelSetAttribute(limit, size, function.handle, function.device.id)

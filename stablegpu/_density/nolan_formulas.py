@@ -64,18 +64,26 @@ def shift_t(tau, p, r, side):
     return grown * share, r * share, p * r * math.expm1(tau) / (r + grown)
 
 
-@scalar
-def sines(p, r, side):
-    """Return sin r, sin(alpha p), sin eta and eta, from the nearer ends."""
-    angle = side.alpha * p
-    sin_r = sine(r) if r < 1.5 else sine(side.left_angle + p)
-    sin_angle = sine(angle) if angle < 1.5 else sine(side.tail_gap + side.alpha * r)
-    if side.alpha < 1.0:
-        eta = side.left_angle + (1.0 - side.alpha) * p
-    else:
-        eta = side.tail_gap + (side.alpha - 1.0) * r
-    supplement = angle + r  # pi - eta
-    return sin_r, sin_angle, sine(supplement) if supplement < 1.5 else sine(eta), eta
+def make_sines(sine):
+    """Return the formula of `sines` with another function in the place of the sine."""
+
+    @scalar
+    def sines(p, r, side):
+        """Return sin r, sin(alpha p), sin eta and eta, from the nearer ends."""
+        angle = side.alpha * p
+        sin_r = sine(r) if r < 1.5 else sine(side.left_angle + p)
+        sin_angle = sine(angle) if angle < 1.5 else sine(side.tail_gap + side.alpha * r)
+        if side.alpha < 1.0:
+            eta = side.left_angle + (1.0 - side.alpha) * p
+        else:
+            eta = side.tail_gap + (side.alpha - 1.0) * r
+        supplement = angle + r  # pi - eta
+        return sin_r, sin_angle, sine(supplement) if supplement < 1.5 else sine(eta), eta
+
+    return sines
+
+
+sines = make_sines(sine)
 
 
 @scalar
@@ -85,7 +93,13 @@ def log_v(p, r, side):
         sin_r = sine(r) if r < 1.5 else sine(p)
         height = 0.5 * math.pi * (1.0 - side.beta) + side.beta * p  # pi/2 + beta theta
         return math.log(height / sin_r) + height * cosine(r) / (sin_r * side.beta)
-    sin_r, sin_angle, sin_eta, eta = sines(p, r, side)
+    return log_v_of_sines(p, sines(p, r, side), side)
+
+
+@scalar(inline="always")
+def log_v_of_sines(p, sines_, side):
+    """Return `log_v` for alpha != 1, given the `sines` at p."""
+    sin_r, sin_angle, sin_eta, eta = sines_
     ratio = sin_r / sin_angle
     if eta < 0.25 and abs(ratio - 1.0) < 0.5:
         # sin r = sin(alpha p + eta): the quotient is nearly one, its excess is known exactly.

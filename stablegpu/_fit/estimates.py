@@ -34,6 +34,8 @@ def parameters_of(
         slope[:, k, k] = by
     in_s1 = outcomes["in_s1"]
     sign = np.where(in_s1 == (parameterization == "S1"), 0.0, np.where(in_s1, 1.0, -1.0))
+    if not sign.any():
+        return np.stack([alpha, beta, loc + 0.0, scale], axis=1), slope
     # loc_S0 = loc_S1 + beta scale tan(pi alpha/2); log(scale) in its place at alpha = 1.
     with np.errstate(divide="ignore", invalid="ignore"):
         tangent = 1.0 / np.tan(0.5 * math.pi * (1.0 - alpha))
@@ -60,18 +62,25 @@ def covariances_of(
     fixed = np.array([not (free >> k) & 1 for k in range(4)])
     unmeasured = ~measured & ~fixed
     fine = np.isfinite(information).all(axis=(1, 2)) & measured.any(axis=1)
-    safe = np.where(fine[:, None, None], information, np.eye(4))
+    safe = information if fine.all() else np.where(fine[:, None, None], information, np.eye(4))
     fine &= are_positive_definite(np.ascontiguousarray(_with_unit_diagonal(safe)))
-    inner = np.zeros_like(safe)
-    inner[fine] = np.linalg.inv(safe[fine])
-    inner *= measured[:, :, None] & measured[:, None, :]
+    if fine.all():
+        inner = np.linalg.inv(safe)
+    else:
+        inner = np.zeros_like(safe)
+        inner[fine] = np.linalg.inv(safe[fine])
+    if not measured.all():
+        inner *= measured[:, :, None] & measured[:, None, :]
     units = np.stack([np.ones_like(scale), np.ones_like(scale), scale, scale], axis=1)
     with np.errstate(invalid="ignore", over="ignore"):
         slope = slope / units[:, :, None]
         outer = slope @ inner @ slope.transpose(0, 2, 1)
-        outer[~fine] = np.nan
-        outer[:, fixed | fixed[:, None]] = 0.0
-        outer[unmeasured[:, :, None] | unmeasured[:, None, :]] = np.nan
+        if not fine.all():
+            outer[~fine] = np.nan
+        if fixed.any():
+            outer[:, fixed | fixed[:, None]] = 0.0
+        if unmeasured.any():
+            outer[unmeasured[:, :, None] | unmeasured[:, None, :]] = np.nan
         errors = units * np.sqrt(np.diagonal(outer, axis1=1, axis2=2))
         return units[:, :, None] * outer * units[:, None, :], errors
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,17 +21,20 @@ from lbm._performance.measurement import measure_machine
 from lbm._performance.model import best_ratio, predict_step
 from lbm.decomposition import Decomposition
 from lbm.launcher import can_start_ranks
-from studies.lbm.rates import draw_curves, measure_rate
+from studies.lbm.rates import DOMAINS, draw_curves, measure_rate
 from studies.lbm.scaling_worker import Case, run_cases
 from studies.study import Study
 
 SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1, 0.2, 1.0)
-"""Shares of the rows for the CPU."""
+"""Shares of the rows for the CPU in the domain of table 16.1."""
+
+FEWER_SHARES = (0.0, 0.02, 0.05, 0.1, 0.3, 1.0)
+"""Shares in the other domains: making a domain takes far longer than its steps on a GPU."""
 
 RANK_SHARES = (0.0, 0.005, 0.01, 0.02, 0.04, "auto")
 """Shares of the rows for the CPU of each of several ranks."""
 
-SHAPES = ((512, 512, 128),)
+TABLE_SHAPE = (512, 512, 128)
 """The domain of Riesinger (2017, table 16.1)."""
 
 SHARE = "share of rows on the CPU"
@@ -46,7 +50,7 @@ def run(study: Study) -> dict:
     """Measure the domains with each share of the rows on the CPU, and predict the best one.
 
     A GPU has an even share of the cores. If there are several, then each becomes a rank with its
-    cores.
+    cores in the domain of table 16.1.
     """
     if study.device.kind != "cuda":
         raise DeviceUnavailableError(
@@ -56,19 +60,20 @@ def run(study: Study) -> dict:
     threads = max(1, hetero.threads() // gpus)
     with_ranks = gpus > 1 and can_start_ranks("no measurements with a rank for each GPU")
     rows, summary, on_ranks = [], [], []
-    for shape in ((16, 12, 8),) if study.quick else SHAPES:
+    for shape in ((16, 12, 8),) if study.quick else DOMAINS:
         first = cavity_problem(shape)
         for name in ("float32",) if study.quick else ("float32", "float64"):
             problem = replace(first, precision=PRECISIONS[name])
             with hetero.use_threads(threads):
                 machine = measure_machine(problem, [study.device], links=with_ranks)
                 predicted = best_ratio(machine, shape)
-                measured = _measure_shares(study.device, problem, predicted)
+                shares = SHARES if shape == TABLE_SHAPE else FEWER_SHARES
+                measured = _measure_shares(study.device, problem, (*shares, predicted))
                 summary.append(_summarize(study, shape, name, measured, predicted))
             for ratio, rate in measured.items():
                 glups = predict_step(machine, shape, Decomposition((1, 1, 1)), ratio=ratio).glups
                 rows.append((shape, name, ratio, rate, glups, glups / rate - 1))
-            if with_ranks:
+            if with_ranks and (study.quick or shape == TABLE_SHAPE):
                 on_ranks += _measure_ranks(machine, shape, name, gpus, threads)
     study.table("A GPU and the CPU (Riesinger 2017, figure 16.4)", HEADS, rows)
     study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", GAIN_HEADS, summary)
@@ -77,10 +82,12 @@ def run(study: Study) -> dict:
     return {"threads": threads, "picture": str(draw_curves(study, rows, SHARE, "figure-16.4.png"))}
 
 
-def _measure_shares(device: Device, problem: Problem, predicted: float) -> dict[float, float]:
+def _measure_shares(
+    device: Device, problem: Problem, shares: Sequence[float]
+) -> dict[float, float]:
     """Return the rates in GLUPS with each share of the rows on the CPU."""
     ny = problem.shape[1]
-    ratios = sorted({round(share * ny) / ny for share in (*SHARES, predicted)})
+    ratios = sorted({round(share * ny) / ny for share in shares})
     return {
         ratio: measure_rate(make_domain(problem, device, FACES, ratio), device) for ratio in ratios
     }

@@ -8,14 +8,14 @@ sizes. Algorithm 2 is also run as it is printed, because it misses block pairs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hetero.devices import Device
 from sbth import reference
+from studies.sbth.blas import Loops
 from studies.sbth.host_driven import HostDriven
 from studies.sbth.operations import BANDWIDTHS, PUBLISHED
 from studies.study import Study
@@ -69,21 +69,20 @@ def count_work(n: int, d: int) -> tuple[int, int]:
 class _Counting:
     """Stand-in for the BLAS module that counts the float operations of matrices and vectors."""
 
-    def __init__(self, blas: ModuleType):
+    def __init__(self, blas: Loops):
         self._blas = blas
         self.operations = 0
 
-    def __getattr__(self, name: str) -> Callable:
-        function = getattr(self._blas, name)
-        if name not in ("symv", "syr2", "gemv", "gemv_t", "ger"):
-            return function
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._blas, name)
 
-        def call(size: Any, *arguments: Any) -> None:
-            rows, columns = size if isinstance(size, tuple) else (size, size)
-            self.operations += 2 * rows * columns
-            function(size, *arguments)
-
-        return call
+    def call(self, name: str, operands: Sequence[Any], stream: Any) -> None:
+        """Execute an operation and count what it does."""
+        if name in ("symv", "syr2"):
+            self.operations += 2 * operands[0] ** 2
+        elif name in ("gemv", "gemv_t", "ger"):
+            self.operations += 2 * operands[0] * operands[1]
+        self._blas.call(name, operands, stream)
 
 
 def count_run(n: int, d: int) -> tuple[int, int]:

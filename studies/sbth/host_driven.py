@@ -5,8 +5,8 @@ at most `length` tasks run at once. The host issues them depth first (all operat
 those of the next task) or breadth first (the first operation of every task, then the second, ...).
 Scalars stay on the device.
 
-A reflection is 1 - v v^T with |v|^2 = 2 (algorithms 3 and 4). v = 0 if there is nothing to
-eliminate, a case that Riesinger (2017, algorithm 3) omits.
+Here Python issues them, for tests and counts; `studies.sbth.prepared_launches` issues the same
+operations from compiled code, with hardly any time on the host.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 
 from hetero.devices import Device
-from sbth._bulge_chasing.schedule_formulas import block_extents, step_count, sweeps_in_step
+from sbth._bulge_chasing.schedule_formulas import step_count, sweeps_in_step
 from studies.sbth import blas
+from studies.sbth.task_formulas import NUMBERS, SCALARS, VECTORS, slot_count, task_operands
+from studies.sbth.task_program import PROGRAMS, task_program
 
 ORDERS = ("breadth first", "depth first")
-
-SCALARS = 4
-"""Scalars of a task: v.x, |h|, the length of a vector, and v'.y with the next reflection v'."""
 
 
 class HostDriven:
@@ -46,9 +45,8 @@ class HostDriven:
         self.blas: Any = blas.loops(device)
         self.streams = self.blas.streams(length)
         self.work = self.blas.upload(work.reshape(-1))
-        # An active sweep has two reflections, the current and the next one, which alternate.
-        self.slots = self.n // (2 * self.d) + 2
-        self.vectors = self.blas.upload(np.zeros(self.slots * 6 * self.d, work.dtype))
+        self.slots = slot_count(self.n, self.d)
+        self.vectors = self.blas.upload(np.zeros(self.slots * VECTORS * self.d, work.dtype))
         self.scalars = self.blas.upload(np.zeros(self.slots * SCALARS, work.dtype))
 
     def run(self, begin: int = 0, stop: int | None = None) -> None:
@@ -78,45 +76,11 @@ class HostDriven:
 
     def task(self, s: int, k: int, stream: Any) -> Iterator[str]:
         """Issue the operations of a task one by one, and yield the name of each."""
-        c0, m, rows = block_extents(s, k, self.n, self.d)
-        slot, work, vectors, scalars = s % self.slots, self.work, self.vectors, self.scalars
-        v, following = ((6 * slot + i) * self.d for i in ((k & 1), 1 - (k & 1)))
-        x, w, y, h = ((6 * slot + i) * self.d for i in (2, 3, 4, 5))
-        vx, norm, length, vy = range(slot * SCALARS, (slot + 1) * SCALARS)
-        pitch = self.ld - 1  # between the columns of a block
-        a, b = c0 * self.ld, c0 * self.ld + self.d
-
-        def call(name: str, *arguments: Any) -> str:
-            """Issue an operation and return its name."""
-            getattr(self.blas, name)(*arguments, stream)
-            return name
-
-        def reflection(count: int, target: int) -> Iterator[str]:
-            """Issue algorithm 3, which stores the reflection of column h in `target`."""
-            yield call("copy", count, vectors, h, vectors, target)
-            yield call("nrm2", count, vectors, target, scalars, norm)
-            yield call("scal_first", count, scalars, norm, vectors, target)
-            yield call("nrm2", count, vectors, target, scalars, length)
-            yield call("scal_length", count, scalars, length, vectors, target)
-
-        if k == 0:
-            column = s * self.ld + 1
-            yield call("copy", m, work, column, vectors, h)
-            yield from reflection(m, v)
-            yield call("eliminate", m, scalars, norm, vectors, h, work, column)
-        yield call("symv", m, work, a, pitch, vectors, v, x)
-        yield call("dot", m, vectors, v, x, scalars, vx)
-        yield call("copy", m, vectors, x, vectors, w)
-        yield call("axpy", m, -0.5, scalars, vx, vectors, v, w)
-        yield call("syr2", m, vectors, v, w, work, a, pitch)
-        if rows:
-            yield call("gemv", (rows, m), work, b, pitch, vectors, v, y)
-            yield call("copy", rows, work, b, vectors, h)
-            yield call("axpy", rows, -1.0, vectors, v, vectors, y, h)
-            yield from reflection(rows, following)
-            yield call("gemv_t", (rows, m), work, b, pitch, vectors, following, w)
-            yield call("dot", rows, vectors, following, y, scalars, vy)
-            yield call("axpy", m, -1.0, scalars, vy, vectors, v, w)
-            yield call("ger", (rows, m), vectors, y, v, work, b, pitch)
-            yield call("ger", (rows, m), vectors, following, w, work, b, pitch)
-            yield call("eliminate", rows, scalars, norm, vectors, h, work, b)
+        program, numbers = task_operands(s, k, self.n, self.d)
+        values: dict[Any, Any] = dict(zip(NUMBERS, numbers, strict=True))
+        values |= {"work": self.work, "vectors": self.vectors, "scalars": self.scalars}
+        values["pitch"] = self.ld - 1  # between the columns of a block
+        first, lower = PROGRAMS[program]
+        for name, operands in task_program(first=first, lower=lower):
+            self.blas.call(name, [values.get(operand, operand) for operand in operands], stream)
+            yield name

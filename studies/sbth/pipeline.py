@@ -1,28 +1,49 @@
-"""Run time and speed-up over the pipeline length (Riesinger 2017, figures 6.2 to 6.5)."""
+"""Run time and speed-up over the pipeline length (Riesinger 2017, figures 6.2 to 6.5).
+
+The fused kernel stands beside the pipeline of chapter 5, in which the host launches every BLAS
+operation: of our kernels or of the vendor's BLAS, breadth first or depth first, and as CUDA graphs,
+which are the time of the GPU alone. Smaller matrices are reduced as a whole. Of larger ones every
+k-th step is executed, from the first to the last, and its time is multiplied by the share of tasks.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.linalg
 
 import sbth
 from hetero.cpu.threads import threads, use_threads
 from sbth._bulge_chasing.schedule_formulas import last_task, step_count, sweep_count
 from sbth.tridiagonalization import NARROW_BANDWIDTH
-from studies.sbth.host_driven import ORDERS, HostDriven
+from studies.sbth.host_driven import ORDERS
 from studies.sbth.operations import BANDWIDTHS
 from studies.study import Study
+
+if TYPE_CHECKING:
+    from studies.sbth.prepared import PreparedPipeline
+    from studies.sbth.prepared.cuda_machine import CudaMachine
 
 LENGTHS = {1000: (1, 2, 4, 8, 12), 5000: (1, 4, 12)}
 """Pipeline lengths in Riesinger (2017), by order. The fused kernel also runs at full length."""
 
-STYLES = {"fused": "o-", "threads": "o-", "breadth first": "s--", "depth first": "x:"}
+WHOLE = 32_000
+"""Tasks up to which a matrix is reduced as a whole: those for n = 1000."""
 
-WINDOW = 60
-"""Smallest number of tasks of the host-driven pipeline that are timed."""
+SAMPLE = 10_000
+"""Tasks that are executed of a larger matrix."""
+
+GRAPH_TASKS = 2000
+"""Tasks that are executed as graphs, of any matrix: preparing a graph takes longer than its run."""
+
+TASKS_OF_A_GRAPH = 100
+"""Tasks in a graph, roughly: some 3000 operations."""
+
+MARKERS = {"fused": "o-", "fused, threads": "o-", ORDERS[0]: "s--", ORDERS[1]: "x:", "graphs": "^-"}
 
 BEST = 3.70
 """Largest speed-up in Riesinger (2017): K20x, n = 1000, d = 32, length 12."""
@@ -34,7 +55,7 @@ def run(study: Study) -> dict:
     for n in (200,) if study.quick else (1000, 5000):
         for d in (16,) if study.quick else BANDWIDTHS:
             ab = np.random.default_rng(n + d).standard_normal((d + 1, n))
-            runs += _fused(study, ab) + _host_driven(study, ab)
+            runs += _fused(study, ab) + _launched(study, ab)
     for record in runs:
         first, n, d = record["seconds"][0], record["n"], record["d"]
         record["speed-up"] = [first / s for s in record["seconds"]]
@@ -90,30 +111,92 @@ def _time(study: Study, ab: np.ndarray, **options: Any) -> float:
     return min(seconds)
 
 
-def _host_driven(study: Study, ab: np.ndarray) -> list[dict]:
-    """Time wavefronts in the middle of the reduction, and scale up to all tasks."""
+def _launched(study: Study, ab: np.ndarray) -> list[dict]:
+    """Time the pipelines in which the host launches every operation; none on a CPU."""
+    if study.device.kind == "cpu":
+        return []
+    from studies.sbth.prepared.cuda_machine import CudaMachine, LibraryNotInstalledError
+    from studies.sbth.prepared.encoding import LIBRARIES
+
+    n, d = ab.shape[1], ab.shape[0] - 1
+    lengths = [length for length in _lengths(n) if length <= n // (2 * d) + 1]
+    records = []
+    for library in LIBRARIES:
+        try:
+            machine = CudaMachine(with_library=library == LIBRARIES[1])
+        except LibraryNotInstalledError as error:
+            study.table(f"Left out: {library}", ("why",), [(str(error),)])
+            continue
+        for order in ORDERS:
+            times = [_time_launches(machine, ab, length, order, library) for length in lengths]
+            record = _record(ab, f"{library}, {order}", lengths, [t[0] for t in times])
+            records.append(record | {"error of eigenvalues": times[-1][1]})
+        seconds = [_time_graphs(machine, ab, length, library) for length in lengths]
+        records.append(_record(ab, f"{library}, graphs", lengths, seconds))
+    return records
+
+
+def _pipeline(
+    machine: CudaMachine, ab: np.ndarray, length: int, order: str, library: str
+) -> PreparedPipeline:
+    """Return a pipeline whose kernels and routines have been loaded, at the first step."""
+    from studies.sbth.prepared import PreparedPipeline
+
+    warm = PreparedPipeline(working_matrix(ab[:, : 4 * len(ab)]), machine, length, order, library)
+    warm.issue()
+    machine.wait()
+    return PreparedPipeline(working_matrix(ab), machine, length, order, library)
+
+
+def _time_launches(
+    machine: CudaMachine, ab: np.ndarray, length: int, order: str, library: str
+) -> tuple[float, float | None]:
+    """Return seconds of a reduction, and the largest error of its eigenvalues if it was whole."""
     n, d = ab.shape[1], ab.shape[0] - 1
     total = task_count(n, d)
-    begin, records = step_count(n, d) // 2, []
-    window = min(-(-WINDOW // max(1, n // (4 * d))), begin - 1)  # wavefronts
-    work = np.random.default_rng(n).standard_normal((n, 2 * d))
-    lengths = [length for length in _lengths(n) if length <= n // (2 * d) + 1]
-    for order in ORDERS if study.device.kind == "cuda" else ORDERS[1:]:
-        seconds = []
-        for length in lengths:
-            driver = HostDriven(work, study.device, length, order)
-            driver.run(begin, begin + 1)
-            tasks_before = driver.tasks
-            start = time.perf_counter()
-            driver.run(begin + 1, begin + 1 + window)
-            elapsed = time.perf_counter() - start
-            seconds.append(elapsed / (driver.tasks - tasks_before) * total)
-        records.append(_record(ab, f"host-driven, {order}", lengths, seconds))
-    return records
+    pipeline = _pipeline(machine, ab, length, order, library)
+    start = time.perf_counter()
+    pipeline.issue(stride=1 if total <= WHOLE else -(-total // SAMPLE))
+    machine.wait()
+    elapsed = time.perf_counter() - start
+    error = spectrum_error(ab, pipeline.result()) if pipeline.tasks == total else None
+    return elapsed * total / pipeline.tasks, error
+
+
+def _time_graphs(machine: CudaMachine, ab: np.ndarray, length: int, library: str) -> float:
+    """Return seconds of a reduction by graphs, each of some consecutive steps."""
+    n, d = ab.shape[1], ab.shape[0] - 1
+    total = task_count(n, d)
+    pipeline = _pipeline(machine, ab, length, ORDERS[0], library)
+    steps = max(2, TASKS_OF_A_GRAPH * pipeline.steps // total)
+    elapsed = 0.0
+    for begin in range(0, pipeline.steps, steps * max(1, total // GRAPH_TASKS)):
+        stop = min(begin + steps, pipeline.steps)
+        graph = machine.capture(pipeline.stream, partial(pipeline.issue, begin, stop))
+        elapsed += graph.run()
+        graph.close()
+    return elapsed * total / pipeline.tasks
+
+
+def working_matrix(ab: np.ndarray) -> np.ndarray:
+    """Return the working matrix, (n, 2 d), of a matrix in lower band storage."""
+    d, n = ab.shape[0] - 1, ab.shape[1]
+    work = np.zeros((n, 2 * d))
+    for k, row in enumerate(ab):
+        work[: n - k, k] = row[: n - k]
+    return work
+
+
+def spectrum_error(ab: np.ndarray, work: np.ndarray) -> float:
+    """Return the largest error of a reduced matrix' eigenvalues, relative to the largest one."""
+    values = scipy.linalg.eigvalsh_tridiagonal(work[:, 0], work[:-1, 1])
+    true = scipy.linalg.eigvals_banded(ab, lower=True)
+    return float(np.abs(values - true).max() / np.abs(true).max())
 
 
 def _show(study: Study, runs: list[dict]) -> None:
     """Write the table and the figures."""
+    heads = ("n", "d", "way", "s at length 1", "s at the longest", "best speed-up", "tasks/steps")
     rows = [
         (
             *(r["n"], r["d"], r["way"], r["seconds"][0], r["seconds"][-1]),
@@ -121,7 +204,6 @@ def _show(study: Study, runs: list[dict]) -> None:
         )
         for r in runs
     ]
-    heads = ("n", "d", "pipeline", "s at length 1", "s at the longest", "speed-up", "tasks/steps")
     study.table(f"Pipeline (largest speed-up in Riesinger 2017: {BEST})", heads, rows)
     orders = sorted({r["n"] for r in runs})
     for key, name in (("seconds", "run time in s"), ("speed-up", "speed-up")):
@@ -129,7 +211,8 @@ def _show(study: Study, runs: list[dict]) -> None:
         axes = figure.subplots(len(orders), 1, squeeze=False)[:, 0]
         for ax, n in zip(axes, orders, strict=True):
             for r in (r for r in runs if r["n"] == n):
-                style = STYLES[r["way"].rpartition(", ")[2]]
+                way = r["way"]
+                style = MARKERS[way if way in MARKERS else way.rpartition(", ")[2]]
                 colour = f"C{BANDWIDTHS.index(r['d'])}"
                 label = f"d = {r['d']}, {r['way']}"
                 ax.loglog(r["lengths"], r[key], style, color=colour, label=label)

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stablegpu import stable
+
 SIZES = (200.0, 800.0, 1600.0)
 """Numbers of observations of the tables."""
 
@@ -44,6 +46,9 @@ L_TABLE = {
 PASSES = 5
 """Number of regressions, each with data standardized by the last estimate (not tuned)."""
 
+RIDGE = 1e-4
+"""Share of the mean variance that is added to that of each error, to bound weights (not tuned)."""
+
 ALPHA_BOUNDS = (0.1, 2.0)
 """Bounds of estimates of alpha."""
 
@@ -69,26 +74,35 @@ def choose_points(table: Mapping[float, tuple[int, ...]], alpha: float, count: i
     return round(float(np.interp(count, SIZES, columns)))
 
 
-def regress(x: np.ndarray, start: Estimate, passes: int = PASSES) -> Estimate:
+def regress(
+    x: np.ndarray, start: Estimate, passes: int = PASSES, *, weighted: bool = False
+) -> Estimate:
     """Return the estimate after some passes of both regressions.
 
     Parameters
     ----------
     x : float64 array of observations
     start : first estimate, which a method of quantiles gives
+    weighted : whether errors are weighted by their inverse covariance (1981), or equally (1980)
     """
     estimate = start
     for _ in range(passes):
-        estimate = _improve(x, estimate)
+        estimate = _improve(x, estimate, weighted)
     return estimate
 
 
-def _improve(x: np.ndarray, last: Estimate) -> Estimate:
+def _improve(x: np.ndarray, last: Estimate, weighted: bool) -> Estimate:
     """Return the next estimate."""
     z = (x - last.loc) / last.scale
     t = np.pi / 25 * np.arange(1, choose_points(K_TABLE, last.alpha, x.size) + 1)
     size = np.clip(np.abs(characteristic_function(z, t)), 1e-12, 1.0 - 1e-12)
-    slope, height = np.polyfit(np.log(t), np.log(-2.0 * np.log(size)), 1)
+    lines = np.stack([np.log(t), np.ones_like(t)], axis=1)
+    whiten = None
+    if weighted:  # the errors of log(-2 log |phi|) are those of log |phi| over log |phi|
+        covariance, _ = covariances(t, last.alpha, last.beta)
+        logs = t**last.alpha
+        whiten = _whitening(covariance / np.outer(logs, logs))
+    slope, height = _fit(lines, np.log(-2.0 * np.log(size)), whiten)
     alpha = float(np.clip(slope, *ALPHA_BOUNDS))
     factor = float(np.exp((height - np.log(2.0)) / alpha))
     u = np.pi / 50 * np.arange(1, choose_points(L_TABLE, alpha, x.size) + 1)
@@ -96,15 +110,50 @@ def _improve(x: np.ndarray, last: Estimate) -> Estimate:
     other = alpha if abs(alpha - 1.0) > NEAR_ONE else 1.0 + np.copysign(NEAR_ONE, alpha - 1.0)
     # In S0 the angle of a standard distribution is beta tan(pi alpha/2) (t^alpha - t).
     skewed = np.tan(0.5 * np.pi * other) * ((factor * u) ** other - factor * u)
+    whiten = _whitening(covariances(factor * u, alpha, last.beta)[1]) if weighted else None
     if alpha == 2.0:
-        beta, shift = 0.0, float(u @ angle / (u @ u))
+        beta, (shift,) = 0.0, _fit(u[:, None], angle, whiten)
     else:
-        columns = np.stack([u, skewed], axis=1)
-        shift, beta = map(float, np.linalg.lstsq(columns, angle, rcond=None)[0])
+        shift, beta = _fit(np.stack([u, skewed], axis=1), angle, whiten)
         if abs(beta) > 1.0:
             beta = float(np.copysign(1.0, beta))
-            shift = float(u @ (angle - beta * skewed) / (u @ u))
+            (shift,) = _fit(u[:, None], angle - beta * skewed, whiten)
     return Estimate(alpha, beta, last.loc + shift * last.scale, last.scale * factor)
+
+
+def _fit(columns: np.ndarray, values: np.ndarray, whiten: np.ndarray | None) -> list[float]:
+    """Return the coefficients of least squares, of whitened errors where a matrix is given."""
+    if whiten is not None:
+        columns, values = whiten @ columns, whiten @ values
+    coefficients: list[float] = np.linalg.lstsq(columns, values, rcond=None)[0].tolist()
+    return coefficients
+
+
+def _whitening(covariance: np.ndarray) -> np.ndarray:
+    """Return a matrix that makes errors of this covariance uncorrelated and equally large.
+
+    Errors at neighbouring points are nearly the same: a share of `RIDGE` of the mean variance is
+    added to each.
+    """
+    ridge = RIDGE * np.trace(covariance) / len(covariance)
+    root = np.linalg.cholesky(covariance + ridge * np.eye(len(covariance)))
+    inverse: np.ndarray = np.linalg.inv(root)
+    return inverse
+
+
+def covariances(t: np.ndarray, alpha: float, beta: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return covariances of log |phi| and of the angle of phi at points t, times the sample's size.
+
+    phi is the empirical characteristic function of a standard distribution in S0. To first order
+    its errors over phi are the means of e^(itX)/phi(t) - 1, whose real part is that of log |phi|
+    and whose imaginary part is that of the angle; products of two have the means phi(t + u)/(phi(t)
+    phi(u)) - 1, and phi(t - u)/(phi(t) conj(phi(u))) - 1 if one is conjugated.
+    """
+    cf = stable(alpha, beta, parameterization="S0").cf
+    values = cf(t)
+    product = cf(t[:, None] + t) / np.outer(values, values) - 1.0
+    conjugated = cf(t[:, None] - t) / np.outer(values, values.conj()) - 1.0
+    return 0.5 * (conjugated + product).real, 0.5 * (conjugated - product).real
 
 
 def characteristic_function(z: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -1,8 +1,9 @@
 """Koutrouvelis' regression as published and as in `stablegpu.fit`: errors of all parameters.
 
-Both begin with McCulloch's estimate, whose errors are shown too. The published one takes the number
-of points from Koutrouvelis' tables (`studies.stablegpu.classical_regression`). Medians of absolute
-errors are over many samples of each distribution, in the parameterization S0.
+All begin with McCulloch's estimate, whose errors are shown too. The published ones take the number
+of points from Koutrouvelis' tables (`studies.stablegpu.classical_regression`): with equal weights
+as in 1980, and weighted by inverse covariances as in 1981. Medians of absolute errors are over many
+samples of each distribution, in the parameterization S0.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ ALPHAS, BETAS, SIZES = (0.5, 0.75, 0.95, 1.25, 1.5, 1.75, 1.9), (0.0, 0.5), (200
 SETS = 200
 """Samples of each distribution."""
 
-METHODS = ("McCulloch", "published", "stablegpu")
+METHODS = ("McCulloch", "published", "published, weighted", "stablegpu")
 NAMES = ("alpha", "beta", "loc", "scale")
 
 
 def run(study: Study) -> dict:
-    """Tabulate the errors of three estimators, and draw those of alpha and beta."""
+    """Tabulate the errors of four estimators, and draw those of alpha and beta."""
     alphas, sets = (ALPHAS[::3], 10) if study.quick else (ALPHAS, SETS)
     records = [
         errors_of(study, alpha, beta, size, sets)
@@ -63,9 +64,11 @@ def errors_of(study: Study, alpha: float, beta: float, size: int, sets: int) -> 
         for method, result in fits.items()
     }
     starts = estimates["McCulloch"]
-    estimates["published"] = np.array(
-        [regress(x, Estimate(*start)) for x, start in zip(data, starts, strict=True)]
-    )
+    for method, weighted in (("published", False), ("published, weighted", True)):
+        pairs = zip(data, starts, strict=True)
+        estimates[method] = np.array(
+            [regress(x, Estimate(*s), weighted=weighted) for x, s in pairs]
+        )
     record: dict[str, Any] = {"n": size, "alpha": alpha, "beta": beta}
     for i, name in enumerate(NAMES):
         for method in METHODS:

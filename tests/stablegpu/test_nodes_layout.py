@@ -14,8 +14,7 @@ def sides(alpha, beta):
     """Yield number, grid, first block and number of blocks of each side with nodes."""
     half_lines, _, _ = evaluate.nodes_of(alpha, beta)
     first = 0
-    for number, half_line in enumerate(half_lines):
-        grid = evaluate._choose_grid(half_line)
+    for number, grid in enumerate(evaluate.choose_grids(half_lines)):
         if grid.blocks:
             yield number, grid, first, grid.blocks
         first += grid.blocks + 1
@@ -56,8 +55,8 @@ def test_each_block_knows_the_weights_from_it_on_and_the_moments_before_it(alpha
 def test_each_side_ends_with_an_empty_block(alpha, beta):
     half_lines, _, nodes = evaluate.nodes_of(alpha, beta)
     last = -1
-    for half_line in half_lines:
-        last += evaluate._choose_grid(half_line).blocks + 1
+    for grid in evaluate.choose_grids(half_lines):
+        last += grid.blocks + 1
         rows = slice(last * NODES.block, (last + 1) * NODES.block)
         assert not nodes.values[rows].any()
         assert not nodes.weights[rows].any()

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,9 @@ BLOCKS_PER_MULTIPROCESSOR = 16
 _ZERO_COUNTERS = np.zeros(4, np.int64)
 
 
-class _Ticket(NamedTuple):
+class Ticket(NamedTuple):
+    """A batch that is searched, and the memory for it."""
+
     buffers: Buffers
     batch: Batch
     shape: Shape
@@ -29,40 +31,18 @@ class _Ticket(NamedTuple):
     division: str
 
 
-def start_batch(batch: Batch, shape: Shape, algorithm: str, division: str) -> _Ticket:
+def start_batch(batch: Batch, shape: Shape, algorithm: str, division: str) -> Ticket:
     """Start to search the super-blocks of a batch; `finish_batch` returns the candidates."""
-    ticket = _Ticket(take_buffers(), batch, shape, algorithm, division)
-    table, subdomain_counts = _launch_phase_1(ticket)
+    ticket = Ticket(take_buffers(), batch, shape, algorithm, division)
+    table, subdomain_counts = launch_phase_1(ticket)
+    launch_phase_2(ticket, table)
+    launch_phase_3(ticket, table, subdomain_counts)
     buffers = ticket.buffers
-    listed = algorithm != "exhaustive"
-    grid = BLOCKS_PER_MULTIPROCESSOR * launch.multiprocessors()
-    if listed:
-        number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
-        kernels_for(algorithm, division).test_pieces[grid, THREADS, buffers.stream](
-            table,
-            buffers.subdomains,
-            buffers.upload("piece_offsets", batch.piece_offsets),
-            buffers.upload("piece_bounds", batch.piece_bounds),
-            shape,
-            number(1 << shape.piece),
-            buffers.pieces,
-            buffers.counters,
-        )
-    per_super_block = 1 << (shape.super_block - shape.piece)
-    total = per_super_block * subdomain_counts.size
-    list_candidates[grid, THREADS, buffers.stream](
-        table,
-        Pieces(buffers.pieces, listed, np.uint64(total), np.uint64(per_super_block)),
-        subdomain_counts,
-        buffers.upload("limits", batch.limits),
-        shape,
-        Candidates(buffers.counters, buffers.numbers, buffers.words),
-    )
     buffers.counters.copy_to_host(buffers.host_counters, stream=buffers.stream)
     return ticket
 
 
-def _launch_phase_1(ticket: _Ticket) -> tuple:
+def launch_phase_1(ticket: Ticket) -> tuple[Any, Any]:
     """Launch phase 1, unless the search is exhaustive.
 
     Returns the table and the numbers of sub-domains of the super-blocks, on the GPU.
@@ -77,10 +57,7 @@ def _launch_phase_1(ticket: _Ticket) -> tuple:
         number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
         log2_packets = shape.super_block - shape.subdomain - shape.packet - 5
         packets = batch.subdomain_counts.size << log2_packets
-        grid = min(
-            BLOCKS_PER_MULTIPROCESSOR * launch.multiprocessors(),
-            launch.blocks_for(packets * LANES, THREADS),
-        )
+        grid = min(_full_grid(), launch.blocks_for(packets * LANES, THREADS))
         kernels_for(algorithm, division).test_subdomains[grid, THREADS, buffers.stream](
             SuperBlocks(table, subdomain_counts, offsets, bounds),
             shape,
@@ -92,17 +69,56 @@ def _launch_phase_1(ticket: _Ticket) -> tuple:
     return table, subdomain_counts
 
 
+def launch_phase_2(ticket: Ticket, table: Any) -> None:
+    """Launch phase 2, which tests the pieces of failing sub-domains; see `launch_phase_1`."""
+    buffers, batch, shape, algorithm, division = ticket
+    if algorithm == "exhaustive":
+        return
+    number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
+    kernels_for(algorithm, division).test_pieces[_full_grid(), THREADS, buffers.stream](
+        table,
+        buffers.subdomains,
+        buffers.upload("piece_offsets", batch.piece_offsets),
+        buffers.upload("piece_bounds", batch.piece_bounds),
+        shape,
+        number(1 << shape.piece),
+        buffers.pieces,
+        buffers.counters,
+    )
+
+
+def launch_phase_3(ticket: Ticket, table: Any, subdomain_counts: Any) -> None:
+    """Launch phase 3, which lists the candidates in failing pieces; see `launch_phase_1`."""
+    buffers, batch, shape, algorithm, _ = ticket
+    per_super_block = 1 << (shape.super_block - shape.piece)
+    total = per_super_block * subdomain_counts.size
+    listed = algorithm != "exhaustive"
+    list_candidates[_full_grid(), THREADS, buffers.stream](
+        table,
+        Pieces(buffers.pieces, listed, np.uint64(total), np.uint64(per_super_block)),
+        subdomain_counts,
+        buffers.upload("limits", batch.limits),
+        shape,
+        Candidates(buffers.counters, buffers.numbers, buffers.words),
+    )
+
+
+def _full_grid() -> int:
+    """Return the number of blocks of a launch that may use the whole GPU."""
+    return BLOCKS_PER_MULTIPROCESSOR * launch.multiprocessors()
+
+
 def count_failing_subdomains(batch: Batch, shape: Shape, algorithm: str, division: str) -> int:
     """Run phase 1 alone, for measurements; return the number of sub-domains that fail."""
     buffers = take_buffers()
-    _launch_phase_1(_Ticket(buffers, batch, shape, algorithm, division))
+    launch_phase_1(Ticket(buffers, batch, shape, algorithm, division))
     buffers.counters.copy_to_host(buffers.host_counters, stream=buffers.stream)
     buffers.stream.synchronize()
     return_buffers(buffers)
     return int(buffers.host_counters[0])
 
 
-def finish_batch(ticket: _Ticket) -> tuple[int, int, np.ndarray, np.ndarray]:
+def finish_batch(ticket: Ticket) -> tuple[int, int, np.ndarray, np.ndarray]:
     """Await a batch and return its results, as `_search.cpu.finish_batch` does.
 
     A batch that exceeded its buffers is searched again with larger ones.

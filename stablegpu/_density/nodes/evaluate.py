@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero.arrays import Array, Workspace
+from hetero.shared_allocation import empty_as_one
 from stablegpu._density.half_line import HalfLine, half_lines
 from stablegpu._density.nodes import loops
 from stablegpu._density.nodes.rule import NODES
@@ -41,23 +42,15 @@ def nodes_of(
     from stablegpu._density.nodes.formulas import OCTAVES, NodeRange
 
     both = half_lines(alpha, beta)
-    grids = [_choose_grid(side) for side in both]
-    counts = [grid.blocks + 1 for grid in grids]  # the last one is empty
-    nodes = _empty_nodes(sum(counts))
-    first_block, node_ranges = 0, []
-    for k, (side, grid, count) in enumerate(zip(both, grids, counts, strict=True)):
-        octave = k * OCTAVES
-        if grid.blocks:
-            part = _blocks_of(nodes, first_block, first_block + count)
-            numbers = grid.start, grid.step, grid.limit, grid.most_g
-            build.lay_out(part, first_block, octave, *numbers, side)
-        else:
-            _fill_without_nodes(nodes, first_block, octave)
-        limits = grid.lowest, grid.highest, grid.limit, grid.log_limit
-        node_ranges.append(NodeRange(*limits, octave, *grid.tail))
-        first_block += count
-    right, left = node_ranges
-    return both, (right, left), nodes
+    right, left = grids = choose_grids(both)
+    nodes = _empty_nodes(right.blocks + left.blocks + 2)  # the last one of each side is empty
+    numbers = right[:_NUMBERS], left[:_NUMBERS]
+    build.lay_out(nodes, (right.blocks, left.blocks), numbers, both)
+    node_ranges = [
+        NodeRange(g.lowest, g.highest, g.limit, g.log_limit, k * OCTAVES, *g.tail)
+        for k, g in enumerate(grids)
+    ]
+    return both, (node_ranges[0], node_ranges[1]), nodes
 
 
 class _Grid(NamedTuple):
@@ -65,32 +58,56 @@ class _Grid(NamedTuple):
 
     start: float
     step: float
+    limit: float  # V_0, or 0
+    most_g: float
     blocks: int  # 0: the half-line is outside of the support
     lowest: float  # of y
     highest: float
-    limit: float  # V_0, or 0
     log_limit: float
-    most_g: float
     tail: tuple[float, ...]  # coefficients of the series of the tail
 
 
-_OUTSIDE = _Grid(0.0, 0.0, 0, math.inf, math.inf, 0.0, 0.0, 0.0, (0.0,) * TAIL_TERMS)
+_NUMBERS = 4
+"""Fields of a grid that `build.lay_out` needs: those before `blocks`."""
+
+_OUTSIDE = _Grid(0.0, 0.0, 0.0, 0.0, 0, math.inf, math.inf, 0.0, (0.0,) * TAIL_TERMS)
 
 
-def _choose_grid(side: HalfLine) -> _Grid:
-    """Return the values of t that matter for one side."""
+class _Span(NamedTuple):
+    """Range of y that the nodes of one side serve, and the values of log U at their ends."""
+
+    lowest: float
+    highest: float
+    limit: float
+    log_limit: float
+    most_g: float
+    light: bool
+    log_us: tuple[float, float]  # at the top and at the bottom
+
+
+def choose_grids(sides: tuple[HalfLine, HalfLine]) -> tuple[_Grid, _Grid]:
+    """Return the values of t that matter for each side."""
     from stablegpu._density.nodes import build
 
-    if side.length <= 0.0:
-        return _OUTSIDE
+    inside = [side for side in sides if side.length > 0.0]
+    spans = [_find_span(side) for side in inside]
+    # Both sides are solved at once; where one is outside of the support, the other one twice.
+    first, last = spans[0], spans[-1]
+    ends = build.solve_t(
+        (first.log_us, last.log_us), (first.limit, last.limit), (inside[0], inside[-1])
+    )
+    solved = iter(zip(inside, spans, ends, strict=False))
+    right, left = (_make_grid(*next(solved)) if side.length > 0.0 else _OUTSIDE for side in sides)
+    return right, left
+
+
+def _find_span(side: HalfLine) -> _Span:
+    """Return the range of y of one side, and where in U the nodes that matter for it end."""
     alpha, kappa = side.alpha, side.kappa
     # Rising: V has a limit at zeta, else at infinity.
     light = side.left_angle == 0.0 if side.g_increases_with_theta else side.log_right == -math.inf
     log_limit = log_limit_of_light_tail(side)
-    limit = math.exp(log_limit) if light else 0.0
     above = _most_g(side, light)
-
-    # The range of y, and of t with all nodes that matter for it.
     lowest = 1e-17 * math.exp(math.lgamma(1.0 + 1.0 / alpha) - math.lgamma(1.0 + 2.0 / alpha))
     highest = math.exp((FAR_LOG - side.log_cos) / alpha)
     if light:
@@ -99,51 +116,35 @@ def _choose_grid(side: HalfLine) -> _Grid:
             (vanishing, highest) if side.g_increases_with_theta else (lowest, vanishing)
         )
     nearest, farthest = (highest, lowest) if side.g_increases_with_theta else (lowest, highest)
-    top = build.solve_t(math.log(above) - kappa * math.log(nearest), limit, side)
-    bottom = build.solve_t(math.log(NODES.smallest_g) - kappa * math.log(farthest), limit, side)
-    steepest = max(max(1.0, alpha) / abs(1.0 - alpha), 2.0 if light else 0.0)
+    top = math.log(above) - kappa * math.log(nearest)
+    bottom = math.log(NODES.smallest_g) - kappa * math.log(farthest)
+    limit = math.exp(log_limit) if light else 0.0
+    return _Span(lowest, highest, limit, log_limit, above, light, (top, bottom))
+
+
+def _make_grid(side: HalfLine, span: _Span, ends: tuple[float, float]) -> _Grid:
+    """Return the nodes of one side between two values of t."""
+    top, bottom = ends
+    steepest = max(max(1.0, side.alpha) / abs(1.0 - side.alpha), 2.0 if span.light else 0.0)
     step = math.copysign(NODES.step / steepest, top - bottom)
     start = bottom - math.copysign(NODES.decay, step)
     blocks = math.ceil((top - start) / step) // NODES.block + 1
-    tail = tail_coefficients(side)
-    return _Grid(start, step, blocks, lowest, highest, limit, log_limit, above, tail)
+    return _Grid(
+        start, step, span.limit, span.most_g, blocks,
+        span.lowest, span.highest, span.log_limit, tail_coefficients(side),
+    )  # fmt: skip
 
 
 def _empty_nodes(blocks: int) -> Nodes:
     """Return memory for the nodes of both sides, in `blocks` blocks together."""
     from stablegpu._density.nodes.formulas import OCTAVES, Nodes
 
-    return Nodes(
-        values=np.empty(blocks * NODES.block),
-        weights=np.empty(blocks * NODES.block),
-        moments=np.empty((blocks, NODES.terms)),
-        largest=np.empty(blocks),
-        beyond=np.empty(blocks),
-        first=np.empty(2 * OCTAVES, np.int64),
-        last=np.empty(2 * OCTAVES, np.int64),
+    shapes = (
+        *((blocks * NODES.block,), (blocks * NODES.block,), (blocks, NODES.terms)),
+        *((blocks,), (blocks,), (2 * OCTAVES,), (2 * OCTAVES,)),
     )
-
-
-def _blocks_of(nodes: Nodes, begin: int, end: int) -> Nodes:
-    """Return a range of blocks; the arrays by octave remain those of both sides."""
-    indices = slice(begin * NODES.block, end * NODES.block)
-    return nodes._replace(
-        values=nodes.values[indices],
-        weights=nodes.weights[indices],
-        moments=nodes.moments[begin:end],
-        largest=nodes.largest[begin:end],
-        beyond=nodes.beyond[begin:end],
-    )
-
-
-def _fill_without_nodes(nodes: Nodes, block: int, octave: int) -> None:
-    """Write the empty block of a half-line outside of the support."""
-    from stablegpu._density.nodes.formulas import OCTAVES
-
-    for array in _blocks_of(nodes, block, block + 1)[:5]:
-        array[...] = 0.0
-    nodes.first[octave : octave + OCTAVES] = block
-    nodes.last[octave : octave + OCTAVES] = block
+    parts = empty_as_one(shapes, (np.float64,) * 5 + (np.int64,) * 2)
+    return Nodes(*parts)
 
 
 def _most_g(side: HalfLine, light: bool) -> float:

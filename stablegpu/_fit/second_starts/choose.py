@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Mapping
 from importlib.resources import files
 
@@ -59,6 +61,14 @@ def _nearest(positions: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.abs(positions - values[:, None]).argmin(axis=1)
 
 
+@functools.cache
+def _alphas() -> np.ndarray:
+    """Return the rows of the table of profiles."""
+    from stablegpu._fit.second_starts.formulas import ALPHAS
+
+    return np.array(ALPHAS)
+
+
 def select_starts(
     outcomes: np.ndarray, sizes: np.ndarray, units: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -67,23 +77,22 @@ def select_starts(
     A peak of the profile that belongs to the distribution at the end of the first ascent is not
     climbed again, nor one that is much lower. `sizes` are the weights of all data.
     """
-    from stablegpu._fit.second_starts.formulas import ALPHAS
-
-    logliks = outcomes["peaks"]["loglik"]
+    peaks = outcomes["peaks"]
+    logliks = peaks["loglik"]
     with np.errstate(invalid="ignore"):
         highest = np.fmax(logliks[:, 0], outcomes["loglik"] / sizes)
-        least = np.maximum(highest - MARGIN - MARGIN_OF_FEW / sizes, -np.finfo(float).max)
+        least = np.maximum(highest - MARGIN - MARGIN_OF_FEW / sizes, -sys.float_info.max)
         which, number = np.nonzero(logliks > least[:, None])
-        starts, reached = outcomes["peaks"][which, number], outcomes[which]
-        alpha, beta, loc, log_scale = reached["parameters"].T
-        alphas = np.array(ALPHAS)
-        row = np.searchsorted(alphas, starts["alpha"])
+        starts = peaks[which, number]
+        alpha, beta, loc, log_scale = outcomes["parameters"][which].T
+        alphas = _alphas()
+        row = alphas.searchsorted(starts["alpha"])
         same = (alpha >= alphas[np.maximum(row - 1, 0)]) | (row <= 1)
         same &= (alpha <= alphas[np.minimum(row + 1, alphas.size - 1)]) | (row >= alphas.size - 2)
         scale = units[which, 1] * np.exp(log_scale)
         loc = units[which, 0] + units[which, 1] * loc
         shift = beta * scale * np.tan(0.5 * np.pi * alpha)
-        loc += np.where(reached["in_s1"], shift, 0.0)
+        loc += np.where(outcomes["in_s1"][which], shift, 0.0)
         same &= np.abs(starts["loc"] - loc) < NEARBY * np.maximum(starts["scale"], scale)
         same &= sizes[which] >= MANY
     return which[~same], starts[~same]

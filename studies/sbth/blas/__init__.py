@@ -8,7 +8,10 @@ from hetero.devices import Device
 
 
 class Loops(Protocol):
-    """Functions of both targets besides the operations, which `HostDriven` calls by their names."""
+    """Functions of both targets."""
+
+    def call(self, name: str, operands: Sequence[Any], stream: Any) -> None:
+        """Issue an operation on a stream."""
 
     def streams(self, count: int) -> list:
         """Return streams of the device; on a CPU stand-ins for them."""

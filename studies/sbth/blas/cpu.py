@@ -2,27 +2,15 @@
 
 x, y, h are indices of vectors in `vectors`, a, b and column those of blocks in `matrix`, and
 scalar, norm those of numbers in `scalars`. Blocks are column-major, with columns `pitch` numbers
-apart.
+apart. B has `rows` and `columns`.
 """
 
-import functools
 import math
 import time
 
 import numpy as np
 
 from hetero.jit import serial
-
-
-def _operation(function):
-    """Compile a loop, but let a plain function call it, as on the GPU."""
-    compiled = serial(function)
-
-    @functools.wraps(function)
-    def call(*arguments):
-        compiled(*arguments)
-
-    return call
 
 
 def streams(count):
@@ -44,23 +32,23 @@ def download(array):
     return array.copy()
 
 
-@_operation
-def copy(count, source, x, target, y, stream):
+@serial
+def copy(count, source, x, target, y):
     """y = x."""
     for i in range(count):
         target[y + i] = source[x + i]
 
 
-@_operation
-def axpy(count, factor, scalars, scalar, vectors, x, y, stream):
+@serial
+def axpy(count, factor, scalars, scalar, vectors, x, y):
     """y += factor scalar x."""
     alpha = factor * scalars[scalar]
     for i in range(count):
         vectors[y + i] += alpha * vectors[x + i]
 
 
-@_operation
-def dot(count, vectors, x, y, scalars, scalar, stream):
+@serial
+def dot(count, vectors, x, y, scalars, scalar):
     """scalar = x . y."""
     total = vectors[x] * 0
     for i in range(count):
@@ -68,8 +56,8 @@ def dot(count, vectors, x, y, scalars, scalar, stream):
     scalars[scalar] = total
 
 
-@_operation
-def nrm2(count, vectors, x, scalars, scalar, stream):
+@serial
+def nrm2(count, vectors, x, scalars, scalar):
     """scalar = |x|."""
     total = vectors[x] * 0
     for i in range(count):
@@ -77,8 +65,8 @@ def nrm2(count, vectors, x, scalars, scalar, stream):
     scalars[scalar] = math.sqrt(total)
 
 
-@_operation
-def scal_first(count, scalars, norm, vectors, x, stream):
+@serial
+def scal_first(count, scalars, norm, vectors, x):
     """Replace h at x by v = (1, h_2, ..., h_count / (h_1 + sgn(h_1) |h|)), or by 0 if h is 0."""
     length, first = scalars[norm], vectors[x]
     vectors[x] = 1 if length > 0 else 0
@@ -87,8 +75,8 @@ def scal_first(count, scalars, norm, vectors, x, stream):
             vectors[x + i] /= first + math.copysign(length, first)
 
 
-@_operation
-def scal_length(count, scalars, scalar, vectors, x, stream):
+@serial
+def scal_length(count, scalars, scalar, vectors, x):
     """Scale x to the length sqrt(2)."""
     length = scalars[scalar]
     if length > 0:
@@ -96,16 +84,16 @@ def scal_length(count, scalars, scalar, vectors, x, stream):
             vectors[x + i] *= math.sqrt(2.0) / length
 
 
-@_operation
-def eliminate(count, scalars, norm, vectors, h, matrix, column, stream):
+@serial
+def eliminate(count, scalars, norm, vectors, h, matrix, column):
     """Store column h as the reflection leaves it."""
     matrix[column] = -math.copysign(scalars[norm], vectors[h])
     for i in range(1, count):
         matrix[column + i] = 0
 
 
-@_operation
-def symv(count, matrix, a, pitch, vectors, x, y, stream):
+@serial
+def symv(count, matrix, a, pitch, vectors, x, y):
     """y = A x, from the lower triangle of A."""
     for i in range(count):
         total = vectors[x] * 0
@@ -114,8 +102,8 @@ def symv(count, matrix, a, pitch, vectors, x, y, stream):
         vectors[y + i] = total
 
 
-@_operation
-def syr2(count, vectors, x, y, matrix, a, pitch, stream):
+@serial
+def syr2(count, vectors, x, y, matrix, a, pitch):
     """A -= x y^T + y x^T, in the lower triangle."""
     for j in range(count):
         for i in range(j, count):
@@ -123,32 +111,47 @@ def syr2(count, vectors, x, y, matrix, a, pitch, stream):
             matrix[a + j * pitch + i] -= update
 
 
-@_operation
-def gemv(size, matrix, b, pitch, vectors, x, y, stream):
-    """y = B x, where B has the size (rows, columns)."""
-    for i in range(size[0]):
+@serial
+def gemv(rows, columns, matrix, b, pitch, vectors, x, y):
+    """y = B x."""
+    for i in range(rows):
         total = vectors[x] * 0
-        for j in range(size[1]):
+        for j in range(columns):
             total += matrix[b + j * pitch + i] * vectors[x + j]
         vectors[y + i] = total
 
 
-@_operation
-def gemv_t(size, matrix, b, pitch, vectors, x, y, stream):
-    """y = B^T x, where B has the size (rows, columns)."""
-    for j in range(size[1]):
+@serial
+def gemv_t(rows, columns, matrix, b, pitch, vectors, x, y):
+    """y = B^T x."""
+    for j in range(columns):
         total = vectors[x] * 0
-        for i in range(size[0]):
+        for i in range(rows):
             total += matrix[b + j * pitch + i] * vectors[x + i]
         vectors[y + j] = total
 
 
-@_operation
-def ger(size, vectors, x, y, matrix, b, pitch, stream):
-    """B -= x y^T, where B has the size (rows, columns)."""
-    for j in range(size[1]):
-        for i in range(size[0]):
+@serial
+def ger(rows, columns, vectors, x, y, matrix, b, pitch):
+    """B -= x y^T."""
+    for j in range(columns):
+        for i in range(rows):
             matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
+
+
+OPERATIONS = {
+    function.__name__: function
+    for function in (
+        *(copy, axpy, dot, nrm2, scal_first, scal_length, eliminate),
+        *(symv, syr2, gemv, gemv_t, ger),
+    )
+}
+"""The operations by their names."""
+
+
+def call(name, operands, stream):
+    """Execute an operation; the stream is a stand-in."""
+    OPERATIONS[name](*operands)
 
 
 def seconds(call, repeats):

@@ -1,7 +1,7 @@
 """Small BLAS operations of the host-driven pipeline, by one block of threads each.
 
-See `study.blas.cpu` for the arguments. One block occupies one multiprocessor, which leaves the
-others to concurrent tasks (Riesinger 2017, section 5.3).
+See `studies.sbth.blas.cpu` for the arguments. One block occupies one multiprocessor, which leaves
+the others to concurrent tasks (Riesinger 2017, section 5.3).
 """
 
 import math
@@ -152,64 +152,27 @@ def general_update(rows, columns, vectors, x, y, matrix, b, pitch):
         matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
 
 
-def copy(count, source, x, target, y, stream):
-    """y = x."""
-    copy_vector[1, _THREADS, stream](count, source, x, target, y)
+KERNELS = {
+    "copy": (copy_vector, _THREADS),
+    "axpy": (add_vector, _THREADS),
+    "dot": (dot_vectors, 32),
+    "nrm2": (norm_vector, 32),
+    "scal_first": (scale_first, _THREADS),
+    "scal_length": (scale_length, _THREADS),
+    "eliminate": (eliminate_column, _THREADS),
+    "symv": (symmetric_product, _THREADS),
+    "syr2": (symmetric_update, _THREADS),
+    "gemv": (general_product, _THREADS),
+    "gemv_t": (transposed_product, _THREADS),
+    "ger": (general_update, _THREADS),
+}
+"""Kernels and their threads, by the names of operations. Each is launched as one block."""
 
 
-def axpy(count, factor, scalars, scalar, vectors, x, y, stream):
-    """y += factor scalar x."""
-    add_vector[1, _THREADS, stream](count, factor, scalars, scalar, vectors, x, y)
-
-
-def dot(count, vectors, x, y, scalars, scalar, stream):
-    """scalar = x . y."""
-    dot_vectors[1, 32, stream](count, vectors, x, y, scalars, scalar)
-
-
-def nrm2(count, vectors, x, scalars, scalar, stream):
-    """scalar = |x|."""
-    norm_vector[1, 32, stream](count, vectors, x, scalars, scalar)
-
-
-def scal_first(count, scalars, norm, vectors, x, stream):
-    """Replace h at x by v = (1, h_2, ..., h_count / (h_1 + sgn(h_1) |h|)), or by 0 if h is 0."""
-    scale_first[1, _THREADS, stream](count, scalars, norm, vectors, x)
-
-
-def scal_length(count, scalars, scalar, vectors, x, stream):
-    """Scale x to the length sqrt(2)."""
-    scale_length[1, _THREADS, stream](count, scalars, scalar, vectors, x)
-
-
-def eliminate(count, scalars, norm, vectors, h, matrix, column, stream):
-    """Store column h as the reflection leaves it."""
-    eliminate_column[1, _THREADS, stream](count, scalars, norm, vectors, h, matrix, column)
-
-
-def symv(count, matrix, a, pitch, vectors, x, y, stream):
-    """y = A x, from the lower triangle of A."""
-    symmetric_product[1, _THREADS, stream](count, matrix, a, pitch, vectors, x, y)
-
-
-def syr2(count, vectors, x, y, matrix, a, pitch, stream):
-    """A -= x y^T + y x^T, in the lower triangle."""
-    symmetric_update[1, _THREADS, stream](count, vectors, x, y, matrix, a, pitch)
-
-
-def gemv(size, matrix, b, pitch, vectors, x, y, stream):
-    """y = B x, where B has the size (rows, columns)."""
-    general_product[1, _THREADS, stream](*size, matrix, b, pitch, vectors, x, y)
-
-
-def gemv_t(size, matrix, b, pitch, vectors, x, y, stream):
-    """y = B^T x, where B has the size (rows, columns)."""
-    transposed_product[1, _THREADS, stream](*size, matrix, b, pitch, vectors, x, y)
-
-
-def ger(size, vectors, x, y, matrix, b, pitch, stream):
-    """B -= x y^T, where B has the size (rows, columns)."""
-    general_update[1, _THREADS, stream](*size, vectors, x, y, matrix, b, pitch)
+def call(name, operands, stream):
+    """Launch an operation."""
+    function, threads = KERNELS[name]
+    function[1, threads, stream](*operands)
 
 
 def seconds(call, repeats):

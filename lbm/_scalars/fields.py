@@ -22,7 +22,11 @@ from lbm._scalars.halos import Halos
 from lbm._scalars.walls import OPPOSITE, Q7, ScalarLinks, classify_links
 from lbm.boundaries import Condition, Solid
 from lbm.errors import UnstableError
-from lbm.scalars import Scalar
+from lbm.scalars import FixedValue, Scalar
+
+RANGE_MARGIN = 1e6
+"""Factor by which the numbers of a scalar stay below the largest one of their type: products with
+weights and rates, and what overshoots beside fronts, must be finite as well."""
 
 
 class ScalarField:
@@ -40,6 +44,7 @@ class ScalarField:
         self.name, self.scalar, self._links = name, scalar, links
         self._domain, self._shape, self._step = domain, shape, 0
         T = domain.problem.precision.compute
+        _require_range(name, scalar, T)
         rates = scalar.rates
         self._blocks: dict[Triple, _scalars.Block] = {}
         self._populations: dict[Triple, list[Any]] = {}
@@ -154,6 +159,8 @@ class ScalarField:
         values = self.initial_values()
         if not np.isfinite(values).all():
             raise ValueError(f"scalars[{self.name!r}]: start must be finite")
+        largest = float(np.abs(values).max(initial=0.0))
+        _require_in_range(self.name, "start", largest, self._domain.problem.precision.compute)
         shape = self._domain.region.shape
         s = np.broadcast_to(values, shape).T
         along = [np.broadcast_to(component, shape).T for component in u]
@@ -234,6 +241,24 @@ class ScalarField:
         for part, copy in zip(self._domain.parts, state, strict=True):
             with part.engine.device.active():
                 _scalars.loops(part.engine.device).copy(copy, self.current(part, t))
+
+
+def _require_range(name: str, scalar: Scalar, dtype: type) -> None:
+    """Raise ValueError if a number of a scalar is beyond the range of the arithmetic."""
+    for key, condition in scalar.boundaries.items():
+        number = condition.value if isinstance(condition, FixedValue) else condition.flux
+        _require_in_range(name, f"boundaries[{key!r}]", number, dtype)
+    for number in (*scalar.buoyancy, scalar.reference):
+        _require_in_range(name, "buoyancy or reference", number, dtype)
+
+
+def _require_in_range(name: str, argument: str, number: float, dtype: type) -> None:
+    """Raise ValueError if a number is too large for the type of the arithmetic."""
+    if abs(number) > (largest := float(np.finfo(dtype).max) / RANGE_MARGIN):
+        raise ValueError(
+            f"scalars[{name!r}]: {argument} has the size {abs(number):g}, but in {dtype.__name__} "
+            f"numbers may have at most {largest:.2g}: use another unit, or dtype='float64'"
+        )
 
 
 class ScalarFields:

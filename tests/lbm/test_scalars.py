@@ -10,6 +10,7 @@ from compile_cuda import allowed_spills, compile_kernel
 from flows import FLOWS, SHAPE, noisy
 from generated_kernels import lbm_acceleration_signature
 from hetero.cuda.driver import SIMULATOR
+from lbm.__main__ import main
 from lbm._cases.case import read_case
 from lbm._model.streaming_patterns import PATTERNS
 from scalar_reference import ScalarReference
@@ -350,6 +351,21 @@ def test_impossible_scalars_are_refused(scalars, message):
         lbm.Simulation((8, 6, 4), boundaries=WALLS, scalars=scalars, device="cpu")
 
 
+@pytest.mark.parametrize(
+    ("scalar", "message"),
+    [
+        (lbm.Scalar(0.1, {"x-": HOT}, start=1e300), "start has the size 1e\\+300"),
+        (lbm.Scalar(0.1, {"x-": lbm.FixedValue(-1e39)}), r"boundaries\['x-'\] has the size 1e\+39"),
+        (lbm.Scalar(0.1, {"x-": HOT}, reference=1e40), "buoyancy or reference"),
+    ],
+)
+def test_numbers_beyond_the_range_of_float32_are_refused(scalar, message):
+    with pytest.raises(ValueError, match=message):
+        lbm.Simulation((8, 6, 4), boundaries=WALLS, scalars={"t": scalar}, device="cpu")
+    lbm.Simulation((8, 6, 4), boundaries=WALLS, scalars={"t": scalar}, dtype="float64",
+                   device="cpu")  # fmt: skip
+
+
 def test_fluxes_that_are_not_known_are_refused():
     s = lbm.Simulation((8, 6, 4), boundaries=WALLS, device="cpu",
                        scalars={"t": lbm.Scalar(0.1, {"x-": HOT, "y-": HOT})})  # fmt: skip
@@ -406,6 +422,18 @@ def test_scalars_in_case_files(tmp_path):
         file.write_text(CASE.replace(old, new))
         with pytest.raises(ValueError, match=re.escape(message)):
             read_case(file)
+
+
+def test_case_files_draw_scalars(tmp_path):
+    pytest.importorskip("matplotlib")
+    file, out = tmp_path / "case.toml", tmp_path / "out"
+    file.write_text(CASE + '\n[output.pictures]\nevery = 4\nfield = "temperature"\n')
+    assert main(["run", str(file), "--out", str(out), "--device", "cpu"]) == 0
+    (picture,) = out.glob("*.png")
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    file.write_text(CASE + '\n[output.pictures]\nevery = 4\nfield = "salt"\n')
+    with pytest.raises(ValueError, match=r"output.pictures.field .*'temperature'"):
+        read_case(file)
 
 
 @pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")

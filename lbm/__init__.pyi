@@ -38,5 +38,6 @@ from .shapes import Sphere as Sphere
 from .simulation import Simulation as Simulation
 from .sponges import Sponge as Sponge
 from .units import Units as Units
+from .wall_shear import WallShear as WallShear
 
 __version__: str

@@ -22,6 +22,7 @@ CS2 = 0.25
 
 _FIELD_NAMES = (
     *("rho", "drho", "u", "fluid", "pressure", "vorticity", "q", "strain", "time", "steps"),
+    *("wall_shear", "y_plus"),
     *("x", "y", "z", "component", "speed", "ux", "uy", "uz"),
 )
 """Names of other fields of a flow, of axes of datasets, and of what pictures show."""

@@ -8,6 +8,7 @@ import numpy as np
 
 import lbm
 from flows import FLOWS, SHAPE, pair
+from lbm._fields.wall_shear import wall_shear_fields
 
 FORMS = {
     "float64": {"dtype": "float64"},
@@ -43,6 +44,8 @@ def run_flow(flow, pattern, form, folder=None, **options):
         "change": steady.change,
         "momentum": s.momentum(),
     }
+    stress, y_plus = wall_shear_fields(s)
+    result |= {"wall shear": s.gather(stress), "y+": s.gather(y_plus)}
     for body in s.solids:
         result[f"force {body}"] = s.force_on(body)
         result[f"torque {body}"] = s.torque_on(body, (5, 4, 3))

@@ -17,6 +17,7 @@ from lbm._domain.companions import Companion
 from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_parts
 from lbm._domain.flow import MAX_STEPS, Flow
 from lbm._domain.mass_balance import require_balanced_mass
+from lbm._domain.open_ends import OpenEnds
 from lbm._domain.partition import make_partition
 from lbm._domain.placement import DeviceArgument, choose_devices
 from lbm._domain.ranks import agreement
@@ -194,8 +195,12 @@ class Simulation(Flow):
         if checked_scalars:
             self._scalars = ScalarFields(checked_scalars, cells, faces, solids, domain)
             companions.append(self._scalars)
+        self._open_ends = OpenEnds(cells, faces, domain)
+        if self._open_ends.rows:
+            companions.append(self._open_ends)
         super().__init__(cells, faces, solids, domain, devices[0], companions)
         self._sponges.start(moments[1])
+        self._open_ends.start(moments[1])
         if self._scalars is not None:
             self.scalars = self._scalars.fields
             self._scalars.start(moments[1])
@@ -232,6 +237,7 @@ class Simulation(Flow):
         self.mark_changed(0)
         self._last_good.discard()
         self._sponges.start(u)
+        self._open_ends.start(u)
         if self._scalars is not None:
             self._scalars.start(u)
             u = self._scalars.without_half_force(rho, u)

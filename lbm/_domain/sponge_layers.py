@@ -128,6 +128,9 @@ class SpongeLayers:
         if shares_memory:
             self._domain.synchronize()
 
+    def after_step(self, t: int) -> None:
+        """Do nothing: sponges act before a step."""
+
     # ---- state -------------------------------------------------------------------------------
 
     def describe(self) -> str:

@@ -332,6 +332,9 @@ class ScalarFields:
         for field in self.fields.values():
             field.step(t, self._velocities)
 
+    def after_step(self, t: int) -> None:
+        """Do nothing: scalars act before a step."""
+
     def _add_half_force(self, part: Part, t: int, box: Box, data: Any) -> None:
         """Add half of the buoyancy's impulse to the velocities in data [4, z, y, x] of a box."""
         _scalars.loops(part.engine.device).add_half_force(

@@ -17,6 +17,7 @@ from lbm._model.arguments import select_values
 from lbm._model.extent import Triple
 from lbm._model.problem import Box
 from lbm._model.wall_links import SOLID_CLASS
+from lbm._scalars.cut_walls import CutWalls
 from lbm._scalars.formulas import FLUX, VALUE
 from lbm._scalars.halos import Halos
 from lbm._scalars.walls import OPPOSITE, Q7, ScalarLinks, classify_links
@@ -63,6 +64,7 @@ class ScalarField:
                 size = Q7, *part.engine.problem.shape[::-1]
                 self._populations[part.index] = [on.zeros(size, T) for _ in range(2)]
         self._halos = Halos(domain, classes, links.kinds)
+        self._cut_walls = CutWalls(domain, links)
 
     # ---- what users read ---------------------------------------------------------------------
 
@@ -109,7 +111,8 @@ class ScalarField:
         entered = 2.0 * returned - 0.25 * wall.number
         if wall.kind == FLUX:
             entered = np.full(len(q), wall.number)
-        return self._sum_exactly(entered)
+        is_cut, through_cut = self._cut_walls.read_flux(name, self._step)
+        return self._sum_exactly(np.concatenate([entered[~is_cut], through_cut]))
 
     def _sum_exactly(self, values: np.ndarray) -> float:
         """Return the sum over all ranks, whatever the unit of the scalar.
@@ -184,6 +187,7 @@ class ScalarField:
         if self._domain.exchange is not None:
             self._domain.synchronize()
             self._halos.exchange({i: g[(t + 1) % 2] for i, g in self._populations.items()})
+        self._cut_walls.interpolate({i: g[(t + 1) % 2] for i, g in self._populations.items()}, t)
         self._step = t + 1
 
     def read_rows(self, z0: int, z1: int) -> np.ndarray:

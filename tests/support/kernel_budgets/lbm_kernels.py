@@ -57,6 +57,20 @@ KERNELS = {
         for name, stored, real in PRECISIONS
     },
     **{
+        f"lbm._scalars.cuda.interpolate_float{bits}": Budget(
+            (array(real), array(i8), array(i8), array(real, 2), array(real), array(real)),
+            32,
+            float64=real is f8,
+        )
+        for bits, real in ((32, f4), (64, f8))
+    },
+    **{
+        f"lbm._scalars.cuda.store_float{bits}": Budget(
+            (array(real), array(i8), array(real)), 24, float64=real is f8
+        )
+        for bits, real in ((32, f4), (64, f8))
+    },
+    **{
         f"lbm._outlets.cuda.correct_{name}": Budget(
             (
                 array(stored),

@@ -30,7 +30,10 @@ _FIELD_NAMES = (
 
 @dataclass(frozen=True)
 class FixedValue:
-    """A face or a solid at a fixed value of a scalar, half-way between cells.
+    """A face or a solid at a fixed value of a scalar.
+
+    It stands half-way between cells, and at a solid with wall="interpolated" where links meet its
+    surface (second order).
 
     Parameters
     ----------
@@ -46,7 +49,7 @@ class FixedValue:
 
 @dataclass(frozen=True)
 class FixedFlux:
-    """A face or a solid through which a given amount of a scalar enters.
+    """A face or a solid through which a given amount of a scalar enters, half-way between cells.
 
     Parameters
     ----------

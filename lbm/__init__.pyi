@@ -6,6 +6,7 @@ from . import launcher as launcher
 from .boundaries import Condition as Condition
 from .boundaries import FreeSlip as FreeSlip
 from .boundaries import MovingWall as MovingWall
+from .boundaries import NonReflectingOutlet as NonReflectingOutlet
 from .boundaries import NoSlip as NoSlip
 from .boundaries import Periodic as Periodic
 from .boundaries import PressureOutlet as PressureOutlet
@@ -38,5 +39,6 @@ from .shapes import Sphere as Sphere
 from .simulation import Simulation as Simulation
 from .sponges import Sponge as Sponge
 from .units import Units as Units
+from .wall_shear import WallShear as WallShear
 
 __version__: str

@@ -170,6 +170,32 @@ class PressureOutlet:
 
 
 @dataclass(frozen=True)
+class NonReflectingOutlet(PressureOutlet):
+    """An outlet that lets sound and vortices pass: a face of the domain, not a solid.
+
+    Its density is rho + rho_cell (u - u_mean) / c_s, where u is the velocity of the cell out of the
+    domain and u_mean its running mean: so much has a plane wave that leaves (the characteristic
+    condition of Thompson 1987, Poinsot and Lele 1992; on lattices Izquierdo and Fueyo 2008). What
+    varies slowly sees an outlet with the density `rho`. Of a plane pulse 3 % come back.
+
+    Parameters
+    ----------
+    rho : float or function
+        Density, as of a `PressureOutlet`.
+    averaging : float
+        Steps over which the mean velocity follows the flow. Waves of longer periods are reflected;
+        a flow that changes as a whole needs about as many steps to settle.
+    """
+
+    averaging: float = 5000.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        averaging = check_in_range("averaging", self.averaging, 1.0, 1e12)
+        object.__setattr__(self, "averaging", averaging)
+
+
+@dataclass(frozen=True)
 class FreeSlip:
     """A flat face without friction: it mirrors populations within a cell.
 
@@ -241,10 +267,12 @@ class Solid:
         object.__setattr__(self, "cells", cells)
 
     def _check_condition(self) -> None:
-        if not isinstance(self.condition, NoSlip | MovingWall | PressureOutlet):
+        is_for_faces = isinstance(self.condition, NonReflectingOutlet)
+        if is_for_faces or not isinstance(self.condition, NoSlip | MovingWall | PressureOutlet):
             raise ValueError(
                 f"a solid cannot be {type(self.condition).__name__}: use NoSlip, MovingWall, "
-                "VelocityInlet or PressureOutlet (FreeSlip and Periodic are for faces)"
+                "VelocityInlet or PressureOutlet (FreeSlip, NonReflectingOutlet and Periodic are "
+                "for faces)"
             )
 
     def _check_wall(self) -> None:

@@ -188,6 +188,7 @@ class Reference:
     def set(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start from the equilibrium; u includes half of the force's impulse."""
         self.f = equilibrium(rho, u - 0.5 * self.force[:, None, None, None] / rho)
+        self.means = {face: (2 * (face % 2) - 1) * u[face // 2] for face in range(6)}
         grid = np.meshgrid(*(np.arange(n) + 0.5 for n in self.shape), indexing="ij")
         ones = np.ones((3, *self.shape))
         self.targets = {
@@ -251,7 +252,49 @@ class Reference:
                 if slip:
                     self._mirror(q, after, cells, slip)
         self._interpolate(after)
+        self._let_waves_leave()
         self.steps += 1
+
+    def _let_waves_leave(self) -> None:
+        """Raise the density of outlets that do not reflect by that of a wave that leaves."""
+        for face, condition in enumerate(self.faces):
+            if not isinstance(condition, b.NonReflectingOutlet):
+                continue
+            axis, sign = face // 2, 2 * (face % 2) - 1
+            layer = np.zeros(self.shape, bool)
+            np.moveaxis(layer, axis, 0)[-1 if sign > 0 else 0] = True
+            layer &= self.fluid
+            links = {q: layer & self._ends_at(q, condition, axis)
+                     for q in range(Q) if sign * C[q][axis] > 0}  # fmt: skip
+            share = sum(2 * W[q] * cells for q, cells in links.items())
+            rho = self.f.sum(axis=0)
+            j = sign * sum(C[q][axis] * self.f[q] for q in range(Q))
+            mean = self.means[face]
+            root = np.sqrt(3.0)
+            excess = np.where(layer, root * (j / rho - mean) / (1 + root * share / rho), 0.0)
+            for q, cells in links.items():
+                self.f[OPPOSITE[q]] += 2 * W[q] * cells * excess
+            change = ((j - share * excess) / rho - mean) / condition.averaging
+            self.means[face] = mean + np.where(layer, change, 0.0)
+
+    def _ends_at(self, q: int, condition: b.Condition, axis: int) -> np.ndarray:
+        """Return the cells whose link q ends at an outlet across an axis.
+
+        Beyond an edge of two outlets, all links belong to that of the first axis.
+        """
+        ends = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[q], self.shape, strict=True))
+        cells = np.zeros(self.shape, bool)
+        for k, (wall, slip) in enumerate(self.conditions):
+            if wall is condition:
+                here = self.labels[ends] == k
+                cells |= here & ~self._is_mirrored(q, here, slip)[1] if slip else here
+        for other in range(axis):
+            outside = np.moveaxis(cells, other, 0)
+            for side, index in ((-1, 0), (1, -1)):
+                face = self.faces[2 * other + (side > 0)]
+                if C[q][other] == side and isinstance(face, b.PressureOutlet):
+                    outside[index] = False
+        return cells
 
     def _interpolate(self, after: np.ndarray) -> None:
         """Replace what interpolated walls return (Bouzidi et al. 2001, equation 5).
@@ -291,11 +334,17 @@ class Reference:
 
     def _mirror(self, q: int, after: np.ndarray, cells: np.ndarray, slip: tuple[int, ...]) -> None:
         """Send back the mirror image of q in those cells in which that is mirrored as well."""
+        image, mirrored = self._is_mirrored(q, cells, slip)
+        self.f[OPPOSITE[q]][mirrored] = after[image][mirrored]
+
+    def _is_mirrored(
+        self, q: int, cells: np.ndarray, slip: tuple[int, ...]
+    ) -> tuple[int, np.ndarray]:
+        """Return the mirror image of q, and those of the cells in which that is mirrored too."""
         image = C.index(tuple(c if a in slip else -c for a, c in enumerate(C[q])))
         ends = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[image], self.shape, strict=True))
         same = [k for k, entry in enumerate(self.conditions) if k and entry[1] == slip]
-        mirrored = cells & np.isin(self.labels[ends], same)
-        self.f[OPPOSITE[q]][mirrored] = after[image][mirrored]
+        return image, cells & np.isin(self.labels[ends], same)
 
     def _reflected(
         self, q: int, f: np.ndarray, u: np.ndarray, condition: b.WallCondition

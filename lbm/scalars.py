@@ -22,6 +22,7 @@ CS2 = 0.25
 
 _FIELD_NAMES = (
     *("rho", "drho", "u", "fluid", "pressure", "vorticity", "q", "strain", "time", "steps"),
+    *("wall_shear", "y_plus"),
     *("x", "y", "z", "component", "speed", "ux", "uy", "uz"),
 )
 """Names of other fields of a flow, of axes of datasets, and of what pictures show."""
@@ -29,7 +30,10 @@ _FIELD_NAMES = (
 
 @dataclass(frozen=True)
 class FixedValue:
-    """A face or a solid at a fixed value of a scalar, half-way between cells.
+    """A face or a solid at a fixed value of a scalar.
+
+    It stands half-way between cells, and at a solid with wall="interpolated" where links meet its
+    surface (second order).
 
     Parameters
     ----------
@@ -45,7 +49,7 @@ class FixedValue:
 
 @dataclass(frozen=True)
 class FixedFlux:
-    """A face or a solid through which a given amount of a scalar enters.
+    """A face or a solid through which a given amount of a scalar enters, half-way between cells.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from lbm._domain.companions import Companion
 from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_parts
 from lbm._domain.flow import MAX_STEPS, Flow
 from lbm._domain.mass_balance import require_balanced_mass
+from lbm._domain.open_ends import OpenEnds
 from lbm._domain.partition import make_partition
 from lbm._domain.placement import DeviceArgument, choose_devices
 from lbm._domain.ranks import agreement
@@ -26,6 +27,7 @@ from lbm._domain.ranks.cores import share_cores
 from lbm._domain.sponge_layers import SpongeLayers
 from lbm._fields import forces
 from lbm._fields.stability import LastGoodState, require_stable
+from lbm._fields.wall_shear import wall_shear
 from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
 from lbm._model.precision import choose_precision
@@ -37,6 +39,7 @@ from lbm.collisions.operator import Collision, check_collision
 from lbm.decomposition import Decomposition, check_decomposition
 from lbm.scalars import Scalar, check_scalars, describe_scalars
 from lbm.sponges import Sponge, check_sponges, describe_sponges
+from lbm.wall_shear import WallShear
 
 if TYPE_CHECKING:
     from lbm.units import Units
@@ -192,8 +195,12 @@ class Simulation(Flow):
         if checked_scalars:
             self._scalars = ScalarFields(checked_scalars, cells, faces, solids, domain)
             companions.append(self._scalars)
+        self._open_ends = OpenEnds(cells, faces, domain)
+        if self._open_ends.rows:
+            companions.append(self._open_ends)
         super().__init__(cells, faces, solids, domain, devices[0], companions)
         self._sponges.start(moments[1])
+        self._open_ends.start(moments[1])
         if self._scalars is not None:
             self.scalars = self._scalars.fields
             self._scalars.start(moments[1])
@@ -230,6 +237,7 @@ class Simulation(Flow):
         self.mark_changed(0)
         self._last_good.discard()
         self._sponges.start(u)
+        self._open_ends.start(u)
         if self._scalars is not None:
             self._scalars.start(u)
             u = self._scalars.without_half_force(rho, u)
@@ -309,6 +317,15 @@ class Simulation(Flow):
         """Return the torque on the solid `name` about `centre` (cells); see `force_on`."""
         return forces.torque_on(self, name, centre)
 
+    def wall_shear(self, name: str) -> WallShear:
+        """Return the viscous shear stress on a face or a solid, and y+, beside it on this rank.
+
+        The wall must be `NoSlip` or `MovingWall`. At flat walls and at interpolated ones the stress
+        is of second order; on staircases it is of no use but for flat parts. All ranks must call
+        this. See docs/packages/lbm-accuracy.md for errors.
+        """
+        return wall_shear(self, name)
+
     # ---- files -------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> Path:
@@ -341,9 +358,11 @@ class Simulation(Flow):
             Write SI units: `pressure` (Pa, relative to density 1), `u` (m/s), lengths in m, time
             in s. By default lattice units: `rho`, `drho` (rho - 1 with all digits), `u`, lengths
             in cells, time in steps. `fluid` is 0 in solid cells.
-        derived : sequence of {"vorticity", "q", "strain"}
-            Also write the vorticity (1/s or 1/step) or the Q criterion (1/s^2 or 1/step^2), by
-            central differences, which are one-sided beside walls.
+        derived : sequence of {"vorticity", "q", "strain", "wall_shear"}
+            Also write the vorticity or the rate of strain (1/s or 1/step) or the Q criterion (1/s^2
+            or 1/step^2), by central differences, which are one-sided beside walls; or the stress
+            `wall_shear` (Pa or lattice units) and `y_plus` in the cells beside walls, see
+            `wall_shear`.
 
         Raises
         ------

@@ -77,11 +77,7 @@ class Sponge:
         check_integer("cells", self.cells, 4, MOST_CELLS)
         if self.u is not None and not callable(self.u):
             object.__setattr__(self, "u", check_vector("u", self.u))
-            if (speed := math.hypot(*self.u)) > MAX_SPEED:
-                raise ValueError(
-                    f"u must be at most {MAX_SPEED} cells/step, got {speed:g}: use a smaller time "
-                    "step (lbm.Units does it for you)"
-                )
+            require_slow_target("u", math.hypot(*self.u))
         elif callable(self.u) and find_dependence("u", self.u) != Dependence(position=True):
             raise TypeError("u must be three numbers or a function of position, u(x, y, z)")
         if self.rho is not None:
@@ -112,6 +108,15 @@ class Sponge:
         """Return a text that is the same for equal settings; a function counts as one only."""
         u = "function" if callable(self.u) else self.u
         return f"{self.cells} cells, u={u}, rho={self.rho}, {self.reflection}, {self.averaging}"
+
+
+def require_slow_target(name: str, speed: float) -> None:
+    """Raise ValueError if the speed of a target is larger than MAX_SPEED."""
+    if speed > MAX_SPEED:
+        raise ValueError(
+            f"{name} must be at most {MAX_SPEED} cells/step, got {speed:g}: use a smaller time "
+            "step (lbm.Units does it for you)"
+        )
 
 
 def describe_sponges(sponges: Mapping[str, Sponge]) -> dict[str, object]:

@@ -75,7 +75,7 @@ def read_case(path: Path) -> Case:
         **_read_numerics(case),
         **_read_devices(case),
     }
-    outputs = read_outputs(case, shape, boundaries, steps, scales)
+    outputs = read_outputs(case, shape, boundaries, steps, scales, arguments["scalars"])
     steady = _read_stop(case)
     case.finish()
     return Case(path, title, steps, scales, outputs, steady, arguments)

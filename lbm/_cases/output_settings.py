@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -83,8 +83,12 @@ def read_outputs(
     boundaries: Mapping[str, Condition | Solid],
     steps: int,
     scales: Scales,
+    scalars: Collection[str] = (),
 ) -> Outputs:
-    """Read [output] with its tables probes, forces and statistics."""
+    """Read [output] with its tables probes, forces, pictures and statistics.
+
+    `scalars` are the names of the scalars of the case, of which there may be pictures.
+    """
     table = case.table("output", {})
     folder = Path(table.text("folder", f"out/lbm/{Path(case.file).stem}"))
     settings: dict[str, Any] = {
@@ -103,7 +107,7 @@ def read_outputs(
         )
         forces.finish()
     if (pictures := table.table("pictures", None)) is not None:
-        settings["pictures"] = _read_pictures(pictures, shape, steps)
+        settings["pictures"] = _read_pictures(pictures, shape, steps, scalars)
         pictures.finish()
     statistics = table.table("statistics", None)
     if statistics is not None:
@@ -142,7 +146,9 @@ def _read_bodies(table: Table, boundaries: Mapping[str, Condition | Solid]) -> t
     return tuple(names)
 
 
-def _read_pictures(table: Table, shape: Triple, steps: int) -> PictureSettings:
+def _read_pictures(
+    table: Table, shape: Triple, steps: int, scalars: Collection[str]
+) -> PictureSettings:
     """Read which layer is drawn, and how often."""
     table.take("every")  # it has no default: a run of many steps would draw for hours
     axis = table.choice("axis", ("x", "y", "z"), "z")
@@ -150,9 +156,8 @@ def _read_pictures(table: Table, shape: Triple, steps: int) -> PictureSettings:
     count = shape["xyz".index(axis)]
     if index is not None and index >= count:
         raise table.error("index", f"must be less than {count}, got {index}")
-    return PictureSettings(
-        _read_every(table, steps), table.choice("field", tuple(FIELDS), "speed"), axis, index
-    )
+    field = table.choice("field", (*FIELDS, *scalars), "speed")
+    return PictureSettings(_read_every(table, steps), field, axis, index)
 
 
 def _read_every(table: Table, steps: int) -> int:

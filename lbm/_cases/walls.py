@@ -19,6 +19,7 @@ from lbm.boundaries import (
     Condition,
     FreeSlip,
     MovingWall,
+    NonReflectingOutlet,
     NoSlip,
     Periodic,
     PressureOutlet,
@@ -34,8 +35,8 @@ PLAIN: dict[str, Condition] = {"periodic": Periodic(), "no-slip": NoSlip(), "fre
 MOVING = {"moving-wall": MovingWall, "velocity-inlet": VelocityInlet}
 """Conditions with a velocity."""
 
-OUTLET = "pressure-outlet"
-FACE_TYPES = *PLAIN, *MOVING, OUTLET
+OUTLET, OPEN_END = "pressure-outlet", "non-reflecting-outlet"
+FACE_TYPES = *PLAIN, *MOVING, OUTLET, OPEN_END
 SOLID_TYPES = "no-slip", *MOVING, OUTLET
 
 Cells = np.ndarray | Callable[..., np.ndarray]
@@ -75,13 +76,23 @@ def read_condition(
         elif name in MOVING:
             condition = MOVING[name](read_velocity(inner, shape, scales))
         else:
-            condition = PressureOutlet(read_density(inner, scales))
+            condition = _read_outlet(name, inner, scales)
     except ValueError as error:
         if str(error).startswith(table.file):
             raise
         raise ValueError(f"{table.file}: {inner.name}: {error}") from None
     inner.finish()
     return condition
+
+
+def _read_outlet(name: str, table: Table, scales: Scales) -> PressureOutlet:
+    """Read an outlet, with the time over which one that does not reflect averages."""
+    rho = read_density(table, scales)
+    if name == OUTLET:
+        return PressureOutlet(rho)
+    if "averaging" not in table:
+        return NonReflectingOutlet(rho)
+    return NonReflectingOutlet(rho, scales.duration(table.positive("averaging")))
 
 
 def read_density(table: Table, scales: Scales) -> float:

@@ -24,6 +24,9 @@ class Companion(Protocol):
     def before_step(self, t: int) -> None:
         """Do what precedes step number t of the flow, all of whose cells are in step t."""
 
+    def after_step(self, t: int) -> None:
+        """Do what follows step number t of the flow."""
+
     def read_rows(self, t: int, z0: int, z1: int) -> np.ndarray:
         """Return what checkpoints keep of the layers z0 to z1 of this rank, [row, z, y, x]."""
         ...

@@ -158,6 +158,8 @@ class Flow:
                 for companion in self.companions:
                     companion.before_step(self.steps)
                 self.domain.step(self.steps)
+                for companion in self.companions:
+                    companion.after_step(self.steps)
                 self.steps += 1
                 self.domain.prescribe(self.steps)
                 signals.deliver()

@@ -9,8 +9,10 @@ from lbm._domain.ranks.communication import Ranks
 from lbm._model.extent import Extent, Triple
 
 
-def add_neighbours(values: np.ndarray, ranks: Ranks, partition: Partition) -> np.ndarray:
-    """Return a field [..., x, y, z] of this rank with one more cell at both ends of each axis.
+def add_neighbours(
+    values: np.ndarray, ranks: Ranks, partition: Partition, width: int = 1
+) -> np.ndarray:
+    """Return a field [..., x, y, z] of this rank with `width` more cells at both ends of each axis.
 
     These belong to other ranks, or to the other end of the domain, whether it is periodic or not.
     All ranks must call this.
@@ -18,32 +20,34 @@ def add_neighbours(values: np.ndarray, ranks: Ranks, partition: Partition) -> np
     regions = [partition.region(rank) for rank in range(ranks.size)]
     region, shape = regions[ranks.rank], partition.shape
     lead = values.shape[:-3]
-    out = np.zeros((*lead, *(n + 2 for n in region.shape)), values.dtype)
+    out = np.zeros((*lead, *(n + 2 * width for n in region.shape)), values.dtype)
     pieces = []
     for theirs in regions:
-        halo = _halo_positions(theirs, region, shape)
+        halo = _halo_positions(theirs, region, shape, width)
         x, y, z = (cells - first for (_, cells), first in zip(halo, region.start, strict=True))
         pieces.append(values[..., x[:, None, None], y[:, None], z])
     for owner, piece in zip(regions, ranks.exchange(pieces), strict=True):
-        x, y, z = (position for position, _ in _halo_positions(region, owner, shape))
+        x, y, z = (position for position, _ in _halo_positions(region, owner, shape, width))
         out[..., x[:, None, None], y[:, None], z] = piece
     return out
 
 
-def clear_beyond_walls(values: np.ndarray, region: Extent, partition: Partition) -> None:
+def clear_beyond_walls(
+    values: np.ndarray, region: Extent, partition: Partition, width: int = 1
+) -> None:
     """Set what `add_neighbours` has put beyond faces that are not periodic to 0 (False)."""
     for axis in AXES:
         if partition.periodic[axis]:
             continue
         along = np.moveaxis(values, values.ndim - 3 + axis, 0)
         if region.start[axis] == 0:
-            along[0] = 0
+            along[:width] = 0
         if region.stop[axis] == partition.shape[axis]:
-            along[-1] = 0
+            along[-width:] = 0
 
 
 def _halo_positions(
-    reader: Extent, owner: Extent, shape: Triple
+    reader: Extent, owner: Extent, shape: Triple, width: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return along each axis (positions in the reader's array with neighbours, cells there).
 
@@ -51,7 +55,7 @@ def _halo_positions(
     """
     positions = []
     for axis in AXES:
-        cells = np.arange(reader.start[axis] - 1, reader.stop[axis] + 1) % shape[axis]
+        cells = np.arange(reader.start[axis] - width, reader.stop[axis] + width) % shape[axis]
         (position,) = np.nonzero((owner.start[axis] <= cells) & (cells < owner.stop[axis]))
         positions.append((position, cells[position]))
     return positions

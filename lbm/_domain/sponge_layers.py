@@ -14,7 +14,7 @@ from lbm._model.extent import Extent, Triple
 from lbm._model.prescribed import Dependence, evaluate
 from lbm._model.problem import Box
 from lbm.boundaries import FACES
-from lbm.sponges import Sponge
+from lbm.sponges import Sponge, require_slow_target
 
 
 class Layer(NamedTuple):
@@ -92,13 +92,13 @@ class SpongeLayers:
             *_row_positions(x0, x1, nx, lanes),
             start[1] - offset[1], stop[1] - offset[1], start[2] - offset[2], stop[2] - offset[2],
         )  # fmt: skip
-        target = self._target(sponge, cells, u)
+        target = self._target(name, sponge, cells, u)
         state = part.engine.make_layer(axis, in_block, target, x0)
         rate = 1.0 / sponge.averaging if sponge.u is None else 0.0
         assert sponge.rho is not None
         return Layer(name, part.engine, box, cells, state, sponge.rho - 1.0, rate)
 
-    def _target(self, sponge: Sponge, cells: Extent, u: np.ndarray) -> np.ndarray:
+    def _target(self, name: str, sponge: Sponge, cells: Extent, u: np.ndarray) -> np.ndarray:
         """Return the target velocity [c, z, y, x] of cells of the domain."""
         target = np.empty((3, *cells.shape[::-1]))
         if sponge.u is None:
@@ -109,6 +109,8 @@ class SpongeLayers:
             grid = np.meshgrid(*(c.ravel() for c in cells.centres), indexing="ij")
             points = np.stack([c.ravel() for c in grid], axis=1)
             values = evaluate("u", sponge.u, Dependence(position=True), points, 0.0, 3)
+            speed = float(np.sqrt((values**2).sum(axis=1)).max(initial=0.0))
+            require_slow_target(f"u of sponges[{name!r}]", speed)
             target[...] = values.T.reshape(3, *cells.shape).transpose(0, 3, 2, 1)
         else:
             target[...] = np.array(sponge.u)[:, None, None, None]
@@ -125,6 +127,9 @@ class SpongeLayers:
             layer.engine.damp(t, layer.box, layer.state, layer.drho, layer.rate)
         if shares_memory:
             self._domain.synchronize()
+
+    def after_step(self, t: int) -> None:
+        """Do nothing: sponges act before a step."""
 
     # ---- state -------------------------------------------------------------------------------
 

@@ -9,13 +9,14 @@ import numpy as np
 
 from hetero.validation import check_choice, describe
 from lbm._fields.gradients import q_criterion, strain_rate, velocity_gradient, vorticity
+from lbm._fields.wall_shear import wall_shear_fields
 from lbm.errors import UnstableError
 from lbm.units import Units
 
 if TYPE_CHECKING:
     from lbm._domain.flow import Flow
 
-DERIVED = "vorticity", "q", "strain"
+DERIVED = "vorticity", "q", "strain", "wall_shear"
 """Fields that are computed on request."""
 
 
@@ -71,6 +72,8 @@ def collect_fields(flow: Flow, units: Units | None, derived: Sequence[str]) -> F
     unit = "cells/step" if units is None else "m/s"
     fields["u"] = Field(_scaled(flow.u, speed), unit, "velocity")
     fields |= _derive(flow, rate, "step" if units is None else "s", derived)
+    if "wall_shear" in derived:
+        fields |= _derive_wall_shear(flow, units)
     for name, scalar in flow.scalars.items():
         fields[name] = Field(scalar.values, "1", name.replace("_", " "))
     fields["fluid"] = Field(flow.fluid, "1", "whether a cell is fluid")
@@ -91,7 +94,7 @@ def require_options(units: Units | None, derived: Sequence[str]) -> None:
 
 def _derive(flow: Flow, rate: float, time: str, derived: Sequence[str]) -> dict[str, Field]:
     """Return the requested fields that follow from the gradient of the velocity."""
-    if not derived:
+    if not set(derived) - {"wall_shear"}:
         return {}
     gradient, fields = velocity_gradient(flow), {}
     if "vorticity" in derived:
@@ -103,6 +106,18 @@ def _derive(flow: Flow, rate: float, time: str, derived: Sequence[str]) -> dict[
         values = _scaled(strain_rate(gradient), rate)
         fields["strain"] = Field(values, f"1/{time}", "strain rate, sqrt(2 S:S)")
     return fields
+
+
+def _derive_wall_shear(flow: Flow, units: Units | None) -> dict[str, Field]:
+    """Return the stress on walls and y+ in the cells beside them."""
+    stress, y_plus = (values.astype(flow.u.dtype) for values in wall_shear_fields(flow))
+    unit, scale = "1", 1.0
+    if units is not None:
+        unit, scale = "Pa", units.density * (units.dx / units.dt) ** 2
+    return {
+        "wall_shear": Field(_scaled(stress, scale), unit, "shear stress on walls"),
+        "y_plus": Field(y_plus, "1", "distance from the wall in wall units, y+"),
+    }
 
 
 def _scaled(values: np.ndarray, factor: float) -> np.ndarray:

@@ -141,8 +141,13 @@ def label_solids(
     labels = np.zeros([n + 2 for n in reversed(extent.shape)], np.uint8)
     for k, (name, solid) in enumerate(solids.items()):
         cells = solid.cells_around(name, shape, extent).T
-        if (labels[cells] > 0).any():
-            raise ValueError(f"boundaries[{name!r}] overlaps another solid")
+        if (other := int(labels[cells].max(initial=0))) > 0:
+            shared = int((cells[1:-1, 1:-1, 1:-1] & (labels[1:-1, 1:-1, 1:-1] == other)).sum())
+            raise ValueError(
+                f"boundaries[{name!r}] overlaps the solid {list(solids)[other - 1]!r} in {shared} "
+                "cells: a cell belongs to one solid. Take it out of one of them, or join both if "
+                "they have the same condition"
+            )
         labels[cells] = k + 1
     for axis in range(3):
         along = np.moveaxis(labels, 2 - axis, 0)

@@ -26,6 +26,22 @@ class Block(NamedTuple):
     box: tuple[int, int, int, int, int, int]
 
 
+class Cut(NamedTuple):
+    """Links of a block into interpolated walls, in the memory of its device.
+
+    Attributes
+    ----------
+    wall, other, factors : as in `lbm._scalars.cut_links.LinkTable`
+    sent, returned : [link], what ran into the walls in the last step, and what they have returned
+    """
+
+    wall: Any
+    other: Any
+    factors: Any
+    sent: Any
+    returned: Any
+
+
 class Loops(Protocol):
     """The functions that `cpu.py` and `cuda.py` of this folder both have.
 
@@ -42,6 +58,10 @@ class Loops(Protocol):
     def step(self, g: Any, target: Any, velocity: Any, block: Block) -> None:
         """Collide and stream from g to `target`."""
 
+    def interpolate(self, g: Any, cut: Cut) -> None:
+        """Replace what walls half-way between cells have returned to g by what walls within cells
+        return."""
+
     def add_half_force(
         self, fields: Any, g: Any, classes: Any, numbers: Any, box: tuple[int, ...]
     ) -> None:
@@ -56,6 +76,10 @@ class Loops(Protocol):
 
     def write_slab(self, array: Any, z0: int, values: np.ndarray) -> None:
         """Set layers of an array [k, z, y, x] from z0 on."""
+
+    def read_array(self, array: Any) -> np.ndarray:
+        """Return an array in host memory."""
+        ...
 
     def read_plane(self, g: Any, q: int, axis: int, index: int) -> np.ndarray:
         """Return population q of a plane across an axis, in host memory."""

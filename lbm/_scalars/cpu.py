@@ -5,7 +5,14 @@ from numba import prange
 
 from hetero.jit import parallel, serial
 from lbm._model.wall_links import SOLID_CLASS
-from lbm._scalars.formulas import STREAMS, collide_pair, collide_rest, total, wall_return
+from lbm._scalars.formulas import (
+    STREAMS,
+    collide_pair,
+    collide_rest,
+    interpolated_return,
+    total,
+    wall_return,
+)
 
 
 def zeros(shape, dtype):
@@ -74,6 +81,29 @@ def step(g, target, velocity, block):
 
 
 @parallel
+def _interpolate(g, wall, other, factors, sent, returned):
+    for i in prange(wall.size):
+        halfway = g[wall[i]]
+        sent[i] = factors[3, i] - halfway
+        returned[i] = interpolated_return(
+            halfway, g[other[i]], factors[0, i], factors[1, i], factors[2, i]
+        )
+
+
+@parallel
+def _store(g, wall, returned):
+    for i in prange(wall.size):
+        g[wall[i]] = returned[i]
+
+
+def interpolate(g, cut):
+    """Replace what walls half-way between cells have returned."""
+    flat = g.reshape(-1)
+    _interpolate(flat, *cut)
+    _store(flat, cut.wall, cut.returned)
+
+
+@parallel
 def _add_half_force(fields, g, classes, numbers, box):
     x1, y0, z0 = box[1], box[2], box[4]
     height = fields.shape[2]
@@ -106,6 +136,11 @@ def read_slab(array, z0, z1):
 def write_slab(array, z0, values):
     """Set layers from z0 on."""
     array[:, z0 : z0 + values.shape[1]] = values
+
+
+def read_array(array):
+    """Return a copy of an array."""
+    return array.copy()
 
 
 def _plane(g, q, axis, index):

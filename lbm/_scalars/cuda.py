@@ -7,7 +7,14 @@ from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._model.wall_links import SOLID_CLASS
-from lbm._scalars.formulas import STREAMS, collide_pair, collide_rest, total, wall_return
+from lbm._scalars.formulas import (
+    STREAMS,
+    collide_pair,
+    collide_rest,
+    interpolated_return,
+    total,
+    wall_return,
+)
 
 
 def zeros(shape, dtype):
@@ -85,6 +92,26 @@ def _add_half_force(fields, g, classes, numbers, box):
         fields[1 + a, k, j, x] += half * numbers[a]
 
 
+def _interpolate(g, wall, other, factors, sent, returned):
+    """Compute what an interpolated wall returns along one link with each thread."""
+    i = cuda.grid(1)
+    if i < wall.size:
+        halfway = g[wall[i]]
+        sent[i] = factors[3, i] - halfway
+        returned[i] = interpolated_return(
+            halfway, g[other[i]], factors[0, i], factors[1, i], factors[2, i]
+        )
+
+
+def _store(g, wall, returned):
+    """Store what a wall returns along one link with each thread."""
+    i = cuda.grid(1)
+    if i < wall.size:
+        g[wall[i]] = returned[i]
+
+
+interpolate_float32, interpolate_float64 = kernel(_interpolate), kernel(_interpolate)
+store_float32, store_float64 = kernel(_store), kernel(_store)
 step_float32, step_float64 = kernel(_step), kernel(_step)
 add_half_force_float32, add_half_force_float64 = kernel(_add_half_force), kernel(_add_half_force)
 
@@ -95,6 +122,15 @@ def step(g, target, velocity, block):
     x0, x1, y0, y1, z0, z1 = block.box
     cells = (x1 - x0) * (y1 - y0) * (z1 - z0)
     run[launch.blocks_for(cells), launch.THREADS](g, target, velocity, *block)
+
+
+def interpolate(g, cut):
+    """Replace what walls half-way between cells have returned."""
+    single = g.dtype == np.float32
+    flat, blocks = g.reshape(g.size), launch.blocks_for(cut.wall.size)
+    (interpolate_float32 if single else interpolate_float64)[blocks, launch.THREADS](flat, *cut)
+    store = store_float32 if single else store_float64
+    store[blocks, launch.THREADS](flat, cut.wall, cut.returned)
 
 
 def add_half_force(fields, g, classes, numbers, box):
@@ -142,6 +178,12 @@ def write_plane(g, q, axis, index, values, mask):
     profiling.count_transfer(to_device=values.nbytes)
     plane = cuda.to_device(np.ascontiguousarray(values))
     _copy_plane(g, q, axis, index, plane, cuda.to_device(mask), False)
+
+
+def read_array(array):
+    """Return an array in host memory."""
+    profiling.count_transfer(to_host=array.nbytes)
+    return array.copy_to_host()
 
 
 def read_slab(array, z0, z1):

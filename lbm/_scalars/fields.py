@@ -17,12 +17,17 @@ from lbm._model.arguments import select_values
 from lbm._model.extent import Triple
 from lbm._model.problem import Box
 from lbm._model.wall_links import SOLID_CLASS
+from lbm._scalars.cut_walls import CutWalls
 from lbm._scalars.formulas import FLUX, VALUE
 from lbm._scalars.halos import Halos
 from lbm._scalars.walls import OPPOSITE, Q7, ScalarLinks, classify_links
 from lbm.boundaries import Condition, Solid
 from lbm.errors import UnstableError
-from lbm.scalars import Scalar
+from lbm.scalars import FixedValue, Scalar
+
+RANGE_MARGIN = 1e6
+"""Factor by which the numbers of a scalar stay below the largest one of their type: products with
+weights and rates, and what overshoots beside fronts, must be finite as well."""
 
 
 class ScalarField:
@@ -40,6 +45,7 @@ class ScalarField:
         self.name, self.scalar, self._links = name, scalar, links
         self._domain, self._shape, self._step = domain, shape, 0
         T = domain.problem.precision.compute
+        _require_range(name, scalar, T)
         rates = scalar.rates
         self._blocks: dict[Triple, _scalars.Block] = {}
         self._populations: dict[Triple, list[Any]] = {}
@@ -58,6 +64,7 @@ class ScalarField:
                 size = Q7, *part.engine.problem.shape[::-1]
                 self._populations[part.index] = [on.zeros(size, T) for _ in range(2)]
         self._halos = Halos(domain, classes, links.kinds)
+        self._cut_walls = CutWalls(domain, links)
 
     # ---- what users read ---------------------------------------------------------------------
 
@@ -104,7 +111,8 @@ class ScalarField:
         entered = 2.0 * returned - 0.25 * wall.number
         if wall.kind == FLUX:
             entered = np.full(len(q), wall.number)
-        return self._sum_exactly(entered)
+        is_cut, through_cut = self._cut_walls.read_flux(name, self._step)
+        return self._sum_exactly(np.concatenate([entered[~is_cut], through_cut]))
 
     def _sum_exactly(self, values: np.ndarray) -> float:
         """Return the sum over all ranks, whatever the unit of the scalar.
@@ -154,6 +162,8 @@ class ScalarField:
         values = self.initial_values()
         if not np.isfinite(values).all():
             raise ValueError(f"scalars[{self.name!r}]: start must be finite")
+        largest = float(np.abs(values).max(initial=0.0))
+        _require_in_range(self.name, "start", largest, self._domain.problem.precision.compute)
         shape = self._domain.region.shape
         s = np.broadcast_to(values, shape).T
         along = [np.broadcast_to(component, shape).T for component in u]
@@ -177,6 +187,7 @@ class ScalarField:
         if self._domain.exchange is not None:
             self._domain.synchronize()
             self._halos.exchange({i: g[(t + 1) % 2] for i, g in self._populations.items()})
+        self._cut_walls.interpolate({i: g[(t + 1) % 2] for i, g in self._populations.items()}, t)
         self._step = t + 1
 
     def read_rows(self, z0: int, z1: int) -> np.ndarray:
@@ -234,6 +245,24 @@ class ScalarField:
         for part, copy in zip(self._domain.parts, state, strict=True):
             with part.engine.device.active():
                 _scalars.loops(part.engine.device).copy(copy, self.current(part, t))
+
+
+def _require_range(name: str, scalar: Scalar, dtype: type) -> None:
+    """Raise ValueError if a number of a scalar is beyond the range of the arithmetic."""
+    for key, condition in scalar.boundaries.items():
+        number = condition.value if isinstance(condition, FixedValue) else condition.flux
+        _require_in_range(name, f"boundaries[{key!r}]", number, dtype)
+    for number in (*scalar.buoyancy, scalar.reference):
+        _require_in_range(name, "buoyancy or reference", number, dtype)
+
+
+def _require_in_range(name: str, argument: str, number: float, dtype: type) -> None:
+    """Raise ValueError if a number is too large for the type of the arithmetic."""
+    if abs(number) > (largest := float(np.finfo(dtype).max) / RANGE_MARGIN):
+        raise ValueError(
+            f"scalars[{name!r}]: {argument} has the size {abs(number):g}, but in {dtype.__name__} "
+            f"numbers may have at most {largest:.2g}: use another unit, or dtype='float64'"
+        )
 
 
 class ScalarFields:
@@ -306,6 +335,9 @@ class ScalarFields:
             )  # fmt: skip
         for field in self.fields.values():
             field.step(t, self._velocities)
+
+    def after_step(self, t: int) -> None:
+        """Do nothing: scalars act before a step."""
 
     def _add_half_force(self, part: Part, t: int, box: Box, data: Any) -> None:
         """Add half of the buoyancy's impulse to the velocities in data [4, z, y, x] of a box."""

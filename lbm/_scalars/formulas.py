@@ -49,3 +49,13 @@ def wall_return(h, kind, number, s, u):
         return T(0.25) * number - h
     value = s if kind == OUTFLOW else number
     return value * (T(0.25) + u * u) - h
+
+
+@inlined
+def interpolated_return(halfway, other, a, b, k):
+    """Return what a wall within a cell sends back, from what one half-way has sent back.
+
+    `other` is the second population of the interpolation, and a, b and k are the coefficients
+    (`lbm._scalars.cut_links`).
+    """
+    return a * halfway + b * other + k

@@ -1,6 +1,7 @@
 """Reflections at open ends: plane and round pulses and a vortex, with and without sponges.
 
-Nothing here uses what the sponges promise. A plane pulse is started towards a face in a row of
+The last setting has an outlet that does not reflect, and no sponge. Nothing here uses what sponges
+and outlets promise. A plane pulse is started towards a face in a row of
 cells, and its height is read again when it has come back. A round pulse, whose waves meet the face
 at all angles, is compared with the same pulse in a domain so long that nothing has come back. A
 vortex leaves with the stream, and the pressure far upstream is read after it has left.
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hetero.devices import Device
-from lbm import TRT, PressureOutlet, Simulation, Sponge, VelocityInlet
+from lbm import TRT, NonReflectingOutlet, PressureOutlet, Simulation, Sponge, VelocityInlet
 from lbm._model.arguments import SOUND
 from studies.study import Study
 
@@ -26,13 +27,14 @@ SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("20 cells, 0.05", {"cells": 20, "reflection": 0.05}),
     ("20 cells, 0.01", {"cells": 20}),
     ("40 cells, 0.01", {"cells": 40}),
+    ("none, outlet that does not reflect", {"outlet": NonReflectingOutlet()}),
 )
-"""Sponges by name: thickness and asked reflection."""
+"""Settings by name: thickness and asked reflection of sponges, or another outlet."""
 
 
 def run(study: Study) -> dict:
     """Measure all reflections."""
-    settings = SETTINGS[:1] + SETTINGS[-1:] if study.quick else SETTINGS
+    settings = SETTINGS[:1] + SETTINGS[-2:] if study.quick else SETTINGS
     speeds = (0.05,) if study.quick else (0.0, 0.05, 0.1)
     heads = ["sponge", "speed", "returned by the outlet", "by the inlet"]
     rows = [
@@ -56,8 +58,9 @@ def run(study: Study) -> dict:
 
 def open_ends(u: float, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a simulation of a stream along x: its ends, and their sponges."""
-    ends = {"x-": VelocityInlet((u, 0.0, 0.0)), "x+": PressureOutlet(1.0)}
-    sponges = {face: Sponge(**options) for face in ends} if options else {}
+    outlet = options.get("outlet", PressureOutlet(1.0))
+    ends = {"x-": VelocityInlet((u, 0.0, 0.0)), "x+": outlet}
+    sponges = {face: Sponge(**options) for face in ends} if "cells" in options else {}
     return {"boundaries": ends, "sponges": sponges, "dtype": "float64"}
 
 
@@ -105,7 +108,7 @@ def _round_pulse(n: int, length: int, options: Mapping[str, Any], device: Device
     x, y = np.arange(length)[:, None] + 0.5 - first - n / 2, np.arange(2 * n)[None, :] + 0.5 - n
     rho = 1.0 + PULSE_HEIGHT * np.exp(-0.5 * (x**2 + y**2) / PULSE_WIDTH**2)
     arguments = open_ends(0.0, options)
-    arguments["boundaries"] = {"x": PressureOutlet(1.0)}
+    arguments["boundaries"] = {"x": arguments["boundaries"]["x+"]}
     return Simulation((length, 2 * n, 1), collision=TRT(0.55), rho=rho[..., None], device=device,
                       **arguments)  # fmt: skip
 

@@ -13,7 +13,7 @@ import pytest
 import lbm
 from flows import SHAPE, pair
 from lbm.launcher import SIZE_VARIABLES, find_launcher, run_ranks, world
-from rank_worker import FORMS, PATTERNS, cases, run_flow, run_scalars
+from rank_worker import FORMS, PATTERNS, cases, run_flow, run_interpolated_scalar, run_scalars
 from studies.lbm.scaling_worker import Case, run_cases
 from vtk_images import read_image
 
@@ -84,6 +84,14 @@ def test_scalars_are_bit_for_bit_those_of_one_rank(ranks, tmp_path):
             assert np.array_equal(saved[key], value), key
     theirs, ours = (f / "scalars.state" for f in (folder, tmp_path))
     assert theirs.read_bytes() == ours.read_bytes()
+
+
+def test_scalars_at_interpolated_walls_are_bit_for_bit_those_of_one_rank(ranks):
+    _, folder = ranks
+    expected = run_interpolated_scalar(device="cpu")
+    with np.load(folder / "interpolated scalar.npz") as saved:
+        for key, value in expected.items():
+            assert np.array_equal(saved[key], value), key
 
 
 def test_a_checkpoint_of_one_rank_continues_on_several(ranks):

@@ -10,6 +10,7 @@ from compile_cuda import allowed_spills, compile_kernel
 from flows import FLOWS, SHAPE, noisy
 from generated_kernels import lbm_acceleration_signature
 from hetero.cuda.driver import SIMULATOR
+from lbm.__main__ import main
 from lbm._cases.case import read_case
 from lbm._model.streaming_patterns import PATTERNS
 from scalar_reference import ScalarReference
@@ -22,6 +23,7 @@ SCALARS = {
         "boundaries": {"x-": HOT, "x+": COLD, "y": lbm.FixedFlux(0.01), "moving": HOT}
     },
     "open channel": {"boundaries": {"x-": HOT, "still": COLD}},
+    "interpolated walls": {"boundaries": {"ball": HOT, "rod": COLD, "y-": lbm.FixedFlux(0.01)}},
 }
 """Boundaries of a scalar in flows of `flows`."""
 
@@ -143,6 +145,88 @@ def test_conduction_between_plates_is_exact(axis, device):
     assert t.nusselt(f"{name}-", difference=1.0, length=10.0, area=9.0) == pytest.approx(1.0)
 
 
+def annulus(n, dtype="float64", device="cpu"):
+    """Return conduction between cylinders of radii n and 2 n, and its flux over the exact one."""
+    middle, diffusivity = 2 * n + 2.3, 0.1
+
+    def logarithm(x, y, z):
+        r = np.clip(np.hypot(x - middle, y - middle), n, 2 * n) + 0 * z
+        return 1 - np.log(r / n) / np.log(2)
+
+    walls = {
+        "inner": lbm.Solid(lbm.Cylinder((middle, middle), n), wall="interpolated"),
+        "outer": lbm.Solid(~lbm.Cylinder((middle, middle), 2 * n), wall="interpolated"),
+    }
+    heat = lbm.Scalar(diffusivity, {"inner": lbm.FixedValue(1.0), "outer": lbm.FixedValue(0.0)},
+                      start=logarithm)  # fmt: skip
+    s = lbm.Simulation((4 * n + 5, 4 * n + 5, 1), boundaries=walls, scalars={"heat": heat},
+                       dtype=dtype, device=device).run(8 * n * n)  # fmt: skip
+    x, y, z = (c + 0.5 for c in np.ogrid[: 4 * n + 5, : 4 * n + 5, :1])
+    error = np.where(s.fluid, s.scalars["heat"].values - logarithm(x, y, z), 0.0)
+    exact = 2 * np.pi * diffusivity / np.log(2)
+    fluxes = [s.scalars["heat"].flux(name) / exact for name in ("inner", "outer")]
+    return np.sqrt((error[s.fluid] ** 2).mean()), fluxes
+
+
+def test_conduction_between_cylinders_is_of_second_order():
+    errors, fluxes = zip(*(annulus(n) for n in (4, 8, 16)), strict=True)
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert (orders > 1.9).all()
+    assert errors[1] < 1.5e-3
+    assert np.abs(np.array(fluxes) * (1, -1) - 1.0).max(axis=1) == pytest.approx(
+        [0.005, 0.0012, 0.0003], rel=0.1
+    )
+
+
+def test_conduction_between_cylinders(device):
+    error, (inner, outer) = annulus(4, "float32", device)
+    assert error < 6e-3
+    assert inner == pytest.approx(0.995, abs=1e-3)
+    assert outer == pytest.approx(-0.995, abs=1e-3)
+
+
+def test_conduction_between_spheres():
+    """With staircases 7 % too much went through walls of such radii in some positions."""
+    fluxes = []
+    for n in (2.5, 5.0):
+        middle, size = 3 * n + 1.8, int(6 * n + 4)
+
+        def profile(x, y, z, n=n, middle=middle):
+            square = (x - middle) ** 2 + (y - middle) ** 2 + (z - middle) ** 2
+            return 1.5 * n * (1 / np.clip(np.sqrt(square), n, 3 * n) - 1 / (3 * n))
+
+        walls = {
+            "inner": lbm.Solid(lbm.Sphere((middle,) * 3, n), wall="interpolated"),
+            "outer": lbm.Solid(~lbm.Sphere((middle,) * 3, 3 * n), wall="interpolated"),
+        }
+        heat = lbm.Scalar(0.1, {"inner": lbm.FixedValue(1.0), "outer": lbm.FixedValue(0.0)},
+                          start=profile)  # fmt: skip
+        s = lbm.Simulation((size,) * 3, boundaries=walls, scalars={"heat": heat}, dtype="float64",
+                           device="cpu").run(round(20 * n * n))  # fmt: skip
+        fluxes.append(s.scalars["heat"].flux("inner") / (4 * np.pi * 0.1 * 1.5 * n))
+    assert np.abs(1.0 - np.array(fluxes)) == pytest.approx([0.0246, 0.0057], rel=0.1)
+
+
+@pytest.mark.parametrize("gap", [6.3, 6.9, 1.2, 0.7])
+def test_plates_anywhere_between_cells_are_exact(gap):
+    """Also with one cell between them, which is solved for both walls."""
+    low = 2.3
+    walls = {
+        "y": lbm.NoSlip(),
+        "floor": lbm.Solid(lbm.HalfSpace((0.0, low, 0.0), (0, 1, 0)), wall="interpolated"),
+        "ceiling": lbm.Solid(lbm.HalfSpace((0.0, low + gap, 0.0), (0, -1, 0)), wall="interpolated"),
+    }
+    scalar = lbm.Scalar(0.2, {"floor": HOT, "ceiling": COLD})
+    s = lbm.Simulation((2, 12, 2), boundaries=walls, scalars={"t": scalar}, dtype="float64",
+                       device="cpu").run(2000)  # fmt: skip
+    t, y = s.scalars["t"], np.arange(12) + 0.5
+    exact = 0.5 - (y - low) / gap
+    line = s.fluid[0, :, 0]
+    assert np.abs(t.values[0, line, 0] - exact[line]).max() < 1e-12
+    assert t.flux("floor") == pytest.approx(0.2 / gap * 4, rel=1e-9)
+    assert t.flux("ceiling") == pytest.approx(-0.2 / gap * 4, rel=1e-9)
+
+
 def test_a_flux_heats_a_wall():
     """Steady conduction with a flux on one side: a gradient of flux/diffusivity."""
     scalar = lbm.Scalar(0.25, {"y-": lbm.FixedFlux(0.01), "y+": lbm.FixedValue(0.0)})
@@ -151,6 +235,17 @@ def test_a_flux_heats_a_wall():
     exact = 0.01 / 0.25 * (8 - np.arange(8) - 0.5)
     assert np.abs(s.scalars["t"].values[0, :, 0] - exact).max() < 1e-10
     assert s.scalars["t"].flux("y-") == pytest.approx(0.01)
+
+
+def test_what_enters_through_interpolated_walls_stays():
+    s = make("interpolated walls", dtype="float64", device="cpu").run(1)
+    t = s.scalars["temperature"]
+    before, entered = t.total(), 0.0
+    for _ in range(20):
+        s.run(1)
+        entered += sum(t.flux(name) for name in ("y-", "y+", "ball", "rod"))
+    assert t.total() - before == pytest.approx(entered, abs=1e-12)
+    assert abs(entered) > 0.1
 
 
 def test_what_enters_stays():
@@ -206,7 +301,7 @@ def test_parts_are_bit_for_bit_one(flow, grid):
         assert np.array_equal(one.populations(), two.populations())
         assert np.array_equal(one.u, two.u)
     assert ours.total() == theirs.total()
-    for name in set(SCALARS[flow].get("boundaries", {})) & {"x+", "still"}:
+    for name in set(SCALARS[flow].get("boundaries", {})) & {"x+", "still", "ball", "rod"}:
         assert ours.flux(name) == theirs.flux(name)
 
 
@@ -350,6 +445,21 @@ def test_impossible_scalars_are_refused(scalars, message):
         lbm.Simulation((8, 6, 4), boundaries=WALLS, scalars=scalars, device="cpu")
 
 
+@pytest.mark.parametrize(
+    ("scalar", "message"),
+    [
+        (lbm.Scalar(0.1, {"x-": HOT}, start=1e300), "start has the size 1e\\+300"),
+        (lbm.Scalar(0.1, {"x-": lbm.FixedValue(-1e39)}), r"boundaries\['x-'\] has the size 1e\+39"),
+        (lbm.Scalar(0.1, {"x-": HOT}, reference=1e40), "buoyancy or reference"),
+    ],
+)
+def test_numbers_beyond_the_range_of_float32_are_refused(scalar, message):
+    with pytest.raises(ValueError, match=message):
+        lbm.Simulation((8, 6, 4), boundaries=WALLS, scalars={"t": scalar}, device="cpu")
+    lbm.Simulation((8, 6, 4), boundaries=WALLS, scalars={"t": scalar}, dtype="float64",
+                   device="cpu")  # fmt: skip
+
+
 def test_fluxes_that_are_not_known_are_refused():
     s = lbm.Simulation((8, 6, 4), boundaries=WALLS, device="cpu",
                        scalars={"t": lbm.Scalar(0.1, {"x-": HOT, "y-": HOT})})  # fmt: skip
@@ -406,6 +516,18 @@ def test_scalars_in_case_files(tmp_path):
         file.write_text(CASE.replace(old, new))
         with pytest.raises(ValueError, match=re.escape(message)):
             read_case(file)
+
+
+def test_case_files_draw_scalars(tmp_path):
+    pytest.importorskip("matplotlib")
+    file, out = tmp_path / "case.toml", tmp_path / "out"
+    file.write_text(CASE + '\n[output.pictures]\nevery = 4\nfield = "temperature"\n')
+    assert main(["run", str(file), "--out", str(out), "--device", "cpu"]) == 0
+    (picture,) = out.glob("*.png")
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    file.write_text(CASE + '\n[output.pictures]\nevery = 4\nfield = "salt"\n')
+    with pytest.raises(ValueError, match=r"output.pictures.field .*'temperature'"):
+        read_case(file)
 
 
 @pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")

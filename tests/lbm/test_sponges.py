@@ -133,6 +133,10 @@ def test_a_new_start_sets_the_targets():
         ({"x+": True}, "must be lbm.Sponge or a number of cells, got True"),
         ({"x+": 20.0}, "must be lbm.Sponge or a number of cells"),
         ([20], "must map faces"),
+        (
+            {"x+": lbm.Sponge(20, u=lambda x, y, z: (0.02 * x, 0 * y, 0 * z))},
+            r"u of sponges\['x\+'\] must be at most 0.3 cells/step, got 0.79",
+        ),
     ],
 )
 def test_impossible_sponges_are_refused(sponges, message):

@@ -91,6 +91,18 @@ FLOWS = {
         },
         "force": (0.0, 1e-4, 0.0),
     },
+    "outlets that do not reflect": {
+        "boundaries": {
+            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
+            "x+": lbm.NonReflectingOutlet(1.01, averaging=20.0),
+            "y-": lbm.FreeSlip(),
+            "y+": lbm.NonReflectingOutlet(),
+            "z-": lbm.NoSlip(),
+            "z+": lbm.PressureOutlet(0.99),
+            "still": lbm.Solid(_obstacle()),
+        },
+        "force": (0.0, 1e-5, 0.0),
+    },
     "slip in two directions": {
         "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()},
         "force": (1e-5, 0.0, 0.0),

@@ -8,6 +8,7 @@ import numpy as np
 
 import lbm
 from flows import FLOWS, SHAPE, pair
+from lbm._fields.wall_shear import wall_shear_fields
 
 FORMS = {
     "float64": {"dtype": "float64"},
@@ -43,12 +44,25 @@ def run_flow(flow, pattern, form, folder=None, **options):
         "change": steady.change,
         "momentum": s.momentum(),
     }
+    stress, y_plus = wall_shear_fields(s)
+    result |= {"wall shear": s.gather(stress), "y+": s.gather(y_plus)}
     for body in s.solids:
         result[f"force {body}"] = s.force_on(body)
         result[f"torque {body}"] = s.torque_on(body, (5, 4, 3))
     if folder is not None:
         s.save(folder / f"{flow} {pattern} {form}.state")
     return result
+
+
+def run_interpolated_scalar(**options):
+    """Run a flow with a scalar at interpolated walls."""
+    walls = {"ball": lbm.FixedValue(0.5), "rod": lbm.FixedValue(-0.5)}
+    scalars = {"heat": lbm.Scalar(0.05, walls, start=0.1, buoyancy=(1e-3, 2e-3, 0.0))}
+    flow = FLOWS["interpolated walls"]
+    s = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), scalars=scalars, **flow, **options).run(STEPS)
+    heat = s.scalars["heat"]
+    return {"values": s.gather(heat.values), "u": s.gather("u"), "total": heat.total(),
+            "fluxes": [heat.flux(name) for name in walls]}  # fmt: skip
 
 
 def run_scalars(folder=None, **options):
@@ -82,6 +96,9 @@ def main(folder):
     result = run_scalars(folder, comm=comm, decomposition=GRIDS[comm.size], device="cpu")
     if comm.rank == 0:
         np.savez(folder / "scalars.npz", **result)
+    result = run_interpolated_scalar(comm=comm, decomposition=GRIDS[comm.size], device="cpu")
+    if comm.rank == 0:
+        np.savez(folder / "interpolated scalar.npz", **result)
     s, _ = pair("cavity with bodies", lbm.TRT(0.7), dtype="float64", comm=comm, device="cpu")
     s.restore(folder / "one rank.state")
     s.run(2)

@@ -72,7 +72,27 @@ class ScalarReference:
             back = q + 1 if q % 2 else q - 1
             for wall, cells, is_open in self.walls(q):
                 new[back][cells] = self.returned(wall, after[q], s, u[(q - 1) // 2], is_open)[cells]
+        self.interpolate(after, new)
         self.g = new
+
+    def interpolate(self, after, new):
+        """Replace what interpolated walls with a value return (Ginzburg 2005, linear).
+
+        Between two of them each depends on the other: the equations are repeated.
+        """
+        names = {id(solid.condition): name for name, solid in self.flow.solids.items()}
+        for cut in self.flow.cuts * 60:
+            match = np.flatnonzero((np.array(C[cut.q]) == DIRECTIONS).all(axis=1))
+            wall = self.scalar.boundaries.get(names[id(cut.condition)])
+            if not len(match) or not isinstance(wall, lbm.FixedValue):
+                continue
+            q, d, v = match[0], cut.distance, wall.value
+            back = q + 1 if q % 2 else q - 1
+            h = after[q][cut.cells]
+            with np.errstate(divide="ignore"):
+                far = v / (8 * d) - h / (2 * d) + (1 - 1 / (2 * d)) * after[back][cut.cells]
+            near = v / 4 - 2 * d * h - (1 - 2 * d) * new[q][cut.cells]
+            new[back][cut.cells] = np.where(d < 0.5, near, far)
 
     def walls(self, q):
         """Yield (condition, cells beside it in the direction q, is it an inlet or outlet)."""

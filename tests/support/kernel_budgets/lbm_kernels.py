@@ -5,7 +5,7 @@ tests/lbm/test_kernel_budgets.py has the others.
 
 from numba import types
 
-from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u1, u2, u8
+from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u1, u2, u4, u8
 
 PRECISIONS = ("float16", u2, f4), ("float32", f4, f4), ("float64", f8, f8)
 """Names of precisions, with the types of a stored population and of the arithmetic."""
@@ -52,6 +52,36 @@ KERNELS = {
         f"lbm._links.cuda.store_{name}": Budget(
             (array(stored), array(i8), array(real), array(real), array(i8), real),
             32,
+            float64=real is f8,
+        )
+        for name, stored, real in PRECISIONS
+    },
+    **{
+        f"lbm._scalars.cuda.interpolate_float{bits}": Budget(
+            (array(real), array(i8), array(i8), array(real, 2), array(real), array(real)),
+            32,
+            float64=real is f8,
+        )
+        for bits, real in ((32, f4), (64, f8))
+    },
+    **{
+        f"lbm._scalars.cuda.store_float{bits}": Budget(
+            (array(real), array(i8), array(real)), 24, float64=real is f8
+        )
+        for bits, real in ((32, f4), (64, f8))
+    },
+    **{
+        f"lbm._outlets.cuda.correct_{name}": Budget(
+            (
+                array(stored),
+                array(i8, 2),
+                array(u4),
+                *(array(real),) * 3,
+                array(i8),
+                array(real),
+                real,
+            ),
+            48,
             float64=real is f8,
         )
         for name, stored, real in PRECISIONS

@@ -1,0 +1,46 @@
+"""Outlets that do not reflect: what is added to the populations that they have returned."""
+
+from typing import Protocol
+
+import numpy as np
+
+from hetero.devices import Device
+from lbm._engines.engine import Engine
+from lbm._outlets.tables import OutletTable
+
+
+class OutletStore(Protocol):
+    """The cells before an outlet in a block, in the memory of its device.
+
+    A step leaves what an outlet with a fixed density returns. `correct` adds what a wave that
+    leaves changes, and lets the mean velocities follow the flow. Nothing else is written.
+    """
+
+    def correct(self, t: int) -> None:
+        """Correct what the outlet has returned in step t."""
+
+    def read_means(self) -> np.ndarray:
+        """Return the mean velocities out of the domain, [cell] in host memory."""
+        ...
+
+    def write_means(self, means: np.ndarray) -> None:
+        """Set the mean velocities."""
+
+
+class Loops(Protocol):
+    """The function that `cpu.py` and `cuda.py` of this folder both have."""
+
+    def create_store(self, engine: Engine, table: OutletTable, rate: float) -> OutletStore:
+        """Create the store of a block's outlet, whose means follow the flow by a share `rate`."""
+        ...
+
+
+def loops(device: Device) -> Loops:
+    """Return the loops for `device`; its compiler is imported at the first call."""
+    if device.kind == "cpu":
+        from lbm._outlets import cpu
+
+        return cpu
+    from lbm._outlets import cuda
+
+    return cuda

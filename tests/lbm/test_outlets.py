@@ -1,0 +1,193 @@
+"""Outlets that do not reflect: pulses, vortices, what they conserve, parts, restarts, refusals."""
+
+import numpy as np
+import pytest
+
+import lbm
+from flows import FLOWS, SHAPE, noisy, pair
+from hetero.devices import Device
+from lbm._cases.case import read_case
+from studies.lbm.reflections import plane_reflection, vortex_pressure
+
+OPEN = lbm.NonReflectingOutlet()
+
+
+def ends(outlet, u=0.05):
+    return {"x-": lbm.VelocityInlet((u, 0.0, 0.0)), "x+": outlet}
+
+
+@pytest.mark.parametrize("u", [0.0, 0.1])
+def test_a_plane_pulse_leaves(u):
+    bare = abs(plane_reflection("x+", u, {}, Device("cpu")))
+    returned = abs(plane_reflection("x+", u, {"outlet": OPEN}, Device("cpu")))
+    assert bare > 0.8
+    assert returned < 0.03
+
+
+@pytest.mark.parametrize("face", ["x-", "x+", "y-", "y+", "z-", "z+"])
+def test_a_plane_pulse_leaves_through_each_face(face):
+    """The other end is a wall, from which all of it comes back."""
+    axis, n = "xyz".index(face[0]), 160
+    shape = tuple(n if a == axis else 2 for a in range(3))
+    walls = {f"{face[0]}{sign}": lbm.NoSlip() for sign in "-+"}
+    along = np.moveaxis(np.zeros(shape) + (np.arange(n) + 0.5).reshape(
+        [-1 if a == axis else 1 for a in range(3)]), axis, 0)  # fmt: skip
+    pulse = np.moveaxis(1e-3 * np.exp(-0.5 * ((along - n / 2) / 8.0) ** 2), 0, axis)
+    s = lbm.Simulation(shape, boundaries=walls | {face: OPEN}, rho=1.0 + pulse, dtype="float64",
+                       collision=lbm.TRT(0.55), device="cpu").run(500)  # fmt: skip
+    assert np.abs(s.drho).max() < 3e-5
+
+
+def test_a_vortex_leaves_quietly():
+    bare = vortex_pressure((72, 36), {}, Device("cpu"))
+    quiet = vortex_pressure((72, 36), {"outlet": OPEN}, Device("cpu"))
+    assert bare > 0.05
+    assert quiet < 0.12 * bare
+
+
+def test_a_uniform_stream_stays_uniform(device):
+    s = lbm.Simulation((12, 6, 3), boundaries=ends(OPEN), u=(0.05, 0.0, 0.0), dtype="float64",
+                       device=device).run(60)  # fmt: skip
+    assert np.abs(s.drho).max() < 1e-14
+    assert np.abs(s.u[0] - 0.05).max() < 1e-14
+
+
+def test_the_mean_density_does_not_drift():
+    """A channel that starts at rest settles at the pressures of a plain outlet."""
+    n = 8
+    inlet = lbm.VelocityInlet(lambda x, y, z: (0.002 * y * (n - y), 0.0 * y, 0.0 * y))
+    flows = [
+        lbm.Simulation((40, n, 1), boundaries={"x-": inlet, "x+": outlet, "y": lbm.NoSlip()},
+                       collision=lbm.TRT(0.8), dtype="float64", device="cpu").run(8000)
+        for outlet in (lbm.PressureOutlet(1.01), lbm.NonReflectingOutlet(1.01, averaging=100.0))
+    ]  # fmt: skip
+    held, free = (s.drho.mean() for s in flows)
+    assert free == pytest.approx(held, abs=1e-7)
+    assert np.abs(flows[0].u - flows[1].u).max() < 1e-6
+
+
+@pytest.mark.simulator
+def test_a_few_steps_match_the_reference(device):
+    """`test_steps_match_reference` has more patterns, which the simulator would take long for."""
+    ours, theirs = pair("outlets that do not reflect", lbm.TRT(0.7), dtype="float64", device=device)
+    for _ in range(2):
+        ours.run(1)
+        theirs.step()
+    rho, u = theirs.moments()
+    assert np.abs(ours.rho - rho).max() < 1e-14
+    assert np.abs(ours.u - u).max() < 1e-14
+
+
+@pytest.mark.parametrize("corner", [("x-", "y+"), ("y-", "z+"), ("x+", "y-", "z-")])
+def test_outlets_that_meet_match_the_reference(corner):
+    from lbm.reference import Reference
+
+    shape = 6, 5, 4
+    faces = {f: lbm.PressureOutlet() for axis in "xyz" for f in (f"{axis}-", f"{axis}+")}
+    faces |= {f: lbm.NonReflectingOutlet(1.0 + 0.01 * k, 10.0) for k, f in enumerate(corner)}
+    rho, u = noisy(shape)
+    ours = lbm.Simulation(shape, boundaries=faces, rho=rho, u=u, dtype="float64", device="cpu")
+    theirs = Reference(shape, lbm.TRT(0.8), faces)
+    theirs.set(rho, u)
+    for _ in range(4):
+        ours.run(1)
+        theirs.step()
+    assert np.abs(ours.rho - theirs.moments()[0]).max() < 1e-14
+
+
+@pytest.mark.parametrize("pattern", ["ab", "esoteric"])
+@pytest.mark.parametrize("grid", [(3, 1, 2), (1, 4, 1)])
+def test_parts_are_bit_for_bit_one(pattern, grid):
+    name = "outlets that do not reflect"
+    devices = ["cpu"] * int(np.prod(grid))
+    one, _ = pair(name, lbm.TRT(0.7), pattern=pattern, device="cpu")
+    two, _ = pair(name, lbm.TRT(0.7), pattern=pattern, device=devices, decomposition=grid)
+    for _ in range(4):
+        assert np.array_equal(one.run(1).populations(), two.run(1).populations())
+
+
+def test_two_parts_of_a_device(device):
+    name = "outlets that do not reflect"
+    one, _ = pair(name, lbm.TRT(0.7), dtype="float64", device=device)
+    two, _ = pair(name, lbm.TRT(0.7), dtype="float64", device=[device] * 2, decomposition=(1, 2, 1))
+    assert np.abs(one.run(2).u - two.run(2).u).max() < 1e-14
+
+
+@pytest.mark.parametrize("storage", ["float32", "float16"])
+@pytest.mark.parametrize("grid", [(1, 1, 1), (2, 1, 2)])
+def test_restarts_go_on_bit_for_bit(grid, storage, tmp_path):
+    """Mean velocities are part of the state."""
+    name, options = "outlets that do not reflect", {"storage": storage}
+    through = pair(name, lbm.TRT(0.7), device="cpu", **options)[0].run(5)
+    file = through.save(tmp_path / "state")
+    through.run(6)
+    devices = ["cpu"] * int(np.prod(grid))
+    again, _ = pair(name, lbm.TRT(0.7), device=devices, decomposition=grid, **options)
+    again.restore(file).run(6)
+    assert np.array_equal(through.populations(), again.populations())
+    flow = dict(FLOWS[name])
+    flow["boundaries"] = flow["boundaries"] | {"x+": lbm.NonReflectingOutlet(1.01, averaging=21.0)}
+    other = lbm.Simulation(SHAPE, collision=lbm.TRT(0.7), device="cpu", **flow, **options)
+    with pytest.raises(lbm.CheckpointError, match="averaging"):
+        other.restore(file)
+
+
+def test_a_new_start_and_a_good_state_have_their_means():
+    rho, u = noisy((16, 6, 4))
+
+    def make(check=8):
+        return lbm.Simulation((16, 6, 4), boundaries=ends(lbm.NonReflectingOutlet(averaging=5.0)),
+                              collision=lbm.TRT(0.5001), u=u, rho=rho, dtype="float64",
+                              check=check, device="cpu")  # fmt: skip
+
+    unstable, careful = make(), make()
+    with pytest.raises(lbm.UnstableError):
+        unstable.run(4000)
+    careful.advance(unstable.steps)
+    for s in (unstable, careful):
+        s.advance(1)
+    assert np.array_equal(unstable.populations(), careful.populations())
+    unstable.set(rho=rho, u=u)
+    fresh = make()
+    for s in (unstable, fresh):
+        s.advance(2)
+    assert np.array_equal(unstable.populations(), fresh.populations())
+
+
+def test_solids_and_impossible_numbers_are_refused():
+    with pytest.raises(ValueError, match="a solid cannot be NonReflectingOutlet"):
+        lbm.Solid(lbm.Sphere((4, 4, 4), 2), OPEN)
+    with pytest.raises(ValueError, match="averaging"):
+        lbm.NonReflectingOutlet(averaging=0.5)
+    with pytest.raises(ValueError, match="rho"):
+        lbm.NonReflectingOutlet(3.0)
+
+
+CASE = """
+shape = [60, 12, 1]
+steps = 20
+
+[units]
+length = 0.012
+cells = 12
+speed = 0.01
+viscosity = 1e-6
+
+[boundaries]
+"x-" = { type = "velocity-inlet", velocity = [0.01, 0.0, 0.0] }
+"x+" = { type = "non-reflecting-outlet", pressure = 0.0, averaging = 2.0 }
+"""
+
+
+def test_case_files(tmp_path):
+    file = tmp_path / "case.toml"
+    file.write_text(CASE)
+    case = read_case(file)
+    outlet = case.arguments["boundaries"]["x+"]
+    assert outlet.averaging == pytest.approx(2.0 / case.scales.units.dt)
+    assert outlet.rho == 1.0
+    file.write_text(CASE.replace(", averaging = 2.0", ""))
+    assert read_case(file).arguments["boundaries"]["x+"] == OPEN
+    file.write_text(CASE.replace("averaging = 2.0", "averaging = 0.0"))
+    with pytest.raises(ValueError, match="averaging"):
+        read_case(file)

@@ -3,7 +3,6 @@
 import numpy as np
 
 import lbm
-from lbm._model.lattice import C, W
 from lbm.reference import Reference
 
 DIRECTIONS = np.array(
@@ -44,9 +43,11 @@ class ScalarReference:
 
     def step(self):
         (_, u), force = self.moments(), self.drive()
-        for q, c in enumerate(np.array(C, float)[..., None, None, None]):  # Guo, Zheng, Shi (2002)
+        lattice = self.flow.lattice
+        c_q = np.array(lattice.velocities, float)[..., None, None, None]
+        for q, c in enumerate(c_q):  # Guo, Zheng, Shi (2002)
             drive = 3.0 * (c - u) + 9.0 * (c * u).sum(axis=0) * c
-            self.flow.f[q] += W[q] * (drive * force).sum(axis=0)
+            self.flow.f[q] += lattice.weights[q] * (drive * force).sum(axis=0)
         self.step_scalar(u)
         self.flow.step()
 

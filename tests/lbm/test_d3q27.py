@@ -241,6 +241,28 @@ def test_the_viscosity_of_a_tilted_wave_converges_with_order_two(operator):
     assert errors[-1] < 5e-3
 
 
+@pytest.mark.parametrize("operator", [lbm.TRT, lbm.CentralMoments])
+def test_a_straight_pipe_has_no_current_across_its_axis(operator):
+    """D3Q19 has one, because w c_x^2 c_y^2 c_z^2 adds up to 0 there (Silva and Semiao 2014)."""
+    n, tau, speed = 16, 0.6, 0.1
+    y = np.arange(n) + 0.5 - n / 2
+    outside = np.hypot(y[:, None], y) > n / 2 - 1
+    viscosity = (tau - 0.5) / 3
+    across = {}
+    for lattice in lbm.D3Q19, lbm.D3Q27:
+        s = lbm.Simulation(
+            (1, n, n), collision=operator(tau), lattice=lattice, dtype="float64", device="cpu",
+            boundaries={"pipe": lbm.Solid(outside[None])},
+            force=(4 * viscosity * speed / (n / 2 - 1) ** 2, 0.0, 0.0),
+        ).run(1000)  # fmt: skip
+        assert s.u[0].max() == pytest.approx(speed, rel=0.1)
+        across[lattice] = np.abs(s.u[1:]).max() / s.u[0].max()
+    if operator is lbm.TRT:
+        assert across[lbm.D3Q19] > 1e-3
+        assert across[lbm.D3Q27] < 1e-14
+    assert across[lbm.D3Q27] < 1e-5  # fourth order in the speed
+
+
 # ---- the rest of the package -----------------------------------------------------------------
 
 

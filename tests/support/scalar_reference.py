@@ -16,12 +16,11 @@ FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
 class ScalarReference:
     """A flow that carries one scalar; the arguments are those of `Simulation`."""
 
-    def __init__(self, shape, collision, scalar, boundaries=None, force=(0.0, 0.0, 0.0)):
-        self.flow, self.scalar, self.shape = (
-            Reference(shape, collision, boundaries, force),
-            scalar,
-            shape,
-        )
+    def __init__(
+        self, shape, collision, scalar, boundaries=None, force=(0.0, 0.0, 0.0), lattice=lbm.D3Q19
+    ):
+        self.flow = Reference(shape, collision, boundaries, force, lattice=lattice)
+        self.scalar, self.shape = scalar, shape
         self.buoyancy = np.array(scalar.buoyancy)[:, None, None, None]
 
     def set(self, rho, u, values):
